@@ -1,0 +1,35 @@
+# What every target is compiled with: warnings as errors, and one sanitizer choice for the whole build.
+option(HGCHECK_WERROR "Warnings are errors" ON)
+option(HGCHECK_BENCH "Build the benchmarks" ON)
+option(HGCHECK_LIBFUZZER "Build the libFuzzer targets (clang only)" OFF)
+set(HGCHECK_SANITIZE "" CACHE STRING "Empty, 'address,undefined', 'thread' or 'fuzzer-no-link,address,undefined'")
+
+add_library(hgcheck_options INTERFACE)
+target_compile_options(hgcheck_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+                       -Wcast-qual -Woverloaded-virtual -fno-omit-frame-pointer)
+if(HGCHECK_WERROR)
+  target_compile_options(hgcheck_options INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(hgcheck_options INTERFACE -Wimplicit-fallthrough -Wextra-semi)
+endif()
+if(HGCHECK_SANITIZE)
+  # Compiled into everything, third-party headers included, so that one build has one runtime.
+  add_compile_options(-fsanitize=${HGCHECK_SANITIZE} -fno-sanitize-recover=all)
+  string(REPLACE "fuzzer-no-link," "" link_sanitizers "${HGCHECK_SANITIZE}")
+  add_link_options(-fsanitize=${link_sanitizers})
+endif()
+# Programmer errors assert in campaign builds too (an assertion costs less than a wrong verdict).
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
+
+set_property(GLOBAL PROPERTY HGCHECK_LEFT_OUT "")
+function(hgcheck_left_out what remedy)
+  set_property(GLOBAL APPEND PROPERTY HGCHECK_LEFT_OUT "${what}\n     remedy: ${remedy}")
+endfunction()
+function(hgcheck_print_left_out)
+  get_property(all GLOBAL PROPERTY HGCHECK_LEFT_OUT)
+  foreach(one IN LISTS all)
+    message(STATUS "hgcheck leaves out ${one}")
+  endforeach()
+endfunction()

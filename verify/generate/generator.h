@@ -1,0 +1,33 @@
+// Generators of whole programs, valid by construction: every command is asked of verify::State before it is taken.
+//
+// Biased towards what breaks patchers: scalars that equal addresses, swaps and cycles, addresses that are freed and
+// reused, slices, ranges that end one past a buffer, empty graphs, deep and wide ones, copies of every direction and
+// shape. Each program switches features on and off first (swarm testing), so that no feature drowns another.
+//
+// Not generated: data races (State's conservative question keeps clear of them) and anything that HIP leaves undefined.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <cstdint>
+
+#include "verify/generate/choices.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+struct GeneratorOptions {
+  std::uint32_t size = 30;  // commands, about
+  std::uint64_t max_buffer_bytes = 4096;
+  bool failures = true;  // `fail` commands
+};
+
+[[nodiscard]] Program generate_program(Choices& choices, const GeneratorOptions& options);
+
+// The program that a campaign runs as its `index`-th: a function of seed, index and options alone.
+[[nodiscard]] Program campaign_program(std::uint64_t seed, std::uint64_t index, const GeneratorOptions& options);
+
+// The same generator as a RapidCheck generator, whose shrinks are those of verify::Shrinker.
+[[nodiscard]] rc::Gen<Program> arbitrary_program(const GeneratorOptions& options);
+
+}  // namespace verify

@@ -1,0 +1,266 @@
+#include "verify/generate/params.h"
+
+#include <algorithm>
+#include <array>
+
+namespace verify {
+
+namespace {
+
+bool reachable_by_kernels(MemoryKind kind) {
+  return kind != MemoryKind::kPageable;
+}
+bool host_memory(MemoryKind kind) {
+  return kind != MemoryKind::kDevice;
+}
+bool any_memory(MemoryKind) {
+  return true;
+}
+
+// Kernels are drawn evenly, except the one with a hundred arguments, which is slow and has a switch of its own.
+const KernelSpec& draw_kernel(Choices& choices, bool big) {
+  const auto catalogue = kernel_catalogue();
+  while (true) {
+    const KernelSpec& spec = catalogue[choices.below(catalogue.size())];
+    if (big || spec.fields.size() <= 16 || choices.percent(2) || choices.exhausted()) return spec;
+  }
+}
+
+void set_number(KernelParams& params, std::string_view field, std::uint64_t value) {
+  const int index = params.kernel->field_index(field);
+  params.arguments[static_cast<std::size_t>(index)] = {ArgumentValue::Kind::kNumber, value, {}};
+}
+
+}  // namespace
+
+Swarm draw_swarm(Choices& choices) {
+  Swarm swarm;
+  static constexpr std::array<unsigned, 4> kPercents = {0, 25, 60, 90};
+  swarm.collision_percent = kPercents[choices.below(4)];
+  swarm.slice_percent = kPercents[choices.below(4)];
+  swarm.extra_percent = kPercents[choices.below(4)];
+  swarm.opaque_percent = choices.percent(6) ? 30 : 0;
+  swarm.strided_copies = choices.percent(60);
+  swarm.memsets = choices.percent(60);
+  swarm.host_nodes = choices.percent(40);
+  swarm.children = choices.percent(45);
+  swarm.fans = choices.percent(10);
+  swarm.big_kernels = choices.percent(6);
+  static constexpr std::array<unsigned, 4> kElements = {4, 16, 16, 64};
+  swarm.max_elements = kElements[choices.below(4)];
+  return swarm;
+}
+
+std::optional<Id> ParamsGenerator::pick(bool (*accept)(MemoryKind)) {
+  const std::size_t start = choices_.below(usable_.size());
+  for (std::size_t i = 0; i < usable_.size(); ++i) {
+    const Id id = usable_[(start + i) % usable_.size()];
+    if (accept(state_.buffer(id)->memory)) return id;
+  }
+  return {};
+}
+
+std::uint64_t ParamsGenerator::room(const BufferRef& ref) const {
+  return state_.buffer(ref.buffer)->bytes - static_cast<std::uint64_t>(ref.offset);
+}
+
+// An aligned place in `buffer` with `reserve` bytes behind it where that is possible.
+BufferRef ParamsGenerator::slice(Id buffer, std::uint32_t alignment, std::uint64_t reserve) {
+  const std::uint64_t bytes = state_.buffer(buffer)->bytes;
+  if (bytes <= reserve || !choices_.percent(swarm_.slice_percent)) return {buffer, 0};
+  const std::uint64_t places = (bytes - reserve) / alignment + 1;
+  return {buffer, static_cast<std::int64_t>(choices_.below(places) * alignment)};
+}
+
+// A scalar: an address of some buffer (one of the kernel's own or any other), a small number, or any bits.
+ArgumentValue ParamsGenerator::scalar(const FieldSpec& field) {
+  ArgumentValue value;
+  if (choices_.percent(swarm_.collision_percent)) {
+    value.kind = ArgumentValue::Kind::kAddressBits;
+    const Id buffer = usable_[choices_.below(usable_.size())];
+    value.ref = slice(buffer, choices_.percent(50) ? 8 : 1, 0);
+    return value;
+  }
+  const std::uint64_t mask = field.size == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * field.size)) - 1;
+  value.number = choices_.percent(70) ? choices_.below(8) : choices_.below(mask);
+  return value;
+}
+
+void ParamsGenerator::fill_scalars(KernelParams& params) {
+  for (std::size_t i = 0; i < params.arguments.size(); ++i) {
+    const FieldSpec& field = params.kernel->fields[i];
+    if (field.kind == FieldKind::kScalar) params.arguments[i] = scalar(field);
+  }
+}
+
+void ParamsGenerator::fill_pointers(KernelParams& params) {
+  for (std::size_t i = 0; i < params.arguments.size(); ++i) {
+    const FieldSpec& field = params.kernel->fields[i];
+    if (field.kind != FieldKind::kPointer) continue;
+    const std::optional<Id> buffer = pick(reachable_by_kernels);
+    params.arguments[i] = {ArgumentValue::Kind::kPointer, 0,
+                           slice(*buffer, field.element, std::uint64_t{field.element} * 4)};
+  }
+}
+
+bool ParamsGenerator::fill_elements(KernelParams& params) {
+  const KernelSpec& spec = *params.kernel;
+  const FieldSpec& count = spec.fields[static_cast<std::size_t>(spec.count_field)];
+  std::uint64_t most = count.size == 1 ? 255 : swarm_.max_elements;
+  for (std::size_t i = 0; i < params.arguments.size(); ++i) {
+    const FieldSpec& field = spec.fields[i];
+    if (field.kind == FieldKind::kPointer) most = std::min(most, room(params.arguments[i].ref) / field.element);
+  }
+  if (most == 0) return false;
+  // Mostly as many as fit: what is not touched cannot show a wrong byte.
+  set_number(params, count.name, choices_.percent(75) ? most : choices_.between(choices_.percent(3) ? 0 : 1, most));
+  return true;
+}
+
+bool ParamsGenerator::fill_range(KernelParams& params) {
+  const auto begin_index = static_cast<std::size_t>(params.kernel->field_index("begin"));
+  const auto end_index = static_cast<std::size_t>(params.kernel->field_index("end"));
+  const BufferRef begin = params.arguments[begin_index].ref;
+  const std::uint64_t elements = room(begin) / 4;
+  const std::uint64_t most = std::min<std::uint64_t>(elements, 64);
+  // Half of the ranges end one past the last byte of their buffer, where that is near enough.
+  std::uint64_t take = choices_.between(0, most);
+  if (choices_.percent(50) && elements <= 64) take = elements;
+  params.arguments[end_index] = {
+      ArgumentValue::Kind::kPointer, 0, {begin.buffer, begin.offset + static_cast<std::int64_t>(take * 4)}};
+  return true;
+}
+
+bool ParamsGenerator::fill_matrix(KernelParams& params) {
+  const std::uint64_t m = choices_.between(1, 4), n = choices_.between(1, 4), k = choices_.between(1, 4);
+  const bool a_transposed = choices_.percent(50), b_transposed = choices_.percent(50);
+  set_number(params, "m", m);
+  set_number(params, "n", n);
+  set_number(params, "k", k);
+  set_number(params, "sa0", a_transposed ? 1 : k);
+  set_number(params, "sa1", a_transposed ? m : 1);
+  set_number(params, "sb0", b_transposed ? 1 : n);
+  set_number(params, "sb1", b_transposed ? k : 1);
+  return true;
+}
+
+std::optional<NodeParams> ParamsGenerator::kernel(const KernelSpec& spec) {
+  if (spec.pointer_count() > 0 && !pick(reachable_by_kernels)) return {};
+  KernelParams params;
+  params.kernel = &spec;
+  params.arguments.resize(spec.fields.size());
+  fill_scalars(params);
+  fill_pointers(params);
+  bool fits = true;
+  if (spec.extent == Extent::kElements) fits = fill_elements(params);
+  if (spec.extent == Extent::kRange) fits = fill_range(params);
+  if (spec.extent == Extent::kMatrix) fits = fill_matrix(params);
+  if (!fits) return {};
+  if (choices_.percent(20)) params.block = 1U << choices_.below(9);
+  if (choices_.percent(20)) params.grid = static_cast<std::uint32_t>(choices_.between(1, 4));
+  params.style = choices_.percent(swarm_.extra_percent) ? ArgumentStyle::kExtra : ArgumentStyle::kParams;
+  params.opaque = choices_.percent(swarm_.opaque_percent);
+  return params;
+}
+
+std::optional<NodeParams> ParamsGenerator::copy() {
+  const std::optional<Id> dst = pick(any_memory), src = pick(any_memory);
+  CopyParams params;
+  params.dst.ref = slice(*dst, 1, 8);
+  params.src.ref = slice(*src, 1, 8);
+  const bool dst_host = host_memory(state_.buffer(*dst)->memory), src_host = host_memory(state_.buffer(*src)->memory);
+  if (!choices_.percent(20)) {
+    params.kind = dst_host ? (src_host ? CopyKind::kHostToHost : CopyKind::kDeviceToHost)
+                           : (src_host ? CopyKind::kHostToDevice : CopyKind::kDeviceToDevice);
+  }
+  if (swarm_.strided_copies && choices_.percent(50)) {
+    const std::optional<CopyParams> shaped = strided(params);
+    if (shaped) return *shaped;
+  }
+  const std::uint64_t most = std::min(room(params.dst.ref), room(params.src.ref));
+  if (most == 0) return {};
+  params.width = choices_.between(1, most);
+  return params;
+}
+
+std::optional<CopyParams> ParamsGenerator::strided(CopyParams copy) {
+  copy.linear = false;
+  copy.width = choices_.between(1, 16);
+  copy.height = choices_.between(1, 4);
+  copy.depth = choices_.percent(50) ? 1 : choices_.between(1, 3);
+  for (CopyEnd* end : {&copy.dst, &copy.src}) {
+    if (choices_.percent(25)) end->position = {choices_.below(4), choices_.below(2), choices_.below(2)};
+    end->pitch = copy.width + end->position.x + choices_.below(8);
+    end->rows = copy.height + end->position.y + choices_.below(2);
+  }
+  return copy;
+}
+
+std::optional<NodeParams> ParamsGenerator::memset() {
+  const std::optional<Id> buffer = pick(reachable_by_kernels);
+  if (!buffer) return {};
+  MemsetParams params;
+  params.element = 1U << choices_.below(3);
+  params.dst = slice(*buffer, params.element, params.element);
+  params.value = static_cast<std::uint32_t>(choices_.below(1ULL << (8 * params.element)));
+  const std::uint64_t most = room(params.dst) / params.element;
+  if (most == 0) return {};
+  if (choices_.percent(35)) {
+    params.height = choices_.between(2, 4);
+    params.width = choices_.between(1, 8);
+    params.pitch = (params.width + choices_.below(4)) * params.element;
+  } else {
+    params.width = choices_.between(1, std::min<std::uint64_t>(most, 256));
+  }
+  return params;
+}
+
+std::optional<NodeParams> ParamsGenerator::host() {
+  HostParams params;
+  params.tag = static_cast<std::uint32_t>(choices_.below(100));
+  const std::optional<Id> buffer = pick(host_memory);
+  if (buffer && choices_.percent(70)) {
+    params.memory = slice(*buffer, 1, 4);
+    params.bytes = static_cast<std::uint32_t>(choices_.between(1, std::min<std::uint64_t>(room(*params.memory), 64)));
+    if (room(*params.memory) == 0) return {};
+  }
+  return params;
+}
+
+std::optional<NodeParams> ParamsGenerator::any() {
+  if (usable_.empty()) return EmptyParams{};
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 55) return kernel(draw_kernel(choices_, swarm_.big_kernels));
+  if (draw < 78) return copy();
+  if (draw < 90 && swarm_.memsets) return memset();
+  if (draw < 95 && swarm_.host_nodes) return host();
+  if (draw < 97) return EmptyParams{};
+  return kernel(draw_kernel(choices_, swarm_.big_kernels));
+}
+
+std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
+  if (usable_.empty()) return {};
+  if (const auto* old = std::get_if<KernelParams>(&params)) {
+    std::optional<NodeParams> fresh = kernel(*old->kernel);
+    if (fresh) std::get<KernelParams>(*fresh).opaque = old->opaque;
+    return fresh;
+  }
+  if (const auto* old = std::get_if<CopyParams>(&params)) {
+    CopyParams changed = *old;
+    changed.dst.ref = slice(old->dst.ref.buffer, 1, old->width);
+    changed.src.ref =
+        slice(choices_.percent(50) ? usable_[choices_.below(usable_.size())] : old->src.ref.buffer, 1, old->width);
+    if (changed.linear) changed.width = choices_.between(1, old->width);
+    return changed;
+  }
+  if (const auto* old = std::get_if<MemsetParams>(&params)) {
+    MemsetParams changed = *old;
+    changed.value = static_cast<std::uint32_t>(choices_.below(1ULL << (8 * old->element)));
+    if (choices_.percent(50)) changed.dst = slice(old->dst.buffer, old->element, old->width * old->element);
+    return changed;
+  }
+  if (std::holds_alternative<HostParams>(params)) return host();
+  return {};
+}
+
+}  // namespace verify

@@ -1,0 +1,62 @@
+// Generators of node parameters: one function a node type. Internal to verify/generate.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "verify/generate/choices.h"
+#include "verify/program/state.h"
+
+namespace verify {
+
+// What one program leans towards; drawn once a program (swarm testing).
+struct Swarm {
+  unsigned collision_percent = 30;  // of scalars that take an address
+  unsigned slice_percent = 50;      // of pointers that do not point at a buffer's start
+  unsigned extra_percent = 50;      // of kernels recorded through `extra`
+  unsigned opaque_percent = 0;
+  bool strided_copies = true;
+  bool memsets = true;
+  bool host_nodes = true;
+  bool children = true;
+  bool fans = false;
+  bool big_kernels = false;  // many_args
+  unsigned max_elements = 16;
+};
+[[nodiscard]] Swarm draw_swarm(Choices& choices);
+
+// Draws parameters over the buffers of `usable`; what comes back may still be refused by State::check.
+class ParamsGenerator {
+ public:
+  ParamsGenerator(Choices& choices, const Swarm& swarm, const State& state, std::vector<Id> usable)
+      : choices_(choices), swarm_(swarm), state_(state), usable_(std::move(usable)) {}
+
+  // Any node type but a child; nothing when the buffers at hand do not allow the one that was drawn.
+  [[nodiscard]] std::optional<NodeParams> any();
+  // Other parameters for a node that keeps its type, kernel, direction and shape.
+  [[nodiscard]] std::optional<NodeParams> vary(const NodeParams& params);
+
+ private:
+  std::optional<NodeParams> kernel(const KernelSpec& spec);
+  std::optional<NodeParams> copy();
+  std::optional<CopyParams> strided(CopyParams copy);
+  std::optional<NodeParams> memset();
+  std::optional<NodeParams> host();
+
+  std::optional<Id> pick(bool (*accept)(MemoryKind));
+  BufferRef slice(Id buffer, std::uint32_t alignment, std::uint64_t reserve);
+  void fill_pointers(KernelParams& params);
+  void fill_scalars(KernelParams& params);
+  ArgumentValue scalar(const FieldSpec& field);
+  bool fill_elements(KernelParams& params);
+  bool fill_range(KernelParams& params);
+  bool fill_matrix(KernelParams& params);
+  [[nodiscard]] std::uint64_t room(const BufferRef& ref) const;
+
+  Choices& choices_;
+  const Swarm& swarm_;
+  const State& state_;
+  std::vector<Id> usable_;
+};
+
+}  // namespace verify

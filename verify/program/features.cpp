@@ -1,0 +1,202 @@
+#include "verify/program/features.h"
+
+#include <cassert>
+#include <set>
+#include <unordered_map>
+
+#include "verify/program/text.h"
+
+namespace verify {
+
+namespace {
+
+std::vector<std::string> make_names() {
+  std::vector<std::string> names = {"placement arena", "placement native"};
+  for (const char* word : {"buffer", "graph", "stream", "event", "instantiate", "launch", "move", "patch", "set",
+                           "update", "sync", "record", "wait", "read", "write", "free", "destroy", "fail", "repeat"}) {
+    names.push_back(std::string("command ") + word);
+  }
+  for (const char* word : {"kernel", "memcpy", "memcpy3d", "memset", "host", "empty", "child"}) {
+    names.push_back(std::string("node ") + word);
+    if (word != std::string_view("empty")) names.push_back(std::string("set exec ") + word);
+    if (word != std::string_view("empty") && word != std::string_view("child"))
+      names.push_back(std::string("set graph ") + word);
+  }
+  for (const KernelSpec& spec : kernel_catalogue()) names.push_back("kernel " + spec.name);
+  for (const char* size : {"1", "2", "4", "8"}) {
+    names.push_back(std::string("scalar number in ") + size + " bytes");
+    names.push_back(std::string("scalar addr() in ") + size + " bytes");
+  }
+  for (const char* rest : {"pointer base",
+                           "pointer interior",
+                           "pointer one past the end",
+                           "pointer in a struct",
+                           "style params",
+                           "style extra",
+                           "opaque kernel",
+                           "memory device",
+                           "memory pinned",
+                           "memory pageable",
+                           "copy h2h",
+                           "copy h2d",
+                           "copy d2h",
+                           "copy d2d",
+                           "copy default",
+                           "copy with positions",
+                           "copy of one row",
+                           "copy of many rows",
+                           "copy of many slices",
+                           "memset 1D",
+                           "memset 2D",
+                           "memset element 1",
+                           "memset element 2",
+                           "memset element 4",
+                           "move one",
+                           "move several",
+                           "move swap",
+                           "move cycle",
+                           "move chain",
+                           "empty graph",
+                           "nest",
+                           "fan",
+                           "patch exec",
+                           "patch graph",
+                           "host with memory",
+                           "non-blocking stream"}) {
+    names.emplace_back(rest);
+  }
+  return names;
+}
+
+class Counter {
+ public:
+  explicit Counter(std::span<std::uint64_t> counts) : counts_(counts) {}
+
+  void add(std::string_view name) const {
+    static const std::unordered_map<std::string_view, std::size_t> index = [] {
+      std::unordered_map<std::string_view, std::size_t> map;
+      for (std::size_t i = 0; i < feature_names().size(); ++i) map.emplace(feature_names()[i], i);
+      return map;
+    }();
+    const auto found = index.find(name);
+    assert(found != index.end());
+    ++counts_[found->second];
+  }
+  void add(const char* prefix, std::string_view rest) const {
+    char text[96];
+    std::size_t length = 0;
+    for (const char* c = prefix; *c != 0; ++c) text[length++] = *c;
+    for (const char c : rest) {
+      if (length < sizeof text) text[length++] = c;
+    }
+    add(std::string_view(text, length));
+  }
+
+  void node(const NodeParams& params, const std::vector<std::uint64_t>& buffer_bytes) const {
+    if (const auto* kernel = std::get_if<KernelParams>(&params)) return kernel_node(*kernel, buffer_bytes);
+    if (const auto* copy = std::get_if<CopyParams>(&params)) return copy_node(*copy);
+    if (const auto* memset = std::get_if<MemsetParams>(&params)) {
+      add(memset->height == 1 ? "memset 1D" : "memset 2D");
+      add(memset->element == 1 ? "memset element 1" : memset->element == 2 ? "memset element 2" : "memset element 4");
+    } else if (const auto* host = std::get_if<HostParams>(&params)) {
+      if (host->memory) add("host with memory");
+    } else if (const auto* child = std::get_if<ChildParams>(&params)) {
+      if (child->nest > 1) add("nest");
+    }
+  }
+
+  void moves(const MoveBuffers& command) const {
+    std::size_t onto = 0;
+    for (const BufferMove& move : command.moves) onto += move.onto ? 1 : 0;
+    if (command.moves.size() == 1) add("move one");
+    if (command.moves.size() > 1 && onto == 0) add("move several");
+    if (onto == 2 && command.moves.size() == 2) add("move swap");
+    if (onto > 2 && onto == command.moves.size()) add("move cycle");
+    if (onto > 0 && onto < command.moves.size()) add("move chain");
+  }
+
+ private:
+  void kernel_node(const KernelParams& kernel, const std::vector<std::uint64_t>& buffer_bytes) const {
+    add("kernel ", kernel.kernel->name);
+    add(kernel.style == ArgumentStyle::kExtra ? "style extra" : "style params");
+    if (kernel.opaque) add("opaque kernel");
+    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+      const FieldSpec& field = kernel.kernel->fields[i];
+      const ArgumentValue& value = kernel.arguments[i];
+      if (value.kind != ArgumentValue::Kind::kPointer) {
+        scalar(value.kind == ArgumentValue::Kind::kAddressBits, field.size);
+        continue;
+      }
+      const auto bytes =
+          static_cast<std::int64_t>(value.ref.buffer < buffer_bytes.size() ? buffer_bytes[value.ref.buffer] : 0);
+      add(value.ref.offset == 0       ? "pointer base"
+          : value.ref.offset == bytes ? "pointer one past the end"
+                                      : "pointer interior");
+      if (field.name.find('.') != std::string::npos) add("pointer in a struct");
+    }
+  }
+  void scalar(bool address, std::uint32_t size) const {
+    static constexpr const char* kNumbers[] = {"scalar number in 1 bytes", "scalar number in 2 bytes",
+                                               "scalar number in 4 bytes", "scalar number in 8 bytes"};
+    static constexpr const char* kAddresses[] = {"scalar addr() in 1 bytes", "scalar addr() in 2 bytes",
+                                                 "scalar addr() in 4 bytes", "scalar addr() in 8 bytes"};
+    const int index = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+    add(address ? kAddresses[index] : kNumbers[index]);
+  }
+  void copy_node(const CopyParams& copy) const {
+    static constexpr const char* kKinds[] = {"copy h2h", "copy h2d", "copy d2h", "copy d2d", "copy default"};
+    add(kKinds[static_cast<int>(copy.kind)]);
+    if (copy.linear) return;
+    if (!(copy.dst.position == Position{}) || !(copy.src.position == Position{})) add("copy with positions");
+    add(copy.depth > 1 ? "copy of many slices" : copy.height > 1 ? "copy of many rows" : "copy of one row");
+  }
+
+  std::span<std::uint64_t> counts_;
+};
+
+}  // namespace
+
+std::span<const std::string> feature_names() {
+  static const std::vector<std::string> names = make_names();
+  return names;
+}
+
+void count_features(const Program& program, std::span<std::uint64_t> counts) {
+  assert(counts.size() == feature_names().size());
+  const Counter counter(counts);
+  counter.add(program.placement == Placement::kArena ? "placement arena" : "placement native");
+  std::vector<std::uint64_t> buffer_bytes;
+  std::set<Id> filled, declared;
+  for (const Step& step : program.steps) {
+    if (step.repeat > 1) counter.add("command repeat");
+    if (const auto* node = std::get_if<AddNode>(&step.command)) {
+      counter.add("node ", node_word(node->params));
+      if (node->fan > 1) counter.add("fan");
+      filled.insert(node->graph);
+      counter.node(node->params, buffer_bytes);
+      continue;
+    }
+    counter.add("command ", command_word(step.command));
+    if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
+      if (buffer_bytes.size() <= buffer->buffer) buffer_bytes.resize(buffer->buffer + 1);
+      buffer_bytes[buffer->buffer] = buffer->bytes;
+      static constexpr const char* kMemory[] = {"memory device", "memory pinned", "memory pageable"};
+      counter.add(kMemory[static_cast<int>(buffer->memory)]);
+    } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
+      counter.moves(*move);
+    } else if (const auto* set = std::get_if<SetNode>(&step.command)) {
+      counter.add(set->target == Target::kExec ? "set exec " : "set graph ", node_word(set->params));
+      counter.node(set->params, buffer_bytes);
+    } else if (const auto* patch = std::get_if<Patch>(&step.command)) {
+      counter.add(patch->target == Target::kExec ? "patch exec" : "patch graph");
+    } else if (const auto* graph = std::get_if<DeclareGraph>(&step.command)) {
+      declared.insert(graph->graph);
+    } else if (const auto* instantiate = std::get_if<Instantiate>(&step.command)) {
+      if (!filled.contains(instantiate->graph)) counter.add("empty graph");
+    } else if (const auto* stream = std::get_if<DeclareStream>(&step.command)) {
+      if (stream->non_blocking) counter.add("non-blocking stream");
+    }
+  }
+}
+
+}  // namespace verify

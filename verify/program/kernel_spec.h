@@ -1,0 +1,62 @@
+// What a program may say about a kernel: the names, places and meaning of its arguments.
+//
+// A code object's metadata gives offsets and sizes; it knows neither where pointers hide inside a by-value struct nor
+// how many bytes a kernel touches behind one. Programs need both: to be written by name, to be generated in bounds, and
+// to state relocations. This catalogue is that knowledge for the project's own kernels (hip/kernels/kernels.inc). It is
+// checked against the code object by tests/verify/kernel_spec_test.cpp; nothing here reads one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace verify {
+
+enum class FieldKind : std::uint8_t { kPointer, kScalar };
+enum class Touch : std::uint8_t { kNothing, kRead, kWrite, kReadWrite };
+
+// One leaf of the argument list: a plain argument ("out") or a member of a by-value struct ("p.out").
+struct FieldSpec {
+  std::string name;
+  std::uint32_t offset = 0;  // bytes into the packed argument block
+  std::uint32_t size = 0;    // 1, 2, 4 or 8
+  FieldKind kind = FieldKind::kScalar;
+  Touch touch = Touch::kNothing;  // pointers only
+  std::uint32_t element = 1;      // bytes; a pointer's required alignment
+};
+
+// One parameter of the kernel's signature, as the metadata lists it.
+struct ArgumentSpec {
+  std::string name;
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+  std::uint32_t alignment = 1;
+};
+
+// How the scalars of a kernel bound what it touches behind its pointers.
+enum class Extent : std::uint8_t {
+  kElements,  // every pointer: `n` elements
+  kRange,     // [begin, end) is read, out[0] is written; `end` itself is one past the last byte
+  kMatrix,    // c[m*n], a and b by strides sa0, sa1, sb0, sb1
+  kNone,      // no pointer at all
+};
+
+struct KernelSpec {
+  std::string name;
+  std::vector<ArgumentSpec> arguments;
+  std::vector<FieldSpec> fields;
+  std::uint32_t argument_bytes = 0;  // of the explicit arguments: the end of the last one
+  Extent extent = Extent::kElements;
+  int count_field = -1;  // index of `n` where extent is kElements
+
+  [[nodiscard]] int field_index(std::string_view name) const;  // -1 when there is none
+  [[nodiscard]] int pointer_count() const;
+};
+
+// Every kernel of the project, in a fixed order (generators draw by index).
+[[nodiscard]] std::span<const KernelSpec> kernel_catalogue();
+[[nodiscard]] const KernelSpec* find_kernel(std::string_view name);
+
+}  // namespace verify

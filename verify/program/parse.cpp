@@ -1,0 +1,633 @@
+// The parser of the text form. One function a command; each reads tokens from a Line, which remembers the first error
+// and its column, so that the functions need no error handling of their own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <vector>
+
+#include "verify/program/text.h"
+
+namespace verify {
+
+namespace {
+
+struct Token {
+  std::string_view text;
+  std::uint32_t column = 1;
+};
+
+// The tokens of one line, read from left to right. After the first failure every read returns a default.
+class Line {
+ public:
+  Line(std::string_view text, std::uint32_t number) : number_(number) {
+    const std::size_t comment = text.find('#');
+    if (comment != std::string_view::npos) text = text.substr(0, comment);
+    std::size_t at = 0;
+    while (at < text.size()) {
+      if (is_space(text[at])) {
+        ++at;
+        continue;
+      }
+      std::size_t end = at;
+      while (end < text.size() && !is_space(text[end])) ++end;
+      tokens_.push_back({text.substr(at, end - at), static_cast<std::uint32_t>(at + 1)});
+      at = end;
+    }
+    end_column_ = static_cast<std::uint32_t>(text.size() + 1);
+  }
+
+  [[nodiscard]] bool blank() const { return tokens_.empty(); }
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] const ParseError& error() const { return error_; }
+  [[nodiscard]] bool at_end() const { return next_ == tokens_.size(); }
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+
+  void fail(std::uint32_t column, std::string message) {
+    if (failed_) return;
+    failed_ = true;
+    error_ = {number_, column, std::move(message)};
+  }
+
+  Token word(std::string_view expected) {
+    if (at_end()) {
+      fail(end_column_, fmt::format("expected {} before the end of the line", expected));
+      return {"", end_column_};
+    }
+    return tokens_[next_++];
+  }
+  [[nodiscard]] Token peek() const { return at_end() ? Token{"", end_column_} : tokens_[next_]; }
+
+  void end() {
+    if (!failed_ && !at_end()) {
+      fail(tokens_[next_].column, fmt::format("'{}' is not part of this command", tokens_[next_].text));
+    }
+  }
+
+ private:
+  static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+  std::vector<Token> tokens_;
+  std::size_t next_ = 0;
+  std::uint32_t number_ = 0;
+  std::uint32_t end_column_ = 1;
+  bool failed_ = false;
+  ParseError error_;
+};
+
+std::uint64_t parse_number(Line& line, Token token, std::uint64_t max, std::string_view what) {
+  std::uint64_t value = 0;
+  std::string_view digits = token.text;
+  int base = 10;
+  if (digits.starts_with("0x")) {
+    digits.remove_prefix(2);
+    base = 16;
+  }
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  if (digits.empty() || error == std::errc::invalid_argument || end != digits.data() + digits.size()) {
+    line.fail(token.column, fmt::format("expected {}, found '{}'", what, token.text));
+    return 0;
+  }
+  if (error == std::errc::result_out_of_range || value > max) {
+    line.fail(token.column, fmt::format("{} is at most {}", what, max));
+    return 0;
+  }
+  return value;
+}
+
+// "g0": a letter and a number.
+Id parse_id(Line& line, Token token, char letter) {
+  if (token.text.empty() || token.text[0] != letter) {
+    line.fail(token.column, fmt::format("expected a name like {}0, found '{}'", letter, token.text));
+    return 0;
+  }
+  return static_cast<Id>(parse_number(line, {token.text.substr(1), token.column + 1}, kMaxId,
+                                      fmt::format("the number of a name like {}0", letter)));
+}
+
+Id id_of(Line& line, char letter) {
+  return parse_id(line, line.word(fmt::format("a name like {}0", letter)), letter);
+}
+
+// "b0", "b0+256", "b0-8"
+BufferRef parse_ref(Line& line, Token token) {
+  const std::size_t sign = token.text.find_first_of("+-");
+  BufferRef ref;
+  ref.buffer = parse_id(line, {token.text.substr(0, sign), token.column}, 'b');
+  if (sign == std::string_view::npos) return ref;
+  const Token digits{token.text.substr(sign + 1), token.column + static_cast<std::uint32_t>(sign) + 1};
+  const std::uint64_t value = parse_number(line, digits, kMaxBufferBytes, "an offset in bytes");
+  ref.offset = token.text[sign] == '-' ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+  return ref;
+}
+
+// The key=value part of a line: every pair is taken once; what is left over is an error that names it.
+class Attributes {
+ public:
+  explicit Attributes(Line& line) : line_(line) {
+    while (!line.at_end() && !line.failed()) {
+      const Token token = line.word("an attribute");
+      const std::size_t equals = token.text.find('=');
+      const std::string_view key = token.text.substr(0, equals);
+      Token value{"", token.column};
+      if (equals != std::string_view::npos) {
+        value = {token.text.substr(equals + 1), token.column + static_cast<std::uint32_t>(equals) + 1};
+      }
+      if (!entries_.emplace(std::string(key), Entry{value, token.column, equals != std::string_view::npos}).second) {
+        line.fail(token.column, fmt::format("'{}' is given twice", key));
+      }
+    }
+  }
+
+  bool take(std::string_view key, Token& value) {
+    const auto found = entries_.find(std::string(key));
+    if (found == entries_.end()) return false;
+    if (!found->second.has_value) line_.fail(found->second.column, fmt::format("'{}' needs a value: {}=...", key, key));
+    value = found->second.value;
+    entries_.erase(found);
+    return true;
+  }
+  bool flag(std::string_view key) {
+    const auto found = entries_.find(std::string(key));
+    if (found == entries_.end()) return false;
+    if (found->second.has_value) line_.fail(found->second.column, fmt::format("'{}' takes no value", key));
+    entries_.erase(found);
+    return true;
+  }
+  std::uint64_t number(std::string_view key, std::uint64_t fallback, std::uint64_t max) {
+    Token value;
+    return take(key, value) ? parse_number(line_, value, max, key) : fallback;
+  }
+  std::uint64_t required_number(std::string_view key, std::uint64_t max) {
+    Token value;
+    if (take(key, value)) return parse_number(line_, value, max, key);
+    missing(key);
+    return 0;
+  }
+  BufferRef required_ref(std::string_view key) {
+    Token value;
+    if (take(key, value)) return parse_ref(line_, value);
+    missing(key);
+    return {};
+  }
+  void missing(std::string_view key) { line_.fail(line_.peek().column, fmt::format("'{}=' is missing", key)); }
+
+  void end() {
+    if (line_.failed() || entries_.empty()) return;
+    const auto first = std::min_element(entries_.begin(), entries_.end(),
+                                        [](const auto& a, const auto& b) { return a.second.column < b.second.column; });
+    line_.fail(first->second.column, fmt::format("'{}' is not an attribute of this command", first->first));
+  }
+  [[nodiscard]] Line& line() { return line_; }
+
+ private:
+  struct Entry {
+    Token value;
+    std::uint32_t column = 0;
+    bool has_value = false;
+  };
+  Line& line_;
+  std::map<std::string, Entry> entries_;
+};
+
+constexpr std::uint64_t kAnyNumber = ~std::uint64_t{0};
+
+ArgumentValue parse_pointer_or_number(Line& line, const FieldSpec& field, Token token) {
+  ArgumentValue value;
+  if (token.text.starts_with("addr(")) {
+    if (field.kind == FieldKind::kPointer) {
+      line.fail(token.column,
+                fmt::format("'{}' is a pointer: write {}=b0+0 (addr() is for scalars)", field.name, field.name));
+    } else if (!token.text.ends_with(")")) {
+      line.fail(token.column + static_cast<std::uint32_t>(token.text.size()), "expected ')' after addr(");
+    } else {
+      value.kind = ArgumentValue::Kind::kAddressBits;
+      value.ref = parse_ref(line, {token.text.substr(5, token.text.size() - 6), token.column + 5});
+    }
+    return value;
+  }
+  if (field.kind == FieldKind::kPointer) {
+    value.kind = ArgumentValue::Kind::kPointer;
+    value.ref = parse_ref(line, token);
+    return value;
+  }
+  const std::uint64_t max = field.size == 8 ? kAnyNumber : (std::uint64_t{1} << (8 * field.size)) - 1;
+  value.number = parse_number(line, token, max, fmt::format("'{}' ({} bytes)", field.name, field.size));
+  return value;
+}
+
+NodeParams parse_kernel(Line& line, Token name, Attributes& attributes) {
+  KernelParams params;
+  params.kernel = find_kernel(name.text);
+  if (params.kernel == nullptr) {
+    std::string known;
+    for (const KernelSpec& spec : kernel_catalogue()) known += (known.empty() ? "" : ", ") + spec.name;
+    line.fail(name.column, fmt::format("there is no kernel '{}'; there are {}", name.text, known));
+    return EmptyParams{};
+  }
+  for (const FieldSpec& field : params.kernel->fields) {
+    Token value;
+    if (!attributes.take(field.name, value)) {
+      attributes.missing(field.name);
+      break;
+    }
+    params.arguments.push_back(parse_pointer_or_number(line, field, value));
+  }
+  params.grid = static_cast<std::uint32_t>(attributes.number("grid", 1, 65535));
+  params.block = static_cast<std::uint32_t>(attributes.number("block", 64, 1024));
+  Token style;
+  if (attributes.take("style", style)) {
+    if (style.text == "extra") {
+      params.style = ArgumentStyle::kExtra;
+    } else if (style.text != "params") {
+      line.fail(style.column, "style is params or extra");
+    }
+  }
+  params.opaque = attributes.flag("opaque");
+  return params;
+}
+
+CopyKind parse_kind(Line& line, Token token) {
+  static const std::map<std::string_view, CopyKind> kinds = {{"h2h", CopyKind::kHostToHost},
+                                                             {"h2d", CopyKind::kHostToDevice},
+                                                             {"d2h", CopyKind::kDeviceToHost},
+                                                             {"d2d", CopyKind::kDeviceToDevice},
+                                                             {"default", CopyKind::kDefault}};
+  const auto found = kinds.find(token.text);
+  if (found != kinds.end()) return found->second;
+  line.fail(token.column, "kind is h2h, h2d, d2h, d2d or default");
+  return CopyKind::kDefault;
+}
+
+Position parse_position(Line& line, Token token) {
+  std::uint64_t parts[3] = {0, 0, 0};
+  std::string_view rest = token.text;
+  std::uint32_t column = token.column;
+  for (int i = 0; i < 3; ++i) {
+    const std::size_t comma = i < 2 ? rest.find(',') : std::string_view::npos;
+    if (i < 2 && comma == std::string_view::npos) {
+      line.fail(column, "a position is three numbers: x,y,z");
+      return {};
+    }
+    parts[i] = parse_number(line, {rest.substr(0, comma), column}, kMaxBufferBytes, "a position");
+    column += static_cast<std::uint32_t>(comma == std::string_view::npos ? rest.size() : comma + 1);
+    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+  }
+  return {parts[0], parts[1], parts[2]};
+}
+
+NodeParams parse_copy(Line& line, bool linear, Attributes& attributes) {
+  CopyParams params;
+  params.linear = linear;
+  params.dst.ref = attributes.required_ref("dst");
+  params.src.ref = attributes.required_ref("src");
+  if (linear) {
+    params.width = attributes.required_number("bytes", kMaxBufferBytes);
+  } else {
+    params.width = attributes.required_number("width", kMaxBufferBytes);
+    params.height = attributes.required_number("height", kMaxBufferBytes);
+    params.depth = attributes.required_number("depth", kMaxBufferBytes);
+    params.dst.pitch = attributes.required_number("dpitch", kMaxBufferBytes);
+    params.src.pitch = attributes.required_number("spitch", kMaxBufferBytes);
+    params.dst.rows = attributes.number("drows", params.height, kMaxBufferBytes);
+    params.src.rows = attributes.number("srows", params.height, kMaxBufferBytes);
+    Token position;
+    if (attributes.take("dpos", position)) params.dst.position = parse_position(line, position);
+    if (attributes.take("spos", position)) params.src.position = parse_position(line, position);
+  }
+  Token kind;
+  if (attributes.take("kind", kind)) params.kind = parse_kind(line, kind);
+  return params;
+}
+
+NodeParams parse_memset(Attributes& attributes) {
+  MemsetParams params;
+  params.dst = attributes.required_ref("dst");
+  params.value = static_cast<std::uint32_t>(attributes.required_number("value", 0xffffffffU));
+  params.element = static_cast<std::uint32_t>(attributes.number("element", 1, 255));
+  params.width = attributes.required_number("width", kMaxBufferBytes);
+  params.height = attributes.number("height", 1, kMaxBufferBytes);
+  params.pitch = attributes.number("pitch", 0, kMaxBufferBytes);
+  return params;
+}
+
+NodeParams parse_host(Line& line, Attributes& attributes) {
+  HostParams params;
+  params.tag = static_cast<std::uint32_t>(attributes.required_number("tag", 0xffffffffU));
+  Token memory;
+  if (attributes.take("mem", memory)) {
+    params.memory = parse_ref(line, memory);
+    params.bytes = static_cast<std::uint32_t>(attributes.required_number("bytes", kMaxBufferBytes));
+  }
+  return params;
+}
+
+// Positional parts of a node's parameters (a kernel's name, a child's graph) come first, then attributes; `rest` reads
+// those that belong to the command and not to the node.
+template <class Rest>
+NodeParams parse_node_params(Line& line, std::string_view word, Rest rest) {
+  Token positional;
+  if (word == "kernel") positional = line.word("the name of a kernel");
+  if (word == "child") positional = line.word("a name like g0");
+  Attributes attributes(line);
+  NodeParams params = EmptyParams{};
+  if (word == "kernel") params = parse_kernel(line, positional, attributes);
+  if (word == "memcpy" || word == "memcpy3d") params = parse_copy(line, word == "memcpy", attributes);
+  if (word == "memset") params = parse_memset(attributes);
+  if (word == "host") params = parse_host(line, attributes);
+  if (word == "child") {
+    ChildParams child;
+    child.graph = parse_id(line, positional, 'g');
+    child.nest = static_cast<std::uint32_t>(attributes.number("nest", 1, kMaxNest));
+    params = child;
+  }
+  rest(attributes);
+  attributes.end();
+  return params;
+}
+
+bool is_node_word(std::string_view word) {
+  return word == "kernel" || word == "memcpy" || word == "memcpy3d" || word == "memset" || word == "host" ||
+         word == "empty" || word == "child";
+}
+
+// "g0.n3": the target's letter decides what it names.
+struct NodeName {
+  Target target = Target::kGraph;
+  Id id = 0;
+  Id node = 0;
+};
+
+NodeName parse_node_name(Line& line, Token token) {
+  NodeName name;
+  const std::size_t dot = token.text.find('.');
+  if (dot == std::string_view::npos || token.text.empty() || (token.text[0] != 'g' && token.text[0] != 'e')) {
+    line.fail(token.column, fmt::format("expected a node like g0.n0, found '{}'", token.text));
+    return name;
+  }
+  name.target = token.text[0] == 'g' ? Target::kGraph : Target::kExec;
+  name.id = parse_id(line, {token.text.substr(0, dot), token.column}, token.text[0]);
+  name.node = parse_id(line, {token.text.substr(dot + 1), token.column + static_cast<std::uint32_t>(dot) + 1}, 'n');
+  return name;
+}
+
+void parse_after(Line& line, Token token, std::vector<Id>& after) {
+  std::string_view rest = token.text;
+  std::uint32_t column = token.column;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    after.push_back(parse_id(line, {rest.substr(0, comma), column}, 'n'));
+    if (comma == std::string_view::npos || line.failed()) return;
+    column += static_cast<std::uint32_t>(comma) + 1;
+    rest = rest.substr(comma + 1);
+  }
+}
+
+Command parse_add_node(Line& line, Token word) {
+  AddNode command;
+  const Token name_token = line.word("a node like g0.n0");
+  const NodeName name = parse_node_name(line, name_token);
+  if (name.target != Target::kGraph)
+    line.fail(name_token.column, "nodes are added to graphs: expected a node like g0.n0");
+  command.graph = name.id;
+  command.node = name.node;
+  command.params = parse_node_params(line, word.text, [&](Attributes& attributes) {
+    command.fan = static_cast<std::uint32_t>(attributes.number("fan", 1, kMaxFan));
+    if (command.fan == 0) line.fail(word.column, "fan is at least 1");
+    Token after;
+    if (attributes.take("after", after)) parse_after(line, after, command.after);
+  });
+  return command;
+}
+
+Command parse_set(Line& line) {
+  const NodeName name = parse_node_name(line, line.word("a node like e0.n0 or g0.n0"));
+  const Token word = line.word("the type of the node");
+  if (!is_node_word(word.text)) line.fail(word.column, fmt::format("'{}' is not a node type", word.text));
+  SetNode command{name.target, name.id, name.node, EmptyParams{}};
+  command.params = parse_node_params(line, word.text, [](Attributes&) {});
+  return command;
+}
+
+Command parse_buffer(Line& line) {
+  DeclareBuffer command;
+  command.buffer = id_of(line, 'b');
+  command.bytes = parse_number(line, line.word("a size in bytes"), kMaxBufferBytes, "a size in bytes");
+  if (command.bytes == 0) line.fail(1, "a buffer has at least one byte");
+  Attributes attributes(line);
+  Token memory;
+  if (attributes.take("memory", memory)) {
+    if (memory.text == "pinned") {
+      command.memory = MemoryKind::kPinned;
+    } else if (memory.text == "pageable") {
+      command.memory = MemoryKind::kPageable;
+    } else if (memory.text != "device") {
+      line.fail(memory.column, "memory is device, pinned or pageable");
+    }
+  }
+  attributes.end();
+  return command;
+}
+
+Command parse_move(Line& line) {
+  MoveBuffers command;
+  do {
+    const Token token = line.word("a buffer, as in 'move b0' or 'move b0=@b1 b1=@b0'");
+    const std::size_t equals = token.text.find('=');
+    BufferMove move;
+    move.buffer = parse_id(line, {token.text.substr(0, equals), token.column}, 'b');
+    if (equals != std::string_view::npos) {
+      const std::uint32_t column = token.column + static_cast<std::uint32_t>(equals) + 1;
+      const std::string_view onto = token.text.substr(equals + 1);
+      if (!onto.starts_with("@")) {
+        line.fail(column, "expected @ and a buffer: b0=@b1 moves b0 to where b1 is");
+      } else {
+        move.onto = parse_id(line, {onto.substr(1), column + 1}, 'b');
+      }
+    }
+    command.moves.push_back(move);
+  } while (!line.at_end() && !line.failed());
+  return command;
+}
+
+// A target by its first letter, among those that `letters` allows.
+std::pair<Target, Id> parse_target(Line& line, std::string_view letters) {
+  const Token token = line.word("a name");
+  static const std::map<char, Target> targets = {
+      {'g', Target::kGraph}, {'e', Target::kExec}, {'s', Target::kStream}, {'v', Target::kEvent}};
+  if (token.text.empty() || letters.find(token.text[0]) == std::string_view::npos) {
+    line.fail(token.column,
+              fmt::format("expected a name that begins with one of '{}', found '{}'", letters, token.text));
+    return {Target::kDevice, 0};
+  }
+  return {targets.at(token.text[0]), parse_id(line, token, token.text[0])};
+}
+
+Command parse_synchronize(Line& line) {
+  if (line.peek().text == "device") {
+    static_cast<void>(line.word("device"));
+    return Synchronize{Target::kDevice, 0};
+  }
+  const auto [target, id] = parse_target(line, "sv");
+  return Synchronize{target, id};
+}
+
+Command parse_fail(Line& line) {
+  Fail command;
+  const Token nth = line.word("which call fails, from 1");
+  command.nth = static_cast<std::uint32_t>(parse_number(line, nth, kMaxRepeat, "the number of a call"));
+  if (command.nth == 0) line.fail(nth.column, "calls are counted from 1");
+  const Token function = line.word("the name of a HIP function");
+  if (!function.text.starts_with("hip"))
+    line.fail(function.column, fmt::format("'{}' is not a HIP function", function.text));
+  command.function = std::string(function.text);
+  return command;
+}
+
+Command parse_stream(Line& line) {
+  DeclareStream command;
+  command.stream = id_of(line, 's');
+  Attributes attributes(line);
+  command.non_blocking = attributes.flag("nonblocking");
+  attributes.end();
+  return command;
+}
+
+Command parse_write(Line& line) {
+  Write command;
+  command.buffer = id_of(line, 'b');
+  Attributes attributes(line);
+  command.seed = attributes.required_number("seed", kAnyNumber);
+  attributes.end();
+  return command;
+}
+
+using CommandParser = Command (*)(Line&);
+
+const std::map<std::string_view, CommandParser>& command_parsers() {
+  static const std::map<std::string_view, CommandParser> parsers = {
+      {"buffer", parse_buffer},
+      {"graph", [](Line& l) -> Command { return DeclareGraph{id_of(l, 'g')}; }},
+      {"stream", parse_stream},
+      {"event", [](Line& l) -> Command { return DeclareEvent{id_of(l, 'v')}; }},
+      {"instantiate",
+       [](Line& l) -> Command {
+         const Id e = id_of(l, 'e');
+         return Instantiate{e, id_of(l, 'g')};
+       }},
+      {"launch",
+       [](Line& l) -> Command {
+         const Id e = id_of(l, 'e');
+         return Launch{e, id_of(l, 's')};
+       }},
+      {"move", parse_move},
+      {"patch",
+       [](Line& l) -> Command {
+         const auto [t, id] = parse_target(l, "ge");
+         return Patch{t, id};
+       }},
+      {"set", parse_set},
+      {"update",
+       [](Line& l) -> Command {
+         const Id e = id_of(l, 'e');
+         return Update{e, id_of(l, 'g')};
+       }},
+      {"sync", parse_synchronize},
+      {"record",
+       [](Line& l) -> Command {
+         const Id v = id_of(l, 'v');
+         return RecordEvent{v, id_of(l, 's')};
+       }},
+      {"wait",
+       [](Line& l) -> Command {
+         const Id s = id_of(l, 's');
+         return WaitEvent{s, id_of(l, 'v')};
+       }},
+      {"read", [](Line& l) -> Command { return Read{id_of(l, 'b')}; }},
+      {"write", parse_write},
+      {"free", [](Line& l) -> Command { return Free{id_of(l, 'b')}; }},
+      {"destroy",
+       [](Line& l) -> Command {
+         const auto [t, id] = parse_target(l, "gesv");
+         return Destroy{t, id};
+       }},
+      {"fail", parse_fail},
+  };
+  return parsers;
+}
+
+Step parse_step(Line& line) {
+  Step step;
+  step.line = line.number();
+  Token word = line.word("a command");
+  if (word.text == "repeat") {
+    const Token count = line.word("how often");
+    step.repeat = static_cast<std::uint32_t>(parse_number(line, count, kMaxRepeat, "a repeat count"));
+    if (step.repeat == 0) line.fail(count.column, "a command is repeated at least once");
+    word = line.word("the command to repeat");
+  }
+  if (is_node_word(word.text)) {
+    step.command = parse_add_node(line, word);
+  } else {
+    const auto found = command_parsers().find(word.text);
+    if (found == command_parsers().end()) {
+      line.fail(word.column, fmt::format("there is no command '{}' (docs/program-language.md lists them)", word.text));
+    } else {
+      step.command = found->second(line);
+    }
+  }
+  line.end();
+  return step;
+}
+
+// The two lines that open every program.
+bool parse_header(Line& line, bool& version_seen, Program& program) {
+  const Token word = line.peek();
+  if (!version_seen) {
+    static_cast<void>(line.word("a version line"));
+    if (word.text != "hgcheck-program") line.fail(word.column, "a program begins with the line 'hgcheck-program 1'");
+    const Token version = line.word("the version: 1");
+    if (parse_number(line, version, 0xffffffffU, "a version") != kTextVersion) {
+      line.fail(version.column,
+                fmt::format("this is version '{}', and this hgcheck reads version {}", version.text, kTextVersion));
+    }
+    line.end();
+    version_seen = true;
+    return true;
+  }
+  if (word.text != "placement") return false;
+  static_cast<void>(line.word("placement"));
+  const Token placement = line.word("arena or native");
+  if (placement.text == "native") {
+    program.placement = Placement::kNative;
+  } else if (placement.text != "arena") {
+    line.fail(placement.column, "placement is arena or native");
+  }
+  if (!program.steps.empty()) line.fail(word.column, "placement stands before the first command");
+  line.end();
+  return true;
+}
+
+}  // namespace
+
+std::variant<Program, ParseError> parse_program(std::string_view text) {
+  Program program;
+  bool version_seen = false;
+  std::uint32_t number = 0;
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    Line line(text.substr(0, newline), ++number);
+    text = newline == std::string_view::npos ? std::string_view{} : text.substr(newline + 1);
+    if (line.blank()) continue;
+    if (!parse_header(line, version_seen, program)) program.steps.push_back(parse_step(line));
+    if (line.failed()) return line.error();
+    if (program.steps.size() > kMaxCommands) {
+      return ParseError{number, 1, fmt::format("a program has at most {} commands", kMaxCommands)};
+    }
+  }
+  if (!version_seen) return ParseError{1, 1, "a program begins with the line 'hgcheck-program 1'"};
+  return program;
+}
+
+}  // namespace verify

@@ -1,0 +1,157 @@
+// What nodes refer to and touch: the arithmetic behind verify/program/state.h.
+#include <algorithm>
+
+#include "verify/program/state.h"
+
+namespace verify {
+
+namespace {
+
+std::uint64_t number_of(const KernelParams& params, std::string_view field) {
+  const int index = params.kernel->field_index(field);
+  return index < 0 ? 0 : params.arguments[static_cast<std::size_t>(index)].number;
+}
+
+const BufferRef& pointer_of(const KernelParams& params, std::string_view field) {
+  return params.arguments[static_cast<std::size_t>(params.kernel->field_index(field))].ref;
+}
+
+// Elements spanned by rows x columns with two strides.
+std::uint64_t strided_span(std::uint64_t rows, std::uint64_t columns, std::uint64_t row_stride,
+                           std::uint64_t column_stride) {
+  if (rows == 0 || columns == 0) return 0;
+  return (rows - 1) * row_stride + (columns - 1) * column_stride + 1;
+}
+
+// Bytes that a kernel touches behind the pointer field `index`.
+std::uint64_t pointer_extent(const KernelParams& params, std::size_t index) {
+  const KernelSpec& spec = *params.kernel;
+  const FieldSpec& field = spec.fields[index];
+  switch (spec.extent) {
+    case Extent::kElements:
+      return params.arguments[static_cast<std::size_t>(spec.count_field)].number * field.element;
+    case Extent::kRange: {
+      if (field.touch == Touch::kWrite) return field.element;
+      if (field.touch != Touch::kRead) return 0;
+      const std::int64_t length = pointer_of(params, "end").offset - pointer_of(params, "begin").offset;
+      return length > 0 ? static_cast<std::uint64_t>(length) : 0;
+    }
+    case Extent::kMatrix: {
+      const std::uint64_t m = number_of(params, "m"), n = number_of(params, "n"), k = number_of(params, "k");
+      if (m == 0 || n == 0) return 0;
+      if (field.name == "c") return m * n * field.element;
+      const bool left = field.name == "a";
+      return field.element * (left ? strided_span(m, k, number_of(params, "sa0"), number_of(params, "sa1"))
+                                   : strided_span(k, n, number_of(params, "sb0"), number_of(params, "sb1")));
+    }
+    case Extent::kNone:
+      break;
+  }
+  return 0;
+}
+
+void add_range(std::vector<ByteRange>& ranges, const BufferRef& ref, std::uint64_t lo, std::uint64_t bytes,
+               bool write) {
+  if (bytes == 0) return;
+  const std::int64_t start = ref.offset + static_cast<std::int64_t>(lo);
+  ranges.push_back({ref.buffer, start, start + static_cast<std::int64_t>(bytes), write});
+}
+
+// First byte and length of the hull of one end of a copy.
+std::pair<std::uint64_t, std::uint64_t> copy_hull(const CopyParams& copy, const CopyEnd& end) {
+  if (copy.linear) return {0, copy.width};
+  if (copy.width == 0 || copy.height == 0 || copy.depth == 0) return {0, 0};
+  const std::uint64_t slice = end.pitch * end.rows;
+  const std::uint64_t first = end.position.z * slice + end.position.y * end.pitch + end.position.x;
+  return {first, (copy.depth - 1) * slice + (copy.height - 1) * end.pitch + copy.width};
+}
+
+std::uint64_t memset_hull(const MemsetParams& memset) {
+  if (memset.width == 0 || memset.height == 0) return 0;
+  return (memset.height - 1) * memset.pitch + memset.width * memset.element;
+}
+
+struct RangeAppender {
+  std::uint32_t fan;
+  std::vector<ByteRange>& ranges;
+
+  void operator()(const KernelParams& params) const {
+    for (std::size_t i = 0; i < params.arguments.size(); ++i) {
+      const FieldSpec& field = params.kernel->fields[i];
+      if (field.kind != FieldKind::kPointer || field.touch == Touch::kNothing) continue;
+      const bool write = field.touch != Touch::kRead;
+      add_range(ranges, params.arguments[i].ref, 0, pointer_extent(params, i) * (write ? fan : 1), write);
+    }
+  }
+  void operator()(const CopyParams& params) const {
+    const auto [dst_first, dst_bytes] = copy_hull(params, params.dst);
+    const auto [src_first, src_bytes] = copy_hull(params, params.src);
+    add_range(ranges, params.dst.ref, dst_first, dst_bytes * fan, true);
+    add_range(ranges, params.src.ref, src_first, src_bytes, false);
+  }
+  void operator()(const MemsetParams& params) const {
+    add_range(ranges, params.dst, 0, memset_hull(params) * fan, true);
+  }
+  void operator()(const HostParams& params) const {
+    if (params.memory) add_range(ranges, *params.memory, 0, params.bytes, true);
+  }
+  void operator()(const EmptyParams&) const {}
+  void operator()(const ChildParams&) const {}
+};
+
+}  // namespace
+
+void for_each_ref(const NodeParams& params, const std::function<void(const BufferRef&)>& visit) {
+  if (const auto* kernel = std::get_if<KernelParams>(&params)) {
+    for (const ArgumentValue& value : kernel->arguments) {
+      if (value.kind == ArgumentValue::Kind::kPointer) visit(value.ref);
+    }
+  } else if (const auto* copy = std::get_if<CopyParams>(&params)) {
+    visit(copy->dst.ref);
+    visit(copy->src.ref);
+  } else if (const auto* memset = std::get_if<MemsetParams>(&params)) {
+    visit(memset->dst);
+  } else if (const auto* host = std::get_if<HostParams>(&params)) {
+    if (host->memory) visit(*host->memory);
+  }
+}
+
+void for_each_frozen(const NodeParams& params, const std::function<void(const BufferRef&)>& visit) {
+  const auto* kernel = std::get_if<KernelParams>(&params);
+  if (kernel == nullptr) return;
+  for (const ArgumentValue& value : kernel->arguments) {
+    if (value.kind == ArgumentValue::Kind::kAddressBits) visit(value.ref);
+  }
+}
+
+void append_ranges(const NodeParams& params, std::uint32_t fan, std::vector<ByteRange>& ranges) {
+  std::visit(RangeAppender{fan, ranges}, params);
+}
+
+NodeParams fan_instance(const NodeParams& params, std::uint32_t k) {
+  NodeParams instance = params;
+  if (k == 0) return instance;
+  if (auto* kernel = std::get_if<KernelParams>(&instance)) {
+    for (std::size_t i = 0; i < kernel->arguments.size(); ++i) {
+      const Touch touch = kernel->kernel->fields[i].touch;
+      if (touch != Touch::kWrite && touch != Touch::kReadWrite) continue;
+      kernel->arguments[i].ref.offset += static_cast<std::int64_t>(pointer_extent(*kernel, i) * k);
+    }
+  } else if (auto* copy = std::get_if<CopyParams>(&instance)) {
+    copy->dst.ref.offset += static_cast<std::int64_t>(copy->width * k);
+  } else if (auto* memset = std::get_if<MemsetParams>(&instance)) {
+    memset->dst.offset += static_cast<std::int64_t>(memset_hull(*memset) * k);
+  }
+  return instance;
+}
+
+bool conflict(const std::vector<ByteRange>& a, const std::vector<ByteRange>& b) {
+  for (const ByteRange& x : a) {
+    for (const ByteRange& y : b) {
+      if (x.buffer == y.buffer && (x.write || y.write) && x.lo < y.hi && y.lo < x.hi) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace verify

@@ -1,0 +1,36 @@
+// The text form of a program: one command a line, a version line first, written and read by people.
+//
+// parse(print(p)) == p for every program that fits the bounds of program.h. A parse error names line and column (both
+// from 1) and what was expected there. The parser accepts any text without crashing; whether a program means something
+// is for verify/program/state.h. Not kept: comments ('#' to the end of a line), blank lines, spacing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "verify/program/program.h"
+
+namespace verify {
+
+inline constexpr std::uint32_t kTextVersion = 1;
+
+struct ParseError {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string message;
+  // "FILE:3:14: expected ..." the way compilers do.
+  [[nodiscard]] std::string text(std::string_view file) const;
+};
+
+[[nodiscard]] std::variant<Program, ParseError> parse_program(std::string_view text);
+
+[[nodiscard]] std::string print_program(const Program& program);
+[[nodiscard]] std::string print_command(const Command& command);
+// "kernel", "memcpy", ..., "instantiate", ...: the first word of a command.
+[[nodiscard]] std::string_view command_word(const Command& command);
+[[nodiscard]] std::string_view node_word(const NodeParams& params);
+[[nodiscard]] std::string print_ref(const BufferRef& ref);
+
+}  // namespace verify

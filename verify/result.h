@@ -1,0 +1,94 @@
+// Results: what a campaign, a replay or a shrink hands to reports/. Plain data, no behaviour.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace verify {
+
+enum class VerdictKind : std::uint8_t {
+  kAgree,
+  kDiverge,
+  kKnownQuirk,
+  kPoisoned,
+  kUnsupported,
+  kDiscarded,
+  kHarnessError,
+};
+
+// One place where subject and baseline differ, by symbolic name.
+struct Difference {
+  std::string where;     // "b1+512", "status of 'launch e0 s0'", "edges of g0", "process"
+  std::string command;   // the program line at which it was seen
+  std::string expected;  // hex bytes or words
+  std::string observed;
+};
+
+// A drawing of one graph of the program: what a person needs to see, not what a runtime holds.
+struct GraphPicture {
+  struct Node {
+    std::string name;
+    std::string label;
+    bool at_fault = false;
+  };
+  struct Edge {
+    std::string from;
+    std::string to;
+  };
+  std::string name;  // "g0"
+  std::vector<Node> nodes;
+  std::vector<Edge> edges;
+};
+
+struct Finding {
+  std::string id;                 // "A1-000123": property and index of the program in the campaign
+  std::string property;           // the most specific property that it breaks
+  std::vector<std::string> also;  // the others
+  std::string fault;              // the fault that was switched on, or empty
+  std::string program_text;       // shrunk
+  std::string program_path;       // where it was written, or empty
+  std::uint64_t commands = 0;     // of the shrunk program, declarations and reads left out
+  std::uint64_t original_commands = 0;
+  std::string replay;      // the one-line command
+  std::string summary;     // one line for a person
+  std::uint64_t seen = 1;  // how many programs of the campaign showed the same cause
+  std::vector<Difference> differences;
+  std::vector<GraphPicture> graphs;
+};
+
+struct PropertyCount {
+  std::uint64_t exercised = 0;
+  std::uint64_t violated = 0;
+};
+
+struct VerdictCounts {
+  std::uint64_t agree = 0, diverge = 0, known_quirk = 0, poisoned = 0, unsupported = 0, discarded = 0,
+                harness_error = 0;
+};
+
+struct CampaignResult {
+  std::string version;
+  std::string subject;
+  std::string baseline;
+  std::string fault;
+  std::uint64_t seed = 0;
+  std::uint64_t size = 0;
+  std::uint64_t jobs = 1;
+  std::uint64_t programs = 0;
+  std::uint64_t commands = 0;
+  double seconds = 0;
+  bool interrupted = false;
+  VerdictCounts verdicts;
+  std::map<std::string, PropertyCount> properties;        // every known property, exercised or not
+  std::map<std::string, std::string> property_sentences;  // id -> sentence
+  std::map<std::string, std::uint64_t> coverage;          // feature -> count
+  std::map<std::string, std::uint64_t> quirks;
+  std::map<std::string, std::uint64_t> reasons;  // "discarded: ...", "poisoned: ..." -> count
+  std::map<std::string, std::string> sampling;   // check -> stated rate, e.g. "P4 every call fails" -> "1 in 64"
+  std::vector<Finding> findings;
+  std::vector<std::string> messages;  // caps exceeded, workers lost, and the like
+};
+
+}  // namespace verify
