@@ -1,0 +1,170 @@
+// The loader: a table filled from a shared library, and the names of statuses.
+#include "hip/api/api.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <utility>
+
+namespace hip {
+namespace {
+
+// The names are macro-expanded before they become strings, so that a function which HIP's header renames (such as
+// hipGetDeviceProperties) is looked up, and reported, under the name that its library exports.
+#define HGCHECK_SYMBOL(name) #name
+
+struct StatusName {
+  int status;
+  const char* name;
+};
+
+// Aliases are left out: one number, one name.
+#define HGCHECK_STATUS(name)      \
+  StatusName {                    \
+    static_cast<int>(name), #name \
+  }
+constexpr std::array kStatusNames{
+    HGCHECK_STATUS(hipSuccess),
+    HGCHECK_STATUS(hipErrorInvalidValue),
+    HGCHECK_STATUS(hipErrorOutOfMemory),
+    HGCHECK_STATUS(hipErrorNotInitialized),
+    HGCHECK_STATUS(hipErrorDeinitialized),
+    HGCHECK_STATUS(hipErrorProfilerDisabled),
+    HGCHECK_STATUS(hipErrorProfilerNotInitialized),
+    HGCHECK_STATUS(hipErrorProfilerAlreadyStarted),
+    HGCHECK_STATUS(hipErrorProfilerAlreadyStopped),
+    HGCHECK_STATUS(hipErrorInvalidConfiguration),
+    HGCHECK_STATUS(hipErrorInvalidPitchValue),
+    HGCHECK_STATUS(hipErrorInvalidSymbol),
+    HGCHECK_STATUS(hipErrorInvalidDevicePointer),
+    HGCHECK_STATUS(hipErrorInvalidMemcpyDirection),
+    HGCHECK_STATUS(hipErrorInsufficientDriver),
+    HGCHECK_STATUS(hipErrorMissingConfiguration),
+    HGCHECK_STATUS(hipErrorPriorLaunchFailure),
+    HGCHECK_STATUS(hipErrorInvalidDeviceFunction),
+    HGCHECK_STATUS(hipErrorNoDevice),
+    HGCHECK_STATUS(hipErrorInvalidDevice),
+    HGCHECK_STATUS(hipErrorInvalidImage),
+    HGCHECK_STATUS(hipErrorInvalidContext),
+    HGCHECK_STATUS(hipErrorContextAlreadyCurrent),
+    HGCHECK_STATUS(hipErrorMapFailed),
+    HGCHECK_STATUS(hipErrorUnmapFailed),
+    HGCHECK_STATUS(hipErrorArrayIsMapped),
+    HGCHECK_STATUS(hipErrorAlreadyMapped),
+    HGCHECK_STATUS(hipErrorNoBinaryForGpu),
+    HGCHECK_STATUS(hipErrorAlreadyAcquired),
+    HGCHECK_STATUS(hipErrorNotMapped),
+    HGCHECK_STATUS(hipErrorNotMappedAsArray),
+    HGCHECK_STATUS(hipErrorNotMappedAsPointer),
+    HGCHECK_STATUS(hipErrorECCNotCorrectable),
+    HGCHECK_STATUS(hipErrorUnsupportedLimit),
+    HGCHECK_STATUS(hipErrorContextAlreadyInUse),
+    HGCHECK_STATUS(hipErrorPeerAccessUnsupported),
+    HGCHECK_STATUS(hipErrorInvalidKernelFile),
+    HGCHECK_STATUS(hipErrorInvalidGraphicsContext),
+    HGCHECK_STATUS(hipErrorInvalidSource),
+    HGCHECK_STATUS(hipErrorFileNotFound),
+    HGCHECK_STATUS(hipErrorSharedObjectSymbolNotFound),
+    HGCHECK_STATUS(hipErrorSharedObjectInitFailed),
+    HGCHECK_STATUS(hipErrorOperatingSystem),
+    HGCHECK_STATUS(hipErrorInvalidHandle),
+    HGCHECK_STATUS(hipErrorIllegalState),
+    HGCHECK_STATUS(hipErrorNotFound),
+    HGCHECK_STATUS(hipErrorNotReady),
+    HGCHECK_STATUS(hipErrorIllegalAddress),
+    HGCHECK_STATUS(hipErrorLaunchOutOfResources),
+    HGCHECK_STATUS(hipErrorLaunchTimeOut),
+    HGCHECK_STATUS(hipErrorPeerAccessAlreadyEnabled),
+    HGCHECK_STATUS(hipErrorPeerAccessNotEnabled),
+    HGCHECK_STATUS(hipErrorSetOnActiveProcess),
+    HGCHECK_STATUS(hipErrorContextIsDestroyed),
+    HGCHECK_STATUS(hipErrorAssert),
+    HGCHECK_STATUS(hipErrorHostMemoryAlreadyRegistered),
+    HGCHECK_STATUS(hipErrorHostMemoryNotRegistered),
+    HGCHECK_STATUS(hipErrorLaunchFailure),
+    HGCHECK_STATUS(hipErrorCooperativeLaunchTooLarge),
+    HGCHECK_STATUS(hipErrorNotSupported),
+    HGCHECK_STATUS(hipErrorStreamCaptureUnsupported),
+    HGCHECK_STATUS(hipErrorStreamCaptureInvalidated),
+    HGCHECK_STATUS(hipErrorStreamCaptureMerge),
+    HGCHECK_STATUS(hipErrorStreamCaptureUnmatched),
+    HGCHECK_STATUS(hipErrorStreamCaptureUnjoined),
+    HGCHECK_STATUS(hipErrorStreamCaptureIsolation),
+    HGCHECK_STATUS(hipErrorStreamCaptureImplicit),
+    HGCHECK_STATUS(hipErrorCapturedEvent),
+    HGCHECK_STATUS(hipErrorStreamCaptureWrongThread),
+    HGCHECK_STATUS(hipErrorGraphExecUpdateFailure),
+    // By number: HIP 6.4 has no enumerators for these.
+    StatusName{911, "hipErrorInvalidChannelDescriptor"},
+    StatusName{912, "hipErrorInvalidTexture"},
+    HGCHECK_STATUS(hipErrorUnknown),
+    HGCHECK_STATUS(hipErrorRuntimeMemory),
+    HGCHECK_STATUS(hipErrorRuntimeOther),
+    HGCHECK_STATUS(hipErrorTbd),
+};
+
+// Fills every entry that the library has; the others stay null.
+Api fill_table(void* library) {
+  Api api;
+#define HIPAPI_REQUIRED(name) api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, HGCHECK_SYMBOL(name)));
+#define HIPAPI_OPTIONAL(name) HIPAPI_REQUIRED(name)
+#define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_REQUIRED(name)
+#include "hip/api/functions.inc"
+#undef HIPAPI_REQUIRED
+#undef HIPAPI_OPTIONAL
+#undef HIPAPI_OPTIONAL_AS
+  return api;
+}
+
+std::string dl_error() {
+  const char* text = dlerror();
+  return text != nullptr ? text : "no reason given";
+}
+
+}  // namespace
+
+MissingFunctions missing_functions(const Api& api) {
+  MissingFunctions missing;
+#define HIPAPI_REQUIRED(name) \
+  if (api.name == nullptr) missing.required.emplace_back(HGCHECK_SYMBOL(name));
+#define HIPAPI_OPTIONAL(name) \
+  if (api.name == nullptr) missing.optional.emplace_back(HGCHECK_SYMBOL(name));
+#define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_OPTIONAL(name)
+#include "hip/api/functions.inc"
+#undef HIPAPI_REQUIRED
+#undef HIPAPI_OPTIONAL
+#undef HIPAPI_OPTIONAL_AS
+  return missing;
+}
+
+Result<LoadedApi> load_api(const std::string& path) {
+  // dlopen("") is the program itself, which is never what a caller who names a runtime means.
+  if (path.empty()) return Error{hipErrorInvalidValue, "cannot load a HIP runtime: the path is empty"};
+  // Local, so that two runtimes in one process do not take each other's symbols; at once, so that a library that lacks
+  // what it needs fails here and not in the middle of a program.
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    return Error{hipErrorSharedObjectInitFailed, "cannot load the HIP runtime '" + path + "': " + dl_error()};
+  }
+  LoadedApi loaded;
+  loaded.library = std::shared_ptr<void>(handle, [](void* library) {
+    // An unload that fails leaves the library in place: nothing depends on it, and there is nobody to tell.
+    static_cast<void>(dlclose(library));
+  });
+  loaded.path = path;
+  loaded.api = fill_table(handle);
+  loaded.missing = missing_functions(loaded.api);
+  if (loaded.missing.required.empty()) return loaded;
+  std::string message = "'" + path + "' is not a HIP runtime that can be checked; it lacks";
+  for (const std::string_view name : loaded.missing.required) message.append(" ").append(name);
+  return Error{hipErrorSharedObjectSymbolNotFound, std::move(message)};
+}
+
+std::string status_name(int status) {
+  for (const StatusName& known : kStatusNames) {
+    if (known.status == status) return known.name;
+  }
+  return "hipError_t(" + std::to_string(status) + ")";
+}
+
+}  // namespace hip

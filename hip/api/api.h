@@ -1,0 +1,58 @@
+// hip::Api: HIP as a table of functions.
+//
+// Everything in this project that calls HIP does it through one of these, so that the same code runs on the host model,
+// on AMD's runtime, on any other HIP runtime, and on a table that fails or counts calls on purpose. The entries are
+// listed once, in functions.inc, with the types of HIP's own header (so a signature can never drift). A table is plain
+// data: copying it copies function pointers; it does not keep a library loaded (LoadedApi does).
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "hip/result/result.h"
+
+namespace hip {
+
+// Some of HIP's functions are deprecated; a table may still name them (a runtime under test still has them).
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+struct Api {
+#define HIPAPI_REQUIRED(name) decltype(&::name) name = nullptr;
+#define HIPAPI_OPTIONAL(name) decltype(&::name) name = nullptr;
+#define HIPAPI_OPTIONAL_AS(name, ...) std::type_identity_t<__VA_ARGS__> name = nullptr;
+#include "hip/api/functions.inc"
+#undef HIPAPI_REQUIRED
+#undef HIPAPI_OPTIONAL
+#undef HIPAPI_OPTIONAL_AS
+};
+#pragma GCC diagnostic pop
+
+// Which entries of a table are null, by name.
+struct MissingFunctions {
+  std::vector<std::string_view> required;
+  std::vector<std::string_view> optional;
+};
+[[nodiscard]] MissingFunctions missing_functions(const Api& api);
+
+// A table filled from a shared library, which stays loaded as long as this lives.
+struct LoadedApi {
+  Api api;
+  MissingFunctions missing;       // required is always empty here
+  std::shared_ptr<void> library;  // the dlopen handle
+  std::string path;               // as given to load()
+};
+
+// Fills a table from the HIP runtime at `path` (what dlopen takes: a path or a soname). An error names the path and
+// every required function that is missing.
+[[nodiscard]] Result<LoadedApi> load_api(const std::string& path);
+
+// The name of a status as HIP spells it ("hipErrorInvalidValue"), from the header's enumeration and not from a
+// runtime, so that every report spells it alike. Unknown numbers come back as "hipError_t(N)".
+[[nodiscard]] std::string status_name(int status);
+
+}  // namespace hip

@@ -1,0 +1,157 @@
+// The table and its loader, with libraries that only export names.
+// Not verified here: that a real runtime's functions have the types of the header (the header is the only word on it).
+#include "hip/api/api.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+std::vector<std::string> all_functions() {
+  return {
+#define HIPAPI_REQUIRED(name) #name,
+#define HIPAPI_OPTIONAL(name) #name,
+#define HIPAPI_OPTIONAL_AS(name, ...) #name,
+#include "hip/api/functions.inc"
+#undef HIPAPI_REQUIRED
+#undef HIPAPI_OPTIONAL
+#undef HIPAPI_OPTIONAL_AS
+  };
+}
+
+TEST(Functions, NoneIsListedTwice) {
+  const std::vector<std::string> all = all_functions();
+  std::set<std::string> once;
+  for (const std::string& name : all) EXPECT_TRUE(once.insert(name).second) << name;
+  EXPECT_GT(all.size(), 200u);
+}
+
+TEST(MissingFunctions, AnEmptyTableMissesEveryFunctionOnce) {
+  const hip::MissingFunctions missing = hip::missing_functions(hip::Api{});
+  EXPECT_EQ(missing.required.size() + missing.optional.size(), all_functions().size());
+  EXPECT_THAT(missing.required, testing::Contains("hipGraphLaunch"));
+  EXPECT_THAT(missing.optional, testing::Contains("hipGraphAddNode"));
+}
+
+TEST(LoadApi, ACompleteLibraryMissesNothing) {
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api(STUB_RUNTIME_COMPLETE);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_THAT(loaded.value().missing.required, IsEmpty());
+  EXPECT_THAT(loaded.value().missing.optional, IsEmpty());
+  EXPECT_EQ(loaded.value().path, STUB_RUNTIME_COMPLETE);
+}
+
+TEST(LoadApi, EveryEntryIsTheFunctionOfThatName) {
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api(STUB_RUNTIME_COMPLETE);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+#define HIPAPI_REQUIRED(name) \
+  EXPECT_EQ(reinterpret_cast<void*>(loaded.value().api.name), dlsym(loaded.value().library.get(), #name)) << #name;
+#define HIPAPI_OPTIONAL(name) HIPAPI_REQUIRED(name)
+#define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_REQUIRED(name)
+#include "hip/api/functions.inc"
+#undef HIPAPI_REQUIRED
+#undef HIPAPI_OPTIONAL
+#undef HIPAPI_OPTIONAL_AS
+}
+
+TEST(LoadApi, FunctionsThatTheHeaderRenamesAreLookedUpUnderTheirExportedName) {
+  const hip::MissingFunctions missing = hip::missing_functions(hip::Api{});
+  EXPECT_THAT(missing.optional, testing::Contains("hipGetDevicePropertiesR0600"));
+  EXPECT_THAT(missing.optional, Not(testing::Contains("hipGetDeviceProperties")));
+}
+
+TEST(LoadApi, ALibraryThatLacksRequiredFunctionsIsRefusedNamingItAndEachOfThem) {
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api(STUB_RUNTIME_WITHOUT_REQUIRED);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, hipErrorSharedObjectSymbolNotFound);
+  EXPECT_THAT(loaded.error().message, HasSubstr(STUB_RUNTIME_WITHOUT_REQUIRED));
+  EXPECT_THAT(loaded.error().message, HasSubstr(" hipGraphLaunch"));
+  EXPECT_THAT(loaded.error().message, HasSubstr(" hipMemcpy"));
+  EXPECT_THAT(loaded.error().message, Not(HasSubstr("hipGraphAddNode")));
+}
+
+TEST(LoadApi, ALibraryThatLacksOptionalFunctionsIsLoadedAndSaysWhich) {
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api(STUB_RUNTIME_WITHOUT_OPTIONAL);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_THAT(loaded.value().missing.optional, UnorderedElementsAre("hipGraphAddNode", "hipMallocAsync"));
+  EXPECT_EQ(loaded.value().api.hipGraphAddNode, nullptr);
+  EXPECT_NE(loaded.value().api.hipFreeAsync, nullptr);
+}
+
+TEST(LoadApi, APathThatIsNotThereIsAnErrorThatNamesIt) {
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api("/nowhere/libamdhip64.so");
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, hipErrorSharedObjectInitFailed);
+  EXPECT_THAT(loaded.error().message, HasSubstr("/nowhere/libamdhip64.so"));
+}
+
+TEST(LoadApi, AFileThatIsNoLibraryIsAnErrorWithTheLinkersReason) {
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api(__FILE__);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_THAT(loaded.error().message, HasSubstr(__FILE__));
+  EXPECT_THAT(loaded.error().message, HasSubstr("ELF"));
+}
+
+TEST(LoadApi, AnEmptyPathIsAnErrorAndNotTheProgramItself) {
+  EXPECT_EQ(hip::load_api("").error().code, hipErrorInvalidValue);
+}
+
+bool is_loaded(const char* path) {
+  void* handle = dlopen(path, RTLD_NOLOAD | RTLD_NOW);
+  if (handle == nullptr) return false;
+  EXPECT_EQ(dlclose(handle), 0);
+  return true;
+}
+
+TEST(LoadApi, TheLibraryStaysLoadedExactlyAsLongAsAnyoneHoldsIt) {
+  ASSERT_FALSE(is_loaded(STUB_RUNTIME_WITHOUT_OPTIONAL));
+  {
+    hip::LoadedApi outer;
+    {
+      hip::Result<hip::LoadedApi> loaded = hip::load_api(STUB_RUNTIME_WITHOUT_OPTIONAL);
+      ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+      outer = loaded.value();
+    }
+    EXPECT_TRUE(is_loaded(STUB_RUNTIME_WITHOUT_OPTIONAL));
+  }
+  EXPECT_FALSE(is_loaded(STUB_RUNTIME_WITHOUT_OPTIONAL));
+}
+
+TEST(LoadApi, ALibraryThatIsRefusedIsUnloadedAgain) {
+  ASSERT_FALSE(hip::load_api(STUB_RUNTIME_WITHOUT_REQUIRED).ok());
+  EXPECT_FALSE(is_loaded(STUB_RUNTIME_WITHOUT_REQUIRED));
+}
+
+TEST(StatusName, IsTheNameOfTheEnumerator) {
+  EXPECT_EQ(hip::status_name(hipSuccess), "hipSuccess");
+  EXPECT_EQ(hip::status_name(hipErrorInvalidValue), "hipErrorInvalidValue");
+  EXPECT_EQ(hip::status_name(hipErrorStreamCaptureUnjoined), "hipErrorStreamCaptureUnjoined");
+  EXPECT_EQ(hip::status_name(hipErrorGraphExecUpdateFailure), "hipErrorGraphExecUpdateFailure");
+  EXPECT_EQ(hip::status_name(hipErrorRuntimeOther), "hipErrorRuntimeOther");
+}
+
+TEST(StatusName, AnUnknownNumberIsShownAsTheNumber) {
+  EXPECT_EQ(hip::status_name(-1), "hipError_t(-1)");
+  EXPECT_EQ(hip::status_name(123456), "hipError_t(123456)");
+}
+
+TEST(StatusName, NoTwoNumbersShareAName) {
+  std::set<std::string> names;
+  int known = 0;
+  for (int status = -16; status < 4096; ++status) {
+    const std::string name = hip::status_name(status);
+    EXPECT_TRUE(names.insert(name).second) << name;
+    if (!name.starts_with("hipError_t(")) ++known;
+  }
+  EXPECT_EQ(known, 76);
+}
+
+}  // namespace

@@ -1,0 +1,46 @@
+// Random recordings and random moves, drawn from RapidCheck so that a failing one shrinks.
+//
+// Shapes (how many nodes, which kinds, sizes, offsets, buffers) are RapidCheck's choices; filler bytes come from one
+// drawn seed, because nobody wants to look at shrunk filler. Filler contains addresses of buffers on purpose: scalars
+// that are equal to an address are what a patcher must not touch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hip/fake_api.h"
+#include "hip/recording.h"
+#include "hip/relocation.h"
+
+namespace fake {
+
+inline constexpr std::uint64_t kBufferBytes = 4096;
+inline constexpr hip::BufferIndex kBuffers = 5;
+
+struct RecordingShape {
+  int max_nodes = 6;
+  int max_depth = 3;    // how deep children nest
+  bool opaque = false;  // opaque nodes as well
+  bool kernels_only = false;
+};
+
+// A number from 0 to bound - 1, all alike.
+int below(int bound);
+
+// To be called inside a RapidCheck property. The kernels' layouts are registered with `world`.
+hip::Recording draw_recording(World& world, const RecordingShape& shape = {});
+
+// Distinct addresses for kBuffers buffers, out of a pool that is not much larger, so that addresses come back.
+hip::AddressTable draw_addresses();
+
+// Moves of some of the buffers: to other addresses of the pool, or among themselves (swaps and cycles). May contain
+// moves that go nowhere.
+std::vector<hip::Move> draw_moves(const hip::AddressTable& from);
+
+// A permutation of the current addresses: at least one swap or cycle.
+std::vector<hip::Move> draw_cycle(const hip::AddressTable& from);
+
+// What the table is after all moves.
+hip::AddressTable moved(hip::AddressTable addresses, const std::vector<hip::Move>& moves);
+
+}  // namespace fake

@@ -1,0 +1,318 @@
+// Recordings: packing, flaws, relocation, and recording through the API, against a fake HIP (hip/fake_api.h).
+//
+// Verified: what reaches HIP equals what the recording states; both argument styles; failure of every call.
+// Not verified: that a runtime copies what it is passed before it returns (P1); that is the model's and the campaigns'.
+#include "hip/recording.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "hip/fake_api.h"
+#include "hip/random_recording.h"
+
+namespace {
+
+using hip::ArgumentStyle;
+using hip::Field;
+using hip::Recording;
+
+std::uint64_t bits(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+std::uint64_t load(const std::vector<std::byte>& block, std::size_t offset) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, block.data() + offset, sizeof(value));
+  return value;
+}
+
+hip::RecordedNode kernel_with(std::uint32_t bytes, std::vector<hip::Relocation> relocations) {
+  hip::KernelRecord kernel;
+  kernel.arguments.resize(bytes);
+  return {kernel, {}, std::move(relocations)};
+}
+
+hip::RecordedNode child_of(Recording recording) {
+  return {hip::ChildRecord{std::make_shared<const Recording>(std::move(recording))}, {}, {}};
+}
+
+Recording nested(std::uint32_t depth) {
+  Recording recording;
+  recording.add({hip::EmptyRecord{}, {}, {}});
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    Recording parent;
+    parent.add(child_of(std::move(recording)));
+    recording = std::move(parent);
+  }
+  return recording;
+}
+
+RC_GTEST_PROP(Recording, ArgumentsOfAnySizePackAtTheirSlotsAndAllOtherBytesAreZero, ()) {
+  const auto sizes = *rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange<std::uint32_t>(0, 33));
+  std::vector<hip::ArgumentSlot> slots;
+  std::vector<std::vector<std::byte>> values;
+  std::uint32_t end = 0;
+  for (const std::uint32_t size : sizes) {
+    const std::uint32_t offset = end + *rc::gen::inRange<std::uint32_t>(0, 9);
+    slots.push_back({offset, size});
+    values.emplace_back(size, static_cast<std::byte>(1 + *rc::gen::inRange(0, 255)));
+    end = offset + size;
+  }
+  const std::vector<std::span<const std::byte>> spans(values.begin(), values.end());
+  const auto kernel = hip::KernelRecord::from_arguments(nullptr, slots, spans);
+  RC_ASSERT(kernel.arguments.size() == end);
+  std::vector<std::byte> expected(end);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    for (std::size_t byte = 0; byte < values[i].size(); ++byte) expected[slots[i].offset + byte] = values[i][byte];
+  }
+  RC_ASSERT(kernel.arguments == expected);
+}
+
+TEST(Recording, EveryFlawOfANodeHasWords) {
+  const hip::RecordedNode fine =
+      kernel_with(16, {{Field::kKernelArgument, 0, 0, 0}, {Field::kKernelArgument, 8, 0, 0}});
+  EXPECT_EQ(hip::flaw_of(fine, 0), nullptr);
+
+  hip::RecordedNode depends = fine;
+  depends.dependencies = {0};
+  EXPECT_EQ(hip::flaw_of(depends, 1), nullptr);
+  EXPECT_STREQ(hip::flaw_of(depends, 0), "a dependency is not an earlier node");
+  depends.dependencies = {0, 1, 0};
+  EXPECT_STREQ(hip::flaw_of(depends, 2), "a dependency is named twice");
+
+  EXPECT_STREQ(hip::flaw_of(kernel_with(16, {{Field::kKernelArgument, 9, 0, 0}}), 0),
+               "a relocation lies outside the argument block");
+  EXPECT_STREQ(hip::flaw_of(kernel_with(16, {{Field::kKernelArgument, 0xffff'ffff, 0, 0}}), 0),
+               "a relocation lies outside the argument block");
+  EXPECT_STREQ(hip::flaw_of(kernel_with(16, {{Field::kKernelArgument, 8, 0, 0}, {Field::kKernelArgument, 1, 0, 0}}), 0),
+               "two relocations overlap");
+  EXPECT_STREQ(hip::flaw_of(kernel_with(16, {{Field::kCopySource, 0, 0, 0}}), 0),
+               "a relocation names a field that a kernel does not have");
+  EXPECT_STREQ(hip::flaw_of(kernel_with(16, {{Field::kKernelArgument, 0, 0xffff'ffff, 0}}), 0),
+               "a relocation names no buffer");
+
+  hip::RecordedNode by_params = fine;
+  std::get<hip::KernelRecord>(by_params.record).style = ArgumentStyle::kParams;
+  EXPECT_STREQ(hip::flaw_of(by_params, 0), "a kernel recorded through kernelParams needs slots");
+  std::get<hip::KernelRecord>(by_params.record).slots = {{12, 8}};
+  EXPECT_STREQ(hip::flaw_of(by_params, 0), "a slot lies outside the argument block");
+
+  EXPECT_STREQ(hip::flaw_of({hip::MemsetRecord{}, {}, {{Field::kCopyDestination, 0, 0, 0}}}, 0),
+               "a relocation names a field that the node does not have");
+  EXPECT_STREQ(hip::flaw_of({hip::MemsetRecord{}, {}, {{Field::kMemsetDestination, 8, 0, 0}}}, 0),
+               "only relocations of kernel arguments have an offset");
+  EXPECT_STREQ(hip::flaw_of({hip::CopyRecord{}, {}, {{Field::kCopySource, 0, 0, 0}, {Field::kCopySource, 0, 1, 0}}}, 0),
+               "two relocations overlap");
+  for (const hip::NodeRecord& record : {hip::NodeRecord(hip::HostRecord{}), hip::NodeRecord(hip::EmptyRecord{})}) {
+    EXPECT_EQ(hip::flaw_of({record, {}, {}}, 0), nullptr);
+    EXPECT_NE(hip::flaw_of({record, {}, {{Field::kCopySource, 0, 0, 0}}}, 0), nullptr);
+  }
+  EXPECT_STREQ(hip::flaw_of({hip::ChildRecord{}, {}, {}}, 0), "a child graph node needs a recording");
+  EXPECT_STREQ(hip::flaw_of({hip::OpaqueRecord{}, {}, {}}, 0), "an opaque node needs a function that records it");
+  hip::OpaqueRecord opaque;
+  opaque.record = [](const hip::Api&, hipGraph_t, std::span<const hipGraphNode_t>,
+                     std::span<const hip::DeviceAddress>) -> hip::Result<hipGraphNode_t> {
+    return hip::Error{hipErrorUnknown, ""};
+  };
+  EXPECT_EQ(hip::flaw_of({opaque, {}, {}}, 0), nullptr);
+  opaque.buffers = {0xffff'ffff};
+  EXPECT_STREQ(hip::flaw_of({opaque, {}, {}}, 0), "an opaque node names no buffer");
+}
+
+TEST(Recording, CountsBuffersDepthAndNodesThroughChildren) {
+  Recording inner;
+  inner.add(kernel_with(8, {{Field::kKernelArgument, 0, 6, 0}}));
+  Recording middle;
+  middle.add({hip::EmptyRecord{}, {}, {}});
+  middle.add(child_of(inner));
+  Recording outer;
+  outer.add({hip::MemsetRecord{}, {}, {{Field::kMemsetDestination, 0, 2, 0}}});
+  EXPECT_EQ(outer.buffer_count(), 3U);
+  EXPECT_EQ(outer.child_depth(), 0U);
+  const hip::NodeIndex child = outer.add(child_of(middle));
+  EXPECT_EQ(outer.buffer_count(), 7U);
+  EXPECT_EQ(outer.child_depth(), 2U);
+  EXPECT_EQ(outer.tree_size(), 5U);
+  outer.replace(child, child_of({}).record, {});
+  EXPECT_EQ(outer.buffer_count(), 3U);
+  EXPECT_EQ(outer.child_depth(), 1U);
+  EXPECT_EQ(outer.tree_size(), 2U);
+}
+
+TEST(Recording, RelocatingSetsEveryKindOfFieldToBasePlusAddend) {
+  const hip::AddressTable addresses = {0x1000, 0x2000};
+  const auto kernel = hip::relocated(
+      kernel_with(17, {{Field::kKernelArgument, 9, 1, -16}, {Field::kKernelArgument, 0, 0, 4}}), addresses);
+  EXPECT_EQ(load(std::get<hip::KernelRecord>(kernel).arguments, 9), 0x1ff0U);
+  EXPECT_EQ(load(std::get<hip::KernelRecord>(kernel).arguments, 0), 0x1004U);
+  EXPECT_EQ(std::get<hip::KernelRecord>(kernel).arguments[8], std::byte{0});
+  const auto copy = hip::relocated(
+      {hip::CopyRecord{}, {}, {{Field::kCopySource, 0, 0, 1}, {Field::kCopyDestination, 0, 1, 2}}}, addresses);
+  EXPECT_EQ(bits(std::get<hip::CopyRecord>(copy).params.srcPtr.ptr), 0x1001U);
+  EXPECT_EQ(bits(std::get<hip::CopyRecord>(copy).params.dstPtr.ptr), 0x2002U);
+  const auto memset = hip::relocated({hip::MemsetRecord{}, {}, {{Field::kMemsetDestination, 0, 1, 0}}}, addresses);
+  EXPECT_EQ(bits(std::get<hip::MemsetRecord>(memset).params.dst), 0x2000U);
+}
+
+// Compares a recorded graph with its recording, node by node, without any code of recording.cpp.
+void expect_equal(const fake::Graph& graph, const Recording& recording, const hip::AddressTable& addresses) {
+  RC_ASSERT(graph.nodes.size() == recording.nodes().size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const fake::Node& node = *graph.nodes[i];
+    const hip::RecordedNode& recorded = recording.nodes()[i];
+    RC_ASSERT(node.dependencies.size() == recorded.dependencies.size());
+    for (std::size_t d = 0; d < node.dependencies.size(); ++d) {
+      RC_ASSERT((node.dependencies[d] == graph.nodes[recorded.dependencies[d]].get()));
+    }
+    if (const auto* kernel = std::get_if<hip::KernelRecord>(&recorded.record)) {
+      std::vector<std::byte> expected = kernel->arguments;
+      for (const hip::Relocation& relocation : recorded.relocations) {
+        const std::uint64_t value = addresses[relocation.buffer] + static_cast<std::uint64_t>(relocation.addend);
+        std::memcpy(expected.data() + relocation.offset, &value, sizeof(value));
+      }
+      RC_ASSERT(node.type == hipGraphNodeTypeKernel);
+      RC_ASSERT(node.arguments == expected);
+      RC_ASSERT(bits(node.function) == bits(kernel->function));
+      RC_ASSERT(node.grid.x == kernel->grid.x && node.grid.y == kernel->grid.y && node.block.y == kernel->block.y);
+      RC_ASSERT(node.shared_bytes == kernel->shared_bytes);
+    }
+    if (const auto* copy = std::get_if<hip::CopyRecord>(&recorded.record)) {
+      RC_ASSERT(node.type == hipGraphNodeTypeMemcpy);
+      RC_ASSERT(node.linear == copy->linear);
+      RC_ASSERT(node.copy.kind == copy->params.kind);
+      RC_ASSERT(node.copy.extent.width == copy->params.extent.width);
+      RC_ASSERT(copy->linear || node.copy.extent.depth == copy->params.extent.depth);
+    }
+    if (const auto* memset = std::get_if<hip::MemsetRecord>(&recorded.record)) {
+      RC_ASSERT(node.type == hipGraphNodeTypeMemset);
+      RC_ASSERT(node.memset.value == memset->params.value);
+    }
+    if (const auto* child = std::get_if<hip::ChildRecord>(&recorded.record)) {
+      RC_ASSERT(node.type == hipGraphNodeTypeGraph);
+      expect_equal(*node.child, *child->graph, addresses);
+    }
+  }
+}
+
+RC_GTEST_PROP(Recording, ARecordedGraphHoldsWhatTheRecordingStates, ()) {
+  fake::World world;
+  const Recording recording = fake::draw_recording(world);
+  const hip::AddressTable addresses = fake::draw_addresses();
+  const auto recorded = hip::record_graph(fake::api(), recording, addresses);
+  RC_ASSERT(recorded.ok());
+  expect_equal(fake::graph_of(recorded.value().graph), recording, addresses);
+  RC_ASSERT(world.graphs.size() == 1U);  // graphs of children were only passing
+}
+
+RC_GTEST_PROP(Recording, BothArgumentStylesRecordTheSameNode, ()) {
+  fake::World world;
+  const Recording original = fake::draw_recording(world, {.kernels_only = true});
+  const hip::AddressTable addresses = fake::draw_addresses();
+  std::string pictures[2];
+  for (const ArgumentStyle style : {ArgumentStyle::kParams, ArgumentStyle::kExtra}) {
+    Recording recording;
+    for (hip::RecordedNode node : original.nodes()) {
+      auto& kernel = std::get<hip::KernelRecord>(node.record);
+      std::vector<std::byte> packed(kernel.arguments.size());  // without the bytes between arguments
+      for (const hip::ArgumentSlot& slot : kernel.slots) {
+        std::memcpy(packed.data() + slot.offset, kernel.arguments.data() + slot.offset, slot.size);
+      }
+      kernel.arguments = packed;
+      kernel.style = style;
+      recording.add(std::move(node));
+    }
+    const auto recorded = hip::record_graph(fake::api(), recording, addresses);
+    RC_ASSERT(recorded.ok());
+    pictures[static_cast<int>(style)] = describe(fake::graph_of(recorded.value().graph));
+  }
+  RC_ASSERT(pictures[0] == pictures[1]);
+}
+
+RC_GTEST_PROP(Recording, ARecordingThatFailsAtAnyCallLeavesNothingBehind, ()) {
+  fake::World world;
+  const Recording recording = fake::draw_recording(world, {.opaque = true});
+  const hip::AddressTable addresses = fake::draw_addresses();
+  for (std::uint64_t failing = 1;; ++failing) {
+    world.call_count = 0;
+    world.calls.clear();
+    world.failing_calls = {failing};
+    const auto recorded = hip::record_graph(fake::api(), recording, addresses);
+    if (world.call_count < failing) {
+      RC_ASSERT(recorded.ok());  // it took fewer calls than this
+      break;
+    }
+    RC_ASSERT(!recorded.ok());
+    RC_ASSERT(recorded.error().code == hipErrorUnknown);
+    // A graph that the runtime refuses to destroy cannot be helped.
+    const bool refused = world.calls[failing - 1].function == "hipGraphDestroy";
+    RC_ASSERT(world.graphs.size() == (refused ? 1U : 0U));
+    if (refused) {
+      delete *world.graphs.begin();
+      world.graphs.clear();
+    }
+  }
+}
+
+TEST(Recording, ChildrenNestToTheLimitAndNoDeeper) {
+  fake::World world;
+  const auto deepest = hip::record_graph(fake::api(), nested(hip::kMaxChildDepth), {});
+  EXPECT_TRUE(deepest.ok());
+  const std::uint64_t calls = world.call_count;
+  const auto too_deep = hip::record_graph(fake::api(), nested(hip::kMaxChildDepth + 1), {});
+  ASSERT_FALSE(too_deep.ok());
+  EXPECT_EQ(too_deep.error().code, hipErrorInvalidValue);
+  EXPECT_EQ(world.call_count, calls);
+}
+
+TEST(Recording, ASmallRecordingOfAHugeGraphIsRefusedAtOnce) {
+  fake::World world;
+  Recording recording;
+  recording.add({hip::EmptyRecord{}, {}, {}});
+  for (int level = 0; level < 40; ++level) {  // each level holds the one below twice: 2^40 nodes
+    const auto below = std::make_shared<const Recording>(std::move(recording));
+    recording = Recording();
+    recording.add({hip::ChildRecord{below}, {}, {}});
+    recording.add({hip::ChildRecord{below}, {}, {}});
+  }
+  const auto recorded = hip::record_graph(fake::api(), recording, {});
+  ASSERT_FALSE(recorded.ok());
+  EXPECT_EQ(recorded.error().code, hipErrorInvalidValue);
+  EXPECT_EQ(world.call_count, 0U);
+}
+
+RC_GTEST_PROP(RelocationTable, ARowHoldsAllRelocationsOfItsBufferInNodeOrder, ()) {
+  const int count = *rc::gen::inRange(0, 60);
+  std::vector<hip::RelocationSite> sites;
+  std::vector<hip::OpaqueUse> uses;
+  for (int i = 0; i < count; ++i) {
+    const auto node = static_cast<hip::TreeIndex>(i / 3);
+    const auto buffer = *rc::gen::inRange<hip::BufferIndex>(0, 6);
+    if (*rc::gen::inRange(0, 3) == 0)
+      uses.push_back({node, buffer});
+    else
+      sites.push_back({node, {Field::kKernelArgument, static_cast<std::uint32_t>(i), buffer, i}});
+  }
+  const hip::RelocationTable table(sites, uses, 6);
+  for (hip::BufferIndex buffer = 0; buffer < 6; ++buffer) {
+    std::vector<hip::Relocation> expected;
+    for (const auto& site : sites) {
+      if (site.relocation.buffer == buffer) expected.push_back(site.relocation);
+    }
+    std::vector<hip::Relocation> found;
+    for (const auto& site : table.relocations_of(buffer)) found.push_back(site.relocation);
+    RC_ASSERT(found == expected);  // `offset` tells entries apart and grows with the node
+    std::vector<hip::TreeIndex> opaque;
+    for (const auto& use : uses) {
+      if (use.buffer == buffer) opaque.push_back(use.node);
+    }
+    std::vector<hip::TreeIndex> opaque_found;
+    for (const auto& use : table.opaque_uses_of(buffer)) opaque_found.push_back(use.node);
+    RC_ASSERT(opaque_found == opaque);
+  }
+}
+
+}  // namespace
