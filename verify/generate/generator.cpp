@@ -37,11 +37,12 @@ class ProgramGenerator {
   }
 
  private:
-  bool take(Command command, std::uint32_t repeat = 1) {
-    if (state_.check(command)) return false;
-    state_.apply(command);
-    program_.steps.push_back({std::move(command), repeat, 0});
-    return true;
+  // Takes a command as often as it may stand there, `repeat` times at most.
+  bool take(const Command& command, std::uint32_t repeat = 1) {
+    std::uint32_t times = 0;
+    for (; times < repeat && !state_.check(command); ++times) state_.apply(command);
+    if (times != 0) program_.steps.push_back({command, times, 0});
+    return times != 0;
   }
 
   template <class Map>

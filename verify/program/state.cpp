@@ -327,6 +327,10 @@ struct Checker {
     if (p.height == 1 && p.pitch != 0) return no("a memset of one row has no pitch");
     if (p.height > 1 && p.pitch % p.element != 0) return no("a memset's pitch is a whole number of elements");
     if (Reason reason = reference(p.dst, p.element)) return reason;
+    // hip-tests, MemsetCommonNegative: pitch * height may not be larger than the memory.
+    if (p.pitch * p.height + static_cast<std::uint64_t>(p.dst.offset) > state.buffer(p.dst.buffer)->bytes) {
+      return no("a memset's rows, pitch and all, lie within the buffer");
+    }
     if (state.buffer(p.dst.buffer)->memory == MemoryKind::kPageable) return no("a memset cannot reach pageable memory");
     return {};
   }
@@ -496,6 +500,7 @@ struct Checker {
     const int index = graph.index_of(c.node);
     if (index < 0) return no(fmt::format("n{} does not exist there", c.node));
     const NodeState& node = graph.nodes[static_cast<std::size_t>(index)];
+    if (Reason reason = no_dead_buffer(graph.addresses)) return reason;
     if (Reason reason = node_params(c.params, node.fan)) return reason;
     const auto* child = std::get_if<ChildParams>(&c.params);
     if (on_graph && child != nullptr) return no("HIP has no setter for the child of a graph's own node");

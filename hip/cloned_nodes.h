@@ -1,0 +1,29 @@
+// hip::nodes_of_clone: which node of a cloned graph is which node of the recording.
+//
+// hipGraphAddChildGraphNode clones a graph, and HIP has no function that finds a node of such a clone: there is only
+// hipGraphGetNodes, in an order that HIP does not document (AMD's runtime sorts topologically, breadth first, so it is
+// not the order of addition). The recording is therefore recorded once more into a passing graph whose handles are
+// known, and the two lists are read side by side: the one thing assumed is that a runtime lists a graph and a clone of
+// an equal graph in the same order. Numbers, types and edges of what was found are then held against the recording.
+//
+// Does not see a runtime that permutes nodes of the same type and with the same edges in clones alone.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hip/recording.h"
+
+namespace hip {
+
+struct ClonedNodes {
+  std::vector<hipGraphNode_t> nodes;  // index for index the recording's nodes
+  const char* difference = nullptr;   // what the clone and the recording disagree about; then `nodes` is of no use
+};
+
+// `graph` was cloned from a graph that was recorded from `recording`; `addresses` are any that it can be recorded at.
+// An error is one of the calls. Opaque nodes are recorded once more, too.
+[[nodiscard]] Result<ClonedNodes> nodes_of_clone(const Api& api, hipGraph_t graph, const Recording& recording,
+                                                 std::span<const DeviceAddress> addresses);
+
+}  // namespace hip

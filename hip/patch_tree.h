@@ -1,0 +1,64 @@
+// hip::PatchTree: a recording and its child graphs as one flat list of nodes with a relocation table over it.
+//
+// What a GraphPatcher knows about its graph, without any call of HIP: every node's parameters at the current addresses
+// (owned), where its setter is addressed, and which fields hold which buffer. Nodes are in preorder (see TreeIndex).
+// Child graphs that are nested deeper than kMaxChildDepth, or that would take the tree past kMaxTreeNodes, are not
+// opened: such a node counts as opaque for every buffer that its recording could name, so nothing is ever skipped.
+//
+// Does not check that the nodes' handles belong to the graph; the runtime does.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hip/recording.h"
+#include "hip/relocation.h"
+
+namespace hip {
+
+struct TreeNode {
+  NodeRecord record;  // at the current addresses
+  std::vector<Relocation> relocations;
+  hipGraphNode_t handle = nullptr;  // of an inner node: null until its child graph is prepared
+  TreeIndex top = 0;                // the top-level node that it belongs to (itself, if it is one)
+  TreeIndex end = 0;                // one past the last node below it
+  bool sealed = false;              // a child graph that is not opened, see above
+  // Of top-level child graph nodes: whether the nodes below have their handles, and the graph that was recorded for it.
+  bool prepared = false;
+  hipGraph_t private_graph = nullptr;
+};
+
+class PatchTree {
+ public:
+  // `handles` are those of the recording's own nodes; nodes of child graphs get theirs later.
+  PatchTree(const Recording& recording, std::span<const hipGraphNode_t> handles,
+            std::span<const DeviceAddress> addresses);
+
+  [[nodiscard]] TreeNode& operator[](TreeIndex node) { return nodes_[node]; }
+  [[nodiscard]] const TreeNode& operator[](TreeIndex node) const { return nodes_[node]; }
+  [[nodiscard]] TreeIndex size() const { return static_cast<TreeIndex>(nodes_.size()); }
+  [[nodiscard]] bool is_inner(TreeIndex node) const { return nodes_[node].top != node; }
+  [[nodiscard]] const RelocationTable& table() const { return table_; }
+  // Tree indices of the recording's own nodes.
+  [[nodiscard]] std::span<const TreeIndex> top_level() const { return top_level_; }
+  // Whether any node in [first, last) has a relocation.
+  [[nodiscard]] bool holds_relocations(TreeIndex first, TreeIndex last) const;
+  // "node 3/0/2 (kernel)": the indices on the way from the top, for people.
+  [[nodiscard]] std::string name_of(TreeIndex node) const;
+
+  // Replaces a top-level node; its handle stays, its child's nodes are new and not prepared. Linear in the node when
+  // its relocations stay and it is neither opaque nor a child graph, else in the tree.
+  void replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations,
+               std::span<const DeviceAddress> addresses);
+
+ private:
+  void rebuild_table(std::size_t buffer_count);
+
+  std::vector<TreeNode> nodes_;
+  std::vector<TreeIndex> top_level_;
+  RelocationTable table_;
+};
+
+}  // namespace hip

@@ -1,0 +1,314 @@
+// Recordings: well-formedness, relocation of one node, and recording through the API.
+#include "hip/recording.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "hip/kernel_parameters.h"
+
+namespace hip {
+namespace {
+
+constexpr std::uint32_t kPointerBytes = 8;
+constexpr BufferIndex kNoBuffer = std::numeric_limits<BufferIndex>::max();  // there is no count one above it
+
+void* pointer(DeviceAddress address) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
+
+// Whether any two of these ranges share a byte. Empty ranges share none: an empty struct has no bytes.
+bool overlap(std::vector<ArgumentSlot> ranges) {
+  std::erase_if(ranges, [](const ArgumentSlot& range) { return range.size == 0; });
+  std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (std::uint64_t{ranges[i - 1].offset} + ranges[i - 1].size > ranges[i].offset) return true;
+  }
+  return false;
+}
+
+bool outside(const std::vector<ArgumentSlot>& ranges, std::size_t block) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const ArgumentSlot& range) { return std::uint64_t{range.offset} + range.size > block; });
+}
+
+const char* flaw_of_dependencies(const std::vector<NodeIndex>& dependencies, std::size_t earlier_nodes) {
+  std::vector<NodeIndex> sorted = dependencies;
+  std::sort(sorted.begin(), sorted.end());
+  if (!sorted.empty() && sorted.back() >= earlier_nodes) return "a dependency is not an earlier node";
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return "a dependency is named twice";
+  return nullptr;
+}
+
+const char* flaw_of_kernel(const KernelRecord& kernel, const std::vector<Relocation>& relocations) {
+  if (outside(kernel.slots, kernel.arguments.size())) return "a slot lies outside the argument block";
+  if (kernel.style == ArgumentStyle::kParams && kernel.slots.empty() && !kernel.arguments.empty()) {
+    return "a kernel recorded through kernelParams needs slots";
+  }
+  std::vector<ArgumentSlot> ranges;
+  ranges.reserve(relocations.size());
+  for (const Relocation& relocation : relocations) {
+    if (relocation.field != Field::kKernelArgument) return "a relocation names a field that a kernel does not have";
+    ranges.push_back({relocation.offset, kPointerBytes});
+  }
+  if (outside(ranges, kernel.arguments.size())) return "a relocation lies outside the argument block";
+  if (overlap(std::move(ranges))) return "two relocations overlap";
+  return nullptr;
+}
+
+const char* flaw_of_fields(const std::vector<Relocation>& relocations, std::initializer_list<Field> fields) {
+  for (std::size_t i = 0; i < relocations.size(); ++i) {
+    if (std::find(fields.begin(), fields.end(), relocations[i].field) == fields.end()) {
+      return "a relocation names a field that the node does not have";
+    }
+    if (relocations[i].offset != 0) return "only relocations of kernel arguments have an offset";
+    for (std::size_t j = 0; j < i; ++j) {
+      if (relocations[j].field == relocations[i].field) return "two relocations overlap";
+    }
+  }
+  return nullptr;
+}
+
+struct FlawOfRecord {
+  const std::vector<Relocation>& relocations;
+
+  const char* operator()(const KernelRecord& kernel) const { return flaw_of_kernel(kernel, relocations); }
+  const char* operator()(const CopyRecord&) const {
+    return flaw_of_fields(relocations, {Field::kCopyDestination, Field::kCopySource});
+  }
+  const char* operator()(const MemsetRecord&) const { return flaw_of_fields(relocations, {Field::kMemsetDestination}); }
+  const char* operator()(const HostRecord&) const { return flaw_of_fields(relocations, {}); }
+  const char* operator()(const EmptyRecord&) const { return flaw_of_fields(relocations, {}); }
+  const char* operator()(const ChildRecord& child) const {
+    if (!child.graph) return "a child graph node needs a recording";
+    return flaw_of_fields(relocations, {});
+  }
+  const char* operator()(const OpaqueRecord& opaque) const {
+    if (!opaque.record) return "an opaque node needs a function that records it";
+    if (std::find(opaque.buffers.begin(), opaque.buffers.end(), kNoBuffer) != opaque.buffers.end()) {
+      return "an opaque node names no buffer";
+    }
+    return flaw_of_fields(relocations, {});
+  }
+};
+
+std::uint32_t saturating_add(std::uint32_t a, std::uint32_t b) {
+  return a > std::numeric_limits<std::uint32_t>::max() - b ? std::numeric_limits<std::uint32_t>::max() : a + b;
+}
+
+Error failed(const char* function, hipError_t status) {
+  return Error{status, std::string(function) + ": " + status_name(status)};
+}
+
+// Adds one node, whose record has been relocated already, through the function of its kind.
+struct AddNode {
+  const Api& api;
+  hipGraph_t graph;
+  std::span<const hipGraphNode_t> dependencies;
+  std::span<const DeviceAddress> addresses;
+
+  Result<hipGraphNode_t> operator()(KernelRecord& kernel) const {
+    const KernelParameters parameters(kernel, kernel.style);
+    hipGraphNode_t node = nullptr;
+    const hipError_t status =
+        api.hipGraphAddKernelNode(&node, graph, dependencies.data(), dependencies.size(), parameters.get());
+    return added("hipGraphAddKernelNode", status, node);
+  }
+  Result<hipGraphNode_t> operator()(CopyRecord& copy) const {
+    const hipMemcpy3DParms& params = copy.params;
+    hipGraphNode_t node = nullptr;
+    if (copy.linear) {
+      const hipError_t status =
+          api.hipGraphAddMemcpyNode1D(&node, graph, dependencies.data(), dependencies.size(), params.dstPtr.ptr,
+                                      params.srcPtr.ptr, params.extent.width, params.kind);
+      return added("hipGraphAddMemcpyNode1D", status, node);
+    }
+    const hipError_t status =
+        api.hipGraphAddMemcpyNode(&node, graph, dependencies.data(), dependencies.size(), &params);
+    return added("hipGraphAddMemcpyNode", status, node);
+  }
+  Result<hipGraphNode_t> operator()(MemsetRecord& memset) const {
+    hipGraphNode_t node = nullptr;
+    const hipError_t status =
+        api.hipGraphAddMemsetNode(&node, graph, dependencies.data(), dependencies.size(), &memset.params);
+    return added("hipGraphAddMemsetNode", status, node);
+  }
+  Result<hipGraphNode_t> operator()(HostRecord& host) const {
+    hipGraphNode_t node = nullptr;
+    const hipError_t status =
+        api.hipGraphAddHostNode(&node, graph, dependencies.data(), dependencies.size(), &host.params);
+    return added("hipGraphAddHostNode", status, node);
+  }
+  Result<hipGraphNode_t> operator()(EmptyRecord&) const {
+    hipGraphNode_t node = nullptr;
+    const hipError_t status = api.hipGraphAddEmptyNode(&node, graph, dependencies.data(), dependencies.size());
+    return added("hipGraphAddEmptyNode", status, node);
+  }
+  Result<hipGraphNode_t> operator()(ChildRecord& child) const {
+    Result<RecordedGraph> inner = record_graph(api, *child.graph, addresses);
+    if (!inner) return inner.error();
+    hipGraphNode_t node = nullptr;
+    const hipError_t status =
+        api.hipGraphAddChildGraphNode(&node, graph, dependencies.data(), dependencies.size(), inner.value().graph);
+    const hipError_t destroyed = api.hipGraphDestroy(inner.value().graph);
+    if (status != hipSuccess) {
+      Error error = failed("hipGraphAddChildGraphNode", status);
+      if (destroyed != hipSuccess) error.message += "; destroying the child failed as well: " + status_name(destroyed);
+      return error;
+    }
+    return added("hipGraphDestroy of a child graph that was cloned", destroyed, node);
+  }
+  Result<hipGraphNode_t> operator()(OpaqueRecord& opaque) const {
+    return opaque.record(api, graph, dependencies, addresses);
+  }
+
+ private:
+  static Result<hipGraphNode_t> added(const char* function, hipError_t status, hipGraphNode_t node) {
+    if (status != hipSuccess) return failed(function, status);
+    return node;
+  }
+};
+
+}  // namespace
+
+KernelRecord KernelRecord::from_arguments(hipFunction_t function, std::vector<ArgumentSlot> slots,
+                                          std::span<const std::span<const std::byte>> values) {
+  assert(slots.size() == values.size() && "one value a slot");
+  assert(!overlap(slots) && "slots overlap");
+  KernelRecord kernel;
+  kernel.function = function;
+  std::size_t size = 0;
+  for (const ArgumentSlot& slot : slots) size = std::max(size, std::size_t{slot.offset} + slot.size);
+  kernel.arguments.resize(size);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    assert(values[i].size() == slots[i].size && "a value is not as large as its slot");
+    std::copy(values[i].begin(), values[i].end(), kernel.arguments.begin() + slots[i].offset);
+  }
+  kernel.slots = std::move(slots);
+  return kernel;
+}
+
+const char* flaw_of(const RecordedNode& node, std::size_t earlier_nodes) {
+  if (const char* flaw = flaw_of_dependencies(node.dependencies, earlier_nodes)) return flaw;
+  for (const Relocation& relocation : node.relocations) {
+    if (relocation.buffer == kNoBuffer) return "a relocation names no buffer";
+  }
+  return std::visit(FlawOfRecord{node.relocations}, node.record);
+}
+
+NodeIndex Recording::add(RecordedNode node) {
+  assert(flaw_of(node, nodes_.size()) == nullptr);
+  count(node);
+  nodes_.push_back(std::move(node));
+  return static_cast<NodeIndex>(nodes_.size() - 1);
+}
+
+void Recording::replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations) {
+  assert(node < nodes_.size());
+  RecordedNode& target = nodes_[node];
+  assert(may_follow(target.record, record) && "a node keeps its type");
+  target.record = std::move(record);
+  target.relocations = std::move(relocations);
+  assert(flaw_of(target, node) == nullptr);
+  buffer_count_ = child_depth_ = tree_size_ = 0;
+  for (const RecordedNode& each : nodes_) count(each);
+}
+
+void Recording::count(const RecordedNode& node) {
+  tree_size_ = saturating_add(tree_size_, 1);
+  for (const Relocation& relocation : node.relocations) buffer_count_ = std::max(buffer_count_, relocation.buffer + 1);
+  if (const auto* opaque = std::get_if<OpaqueRecord>(&node.record)) {
+    for (BufferIndex buffer : opaque->buffers) buffer_count_ = std::max(buffer_count_, buffer + 1);
+  }
+  if (const auto* child = std::get_if<ChildRecord>(&node.record)) {
+    buffer_count_ = std::max(buffer_count_, child->graph->buffer_count_);
+    child_depth_ = std::max(child_depth_, saturating_add(child->graph->child_depth_, 1));
+    tree_size_ = saturating_add(tree_size_, child->graph->tree_size_);
+  }
+}
+
+const char* kind_of(const NodeRecord& record) {
+  static constexpr const char* kKinds[] = {"kernel", "copy", "memset", "host", "empty", "child graph", "opaque"};
+  static_assert(std::size(kKinds) == std::variant_size_v<NodeRecord>);
+  return kKinds[record.index()];
+}
+
+bool may_follow(const NodeRecord& old, const NodeRecord& now) {
+  return old.index() == now.index() || std::holds_alternative<OpaqueRecord>(old) ||
+         std::holds_alternative<OpaqueRecord>(now);
+}
+
+void write_address(NodeRecord& record, const Relocation& relocation, DeviceAddress base) {
+  const DeviceAddress address = base + static_cast<DeviceAddress>(relocation.addend);
+  static_assert(sizeof(address) == kPointerBytes);
+  switch (relocation.field) {
+    case Field::kKernelArgument: {
+      std::vector<std::byte>& block = std::get<KernelRecord>(record).arguments;
+      assert(std::size_t{relocation.offset} + kPointerBytes <= block.size());
+      std::memcpy(block.data() + relocation.offset, &address, kPointerBytes);
+      return;
+    }
+    case Field::kCopyDestination:
+      std::get<CopyRecord>(record).params.dstPtr.ptr = pointer(address);
+      return;
+    case Field::kCopySource:
+      std::get<CopyRecord>(record).params.srcPtr.ptr = pointer(address);
+      return;
+    case Field::kMemsetDestination:
+      std::get<MemsetRecord>(record).params.dst = pointer(address);
+      return;
+  }
+  assert(false && "a field that does not exist");
+}
+
+NodeRecord relocated(const RecordedNode& node, std::span<const DeviceAddress> addresses) {
+  NodeRecord record = node.record;
+  for (const Relocation& relocation : node.relocations) {
+    assert(relocation.buffer < addresses.size());
+    write_address(record, relocation, addresses[relocation.buffer]);
+  }
+  return record;
+}
+
+Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
+                                   std::span<const hipGraphNode_t> dependencies,
+                                   std::span<const DeviceAddress> addresses) {
+  NodeRecord record = relocated(node, addresses);
+  return std::visit(AddNode{api, graph, dependencies, addresses}, record);
+}
+
+Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
+                                   std::span<const DeviceAddress> addresses) {
+  assert(recording.buffer_count() <= addresses.size());
+  if (!recording.within_bounds()) {
+    return Error{hipErrorInvalidValue, "the recording nests child graphs deeper than " +
+                                           std::to_string(kMaxChildDepth) + " or has more than " +
+                                           std::to_string(kMaxTreeNodes) + " nodes: split it"};
+  }
+  RecordedGraph recorded;
+  if (const hipError_t status = api.hipGraphCreate(&recorded.graph, 0); status != hipSuccess) {
+    return failed("hipGraphCreate", status);
+  }
+  recorded.nodes.reserve(recording.nodes().size());
+  std::vector<hipGraphNode_t> dependencies;
+  for (const RecordedNode& node : recording.nodes()) {
+    dependencies.clear();
+    for (NodeIndex dependency : node.dependencies) dependencies.push_back(recorded.nodes[dependency]);
+    Result<hipGraphNode_t> added = record_node(api, recorded.graph, node, dependencies, addresses);
+    if (!added) {
+      Error error = added.error();
+      error.message =
+          "node " + std::to_string(recorded.nodes.size()) + " (" + kind_of(node.record) + "): " + error.message;
+      if (const hipError_t status = api.hipGraphDestroy(recorded.graph); status != hipSuccess) {
+        error.message += "; destroying the unfinished graph failed as well: " + status_name(status);
+      }
+      return error;
+    }
+    recorded.nodes.push_back(added.value());
+  }
+  return recorded;
+}
+
+}  // namespace hip

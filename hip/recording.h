@@ -1,0 +1,163 @@
+// hip::Recording: what a graph was recorded from, owned and complete.
+//
+// A recording is plain data: every node's parameters (copied, never the caller's memory), its dependencies and its
+// relocations. From it and a table of addresses the graph can be recorded again at any time, on any runtime, and a
+// patcher can compute any node's parameters at any addresses without asking the runtime what it holds (getters hand out
+// memory that is the runtime's own, and on ROCm what they return for `extra` is not usable).
+//
+// Not checked here: whether a kernel's argument block is what the kernel expects. `KernelRecord::from_arguments`
+// packs by the slots of the kernel's metadata; a caller that packs by hand owns the layout. Copies to and from symbols
+// have no record of their own: they are opaque nodes.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hip/api/api.h"
+#include "hip/relocation.h"
+
+namespace hip {
+
+class Recording;
+
+// How a kernel's arguments are handed to the runtime when the node is recorded. Patches always use kExtra.
+enum class ArgumentStyle : std::uint8_t { kParams, kExtra };
+
+// Where one argument lies in the packed block (from the code object's metadata).
+struct ArgumentSlot {
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+};
+
+struct KernelRecord {
+  hipFunction_t function = nullptr;
+  dim3 grid{1, 1, 1};
+  dim3 block{1, 1, 1};
+  unsigned shared_bytes = 0;
+  std::vector<std::byte> arguments;  // packed; pointers hold the addresses at recording time
+  std::vector<ArgumentSlot> slots;   // needed for kParams only; may be empty with kExtra
+  ArgumentStyle style = ArgumentStyle::kExtra;
+
+  // Packs one value a slot at the offset that the slot states. Bytes that belong to no slot are zero. Every value has
+  // to be as large as its slot, and no two slots may overlap (asserted). Launch dimensions are left at their defaults.
+  [[nodiscard]] static KernelRecord from_arguments(hipFunction_t function, std::vector<ArgumentSlot> slots,
+                                                   std::span<const std::span<const std::byte>> values);
+};
+
+// A copy of any shape. `linear` nodes were recorded by the 1D form and stay 1D (dst, src, extent.width bytes, kind).
+struct CopyRecord {
+  hipMemcpy3DParms params{};
+  bool linear = false;
+};
+
+struct MemsetRecord {
+  hipMemsetParams params{};
+};
+struct HostRecord {
+  hipHostNodeParams params{};
+};
+struct EmptyRecord {};
+// The recording is shared, so it must not change any more once it is a child (it is const here for that reason).
+struct ChildRecord {
+  std::shared_ptr<const Recording> graph;
+};
+
+// A node that can be recorded again but whose fields nobody can attribute. A patch that moves one of its buffers says
+// that the graph has to be recorded again (A7); it never guesses.
+struct OpaqueRecord {
+  std::function<Result<hipGraphNode_t>(const Api&, hipGraph_t, std::span<const hipGraphNode_t> dependencies,
+                                       std::span<const DeviceAddress> addresses)>
+      record;
+  std::vector<BufferIndex> buffers;  // every buffer that it may hold an address of
+  std::string reason;                // why it is opaque, for people
+};
+
+using NodeRecord =
+    std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord, OpaqueRecord>;
+
+struct RecordedNode {
+  NodeRecord record;
+  std::vector<NodeIndex> dependencies;  // earlier nodes of this recording, each once
+  std::vector<Relocation> relocations;  // of this node's own fields; a child's are in the child
+};
+
+// What is wrong with a node that is to follow `earlier_nodes` nodes of a recording, in words, or null: a dependency
+// that is not an earlier node or is named twice, a relocation of a field that the node does not have, outside the
+// argument block or overlapping another one, slots outside the block, a child or a function that is missing. Total: any
+// node may be asked about.
+[[nodiscard]] const char* flaw_of(const RecordedNode& node, std::size_t earlier_nodes);
+
+// How deep child graphs may nest (1: children without children), and how many nodes a graph may have, those of its
+// children included (one recording may be the child of many nodes, so a small recording can be a huge graph).
+inline constexpr std::uint32_t kMaxChildDepth = 64;
+inline constexpr std::uint32_t kMaxTreeNodes = 1U << 24;
+
+class Recording {
+ public:
+  // Appends a node and returns its index. Asserts that it has no flaw.
+  NodeIndex add(RecordedNode node);
+
+  // Replaces the parameters and relocations of a node; its type (asserted, except that an opaque node may stand for any
+  // type) and its dependencies stay. Linear in the nodes of this level.
+  void replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations);
+
+  [[nodiscard]] std::span<const RecordedNode> nodes() const { return nodes_; }
+  // One more than the highest buffer index that any relocation or opaque node names, children included.
+  [[nodiscard]] BufferIndex buffer_count() const { return buffer_count_; }
+  // How deep children nest: 0 without children. Known without a walk, however deep they are.
+  [[nodiscard]] std::uint32_t child_depth() const { return child_depth_; }
+  // Nodes, those of children at every depth included; stops counting at the largest number there is.
+  [[nodiscard]] std::uint32_t tree_size() const { return tree_size_; }
+  // Whether it is within kMaxChildDepth and kMaxTreeNodes.
+  [[nodiscard]] bool within_bounds() const { return child_depth_ <= kMaxChildDepth && tree_size_ <= kMaxTreeNodes; }
+
+ private:
+  void count(const RecordedNode& node);
+
+  std::vector<RecordedNode> nodes_;
+  BufferIndex buffer_count_ = 0;
+  std::uint32_t child_depth_ = 0;
+  std::uint32_t tree_size_ = 0;
+};
+
+// The word for the kind of a node: "kernel", "copy", "memset", "host", "empty", "child graph" or "opaque".
+[[nodiscard]] const char* kind_of(const NodeRecord& record);
+
+// Whether a node may go from parameters `old` to `now` without changing its type. Opaque nodes may stand for any type.
+[[nodiscard]] bool may_follow(const NodeRecord& old, const NodeRecord& now);
+
+// Sets the field that `relocation` names to `base` plus its addend. The node has to have that field (asserted).
+void write_address(NodeRecord& record, const Relocation& relocation, DeviceAddress base);
+
+// `record` with every relocated field set to the address of its buffer plus its addend. A child's record is left as it
+// is: its nodes are relocated when they are recorded.
+[[nodiscard]] NodeRecord relocated(const RecordedNode& node, std::span<const DeviceAddress> addresses);
+
+// A graph that was recorded from a Recording: the runtime's handles, node by node.
+struct RecordedGraph {
+  hipGraph_t graph = nullptr;         // owned by whoever called record_graph
+  std::vector<hipGraphNode_t> nodes;  // index for index the recording's nodes
+};
+
+// Adds one node of a recording to `graph`, relocated, with `dependencies` as handles. Children are recorded into a
+// graph of their own, which is destroyed again (hipGraphAddChildGraphNode clones it); should destroying it fail, that
+// error is returned although the node was added.
+[[nodiscard]] Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
+                                                 std::span<const hipGraphNode_t> dependencies,
+                                                 std::span<const DeviceAddress> addresses);
+
+// Records the whole graph at `addresses`, which has to have every buffer that it names (asserted). On an error nothing
+// is left behind (as far as the runtime lets itself be asked: when destroying fails too, the message says so).
+// Recordings outside their bounds are refused with hipErrorInvalidValue before the first call.
+[[nodiscard]] Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
+                                                 std::span<const DeviceAddress> addresses);
+
+}  // namespace hip

@@ -1,0 +1,142 @@
+// The contract is in the header. Sources: hipKernelNodeParams and hipModuleLaunchKernel in HIP's header documentation,
+// ModuleLaunchKernelNegativeParameters ("Passing kernel_args and extra simultaneously", "Invalid extra").
+#include "model/abi/convert.h"
+
+#include <cstring>
+
+namespace model::abi {
+namespace {
+
+// What a getter hands out.
+struct KernelGetter {
+  std::vector<std::byte> arguments;
+  std::vector<void*> kernel_params;
+};
+
+// HIP_LAUNCH_PARAM_BUFFER_POINTER p, HIP_LAUNCH_PARAM_BUFFER_SIZE &n, HIP_LAUNCH_PARAM_END, the pairs in any order.
+Status read_extra(void* const* extra, const std::byte** buffer, std::size_t* size) {
+  const std::size_t* size_at = nullptr;
+  for (std::size_t i = 0; i < kMaxExtraEntries; i += 2) {
+    if (extra[i] == HIP_LAUNCH_PARAM_END) break;
+    if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER) {
+      *buffer = static_cast<const std::byte*>(extra[i + 1]);
+    } else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE) {
+      size_at = static_cast<const std::size_t*>(extra[i + 1]);
+    } else {
+      return Status::kInvalidValue;
+    }
+  }
+  if (*buffer == nullptr || size_at == nullptr) return Status::kInvalidValue;
+  *size = *size_at;
+  return Status::kSuccess;
+}
+
+}  // namespace
+
+Status from_hip(const hipMemcpy3DParms* params, CopyParams* out) {
+  if (params == nullptr) return Status::kInvalidValue;
+  if (params->srcArray != nullptr && params->srcPtr.ptr != nullptr) return Status::kInvalidValue;
+  if (params->dstArray != nullptr && params->dstPtr.ptr != nullptr) return Status::kInvalidValue;
+  if (params->srcArray != nullptr || params->dstArray != nullptr) return Status::kNotSupported;
+  out->linear = false;
+  out->dst = {to_address(params->dstPtr.ptr), params->dstPtr.pitch, params->dstPtr.xsize, params->dstPtr.ysize};
+  out->src = {to_address(params->srcPtr.ptr), params->srcPtr.pitch, params->srcPtr.xsize, params->srcPtr.ysize};
+  out->dst_pos = {params->dstPos.x, params->dstPos.y, params->dstPos.z};
+  out->src_pos = {params->srcPos.x, params->srcPos.y, params->srcPos.z};
+  out->extent = {params->extent.width, params->extent.height, params->extent.depth};
+  out->kind = static_cast<CopyKind>(params->kind);
+  return Status::kSuccess;
+}
+
+hipMemcpy3DParms to_hip(const CopyParams& copy) {
+  hipMemcpy3DParms params{};
+  params.dstPtr = {to_pointer(copy.dst.base), copy.dst.pitch, copy.dst.xsize, copy.dst.ysize};
+  params.srcPtr = {to_pointer(copy.src.base), copy.src.pitch, copy.src.xsize, copy.src.ysize};
+  params.dstPos = {copy.dst_pos.x, copy.dst_pos.y, copy.dst_pos.z};
+  params.srcPos = {copy.src_pos.x, copy.src_pos.y, copy.src_pos.z};
+  params.extent = {copy.extent.width, copy.extent.height, copy.extent.depth};
+  params.kind = static_cast<hipMemcpyKind>(copy.kind);
+  return params;
+}
+
+Status from_hip(const hipMemsetParams* params, MemsetParams* out) {
+  if (params == nullptr) return Status::kInvalidValue;
+  *out = {to_address(params->dst), params->pitch, params->value, params->elementSize, params->width, params->height};
+  return Status::kSuccess;
+}
+
+hipMemsetParams to_hip(const MemsetParams& set) {
+  hipMemsetParams params{};
+  params.dst = to_pointer(set.dst);
+  params.pitch = set.pitch;
+  params.value = set.value;
+  params.elementSize = set.element_size;
+  params.width = set.width;
+  params.height = set.height;
+  return params;
+}
+
+Status from_hip(const hipHostNodeParams* params, HostParams* out) {
+  if (params == nullptr) return Status::kInvalidValue;
+  *out = {params->fn, params->userData};
+  return Status::kSuccess;
+}
+
+hipHostNodeParams to_hip(const HostParams& host) { return {host.function, host.user_data}; }
+
+Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra, std::vector<std::byte>* out) {
+  const Signature& signature = kernel.signature;
+  if (kernel_params != nullptr && extra != nullptr) return Status::kInvalidValue;
+  out->assign(signature.argument_bytes, std::byte{0});
+  if (signature.argument_bytes == 0 && extra == nullptr) return Status::kSuccess;
+  if (extra != nullptr) {
+    const std::byte* buffer = nullptr;
+    std::size_t size = 0;
+    if (const Status status = read_extra(extra, &buffer, &size); status != Status::kSuccess) return status;
+    if (size < signature.argument_bytes) return Status::kInvalidValue;
+    std::memcpy(out->data(), buffer, signature.argument_bytes);
+    return Status::kSuccess;
+  }
+  if (kernel_params == nullptr) return Status::kInvalidValue;
+  for (std::size_t i = 0; i < signature.arguments.size(); ++i) {
+    const Argument& argument = signature.arguments[i];
+    if (kernel_params[i] == nullptr) return Status::kInvalidValue;
+    std::memcpy(out->data() + argument.offset, kernel_params[i], argument.size);
+  }
+  return Status::kSuccess;
+}
+
+Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out) {
+  if (params == nullptr) return Status::kInvalidValue;
+  const Function* function = find(state, static_cast<hipFunction_t>(params->func));
+  if (function == nullptr) return Status::kInvalidDeviceFunction;
+  out->function = function->kernel();
+  out->shape = {{params->gridDim.x, params->gridDim.y, params->gridDim.z},
+                {params->blockDim.x, params->blockDim.y, params->blockDim.z},
+                params->sharedMemBytes};
+  return pack(*out->function->kernel, params->kernelParams, params->extra, &out->arguments);
+}
+
+hipKernelNodeParams to_hip(Node& node) {
+  const auto& kernel = std::get<KernelParams>(node.params());
+  if (node.attachment() == nullptr) {
+    auto getter = std::make_shared<KernelGetter>();
+    getter->arguments = kernel.arguments;
+    for (const Argument& argument : kernel.function->kernel->signature.arguments) {
+      getter->kernel_params.push_back(getter->arguments.data() + argument.offset);
+    }
+    getter->kernel_params.push_back(nullptr);  // so that there is always something to point at
+    node.attach(getter);
+  }
+  auto* getter = static_cast<KernelGetter*>(node.attachment().get());
+  const auto& [grid, block, shared_bytes] = kernel.shape;
+  hipKernelNodeParams params{};
+  params.func = to_handle<hipFunction_t>(kernel.function->unloaded ? 0 : kernel.function->id);
+  params.gridDim = dim3(grid.x, grid.y, grid.z);
+  params.blockDim = dim3(block.x, block.y, block.z);
+  params.sharedMemBytes = shared_bytes;
+  params.kernelParams = getter->kernel_params.data();
+  return params;
+}
+
+}  // namespace model::abi

@@ -1,0 +1,25 @@
+// HIP's parameter structs to the model's parameters and back. Everything that a struct points at is copied.
+#pragma once
+
+#include "model/abi/context.h"
+
+namespace model::abi {
+
+// Elements of `extra` that are looked at before it is taken for malformed.
+inline constexpr std::size_t kMaxExtraEntries = 16;
+
+// kNotSupported for arrays (the model has none); kInvalidValue for null.
+[[nodiscard]] Status from_hip(const hipMemcpy3DParms* params, CopyParams* out);
+[[nodiscard]] hipMemcpy3DParms to_hip(const CopyParams& copy);
+[[nodiscard]] Status from_hip(const hipMemsetParams* params, MemsetParams* out);
+[[nodiscard]] hipMemsetParams to_hip(const MemsetParams& set);
+[[nodiscard]] Status from_hip(const hipHostNodeParams* params, HostParams* out);
+[[nodiscard]] hipHostNodeParams to_hip(const HostParams& host);
+
+// Packs the arguments: exactly one of kernel_params and extra, unless the kernel has no arguments.
+[[nodiscard]] Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra, std::vector<std::byte>* out);
+[[nodiscard]] Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out);
+// Memory that the result points at belongs to the node, until its parameters change or it dies.
+[[nodiscard]] hipKernelNodeParams to_hip(Node& node);
+
+}  // namespace model::abi

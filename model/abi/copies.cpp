@@ -1,0 +1,144 @@
+// Copies that are no nodes. Sources: hipMemcpy* in HIP's header documentation; CUDA's "API synchronization behavior" for
+// what a copy of pageable memory waits for; clr's ihipMemcpy2D and ihipMemcpy3D_validate for pitches.
+#include "model/abi/convert.h"
+
+namespace model::abi {
+namespace {
+
+// Behind the host's back: memory of a live allocation, or of the process itself.
+[[maybe_unused]] bool exists(const AddressSpace& space, Address address) {
+  return space.find(address) != nullptr || space.is_foreign_host(address);
+}
+
+[[maybe_unused]] bool pageable(const AddressSpace& space, Address address) {
+  const Allocation* found = space.find(address);
+  return found == nullptr || found->kind == MemoryKind::kPageable;
+}
+
+// A stream copy of memory that does not exist is refused at once (clr checks only ranges that it knows; a program
+// cannot tell what the rest would do). Copies of pageable memory are over when the call returns.
+[[maybe_unused]] Status copy(State& state, const CopyParams& params, hipStream_t handle, bool async) {
+  Stream* stream = find(state, handle);
+  if (stream == nullptr) return Status::kContextIsDestroyed;
+  if (params.extent.width == 0 || params.extent.height == 0 || params.extent.depth == 0) return Status::kSuccess;
+  const AddressSpace& space = state.runtime.memory();
+  if (const Status status = validate(params, space); status != Status::kSuccess) return status;
+  if (!exists(space, params.dst.base) || !exists(space, params.src.base)) return Status::kInvalidValue;
+  const bool waits = !async || pageable(space, params.dst.base) || pageable(space, params.src.base);
+  if (const Status status = state.runtime.enqueue(*stream, params); status != Status::kSuccess) return status;
+  return waits ? state.runtime.synchronize(*stream) : Status::kSuccess;
+}
+
+[[maybe_unused]] Status copy_1d(State& state, void* dst, const void* src, std::size_t size, hipMemcpyKind kind,
+                                hipStream_t stream, bool async) {
+  if (size == 0) return find(state, stream) == nullptr ? Status::kContextIsDestroyed : Status::kSuccess;
+  return copy(state, linear_copy(to_address(dst), to_address(src), size, static_cast<CopyKind>(kind)), stream, async);
+}
+
+struct Rows {
+  void* dst;
+  std::size_t dst_pitch;
+  const void* src;
+  std::size_t src_pitch, width, height;
+  hipMemcpyKind kind;
+};
+
+[[maybe_unused]] Status copy_2d(State& state, const Rows& rows, hipStream_t stream, bool async) {
+  if (rows.width == 0 || rows.height == 0) return Status::kSuccess;
+  if (rows.width > rows.dst_pitch || rows.width > rows.src_pitch) return Status::kInvalidPitchValue;
+  CopyParams params;
+  params.dst = {to_address(rows.dst), rows.dst_pitch, rows.width, rows.height};
+  params.src = {to_address(rows.src), rows.src_pitch, rows.width, rows.height};
+  params.extent = {rows.width, rows.height, 1};
+  params.kind = static_cast<CopyKind>(rows.kind);
+  return copy(state, params, stream, async);
+}
+
+[[maybe_unused]] Status copy_3d(State& state, const hipMemcpy3DParms* params, hipStream_t stream, bool async) {
+  CopyParams converted;
+  if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
+  return copy(state, converted, stream, async);
+}
+
+}  // namespace
+}  // namespace model::abi
+
+HGMODEL_FUNCTIONS_BEGIN
+
+hipError_t hipMemcpy(void* dst, const void* src, size_t size, hipMemcpyKind kind) {
+  return call([&](State& state) { return copy_1d(state, dst, src, size, kind, nullptr, false); });
+}
+
+hipError_t hipMemcpyAsync(void* dst, const void* src, size_t size, hipMemcpyKind kind, hipStream_t stream) {
+  return call([&](State& state) { return copy_1d(state, dst, src, size, kind, stream, true); });
+}
+
+hipError_t hipMemcpyWithStream(void* dst, const void* src, size_t size, hipMemcpyKind kind, hipStream_t stream) {
+  return call([&](State& state) { return copy_1d(state, dst, src, size, kind, stream, false); });
+}
+
+hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, const void* src, size_t size) {
+  return call([&](State& state) { return copy_1d(state, dst, src, size, hipMemcpyHostToDevice, nullptr, false); });
+}
+
+hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t dst, const void* src, size_t size, hipStream_t stream) {
+  return call([&](State& state) { return copy_1d(state, dst, src, size, hipMemcpyHostToDevice, stream, true); });
+}
+
+hipError_t hipMemcpyDtoH(void* dst, hipDeviceptr_t src, size_t size) {
+  return call([&](State& state) { return copy_1d(state, dst, src, size, hipMemcpyDeviceToHost, nullptr, false); });
+}
+
+hipError_t hipMemcpyDtoHAsync(void* dst, hipDeviceptr_t src, size_t size, hipStream_t stream) {
+  return call([&](State& state) { return copy_1d(state, dst, src, size, hipMemcpyDeviceToHost, stream, true); });
+}
+
+hipError_t hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src, size_t size) {
+  return call([&](State& state) { return copy_1d(state, dst, src, size, hipMemcpyDeviceToDevice, nullptr, false); });
+}
+
+hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t dst, hipDeviceptr_t src, size_t size, hipStream_t stream) {
+  return call([&](State& state) { return copy_1d(state, dst, src, size, hipMemcpyDeviceToDevice, stream, true); });
+}
+
+hipError_t hipMemcpy2D(void* dst, size_t dst_pitch, const void* src, size_t src_pitch, size_t width, size_t height,
+                       hipMemcpyKind kind) {
+  return call([&](State& state) {
+    return copy_2d(state, {dst, dst_pitch, src, src_pitch, width, height, kind}, nullptr, false);
+  });
+}
+
+hipError_t hipMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src, size_t src_pitch, size_t width, size_t height,
+                            hipMemcpyKind kind, hipStream_t stream) {
+  return call([&](State& state) {
+    return copy_2d(state, {dst, dst_pitch, src, src_pitch, width, height, kind}, stream, true);
+  });
+}
+
+hipError_t hipMemcpy3D(const hipMemcpy3DParms* params) {
+  return call([&](State& state) { return copy_3d(state, params, nullptr, false); });
+}
+
+hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* params, hipStream_t stream) {
+  return call([&](State& state) { return copy_3d(state, params, stream, true); });
+}
+
+HGMODEL_FUNCTIONS_END
+
+#ifndef HGMODEL_SHARED
+void model::abi::fill_copies(hip::Api& api) {
+  HGMODEL_ENTER(hipMemcpy);
+  HGMODEL_ENTER(hipMemcpyAsync);
+  HGMODEL_ENTER(hipMemcpyWithStream);
+  HGMODEL_ENTER(hipMemcpyHtoD);
+  HGMODEL_ENTER(hipMemcpyHtoDAsync);
+  HGMODEL_ENTER(hipMemcpyDtoH);
+  HGMODEL_ENTER(hipMemcpyDtoHAsync);
+  HGMODEL_ENTER(hipMemcpyDtoD);
+  HGMODEL_ENTER(hipMemcpyDtoDAsync);
+  HGMODEL_ENTER(hipMemcpy2D);
+  HGMODEL_ENTER(hipMemcpy2DAsync);
+  HGMODEL_ENTER(hipMemcpy3D);
+  HGMODEL_ENTER(hipMemcpy3DAsync);
+}
+#endif

@@ -1,0 +1,236 @@
+// Devices, errors and versions. Sources: HIP's header documentation; the properties are those of an MI300X (gfx942)
+// where a program could tell, and zero elsewhere.
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "model/abi/context.h"
+
+namespace model::abi {
+namespace {
+
+constexpr std::string_view kDeviceName = "hgcheck model of gfx942";
+constexpr int kThreadsPerBlock = 1024;
+constexpr int kWavefront = 64;
+constexpr int kSharedBytes = 64 * 1024;
+constexpr int kComputeUnits = 304;
+constexpr int kMajor = 9, kMinor = 4;
+constexpr int kClockKhz = 2'100'000;
+constexpr int kMaxGrid = 2147483647;
+constexpr int kLowestPriority = 1, kHighestPriority = -1;
+
+[[maybe_unused]] bool is_device(State& state, int device) {
+  return device >= 0 && device < state.runtime.options().devices;
+}
+
+[[maybe_unused]] void copy_text(std::string_view text, char* out, std::size_t size) {
+  if (size == 0) return;
+  const std::size_t length = std::min(text.size(), size - 1);
+  std::memcpy(out, text.data(), length);
+  out[length] = '\0';
+}
+
+[[maybe_unused]] bool find_attribute(hipDeviceAttribute_t attribute, int* value) {
+  switch (attribute) {
+    case hipDeviceAttributeMaxThreadsPerBlock:
+    case hipDeviceAttributeMaxBlockDimX:
+    case hipDeviceAttributeMaxBlockDimY:
+    case hipDeviceAttributeMaxBlockDimZ: *value = kThreadsPerBlock; return true;
+    case hipDeviceAttributeMaxGridDimX: *value = kMaxGrid; return true;
+    case hipDeviceAttributeMaxGridDimY:
+    case hipDeviceAttributeMaxGridDimZ: *value = 65536; return true;
+    case hipDeviceAttributeWarpSize: *value = kWavefront; return true;
+    case hipDeviceAttributeMaxSharedMemoryPerBlock: *value = kSharedBytes; return true;
+    case hipDeviceAttributeMultiprocessorCount: *value = kComputeUnits; return true;
+    case hipDeviceAttributeComputeCapabilityMajor: *value = kMajor; return true;
+    case hipDeviceAttributeComputeCapabilityMinor: *value = kMinor; return true;
+    case hipDeviceAttributeClockRate: *value = kClockKhz; return true;
+    case hipDeviceAttributeManagedMemory:
+    case hipDeviceAttributeConcurrentKernels:
+    case hipDeviceAttributeCanMapHostMemory:
+    case hipDeviceAttributeUnifiedAddressing: *value = 1; return true;
+    case hipDeviceAttributePageableMemoryAccess:
+    case hipDeviceAttributeIntegrated:
+    case hipDeviceAttributeCooperativeLaunch: *value = 0; return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+}  // namespace model::abi
+
+HGMODEL_FUNCTIONS_BEGIN
+
+hipError_t hipInit(unsigned int flags) {
+  return call([&](State&) { return flags == 0 ? Status::kSuccess : Status::kInvalidValue; });
+}
+
+hipError_t hipGetDeviceCount(int* count) {
+  return call([&](State& state) {
+    if (count == nullptr) return Status::kInvalidValue;
+    *count = state.runtime.options().devices;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipGetDevice(int* device) {
+  return call([&](State& state) {
+    if (device == nullptr) return Status::kInvalidValue;
+    *device = state.thread->device;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipSetDevice(int device) {
+  return call([&](State& state) {
+    if (!is_device(state, device)) return Status::kInvalidDevice;
+    state.thread->device = device;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDeviceSynchronize() {
+  return call([](State& state) { return state.runtime.synchronize_device(); });
+}
+
+// The sticky error of a fault is not forgotten by asking for it.
+hipError_t hipGetLastError() {
+  const Entry entry;
+  if (entry.state() == nullptr) return entry.refusal();
+  const hipError_t last = std::exchange(entry.state()->thread->last_error, hipSuccess);
+  const Status sticky = entry.state()->runtime.sticky();
+  return sticky != Status::kSuccess ? to_hip(sticky) : last;
+}
+
+hipError_t hipPeekAtLastError() {
+  const Entry entry;
+  if (entry.state() == nullptr) return entry.refusal();
+  const Status sticky = entry.state()->runtime.sticky();
+  return sticky != Status::kSuccess ? to_hip(sticky) : entry.state()->thread->last_error;
+}
+
+hipError_t hipRuntimeGetVersion(int* version) {
+  return call([&](State&) {
+    if (version == nullptr) return Status::kInvalidValue;
+    *version = HIP_VERSION;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDriverGetVersion(int* version) {
+  return call([&](State&) {
+    if (version == nullptr) return Status::kInvalidValue;
+    *version = HIP_VERSION;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
+  return call([&](State& state) {
+    if (device == nullptr) return Status::kInvalidValue;
+    if (!is_device(state, ordinal)) return Status::kInvalidDevice;
+    *device = ordinal;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
+  return call([&](State& state) {
+    if (!is_device(state, device)) return Status::kInvalidDevice;
+    if (name == nullptr || length <= 0) return Status::kInvalidValue;
+    copy_text(kDeviceName, name, static_cast<std::size_t>(length));
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t device) {
+  return call([&](State& state) {
+    if (!is_device(state, device)) return Status::kInvalidDevice;
+    if (bytes == nullptr) return Status::kInvalidValue;
+    *bytes = state.runtime.options().memory.capacity;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t device) {
+  return call([&](State& state) {
+    if (!is_device(state, device)) return Status::kInvalidDevice;
+    if (major == nullptr || minor == nullptr) return Status::kInvalidValue;
+    *major = kMajor, *minor = kMinor;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
+  return call([&](State& state) {
+    if (value == nullptr) return Status::kInvalidValue;
+    if (!is_device(state, device)) return Status::kInvalidDevice;
+    return find_attribute(attribute, value) ? Status::kSuccess : Status::kInvalidValue;
+  });
+}
+
+hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
+  return call([&](State& state) {
+    if (properties == nullptr) return Status::kInvalidValue;
+    if (!is_device(state, device)) return Status::kInvalidDevice;
+    *properties = {};
+    copy_text(kDeviceName, properties->name, sizeof properties->name);
+    copy_text("gfx942:sramecc+:xnack-", properties->gcnArchName, sizeof properties->gcnArchName);
+    properties->totalGlobalMem = state.runtime.options().memory.capacity;
+    properties->sharedMemPerBlock = kSharedBytes;
+    properties->warpSize = kWavefront;
+    properties->maxThreadsPerBlock = kThreadsPerBlock;
+    for (int& dimension : properties->maxThreadsDim) dimension = kThreadsPerBlock;
+    properties->maxGridSize[0] = kMaxGrid;
+    properties->maxGridSize[1] = properties->maxGridSize[2] = 65536;
+    properties->major = kMajor;
+    properties->minor = kMinor;
+    properties->multiProcessorCount = kComputeUnits;
+    properties->clockRate = kClockKhz;
+    properties->canMapHostMemory = properties->unifiedAddressing = properties->managedMemory = 1;
+    properties->concurrentKernels = 1;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return call([&](State&) {
+    if (least != nullptr) *least = kLowestPriority;
+    if (greatest != nullptr) *greatest = kHighestPriority;
+    return Status::kSuccess;
+  });
+}
+
+// Every device of the model reaches every allocation.
+hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call([&](State& state) {
+    if (can == nullptr) return Status::kInvalidValue;
+    if (!is_device(state, device) || !is_device(state, peer)) return Status::kInvalidDevice;
+    *can = device != peer ? 1 : 0;
+    return Status::kSuccess;
+  });
+}
+
+HGMODEL_FUNCTIONS_END
+
+#ifndef HGMODEL_SHARED
+void model::abi::fill_device(hip::Api& api) {
+  HGMODEL_ENTER(hipInit);
+  HGMODEL_ENTER(hipGetDeviceCount);
+  HGMODEL_ENTER(hipGetDevice);
+  HGMODEL_ENTER(hipSetDevice);
+  HGMODEL_ENTER(hipDeviceSynchronize);
+  HGMODEL_ENTER(hipGetLastError);
+  HGMODEL_ENTER(hipPeekAtLastError);
+  HGMODEL_ENTER(hipRuntimeGetVersion);
+  HGMODEL_ENTER(hipDriverGetVersion);
+  HGMODEL_ENTER(hipDeviceGet);
+  HGMODEL_ENTER(hipDeviceGetName);
+  HGMODEL_ENTER(hipDeviceTotalMem);
+  HGMODEL_ENTER(hipDeviceComputeCapability);
+  HGMODEL_ENTER(hipDeviceGetAttribute);
+  HGMODEL_ENTER(hipGetDeviceProperties);
+  HGMODEL_ENTER(hipDeviceGetStreamPriorityRange);
+  HGMODEL_ENTER(hipDeviceCanAccessPeer);
+}
+#endif

@@ -1,0 +1,204 @@
+// Graphs as wholes: creation, clones, edges and queries. Sources: HIP's header documentation; catch/unit/graph; clr's
+// hip_graph.cpp for how lists are handed out (null: the number only; a longer list is filled up with nulls).
+#include <algorithm>
+
+#include "model/abi/convert.h"
+
+namespace model::abi {
+namespace {
+
+[[maybe_unused]] Status hand_out(const std::vector<Node*>& nodes, hipGraphNode_t* list, std::size_t* count) {
+  if (list == nullptr) {
+    *count = nodes.size();
+    return Status::kSuccess;
+  }
+  for (std::size_t i = 0; i < *count; ++i) {
+    list[i] = i < nodes.size() ? to_handle<hipGraphNode_t>(nodes[i]->id()) : nullptr;
+  }
+  *count = std::min(*count, nodes.size());
+  return Status::kSuccess;
+}
+
+[[maybe_unused]] Status find_nodes(State& state, const hipGraphNode_t* handles, std::size_t count, std::vector<Node*>* nodes) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Node* node = find(state, handles[i]);
+    if (node == nullptr) return Status::kInvalidValue;
+    nodes->push_back(node);
+  }
+  return Status::kSuccess;
+}
+
+// A list longer than the graph has pairs of nodes names something twice: refused before it is read.
+[[maybe_unused]] Status find_edges(State& state, const Graph& graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
+                                   std::size_t count, std::vector<Node*>* sources, std::vector<Node*>* targets) {
+  if (count == 0) return Status::kSuccess;
+  const std::size_t nodes = graph.nodes().size();
+  if (from == nullptr || to == nullptr || count > nodes * nodes) return Status::kInvalidValue;
+  if (const Status status = find_nodes(state, from, count, sources); status != Status::kSuccess) return status;
+  return find_nodes(state, to, count, targets);
+}
+
+[[maybe_unused]] hipGraphNodeType to_hip(NodeType type) {
+  switch (type) {
+    case NodeType::kKernel: return hipGraphNodeTypeKernel;
+    case NodeType::kCopy: return hipGraphNodeTypeMemcpy;
+    case NodeType::kMemset: return hipGraphNodeTypeMemset;
+    case NodeType::kHost: return hipGraphNodeTypeHost;
+    case NodeType::kChild: return hipGraphNodeTypeGraph;
+    case NodeType::kEmpty: break;
+  }
+  return hipGraphNodeTypeEmpty;
+}
+
+}  // namespace
+}  // namespace model::abi
+
+HGMODEL_FUNCTIONS_BEGIN
+
+hipError_t hipGraphCreate(hipGraph_t* graph, unsigned int flags) {
+  return call([&](State& state) {
+    if (graph == nullptr || flags != 0) return Status::kInvalidValue;
+    *graph = to_handle<hipGraph_t>(state.runtime.create_graph().id());
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipGraphDestroy(hipGraph_t graph) {
+  return call(
+      [&](State& state) {
+        Graph* found = find(state, graph);
+        return found == nullptr ? Status::kInvalidValue : state.runtime.destroy_graph(*found);
+      },
+      CallKind::kTeardown);
+}
+
+hipError_t hipGraphClone(hipGraph_t* clone, hipGraph_t original) {
+  return call([&](State& state) {
+    const Graph* found = find(state, original);
+    if (clone == nullptr || found == nullptr) return Status::kInvalidValue;
+    *clone = to_handle<hipGraph_t>(state.runtime.clone_graph(*found).id());
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipGraphNodeFindInClone(hipGraphNode_t* node, hipGraphNode_t original, hipGraph_t clone) {
+  return call([&](State& state) {
+    const Node* first = find(state, original);
+    const Graph* in = find(state, clone);
+    if (node == nullptr || first == nullptr || in == nullptr) return Status::kInvalidValue;
+    const Node* found = in->find_clone_of(first->id());
+    if (found == nullptr) return Status::kInvalidValue;
+    *node = to_handle<hipGraphNode_t>(found->id());
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t* nodes, size_t* count) {
+  return call([&](State& state) {
+    const Graph* found = find(state, graph);
+    if (found == nullptr || count == nullptr) return Status::kInvalidValue;
+    std::vector<Node*> all;
+    for (const auto& node : found->nodes()) all.push_back(node.get());
+    return hand_out(all, nodes, count);
+  });
+}
+
+hipError_t hipGraphGetRootNodes(hipGraph_t graph, hipGraphNode_t* nodes, size_t* count) {
+  return call([&](State& state) {
+    const Graph* found = find(state, graph);
+    if (found == nullptr || count == nullptr) return Status::kInvalidValue;
+    return hand_out(found->roots(), nodes, count);
+  });
+}
+
+hipError_t hipGraphGetEdges(hipGraph_t graph, hipGraphNode_t* from, hipGraphNode_t* to, size_t* count) {
+  return call([&](State& state) {
+    const Graph* found = find(state, graph);
+    if (found == nullptr || count == nullptr || (from == nullptr) != (to == nullptr)) return Status::kInvalidValue;
+    std::vector<Node*> sources, targets;
+    for (const auto& [source, target] : found->edges()) {
+      sources.push_back(source);
+      targets.push_back(target);
+    }
+    std::size_t same = *count;
+    (void)hand_out(sources, from, &same);  // succeeds, as the next one does
+    return hand_out(targets, to, count);
+  });
+}
+
+hipError_t hipGraphNodeGetDependencies(hipGraphNode_t node, hipGraphNode_t* dependencies, size_t* count) {
+  return call([&](State& state) {
+    const Node* found = find(state, node);
+    if (found == nullptr || count == nullptr) return Status::kInvalidValue;
+    return hand_out(found->graph().dependencies(*found), dependencies, count);
+  });
+}
+
+hipError_t hipGraphNodeGetDependentNodes(hipGraphNode_t node, hipGraphNode_t* dependents, size_t* count) {
+  return call([&](State& state) {
+    const Node* found = find(state, node);
+    if (found == nullptr || count == nullptr) return Status::kInvalidValue;
+    return hand_out(found->graph().dependents(*found), dependents, count);
+  });
+}
+
+hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t count) {
+  return call([&](State& state) {
+    Graph* found = find(state, graph);
+    if (found == nullptr) return Status::kInvalidValue;
+    std::vector<Node*> sources, targets;
+    const Status status = find_edges(state, *found, from, to, count, &sources, &targets);
+    return status != Status::kSuccess ? status : found->add_edges(sources, targets);
+  });
+}
+
+hipError_t hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
+                                      size_t count) {
+  return call([&](State& state) {
+    Graph* found = find(state, graph);
+    if (found == nullptr) return Status::kInvalidValue;
+    std::vector<Node*> sources, targets;
+    const Status status = find_edges(state, *found, from, to, count, &sources, &targets);
+    return status != Status::kSuccess ? status : found->remove_edges(sources, targets);
+  });
+}
+
+hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType* type) {
+  return call([&](State& state) {
+    const Node* found = find(state, node);
+    if (found == nullptr || type == nullptr) return Status::kInvalidValue;
+    *type = to_hip(found->type());
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipGraphDestroyNode(hipGraphNode_t node) {
+  return call(
+      [&](State& state) {
+        Node* found = find(state, node);
+        if (found == nullptr) return Status::kInvalidValue;
+        found->graph().remove(*found);
+        return Status::kSuccess;
+      },
+      CallKind::kTeardown);
+}
+
+HGMODEL_FUNCTIONS_END
+
+#ifndef HGMODEL_SHARED
+void model::abi::fill_graphs(hip::Api& api) {
+  HGMODEL_ENTER(hipGraphCreate);
+  HGMODEL_ENTER(hipGraphDestroy);
+  HGMODEL_ENTER(hipGraphClone);
+  HGMODEL_ENTER(hipGraphNodeFindInClone);
+  HGMODEL_ENTER(hipGraphGetNodes);
+  HGMODEL_ENTER(hipGraphGetRootNodes);
+  HGMODEL_ENTER(hipGraphGetEdges);
+  HGMODEL_ENTER(hipGraphNodeGetDependencies);
+  HGMODEL_ENTER(hipGraphNodeGetDependentNodes);
+  HGMODEL_ENTER(hipGraphAddDependencies);
+  HGMODEL_ENTER(hipGraphRemoveDependencies);
+  HGMODEL_ENTER(hipGraphNodeGetType);
+  HGMODEL_ENTER(hipGraphDestroyNode);
+}
+#endif

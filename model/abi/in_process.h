@@ -1,0 +1,81 @@
+// model::abi::InProcess: the model behind HIP's C ABI, as a hip::Api table.
+//
+// HIP's functions take no context: the table's functions act on the InProcess that is active on the calling thread
+// (Activate). Several instances, a subject and a baseline say, take turns in one process. An instance is used by one
+// thread at a time.
+//
+// Handles are numbers, not pointers: nothing is dereferenced before it was looked up, and a destroyed handle is
+// recognised for as long as the instance lives. A null or unknown handle answers kInvalidValue, or what HIP documents.
+// Everything that the caller passes is copied before the call returns; what getters hand out stays the model's own and
+// is valid until the node changes or dies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hip/api/api.h"
+#include "hip/kernels/host_kernels.h"
+#include "model/runtime.h"
+
+namespace model::abi {
+
+struct InProcessOptions {
+  Options model;
+  // Host semantics by kernel name, for modules that are loaded; must outlive the instance. A kernel without an entry
+  // can be loaded; executing it is a fault.
+  std::span<const hg::HostKernel> kernels;
+};
+
+class InProcess {
+ public:
+  explicit InProcess(const InProcessOptions& options = {});
+  InProcess(const InProcess&) = delete;
+  InProcess& operator=(const InProcess&) = delete;
+  ~InProcess();
+  void reset(const InProcessOptions& options);
+
+  [[nodiscard]] static const hip::Api& api();
+  [[nodiscard]] Runtime& runtime();
+
+  // A module of kernels made by hand, for tests without a code object.
+  [[nodiscard]] hipModule_t add_module(std::vector<Kernel> kernels);
+
+  // White box: what a handle stands for, or null.
+  [[nodiscard]] Graph* graph(hipGraph_t handle);
+  [[nodiscard]] Node* node(hipGraphNode_t handle);
+  [[nodiscard]] GraphExec* exec(hipGraphExec_t handle);
+  [[nodiscard]] Stream* stream(hipStream_t handle);  // null handle: the null stream
+  [[nodiscard]] Event* event(hipEvent_t handle);
+  [[nodiscard]] Function* function(hipFunction_t handle);
+  // And back. Null for 0.
+  [[nodiscard]] static hipGraphNode_t node_handle(ObjectId id);
+  [[nodiscard]] static hipFunction_t function_handle(ObjectId id);
+
+  // For the implementation of the functions (context.h).
+  struct State;
+  [[nodiscard]] State& state() { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+// Makes an instance the one that the table's functions act on, on this thread, until the guard goes. Nests.
+class Activate {
+ public:
+  explicit Activate(InProcess& instance);
+  Activate(const Activate&) = delete;
+  Activate& operator=(const Activate&) = delete;
+  ~Activate();
+
+ private:
+  InProcess* previous_;
+};
+
+// The instance that is active on this thread, or null (calling the table then answers hipErrorNotInitialized).
+[[nodiscard]] InProcess* active();
+
+}  // namespace model::abi

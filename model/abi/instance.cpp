@@ -1,0 +1,38 @@
+// An instance of the model behind the C ABI; the contract is in in_process.h.
+#include <utility>
+
+#include "model/abi/context.h"
+
+namespace model::abi {
+
+InProcess::InProcess(const InProcessOptions& options) : state_(std::make_unique<State>(options)) {}
+
+InProcess::~InProcess() = default;
+
+void InProcess::reset(const InProcessOptions& options) {
+  const bool same_kernels =
+      options.kernels.data() == state_->options.kernels.data() && options.kernels.size() == state_->options.kernels.size();
+  if (!same_kernels) state_->images.clear();
+  state_->options = options;
+  state_->own_thread = {};
+  state_->runtime.reset(options.model);
+}
+
+Runtime& InProcess::runtime() { return state_->runtime; }
+
+hipModule_t InProcess::add_module(std::vector<Kernel> kernels) {
+  KernelList list;
+  for (Kernel& kernel : kernels) list.push_back(std::make_shared<const Kernel>(std::move(kernel)));
+  return to_handle<hipModule_t>(state_->runtime.load_module(std::move(list)).id());
+}
+
+Graph* InProcess::graph(hipGraph_t handle) { return find(*state_, handle); }
+Node* InProcess::node(hipGraphNode_t handle) { return find(*state_, handle); }
+GraphExec* InProcess::exec(hipGraphExec_t handle) { return find(*state_, handle); }
+Stream* InProcess::stream(hipStream_t handle) { return find(*state_, handle); }
+Event* InProcess::event(hipEvent_t handle) { return find(*state_, handle); }
+Function* InProcess::function(hipFunction_t handle) { return find(*state_, handle); }
+hipGraphNode_t InProcess::node_handle(ObjectId id) { return to_handle<hipGraphNode_t>(id); }
+hipFunction_t InProcess::function_handle(ObjectId id) { return to_handle<hipFunction_t>(id); }
+
+}  // namespace model::abi

@@ -1,0 +1,133 @@
+// Modules, kernel launches and host functions. Sources: HIP's header documentation; catch/unit/module
+// (ModuleLaunchKernelNegativeParameters: a null function is hipErrorInvalidResourceHandle); clr's hip_module.cpp.
+#include <cstdio>
+#include <string>
+
+#include "model/abi/convert.h"
+
+namespace model::abi {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 32;
+
+// `image`: a pointer to an image that says how long it is, or a span.
+template <class Image>
+[[maybe_unused]] Status load(State& state, hipModule_t* module, Image image) {
+  KernelList kernels;
+  if (const Status status = load_image(state, image, &kernels); status != Status::kSuccess) return status;
+  *module = to_handle<hipModule_t>(state.runtime.load_module(std::move(kernels)).id());
+  return Status::kSuccess;
+}
+
+[[maybe_unused]] bool read_file(const char* path, std::vector<std::byte>* bytes) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "rb"), &std::fclose);
+  if (file == nullptr) return false;
+  std::byte chunk[65536];
+  for (std::size_t got = sizeof chunk; got == sizeof chunk && bytes->size() < kMaxFileBytes;) {
+    got = std::fread(chunk, 1, sizeof chunk, file.get());
+    bytes->insert(bytes->end(), chunk, chunk + got);
+  }
+  return std::ferror(file.get()) == 0;
+}
+
+}  // namespace
+}  // namespace model::abi
+
+HGMODEL_FUNCTIONS_BEGIN
+
+hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
+  return call([&](State& state) {
+    if (module == nullptr || image == nullptr) return Status::kInvalidValue;
+    return load(state, module, image);
+  });
+}
+
+hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned int, hipJitOption*, void**) {
+  return call([&](State& state) {
+    if (module == nullptr || image == nullptr) return Status::kInvalidValue;
+    return load(state, module, image);
+  });
+}
+
+hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
+  return call([&](State& state) {
+    if (module == nullptr || path == nullptr || *path == '\0') return Status::kInvalidValue;
+    std::vector<std::byte> bytes;
+    if (!read_file(path, &bytes)) return Status::kFileNotFound;
+    return load(state, module, std::span<const std::byte>(bytes));
+  });
+}
+
+hipError_t hipModuleUnload(hipModule_t module) {
+  return call(
+      [&](State& state) {
+        Module* found = find(state, module);
+        if (found == nullptr) return module == nullptr ? Status::kInvalidHandle : Status::kNotFound;
+        state.runtime.unload_module(*found);
+        return Status::kSuccess;
+      },
+      CallKind::kTeardown);
+}
+
+hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name) {
+  return call([&](State& state) {
+    if (function == nullptr || name == nullptr || *name == '\0') return Status::kInvalidValue;
+    const Module* in = find(state, module);
+    if (in == nullptr) return module == nullptr ? Status::kInvalidHandle : Status::kNotFound;
+    const Function* found = in->find(name);
+    if (found == nullptr) return Status::kNotFound;
+    *function = to_handle<hipFunction_t>(found->id());
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipModuleGetFunctionCount(unsigned int* count, hipModule_t module) {
+  return call([&](State& state) {
+    if (count == nullptr) return Status::kInvalidValue;
+    const Module* in = find(state, module);
+    if (in == nullptr) return Status::kInvalidHandle;
+    *count = static_cast<unsigned int>(in->function_count());
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                                 unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                                 unsigned int shared_bytes, hipStream_t stream, void** kernel_params, void** extra) {
+  return call([&](State& state) {
+    const Function* found = find(state, function);
+    if (found == nullptr) return Status::kInvalidHandle;
+    Stream* on = find(state, stream);
+    if (on == nullptr) return Status::kContextIsDestroyed;
+    KernelParams kernel;
+    kernel.function = found->kernel();
+    kernel.shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+    const Status packed = pack(*found->kernel()->kernel, kernel_params, extra, &kernel.arguments);
+    if (packed != Status::kSuccess) return packed;
+    return state.runtime.enqueue(*on, std::move(kernel));
+  });
+}
+
+hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* user_data) {
+  return call([&](State& state) {
+    if (function == nullptr) return Status::kInvalidValue;
+    Stream* on = find(state, stream);
+    if (on == nullptr) return Status::kContextIsDestroyed;
+    return state.runtime.enqueue(*on, HostParams{function, user_data});
+  });
+}
+
+HGMODEL_FUNCTIONS_END
+
+#ifndef HGMODEL_SHARED
+void model::abi::fill_modules(hip::Api& api) {
+  HGMODEL_ENTER(hipModuleLoadData);
+  HGMODEL_ENTER(hipModuleLoadDataEx);
+  HGMODEL_ENTER(hipModuleLoad);
+  HGMODEL_ENTER(hipModuleUnload);
+  HGMODEL_ENTER(hipModuleGetFunction);
+  HGMODEL_ENTER(hipModuleGetFunctionCount);
+  HGMODEL_ENTER(hipModuleLaunchKernel);
+  HGMODEL_ENTER(hipLaunchHostFunc);
+}
+#endif

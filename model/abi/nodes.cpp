@@ -1,0 +1,211 @@
+// Nodes of graphs: adding them, and their parameters. Sources: HIP's header documentation; the *_Negative tests of
+// catch/unit/graph (GraphAddNodeCommonNegativeTests, MemcpyWithDirectionCommonNegativeTests, MemsetCommonNegative).
+#include "model/abi/convert.h"
+
+namespace model::abi {
+namespace {
+
+// What every hipGraphAdd*Node has in common.
+struct Where {
+  hipGraphNode_t* out;
+  hipGraph_t graph;
+  const hipGraphNode_t* dependencies;
+  std::size_t count;
+};
+
+// A list longer than the graph has nodes names one twice, or something else: refused before it is read.
+[[maybe_unused]] Status find_place(State& state, const Where& where, Graph** graph, std::vector<Node*>* dependencies) {
+  *graph = find(state, where.graph);
+  if (where.out == nullptr || *graph == nullptr) return Status::kInvalidValue;
+  if (where.count > 0 && where.dependencies == nullptr) return Status::kInvalidValue;
+  if (where.count > (*graph)->nodes().size()) return Status::kInvalidValue;
+  for (std::size_t i = 0; i < where.count; ++i) dependencies->push_back(find(state, where.dependencies[i]));
+  return Status::kSuccess;
+}
+
+[[maybe_unused]] Status add(State& state, const Where& where, NodeParams params) {
+  Graph* graph = nullptr;
+  std::vector<Node*> dependencies;
+  if (const Status status = find_place(state, where, &graph, &dependencies); status != Status::kSuccess) return status;
+  Node* node = nullptr;
+  const Status status = graph->add(std::move(params), dependencies, &node);
+  if (status == Status::kSuccess) *where.out = to_handle<hipGraphNode_t>(node->id());
+  return status;
+}
+
+// From one of HIP's structs: the place is judged before the parameters.
+template <class Params, class HipParams>
+[[maybe_unused]] Status convert_and_add(State& state, const Where& where, const HipParams* params) {
+  Params converted;
+  if (where.out == nullptr || find(state, where.graph) == nullptr) return Status::kInvalidValue;
+  if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
+  return add(state, where, std::move(converted));
+}
+
+template <class Params, class HipParams>
+[[maybe_unused]] Status convert_and_set(State& state, hipGraphNode_t handle, const HipParams* params) {
+  Node* node = find(state, handle);
+  if (node == nullptr) return Status::kInvalidValue;
+  Params converted;
+  if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
+  return node->graph().set_params(*node, std::move(converted));
+}
+
+template <class Params, class HipParams>
+[[maybe_unused]] Status get(State& state, hipGraphNode_t handle, HipParams* out) {
+  const Node* node = find(state, handle);
+  if (node == nullptr || out == nullptr || !std::holds_alternative<Params>(node->params())) return Status::kInvalidValue;
+  *out = to_hip(std::get<Params>(node->params()));
+  return Status::kSuccess;
+}
+
+}  // namespace
+}  // namespace model::abi
+
+HGMODEL_FUNCTIONS_BEGIN
+
+hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count) {
+  return call([&](State& state) { return add(state, {node, graph, dependencies, count}, EmptyParams{}); });
+}
+
+hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
+                                 const hipKernelNodeParams* params) {
+  return call([&](State& state) {
+    KernelParams kernel;
+    if (node == nullptr || find(state, graph) == nullptr) return Status::kInvalidValue;
+    if (const Status status = from_hip(state, params, &kernel); status != Status::kSuccess) return status;
+    return add(state, {node, graph, dependencies, count}, std::move(kernel));
+  });
+}
+
+hipError_t hipGraphAddMemcpyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
+                                 const hipMemcpy3DParms* params) {
+  return call([&](State& state) {
+    return convert_and_add<CopyParams>(state, {node, graph, dependencies, count}, params);
+  });
+}
+
+hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                   size_t count, void* dst, const void* src, size_t bytes, hipMemcpyKind kind) {
+  return call([&](State& state) {
+    return add(state, {node, graph, dependencies, count},
+               linear_copy(to_address(dst), to_address(src), bytes, static_cast<CopyKind>(kind)));
+  });
+}
+
+hipError_t hipGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
+                                 const hipMemsetParams* params) {
+  return call([&](State& state) {
+    return convert_and_add<MemsetParams>(state, {node, graph, dependencies, count}, params);
+  });
+}
+
+hipError_t hipGraphAddHostNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
+                               const hipHostNodeParams* params) {
+  return call([&](State& state) {
+    return convert_and_add<HostParams>(state, {node, graph, dependencies, count}, params);
+  });
+}
+
+hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                     size_t count, hipGraph_t child) {
+  return call([&](State& state) {
+    Graph* in = nullptr;
+    std::vector<Node*> after;
+    const Status status = find_place(state, {node, graph, dependencies, count}, &in, &after);
+    if (status != Status::kSuccess) return status;
+    const Graph* found = find(state, child);
+    if (found == nullptr) return Status::kInvalidValue;
+    Node* added = nullptr;
+    const Status outcome = in->add_child(*found, after, &added);
+    if (outcome == Status::kSuccess) *node = to_handle<hipGraphNode_t>(added->id());
+    return outcome;
+  });
+}
+
+hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t* graph) {
+  return call([&](State& state) {
+    const Node* found = find(state, node);
+    if (found == nullptr || graph == nullptr || found->child() == nullptr) return Status::kInvalidValue;
+    *graph = to_handle<hipGraph_t>(found->child()->id());
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams* params) {
+  return call([&](State& state) {
+    Node* found = find(state, node);
+    if (found == nullptr || params == nullptr || found->type() != NodeType::kKernel) return Status::kInvalidValue;
+    *params = to_hip(*found);
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams* params) {
+  return call([&](State& state) {
+    Node* found = find(state, node);
+    KernelParams kernel;
+    if (found == nullptr || found->type() != NodeType::kKernel) return Status::kInvalidValue;
+    if (const Status status = from_hip(state, params, &kernel); status != Status::kSuccess) return status;
+    return found->graph().set_params(*found, std::move(kernel));
+  });
+}
+
+hipError_t hipGraphMemcpyNodeGetParams(hipGraphNode_t node, hipMemcpy3DParms* params) {
+  return call([&](State& state) { return get<CopyParams>(state, node, params); });
+}
+
+hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms* params) {
+  return call([&](State& state) { return convert_and_set<CopyParams>(state, node, params); });
+}
+
+// Unit_hipGraphMemcpyNodeSetParams1D: "count == 0" and a copy onto itself are hipErrorInvalidValue.
+hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void* dst, const void* src, size_t bytes,
+                                         hipMemcpyKind kind) {
+  return call([&](State& state) {
+    Node* found = find(state, node);
+    if (found == nullptr || bytes == 0 || dst == src) return Status::kInvalidValue;
+    return found->graph().set_params(
+        *found, linear_copy(to_address(dst), to_address(src), bytes, static_cast<CopyKind>(kind)));
+  });
+}
+
+hipError_t hipGraphMemsetNodeGetParams(hipGraphNode_t node, hipMemsetParams* params) {
+  return call([&](State& state) { return get<MemsetParams>(state, node, params); });
+}
+
+hipError_t hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipMemsetParams* params) {
+  return call([&](State& state) { return convert_and_set<MemsetParams>(state, node, params); });
+}
+
+hipError_t hipGraphHostNodeGetParams(hipGraphNode_t node, hipHostNodeParams* params) {
+  return call([&](State& state) { return get<HostParams>(state, node, params); });
+}
+
+hipError_t hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParams* params) {
+  return call([&](State& state) { return convert_and_set<HostParams>(state, node, params); });
+}
+
+HGMODEL_FUNCTIONS_END
+
+#ifndef HGMODEL_SHARED
+void model::abi::fill_nodes(hip::Api& api) {
+  HGMODEL_ENTER(hipGraphAddEmptyNode);
+  HGMODEL_ENTER(hipGraphAddKernelNode);
+  HGMODEL_ENTER(hipGraphAddMemcpyNode);
+  HGMODEL_ENTER(hipGraphAddMemcpyNode1D);
+  HGMODEL_ENTER(hipGraphAddMemsetNode);
+  HGMODEL_ENTER(hipGraphAddHostNode);
+  HGMODEL_ENTER(hipGraphAddChildGraphNode);
+  HGMODEL_ENTER(hipGraphChildGraphNodeGetGraph);
+  HGMODEL_ENTER(hipGraphKernelNodeGetParams);
+  HGMODEL_ENTER(hipGraphKernelNodeSetParams);
+  HGMODEL_ENTER(hipGraphMemcpyNodeGetParams);
+  HGMODEL_ENTER(hipGraphMemcpyNodeSetParams);
+  HGMODEL_ENTER(hipGraphMemcpyNodeSetParams1D);
+  HGMODEL_ENTER(hipGraphMemsetNodeGetParams);
+  HGMODEL_ENTER(hipGraphMemsetNodeSetParams);
+  HGMODEL_ENTER(hipGraphHostNodeGetParams);
+  HGMODEL_ENTER(hipGraphHostNodeSetParams);
+}
+#endif

@@ -1,0 +1,97 @@
+// libhgmodel.so: which instance a call acts on. One for the whole process, behind one lock.
+//
+// Addresses are real (AddressSpaceOptions::identity), so that programs can dereference what hipHostMalloc gives them,
+// and memory that HIP did not allocate is the program's own. Options are set once with hgmodel_configure, before the
+// first call; without it the defaults hold.
+//
+// Not promised: that host functions run on a thread of their own (they run inside the call that synchronises).
+#include "model/abi/shared.h"
+
+#include <memory>
+#include <string>
+
+#include "hip/sync/sync.h"
+#include "model/abi/context.h"
+
+namespace model::abi {
+namespace {
+
+struct Process {
+  hip::sync::Mutex mutex;
+  std::unique_ptr<InProcess> instance;
+  InProcessOptions options;
+};
+
+// Never destroyed: the program's own destructors may still call HIP.
+Process& process() {
+  static Process* const only = [] {
+    auto* made = new Process;
+    made->options.kernels = hg::host_kernels();
+    return made;
+  }();
+  return *only;
+}
+
+thread_local ThreadState thread_state;
+thread_local int calls_inside = 0;  // of this thread: a host function that calls HIP would wait for itself
+
+}  // namespace
+
+Entry::Entry() {
+  if (++calls_inside > 1) {
+    refusal_ = hipErrorNotSupported;
+    return;
+  }
+  Process& only = process();
+  only.mutex.lock();
+  if (only.instance == nullptr) {
+    only.options.model.memory.identity = true;
+    only.options.model.memory.unknown_is_host = true;
+    only.instance = std::make_unique<InProcess>(only.options);
+  }
+  state_ = &only.instance->state();
+  state_->thread = &thread_state;
+}
+
+Entry::~Entry() {
+  if (--calls_inside == 0) process().mutex.unlock();
+}
+
+}  // namespace model::abi
+
+// Foreign programs print errors; the project's own never ask a runtime for names.
+extern "C" const char* hipGetErrorName(hipError_t error) {
+  thread_local std::string name;
+  name = hip::status_name(error);
+  return name.c_str();
+}
+extern "C" const char* hipGetErrorString(hipError_t error) { return hipGetErrorName(error); }
+
+extern "C" int hgmodel_configure(const HgModelOptions* options) {
+  using model::abi::process;
+  const hip::sync::LockGuard lock(process().mutex);
+  if (options == nullptr || options->devices < 1 || options->devices > model::kMaxDevices) return hipErrorInvalidValue;
+  if (process().instance != nullptr) return hipErrorSetOnActiveProcess;
+  process().options.model.devices = options->devices;
+  process().options.model.schedule_seed = options->schedule_seed;
+  process().options.model.detect_races = options->detect_races != 0;
+  return hipSuccess;
+}
+
+extern "C" unsigned long long hgmodel_races_seen() {
+  using model::abi::process;
+  const hip::sync::LockGuard lock(process().mutex);
+  return process().instance == nullptr ? 0 : process().instance->runtime().races_seen();
+}
+
+extern "C" size_t hgmodel_fault_text(char* text, size_t size) {
+  using model::abi::process;
+  const hip::sync::LockGuard lock(process().mutex);
+  if (process().instance == nullptr || !process().instance->runtime().fault()) return 0;
+  const std::string& fault = process().instance->runtime().fault()->text;
+  if (text != nullptr && size > 0) {
+    const size_t length = fault.copy(text, size - 1);
+    text[length] = '\0';
+  }
+  return fault.size();
+}

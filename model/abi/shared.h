@@ -1,0 +1,27 @@
+// What libhgmodel.so exports besides HIP's own functions: options, and what the model saw.
+#pragma once
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct HgModelOptions {
+  int devices;                       // 1 to 64
+  unsigned long long schedule_seed;  // 0: in order of addition
+  int detect_races;                  // 0: off
+} HgModelOptions;
+
+// Before the first call of HIP: hipSuccess (0), hipErrorInvalidValue, or hipErrorSetOnActiveProcess when it is too late.
+int hgmodel_configure(const HgModelOptions* options);
+
+// Data races that launches had so far.
+unsigned long long hgmodel_races_seen(void);
+
+// The text of the fault, cut to `size` with a final 0; returns its whole length, 0 without a fault.
+size_t hgmodel_fault_text(char* text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif

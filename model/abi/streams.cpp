@@ -1,0 +1,175 @@
+// Streams and events. Sources: HIP's header documentation; catch/unit/stream and catch/unit/event; clr's hip_stream.cpp
+// and hip_event.cpp for the statuses of null and destroyed handles.
+#include <algorithm>
+
+#include "model/abi/context.h"
+
+namespace model::abi {
+namespace {
+
+constexpr int kLowestPriority = 1, kHighestPriority = -1;
+constexpr unsigned kEventFlags = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess |
+                                 hipEventDisableSystemFence | hipEventReleaseToDevice | hipEventReleaseToSystem;
+
+[[maybe_unused]] Status create_stream(State& state, hipStream_t* out, unsigned flags, int priority) {
+  if (out == nullptr) return Status::kInvalidValue;
+  if (flags != hipStreamDefault && flags != hipStreamNonBlocking) return Status::kInvalidValue;
+  // Out-of-range priorities are brought into the range (hipStreamCreateWithPriority).
+  priority = std::min(std::max(priority, kHighestPriority), kLowestPriority);
+  *out = to_handle<hipStream_t>(state.runtime.create_stream(flags, priority, state.thread->device).id());
+  return Status::kSuccess;
+}
+
+[[maybe_unused]] Status create_event(State& state, hipEvent_t* out, unsigned flags) {
+  if (out == nullptr || (flags & ~kEventFlags) != 0) return Status::kInvalidValue;
+  if ((flags & hipEventReleaseToDevice) != 0 && (flags & hipEventReleaseToSystem) != 0) return Status::kInvalidValue;
+  if ((flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0) return Status::kInvalidValue;
+  *out = to_handle<hipEvent_t>(state.runtime.create_event(flags).id());
+  return Status::kSuccess;
+}
+
+}  // namespace
+}  // namespace model::abi
+
+HGMODEL_FUNCTIONS_BEGIN
+
+hipError_t hipStreamCreate(hipStream_t* stream) {
+  return call([&](State& state) { return create_stream(state, stream, hipStreamDefault, 0); });
+}
+
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int flags) {
+  return call([&](State& state) { return create_stream(state, stream, flags, 0); });
+}
+
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned int flags, int priority) {
+  return call([&](State& state) { return create_stream(state, stream, flags, priority); });
+}
+
+hipError_t hipStreamDestroy(hipStream_t stream) {
+  return call(
+      [&](State& state) {
+        if (stream == nullptr || stream == hipStreamLegacy || stream == hipStreamPerThread) return Status::kInvalidHandle;
+        Stream* found = find(state, stream);
+        return found == nullptr ? Status::kContextIsDestroyed : state.runtime.destroy_stream(*found);
+      },
+      CallKind::kTeardown);
+}
+
+hipError_t hipStreamSynchronize(hipStream_t stream) {
+  return call([&](State& state) {
+    Stream* found = find(state, stream);
+    return found == nullptr ? Status::kContextIsDestroyed : state.runtime.synchronize(*found);
+  });
+}
+
+hipError_t hipStreamQuery(hipStream_t stream) {
+  return call([&](State& state) {
+    Stream* found = find(state, stream);
+    return found == nullptr ? Status::kContextIsDestroyed : state.runtime.query(*found);
+  });
+}
+
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int* flags) {
+  return call([&](State& state) {
+    if (flags == nullptr) return Status::kInvalidValue;
+    const Stream* found = find(state, stream);
+    if (found == nullptr) return Status::kContextIsDestroyed;
+    *flags = found->flags();
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
+  return call([&](State& state) {
+    if (priority == nullptr) return Status::kInvalidValue;
+    const Stream* found = find(state, stream);
+    if (found == nullptr) return Status::kContextIsDestroyed;
+    *priority = found->priority();
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
+  return call([&](State& state) {
+    if (device == nullptr) return Status::kInvalidValue;
+    const Stream* found = find(state, stream);
+    if (found == nullptr) return Status::kContextIsDestroyed;
+    *device = found->device();
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags) {
+  return call([&](State& state) {
+    Stream* on = find(state, stream);
+    const Event* found = find(state, event);
+    if (found == nullptr || on == nullptr) return Status::kInvalidHandle;
+    if (flags != 0) return Status::kInvalidValue;
+    return state.runtime.wait(*on, *found);
+  });
+}
+
+hipError_t hipEventCreate(hipEvent_t* event) {
+  return call([&](State& state) { return create_event(state, event, hipEventDefault); });
+}
+
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned int flags) {
+  return call([&](State& state) { return create_event(state, event, flags); });
+}
+
+hipError_t hipEventDestroy(hipEvent_t event) {
+  return call(
+      [&](State& state) {
+        Event* found = find(state, event);
+        if (found == nullptr) return event == nullptr ? Status::kInvalidHandle : Status::kContextIsDestroyed;
+        state.runtime.destroy_event(*found);
+        return Status::kSuccess;
+      },
+      CallKind::kTeardown);
+}
+
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  return call([&](State& state) {
+    Event* found = find(state, event);
+    if (found == nullptr) return Status::kInvalidHandle;
+    Stream* on = find(state, stream);
+    return on == nullptr ? Status::kContextIsDestroyed : state.runtime.record(*found, *on);
+  });
+}
+
+hipError_t hipEventSynchronize(hipEvent_t event) {
+  return call([&](State& state) {
+    const Event* found = find(state, event);
+    return found == nullptr ? Status::kInvalidHandle : state.runtime.synchronize(*found);
+  });
+}
+
+hipError_t hipEventQuery(hipEvent_t event) {
+  return call([&](State& state) {
+    const Event* found = find(state, event);
+    return found == nullptr ? Status::kInvalidHandle : state.runtime.query(*found);
+  });
+}
+
+HGMODEL_FUNCTIONS_END
+
+#ifndef HGMODEL_SHARED
+void model::abi::fill_streams(hip::Api& api) {
+  HGMODEL_ENTER(hipStreamCreate);
+  HGMODEL_ENTER(hipStreamCreateWithFlags);
+  HGMODEL_ENTER(hipStreamCreateWithPriority);
+  HGMODEL_ENTER(hipStreamDestroy);
+  HGMODEL_ENTER(hipStreamSynchronize);
+  HGMODEL_ENTER(hipStreamQuery);
+  HGMODEL_ENTER(hipStreamGetFlags);
+  HGMODEL_ENTER(hipStreamGetPriority);
+  HGMODEL_ENTER(hipStreamGetDevice);
+  HGMODEL_ENTER(hipStreamWaitEvent);
+  HGMODEL_ENTER(hipEventCreate);
+  HGMODEL_ENTER(hipEventCreateWithFlags);
+  HGMODEL_ENTER(hipEventDestroy);
+  HGMODEL_ENTER(hipEventRecord);
+  HGMODEL_ENTER(hipEventSynchronize);
+  HGMODEL_ENTER(hipEventQuery);
+}
+#endif

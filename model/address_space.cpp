@@ -1,0 +1,220 @@
+// Allocation, placement and the legality of accesses; the contract is in the header.
+#include "model/address_space.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace model {
+namespace {
+
+std::size_t aligned_up(std::size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::byte* aligned_bytes(std::byte* raw) {
+  return reinterpret_cast<std::byte*>(aligned_up(reinterpret_cast<std::uintptr_t>(raw)));
+}
+
+bool overflows(Address address, std::size_t size) { return size > std::numeric_limits<Address>::max() - address; }
+
+std::string hex(Address address) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  do {
+    text.insert(text.begin(), kDigits[address & 15]);
+    address >>= 4;
+  } while (address != 0);
+  return "0x" + text;
+}
+
+}  // namespace
+
+void AddressSpace::FreeDelete::operator()(std::byte* raw) const { std::free(raw); }
+
+AddressSpace::AddressSpace(const AddressSpaceOptions& options) : options_(options) {}
+
+void AddressSpace::reset(const AddressSpaceOptions& options) {
+  options_ = options;
+  live_.clear();
+  backing_.clear();
+  freed_.clear();
+  placements_.clear();
+  live_bytes_ = 0;
+  kept_bytes_ = 0;
+  last_id_ = 0;
+}
+
+void AddressSpace::place_next(Address address) {
+  assert(!options_.identity && "with identity the backing decides");
+  placements_.push_back(address);
+}
+
+bool AddressSpace::is_free(Address base, std::size_t size) const {
+  if (overflows(base, size)) return false;
+  const auto next = std::upper_bound(live_.begin(), live_.end(), base,
+                                     [](Address address, const Allocation& a) { return address < a.base; });
+  if (next != live_.end() && next->base < base + size) return false;
+  return next == live_.begin() || !std::prev(next)->contains(base);
+}
+
+std::optional<Address> AddressSpace::first_fit(std::size_t size) const {
+  const Address window_end = options_.device_base + options_.device_bytes;
+  Address candidate = aligned_up(options_.device_base);
+  for (const Allocation& allocation : live_) {
+    if (allocation.base + allocation.size <= candidate) continue;
+    if (allocation.base >= candidate && allocation.base - candidate >= size) break;
+    candidate = aligned_up(allocation.base + allocation.size);
+  }
+  if (candidate > window_end || window_end - candidate < size) return std::nullopt;
+  return candidate;
+}
+
+std::optional<Address> AddressSpace::choose(std::size_t size) {
+  if (placements_.empty()) return first_fit(size);
+  const Address wanted = placements_.front();
+  placements_.pop_front();
+  if (!is_free(wanted, size)) return std::nullopt;
+  return wanted;
+}
+
+// With identity a kept backing of the same size is used again, so that freed addresses come back promptly.
+AddressSpace::Backing AddressSpace::take_backing(std::size_t size) {
+  if (options_.identity) {
+    for (Freed& freed : freed_) {
+      if (freed.kept == nullptr || aligned_up(freed.allocation.size) != aligned_up(size)) continue;
+      Backing again = std::move(freed.kept);
+      kept_bytes_ -= aligned_up(freed.allocation.size);
+      std::memset(aligned_bytes(again.get()), static_cast<int>(options_.fresh), size);
+      return again;
+    }
+  }
+  Backing backing(static_cast<std::byte*>(std::calloc(1, aligned_up(size) + kAlignment)));
+  if (backing != nullptr && options_.fresh != std::byte{0}) {
+    std::memset(aligned_bytes(backing.get()), static_cast<int>(options_.fresh), size);
+  }
+  return backing;
+}
+
+Status AddressSpace::allocate(std::size_t size, MemoryKind kind, int device, Address* out) {
+  if (size == 0) return Status::kInvalidValue;
+  if (size > options_.capacity || live_bytes_ > options_.capacity - size) return Status::kOutOfMemory;
+  Allocation allocation{.id = 0, .base = 0, .size = size, .kind = kind, .device = device, .bytes = nullptr};
+  if (!options_.identity) {
+    const std::optional<Address> base = choose(size);
+    if (!base) return Status::kOutOfMemory;
+    allocation.base = *base;
+  }
+  Backing backing = take_backing(size);
+  if (backing == nullptr) return Status::kOutOfMemory;
+  allocation.bytes = aligned_bytes(backing.get());
+  if (options_.identity) allocation.base = reinterpret_cast<Address>(allocation.bytes);
+  allocation.id = ++last_id_;
+  const auto at = std::upper_bound(live_.begin(), live_.end(), allocation.base,
+                                   [](Address address, const Allocation& a) { return address < a.base; });
+  backing_.insert(backing_.begin() + (at - live_.begin()), std::move(backing));
+  live_.insert(at, allocation);
+  live_bytes_ += size;
+  *out = allocation.base;
+  return Status::kSuccess;
+}
+
+void AddressSpace::forget_oldest_freed() {
+  if (freed_.front().kept != nullptr) kept_bytes_ -= aligned_up(freed_.front().allocation.size);
+  freed_.pop_front();
+}
+
+void AddressSpace::remember(const Allocation& allocation, Backing backing) {
+  Freed freed{allocation, nullptr};
+  freed.allocation.bytes = nullptr;
+  if (options_.identity && allocation.size <= kMaxKeptBytes) {
+    freed.kept = std::move(backing);
+    kept_bytes_ += aligned_up(allocation.size);
+  } else if (options_.identity) {
+    return;  // its addresses go back to the process and mean nothing to the model any more
+  }
+  freed_.push_back(std::move(freed));
+  while (freed_.size() > kMaxFreed || kept_bytes_ > kMaxKeptBytes) forget_oldest_freed();
+}
+
+Status AddressSpace::release(Address base) {
+  const Allocation* found = find(base);
+  if (found == nullptr || found->base != base) return Status::kInvalidValue;
+  const auto index = found - live_.data();
+  remember(*found, std::move(backing_[static_cast<std::size_t>(index)]));
+  live_bytes_ -= found->size;
+  live_.erase(live_.begin() + index);
+  backing_.erase(backing_.begin() + index);
+  return Status::kSuccess;
+}
+
+const Allocation* AddressSpace::find(Address address) const {
+  auto next = std::upper_bound(live_.begin(), live_.end(), address,
+                               [](Address wanted, const Allocation& a) { return wanted < a.base; });
+  if (next == live_.begin()) return nullptr;
+  --next;
+  return next->contains(address) ? &*next : nullptr;
+}
+
+const Allocation* AddressSpace::find_freed(Address address) const {
+  for (auto freed = freed_.rbegin(); freed != freed_.rend(); ++freed) {
+    // A backing that was handed out again belongs to a live allocation; where that is smaller, the rest is nobody's.
+    if (freed->allocation.contains(address)) return &freed->allocation;
+  }
+  return nullptr;
+}
+
+bool AddressSpace::is_foreign_host(Address address) const {
+  return options_.unknown_is_host && address >= kFirstHostAddress && find(address) == nullptr &&
+         find_freed(address) == nullptr;
+}
+
+void AddressSpace::explain(Address address, std::size_t size, bool write, BadAccess* why) const {
+  if (why == nullptr) return;
+  *why = {.address = address, .size = size, .write = write, .freed = false, .overrun = false, .allocation = {}};
+  if (const Allocation* live = find(address)) {
+    why->allocation = *live;
+    why->overrun = size > live->size - (address - live->base);
+  } else if (const Allocation* freed = find_freed(address)) {
+    why->allocation = *freed;
+    why->freed = true;
+  }
+  if (why->allocation) why->allocation->bytes = nullptr;
+}
+
+std::byte* AddressSpace::access(Address address, std::size_t size, bool write, Accessor who, BadAccess* why) const {
+  if (size == 0) return nullptr;
+  if (const Allocation* found = find(address)) {
+    const std::size_t offset = address - found->base;
+    const bool reachable = (who != Accessor::kKernel || found->kind != MemoryKind::kPageable) &&
+                           (who != Accessor::kHost || found->kind != MemoryKind::kDevice);
+    if (reachable && size <= found->size - offset) return found->bytes + offset;
+  } else if (who != Accessor::kKernel && !overflows(address, size) && is_foreign_host(address)) {
+    return reinterpret_cast<std::byte*>(address);
+  }
+  explain(address, size, write, why);
+  return nullptr;
+}
+
+std::byte* AddressSpace::view(Address address, std::size_t size) const {
+  return access(address, size, true, Accessor::kHost);
+}
+
+std::byte* AddressSpace::peek(Address address, std::size_t size) const {
+  const Allocation* found = find(address);
+  if (found == nullptr || size > found->size - (address - found->base)) return nullptr;
+  return found->bytes + (address - found->base);
+}
+
+std::string describe(const BadAccess& bad) {
+  std::string text = std::string(bad.write ? "write" : "read") + " of " + std::to_string(bad.size) + " bytes at " +
+                     hex(bad.address) + ": ";
+  if (!bad.allocation) return text + "no allocation";
+  const Allocation& of = *bad.allocation;
+  text += std::to_string(bad.address - of.base) + " bytes into allocation " + std::to_string(of.id) + " (" +
+          std::to_string(of.size) + " bytes at " + hex(of.base);
+  if (bad.freed) return text + ", freed)";
+  return text + (bad.overrun ? ", overrun)" : ", out of this accessor's reach)");
+}
+
+}  // namespace model

@@ -1,0 +1,146 @@
+// model::AddressSpace: the memory of the modelled machine.
+//
+// Addresses are numbers; the bytes live elsewhere (except with Options::identity). An allocation has an identity that is
+// never reused, so an address that was freed and handed out again belongs to another allocation; a freed range is
+// remembered (the last kMaxFreed of them) so that a stale access can name whose it was. An access is legal when it lies
+// within one live allocation: touching two neighbours with one access is an overrun of the first.
+//
+// Placement: the addresses queued with place_next(), in order, else the lowest free address of the window at
+// `device_base` (first fit; freed addresses come back promptly, which is what makes stale pointers dangerous and this
+// model useful), aligned to kAlignment. With `identity` every address is that of its backing, for programs that
+// dereference what hipHostMalloc gives them; freed backings are kept while the freed range is remembered, so that their
+// addresses cannot turn up in the caller's own heap.
+//
+// Not modelled: paging, caches, access rights per device (every device reaches every allocation), virtual memory
+// management.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/interval.h"
+#include "model/status.h"
+
+namespace model {
+
+using AllocationId = std::uint64_t;  // 0: none; never reused within a runtime's life, reset excepted
+
+inline constexpr std::size_t kAlignment = 256;                       // of every address that the model chooses
+inline constexpr std::size_t kMaxFreed = 1024;                       // freed ranges that are remembered
+inline constexpr std::size_t kMaxKeptBytes = std::size_t{1} << 28;   // of freed backings, with identity
+inline constexpr Address kFirstHostAddress = 1 << 16;                // below it nothing is memory, as on Linux
+
+enum class MemoryKind : std::uint8_t {
+  kDevice,    // hipMalloc: kernels, copies and memsets; not the host
+  kPinned,    // hipHostMalloc: everybody
+  kManaged,   // hipMallocManaged: everybody
+  kPageable,  // ordinary memory of the host: copies and the host; not kernels
+};
+
+struct Allocation {
+  AllocationId id = 0;
+  Address base = 0;
+  std::size_t size = 0;
+  MemoryKind kind = MemoryKind::kDevice;
+  int device = 0;
+  std::byte* bytes = nullptr;
+  [[nodiscard]] bool contains(Address address) const { return address - base < size; }
+};
+
+// Who asks for bytes.
+enum class Accessor : std::uint8_t { kKernel, kCopy, kHost };
+
+// Why an access is not legal.
+struct BadAccess {
+  Address address = 0;
+  std::size_t size = 0;
+  bool write = false;
+  bool freed = false;             // it used to belong to `allocation`, which is freed
+  bool overrun = false;           // it begins in `allocation` (live) and ends behind it
+  std::optional<Allocation> allocation;  // whose it is or was; `bytes` is null
+};
+
+struct AddressSpaceOptions {
+  Address device_base = 0x3000'0000'0000;
+  std::size_t device_bytes = std::size_t{1} << 40;  // of the window
+  std::size_t capacity = std::size_t{1} << 34;      // bytes that can be live at once; past it: out of memory
+  bool identity = false;
+  // An address of no live or remembered allocation, from kFirstHostAddress up, is memory of the calling process and is
+  // accessed directly, with whatever follows when it is not.
+  bool unknown_is_host = false;
+  std::byte fresh{0};  // what new memory holds
+};
+
+class AddressSpace {
+ public:
+  explicit AddressSpace(const AddressSpaceOptions& options = {});
+  // Forgets every allocation, live and freed, and starts over.
+  void reset(const AddressSpaceOptions& options);
+
+  // The next allocation goes exactly there; several may be queued. An address whose range is taken makes that
+  // allocation fail with kOutOfMemory. Must not be used with identity.
+  void place_next(Address address);
+  void clear_placements() { placements_.clear(); }
+
+  // kInvalidValue for size 0 (HIP answers a null pointer: that is the C ABI's business), kOutOfMemory.
+  Status allocate(std::size_t size, MemoryKind kind, int device, Address* out);
+  // Only the base of a live allocation can be freed, else kInvalidValue.
+  Status release(Address base);
+
+  // The live allocation that holds `address` (not one past its end), or null.
+  [[nodiscard]] const Allocation* find(Address address) const;
+  // The latest remembered freed allocation that held `address`, or null.
+  [[nodiscard]] const Allocation* find_freed(Address address) const;
+
+  // The bytes of [address, address + size) for that accessor; null when not legal (`why`, if given, is filled in).
+  // Size 0 is no access: null.
+  [[nodiscard]] std::byte* access(Address address, std::size_t size, bool write, Accessor who, BadAccess* why = nullptr) const;
+  // For host code that wants to look at pinned, managed or pageable memory of the model. Null when not legal.
+  [[nodiscard]] std::byte* view(Address address, std::size_t size) const;
+  // White box: the bytes of any live allocation, device memory included. Null when not within one.
+  [[nodiscard]] std::byte* peek(Address address, std::size_t size) const;
+
+  // True for host memory that no allocation covers (unknown_is_host).
+  [[nodiscard]] bool is_foreign_host(Address address) const;
+
+  [[nodiscard]] const std::vector<Allocation>& live() const { return live_; }  // by address
+  [[nodiscard]] std::size_t live_bytes() const { return live_bytes_; }
+  [[nodiscard]] std::uint64_t allocations_made() const { return last_id_; }
+
+ private:
+  struct FreeDelete {
+    void operator()(std::byte* raw) const;
+  };
+  using Backing = std::unique_ptr<std::byte, FreeDelete>;  // up to kAlignment - 1 bytes before the bytes in use
+  struct Freed {
+    Allocation allocation;
+    Backing kept;  // with identity
+  };
+  [[nodiscard]] std::optional<Address> choose(std::size_t size);
+  [[nodiscard]] bool is_free(Address base, std::size_t size) const;
+  [[nodiscard]] std::optional<Address> first_fit(std::size_t size) const;
+  [[nodiscard]] Backing take_backing(std::size_t size);
+  void remember(const Allocation& allocation, Backing backing);
+  void forget_oldest_freed();
+  void explain(Address address, std::size_t size, bool write, BadAccess* why) const;
+
+  AddressSpaceOptions options_;
+  std::vector<Allocation> live_;                       // sorted by base
+  std::vector<Backing> backing_;  // of live_, index for index
+  std::deque<Freed> freed_;                            // oldest first
+  std::deque<Address> placements_;
+  std::size_t live_bytes_ = 0;
+  std::size_t kept_bytes_ = 0;
+  AllocationId last_id_ = 0;
+};
+
+// "write of 16 bytes at 0x1000: 8 bytes into allocation 3 (64 bytes at 0xff8, freed)": for people, on failure paths only.
+[[nodiscard]] std::string describe(const BadAccess& bad);
+
+}  // namespace model

@@ -1,0 +1,110 @@
+// Running operations: their effects on memory, faults and data races.
+#include <cassert>
+
+#include "model/runtime.h"
+
+namespace model {
+
+// Kernels cannot reach pageable memory of the host; copies and memsets can (HIP: unified memory without XNACK).
+void Runtime::run_step(const NodeParams& params, ObjectId node, const Operation& operation, Ran* ran, std::size_t slot) {
+  const NodeType type = type_of(params);
+  AccessLog* log = options_.detect_races ? &ran->logs[slot] : nullptr;
+  MemoryAccess memory(memory_, type == NodeType::kKernel ? Accessor::kKernel : Accessor::kCopy, log);
+  std::string why;
+  in_host_function_ = type == NodeType::kHost;
+  const Status status = apply(params, memory, &why);
+  in_host_function_ = false;
+  if (status != Status::kSuccess) raise_fault(status, params, node, operation, memory.bad(), why);
+  if (log != nullptr) log->normalise();
+}
+
+void Runtime::run_graph(const Operation& operation, const Plan& plan, Ran* ran) {
+  const PlanStructure& structure = *plan.structure;
+  if (options_.detect_races) {
+    ran->logs.resize(plan.steps.size());
+    ran->nodes.resize(plan.steps.size());
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) ran->nodes[i] = plan.steps[i].origin;
+  }
+  std::vector<StepIndex> drawn;
+  if (options_.schedule_seed != 0) drawn = topological_order(structure.dependencies, structure.dependents, &random_);
+  for (const StepIndex index : options_.schedule_seed != 0 ? drawn : structure.stable_order) {
+    const Step& step = plan.steps[index];
+    if (!step.enabled || step.params.index() == 0) continue;
+    run_step(step.params, step.origin, operation, ran, index);
+    if (fault_) return;
+  }
+  if (options_.detect_races) check_races_in_graph(plan, *ran);
+}
+
+void Runtime::run(Operation& operation) {
+  Ran ran{operation.number, operation.stream, operation.position, std::move(operation.before), {}, {}};
+  if (const auto* params = std::get_if<NodeParams>(&operation.work)) {
+    if (params->index() == 0) return;  // a marker
+    ran.nodes.assign(1, 0);
+    ran.logs.resize(1);
+    run_step(*params, 0, operation, &ran, 0);
+  } else if (const auto* launch = std::get_if<GraphLaunch>(&operation.work)) {
+    run_graph(operation, *launch->plan, &ran);
+  } else {
+    const auto& free = std::get<FreeMemory>(operation.work);
+    if (memory_.release(free.address) != Status::kSuccess) {
+      raise_fault(Status::kInvalidValue, EmptyParams{}, 0, operation, {}, "hipFreeAsync of memory that is no longer allocated");
+    }
+    return;
+  }
+  if (fault_ || !options_.detect_races) return;
+  check_races_between_streams(ran);
+  ran_.push_back(std::move(ran));
+}
+
+void Runtime::raise_fault(Status status, const NodeParams& params, ObjectId node, const Operation& operation,
+                          const std::optional<BadAccess>& bad, const std::string& why) {
+  if (fault_) return;
+  Fault fault;
+  fault.status = status;
+  fault.node = node;
+  fault.type = type_of(params);
+  fault.operation = operation.number;
+  fault.access = bad;
+  fault.text = node != 0 ? "node " + std::to_string(node) + ", " : "operation " + std::to_string(operation.number) + ", ";
+  fault.text += name_of(fault.type);
+  if (const auto* kernel = std::get_if<KernelParams>(&params)) fault.text += " '" + kernel->function->kernel->name + "'";
+  fault.text += ": " + (status == Status::kIllegalAddress && bad ? describe(*bad) : why);
+  fault_ = std::move(fault);
+}
+
+void Runtime::check_races_in_graph(const Plan& plan, const Ran& ran) {
+  const Reachability& reachability = plan.structure->reachability;
+  if (!reachability.known()) {
+    ++unchecked_launches_;
+    return;
+  }
+  const auto conflicts = find_conflicts(
+      ran.logs, [&](std::uint32_t a, std::uint32_t b) { return reachability.ordered(a, b); });
+  for (const Conflict& c : conflicts) {
+    report({{ran.nodes[c.a], ran.number, c.a_wrote}, {ran.nodes[c.b], ran.number, c.b_wrote}, c.bytes});
+  }
+}
+
+// Against everything that ran, that the host has not waited for, and that this operation did not wait for either. What
+// comes later was pushed later: the other direction cannot be.
+void Runtime::check_races_between_streams(const Ran& ran) {
+  for (const Ran& other : ran_) {
+    if (other.position <= ran.before.at(other.stream)) continue;
+    for (std::size_t i = 0; i < other.logs.size(); ++i) {
+      for (std::size_t j = 0; j < ran.logs.size(); ++j) {
+        const AccessLog pair[] = {other.logs[i], ran.logs[j]};
+        for (const Conflict& c : find_conflicts(pair, [](std::uint32_t, std::uint32_t) { return false; })) {
+          report({{other.nodes[i], other.number, c.a_wrote}, {ran.nodes[j], ran.number, c.b_wrote}, c.bytes});
+        }
+      }
+    }
+  }
+}
+
+void Runtime::report(const DataRace& race) {
+  ++races_seen_;
+  if (races_.size() < kMaxRaces) races_.push_back(race);
+}
+
+}  // namespace model

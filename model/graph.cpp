@@ -1,0 +1,203 @@
+// Building and querying graphs; the contract is in the header.
+//
+// Sources: hipGraphAdd*Node, hipGraphAddDependencies, hipGraphRemoveDependencies and hipGraphClone in HIP's header
+// documentation; GraphAddNodeCommonNegativeTests (catch/unit/graph) for dependencies that are foreign or named twice.
+#include "model/graph.h"
+
+#include <boost/graph/topological_sort.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace model {
+
+Graph::Graph(ObjectTable& objects, const AddressSpace& space, Node* parent)
+    : objects_(objects), space_(space), parent_(parent), id_(objects.add(ObjectKind::kGraph, this)) {}
+
+Graph::~Graph() {
+  for (const auto& node : nodes_) objects_.remove(node->id_);
+  objects_.remove(id_);
+}
+
+int Graph::height() const {
+  int highest = 0;
+  for (const auto& node : nodes_) {
+    if (node->child_) highest = std::max(highest, node->child_->height() + 1);
+  }
+  return highest;
+}
+
+int Graph::depth() const {
+  int levels = 0;
+  for (const Graph* graph = this; graph->parent_ != nullptr; graph = graph->parent_->graph_) ++levels;
+  return levels;
+}
+
+Status Graph::check_dependencies(std::span<Node* const> dependencies) const {
+  for (std::size_t i = 0; i < dependencies.size(); ++i) {
+    if (dependencies[i] == nullptr || dependencies[i]->graph_ != this) return Status::kInvalidValue;
+    if (std::find(dependencies.begin(), dependencies.begin() + static_cast<std::ptrdiff_t>(i), dependencies[i]) !=
+        dependencies.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return Status::kInvalidValue;
+    }
+  }
+  return Status::kSuccess;
+}
+
+Node& Graph::append(NodeParams params, std::span<Node* const> dependencies) {
+  std::unique_ptr<Node> node(new Node);
+  node->params_ = std::move(params);
+  node->graph_ = this;
+  node->index_ = static_cast<std::uint32_t>(nodes_.size());
+  node->id_ = objects_.add(ObjectKind::kNode, node.get());
+  nodes_.push_back(std::move(node));
+  boost::add_vertex(topology_);
+  for (const Node* dependency : dependencies) boost::add_edge(dependency->index_, nodes_.back()->index_, topology_);
+  return *nodes_.back();
+}
+
+Status Graph::add(NodeParams params, std::span<Node* const> dependencies, Node** out) {
+  assert(type_of(params) != NodeType::kChild && "add_child");
+  if (const Status status = check_dependencies(dependencies); status != Status::kSuccess) return status;
+  if (const Status status = validate(params, space_); status != Status::kSuccess) return status;
+  *out = &append(std::move(params), dependencies);
+  return Status::kSuccess;
+}
+
+Status Graph::add_child(const Graph& child, std::span<Node* const> dependencies, Node** out) {
+  if (const Status status = check_dependencies(dependencies); status != Status::kSuccess) return status;
+  if (depth() + 1 + child.height() > kMaxChildDepth) return Status::kInvalidValue;
+  std::unique_ptr<Graph> clone = child.clone();
+  Node& node = append(ChildParams{}, dependencies);
+  clone->parent_ = &node;
+  node.child_ = std::move(clone);
+  *out = &node;
+  return Status::kSuccess;
+}
+
+Status Graph::set_params(Node& node, NodeParams params) {
+  assert(node.graph_ == this);
+  if (node.type() != type_of(params) || node.type() == NodeType::kChild) return Status::kInvalidValue;
+  if (const Status status = validate(params, space_); status != Status::kSuccess) return status;
+  node.params_ = std::move(params);
+  node.attachment_.reset();
+  return Status::kSuccess;
+}
+
+void Graph::remove(Node& node) {
+  assert(node.graph_ == this);
+  const std::uint32_t index = node.index_;
+  boost::clear_vertex(index, topology_);
+  boost::remove_vertex(index, topology_);
+  objects_.remove(node.id_);
+  nodes_.erase(nodes_.begin() + index);
+  for (std::size_t i = index; i < nodes_.size(); ++i) nodes_[i]->index_ = static_cast<std::uint32_t>(i);
+}
+
+bool Graph::has_edge(const Node& from, const Node& to) const {
+  return boost::edge(from.index_, to.index_, topology_).second;
+}
+
+Status Graph::check_pairs(std::span<Node* const> from, std::span<Node* const> to, bool exist) const {
+  assert(from.size() == to.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == nullptr || to[i] == nullptr || from[i] == to[i]) return Status::kInvalidValue;
+    if (from[i]->graph_ != this || to[i]->graph_ != this) return Status::kInvalidValue;
+    if (has_edge(*from[i], *to[i]) != exist) return Status::kInvalidValue;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (from[j] == from[i] && to[j] == to[i]) return Status::kInvalidValue;
+    }
+  }
+  return Status::kSuccess;
+}
+
+Status Graph::add_edges(std::span<Node* const> from, std::span<Node* const> to) {
+  if (const Status status = check_pairs(from, to, false); status != Status::kSuccess) return status;
+  for (std::size_t i = 0; i < from.size(); ++i) boost::add_edge(from[i]->index_, to[i]->index_, topology_);
+  return Status::kSuccess;
+}
+
+Status Graph::remove_edges(std::span<Node* const> from, std::span<Node* const> to) {
+  if (const Status status = check_pairs(from, to, true); status != Status::kSuccess) return status;
+  for (std::size_t i = 0; i < from.size(); ++i) boost::remove_edge(from[i]->index_, to[i]->index_, topology_);
+  return Status::kSuccess;
+}
+
+std::vector<std::pair<Node*, Node*>> Graph::edges() const {
+  std::vector<std::pair<Node*, Node*>> all;
+  for (const auto& from : nodes_) {
+    for (Node* to : dependents(*from)) all.emplace_back(from.get(), to);
+  }
+  return all;
+}
+
+std::vector<Node*> Graph::dependencies(const Node& node) const {
+  std::vector<Node*> all;
+  const auto [begin, end] = boost::in_edges(node.index_, topology_);
+  for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::source(*edge, topology_)].get());
+  return all;
+}
+
+std::vector<Node*> Graph::dependents(const Node& node) const {
+  std::vector<Node*> all;
+  const auto [begin, end] = boost::out_edges(node.index_, topology_);
+  for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::target(*edge, topology_)].get());
+  return all;
+}
+
+std::vector<Node*> Graph::roots() const {
+  std::vector<Node*> all;
+  for (const auto& node : nodes_) {
+    if (boost::in_degree(node->index_, topology_) == 0) all.push_back(node.get());
+  }
+  return all;
+}
+
+bool Graph::acyclic() const {
+  std::vector<Topology::vertex_descriptor> order;
+  order.reserve(nodes_.size());
+  try {
+    boost::topological_sort(topology_, std::back_inserter(order));
+  } catch (const boost::not_a_dag&) {
+    return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Graph> Graph::clone(Node* parent) const {
+  auto copy = std::make_unique<Graph>(objects_, space_, parent);
+  copy->cloned_from_ = id_;
+  copy->nodes_.reserve(nodes_.size());
+  for (const auto& node : nodes_) {
+    Node& twin = copy->append(node->params_, {});
+    twin.cloned_from_ = node->id_;
+    if (node->child_) twin.child_ = node->child_->clone(&twin);
+  }
+  copy->topology_ = topology_;
+  return copy;
+}
+
+Node* Graph::find_clone_of(ObjectId original) const {
+  for (const auto& node : nodes_) {
+    if (node->cloned_from_ == original && original != 0) return node.get();
+  }
+  return nullptr;
+}
+
+std::vector<NodeView> inspect(const Graph& graph) {
+  std::vector<NodeView> views;
+  views.reserve(graph.nodes().size());
+  for (const auto& node : graph.nodes()) {
+    NodeView view;
+    view.type = node->type();
+    view.params = &node->params();
+    view.id = node->id();
+    for (const Node* dependency : graph.dependencies(*node)) view.dependencies.push_back(dependency->index());
+    std::sort(view.dependencies.begin(), view.dependencies.end());
+    if (node->child() != nullptr) view.children = inspect(*node->child());
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+}  // namespace model

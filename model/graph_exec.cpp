@@ -1,0 +1,213 @@
+// Instantiation, exec setters and update; the contract is in the header.
+//
+// Sources: HIP's header documentation of hipGraphExec*NodeSetParams and hipGraphExecUpdate, CUDA's documentation of
+// cudaGraphExecUpdate where HIP has no words of its own, and the tests catch/unit/graph/hipGraphExecUpdate.cc:
+// Negative_Functional_CountDiffer_1 (counts differ: topology, no error node), Negative_NodeType_Changed,
+// Negative_Dependent_NodesDiffer (dependencies differ: topology, that node), Negative_Functional_ParametersChanged (the
+// kind of a copy), Functional_KernelFunction_Changed (another function is fine). clr compares only how many
+// dependencies a node has; which ones they are is compared here, as CUDA documents.
+#include "model/graph_exec.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace model {
+
+GraphExec::GraphExec(ObjectTable& objects, const AddressSpace& space)
+    : objects_(objects), space_(space), id_(objects.add(ObjectKind::kGraphExec, this)), plan_(std::make_shared<Plan>()) {}
+
+GraphExec::~GraphExec() { objects_.remove(id_); }
+
+StepIndex GraphExec::add_step(NodeParams params, ObjectId origin, PlanStructure* structure) {
+  plan_->steps.push_back({std::move(params), origin, true});
+  structure->dependencies.emplace_back();
+  structure->dependents.emplace_back();
+  return static_cast<StepIndex>(plan_->steps.size() - 1);
+}
+
+std::vector<GraphExec::ExecNode> GraphExec::flatten(const Graph& graph, PlanStructure* structure) {
+  const auto edge = [structure](StepIndex from, StepIndex to) {
+    structure->dependencies[to].push_back(from);
+    structure->dependents[from].push_back(to);
+  };
+  std::vector<ExecNode> level(graph.nodes().size());
+  for (const auto& node : graph.nodes()) {
+    ExecNode& exec = level[node->index()];
+    exec.origin = node->id();
+    exec.type = node->type();
+    exec.entry = exec.exit = add_step(node->params(), node->id(), structure);
+    if (node->child() == nullptr) continue;
+    exec.children = flatten(*node->child(), structure);
+    exec.exit = add_step(EmptyParams{}, node->id(), structure);
+    edge(exec.entry, exec.exit);
+    for (const ExecNode& inner : exec.children) {
+      if (structure->dependencies[inner.entry].empty()) edge(exec.entry, inner.entry);
+      if (structure->dependents[inner.exit].empty()) edge(inner.exit, exec.exit);
+    }
+  }
+  for (const auto& node : graph.nodes()) {
+    ExecNode& exec = level[node->index()];
+    for (const Node* dependency : graph.dependencies(*node)) {
+      exec.dependencies.push_back(dependency->index());
+      edge(level[dependency->index()].exit, exec.entry);
+    }
+    std::sort(exec.dependencies.begin(), exec.dependencies.end());
+  }
+  return level;
+}
+
+Status GraphExec::instantiate(ObjectTable& objects, const AddressSpace& space, const Graph& graph,
+                              std::unique_ptr<GraphExec>* out) {
+  std::unique_ptr<GraphExec> exec(new GraphExec(objects, space));
+  auto structure = std::make_shared<PlanStructure>();
+  exec->nodes_ = exec->flatten(graph, structure.get());
+  structure->stable_order = topological_order(structure->dependencies, structure->dependents, nullptr);
+  // Unit_hipGraphInstantiate: a cycle, in a child too, is an error at instantiation.
+  if (structure->stable_order.size() != exec->plan_->steps.size()) return Status::kInvalidValue;
+  structure->reachability = Reachability(structure->dependencies, structure->stable_order);
+  exec->plan_->structure = std::move(structure);
+  *out = std::move(exec);
+  return Status::kSuccess;
+}
+
+const GraphExec::ExecNode* GraphExec::find(ObjectId node) const {
+  for (const ExecNode& exec : nodes_) {
+    if (exec.origin == node) return &exec;
+  }
+  return nullptr;
+}
+
+// A launch that is pending shares the plan: it keeps the one that it has.
+Plan& GraphExec::writable() {
+  if (plan_.use_count() > 1) plan_ = std::make_shared<Plan>(*plan_);
+  return *plan_;
+}
+
+Status GraphExec::change_allowed(const NodeParams& from, const NodeParams& to) const {
+  if (type_of(from) != type_of(to)) return Status::kInvalidValue;
+  if (const Status status = validate(to, space_); status != Status::kSuccess) return status;
+  if (type_of(from) == NodeType::kCopy) {
+    const auto& old_copy = std::get<CopyParams>(from);
+    const auto& new_copy = std::get<CopyParams>(to);
+    // hipGraphExecMemcpyNodeSetParams1D and ...SetParams: "Negative_Changing_Memcpy_Direction".
+    if (old_copy.kind != new_copy.kind) return Status::kInvalidValue;
+    if (old_copy.linear && !one_dimensional(new_copy)) return Status::kInvalidValue;
+    if (new_copy.linear && !one_dimensional(old_copy)) return Status::kInvalidValue;
+  } else if (type_of(from) == NodeType::kMemset) {
+    const auto& old_set = std::get<MemsetParams>(from);
+    const auto& new_set = std::get<MemsetParams>(to);
+    // hipGraphExecMemsetNodeSetParams: a 2D memset keeps the width in bytes and the height that it was added with.
+    if (new_set.height > 1 && (old_set.width * old_set.element_size != new_set.width * new_set.element_size ||
+                               old_set.height != new_set.height)) {
+      return Status::kInvalidValue;
+    }
+    // CUDA, and the test with two devices: the memory has to stay on its device.
+    const Allocation* old_memory = space_.find(old_set.dst);
+    const Allocation* new_memory = space_.find(new_set.dst);
+    if (old_memory != nullptr && new_memory != nullptr && old_memory->device != new_memory->device) {
+      return Status::kInvalidValue;
+    }
+  }
+  return Status::kSuccess;
+}
+
+Status GraphExec::set_params(ObjectId node, NodeParams params) {
+  const ExecNode* exec = find(node);
+  if (exec == nullptr || exec->type == NodeType::kChild) return Status::kInvalidValue;
+  if (const Status status = change_allowed(plan_->steps[exec->entry].params, params); status != Status::kSuccess) {
+    return status;
+  }
+  writable().steps[exec->entry].params = std::move(params);
+  return Status::kSuccess;
+}
+
+// Whether `graph` fits on this level, and what would change. Nothing is changed.
+UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph& graph, std::vector<Change>* changes) const {
+  const auto refuse = [](UpdateResult result, const Node* node) {
+    return UpdateOutcome{Status::kGraphExecUpdateFailure, result, node};
+  };
+  if (level.size() != graph.nodes().size()) return refuse(UpdateResult::kTopologyChanged, nullptr);
+  for (const auto& node : graph.nodes()) {
+    const ExecNode& exec = level[node->index()];
+    if (exec.type != node->type()) return refuse(UpdateResult::kNodeTypeChanged, node.get());
+    std::vector<std::uint32_t> dependencies;
+    for (const Node* dependency : graph.dependencies(*node)) dependencies.push_back(dependency->index());
+    std::sort(dependencies.begin(), dependencies.end());
+    if (exec.dependencies != dependencies) return refuse(UpdateResult::kTopologyChanged, node.get());
+    if (node->child() != nullptr) {
+      const UpdateOutcome inner = compare(exec.children, *node->child(), changes);
+      if (inner.status != Status::kSuccess) return refuse(inner.result, node.get());
+      continue;
+    }
+    const Status allowed = change_allowed(plan_->steps[exec.entry].params, node->params());
+    if (allowed == Status::kInvalidDeviceFunction) return refuse(UpdateResult::kUnsupportedFunctionChange, node.get());
+    if (allowed != Status::kSuccess) return refuse(UpdateResult::kParametersChanged, node.get());
+    changes->push_back({exec.entry, node.get()});
+  }
+  return {};
+}
+
+void GraphExec::apply(const std::vector<Change>& changes) {
+  Plan& plan = writable();
+  for (const Change& change : changes) plan.steps[change.step].params = change.to->params();
+}
+
+UpdateOutcome GraphExec::update(const Graph& graph) {
+  std::vector<Change> changes;
+  const UpdateOutcome outcome = compare(nodes_, graph, &changes);
+  if (outcome.status == Status::kSuccess) apply(changes);
+  return outcome;
+}
+
+Status GraphExec::set_child(ObjectId node, const Graph& child) {
+  const ExecNode* exec = find(node);
+  if (exec == nullptr || exec->type != NodeType::kChild) return Status::kInvalidValue;
+  std::vector<Change> changes;
+  const UpdateOutcome outcome = compare(exec->children, child, &changes);
+  if (outcome.status != Status::kSuccess) {
+    const bool shape = outcome.result == UpdateResult::kTopologyChanged || outcome.result == UpdateResult::kNodeTypeChanged;
+    return shape ? Status::kUnknown : Status::kInvalidValue;
+  }
+  apply(changes);
+  return Status::kSuccess;
+}
+
+// Unit_hipGraphNodeSetEnabled: kernel, memcpy and memset nodes only.
+Status GraphExec::set_enabled(ObjectId node, bool enabled) {
+  const ExecNode* exec = find(node);
+  if (exec == nullptr) return Status::kInvalidValue;
+  if (exec->type != NodeType::kKernel && exec->type != NodeType::kCopy && exec->type != NodeType::kMemset) {
+    return Status::kInvalidValue;
+  }
+  writable().steps[exec->entry].enabled = enabled;
+  return Status::kSuccess;
+}
+
+Status GraphExec::enabled(ObjectId node, bool* out) const {
+  const ExecNode* exec = find(node);
+  if (exec == nullptr) return Status::kInvalidValue;
+  if (exec->type != NodeType::kKernel && exec->type != NodeType::kCopy && exec->type != NodeType::kMemset) {
+    return Status::kInvalidValue;
+  }
+  *out = plan_->steps[exec->entry].enabled;
+  return Status::kSuccess;
+}
+
+const NodeParams* GraphExec::params(ObjectId node) const {
+  const ExecNode* exec = find(node);
+  return exec == nullptr ? nullptr : &plan_->steps[exec->entry].params;
+}
+
+std::vector<NodeView> GraphExec::inspect(const std::vector<ExecNode>& level) const {
+  std::vector<NodeView> views;
+  views.reserve(level.size());
+  for (const ExecNode& exec : level) {
+    const Step& step = plan_->steps[exec.entry];
+    views.push_back({exec.type, &step.params, exec.dependencies, inspect(exec.children), exec.origin, step.enabled});
+  }
+  return views;
+}
+
+std::vector<NodeView> GraphExec::inspect() const { return inspect(nodes_); }
+
+}  // namespace model

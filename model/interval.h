@@ -1,0 +1,48 @@
+// model::IntervalLog: the exact set of bytes that an operation read and wrote, as half-open intervals of addresses.
+//
+// A kernel walks its buffers side by side, so a range is joined to the interval where the walk is expected, or to one of
+// the last few, where it can be; normalise() makes the sets sorted, disjoint and minimal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace model {
+
+using Address = std::uint64_t;
+
+struct Interval {
+  Address begin = 0;
+  Address end = 0;
+  bool operator==(const Interval&) const = default;
+};
+
+class IntervalSet {
+ public:
+  void add(Address begin, std::size_t size);
+  // Sorts and merges. Asked for sets are normalised ones.
+  void normalise();
+  void clear() { intervals_.clear(), next_ = 0; }
+  [[nodiscard]] std::span<const Interval> intervals() const { return intervals_; }
+  [[nodiscard]] bool empty() const { return intervals_.empty(); }
+
+ private:
+  [[nodiscard]] bool join(std::size_t index, Address begin, Address end);
+
+  std::vector<Interval> intervals_;
+  std::size_t next_ = 0;  // where the next range is expected
+};
+
+// The bytes that both sets hold, as sorted disjoint intervals. Both must be normalised.
+[[nodiscard]] std::vector<Interval> intersection(std::span<const Interval> a, std::span<const Interval> b);
+
+struct AccessLog {
+  IntervalSet reads;
+  IntervalSet writes;
+  void normalise() { reads.normalise(), writes.normalise(); }
+  void clear() { reads.clear(), writes.clear(); }
+};
+
+}  // namespace model

@@ -1,0 +1,106 @@
+// model::Kernel: a kernel as the model knows it: a name, where its arguments lie, and what it does to memory.
+//
+// The model never interprets instructions: the semantics is a callable that runs the whole grid at once and reaches
+// memory only through a MemoryAccess, which checks every access and records it exactly. What the callable does between
+// accesses (race inside of one kernel, order of work items) is not modelled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/address_space.h"
+#include "model/object.h"
+
+namespace model {
+
+enum class ArgumentKind : std::uint8_t { kPointer, kValue };
+
+struct Argument {
+  std::uint32_t offset = 0;  // into the packed block
+  std::uint32_t size = 0;
+  ArgumentKind kind = ArgumentKind::kValue;
+};
+
+struct Signature {
+  std::uint32_t argument_bytes = 0;  // of the explicit arguments, packed
+  std::vector<Argument> arguments;   // by offset, within argument_bytes
+};
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  bool operator==(const Dim3&) const = default;
+};
+
+struct LaunchShape {
+  Dim3 grid;
+  Dim3 block;
+  std::uint32_t shared_bytes = 0;
+  bool operator==(const LaunchShape&) const = default;
+};
+
+// One operation's window on memory. After the first illegal access it answers null for good.
+class MemoryAccess {
+ public:
+  MemoryAccess(const AddressSpace& space, Accessor who, AccessLog* log) : space_(space), who_(who), log_(log) {}
+  MemoryAccess(const MemoryAccess&) = delete;
+  MemoryAccess& operator=(const MemoryAccess&) = delete;
+
+  // The bytes of [address, address + size), or null when the access is not legal. Size 0 touches nothing: null, legal.
+  [[nodiscard]] std::byte* access(Address address, std::size_t size, bool write);
+  [[nodiscard]] const std::byte* read(Address address, std::size_t size) { return access(address, size, false); }
+  [[nodiscard]] std::byte* write(Address address, std::size_t size) { return access(address, size, true); }
+
+  // Zero where not legal.
+  template <class T>
+  [[nodiscard]] T load(Address address) {
+    T value{};
+    if (const std::byte* bytes = read(address, sizeof(T))) std::memcpy(&value, bytes, sizeof(T));
+    return value;
+  }
+  // Writes nothing where not legal.
+  template <class T>
+  void store(Address address, const T& value) {
+    if (std::byte* bytes = write(address, sizeof(T))) std::memcpy(bytes, &value, sizeof(T));
+  }
+
+  [[nodiscard]] const std::optional<BadAccess>& bad() const { return bad_; }
+
+ private:
+  struct Cached {
+    Address begin = 1, end = 0;
+    std::byte* bytes = nullptr;
+  };
+  const AddressSpace& space_;
+  Accessor who_;
+  AccessLog* log_;
+  std::optional<BadAccess> bad_;
+  std::array<Cached, 4> cache_;  // allocations lately touched: no allocation comes or goes while an operation runs
+  std::size_t next_cached_ = 0;
+};
+
+// What the kernel does. `arguments` is the packed block, at least argument_bytes long.
+using Semantics = std::function<void(std::span<const std::byte> arguments, const LaunchShape& shape, MemoryAccess& memory)>;
+
+struct Kernel {
+  std::string name;
+  Signature signature;
+  Semantics semantics;  // empty: can be loaded and recorded; executing it is a fault that says so
+};
+
+// A kernel of a loaded module. Graphs and pending work may outlive the module: they keep the kernel, and executing it
+// after its module was unloaded is a fault that says so.
+struct LoadedKernel {
+  std::shared_ptr<const Kernel> kernel;
+  ObjectId id = 0;  // of the Function
+  bool unloaded = false;
+};
+using KernelRef = std::shared_ptr<const LoadedKernel>;
+
+}  // namespace model

@@ -1,0 +1,236 @@
+// What HIP checks in a node's parameters, and what copies, memsets, kernels and host functions do.
+//
+// Sources: the parameter checks of ROCm/clr (hip_memory.cpp: ihipMemcpy_validate, ihipMemcpy3D_validate,
+// ihipMemset_validate, ihipGraphMemsetParams_validate; hip_module.cpp: ihipLaunchKernel_validate) and the catch2 tests
+// that state them (catch/unit/graph: MemsetCommonNegative, MemcpyWithDirectionCommonNegativeTests; catch/unit/module:
+// ModuleLaunchKernelNegativeParameters). Where clr approximates a bound (3D copies) the exact one is used here.
+#include "model/params.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace model {
+namespace {
+
+constexpr std::uint64_t kMaxThreadsPerBlock = 1024;      // of every AMD GPU
+constexpr std::uint64_t kMaxSharedBytes = 64 * 1024;     // local memory of a gfx9 compute unit
+constexpr std::size_t kMaxPitch = std::numeric_limits<std::int32_t>::max();
+
+struct Side {
+  const PitchedPointer& pointer;
+  const Position& position;
+};
+
+// Offset of row (y, z) from the base of a side.
+std::size_t row_offset(const Side& side, std::size_t y, std::size_t z) {
+  return (z + side.position.z) * side.pointer.pitch * side.pointer.ysize + (y + side.position.y) * side.pointer.pitch +
+         side.position.x;
+}
+
+bool empty(const Extent& extent) { return extent.width == 0 || extent.height == 0 || extent.depth == 0; }
+
+// The product, or the largest number when it does not fit: a bound that no allocation meets.
+std::size_t times(std::size_t a, std::size_t b) {
+  std::size_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::size_t>::max() : product;
+}
+std::size_t plus(std::size_t a, std::size_t b) {
+  std::size_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::size_t>::max() : sum;
+}
+
+// One past the last byte that a copy touches on a side, from its base; saturated.
+std::size_t reach(const Side& side, const Extent& extent) {
+  const std::size_t slices = plus(side.position.z, extent.depth - 1);
+  const std::size_t rows = plus(side.position.y, extent.height - 1);
+  const std::size_t before = plus(times(slices, times(side.pointer.pitch, side.pointer.ysize)), times(rows, side.pointer.pitch));
+  return plus(before, plus(side.position.x, extent.width));
+}
+
+// "memory object" in clr: memory that the runtime handed out, device or pinned or managed.
+const Allocation* known(const AddressSpace& space, Address address) {
+  const Allocation* found = space.find(address);
+  return found != nullptr && found->kind != MemoryKind::kPageable ? found : nullptr;
+}
+
+bool leaves_allocation(const AddressSpace& space, Address base, std::size_t bytes) {
+  const Allocation* found = space.find(base);
+  return found != nullptr && bytes > found->size - (base - found->base);
+}
+
+bool is_copy_kind(CopyKind kind) {
+  return (kind >= CopyKind::kHostToHost && kind <= CopyKind::kDefault) || kind == CopyKind::kDeviceToDeviceNoCu;
+}
+
+// hipMemcpyKind names what both sides are: host memory is whatever the host reaches (pageable, pinned, managed), device
+// memory whatever kernels reach (device, pinned, managed). hip-tests copies host to host between pinned and pageable
+// memory (Memcpy1DHostToHostShell), and expects hipErrorInvalidValue where pageable memory is called the device's.
+bool kind_fits(const AddressSpace& space, const CopyParams& copy) {
+  const auto host_reaches = [&space](Address address) {
+    const Allocation* found = space.find(address);
+    return found == nullptr || found->kind != MemoryKind::kDevice;
+  };
+  const auto device_reaches = [&space](Address address) { return known(space, address) != nullptr; };
+  switch (copy.kind) {
+    case CopyKind::kHostToHost: return host_reaches(copy.dst.base) && host_reaches(copy.src.base);
+    case CopyKind::kHostToDevice: return device_reaches(copy.dst.base) && host_reaches(copy.src.base);
+    case CopyKind::kDeviceToHost: return host_reaches(copy.dst.base) && device_reaches(copy.src.base);
+    case CopyKind::kDeviceToDevice:
+    case CopyKind::kDeviceToDeviceNoCu: return device_reaches(copy.dst.base) && device_reaches(copy.src.base);
+    case CopyKind::kDefault: break;
+  }
+  return true;
+}
+
+Status check_pitches(const CopyParams& copy) {
+  if (copy.src.pitch < copy.src.xsize || copy.dst.pitch < copy.dst.xsize) return Status::kInvalidPitchValue;
+  if (copy.src.pitch >= kMaxPitch || copy.dst.pitch >= kMaxPitch) return Status::kInvalidValue;
+  if (plus(copy.extent.width, copy.dst_pos.x) > copy.dst.pitch || plus(copy.extent.width, copy.src_pos.x) > copy.src.pitch) {
+    return Status::kInvalidValue;
+  }
+  // Several slices need the height of one (hipPitchedPtr documentation: ysize is the logical height).
+  if (copy.extent.depth > 1 && (copy.src.ysize < copy.extent.height || copy.dst.ysize < copy.extent.height)) {
+    return Status::kInvalidValue;
+  }
+  return Status::kSuccess;
+}
+
+Status validate(const CopyParams& copy, const AddressSpace& space) {
+  if (copy.dst.base == 0 || copy.src.base == 0) return Status::kInvalidValue;
+  if (!is_copy_kind(copy.kind)) return Status::kInvalidMemcpyDirection;
+  if (!copy.linear) {
+    if (const Status pitches = check_pitches(copy); pitches != Status::kSuccess) return pitches;
+  }
+  if (!empty(copy.extent)) {
+    if (leaves_allocation(space, copy.dst.base, reach({copy.dst, copy.dst_pos}, copy.extent)) ||
+        leaves_allocation(space, copy.src.base, reach({copy.src, copy.src_pos}, copy.extent))) {
+      return Status::kInvalidValue;
+    }
+  }
+  return kind_fits(space, copy) ? Status::kSuccess : Status::kInvalidValue;
+}
+
+Status validate(const MemsetParams& set, const AddressSpace& space) {
+  if (set.dst == 0 || set.width == 0 || set.height == 0) return Status::kInvalidValue;
+  if (set.element_size != 1 && set.element_size != 2 && set.element_size != 4) return Status::kInvalidValue;
+  const Allocation* memory = known(space, set.dst);
+  if (memory == nullptr) return Status::kInvalidValue;  // ihipMemset_validate: "dst is host ptr hence error"
+  const std::size_t row = times(set.width, set.element_size);
+  if (set.height > 1) {
+    if (set.pitch < row) return Status::kInvalidValue;
+    if (times(set.pitch, set.height) > memory->size) return Status::kInvalidValue;
+  }
+  const std::size_t bytes = plus(times(set.pitch, set.height > 1 ? set.height - 1 : 0), row);
+  return leaves_allocation(space, set.dst, bytes) ? Status::kInvalidValue : Status::kSuccess;
+}
+
+Status validate(const KernelParams& kernel) {
+  if (kernel.function == nullptr || kernel.function->unloaded) return Status::kInvalidDeviceFunction;
+  const auto& [grid, block, shared_bytes] = kernel.shape;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0) {
+    return Status::kInvalidValue;
+  }
+  if (block.x > kMaxThreadsPerBlock || block.y > kMaxThreadsPerBlock || block.z > kMaxThreadsPerBlock ||
+      std::uint64_t{block.x} * block.y * block.z > kMaxThreadsPerBlock || shared_bytes > kMaxSharedBytes) {
+    return Status::kInvalidValue;
+  }
+  // ihipGraphAddKernelNode: "globalWorkSize > UINT32_MAX" is hipErrorInvalidConfiguration.
+  constexpr std::uint64_t kMaxWorkItems = std::numeric_limits<std::uint32_t>::max();
+  if (std::uint64_t{grid.x} * block.x > kMaxWorkItems || std::uint64_t{grid.y} * block.y > kMaxWorkItems ||
+      std::uint64_t{grid.z} * block.z > kMaxWorkItems) {
+    return Status::kInvalidConfiguration;
+  }
+  return kernel.arguments.size() == kernel.function->kernel->signature.argument_bytes ? Status::kSuccess
+                                                                                      : Status::kInvalidValue;
+}
+
+// Rows one after the other; overlapping sides are the program's mistake, and move in that order here.
+void copy_rows(const CopyParams& copy, MemoryAccess& memory) {
+  if (empty(copy.extent)) return;
+  for (std::size_t z = 0; z < copy.extent.depth; ++z) {
+    for (std::size_t y = 0; y < copy.extent.height; ++y) {
+      const Address from = copy.src.base + row_offset({copy.src, copy.src_pos}, y, z);
+      const Address to = copy.dst.base + row_offset({copy.dst, copy.dst_pos}, y, z);
+      const std::byte* source = memory.read(from, copy.extent.width);
+      std::byte* target = memory.write(to, copy.extent.width);
+      if (source == nullptr || target == nullptr) return;
+      std::memmove(target, source, copy.extent.width);
+    }
+  }
+}
+
+void set_rows(const MemsetParams& set, MemoryAccess& memory) {
+  const std::size_t bytes = set.width * set.element_size;
+  for (std::size_t y = 0; y < set.height; ++y) {
+    std::byte* row = memory.write(set.dst + y * set.pitch, bytes);
+    if (row == nullptr) return;
+    if (set.element_size == 1) {
+      std::memset(row, static_cast<int>(set.value & 0xff), bytes);
+      continue;
+    }
+    // Elements are little-endian, as on every machine that HIP runs on.
+    for (std::size_t at = 0; at < bytes; at += set.element_size) std::memcpy(row + at, &set.value, set.element_size);
+  }
+}
+
+Status run_kernel(const KernelParams& kernel, MemoryAccess& memory, std::string* why) {
+  const Kernel& what = *kernel.function->kernel;
+  if (kernel.function->unloaded) {
+    *why = "the module of kernel '" + what.name + "' was unloaded";
+    return Status::kLaunchFailure;
+  }
+  if (!what.semantics) {
+    *why = "kernel '" + what.name + "' has no host semantics: the model cannot execute it";
+    return Status::kNotSupported;
+  }
+  what.semantics(kernel.arguments, kernel.shape, memory);
+  return Status::kSuccess;
+}
+
+}  // namespace
+
+CopyParams linear_copy(Address dst, Address src, std::size_t bytes, CopyKind kind) {
+  CopyParams copy;
+  copy.linear = true;
+  copy.dst = {dst, bytes, bytes, 1};
+  copy.src = {src, bytes, bytes, 1};
+  copy.extent = {bytes, 1, 1};
+  copy.kind = kind;
+  return copy;
+}
+
+bool one_dimensional(const CopyParams& copy) { return copy.extent.height <= 1 && copy.extent.depth <= 1; }
+
+std::string_view name_of(NodeType type) {
+  constexpr std::string_view kNames[] = {"empty", "kernel", "memcpy", "memset", "host", "child graph"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+Status validate(const NodeParams& params, const AddressSpace& space) {
+  switch (type_of(params)) {
+    case NodeType::kKernel: return validate(std::get<KernelParams>(params));
+    case NodeType::kCopy: return validate(std::get<CopyParams>(params), space);
+    case NodeType::kMemset: return validate(std::get<MemsetParams>(params), space);
+    case NodeType::kHost:
+      return std::get<HostParams>(params).function == nullptr ? Status::kInvalidValue : Status::kSuccess;
+    case NodeType::kEmpty:
+    case NodeType::kChild: break;
+  }
+  return Status::kSuccess;
+}
+
+Status apply(const NodeParams& params, MemoryAccess& memory, std::string* why) {
+  Status status = Status::kSuccess;
+  switch (type_of(params)) {
+    case NodeType::kKernel: status = run_kernel(std::get<KernelParams>(params), memory, why); break;
+    case NodeType::kCopy: copy_rows(std::get<CopyParams>(params), memory); break;
+    case NodeType::kMemset: set_rows(std::get<MemsetParams>(params), memory); break;
+    case NodeType::kHost: std::get<HostParams>(params).function(std::get<HostParams>(params).user_data); break;
+    case NodeType::kEmpty:
+    case NodeType::kChild: break;
+  }
+  return status == Status::kSuccess && memory.bad() ? Status::kIllegalAddress : status;
+}
+
+}  // namespace model

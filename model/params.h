@@ -1,0 +1,100 @@
+// model::NodeParams: what a node of a graph, or an operation on a stream, does. Plain values that own everything.
+//
+// The checks and effects of copies and memsets are here as well, once for graphs, executable graphs and streams.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "model/kernel.h"
+
+namespace model {
+
+struct EmptyParams {
+  bool operator==(const EmptyParams&) const = default;
+};
+
+struct KernelParams {
+  KernelRef function;
+  LaunchShape shape;
+  std::vector<std::byte> arguments;  // packed, exactly signature.argument_bytes
+  bool operator==(const KernelParams&) const = default;
+};
+
+// The numbers of hipMemcpyKind.
+enum class CopyKind : int {
+  kHostToHost = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3, kDefault = 4, kDeviceToDeviceNoCu = 1024,
+};
+
+struct PitchedPointer {
+  Address base = 0;
+  std::size_t pitch = 0;  // bytes from row to row
+  std::size_t xsize = 0;  // bytes of a row that are the caller's
+  std::size_t ysize = 0;  // rows of a slice
+  bool operator==(const PitchedPointer&) const = default;
+};
+struct Position {
+  std::size_t x = 0, y = 0, z = 0;
+  bool operator==(const Position&) const = default;
+};
+struct Extent {
+  std::size_t width = 0, height = 0, depth = 0;  // bytes, rows, slices
+  bool operator==(const Extent&) const = default;
+};
+
+// A copy of any shape: row (y, z) of a side begins at base + (z + pos.z) * pitch * ysize + (y + pos.y) * pitch + pos.x.
+struct CopyParams {
+  bool linear = false;  // recorded by the 1D form: extent {bytes, 1, 1}, positions 0
+  PitchedPointer dst, src;
+  Position dst_pos, src_pos;
+  Extent extent;
+  CopyKind kind = CopyKind::kDefault;
+  bool operator==(const CopyParams&) const = default;
+};
+[[nodiscard]] CopyParams linear_copy(Address dst, Address src, std::size_t bytes, CopyKind kind);
+
+struct MemsetParams {
+  Address dst = 0;
+  std::size_t pitch = 0;  // unused when height is 1
+  std::uint32_t value = 0;
+  std::uint32_t element_size = 1;
+  std::size_t width = 0;  // elements
+  std::size_t height = 1;
+  bool operator==(const MemsetParams&) const = default;
+};
+
+struct HostParams {
+  void (*function)(void*) = nullptr;
+  void* user_data = nullptr;
+  bool operator==(const HostParams&) const = default;
+};
+
+// The child itself is the node's (Graph) or the executable node's (GraphExec).
+struct ChildParams {
+  bool operator==(const ChildParams&) const = default;
+};
+
+using NodeParams = std::variant<EmptyParams, KernelParams, CopyParams, MemsetParams, HostParams, ChildParams>;
+
+// In the order of NodeParams.
+enum class NodeType : std::uint8_t { kEmpty, kKernel, kCopy, kMemset, kHost, kChild };
+[[nodiscard]] inline NodeType type_of(const NodeParams& params) { return static_cast<NodeType>(params.index()); }
+[[nodiscard]] std::string_view name_of(NodeType type);
+
+// What HIP checks when parameters are handed over; nothing is changed. The end of a copy may be an address of no live
+// allocation (host memory, or memory that comes later); a range that begins in a live one and leaves it is refused. The
+// rules and their sources are in the .cpp.
+[[nodiscard]] Status validate(const NodeParams& params, const AddressSpace& space);
+
+// Whether a copy moves one row only; its 1D form and a 3D form of one row are interchangeable.
+[[nodiscard]] bool one_dimensional(const CopyParams& copy);
+
+// Runs one operation on memory: copies, memsets and kernels through `memory`, host functions directly. Empty and child
+// do nothing. kIllegalAddress when an access was (`memory.bad()`); another status when it cannot be run: `why` says it.
+Status apply(const NodeParams& params, MemoryAccess& memory, std::string* why);
+
+}  // namespace model

@@ -1,0 +1,62 @@
+// model::Plan: an instantiated graph, flattened: what a launch runs.
+//
+// A child graph node becomes an entry and an exit that do nothing, with the child's nodes between them, so every edge
+// into and out of it is kept however empty the child is (P5). The structure never changes after instantiation and is
+// shared; the steps' parameters are copied before a launch that is still pending would see a change (P1, P2).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/graph.h"
+#include "model/random.h"
+
+namespace model {
+
+using StepIndex = std::uint32_t;
+
+// Larger executable graphs run, but data races inside of them are not looked for (Runtime::unchecked_launches counts).
+inline constexpr std::size_t kMaxReachabilitySteps = 4096;
+
+// Which steps are ordered by the edges.
+class Reachability {
+ public:
+  Reachability() = default;
+  // `order` is a topological order of the steps.
+  Reachability(std::span<const std::vector<StepIndex>> dependencies, std::span<const StepIndex> order);
+  [[nodiscard]] bool known() const { return !words_.empty() || steps_ == 0; }
+  // There is a path from a to b.
+  [[nodiscard]] bool reaches(StepIndex a, StepIndex b) const;
+  [[nodiscard]] bool ordered(StepIndex a, StepIndex b) const { return a == b || reaches(a, b) || reaches(b, a); }
+
+ private:
+  std::size_t steps_ = 0, row_ = 0;
+  std::vector<std::uint64_t> words_;  // row b: who reaches b
+};
+
+struct PlanStructure {
+  std::vector<std::vector<StepIndex>> dependencies;
+  std::vector<std::vector<StepIndex>> dependents;
+  std::vector<StepIndex> stable_order;  // the legal order that takes the lowest ready index first
+  Reachability reachability;
+};
+
+struct Step {
+  NodeParams params;
+  ObjectId origin = 0;  // the node that it was instantiated from
+  bool enabled = true;  // a disabled step does nothing and keeps its edges (hipGraphNodeSetEnabled)
+};
+
+struct Plan {
+  std::shared_ptr<const PlanStructure> structure;
+  std::vector<Step> steps;
+};
+
+// The lowest-index-first order (seed 0), or a legal order drawn from `random`. Empty when there is a cycle.
+[[nodiscard]] std::vector<StepIndex> topological_order(std::span<const std::vector<StepIndex>> dependencies,
+                                                       std::span<const std::vector<StepIndex>> dependents,
+                                                       Random* random);
+
+}  // namespace model

@@ -1,0 +1,44 @@
+// model::DataRace: two operations that nothing orders touched the same bytes, and one of them wrote.
+//
+// HIP leaves the outcome undefined, so a program with a race has no reference to be compared with. Detection is exact on
+// the bytes that were touched in this run; code that was not reached was not looked at.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "model/interval.h"
+#include "model/object.h"
+
+namespace model {
+
+inline constexpr std::size_t kMaxRaces = 64;  // reports that are kept; more are counted only
+
+// An operation is named by its node (0 for an operation on a stream that is no graph's) and its sequence number.
+struct RaceParty {
+  ObjectId node = 0;
+  std::uint64_t operation = 0;
+  bool wrote = false;
+  bool operator==(const RaceParty&) const = default;
+};
+
+struct DataRace {
+  RaceParty a, b;
+  Interval bytes;  // the first ones that they share
+  bool operator==(const DataRace&) const = default;
+};
+
+// Two of the logs, by position, and what they fight over. One report a pair.
+struct Conflict {
+  std::uint32_t a = 0, b = 0;  // a < b
+  Interval bytes;
+  bool a_wrote = false, b_wrote = false;
+};
+
+// All pairs of logs that conflict and that `ordered` does not order. Logs must be normalised.
+[[nodiscard]] std::vector<Conflict> find_conflicts(std::span<const AccessLog> logs,
+                                                   const std::function<bool(std::uint32_t, std::uint32_t)>& ordered);
+
+}  // namespace model

@@ -1,0 +1,181 @@
+// model::Runtime: the reference semantics of HIP graphs, streams and events in host memory.
+//
+// Work is deferred as far as HIP allows: an operation runs when the host synchronises with it (stream, event or device
+// synchronisation, a blocking copy, hipFree) or, at the latest, in reset() and the destructor. Which of several ready
+// operations runs first, and in which order a graph's nodes run, is chosen by Options::schedule_seed (0: in order of
+// addition). A graph launch is one step with respect to other streams: results can only differ for programs with data
+// races, and those are reported.
+//
+// An illegal access by an operation is a fault: nothing runs any more, and every later call answers the fault's status
+// (HIP: sticky errors). Destroying still destroys.
+//
+// Not modelled: time, stream priorities (stored, without effect), several processes, capture (built on top: an operation
+// is the same NodeParams that a node holds). Not thread-safe: the C ABI serialises.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/address_space.h"
+#include "model/graph.h"
+#include "model/graph_exec.h"
+#include "model/module.h"
+#include "model/race.h"
+#include "model/random.h"
+#include "model/stream.h"
+
+namespace model {
+
+inline constexpr int kMaxDevices = 64;
+inline constexpr std::size_t kMaxPending = 4096;  // operations of one stream; more make the oldest ones run
+
+struct Options {
+  int devices = 1;
+  std::uint64_t schedule_seed = 0;
+  bool detect_races = true;
+  AddressSpaceOptions memory;
+};
+
+// The first illegal thing that an operation did.
+struct Fault {
+  Status status = Status::kIllegalAddress;
+  std::string text;         // for people: node, kernel, address, allocation and, if freed, whose it was
+  ObjectId node = 0;        // 0 outside of graphs
+  NodeType type = NodeType::kEmpty;
+  std::uint64_t operation = 0;
+  std::optional<BadAccess> access;
+};
+
+struct LiveHandles {
+  std::size_t graphs = 0, nodes = 0, graph_execs = 0, streams = 0, events = 0, modules = 0, allocations = 0, bytes = 0;
+  bool operator==(const LiveHandles&) const = default;
+};
+
+class Runtime {
+ public:
+  explicit Runtime(const Options& options = {});
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+  ~Runtime();
+  // Finishes pending work, drops everything and starts over, ids included.
+  void reset(const Options& options);
+  [[nodiscard]] const Options& options() const { return options_; }
+
+  [[nodiscard]] AddressSpace& memory() { return memory_; }
+  [[nodiscard]] const AddressSpace& memory() const { return memory_; }
+  // Frees after synchronising with the device (hipFree, hipHostFree).
+  Status free(Address base);
+
+  // Objects. `find_*` answer null for an id that is not a live object of that kind. Graphs are those of their own and
+  // child graphs; destroying a child graph is kInvalidValue.
+  Graph& create_graph();
+  Graph& clone_graph(const Graph& graph);
+  Status destroy_graph(Graph& graph);
+  Status instantiate(const Graph& graph, GraphExec** out);
+  void destroy_exec(GraphExec& exec);
+  Stream& create_stream(unsigned flags, int priority, int device);
+  Status destroy_stream(Stream& stream);  // finishes its work first; the null stream is kInvalidHandle
+  Event& create_event(unsigned flags);
+  void destroy_event(Event& event);
+  Module& load_module(std::vector<std::shared_ptr<const Kernel>> kernels);
+  void unload_module(Module& module);
+  [[nodiscard]] Graph* find_graph(std::uint64_t id) const;
+  [[nodiscard]] Node* find_node(std::uint64_t id) const;
+  [[nodiscard]] GraphExec* find_exec(std::uint64_t id) const;
+  [[nodiscard]] Stream* find_stream(std::uint64_t id) const;
+  [[nodiscard]] Event* find_event(std::uint64_t id) const;
+  [[nodiscard]] Module* find_module(std::uint64_t id) const;
+  [[nodiscard]] Function* find_function(std::uint64_t id) const;
+  [[nodiscard]] Stream& null_stream(int device = 0);  // legacy: one a device, ordered with its blocking streams
+
+  // Work. Everything is validated and copied now and runs later.
+  Status enqueue(Stream& stream, NodeParams params);
+  Status launch(GraphExec& exec, Stream& stream);
+  Status free_async(Address base, Stream& stream);
+  Status record(Event& event, Stream& stream);
+  Status wait(Stream& stream, const Event& event);
+
+  // Synchronisation: all answer the fault's status once there is one.
+  Status synchronize(Stream& stream);
+  Status synchronize(const Event& event);
+  Status synchronize_device();
+  // kNotReady while work is pending; every such answer lets one operation run, so that polling ends.
+  Status query(Stream& stream);
+  Status query(const Event& event);
+
+  [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
+  [[nodiscard]] Status sticky() const { return fault_ ? fault_->status : Status::kSuccess; }
+  [[nodiscard]] const std::vector<DataRace>& races() const { return races_; }  // the first kMaxRaces
+  [[nodiscard]] std::uint64_t races_seen() const { return races_seen_; }
+  [[nodiscard]] std::uint64_t unchecked_launches() const { return unchecked_launches_; }  // too large for the detector
+  [[nodiscard]] LiveHandles live_handles() const;
+  [[nodiscard]] std::size_t pending() const;
+  // A host function is running: HIP forbids calls from inside it.
+  [[nodiscard]] bool in_host_function() const { return in_host_function_; }
+
+ private:
+  struct Queue {
+    std::deque<Operation> pending;
+    std::uint64_t enqueued = 0, completed = 0;
+    Clock clock;            // of the last operation enqueued, itself included
+    Stream* owner = nullptr;  // null: the slot can be taken by another stream
+  };
+  // An operation that ran and that the host has not synchronised with: the next ones may race with it.
+  struct Ran {
+    std::uint64_t number = 0;
+    StreamSlot stream = 0;
+    std::uint64_t position = 0;
+    Clock before;
+    std::vector<ObjectId> nodes;   // whose logs follow: one entry of 0 for an operation that is no graph's
+    std::vector<AccessLog> logs;   // normalised
+  };
+
+  void start();
+  void drop_everything();
+  Status push(Stream& stream, Work work, const Clock* also_after);
+  void order_with_null_stream(const Stream& stream, Clock* before);
+  void order_with_null_stream_for_host(const Stream& stream, Clock* target);
+  [[nodiscard]] bool ready(const Operation& operation) const;
+  [[nodiscard]] bool done(const Clock& point) const;
+  [[nodiscard]] StreamSlot choose(const Clock& target);
+  void run_one(const Clock& target);
+  void drain(const Clock& target);
+  void run(Operation& operation);
+  void run_graph(const Operation& operation, const Plan& plan, Ran* ran);
+  void run_step(const NodeParams& params, ObjectId node, const Operation& operation, Ran* ran, std::size_t slot);
+  void raise_fault(Status status, const NodeParams& params, ObjectId node, const Operation& operation,
+                   const std::optional<BadAccess>& bad, const std::string& why);
+  void abandon_pending();
+  void check_races_in_graph(const Plan& plan, const Ran& ran);
+  void check_races_between_streams(const Ran& ran);
+  void report(const DataRace& race);
+  void host_synchronized(const Clock& point);
+  Status synchronize_with(const Clock& target);
+  Status poll(const Clock& target);
+
+  Options options_;
+  Random random_;
+  ObjectTable objects_;
+  AddressSpace memory_;
+  std::vector<Queue> queues_;
+  Clock host_;                // what the host has synchronised with
+  std::deque<Ran> ran_;
+  std::uint64_t operations_ = 0;
+  bool in_host_function_ = false;
+  std::optional<Fault> fault_;
+  std::vector<DataRace> races_;
+  std::uint64_t races_seen_ = 0;
+  std::uint64_t unchecked_launches_ = 0;
+  std::vector<std::unique_ptr<Graph>> graphs_;
+  std::vector<std::unique_ptr<GraphExec>> execs_;
+  std::vector<std::unique_ptr<Stream>> null_streams_;  // by device; their slots are their devices
+  std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<std::unique_ptr<Event>> events_;
+  std::vector<std::unique_ptr<Module>> modules_;
+};
+
+}  // namespace model

@@ -1,0 +1,45 @@
+// model::Status: what a call of the model answers, with the numbers of hipError_t (model/abi checks them against HIP's own header).
+//
+// Only the numbers that the model itself can answer are listed.
+#pragma once
+
+namespace model {
+
+enum class [[nodiscard]] Status : int {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kInvalidConfiguration = 9,
+  kInvalidPitchValue = 12,
+  kInvalidMemcpyDirection = 21,
+  kInvalidDeviceFunction = 98,
+  kInvalidDevice = 101,
+  kInvalidImage = 200,
+  kNoBinaryForGpu = 209,
+  kFileNotFound = 301,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kNotReady = 600,
+  kIllegalAddress = 700,
+  kPeerAccessAlreadyEnabled = 704,
+  kPeerAccessNotEnabled = 705,
+  kContextIsDestroyed = 709,
+  kLaunchFailure = 719,
+  kNotSupported = 801,
+  kGraphExecUpdateFailure = 910,
+  kUnknown = 999,
+};
+
+// hipGraphExecUpdateResult, number for number.
+enum class UpdateResult : int {
+  kSuccess = 0,
+  kError = 1,
+  kTopologyChanged = 2,
+  kNodeTypeChanged = 3,
+  kFunctionChanged = 4,
+  kParametersChanged = 5,
+  kNotSupported = 6,
+  kUnsupportedFunctionChange = 7,
+};
+
+}  // namespace model

@@ -1,0 +1,71 @@
+// model::Stream, model::Event and the operations that wait on streams.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "model/clock.h"
+#include "model/object.h"
+#include "model/plan.h"
+
+namespace model {
+
+// hipStreamDefault and hipStreamNonBlocking.
+inline constexpr unsigned kStreamDefault = 0;
+inline constexpr unsigned kStreamNonBlocking = 1;
+
+// What an operation does when it runs. An empty node is a marker (event record, event wait).
+struct GraphLaunch { std::shared_ptr<const Plan> plan; };
+struct FreeMemory { Address address = 0; };  // hipFreeAsync
+using Work = std::variant<NodeParams, GraphLaunch, FreeMemory>;
+
+struct Operation {
+  std::uint64_t number = 0;    // of the runtime, from 1
+  StreamSlot stream = 0;
+  std::uint64_t position = 0;  // in its stream, from 1
+  Clock before;                // everything that must have happened, transitively
+  Work work;
+};
+
+class Stream {
+ public:
+  Stream(ObjectId id, StreamSlot slot, unsigned flags, int priority, int device)
+      : id_(id), slot_(slot), flags_(flags), priority_(priority), device_(device) {}
+  [[nodiscard]] ObjectId id() const { return id_; }  // 0 for a null stream
+  void set_id(ObjectId id) { id_ = id; }
+  [[nodiscard]] StreamSlot slot() const { return slot_; }
+  [[nodiscard]] unsigned flags() const { return flags_; }
+  [[nodiscard]] int priority() const { return priority_; }
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] bool blocking() const { return (flags_ & kStreamNonBlocking) == 0; }
+
+ private:
+  ObjectId id_;
+  StreamSlot slot_;
+  unsigned flags_;
+  int priority_;
+  int device_;
+};
+
+class Event {
+ public:
+  explicit Event(unsigned flags) : flags_(flags) {}
+  [[nodiscard]] ObjectId id() const { return id_; }
+  void set_id(ObjectId id) { id_ = id; }
+  [[nodiscard]] unsigned flags() const { return flags_; }
+  [[nodiscard]] bool recorded() const { return recorded_; }
+  // What the last record stands for.
+  [[nodiscard]] const Clock& point() const { return point_; }
+  void record(Clock point) { point_ = std::move(point), recorded_ = true; }
+
+ private:
+  ObjectId id_ = 0;
+  unsigned flags_;
+  bool recorded_ = false;
+  Clock point_;
+};
+
+}  // namespace model

@@ -1,0 +1,197 @@
+// Deferred work: what an operation has to wait for, and when it runs.
+//
+// Sources: hipStreamCreateWithFlags and hipStreamWaitEvent in HIP's header documentation; CUDA's "Stream synchronization
+// behavior" for the legacy default stream; hipGraphLaunch and cudaGraphLaunch ("each launch is ordered behind both any
+// previous work in the stream and any previous launches of the executable graph"); catch/unit/stream and
+// catch/unit/event for queries.
+#include <algorithm>
+#include <cassert>
+
+#include "model/runtime.h"
+
+namespace model {
+
+// The legacy default stream: its work waits for all blocking streams of its device, and theirs waits for it.
+void Runtime::order_with_null_stream(const Stream& stream, Clock* before) {
+  if (!stream.blocking()) return;
+  const auto null_slot = static_cast<StreamSlot>(stream.device());
+  if (stream.slot() != null_slot) {
+    before->merge(queues_[null_slot].clock);
+    return;
+  }
+  for (const Queue& queue : queues_) {
+    if (queue.owner != nullptr && queue.owner->blocking() && queue.owner->device() == stream.device()) {
+      before->merge(queue.clock);
+    }
+  }
+}
+
+Status Runtime::push(Stream& stream, Work work, const Clock* also_after) {
+  if (fault_) return sticky();
+  Queue& queue = queues_[stream.slot()];
+  Clock before = queue.clock;
+  before.merge(host_);
+  if (also_after != nullptr) before.merge(*also_after);
+  order_with_null_stream(stream, &before);
+  queue.clock = before;
+  queue.clock.raise(stream.slot(), ++queue.enqueued);
+  queue.pending.push_back({++operations_, stream.slot(), queue.enqueued, std::move(before), std::move(work)});
+  if (queue.pending.size() > kMaxPending) {
+    Clock oldest = queue.pending.front().before;
+    oldest.raise(stream.slot(), queue.pending.front().position);
+    drain(oldest);
+  }
+  return Status::kSuccess;
+}
+
+Status Runtime::enqueue(Stream& stream, NodeParams params) {
+  if (fault_) return sticky();
+  if (const Status status = validate(params, memory_); status != Status::kSuccess) return status;
+  return push(stream, std::move(params), nullptr);
+}
+
+Status Runtime::launch(GraphExec& exec, Stream& stream) {
+  const Clock previous = exec.last_launch();
+  const Status status = push(stream, GraphLaunch{exec.plan()}, &previous);
+  if (status == Status::kSuccess) exec.set_last_launch(queues_[stream.slot()].clock);
+  return status;
+}
+
+Status Runtime::free_async(Address base, Stream& stream) {
+  const Allocation* found = memory_.find(base);
+  if (found == nullptr || found->base != base) return Status::kInvalidValue;
+  return push(stream, FreeMemory{base}, nullptr);
+}
+
+// The record is an operation of its own, so that a query of the stream sees it.
+Status Runtime::record(Event& event, Stream& stream) {
+  const Status status = push(stream, NodeParams{EmptyParams{}}, nullptr);
+  if (status == Status::kSuccess) event.record(queues_[stream.slot()].clock);
+  return status;
+}
+
+// Waiting for an event that was never recorded is nothing; a later record does not change what is waited for.
+Status Runtime::wait(Stream& stream, const Event& event) {
+  if (!event.recorded()) return sticky();
+  const Clock point = event.point();
+  return push(stream, NodeParams{EmptyParams{}}, &point);
+}
+
+bool Runtime::done(const Clock& point) const {
+  for (StreamSlot slot = 0; slot < point.size(); ++slot) {
+    if (queues_[slot].completed < point.at(slot)) return false;
+  }
+  return true;
+}
+
+bool Runtime::ready(const Operation& operation) const { return done(operation.before); }
+
+// Whose head runs next. Without a seed only what `target` needs, lowest slot first; with one, any head that is ready.
+StreamSlot Runtime::choose(const Clock& target) {
+  if (options_.schedule_seed != 0) {
+    std::vector<StreamSlot> heads;
+    for (StreamSlot slot = 0; slot < queues_.size(); ++slot) {
+      if (!queues_[slot].pending.empty() && ready(queues_[slot].pending.front())) heads.push_back(slot);
+    }
+    assert(!heads.empty() && "the oldest pending operation is always ready");
+    return heads[random_.below(heads.size())];
+  }
+  const Clock* needed = &target;
+  for (;;) {
+    StreamSlot slot = 0;
+    while (queues_[slot].completed >= needed->at(slot)) ++slot;  // `needed` is not done: there is one
+    const Operation& head = queues_[slot].pending.front();
+    if (ready(head)) return slot;
+    needed = &head.before;  // only names earlier operations: this ends
+  }
+}
+
+void Runtime::run_one(const Clock& target) {
+  Queue& queue = queues_[choose(target)];
+  Operation operation = std::move(queue.pending.front());
+  queue.pending.pop_front();
+  run(operation);
+  // The operation was a host function that destroyed what it ran on? HIP forbids such calls and the C ABI refuses them.
+  queues_[operation.stream].completed = std::max(queues_[operation.stream].completed, operation.position);
+}
+
+void Runtime::drain(const Clock& target) {
+  while (!fault_ && !done(target)) run_one(target);
+  if (fault_) abandon_pending();
+}
+
+// After a fault nothing runs any more, and nobody waits for ever.
+void Runtime::abandon_pending() {
+  for (Queue& queue : queues_) {
+    queue.pending.clear();
+    queue.completed = queue.enqueued;
+  }
+}
+
+void Runtime::host_synchronized(const Clock& point) {
+  host_.merge(point);
+  // What was pushed before the host waited may still race with what the host has seen finished.
+  std::erase_if(ran_, [this](const Ran& ran) {
+    if (ran.position > host_.at(ran.stream)) return false;
+    for (const Queue& queue : queues_) {
+      for (const Operation& operation : queue.pending) {
+        if (operation.before.at(ran.stream) < ran.position) return false;
+      }
+    }
+    return true;
+  });
+}
+
+Status Runtime::synchronize_with(const Clock& target) {
+  drain(target);
+  host_synchronized(target);
+  return sticky();
+}
+
+Status Runtime::synchronize(Stream& stream) {
+  Clock target = queues_[stream.slot()].clock;
+  order_with_null_stream_for_host(stream, &target);
+  return synchronize_with(target);
+}
+
+// The host waits for the null stream: for everything that a null-stream operation would wait for.
+void Runtime::order_with_null_stream_for_host(const Stream& stream, Clock* target) {
+  if (stream.id() == 0) order_with_null_stream(stream, target);
+}
+
+Status Runtime::synchronize(const Event& event) {
+  if (!event.recorded()) return sticky();
+  const Clock point = event.point();
+  return synchronize_with(point);
+}
+
+Status Runtime::synchronize_device() {
+  Clock everything;
+  for (const Queue& queue : queues_) everything.merge(queue.clock);
+  return synchronize_with(everything);
+}
+
+Status Runtime::poll(const Clock& target) {
+  if (fault_) return sticky();
+  if (done(target)) {
+    host_synchronized(target);
+    return Status::kSuccess;
+  }
+  run_one(target);
+  if (fault_) abandon_pending();
+  return fault_ ? sticky() : Status::kNotReady;
+}
+
+Status Runtime::query(Stream& stream) {
+  Clock target = queues_[stream.slot()].clock;
+  order_with_null_stream_for_host(stream, &target);
+  return poll(target);
+}
+
+Status Runtime::query(const Event& event) {
+  if (!event.recorded()) return sticky();
+  const Clock point = event.point();
+  return poll(point);
+}
+
+}  // namespace model

@@ -1,0 +1,111 @@
+// verify::Interposer: a hip::Api table around another one, that counts calls, fails the one it was told to fail, and
+// poisons what the caller passed as soon as a call returns.
+//
+// HIP's functions take no context, so the wrapped functions act on the interposer that is active on this thread
+// (Interposer::Scope). Poisoning: arguments reach the inner table as copies whose bytes are overwritten after the call
+// (and stay allocated until the next begin()), so a runtime that kept a pointer to the caller's memory reads kPoison
+// instead of crashing. A call that is made to fail does not reach the inner table and changes nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "hip/api/api.h"
+#include "verify/program/kernel_spec.h"
+
+namespace verify {
+
+enum class Function : std::uint16_t {
+#define HIPAPI_REQUIRED(name) k_##name,
+#define HIPAPI_OPTIONAL(name) k_##name,
+#define HIPAPI_OPTIONAL_AS(name, ...) k_##name,
+#include "hip/api/functions.inc"
+#undef HIPAPI_REQUIRED
+#undef HIPAPI_OPTIONAL
+#undef HIPAPI_OPTIONAL_AS
+  kCount
+};
+inline constexpr std::size_t kFunctions = static_cast<std::size_t>(Function::kCount);
+[[nodiscard]] std::string_view function_name(Function function);
+[[nodiscard]] std::optional<Function> find_function(std::string_view name);
+
+inline constexpr std::byte kPoison{0xdb};
+// What a call that is made to fail answers.
+inline constexpr hipError_t kInjectedError = hipErrorOutOfMemory;
+
+class Interposer {
+ public:
+  Interposer();
+  Interposer(const Interposer&) = delete;
+  Interposer& operator=(const Interposer&) = delete;
+
+  // Starts over around `inner` (which must outlive the run).
+  void begin(const hip::Api& inner, bool poison);
+  [[nodiscard]] const hip::Api& table() const { return table_; }
+  [[nodiscard]] const hip::Api& inner() const { return *inner_; }
+
+  // Which kernel a function handle is: needed to copy `kernelParams`, whose sizes the call does not carry.
+  void know_kernel(hipFunction_t function, const KernelSpec* kernel) { kernels_[function] = kernel; }
+
+  // The nth call (from 1) of `function` from now on fails once.
+  void fail(Function function, std::uint32_t nth) { armed_[static_cast<std::size_t>(function)] = nth; }
+  // The nth call from now on of any function of the graph API (hipGraph*, destroying excepted) fails once.
+  void fail_any(std::uint64_t nth) { armed_any_ = nth; }
+
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  [[nodiscard]] std::uint64_t graph_calls() const { return graph_calls_; }
+  [[nodiscard]] std::uint64_t calls_of(Function function) const { return counts_[static_cast<std::size_t>(function)]; }
+  [[nodiscard]] std::uint64_t fired() const { return fired_; }
+  [[nodiscard]] std::optional<Function> last_fired() const { return last_fired_; }
+
+  // Makes an interposer the one that its table's functions act on, on this thread.
+  class Scope {
+   public:
+    explicit Scope(Interposer& interposer);
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope();
+
+   private:
+    Interposer* previous_;
+  };
+
+  // For the wrapped functions.
+  [[nodiscard]] static Interposer& current();
+  [[nodiscard]] bool count_and_decide(Function function);
+  [[nodiscard]] bool poisons() const { return poison_; }
+  // A copy of caller memory that is poisoned by poison_passed().
+  void* pass(const void* bytes, std::size_t size);
+  void poison_passed();
+  [[nodiscard]] const KernelSpec* kernel_of(hipFunction_t function) const;
+
+ private:
+  struct Passed {
+    std::byte* bytes;
+    std::size_t size;
+  };
+  struct Chunk {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size = 0;
+    std::size_t used = 0;
+  };
+
+  hip::Api table_;
+  const hip::Api* inner_ = nullptr;
+  bool poison_ = false;
+  std::array<std::uint32_t, kFunctions> counts_{};
+  std::array<std::uint32_t, kFunctions> armed_{};
+  std::uint64_t armed_any_ = 0;
+  std::uint64_t calls_ = 0, graph_calls_ = 0, fired_ = 0;
+  std::optional<Function> last_fired_;
+  std::map<hipFunction_t, const KernelSpec*> kernels_;
+  std::vector<Chunk> chunks_;
+  std::vector<Passed> passed_;
+};
+
+}  // namespace verify

@@ -1,0 +1,136 @@
+#include "verify/execute/model_platform.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+
+#include "hip/kernels/host_kernels.h"
+
+namespace verify {
+
+namespace {
+
+// A kernel's host semantics reach the model's memory through this.
+class ModelMemory final : public hg::HostMemory {
+ public:
+  explicit ModelMemory(model::MemoryAccess& memory) : memory_(memory) {}
+  std::byte* access(std::uint64_t address, std::size_t size, bool write) override {
+    return memory_.access(address, size, write);
+  }
+
+ private:
+  model::MemoryAccess& memory_;
+};
+
+model::Signature signature_of(const KernelSpec& spec) {
+  model::Signature signature;
+  signature.argument_bytes = spec.argument_bytes;
+  for (const ArgumentSpec& argument : spec.arguments) {
+    const bool pointer = [&] {
+      for (const FieldSpec& field : spec.fields) {
+        if (field.name == argument.name) return field.kind == FieldKind::kPointer;
+      }
+      return false;
+    }();
+    signature.arguments.push_back(
+        {argument.offset, argument.size, pointer ? model::ArgumentKind::kPointer : model::ArgumentKind::kValue});
+  }
+  return signature;
+}
+
+std::shared_ptr<const model::Kernel> make_kernel(const KernelSpec& spec) {
+  auto kernel = std::make_shared<model::Kernel>();
+  kernel->name = spec.name;
+  kernel->signature = signature_of(spec);
+  for (const hg::HostKernel& host : hg::host_kernels()) {
+    if (host.name != spec.name) continue;
+    kernel->semantics = [run = host.run](std::span<const std::byte> arguments, const model::LaunchShape&,
+                                         model::MemoryAccess& memory) {
+      ModelMemory adapter(memory);
+      run(arguments, adapter);
+    };
+  }
+  assert(kernel->semantics);
+  return kernel;
+}
+
+model::abi::InProcessOptions options_for(std::uint64_t schedule_seed) {
+  model::abi::InProcessOptions options;
+  options.model.schedule_seed = schedule_seed;
+  options.model.memory.unknown_is_host = true;
+  options.kernels = hg::host_kernels();
+  return options;
+}
+
+}  // namespace
+
+ModelPlatform::ModelPlatform() : instance_(options_for(0)) {
+  for (const KernelSpec& spec : kernel_catalogue()) kernels_.push_back(make_kernel(spec));
+}
+ModelPlatform::~ModelPlatform() = default;
+
+void ModelPlatform::enter() {
+  active_.emplace(instance_);
+}
+void ModelPlatform::leave() {
+  active_.reset();
+}
+
+void ModelPlatform::begin(std::uint64_t schedule_seed) {
+  instance_.reset(options_for(schedule_seed));
+  module_ = &instance_.runtime().load_module(kernels_);
+}
+
+hipFunction_t ModelPlatform::function(std::size_t kernel_index) {
+  return model::abi::InProcess::function_handle(module_->find(kernels_[kernel_index]->name)->id());
+}
+
+hip::DeviceAddress ModelPlatform::allocate_pageable(std::size_t bytes) {
+  model::Address address = 0;
+  const model::Status status = instance_.runtime().memory().allocate(bytes, model::MemoryKind::kPageable, 0, &address);
+  return status == model::Status::kSuccess ? address : 0;
+}
+
+void ModelPlatform::free_pageable(hip::DeviceAddress address) {
+  const model::Status status = instance_.runtime().memory().release(address);
+  assert(status == model::Status::kSuccess);
+  static_cast<void>(status);
+}
+
+std::byte* ModelPlatform::host_view(hip::DeviceAddress address, std::size_t bytes) {
+  return instance_.runtime().memory().view(address, bytes);
+}
+
+bool ModelPlatform::place_next(hip::DeviceAddress address) {
+  instance_.runtime().memory().place_next(address);
+  return true;
+}
+
+RuntimeNotes ModelPlatform::notes() {
+  const model::Runtime& runtime = instance_.runtime();
+  RuntimeNotes notes;
+  if (runtime.fault()) notes.fault = runtime.fault()->text;
+  notes.races = runtime.races_seen();
+  if (!runtime.races().empty()) {
+    const model::DataRace& race = runtime.races().front();
+    notes.first_race = fmt::format("bytes {:#x} to {:#x}, nodes {} and {} of operations {} and {}", race.bytes.begin,
+                                   race.bytes.end, race.a.node, race.b.node, race.a.operation, race.b.operation);
+  }
+  return notes;
+}
+
+std::string ModelPlatform::leaks() {
+  const model::LiveHandles live = instance_.runtime().live_handles();
+  std::string text;
+  const auto note = [&text](std::size_t count, const char* what) {
+    if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+  };
+  note(live.graphs, "graphs");
+  note(live.graph_execs, "executable graphs");
+  note(live.streams, "streams");
+  note(live.events, "events");
+  note(live.allocations, "allocations");
+  return text;
+}
+
+}  // namespace verify

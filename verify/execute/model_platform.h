@@ -1,0 +1,40 @@
+// The host model as a platform: the model behind its C ABI, with the project's kernels loaded.
+//
+// Signatures come from the embedded code object's metadata where the build has one, semantics from the host functions.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/abi/in_process.h"
+#include "verify/execute/platform.h"
+
+namespace verify {
+
+class ModelPlatform final : public Platform {
+ public:
+  ModelPlatform();
+  ~ModelPlatform() override;
+
+  void enter() override;
+  void leave() override;
+  void begin(std::uint64_t schedule_seed) override;
+  [[nodiscard]] const hip::Api& api() const override { return model::abi::InProcess::api(); }
+  [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override;
+  hip::DeviceAddress allocate_pageable(std::size_t bytes) override;
+  void free_pageable(hip::DeviceAddress address) override;
+  std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
+  bool place_next(hip::DeviceAddress address) override;
+  [[nodiscard]] RuntimeNotes notes() override;
+  [[nodiscard]] std::string leaks() override;
+  [[nodiscard]] model::abi::InProcess* white_box() override { return &instance_; }
+
+ private:
+  model::abi::InProcess instance_;
+  std::vector<std::shared_ptr<const model::Kernel>> kernels_;  // in the order of kernel_catalogue()
+  model::Module* module_ = nullptr;
+  std::optional<model::abi::Activate> active_;
+};
+
+}  // namespace verify

@@ -1,0 +1,59 @@
+// What the executor holds of a program's graphs and executable graphs: the runtime's handles and what they were
+// recorded from. Plain data; the strategies of verify/execute/strategy.h act on it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "hip/recording.h"
+#include "verify/execute/interposer.h"
+#include "verify/execute/patcher.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+// Which instances of the recording a program's node stands for.
+struct NodePlace {
+  Id id = 0;
+  hip::NodeIndex first = 0;
+  std::uint32_t fan = 1;
+};
+
+struct GraphObject {
+  Id id = 0;
+  bool alive = false;
+  hip::Recording recording;
+  hip::RecordedGraph handles;
+  hip::AddressTable addresses;  // at which it was recorded, by buffer id
+  std::vector<NodePlace> places;
+  std::unique_ptr<ExecPatcher> patcher;  // of its definition; made when first needed, dropped when nodes are added
+};
+
+struct ExecObject {
+  Id id = 0;
+  Id origin = 0;  // the graph it was instantiated from
+  bool alive = false;
+  hipGraphExec_t exec = nullptr;
+  hip::Recording recording;
+  hip::RecordedGraph handles;  // whose nodes name this one's; `graph` is null unless `owned`
+  bool owned = false;          // the graph was recorded again for this executable graph alone
+  hip::AddressTable addresses;
+  std::vector<NodePlace> places;
+  std::unique_ptr<ExecPatcher> patcher;
+};
+
+// What strategies work with.
+struct Machine {
+  const hip::Api& api;  // the interposer's table
+  Interposer& interposer;
+  const PatcherFactory& patchers;
+  bool poison = false;
+  const hip::AddressTable& addresses;  // where the buffers are now
+  std::vector<std::uint64_t> buffer_bytes;
+  // Recordings that were handed to a patcher and then overwritten; kept so that a stale reference reads poison.
+  std::vector<std::unique_ptr<hip::Recording>> passed;
+  // Definitions that were recorded again: executable graphs may still name their nodes by these handles.
+  std::vector<hipGraph_t> retired;
+};
+
+}  // namespace verify

@@ -1,0 +1,93 @@
+// Observations: what a client of HIP saw while a program ran, by symbolic name.
+//
+// Statuses, bytes, topology, parameters of graph nodes, host functions that ran. Addresses appear only inside bytes,
+// where both sides of a comparison have the same ones. Also what detectors of properties found on the way, which is no
+// observation (an oracle does not compare it) but evidence.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "verify/program/program.h"
+
+namespace verify {
+
+// Properties by rank: a finding is named after the first one here that it breaks.
+enum class PropertyId : std::uint8_t {
+  kA1,
+  kA2,
+  kA3,
+  kA4,
+  kA5,
+  kA6,
+  kA7,
+  kP1,
+  kP2,
+  kP4,
+  kP5,
+  kP8,
+  kP11,
+  kP12,
+  kP9,
+  kP3,
+};
+inline constexpr std::size_t kProperties = 16;
+
+// One breach of a property, as its detector saw it.
+struct Violation {
+  PropertyId property = PropertyId::kP3;
+  std::size_t step = 0;  // of the program
+  std::string where;     // "g0.n3 argument 'in'", "b1+16"
+  std::string expected;
+  std::string observed;
+};
+
+// How one command ended.
+struct StepStatus {
+  int code = 0;            // hipError_t of the command
+  int update_result = -1;  // hipGraphExecUpdateResult of an update, else -1
+  bool operator==(const StepStatus&) const = default;
+};
+
+struct BytesSeen {
+  std::size_t step = 0;  // the read, or the program's length for what was there at the end
+  Id buffer = 0;
+  std::vector<std::byte> bytes;
+};
+
+// Nodes by index of insertion.
+struct TopologySeen {
+  Id graph = 0;
+  std::vector<int> types;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;  // sorted
+  bool operator==(const TopologySeen&) const = default;
+};
+
+// The runtime's own word on what happened inside it; white box, only where the runtime is a model.
+struct RuntimeNotes {
+  std::string fault;  // the first illegal access, or empty
+  std::uint64_t races = 0;
+  std::string first_race;
+};
+
+struct Trace {
+  std::vector<StepStatus> statuses;  // one a step
+  std::vector<BytesSeen> reads;
+  std::vector<TopologySeen> topology;
+  std::map<std::uint32_t, std::uint64_t> host_tags;  // how often each host function ran
+
+  std::vector<Violation> violations;
+  std::array<std::uint64_t, kProperties> exercised{};
+  RuntimeNotes notes;
+  std::uint64_t calls = 0;  // HIP calls that the subject's side made
+  std::uint64_t patches = 0, fallbacks = 0;
+  std::uint64_t failures_fired = 0;  // injected failures that came true
+  std::string unsupported;           // the function that the runtime lacks, or empty
+  std::string harness_error;         // the executor could not go on; nothing can be concluded
+};
+
+}  // namespace verify

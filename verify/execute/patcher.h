@@ -1,0 +1,43 @@
+// verify::ExecPatcher: what the strategy `patch` drives. The real one is hip::GraphPatcher; the catalogue of faults and
+// other people's patchers are others. A factory makes one for each executable graph that is to be patched.
+//
+// The recording that a factory is given is the caller's: it may be destroyed or overwritten as soon as the factory
+// returns, and a patcher that kept a reference breaks P1.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "hip/graph_patcher.h"
+
+namespace verify {
+
+class ExecPatcher {
+ public:
+  ExecPatcher() = default;
+  ExecPatcher(const ExecPatcher&) = delete;
+  ExecPatcher& operator=(const ExecPatcher&) = delete;
+  virtual ~ExecPatcher() = default;
+
+  virtual hip::PatchResult patch(std::span<const hip::Move> moves) = 0;
+  // As hip::GraphPatcher's.
+  virtual void replace(hip::NodeIndex node, hip::NodeRecord record, std::vector<hip::Relocation> relocations) = 0;
+  virtual void replace_all(const hip::Recording& recording, std::span<const hip::DeviceAddress> addresses) = 0;
+};
+
+// What a patcher is made for. References are the caller's and end with the call.
+struct PatchTarget {
+  const hip::Api& api;
+  const hip::Recording& recording;
+  const hip::RecordedGraph& graph;
+  hipGraphExec_t exec = nullptr;  // null: the graph's definition is to be patched
+  std::span<const hip::DeviceAddress> addresses;
+  std::span<const std::uint64_t> buffer_bytes;  // by buffer index; what an allocator knows anyway
+};
+using PatcherFactory = std::function<std::unique_ptr<ExecPatcher>(const PatchTarget&)>;
+
+// hip::GraphPatcher.
+[[nodiscard]] PatcherFactory graph_patcher_factory();
+
+}  // namespace verify

@@ -1,0 +1,267 @@
+#include "verify/execute/placement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace verify {
+
+namespace {
+
+constexpr std::uint64_t kPlaceAlignment = 256;
+// Room for every buffer at its old and its new place at once, and as much again for fragmentation.
+constexpr std::uint64_t kArenaFactor = 4;
+
+void* pointer(hip::DeviceAddress address) {
+  return reinterpret_cast<void*>(address);
+}
+
+hip::Status status_of(hipError_t code, const char* what) {
+  if (code == hipSuccess) return {};
+  return hip::Error{code, fmt::format("{} failed with {}", what, hip::status_name(code))};
+}
+
+Id highest_buffer(const Program& program) {
+  Id highest = 0;
+  for (const Step& step : program.steps) {
+    if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) highest = std::max(highest, buffer->buffer);
+  }
+  return highest;
+}
+
+}  // namespace
+
+void fill_pattern(Id buffer, std::uint64_t seed, std::vector<std::byte>& bytes) {
+  std::uint64_t state = (seed + 1) * 0x9e3779b97f4a7c15ULL + (std::uint64_t{buffer} << 32);
+  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+    state += 0x9e3779b97f4a7c15ULL;
+    std::uint64_t word = state;  // SplitMix64's finaliser
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111ebULL;
+    word ^= word >> 31;
+    std::memcpy(bytes.data() + at, &word, std::min<std::size_t>(8, bytes.size() - at));
+  }
+}
+
+std::uint64_t BestFit::rounded(std::uint64_t bytes) {
+  return (bytes + kPlaceAlignment - 1) / kPlaceAlignment * kPlaceAlignment;
+}
+
+std::optional<hip::DeviceAddress> BestFit::allocate(std::uint64_t bytes) {
+  const std::uint64_t needed = rounded(bytes);
+  auto best = free_.end();
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    if (it->second >= needed && (best == free_.end() || it->second < best->second)) best = it;
+  }
+  if (best == free_.end()) return {};
+  const hip::DeviceAddress address = best->first;
+  const std::uint64_t rest = best->second - needed;
+  free_.erase(best);
+  if (rest != 0) free_.emplace(address + needed, rest);
+  return address;
+}
+
+void BestFit::release(hip::DeviceAddress address, std::uint64_t bytes) {
+  if (!reuse_) return;
+  auto [at, inserted] = free_.emplace(address, rounded(bytes));
+  if (const auto next = std::next(at); next != free_.end() && at->first + at->second == next->first) {
+    at->second += next->second;
+    free_.erase(next);
+  }
+  if (at != free_.begin()) {
+    const auto before = std::prev(at);
+    if (before->first + before->second == at->first) {
+      before->second += at->second;
+      free_.erase(at);
+    }
+  }
+}
+
+BufferMemory::BufferMemory(Platform& platform, const Program& program, PlacementOptions options, AddressScript script)
+    : platform_(platform), options_(options), script_(std::move(script)), replaying_(!script_.empty()) {
+  places_.resize(highest_buffer(program) + std::size_t{1});
+  addresses_.resize(places_.size(), 0);
+  std::uint64_t moved = 0;
+  for (const Step& step : program.steps) {
+    if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
+      arena_bytes_[static_cast<int>(buffer->memory)] += BestFit::rounded(buffer->bytes) * kArenaFactor;
+    } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
+      moved += move->moves.size() * step.repeat;
+    }
+  }
+  if (!options_.fresh_addresses) return;
+  // Every move needs a place of its own. What asks for more than this is refused by the arena.
+  constexpr std::uint64_t kMostFresh = 4096;
+  for (std::uint64_t& bytes : arena_bytes_) bytes *= 1 + std::min(moved, kMostFresh);
+}
+
+hip::Status BufferMemory::wait() {
+  return status_of(platform_.api().hipDeviceSynchronize(), "hipDeviceSynchronize");
+}
+
+hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t bytes, MemoryKind memory) {
+  if (replaying_) {
+    if (script_next_ == script_.size()) return hip::Error{hipErrorUnknown, "the two sides allocate differently"};
+    platform_.place_next(script_[script_next_++]);
+  }
+  void* allocated = nullptr;
+  hipError_t code = hipSuccess;
+  switch (memory) {
+    case MemoryKind::kDevice:
+      code = platform_.api().hipMalloc(&allocated, bytes);
+      break;
+    case MemoryKind::kPinned:
+      code = platform_.api().hipHostMalloc(&allocated, bytes, 0);
+      break;
+    case MemoryKind::kPageable:
+      allocated = pointer(platform_.allocate_pageable(bytes));
+      code = allocated == nullptr ? hipErrorOutOfMemory : hipSuccess;
+      break;
+  }
+  if (code != hipSuccess)
+    return hip::Error{code, fmt::format("allocating {} bytes failed with {}", bytes, hip::status_name(code))};
+  const auto address = reinterpret_cast<hip::DeviceAddress>(allocated);
+  if (!replaying_) script_.push_back(address);
+  return address;
+}
+
+hip::Status BufferMemory::runtime_free(hip::DeviceAddress address, MemoryKind memory) {
+  switch (memory) {
+    case MemoryKind::kDevice:
+      return status_of(platform_.api().hipFree(pointer(address)), "hipFree");
+    case MemoryKind::kPinned:
+      return status_of(platform_.api().hipHostFree(pointer(address)), "hipHostFree");
+    case MemoryKind::kPageable:
+      platform_.free_pageable(address);
+      break;
+  }
+  return {};
+}
+
+hip::Result<hip::DeviceAddress> BufferMemory::place(std::uint64_t bytes, MemoryKind memory) {
+  if (options_.placement == Placement::kNative) return runtime_allocate(bytes, memory);
+  auto arena = arenas_.find(memory);
+  if (arena == arenas_.end()) {
+    const std::uint64_t size = arena_bytes_[static_cast<int>(memory)];
+    const hip::Result<hip::DeviceAddress> base = runtime_allocate(size, memory);
+    if (!base) return base.error();
+    arena = arenas_.emplace(memory, Arena{base.value(), BestFit(base.value(), size)}).first;
+    if (options_.fresh_addresses) arena->second.space.never_reuse();
+  }
+  const std::optional<hip::DeviceAddress> address = arena->second.space.allocate(bytes);
+  if (!address) return hip::Error{hipErrorOutOfMemory, "the arena is too fragmented for this program"};
+  return *address;
+}
+
+hip::Status BufferMemory::unplace(hip::DeviceAddress address, std::uint64_t capacity, MemoryKind memory) {
+  if (options_.placement == Placement::kNative) {
+    return options_.fresh_addresses ? hip::Status{} : runtime_free(address, memory);
+  }
+  arenas_.at(memory).space.release(address, capacity);
+  return {};
+}
+
+hip::Status BufferMemory::store(hip::DeviceAddress address, MemoryKind memory, const std::byte* bytes,
+                                std::uint64_t size) {
+  if (memory == MemoryKind::kDevice) {
+    return status_of(platform_.api().hipMemcpy(pointer(address), bytes, size, hipMemcpyHostToDevice), "hipMemcpy");
+  }
+  std::byte* view = platform_.host_view(address, size);
+  if (view == nullptr) return hip::Error{hipErrorInvalidValue, "host memory cannot be seen"};
+  std::memcpy(view, bytes, size);
+  return {};
+}
+
+hip::Status BufferMemory::load(hip::DeviceAddress address, MemoryKind memory, std::byte* bytes, std::uint64_t size) {
+  if (memory == MemoryKind::kDevice) {
+    return status_of(platform_.api().hipMemcpy(bytes, pointer(address), size, hipMemcpyDeviceToHost), "hipMemcpy");
+  }
+  const std::byte* view = platform_.host_view(address, size);
+  if (view == nullptr) return hip::Error{hipErrorInvalidValue, "host memory cannot be seen"};
+  std::memcpy(bytes, view, size);
+  return {};
+}
+
+hip::Status BufferMemory::declare(Id buffer, std::uint64_t bytes, MemoryKind memory) {
+  const hip::Result<hip::DeviceAddress> address = place(bytes, memory);
+  if (!address) return address.error();
+  places_[buffer] = {bytes, bytes, memory, true};
+  addresses_[buffer] = address.value();
+  return write(buffer, 0);
+}
+
+hip::Status BufferMemory::write(Id buffer, std::uint64_t seed) {
+  if (hip::Status status = wait(); !status) return status;
+  scratch_.resize(places_[buffer].bytes);
+  fill_pattern(buffer, seed, scratch_);
+  return store(addresses_[buffer], places_[buffer].memory, scratch_.data(), scratch_.size());
+}
+
+hip::Status BufferMemory::read(Id buffer, std::vector<std::byte>& bytes) {
+  if (hip::Status status = wait(); !status) return status;
+  bytes.resize(places_[buffer].bytes);
+  return load(addresses_[buffer], places_[buffer].memory, bytes.data(), bytes.size());
+}
+
+hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
+  if (hip::Status status = wait(); !status) return status;
+  struct Target {
+    hip::DeviceAddress address;
+    std::uint64_t capacity;
+  };
+  std::vector<Target> targets;
+  std::vector<std::vector<std::byte>> contents(moves.size());
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const Place& place_of = places_[moves[i].buffer];
+    contents[i].resize(place_of.bytes);
+    if (hip::Status s = load(addresses_[moves[i].buffer], place_of.memory, contents[i].data(), place_of.bytes); !s)
+      return s;
+    if (moves[i].onto && !options_.fresh_addresses) {
+      targets.push_back({addresses_[*moves[i].onto], places_[*moves[i].onto].capacity});
+      continue;
+    }
+    const hip::Result<hip::DeviceAddress> fresh = place(place_of.bytes, place_of.memory);
+    if (!fresh) return fresh.error();
+    targets.push_back({fresh.value(), place_of.bytes});
+  }
+  for (const BufferMove& old : moves) {  // places that nobody takes over are freed
+    const bool taken = std::any_of(targets.begin(), targets.end(),
+                                   [&](const Target& t) { return t.address == addresses_[old.buffer]; });
+    const Place& place_of = places_[old.buffer];
+    if (taken) continue;
+    if (hip::Status s = unplace(addresses_[old.buffer], place_of.capacity, place_of.memory); !s) return s;
+  }
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    Place& place_of = places_[moves[i].buffer];
+    addresses_[moves[i].buffer] = targets[i].address;
+    place_of.capacity = targets[i].capacity;
+    if (hip::Status s = store(targets[i].address, place_of.memory, contents[i].data(), contents[i].size()); !s)
+      return s;
+  }
+  return {};
+}
+
+hip::Status BufferMemory::release(Id buffer) {
+  if (hip::Status status = wait(); !status) return status;
+  places_[buffer].alive = false;
+  return unplace(addresses_[buffer], places_[buffer].capacity, places_[buffer].memory);
+}
+
+hip::Status BufferMemory::release_everything() {
+  hip::Status first;
+  const auto keep_first = [&first](hip::Status status) {
+    if (first && !status) first = std::move(status);
+  };
+  if (options_.placement == Placement::kNative) {
+    for (Id id = 0; id < places_.size(); ++id) {
+      if (places_[id].alive) keep_first(runtime_free(addresses_[id], places_[id].memory));
+      places_[id].alive = false;
+    }
+  }
+  for (const auto& [memory, arena] : arenas_) keep_first(runtime_free(arena.base, memory));
+  arenas_.clear();
+  return first;
+}
+
+}  // namespace verify

@@ -1,0 +1,101 @@
+// Where a program's buffers live: verify::BufferMemory places, moves and frees them on a platform.
+//
+// `arena`: one runtime allocation a kind of memory, sub-allocated best fit with coalescing as frameworks do, so that
+// addresses repeat. `native`: one runtime allocation a buffer. Contents move along with a buffer. Every runtime
+// allocation's address is noted in a script; a second platform given that script is laid out alike, so both sides of a
+// comparison see the same bits. Moves and contents go through the plain table: they are the harness's and not what a
+// program tests. Everything that the device may still be doing is waited for first.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "hip/relocation.h"
+#include "hip/result/result.h"
+#include "verify/execute/platform.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+using AddressScript = std::vector<hip::DeviceAddress>;
+
+// Best fit with coalescing over [base, base + bytes); the lowest address among equals.
+class BestFit {
+ public:
+  BestFit(hip::DeviceAddress base, std::uint64_t bytes) : free_{{base, bytes}} {}
+  [[nodiscard]] std::optional<hip::DeviceAddress> allocate(std::uint64_t bytes);
+  void release(hip::DeviceAddress address, std::uint64_t bytes);
+  // Never hands out an address twice (for telling whether a defect needs reuse).
+  void never_reuse() { reuse_ = false; }
+  [[nodiscard]] static std::uint64_t rounded(std::uint64_t bytes);
+
+ private:
+  std::map<hip::DeviceAddress, std::uint64_t> free_;  // base -> bytes
+  bool reuse_ = true;
+};
+
+struct PlacementOptions {
+  Placement placement = Placement::kArena;
+  // Every move goes to an address that was never used, whatever the program asks for.
+  bool fresh_addresses = false;
+};
+
+class BufferMemory {
+ public:
+  // `script`: lay out like that; empty: report through script().
+  BufferMemory(Platform& platform, const Program& program, PlacementOptions options, AddressScript script);
+  BufferMemory(const BufferMemory&) = delete;
+  BufferMemory& operator=(const BufferMemory&) = delete;
+
+  hip::Status declare(Id buffer, std::uint64_t bytes, MemoryKind memory);
+  hip::Status move(const std::vector<BufferMove>& moves);
+  hip::Status release(Id buffer);
+  hip::Status release_everything();
+  hip::Status write(Id buffer, std::uint64_t seed);
+  hip::Status read(Id buffer, std::vector<std::byte>& bytes);
+
+  [[nodiscard]] const AddressScript& script() const { return script_; }
+  [[nodiscard]] hip::DeviceAddress address(Id buffer) const { return addresses_[buffer]; }
+  // By buffer id; 0 for what is not declared (yet). A freed buffer keeps its last address.
+  [[nodiscard]] const hip::AddressTable& addresses() const { return addresses_; }
+  [[nodiscard]] std::uint64_t bytes(Id buffer) const { return places_[buffer].bytes; }
+  [[nodiscard]] MemoryKind memory(Id buffer) const { return places_[buffer].memory; }
+  [[nodiscard]] bool alive(Id buffer) const { return places_[buffer].alive; }
+  [[nodiscard]] std::size_t size() const { return places_.size(); }
+
+ private:
+  struct Place {
+    std::uint64_t bytes = 0;
+    std::uint64_t capacity = 0;  // of the place it occupies
+    MemoryKind memory = MemoryKind::kDevice;
+    bool alive = false;
+  };
+  hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, MemoryKind memory);
+  hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
+  hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, MemoryKind memory);
+  hip::Status unplace(hip::DeviceAddress address, std::uint64_t capacity, MemoryKind memory);
+  hip::Status store(hip::DeviceAddress address, MemoryKind memory, const std::byte* bytes, std::uint64_t size);
+  hip::Status load(hip::DeviceAddress address, MemoryKind memory, std::byte* bytes, std::uint64_t size);
+  hip::Status wait();
+
+  struct Arena {
+    hip::DeviceAddress base = 0;
+    BestFit space;
+  };
+  Platform& platform_;
+  PlacementOptions options_;
+  AddressScript script_;
+  std::size_t script_next_ = 0;
+  bool replaying_ = false;
+  std::uint64_t arena_bytes_[3] = {0, 0, 0};
+  std::map<MemoryKind, Arena> arenas_;
+  std::vector<Place> places_;
+  hip::AddressTable addresses_;
+  std::vector<std::byte> scratch_;
+};
+
+// What a buffer holds after `declare` (seed 0) or `write`: a function of buffer, seed and offset.
+void fill_pattern(Id buffer, std::uint64_t seed, std::vector<std::byte>& bytes);
+
+}  // namespace verify

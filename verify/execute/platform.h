@@ -1,0 +1,53 @@
+// verify::Platform: a HIP runtime as the executor meets it: a table of functions, memory that a client of the runtime
+// can see, kernels by name, and, where the runtime is a model, a look inside.
+//
+// Addresses are the runtime's. A baseline is laid out like its subject: place_next() makes the next allocation of a
+// platform that can (the model) go to a given address; the other kind only reports.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "hip/api/api.h"
+#include "hip/relocation.h"
+#include "verify/execute/observation.h"
+#include "verify/program/program.h"
+
+namespace model::abi {
+class InProcess;
+}
+
+namespace verify {
+
+class Platform {
+ public:
+  Platform() = default;
+  Platform(const Platform&) = delete;
+  Platform& operator=(const Platform&) = delete;
+  virtual ~Platform() = default;
+
+  // The table's functions may be called on this thread between the two.
+  virtual void enter() {}
+  virtual void leave() {}
+  // Forgets the last program. `schedule_seed` picks one of the legal orders where the runtime lets itself be asked.
+  virtual void begin(std::uint64_t schedule_seed) = 0;
+  [[nodiscard]] virtual const hip::Api& api() const = 0;
+  [[nodiscard]] virtual hipFunction_t function(std::size_t kernel_index) = 0;  // of kernel_catalogue()
+
+  // Host memory that is not HIP's (malloc). 0 when there is none left.
+  virtual hip::DeviceAddress allocate_pageable(std::size_t bytes) = 0;
+  virtual void free_pageable(hip::DeviceAddress address) = 0;
+  // The bytes of host memory (pinned or pageable) as this process sees them; null when it does not.
+  virtual std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) = 0;
+  // The next allocation goes there. False when the platform cannot be told.
+  virtual bool place_next(hip::DeviceAddress address) = 0;
+
+  [[nodiscard]] virtual RuntimeNotes notes() { return {}; }
+  // What was not released, in words, or empty.
+  [[nodiscard]] virtual std::string leaks() { return {}; }
+  // The model behind the table, or null.
+  [[nodiscard]] virtual model::abi::InProcess* white_box() { return nullptr; }
+};
+
+}  // namespace verify

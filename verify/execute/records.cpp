@@ -1,0 +1,110 @@
+#include "verify/execute/records.h"
+
+#include <cstring>
+
+namespace verify {
+
+namespace {
+
+hipMemcpyKind hip_kind(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::kHostToHost:
+      return hipMemcpyHostToHost;
+    case CopyKind::kHostToDevice:
+      return hipMemcpyHostToDevice;
+    case CopyKind::kDeviceToHost:
+      return hipMemcpyDeviceToHost;
+    case CopyKind::kDeviceToDevice:
+      return hipMemcpyDeviceToDevice;
+    case CopyKind::kDefault:
+      break;
+  }
+  return hipMemcpyDefault;
+}
+
+hipPos hip_position(const Position& p) {
+  return {p.x, p.y, p.z};
+}
+
+struct Maker {
+  const RecordContext& context;
+
+  [[nodiscard]] hip::DeviceAddress address(const BufferRef& ref) const {
+    return context.addresses[ref.buffer] + static_cast<std::uint64_t>(ref.offset);
+  }
+  [[nodiscard]] void* pointer(const BufferRef& ref) const { return reinterpret_cast<void*>(address(ref)); }
+
+  // The same call again for an opaque node: whoever recorded it once can do it again, but cannot say where pointers
+  // are.
+  static hip::RecordedNode opaque(hip::KernelRecord kernel, const std::vector<hip::Relocation>& relocations) {
+    hip::RecordedNode node;
+    hip::OpaqueRecord record;
+    for (const hip::Relocation& relocation : relocations) record.buffers.push_back(relocation.buffer);
+    record.reason = "recorded by code that does not say where its pointers are";
+    record.record = [kernel = std::move(kernel), relocations](const hip::Api& api, hipGraph_t graph,
+                                                              std::span<const hipGraphNode_t> dependencies,
+                                                              std::span<const hip::DeviceAddress> addresses) {
+      return hip::record_node(api, graph, {kernel, {}, relocations}, dependencies, addresses);
+    };
+    node.record = std::move(record);
+    return node;
+  }
+
+  hip::RecordedNode operator()(const KernelParams& p) const {
+    hip::KernelRecord kernel;
+    std::vector<hip::Relocation> relocations;
+    kernel.function = context.function(*p.kernel);
+    kernel.grid = dim3(p.grid, 1, 1);
+    kernel.block = dim3(p.block, 1, 1);
+    kernel.style = p.style == ArgumentStyle::kExtra ? hip::ArgumentStyle::kExtra : hip::ArgumentStyle::kParams;
+    kernel.arguments.resize(p.kernel->argument_bytes);
+    kernel.slots.reserve(p.kernel->arguments.size());
+    for (const ArgumentSpec& argument : p.kernel->arguments) kernel.slots.push_back({argument.offset, argument.size});
+    for (std::size_t i = 0; i < p.arguments.size(); ++i) {
+      const FieldSpec& field = p.kernel->fields[i];
+      const ArgumentValue& value = p.arguments[i];
+      const std::uint64_t bits = value.kind == ArgumentValue::Kind::kNumber ? value.number : address(value.ref);
+      std::memcpy(kernel.arguments.data() + field.offset, &bits, field.size);  // little-endian: the low bytes
+      if (value.kind == ArgumentValue::Kind::kPointer) {
+        relocations.push_back({hip::Field::kKernelArgument, field.offset, value.ref.buffer, value.ref.offset});
+      }
+    }
+    if (p.opaque) return opaque(std::move(kernel), relocations);
+    return {std::move(kernel), {}, std::move(relocations)};
+  }
+  hip::RecordedNode operator()(const CopyParams& p) const {
+    hip::CopyRecord copy;
+    copy.linear = p.linear;
+    copy.params.extent = {p.width, p.height, p.depth};
+    copy.params.kind = hip_kind(p.kind);
+    copy.params.dstPtr = {pointer(p.dst.ref), p.linear ? p.width : p.dst.pitch, p.width, p.linear ? 1 : p.dst.rows};
+    copy.params.srcPtr = {pointer(p.src.ref), p.linear ? p.width : p.src.pitch, p.width, p.linear ? 1 : p.src.rows};
+    copy.params.dstPos = hip_position(p.dst.position);
+    copy.params.srcPos = hip_position(p.src.position);
+    return {copy,
+            {},
+            {{hip::Field::kCopyDestination, 0, p.dst.ref.buffer, p.dst.ref.offset},
+             {hip::Field::kCopySource, 0, p.src.ref.buffer, p.src.ref.offset}}};
+  }
+  hip::RecordedNode operator()(const MemsetParams& p) const {
+    hip::MemsetRecord memset;
+    memset.params.dst = pointer(p.dst);
+    memset.params.elementSize = p.element;
+    memset.params.width = p.width;
+    memset.params.height = p.height;
+    memset.params.pitch = p.pitch;
+    memset.params.value = p.value;
+    return {memset, {}, {{hip::Field::kMemsetDestination, 0, p.dst.buffer, p.dst.offset}}};
+  }
+  hip::RecordedNode operator()(const HostParams& p) const { return {hip::HostRecord{context.host(p)}, {}, {}}; }
+  hip::RecordedNode operator()(const EmptyParams&) const { return {hip::EmptyRecord{}, {}, {}}; }
+  hip::RecordedNode operator()(const ChildParams& p) const { return {hip::ChildRecord{context.child(p)}, {}, {}}; }
+};
+
+}  // namespace
+
+hip::RecordedNode make_record(const NodeParams& params, const RecordContext& context) {
+  return std::visit(Maker{context}, params);
+}
+
+}  // namespace verify

@@ -1,0 +1,24 @@
+// From a program's node to a hip::RecordedNode: arguments packed, scalars frozen, relocations stated.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "hip/recording.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+// What a record is made with.
+struct RecordContext {
+  const hip::AddressTable& addresses;  // by buffer id
+  std::function<hipFunction_t(const KernelSpec&)> function;
+  // A host function's parameters; the executor owns what user data points at.
+  std::function<hipHostNodeParams(const HostParams&)> host;
+  std::function<std::shared_ptr<const hip::Recording>(const ChildParams&)> child;
+};
+
+// Dependencies are left empty.
+[[nodiscard]] hip::RecordedNode make_record(const NodeParams& params, const RecordContext& context);
+
+}  // namespace verify

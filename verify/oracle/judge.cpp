@@ -1,0 +1,167 @@
+#include "verify/oracle/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "verify/oracle/metamorphic.h"
+#include "verify/program/text.h"
+#include "verify/properties/property.h"
+
+namespace verify {
+
+namespace {
+
+bool has_failures(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& step) { return std::holds_alternative<Fail>(step.command); });
+}
+
+// A valid program's commands succeed; only an update may be refused, for the documented reasons. Anything else means
+// that the program asks for something that the reference refuses: it says nothing about the subject.
+std::string refused_by_baseline(const Program& program, const Trace& baseline) {
+  for (std::size_t i = 0; i < baseline.statuses.size(); ++i) {
+    if (baseline.statuses[i].code == 0 || std::holds_alternative<Update>(program.steps[i].command)) continue;
+    return fmt::format("the baseline refuses '{}' with {}", command_word(program.steps[i].command),
+                       hip::status_name(baseline.statuses[i].code));
+  }
+  return {};
+}
+
+bool holds(const std::vector<Violation>& violations, PropertyId id) {
+  return std::any_of(violations.begin(), violations.end(), [id](const Violation& v) { return v.property == id; });
+}
+
+}  // namespace
+
+Judge::Pair Judge::run_pair(const Program& program, const RunOptions& options) {
+  Pair pair;
+  RunResult subject = subject_.run(program, options);
+  RunOptions reference;
+  reference.poison = reference.failures = reference.inspect = reference.isolation = false;
+  reference.fresh_addresses = options.fresh_addresses;
+  const RunResult baseline = baseline_.run(program, reference, subject.script);
+  if (baseline.trace.notes.races != 0) pair.poisoned = "data race: " + baseline.trace.notes.first_race;
+  if (!baseline.trace.notes.fault.empty()) pair.poisoned = "fault in the baseline: " + baseline.trace.notes.fault;
+  pair.discarded = refused_by_baseline(program, baseline.trace);
+  pair.differences = compare(program, baseline.trace, subject.trace);
+  pair.subject = std::move(subject.trace);
+  pair.script = std::move(subject.script);
+  return pair;
+}
+
+Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
+  RunOptions run;
+  run.schedule_seed = options.schedule_seed;
+  run.isolation = options.isolation;
+  Pair pair = run_pair(program, run);
+  Judgement judgement;
+  judgement.exercised = pair.subject.exercised;
+  judgement.exercised[static_cast<std::size_t>(PropertyId::kP12)] += pair.subject.reads.size();
+  if (!pair.subject.unsupported.empty()) {
+    judgement.verdict = VerdictKind::kUnsupported;
+    judgement.reason = pair.subject.unsupported;
+  } else if (!pair.subject.harness_error.empty()) {
+    judgement.verdict = VerdictKind::kHarnessError;
+    judgement.reason = pair.subject.harness_error;
+  } else if (!pair.poisoned.empty()) {
+    judgement.verdict = VerdictKind::kPoisoned;
+    judgement.reason = pair.poisoned;
+  } else if (!pair.discarded.empty()) {
+    judgement.verdict = VerdictKind::kDiscarded;
+    judgement.reason = pair.discarded;
+  } else if (!pair.clean()) {
+    judgement.verdict = VerdictKind::kDiverge;
+    name_cause(program, run, pair, judgement);
+  } else {
+    if (options.every_call_fails) every_call_fails(program, pair, judgement);
+    if (options.however_built) however_built(program, pair, judgement);
+  }
+  return judgement;
+}
+
+void Judge::name_cause(const Program& program, const RunOptions& options, const Pair& pair, Judgement& judgement) {
+  std::set<PropertyId> broken;
+  for (const Violation& violation : pair.subject.violations) broken.insert(violation.property);
+  if (!pair.differences.empty()) broken.insert(PropertyId::kP3);
+
+  const auto clean_with = [&](auto change) {
+    RunOptions other = options;
+    change(other);
+    return run_pair(program, other).clean();
+  };
+  std::optional<PropertyId> cause;
+  if (clean_with([](RunOptions& o) { o.poison = false; })) {
+    cause = PropertyId::kP1;
+  } else if (has_failures(program) && clean_with([](RunOptions& o) { o.failures = false; })) {
+    cause = PropertyId::kP4;
+  } else if (options.schedule_seed != 0 && clean_with([](RunOptions& o) { o.schedule_seed = 0; })) {
+    cause = PropertyId::kP5;
+  } else if (broken.contains(PropertyId::kA2) || broken.contains(PropertyId::kA3)) {
+    RunOptions fresh = options;
+    fresh.fresh_addresses = true;
+    const Pair again = run_pair(program, fresh);
+    const bool needs_repeats =
+        !holds(again.subject.violations, PropertyId::kA2) && !holds(again.subject.violations, PropertyId::kA3);
+    broken.erase(needs_repeats ? PropertyId::kA2 : PropertyId::kA3);
+    broken.insert(needs_repeats ? PropertyId::kA3 : PropertyId::kA2);
+  }
+  if (cause) {
+    broken.insert(*cause);
+    judgement.broken.push_back(*cause);
+  }
+  for (const PropertyId id : broken) {
+    if (!cause || id != *cause) judgement.broken.push_back(id);
+  }
+  judgement.violations = pair.subject.violations;
+  judgement.differences = pair.differences;
+}
+
+// The program runs once for every call of the graph API, with that call failing; each time it has to observe what it
+// does when nothing fails.
+void Judge::every_call_fails(const Program& program, const Pair& pair, Judgement& judgement) {
+  const std::uint64_t calls = pair.subject.calls;
+  const std::uint64_t stride = std::max<std::uint64_t>(1, calls / kMaxFailedCalls);
+  for (std::uint64_t nth = 1; nth <= calls; nth += stride) {
+    RunOptions options;
+    options.poison = options.isolation = options.failures = false;
+    options.fail_graph_call = nth;
+    const RunResult failed = subject_.run(program, options);
+    if (failed.trace.failures_fired == 0) break;  // the program makes fewer calls of the graph API than that
+    ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP4)];
+    std::vector<Difference> differences = compare(program, pair.subject, failed.trace);
+    if (differences.empty() && failed.trace.violations.empty()) continue;
+    judgement.verdict = VerdictKind::kDiverge;
+    judgement.broken = {PropertyId::kP4};
+    judgement.violations = failed.trace.violations;
+    judgement.violations.push_back({PropertyId::kP4, program.steps.size(),
+                                    fmt::format("call {} of the graph API failing", nth), "as if nothing had failed",
+                                    "something else"});
+    judgement.differences = std::move(differences);
+    return;
+  }
+}
+
+void Judge::however_built(const Program& program, const Pair& pair, Judgement& judgement) {
+  for (const Variant& variant : equal_variants(program)) {
+    RunOptions options;
+    options.isolation = options.inspect = false;
+    const RunResult other = subject_.run(variant.program, options);
+    ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP9)];
+    // Only what a client sees of memory: the graphs themselves were built differently on purpose.
+    Trace expected = pair.subject, observed = other.trace;
+    expected.topology.clear();
+    observed.topology.clear();
+    std::vector<Difference> differences = compare(program, expected, observed);
+    if (differences.empty()) continue;
+    judgement.verdict = VerdictKind::kDiverge;
+    judgement.broken = {PropertyId::kP9};
+    judgement.violations.push_back(
+        {PropertyId::kP9, program.steps.size(), std::string(variant.change), "no difference", "a difference"});
+    judgement.differences = std::move(differences);
+    return;
+  }
+}
+
+}  // namespace verify

@@ -1,0 +1,66 @@
+// verify::Judge: runs a program on a subject and on its baseline and says what to make of it.
+//
+// The verdict's kinds are those of verify/result.h. A divergence is named after the most specific property that it
+// breaks. Detectors see symptoms; some causes are told apart by running again with one thing changed:
+//   without poisoning      clean: the subject kept the caller's memory (P1)
+//   without failures       clean: a failure was not handled (P4)
+//   in the other order     clean: an edge was not honoured (P5)
+//   at fresh addresses     clean: addresses that repeat were confused (A3, where A2 was seen)
+// Checks that need many runs of one program (every call fails in turn, metamorphic pairs) are made when asked for; the
+// campaign samples them at a stated rate.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "verify/execute/executor.h"
+#include "verify/oracle/oracle.h"
+#include "verify/result.h"
+
+namespace verify {
+
+struct JudgeOptions {
+  std::uint64_t schedule_seed = 1;  // of the subject; the baseline runs in order of addition
+  bool isolation = true;            // P2, look at everything else around each exec operation
+  bool every_call_fails = false;    // P4
+  bool however_built = false;       // P9
+};
+
+struct Judgement {
+  VerdictKind verdict = VerdictKind::kAgree;
+  std::string reason;              // of a poisoned, unsupported, discarded or harness verdict
+  std::vector<PropertyId> broken;  // most specific first; empty unless kDiverge
+  std::vector<Violation> violations;
+  std::vector<Difference> differences;
+  std::array<std::uint64_t, kProperties> exercised{};
+};
+
+class Judge {
+ public:
+  Judge(Executor& subject, Executor& baseline) : subject_(subject), baseline_(baseline) {}
+
+  // `program` has to be valid.
+  [[nodiscard]] Judgement judge(const Program& program, const JudgeOptions& options);
+
+ private:
+  struct Pair {
+    Trace subject;
+    std::vector<Difference> differences;
+    std::string poisoned;   // why the comparison means nothing, or empty
+    std::string discarded;  // what the baseline refuses, or empty
+    AddressScript script;
+    [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
+  };
+  Pair run_pair(const Program& program, const RunOptions& options);
+  void name_cause(const Program& program, const RunOptions& options, const Pair& pair, Judgement& judgement);
+  void every_call_fails(const Program& program, const Pair& pair, Judgement& judgement);
+  void however_built(const Program& program, const Pair& pair, Judgement& judgement);
+
+  Executor& subject_;
+  Executor& baseline_;
+};
+
+// At most that many calls of one program are made to fail in turn; longer programs are sampled evenly.
+inline constexpr std::uint64_t kMaxFailedCalls = 32;
+
+}  // namespace verify

@@ -1,0 +1,119 @@
+#include "verify/oracle/oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hip/api/api.h"
+#include "verify/program/text.h"
+
+namespace verify {
+
+namespace {
+
+constexpr std::size_t kShownBytes = 16;
+
+std::string hex_bytes(const std::vector<std::byte>& bytes, std::size_t from) {
+  std::string text;
+  for (std::size_t i = from; i < std::min(bytes.size(), from + kShownBytes); ++i) {
+    text += fmt::format("{}{:02x}", text.empty() ? "" : " ", std::to_integer<unsigned>(bytes[i]));
+  }
+  return text;
+}
+
+std::string status_text(const StepStatus& status) {
+  std::string text = hip::status_name(status.code);
+  if (status.update_result > 0) text += fmt::format(", update result {}", status.update_result);
+  return text;
+}
+
+class Comparison {
+ public:
+  Comparison(const Program& program, const Trace& expected, const Trace& observed)
+      : program_(program), expected_(expected), observed_(observed) {}
+
+  std::vector<Difference> run() {
+    statuses();
+    reads();
+    topology();
+    if (expected_.host_tags != observed_.host_tags) {
+      add("host functions", program_.steps.size(), tags(expected_), tags(observed_));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string where, std::size_t step, std::string expected, std::string observed) {
+    if (found_.size() == kMaxDifferences) return;
+    const std::string command = step < program_.steps.size() ? print_command(program_.steps[step].command) : "the end";
+    found_.push_back({std::move(where), command, std::move(expected), std::move(observed)});
+  }
+
+  void statuses() {
+    const std::size_t count = std::min(expected_.statuses.size(), observed_.statuses.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      if (expected_.statuses[i] == observed_.statuses[i]) continue;
+      add("status", i, status_text(expected_.statuses[i]), status_text(observed_.statuses[i]));
+    }
+  }
+  void reads() {
+    std::size_t j = 0;
+    for (const BytesSeen& expected : expected_.reads) {
+      while (j < observed_.reads.size() && before(observed_.reads[j], expected)) ++j;
+      if (j == observed_.reads.size() || before(expected, observed_.reads[j])) {
+        add(fmt::format("b{}", expected.buffer), expected.step, fmt::format("{} bytes", expected.bytes.size()),
+            "could not be read");
+        continue;
+      }
+      bytes(expected, observed_.reads[j]);
+    }
+  }
+  static bool before(const BytesSeen& a, const BytesSeen& b) {
+    return a.step != b.step ? a.step < b.step : a.buffer < b.buffer;
+  }
+  void bytes(const BytesSeen& expected, const BytesSeen& observed) {
+    if (expected.bytes == observed.bytes) return;
+    const auto [at, other] =
+        std::mismatch(expected.bytes.begin(), expected.bytes.end(), observed.bytes.begin(), observed.bytes.end());
+    const auto offset = static_cast<std::size_t>(at - expected.bytes.begin());
+    std::size_t differing = 0;
+    for (std::size_t i = 0; i < std::min(expected.bytes.size(), observed.bytes.size()); ++i) {
+      differing += expected.bytes[i] != observed.bytes[i] ? 1 : 0;
+    }
+    add(fmt::format("b{}+{} ({} bytes differ)", expected.buffer, offset, differing), expected.step,
+        hex_bytes(expected.bytes, offset), hex_bytes(observed.bytes, offset));
+  }
+  void topology() {
+    for (std::size_t i = 0; i < std::max(expected_.topology.size(), observed_.topology.size()); ++i) {
+      if (i < expected_.topology.size() && i < observed_.topology.size() &&
+          expected_.topology[i] == observed_.topology[i])
+        continue;
+      const auto text = [i](const Trace& trace) {
+        return i < trace.topology.size()
+                   ? fmt::format("{} nodes, {} edges", trace.topology[i].types.size(), trace.topology[i].edges.size())
+                   : std::string("no graph");
+      };
+      const Id graph = i < expected_.topology.size() ? expected_.topology[i].graph : observed_.topology[i].graph;
+      add(fmt::format("topology of g{}", graph), program_.steps.size(), text(expected_), text(observed_));
+    }
+  }
+  static std::string tags(const Trace& trace) {
+    std::string text;
+    for (const auto& [tag, count] : trace.host_tags)
+      text += fmt::format("{}tag {} x{}", text.empty() ? "" : ", ", tag, count);
+    return text.empty() ? "none ran" : text;
+  }
+
+  const Program& program_;
+  const Trace& expected_;
+  const Trace& observed_;
+  std::vector<Difference> found_;
+};
+
+}  // namespace
+
+std::vector<Difference> compare(const Program& program, const Trace& expected, const Trace& observed) {
+  return Comparison(program, expected, observed).run();
+}
+
+}  // namespace verify

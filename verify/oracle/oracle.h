@@ -1,0 +1,20 @@
+// Oracles: compare what two runs of one program observed.
+//
+// Statuses, bytes, topology and host functions are compared exactly; nothing is normalised away, because both sides ran
+// at the same addresses. What was noted inside a runtime (RuntimeNotes) is not an observation and is not compared.
+#pragma once
+
+#include <vector>
+
+#include "verify/execute/observation.h"
+#include "verify/program/program.h"
+#include "verify/result.h"
+
+namespace verify {
+
+inline constexpr std::size_t kMaxDifferences = 8;  // a report shows no more
+
+// Differences in the order of the program, at most kMaxDifferences; empty when the runs agree.
+[[nodiscard]] std::vector<Difference> compare(const Program& program, const Trace& expected, const Trace& observed);
+
+}  // namespace verify

@@ -1,0 +1,70 @@
+// Evidence of one patch: what every node should hold now, what it held before, and what it does hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hip/recording.h"
+#include "model/graph.h"
+#include "verify/execute/observation.h"
+
+namespace verify {
+
+// One node of the patched graph or executable graph, at any depth.
+struct NodeEvidence {
+  std::string name;  // "g0.n3", "g0.n3/n1"
+  const hip::RecordedNode* recorded = nullptr;
+  const model::NodeParams* actual = nullptr;
+  const model::NodeParams* definition = nullptr;  // the same node of the graph it came from, or null
+  bool touched = false;                           // one of its relocations names a buffer that moved
+};
+
+struct PatchEvidence {
+  std::size_t step = 0;
+  const hip::AddressTable& old_addresses;
+  const hip::AddressTable& new_addresses;
+  const std::vector<std::uint64_t>& buffer_bytes;
+  std::vector<NodeEvidence> nodes;
+  std::uint64_t top_level_touched = 0;  // top-level nodes with a changed relocation, children's included
+  bool opaque_touched = false;
+  std::uint64_t exec_setters = 0, calls = 0, rerecorded = 0;  // HIP calls that the patch made
+
+  [[nodiscard]] bool moved(hip::BufferIndex buffer) const { return old_addresses[buffer] != new_addresses[buffer]; }
+  // Where a value that was an address inside a moved buffer's old place would be now; false when it was none.
+  [[nodiscard]] bool translate(std::uint64_t value, std::uint64_t* translated) const;
+  // Some buffer's new place overlaps some buffer's old place.
+  [[nodiscard]] bool places_overlap() const;
+};
+
+// A field that holds an address, of any node type.
+struct PointerField {
+  std::string name;  // "argument at 8", "dst"
+  const hip::Relocation* relocation = nullptr;
+  std::uint64_t observed = 0;
+};
+[[nodiscard]] std::vector<PointerField> pointer_fields(const NodeEvidence& node);
+
+// The kernel's argument bytes: expected now, and observed. Empty when the node is no kernel.
+struct ArgumentBytes {
+  std::vector<std::byte> expected;
+  std::vector<std::byte> observed;
+  std::vector<char> relocated;  // byte for byte: part of a pointer
+};
+[[nodiscard]] ArgumentBytes argument_bytes(const NodeEvidence& node, const PatchEvidence& patch);
+
+using Violations = std::vector<Violation>;
+
+// One detector a property; each appends what it finds and returns whether the evidence exercised it.
+bool detect_a1(const PatchEvidence& patch, Violations& found);
+bool detect_a2(const PatchEvidence& patch, Violations& found);
+bool detect_a3(const PatchEvidence& patch, Violations& found);
+bool detect_a4(const PatchEvidence& patch, Violations& found);
+bool detect_a5(const PatchEvidence& patch, Violations& found);
+bool detect_a6(const PatchEvidence& patch, Violations& found);
+bool detect_a7(const PatchEvidence& patch, Violations& found);
+bool detect_p3(const PatchEvidence& patch, Violations& found);
+
+[[nodiscard]] std::string hex(std::uint64_t value);
+
+}  // namespace verify
