@@ -1,0 +1,140 @@
+#include "reports/html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "reports/html_sections.h"
+#include "reports/html_writer.h"
+#include "reports/page_style.h"
+
+namespace reports {
+namespace {
+
+// What the campaign came to, in one line and one mood of the style sheet.
+struct Headline {
+  const char* mood;
+  std::string line;
+};
+
+Headline faultless_headline(const verify::CampaignResult& result) {
+  if (result.programs == 0) return {"warn", "No program ran: nothing was checked"};
+  if (!result.fault.empty()) return {"bad", fmt::format("The fault {} was not found", result.fault)};
+  if (result.verdicts.harness_error > 0) {
+    return {"bad", fmt::format("No divergence found, but {} failed in the harness",
+                               counted(result.verdicts.harness_error, "program"))};
+  }
+  if (result.verdicts.agree == 0) return {"warn", "No divergence found, but no program agreed either"};
+  return {result.messages.empty() ? "good" : "warn", "No divergence found"};
+}
+
+Headline headline(const verify::CampaignResult& result) {
+  Headline head = faultless_headline(result);
+  if (!result.findings.empty()) {
+    const std::string count = counted(result.findings.size(), "finding");
+    if (result.fault.empty()) {
+      head = {"bad", fmt::format("{}: the subject differs from the baseline", count)};
+    } else {
+      head = {"good", fmt::format("The fault {} was found: {}", result.fault, count)};
+    }
+  } else if (result.verdicts.diverge > 0) {
+    head = {"bad", fmt::format("{} diverged", counted(result.verdicts.diverge, "program"))};
+  }
+  if (result.interrupted) head.line += " (interrupted: this is what was found so far)";
+  return head;
+}
+
+void write_fact(HtmlWriter& page, std::string_view term, std::string_view value) {
+  page.open("div").element("dt", term).element("dd", value).close();
+}
+
+void write_facts(HtmlWriter& page, const verify::CampaignResult& result) {
+  const bool is_timed = std::isfinite(result.seconds) && result.seconds > 0;
+  const double rate = is_timed ? static_cast<double>(result.programs) / result.seconds : 0.0;
+  page.open("dl", {{"class", "facts"}});
+  write_fact(page, "Subject", result.subject);
+  write_fact(page, "Baseline", result.baseline);
+  if (!result.fault.empty()) write_fact(page, "Fault switched on", result.fault);
+  write_fact(page, "Findings", grouped(result.findings.size()));
+  write_fact(page, "Programs", grouped(result.programs));
+  write_fact(page, "Commands", grouped(result.commands));
+  write_fact(page, "Rate", is_timed ? fmt::format("{:.1f} programs/s", rate) : "not measured");
+  write_fact(page, "Time", is_timed ? fmt::format("{:.1f} s", result.seconds) : "not measured");
+  write_fact(page, "Seed", fmt::format("{}", result.seed));
+  write_fact(page, "Size", fmt::format("{}", result.size));
+  write_fact(page, "Jobs", fmt::format("{}", result.jobs));
+  write_fact(page, "hgcheck version", result.version);
+  page.close().line();
+}
+
+void write_first_screen(HtmlWriter& page, const verify::CampaignResult& result) {
+  const Headline head = headline(result);
+  const auto unexercised = std::count_if(result.properties.begin(), result.properties.end(),
+                                         [](const auto& property) { return property.second.exercised == 0; });
+  page.open("header");
+  page.element("p", "hgcheck: is a patched graph still the graph that recording again would give?",
+               {{"class", "kind"}});
+  page.open("div", {{"class", std::string("verdict ") + head.mood}});
+  page.element("h1", head.line);
+  page.element("p", fmt::format("{} against {}", result.subject, result.baseline));
+  if (unexercised > 0) {
+    page.element("p", fmt::format("{} of {} properties were never exercised, and so have not passed.", unexercised,
+                                  result.properties.size()));
+  }
+  page.close();
+  write_facts(page, result);
+  page.open("nav", {{"aria-label", "Sections"}}).open("ul");
+  for (const auto& [anchor, name] : {std::pair{"#findings", "Findings"},
+                                     {"#properties", "Properties"},
+                                     {"#verdicts", "Verdicts"},
+                                     {"#coverage", "Coverage"},
+                                     {"#sampling", "Sampling"},
+                                     {"#messages", "Messages"}}) {
+    page.open("li").element("a", name, {{"href", anchor}}).close();
+  }
+  page.close().close().close().line();
+}
+
+void write_head(HtmlWriter& page, const verify::CampaignResult& result) {
+  page.open("head").line();
+  page.empty("meta", {{"charset", "utf-8"}});
+  page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  // Were escaping ever wrong, a program's text could still fetch nothing.
+  page.empty("meta", {{"http-equiv", "Content-Security-Policy"},
+                      {"content", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"}});
+  page.element("title", fmt::format("hgcheck: {}", headline(result).line));
+  page.open("style").raw(kPageStyle).close().line();
+  page.close().line();
+}
+
+}  // namespace
+
+std::string to_html(const verify::CampaignResult& result) {
+  HtmlWriter page;
+  page.raw("<!DOCTYPE html>\n");
+  page.open("html", {{"lang", "en"}}).line();
+  write_head(page, result);
+  page.open("body").line();
+  page.element("a", "Skip to the findings", {{"class", "skip"}, {"href", "#findings"}}).line();
+  write_first_screen(page, result);
+  page.open("main").line();
+  write_findings(page, result);
+  write_properties(page, result);
+  write_verdicts(page, result);
+  write_coverage(page, result);
+  write_sampling(page, result);
+  write_messages(page, result);
+  page.element("p", "", {{"id", "copy-status"}, {"role", "status"}, {"class", "unseen"}});
+  page.close().line();
+  page.open("footer");
+  page.element("p", fmt::format("Written by hgcheck {}. The same data: report.json and junit.xml beside this page.",
+                                result.version));
+  page.close().line();
+  page.open("script").raw(kPageScript).close().line();
+  page.close().close().line();
+  return page.take();
+}
+
+}  // namespace reports

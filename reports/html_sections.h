@@ -1,0 +1,34 @@
+// The sections of the page, each written into a page that is already open. Inside of html.cpp, for no one else.
+//
+// Promises: a section with nothing to say says that it is empty (a hole has to be seen), and every cut at a bound is
+// stated where it is made.
+#pragma once
+
+#include <cstddef>
+
+#include "reports/html_writer.h"
+#include "verify/result.h"
+
+namespace reports {
+
+// Past these the page names the .program file instead: a page that no browser can scroll helps nobody.
+inline constexpr std::size_t kMaxFindingsWithGraphs = 25;
+inline constexpr std::size_t kMaxOpenFindings = 3;
+inline constexpr std::size_t kMaxShownDifferences = 20;
+inline constexpr std::size_t kMaxShownUnits = 64;  // bytes or words of one value
+inline constexpr std::size_t kMaxShownProgramBytes = 20'000;
+
+void write_findings(HtmlWriter& page, const verify::CampaignResult& result);
+void write_properties(HtmlWriter& page, const verify::CampaignResult& result);
+void write_verdicts(HtmlWriter& page, const verify::CampaignResult& result);
+void write_coverage(HtmlWriter& page, const verify::CampaignResult& result);
+void write_sampling(HtmlWriter& page, const verify::CampaignResult& result);
+void write_messages(HtmlWriter& page, const verify::CampaignResult& result);
+
+// 1234567 as "1,234,567", for a person.
+[[nodiscard]] std::string grouped(std::uint64_t number);
+
+// "1 program", "2 programs".
+[[nodiscard]] std::string counted(std::uint64_t number, std::string_view one);
+
+}  // namespace reports
