@@ -1,0 +1,31 @@
+// The board: counters that a worker process keeps where the campaign can read them, so that a crash loses nothing.
+//
+// One board a worker, in memory shared between the processes; the worker is the only writer, the campaign reads at any time.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "verify/execute/observation.h"
+
+namespace fuzz {
+
+inline constexpr std::size_t kMaxFeatures = 192;
+inline constexpr std::size_t kVerdicts = 7;
+
+struct Board {
+  using Counter = std::atomic<std::uint64_t>;  // relaxed throughout: they are statistics
+  static_assert(Counter::is_always_lock_free);
+
+  Counter index;             // of the program being judged
+  Counter busy_since_ns;     // steady clock; 0 between programs
+  Counter done;              // the worker ran out of programs
+  Counter programs, commands;
+  std::array<Counter, kVerdicts> verdicts;
+  std::array<Counter, verify::kProperties> exercised, violated;
+  std::array<Counter, kMaxFeatures> features;
+  Counter generate_ns, judge_ns;
+};
+
+}  // namespace fuzz

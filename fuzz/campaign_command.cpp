@@ -1,0 +1,156 @@
+// `hgcheck campaign`: options checked before the work, progress on a terminal, results at the end.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "fuzz/commands.h"
+#include "fuzz/files.h"
+#include "reports/json.h"
+#include "reports/report.h"
+#include "verify/properties/property.h"
+
+namespace fuzz {
+
+namespace {
+
+std::atomic<int> g_interrupts{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void on_interrupt(int) {
+  if (g_interrupts.fetch_add(1) >= 1) _exit(kInterrupted);  // a second Ctrl-C means now
+}
+
+int complain(const std::string& message) {
+  std::cerr << "hgcheck: " << message << "\n";
+  return kUsage;
+}
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted) : shown_(wanted && isatty(STDERR_FILENO) != 0) {}
+  void show(const Progress& p) {
+    if (!shown_) return;
+    const double rate = p.seconds > 0 ? static_cast<double>(p.programs) / p.seconds : 0;
+    std::cerr << fmt::format("\r\x1b[K{:.0f} s  {} programs  {:.0f}/s  {} findings{}  {} of {} features", p.seconds, p.programs,
+                             rate, p.findings, p.shrinking != 0 ? fmt::format(" ({} to shrink)", p.shrinking) : "",
+                             p.features_seen, p.features)
+              << std::flush;
+  }
+  void clear() const {
+    if (shown_) std::cerr << "\r\x1b[K" << std::flush;
+  }
+
+ private:
+  bool shown_;
+};
+
+hip::Result<std::set<std::string>> load_accepted(const std::string& path) {
+  std::set<std::string> causes;
+  if (path.empty()) return causes;
+  std::ifstream file(path);
+  if (!file) return hip::Error{1, fmt::format("--accept: {} cannot be read", path)};
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line[0] != '#') causes.insert(line);
+  }
+  return causes;
+}
+
+void print_findings(const CampaignOutcome& outcome) {
+  for (const verify::Finding& finding : outcome.result.findings) {
+    std::cout << fmt::format("\n{}  {}\n", finding.id, finding.summary);
+    if (!finding.also.empty()) {
+      std::cout << "  also breaks";
+      for (const std::string& id : finding.also) std::cout << " " << id;
+      std::cout << "\n";
+    }
+    std::cout << fmt::format("  {} of {} commands, seen in {} programs\n", finding.commands, finding.original_commands, finding.seen);
+    if (!finding.replay.empty()) std::cout << "  replay: " << finding.replay << "\n";
+  }
+}
+
+void print_result(const CampaignOutcome& outcome, bool quiet) {
+  const verify::CampaignResult& result = outcome.result;
+  const verify::VerdictCounts& v = result.verdicts;
+  if (!quiet) {
+    std::cout << fmt::format("{} against {}, seed {}, size {}{}\n", result.subject, result.baseline, result.seed, result.size,
+                             result.fault.empty() ? "" : ", fault " + result.fault);
+    std::cout << fmt::format("{} programs, {} commands in {:.1f} s ({:.0f} programs/s, {} jobs)\n", result.programs,
+                             result.commands, result.seconds,
+                             result.seconds > 0 ? static_cast<double>(result.programs) / result.seconds : 0, result.jobs);
+    std::cout << fmt::format("agree {}, diverge {}, known quirk {}, poisoned {}, unsupported {}, discarded {}, harness error {}\n",
+                             v.agree, v.diverge, v.known_quirk, v.poisoned, v.unsupported, v.discarded, v.harness_error);
+    std::cout << "exercised:";
+    for (const auto& [id, count] : result.properties) std::cout << fmt::format(" {} {}", id, count.exercised);
+    std::cout << "\n";
+    for (const auto& [feature, count] : result.coverage) {
+      if (count == 0) std::cout << "never generated: " << feature << "\n";
+    }
+    for (const auto& [reason, count] : result.reasons) std::cout << fmt::format("{} x{}\n", reason, count);
+    for (const std::string& message : result.messages) std::cout << message << "\n";
+  }
+  print_findings(outcome);
+  const char* verdict = outcome.interrupted              ? "interrupted"
+                        : !result.findings.empty()       ? (result.fault.empty() ? "divergences found" : "the fault was found")
+                        : outcome.cap_exceeded           ? "not a valid campaign"
+                        : result.fault.empty()           ? "no divergence"
+                                                         : "the fault was not found";
+  std::cout << verdict << "\n" << std::flush;
+}
+
+int exit_status(const CampaignOutcome& outcome) {
+  if (outcome.interrupted) return kInterrupted;
+  if (!outcome.result.findings.empty()) return kDiverged;
+  if (outcome.cap_exceeded) return kHarness;
+  return kAgreed;
+}
+
+}  // namespace
+
+int run(CampaignCommand command) {
+  CampaignOptions& options = command.campaign;
+  for (const std::string& id : options.properties) {
+    if (verify::find_property(id) == nullptr) {
+      return complain(fmt::format("--property: there is no property '{}'; 'hgcheck properties' lists them", id));
+    }
+  }
+  if (options.programs == 0 && options.seconds <= 0) options.seconds = 30;
+  for (const hip::Status& status : {usable_folder("--report", options.report), writable("--json", command.json)}) {
+    if (!status) return complain(status.error().message);
+  }
+  hip::Result<std::set<std::string>> accepted = load_accepted(command.accept);
+  if (!accepted) return complain(accepted.error().message);
+  options.accepted = std::move(accepted).value();
+
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  ProgressLine line(!command.quiet);
+  hip::Result<CampaignOutcome> outcome = run_campaign(
+      options, [] { return g_interrupts.load() != 0; }, [&line](const Progress& progress) { line.show(progress); });
+  line.clear();
+  if (!outcome) return complain(outcome.error().message);
+  const verify::CampaignResult& result = outcome.value().result;
+  print_result(outcome.value(), command.quiet);
+  int status = exit_status(outcome.value());
+  if (!options.report.empty()) {
+    if (const hip::Status written = reports::write_report(result, options.report); !written) {
+      status = complain(written.error().message);
+    } else if (!command.quiet) {
+      std::cout << "report: " << (std::filesystem::path(options.report) / "index.html").string() << "\n";
+    }
+  }
+  if (!command.json.empty()) {
+    if (const hip::Status written = write_text(command.json, reports::to_json(result).dump(2) + "\n"); !written) {
+      status = complain(written.error().message);
+    }
+  }
+  return status;
+}
+
+}  // namespace fuzz

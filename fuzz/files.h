@@ -1,0 +1,20 @@
+// Files that commands read and write; every error names the path and the remedy.
+#pragma once
+
+#include <string>
+
+#include "hip/result/result.h"
+#include "verify/program/program.h"
+
+namespace fuzz {
+
+// A program from a file, parsed and validated.
+[[nodiscard]] hip::Result<verify::Program> load_program(const std::string& path);
+// "-" is standard output.
+[[nodiscard]] hip::Status write_text(const std::string& path, const std::string& text);
+// Can `path` be written? Asked before hours of work. Leaves an existing file as it is and no new one behind.
+[[nodiscard]] hip::Status writable(const std::string& option, const std::string& path);
+// Makes the folder if it is missing and tries to write in it.
+[[nodiscard]] hip::Status usable_folder(const std::string& option, const std::string& path);
+
+}  // namespace fuzz

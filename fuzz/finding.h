@@ -1,0 +1,32 @@
+// From a judgement to a finding: its cause, its name, its one-line summary, its picture.
+#pragma once
+
+#include <string>
+
+#include "fuzz/setup.h"
+#include "verify/result.h"
+
+namespace fuzz {
+
+// What two findings have in common when they are one bug: the property and the place, numbers left out.
+[[nodiscard]] std::string cause_of(const verify::Judgement& judgement);
+
+// The checks that a campaign makes of its `index`-th program, and what everything else makes of every program.
+[[nodiscard]] verify::JudgeOptions campaign_checks(std::uint64_t index);
+[[nodiscard]] verify::JudgeOptions all_checks(std::uint64_t schedule_seed);
+
+// `index`: of the campaign's program it came from.
+[[nodiscard]] verify::Finding make_finding(const Setup& setup, const verify::Program& shrunk,
+                                           const verify::Judgement& judgement, std::uint64_t index,
+                                           std::uint64_t original_commands);
+
+// Shrinks while the most specific property stays the same; every candidate runs in a process of its own.
+struct Shrunk {
+  verify::Program program;
+  verify::Judgement judgement;
+  bool reproduced = false;  // false: the judgement did not come back, the program is as it was
+};
+[[nodiscard]] Shrunk shrink_finding(Setup& setup, const verify::Program& program, const verify::JudgeOptions& checks,
+                                    double program_timeout, double budget_seconds);
+
+}  // namespace fuzz

@@ -1,0 +1,142 @@
+#include "fuzz/isolate.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace fuzz {
+
+namespace {
+
+using nlohmann::json;
+using verify::Judgement;
+
+std::string encode(const Judgement& judgement) {
+  json broken = json::array(), violations = json::array(), differences = json::array();
+  for (const verify::PropertyId id : judgement.broken) broken.push_back(static_cast<int>(id));
+  for (const verify::Violation& v : judgement.violations) {
+    violations.push_back({static_cast<int>(v.property), v.step, v.where, v.expected, v.observed});
+  }
+  for (const verify::Difference& d : judgement.differences) {
+    differences.push_back({d.where, d.command, d.expected, d.observed});
+  }
+  return json{{"verdict", static_cast<int>(judgement.verdict)}, {"reason", judgement.reason}, {"broken", broken},
+              {"violations", violations}, {"differences", differences}}
+      .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Judgement decode(const json& data) {
+  Judgement judgement;
+  judgement.verdict = static_cast<verify::VerdictKind>(data.at("verdict").get<int>());
+  judgement.reason = data.at("reason").get<std::string>();
+  for (const json& id : data.at("broken")) judgement.broken.push_back(static_cast<verify::PropertyId>(id.get<int>()));
+  for (const json& v : data.at("violations")) {
+    judgement.violations.push_back({static_cast<verify::PropertyId>(v.at(0).get<int>()), v.at(1).get<std::size_t>(),
+                                    v.at(2).get<std::string>(), v.at(3).get<std::string>(), v.at(4).get<std::string>()});
+  }
+  for (const json& d : data.at("differences")) {
+    judgement.differences.push_back({d.at(0).get<std::string>(), d.at(1).get<std::string>(), d.at(2).get<std::string>(),
+                                     d.at(3).get<std::string>()});
+  }
+  return judgement;
+}
+
+void send(int fd, const std::string& text) {
+  std::size_t sent = 0;
+  while (sent < text.size()) {
+    const ssize_t n = write(fd, text.data() + sent, text.size() - sent);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(1);
+    sent += static_cast<std::size_t>(n);
+  }
+}
+
+// Everything until the other end closes; false when the time is up.
+bool receive(int fd, double timeout_seconds, std::string& text) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;
+    pollfd poller{fd, POLLIN, 0};
+    if (poll(&poller, 1, static_cast<int>(left.count())) <= 0) continue;
+    char buffer[4096];
+    const ssize_t n = read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return true;
+    text.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+struct ChildResult {
+  std::optional<Judgement> judgement;
+  std::string death;  // what became of the process, when there is no judgement
+};
+
+ChildResult judge_in_child(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
+                           double timeout_seconds) {
+  int ends[2];
+  if (pipe(ends) != 0) return {{}, fmt::format("no pipe: {}", std::strerror(errno))};
+  const pid_t child = fork();
+  if (child < 0) {
+    close(ends[0]);
+    close(ends[1]);
+    return {{}, fmt::format("no process: {}", std::strerror(errno))};
+  }
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(ends[0]);
+    send(ends[1], encode(setup.judge().judge(program, options)));
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  const bool answered = receive(ends[0], timeout_seconds, text);
+  close(ends[0]);
+  if (!answered) kill(child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!answered) return {{}, fmt::format("hung: no answer within {} seconds", timeout_seconds)};
+  const json data = json::parse(text, nullptr, false);
+  if (data.is_discarded() || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return {{}, describe_wait_status(status)};
+  return {decode(data), {}};
+}
+
+}  // namespace
+
+std::string describe_wait_status(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return fmt::format("exit status {}", WIFEXITED(status) ? WEXITSTATUS(status) : status);
+}
+
+verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
+                                 double timeout_seconds) {
+  ChildResult result = judge_in_child(setup, program, options, timeout_seconds);
+  if (result.judgement) return std::move(*result.judgement);
+  const auto survives = [&](bool verify::JudgeOptions::* without) {
+    verify::JudgeOptions other = options;
+    other.*without = false;
+    const ChildResult again = judge_in_child(setup, program, other, timeout_seconds);
+    return again.judgement && again.judgement->verdict != verify::VerdictKind::kDiverge;
+  };
+  Judgement judgement;
+  judgement.verdict = verify::VerdictKind::kDiverge;
+  if (survives(&verify::JudgeOptions::poison)) {
+    judgement.broken.push_back(verify::PropertyId::kP1);
+  } else if (survives(&verify::JudgeOptions::failures)) {
+    judgement.broken.push_back(verify::PropertyId::kP4);
+  }
+  judgement.broken.push_back(verify::PropertyId::kP11);
+  judgement.differences.push_back({"process", "the program", "an end", result.death});
+  return judgement;
+}
+
+}  // namespace fuzz

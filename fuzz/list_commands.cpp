@@ -1,0 +1,61 @@
+// `hgcheck subjects`, `faults` and `properties`.
+#include <fmt/format.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "fuzz/commands.h"
+#include "fuzz/files.h"
+#include "verify/properties/property.h"
+
+namespace fuzz {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+int finish(const std::string& path, const ordered_json& json) {
+  if (path.empty()) return kAgreed;
+  if (const hip::Status status = write_text(path, json.dump(2) + "\n"); !status) {
+    std::cerr << "hgcheck: " << status.error().message << "\n";
+    return kUsage;
+  }
+  return kAgreed;
+}
+
+}  // namespace
+
+int list_subjects(const std::string& path) {
+  ordered_json json = ordered_json::array();
+  for (const verify::SubjectListing& subject : verify::list_subjects()) {
+    std::cout << fmt::format("{:<16} {}\n", subject.name, subject.unavailable.empty() ? subject.description : subject.unavailable);
+    json.push_back({{"name", subject.name}, {"description", subject.description}, {"unavailable", subject.unavailable}});
+  }
+  return finish(path, json);
+}
+
+int list_faults(const std::string& path) {
+  ordered_json json = ordered_json::array();
+  for (const Fault& fault : faults()) {
+    ordered_json properties = ordered_json::array();
+    std::string names;
+    for (const verify::PropertyId id : fault.properties) {
+      properties.push_back(verify::property(id).name);
+      names += (names.empty() ? "" : ",") + std::string(verify::property(id).name);
+    }
+    std::cout << fmt::format("{}  {:<8} {:<6} {}\n", fault.id, fault.system, names, fault.summary);
+    json.push_back({{"id", fault.id}, {"system", fault.system}, {"properties", properties}, {"summary", fault.summary}});
+  }
+  return finish(path, json);
+}
+
+int list_properties(const std::string& path) {
+  ordered_json json = ordered_json::array();
+  for (const verify::Property& property : verify::properties()) {
+    std::cout << fmt::format("{:<4} {:<26} {}\n", property.name, property.title, property.sentence);
+    json.push_back({{"id", property.name}, {"title", property.title}, {"sentence", property.sentence}});
+  }
+  return finish(path, json);
+}
+
+}  // namespace fuzz

@@ -1,0 +1,149 @@
+// hgcheck: the command line. Parsing only; what commands do is in their own files.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+#include "fuzz/commands.h"
+#include "verify/program/text.h"
+
+#ifndef HGCHECK_VERSION
+#error "the build defines HGCHECK_VERSION"
+#endif
+
+namespace {
+
+void add_setup(CLI::App& app, fuzz::SetupOptions& setup) {
+  app.add_option("--subject", setup.subject, "What is tested, as RUNTIME:STRATEGY ('hgcheck subjects' lists them)")->capture_default_str();
+  app.add_option("--fault", setup.fault, "Switch on a known defect ('hgcheck faults' lists them)");
+}
+
+void add_baseline(CLI::App& app, fuzz::SetupOptions& setup) {
+  app.add_option("--baseline", setup.baseline, "What it is held against")->capture_default_str();
+}
+
+// "2/8": the second of eight.
+std::string parse_shard(const std::string& text, fuzz::CampaignOptions& options) {
+  const std::size_t slash = text.find('/');
+  try {
+    std::size_t used = 0, used_too = 0;
+    options.shard = std::stoull(text.substr(0, slash), &used);
+    const std::string total = slash == std::string::npos ? "" : text.substr(slash + 1);
+    options.shards = std::stoull(total, &used_too);
+    if (used == slash && used_too == total.size() && options.shard >= 1 && options.shard <= options.shards) return {};
+  } catch (const std::exception&) {  // std::stoull has no other way to say no
+  }
+  return fmt::format("'{}' is not a shard: write I/N with I from 1 to N, like 1/4", text);
+}
+
+struct Commands {
+  CLI::App app{"Is a HIP graph that was patched in place still the graph you would have got by recording it again?", "hgcheck"};
+  fuzz::CampaignCommand campaign;
+  fuzz::ReplayCommand replay;
+  fuzz::ShrinkCommand shrink;
+  std::string check_file, list_json, shard;
+  CLI::App* chosen = nullptr;
+
+  void add_campaign() {
+    CLI::App* c = app.add_subcommand("campaign", "Generate programs, run them on a subject and a baseline, shrink what differs");
+    fuzz::CampaignOptions& o = campaign.campaign;
+    add_setup(*c, o.setup);
+    add_baseline(*c, o.setup);
+    auto* programs = c->add_option("--programs", o.programs, "How many programs")->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 48));
+    c->add_option("--seconds", o.seconds, "How long (30 when neither is given)")->check(CLI::Range(0.1, 1e8))->excludes(programs);
+    c->add_option("--seed", o.seed, "The same seed, size and version give the same programs")->capture_default_str();
+    c->add_option("--size", o.size, "Commands in a program, about")->check(CLI::Range(8U, 2000U))->capture_default_str();
+    c->add_option("--jobs", o.jobs, "Worker processes")->check(CLI::Range(1U, 256U))->capture_default_str();
+    c->add_option("--shard", shard, "I/N: only every N-th program, beginning with the I-th");
+    c->add_option("--property", o.properties, "Report findings of these properties only")->take_all();
+    c->add_option("--program-timeout", o.program_timeout, "Seconds after which a program hangs")->check(CLI::Range(0.1, 86400.0))->capture_default_str();
+    c->add_option("--accept", campaign.accept, "File of causes that are known, one a line: they do not count");
+    c->add_option("--report", o.report, "Folder for the report and the findings' programs");
+    c->add_option("--json", campaign.json, "File for the result as JSON ('-': standard output)");
+    c->add_flag("--quiet", campaign.quiet, "Findings and the verdict only");
+  }
+  void add_program_commands() {
+    CLI::App* r = app.add_subcommand("replay", "Run one program and say what differs");
+    r->add_option("file", replay.file, "FILE.program")->required();
+    add_setup(*r, replay.setup);
+    add_baseline(*r, replay.setup);
+    r->add_flag("--trace", replay.trace, "Print every command and how it ended");
+    r->add_option("--json", replay.json, "File for the verdict as JSON");
+    CLI::App* s = app.add_subcommand("shrink", "Make a diverging program as short as it can be");
+    s->add_option("file", shrink.file, "FILE.program")->required();
+    add_setup(*s, shrink.setup);
+    s->add_option("-o", shrink.output, "Where to (standard output)");
+    CLI::App* k = app.add_subcommand("check", "Parse and validate a program");
+    k->add_option("file", check_file, "FILE.program")->required();
+  }
+  void add_lists() {
+    for (const auto& [name, what] : {std::pair{"subjects", "List what can be tested"}, std::pair{"faults", "List the known defects"},
+                                     std::pair{"properties", "List what must hold"}}) {
+      app.add_subcommand(name, what)->add_option("--json", list_json, "File for the list as JSON");
+    }
+  }
+
+  int run() {
+    if (!shard.empty()) {
+      if (const std::string error = parse_shard(shard, campaign.campaign); !error.empty()) {
+        std::cerr << "hgcheck: --shard: " << error << "\n";
+        return fuzz::kUsage;
+      }
+    }
+    const std::string name = app.get_subcommands().front()->get_name();
+    if (name == "campaign") return fuzz::run(campaign);
+    if (name == "replay") return fuzz::run(replay);
+    if (name == "shrink") return fuzz::run(shrink);
+    if (name == "check") return fuzz::check(check_file);
+    if (name == "subjects") return fuzz::list_subjects(list_json);
+    if (name == "faults") return fuzz::list_faults(list_json);
+    return fuzz::list_properties(list_json);
+  }
+};
+
+constexpr const char* kExamples = R"(
+Five things to do with it:
+  hgcheck campaign --seconds 60 --report report     look for divergences
+  hgcheck campaign --fault F01                      see it find a known defect
+  hgcheck replay report/A1-000123.program --trace   look at a finding
+  hgcheck shrink mine.program -o small.program      make a program of your own small
+  hgcheck subjects                                  see what can be tested here
+Exit status: 0 no divergence, 1 divergence (or the fault was found), 2 usage or bad input, 3 harness error or cap,
+125 replay: cannot run, 130 interrupted.)";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Commands commands;
+  commands.campaign.campaign.version = HGCHECK_VERSION;
+  commands.campaign.campaign.jobs = std::clamp(std::thread::hardware_concurrency(), 1U, 256U);
+  commands.app.set_version_flag("--version", std::string("hgcheck ") + HGCHECK_VERSION);
+  commands.app.footer(kExamples);
+  commands.app.require_subcommand(0, 1);
+  commands.add_campaign();
+  commands.add_program_commands();
+  commands.add_lists();
+  if (argc > 1 && argv[1][0] != '-') {
+    const auto known = commands.app.get_subcommands([](CLI::App*) { return true; });
+    const bool found = std::any_of(known.begin(), known.end(), [&](CLI::App* app) { return app->get_name() == argv[1]; });
+    if (!found) {
+      std::cerr << fmt::format("hgcheck: there is no command '{}'; 'hgcheck --help' lists them\n", argv[1]);
+      return fuzz::kUsage;
+    }
+  }
+  try {
+    commands.app.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help and --version
+    return commands.app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "hgcheck: " << error.what() << " ('--help' after a command explains it)\n";
+    return fuzz::kUsage;
+  }
+  if (commands.app.get_subcommands().empty()) {
+    std::cout << commands.app.help();
+    return argc > 1 ? fuzz::kUsage : fuzz::kAgreed;
+  }
+  return commands.run();
+}

@@ -1,0 +1,175 @@
+// `hgcheck replay`, `shrink` and `check`: one program from a file.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "fuzz/commands.h"
+#include "fuzz/files.h"
+#include "fuzz/finding.h"
+#include "fuzz/isolate.h"
+#include "verify/program/text.h"
+#include "verify/properties/property.h"
+
+namespace fuzz {
+
+namespace {
+
+constexpr double kReplayTimeout = 60;    // seconds for one judgement
+constexpr double kShrinkBudget = 600;    // a person asked for this one
+constexpr std::uint64_t kSchedules = 4;  // orders that a replay tries
+
+int complain(const std::string& message) {
+  std::cerr << "hgcheck: " << message << "\n";
+  return kUsage;
+}
+
+struct Judged {
+  verify::Judgement judgement;
+  verify::JudgeOptions checks;
+};
+
+// The first of a few schedules that diverges, else the last.
+Judged judge_all(Setup& setup, const verify::Program& program) {
+  Judged judged;
+  for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
+    judged.checks = all_checks(seed);
+    judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout);
+    if (judged.judgement.verdict != verify::VerdictKind::kAgree) break;
+  }
+  return judged;
+}
+
+const char* verdict_name(verify::VerdictKind kind) {
+  switch (kind) {
+    case verify::VerdictKind::kAgree: return "agree";
+    case verify::VerdictKind::kDiverge: return "diverge";
+    case verify::VerdictKind::kKnownQuirk: return "known_quirk";
+    case verify::VerdictKind::kPoisoned: return "poisoned";
+    case verify::VerdictKind::kUnsupported: return "unsupported";
+    case verify::VerdictKind::kDiscarded: return "discarded";
+    case verify::VerdictKind::kHarnessError: break;
+  }
+  return "harness_error";
+}
+
+int status_of(verify::VerdictKind kind) {
+  switch (kind) {
+    case verify::VerdictKind::kAgree:
+    case verify::VerdictKind::kKnownQuirk: return kAgreed;
+    case verify::VerdictKind::kDiverge: return kDiverged;
+    case verify::VerdictKind::kUnsupported: return kCannotRun;
+    case verify::VerdictKind::kDiscarded: return kUsage;
+    case verify::VerdictKind::kPoisoned:
+    case verify::VerdictKind::kHarnessError: break;
+  }
+  return kHarness;
+}
+
+void print_judgement(const verify::Judgement& judgement) {
+  std::cout << verdict_name(judgement.verdict);
+  if (!judgement.reason.empty()) std::cout << ": " << judgement.reason;
+  std::cout << "\n";
+  for (const verify::PropertyId id : judgement.broken) {
+    const verify::Property& property = verify::property(id);
+    std::cout << fmt::format("breaks {} {}: {}\n", property.name, property.title, property.sentence);
+  }
+  for (const verify::Violation& v : judgement.violations) {
+    std::cout << fmt::format("  {} {}\n    expected {}\n    observed {}\n", verify::property(v.property).name, v.where, v.expected, v.observed);
+  }
+  for (const verify::Difference& d : judgement.differences) {
+    std::cout << fmt::format("  {} at '{}'\n    expected {}\n    observed {}\n", d.where, d.command, d.expected, d.observed);
+  }
+}
+
+nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify::Program& program, const verify::Judgement& judgement) {
+  nlohmann::ordered_json json = {{"program", command.file},
+                                 {"subject", command.setup.subject},
+                                 {"baseline", command.setup.baseline},
+                                 {"fault", command.setup.fault},
+                                 {"commands", verify::counted_commands(program)},
+                                 {"verdict", verdict_name(judgement.verdict)},
+                                 {"reason", judgement.reason}};
+  json["properties"] = nlohmann::ordered_json::array();
+  for (const verify::PropertyId id : judgement.broken) json["properties"].push_back(verify::property(id).name);
+  json["differences"] = nlohmann::ordered_json::array();
+  for (const verify::Difference& d : judgement.differences) {
+    json["differences"].push_back({{"where", d.where}, {"command", d.command}, {"expected", d.expected}, {"observed", d.observed}});
+  }
+  return json;
+}
+
+// Every command with how it ended on the subject; in a process of its own, printed as it goes.
+void print_trace(Setup& setup, const verify::Program& program) {
+  std::cout << std::flush;
+  const pid_t child = fork();
+  if (child == 0) {
+    verify::RunOptions options;
+    const verify::RunResult result = setup.subject().run(program, options);
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      const verify::StepStatus& status = result.trace.statuses[i];
+      std::cout << fmt::format("{:>4}  {:<60} {}\n", i + 1, verify::print_command(program.steps[i].command), hip::status_name(status.code));
+    }
+    const verify::Trace& trace = result.trace;
+    std::cout << fmt::format("{} HIP calls, {} patches, {} recorded again, {} injected failures\n", trace.calls, trace.patches,
+                             trace.fallbacks, trace.failures_fired);
+    if (!trace.notes.fault.empty()) std::cout << "fault: " << trace.notes.fault << "\n";
+    std::cout << std::flush;
+    _exit(0);
+  }
+  int status = 0;
+  if (child > 0 && waitpid(child, &status, 0) == child && status != 0) {
+    std::cout << "the trace ends here: " << describe_wait_status(status) << "\n";
+  }
+}
+
+}  // namespace
+
+int run(const ReplayCommand& command) {
+  const hip::Result<verify::Program> program = load_program(command.file);
+  if (!program) return complain(program.error().message);
+  hip::Result<std::unique_ptr<Setup>> setup = Setup::make(command.setup);
+  if (!setup) return complain(setup.error().message);
+  if (const hip::Status status = writable("--json", command.json); !status) return complain(status.error().message);
+  if (command.trace) print_trace(*setup.value(), program.value());
+  const Judged judged = judge_all(*setup.value(), program.value());
+  print_judgement(judged.judgement);
+  if (!command.json.empty()) {
+    const nlohmann::ordered_json json = judgement_json(command, program.value(), judged.judgement);
+    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    if (const hip::Status status = write_text(command.json, text); !status) return complain(status.error().message);
+  }
+  return status_of(judged.judgement.verdict);
+}
+
+int run(const ShrinkCommand& command) {
+  const hip::Result<verify::Program> program = load_program(command.file);
+  if (!program) return complain(program.error().message);
+  hip::Result<std::unique_ptr<Setup>> setup = Setup::make(command.setup);
+  if (!setup) return complain(setup.error().message);
+  if (const hip::Status status = writable("-o", command.output); !status) return complain(status.error().message);
+  const Judged judged = judge_all(*setup.value(), program.value());
+  if (judged.judgement.verdict != verify::VerdictKind::kDiverge) {
+    std::cerr << fmt::format("hgcheck: {} does not diverge ({}): there is nothing to shrink\n", command.file, verdict_name(judged.judgement.verdict));
+    return status_of(judged.judgement.verdict);
+  }
+  const Shrunk shrunk = shrink_finding(*setup.value(), program.value(), judged.checks, kReplayTimeout, kShrinkBudget);
+  const std::string text = verify::print_program(shrunk.program);
+  if (const hip::Status status = write_text(command.output.empty() ? "-" : command.output, text); !status) {
+    return complain(status.error().message);
+  }
+  std::cerr << fmt::format("hgcheck: {} commands of {}, breaks {}\n", verify::counted_commands(shrunk.program),
+                           verify::counted_commands(program.value()), verify::property(shrunk.judgement.broken.front()).name);
+  return kDiverged;
+}
+
+int check(const std::string& file) {
+  const hip::Result<verify::Program> program = load_program(file);
+  if (!program) return complain(program.error().message);
+  std::cout << fmt::format("{}: {} commands, valid\n", file, program.value().steps.size());
+  return kAgreed;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,43 @@
+// What a command runs programs on: a subject, a baseline, and a fault that may be switched on in the subject.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fuzz/faults/catalogue.h"
+#include "hip/result/result.h"
+#include "verify/execute/subject.h"
+#include "verify/oracle/judge.h"
+
+namespace fuzz {
+
+struct SetupOptions {
+  std::string subject = "model:patch";
+  std::string baseline = "model:rebuild";
+  std::string fault;  // of the catalogue, or empty
+};
+
+class Setup {
+ public:
+  // An error names the option, what is wrong with it and what there is.
+  static hip::Result<std::unique_ptr<Setup>> make(const SetupOptions& options);
+
+  [[nodiscard]] verify::Judge& judge() { return judge_; }
+  [[nodiscard]] verify::Executor& subject() { return subject_->executor(); }
+  [[nodiscard]] const SetupOptions& options() const { return options_; }
+  // " --subject S --fault F" as far as they are not the defaults.
+  [[nodiscard]] std::string arguments() const;
+
+ private:
+  Setup(SetupOptions options, std::unique_ptr<verify::Subject> subject, std::unique_ptr<verify::Subject> baseline)
+      : options_(std::move(options)),
+        subject_(std::move(subject)),
+        baseline_(std::move(baseline)),
+        judge_(subject_->executor(), baseline_->executor()) {}
+  SetupOptions options_;
+  std::unique_ptr<verify::Subject> subject_;
+  std::unique_ptr<verify::Subject> baseline_;
+  verify::Judge judge_;
+};
+
+}  // namespace fuzz
