@@ -53,6 +53,7 @@ class Run {
       StepStatus status;
       for (std::uint32_t k = 0; k < step.repeat && status.code == 0; ++k) status = run_command(step.command);
       trace_.statuses.push_back(status);
+      if (status.code != 0 && !std::holds_alternative<Update>(step.command)) break;
     }
     finish();
     return {std::move(trace_), memory_.script()};
@@ -87,6 +88,28 @@ class Run {
     const hip::Status status = std::visit([this](const auto& c) { return perform(c); }, command);
     return {status ? 0 : status.error().code, update_result_};
   }
+
+  // ---- objects: after a command that failed for good (a sticky error, say) those it should have made do not exist
+
+  template <class Map>
+  static auto* find(Map& map, Id id) {
+    const auto found = map.find(id);
+    return found == map.end() ? nullptr : &found->second;
+  }
+  GraphObject* live_graph(Id id) {
+    GraphObject* graph = find(graphs_, id);
+    return graph != nullptr && graph->alive ? graph : nullptr;
+  }
+  ExecObject* live_exec(Id id) {
+    ExecObject* exec = find(execs_, id);
+    return exec != nullptr && exec->alive ? exec : nullptr;
+  }
+  [[nodiscard]] bool has_stream(Id id) const { return id == kNullStream || streams_.contains(id); }
+  hipStream_t stream(Id id) const {
+    const auto found = streams_.find(id);
+    return found == streams_.end() ? nullptr : found->second;
+  }
+  static hip::Status missing() { return hip::Error{hipErrorInvalidHandle, "an earlier command failed to make this object"}; }
 
   // ---- declarations
 
@@ -144,7 +167,9 @@ class Run {
   }
   // nest=N: the graph inside N-1 graphs that hold nothing else.
   std::shared_ptr<const hip::Recording> nested(const ChildParams& child) {
-    auto recording = std::make_shared<const hip::Recording>(graphs_.at(child.graph).recording);
+    const GraphObject* graph = live_graph(child.graph);
+    auto recording = graph == nullptr ? std::make_shared<const hip::Recording>()
+                                      : std::make_shared<const hip::Recording>(graph->recording);
     for (std::uint32_t i = 1; i < child.nest; ++i) {
       hip::Recording wrapper;
       wrapper.add({hip::ChildRecord{recording}, {}, {}});
@@ -153,16 +178,19 @@ class Run {
     return recording;
   }
 
-  static const NodePlace& place_of(const std::vector<NodePlace>& places, Id node) {
-    return *std::find_if(places.begin(), places.end(), [&](const NodePlace& p) { return p.id == node; });
+  // A node that could not be added stands for no instances.
+  static NodePlace place_of(const std::vector<NodePlace>& places, Id node) {
+    const auto found = std::find_if(places.begin(), places.end(), [&](const NodePlace& p) { return p.id == node; });
+    return found == places.end() ? NodePlace{node, 0, 0} : *found;
   }
 
   hip::Status perform(const AddNode& c) {
-    GraphObject& graph = graphs_.at(c.graph);
+    if (live_graph(c.graph) == nullptr) return missing();
+    GraphObject& graph = *live_graph(c.graph);
     std::vector<hip::NodeIndex> dependencies;
     std::vector<hipGraphNode_t> handles;
     for (const Id id : c.after) {
-      const NodePlace& place = place_of(graph.places, id);
+      const NodePlace place = place_of(graph.places, id);
       for (std::uint32_t k = 0; k < place.fan; ++k) {
         dependencies.push_back(place.first + k);
         handles.push_back(graph.handles.nodes[place.first + k]);
@@ -212,8 +240,9 @@ class Run {
     return {};
   }
   hip::Status perform(const SetNode& c) {
-    if (c.target == Target::kGraph) return set_nodes(graphs_.at(c.id), c);
-    ExecObject& exec = execs_.at(c.id);
+    if (c.target == Target::kGraph) return live_graph(c.id) == nullptr ? missing() : set_nodes(*live_graph(c.id), c);
+    if (live_exec(c.id) == nullptr) return missing();
+    ExecObject& exec = *live_exec(c.id);
     const Detectors::Isolation before = isolation(&exec);
     hip::Status status = set_nodes(exec, c);
     check_isolation(before, exec);
@@ -223,7 +252,8 @@ class Run {
   // ---- executable graphs
 
   hip::Status perform(const Instantiate& c) {
-    const GraphObject& graph = graphs_.at(c.graph);
+    if (live_graph(c.graph) == nullptr) return missing();
+    const GraphObject& graph = *live_graph(c.graph);
     hipGraphExec_t instantiated = nullptr;
     hip::Status status =
         checked(machine_.api.hipGraphInstantiate(&instantiated, graph.handles.graph, nullptr, nullptr, 0),
@@ -235,14 +265,16 @@ class Run {
     exec.alive = true;
     exec.exec = instantiated;
     exec.recording = graph.recording;
-    exec.handles.nodes = graph.handles.nodes;
+    exec.handles = graph.handles;
     exec.addresses = graph.addresses;
     exec.places = graph.places;
     return {};
   }
   hip::Status perform(const Launch& c) {
-    detectors_.launch(execs_.at(c.exec), options_.schedule_seed);
-    return checked(machine_.api.hipGraphLaunch(execs_.at(c.exec).exec, streams_[c.stream]), "hipGraphLaunch");
+    const ExecObject* exec = live_exec(c.exec);
+    if (exec == nullptr || !has_stream(c.stream)) return missing();
+    detectors_.launch(*exec, options_.schedule_seed);
+    return checked(machine_.api.hipGraphLaunch(exec->exec, stream(c.stream)), "hipGraphLaunch");
   }
 
   template <class Object>
@@ -266,8 +298,7 @@ class Run {
     detectors_.refused(step_, object, moves, outcome);
     if (outcome.status) {
       if (interposer_.fired() == fired) {
-        detectors_.patched(step_, object, old_addresses, memory_.addresses(), machine_.buffer_bytes, calls,
-                           graph_of(object));
+        detectors_.patched(step_, object, old_addresses, memory_.addresses(), machine_.buffer_bytes, calls);
       }
       return {};
     }
@@ -281,24 +312,21 @@ class Run {
     fallback_reported_ = true;
     return rebuild(machine_, object, object.recording);
   }
-  const GraphObject* graph_of(const ExecObject& exec) const {
-    const auto found = graphs_.find(exec.origin);
-    return found == graphs_.end() || !found->second.alive || exec.owned ? nullptr : &found->second;
-  }
-  static const GraphObject* graph_of(const GraphObject&) { return nullptr; }
 
   hip::Status perform(const Patch& c) {
-    if (c.target == Target::kGraph) return patch_object(graphs_.at(c.id));
-    ExecObject& exec = execs_.at(c.id);
+    if (c.target == Target::kGraph) return live_graph(c.id) == nullptr ? missing() : patch_object(*live_graph(c.id));
+    if (live_exec(c.id) == nullptr) return missing();
+    ExecObject& exec = *live_exec(c.id);
     const Detectors::Isolation before = isolation(&exec);
     hip::Status status = patch_object(exec);
     check_isolation(before, exec);
     return status;
   }
   hip::Status perform(const Update& c) {
-    ExecObject& exec = execs_.at(c.exec);
+    if (live_exec(c.exec) == nullptr || live_graph(c.graph) == nullptr) return missing();
+    ExecObject& exec = *live_exec(c.exec);
     const Detectors::Isolation before = isolation(&exec);
-    const UpdateStatus status = strategy_.update(machine_, exec, graphs_.at(c.graph));
+    const UpdateStatus status = strategy_.update(machine_, exec, *live_graph(c.graph));
     check_isolation(before, exec);
     update_result_ = status.result;
     return checked(static_cast<hipError_t>(status.code), "hipGraphExecUpdate");
@@ -323,39 +351,46 @@ class Run {
     return status;
   }
   hip::Status perform(const Synchronize& c) {
-    if (c.target == Target::kStream)
-      return checked(machine_.api.hipStreamSynchronize(streams_[c.id]), "hipStreamSynchronize");
-    if (c.target == Target::kEvent)
+    if (c.target == Target::kStream) {
+      if (!has_stream(c.id)) return missing();
+      return checked(machine_.api.hipStreamSynchronize(stream(c.id)), "hipStreamSynchronize");
+    }
+    if (c.target == Target::kEvent) {
+      if (!events_.contains(c.id)) return missing();
       return checked(machine_.api.hipEventSynchronize(events_.at(c.id)), "hipEventSynchronize");
+    }
     return checked(machine_.api.hipDeviceSynchronize(), "hipDeviceSynchronize");
   }
   hip::Status perform(const RecordEvent& c) {
-    return checked(machine_.api.hipEventRecord(events_.at(c.event), streams_[c.stream]), "hipEventRecord");
+    if (!events_.contains(c.event) || !has_stream(c.stream)) return missing();
+    return checked(machine_.api.hipEventRecord(events_.at(c.event), stream(c.stream)), "hipEventRecord");
   }
   hip::Status perform(const WaitEvent& c) {
-    return checked(machine_.api.hipStreamWaitEvent(streams_[c.stream], events_.at(c.event), 0), "hipStreamWaitEvent");
+    if (!events_.contains(c.event) || !has_stream(c.stream)) return missing();
+    return checked(machine_.api.hipStreamWaitEvent(stream(c.stream), events_.at(c.event), 0), "hipStreamWaitEvent");
   }
   hip::Status perform(const Destroy& c) {
     if (hip::Status s = checked(machine_.api.hipDeviceSynchronize(), "hipDeviceSynchronize"); !s) return s;
     switch (c.target) {
-      case Target::kGraph:
-        return destroy(machine_, graphs_.at(c.id));
-      case Target::kExec:
-        return destroy(machine_, execs_.at(c.id));
-      case Target::kStream: {
-        hip::Status status = checked(machine_.api.hipStreamDestroy(streams_.at(c.id)), "hipStreamDestroy");
-        if (status) streams_.erase(c.id);
-        return status;
-      }
-      case Target::kEvent: {
-        hip::Status status = checked(machine_.api.hipEventDestroy(events_.at(c.id)), "hipEventDestroy");
-        if (status) events_.erase(c.id);
-        return status;
-      }
-      case Target::kDevice:
-        break;
+      case Target::kGraph: return live_graph(c.id) == nullptr ? missing() : destroy(machine_, *live_graph(c.id));
+      case Target::kExec: return live_exec(c.id) == nullptr ? missing() : destroy(machine_, *live_exec(c.id));
+      case Target::kStream: return destroy_stream(c.id);
+      case Target::kEvent: return destroy_event(c.id);
+      case Target::kDevice: break;
     }
     return hip::Error{hipErrorInvalidValue, "there is nothing to destroy"};
+  }
+  hip::Status destroy_stream(Id id) {
+    if (!streams_.contains(id)) return missing();
+    hip::Status status = checked(machine_.api.hipStreamDestroy(streams_.at(id)), "hipStreamDestroy");
+    if (status) streams_.erase(id);
+    return status;
+  }
+  hip::Status destroy_event(Id id) {
+    if (!events_.contains(id)) return missing();
+    hip::Status status = checked(machine_.api.hipEventDestroy(events_.at(id)), "hipEventDestroy");
+    if (status) events_.erase(id);
+    return status;
   }
   hip::Status perform(const Fail& c) {
     if (!options_.failures) return {};
@@ -372,6 +407,8 @@ class Run {
 
   void finish() {
     step_ = program_.steps.size();
+    // A program without buffers reads nothing, and host functions must not outlive this run.
+    const hip::Status waited = checked(interposer_.inner().hipDeviceSynchronize(), "hipDeviceSynchronize");
     for (Id id = 0; id < memory_.size(); ++id) {
       if (!memory_.alive(id)) continue;
       BytesSeen seen{step_, id, {}};
@@ -382,6 +419,7 @@ class Run {
     }
     trace_.calls = interposer_.calls();
     trace_.notes = platform_.notes();
+    if (!waited && trace_.notes.fault.empty()) detectors_.teardown_error(step_, waited.error().message);
     tear_down();
   }
 
@@ -426,7 +464,7 @@ class Run {
       keep(checked(machine_.api.hipGraphDestroy(graph), "hipGraphDestroy"));
     for (const auto& [id, event] : events_) keep(checked(machine_.api.hipEventDestroy(event), "hipEventDestroy"));
     for (const auto& [id, stream] : streams_) {
-      if (stream != nullptr) keep(checked(machine_.api.hipStreamDestroy(stream), "hipStreamDestroy"));
+      keep(checked(machine_.api.hipStreamDestroy(stream), "hipStreamDestroy"));
     }
     keep(memory_.release_everything());
     if (!options_.fresh_addresses) detectors_.leaks(step_, platform_.leaks());

@@ -133,7 +133,8 @@ hipError_t set_exec_node(hipGraphExec_t exec, hipGraphNode_t node, T* params) {
 
 void poison_overrides(hip::Api& table) {
   using hip::Api;
-#define OVERRIDE(kind, name, type) table.name = kind<Function::k_##name, &Api::name, type>
+#define OVERRIDE(kind, name, type) \
+  if (table.name != nullptr) table.name = kind<Function::k_##name, &Api::name, type>
   OVERRIDE(add_node, hipGraphAddKernelNode, hipKernelNodeParams);
   OVERRIDE(add_node, hipGraphAddMemcpyNode, hipMemcpy3DParms);
   OVERRIDE(add_node, hipGraphAddMemsetNode, hipMemsetParams);

@@ -35,7 +35,7 @@ struct ExecObject {
   bool alive = false;
   hipGraphExec_t exec = nullptr;
   hip::Recording recording;
-  hip::RecordedGraph handles;  // whose nodes name this one's; `graph` is null unless `owned`
+  hip::RecordedGraph handles;  // whose nodes name this one's; the graph may be gone unless `owned`
   bool owned = false;          // the graph was recorded again for this executable graph alone
   hip::AddressTable addresses;
   std::vector<NodePlace> places;

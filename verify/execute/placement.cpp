@@ -101,10 +101,8 @@ hip::Status BufferMemory::wait() {
 }
 
 hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t bytes, MemoryKind memory) {
-  if (replaying_) {
-    if (script_next_ == script_.size()) return hip::Error{hipErrorUnknown, "the two sides allocate differently"};
-    platform_.place_next(script_[script_next_++]);
-  }
+  // A subject that failed on the way asked for less: from there on the baseline goes on by itself.
+  if (replaying_ && script_next_ < script_.size()) platform_.place_next(script_[script_next_++]);
   void* allocated = nullptr;
   hipError_t code = hipSuccess;
   switch (memory) {

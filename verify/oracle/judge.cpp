@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "verify/oracle/metamorphic.h"
@@ -27,6 +28,17 @@ std::string refused_by_baseline(const Program& program, const Trace& baseline) {
                        hip::status_name(baseline.statuses[i].code));
   }
   return {};
+}
+
+// What the first command that went wrong broke. What later ones break may follow from that.
+std::set<PropertyId> broken_first(const std::vector<Violation>& violations) {
+  std::size_t first = std::numeric_limits<std::size_t>::max();
+  for (const Violation& violation : violations) first = std::min(first, violation.step);
+  std::set<PropertyId> broken;
+  for (const Violation& violation : violations) {
+    if (violation.step == first) broken.insert(violation.property);
+  }
+  return broken;
 }
 
 bool holds(const std::vector<Violation>& violations, PropertyId id) {
@@ -55,10 +67,13 @@ Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
   RunOptions run;
   run.schedule_seed = options.schedule_seed;
   run.isolation = options.isolation;
+  run.poison = options.poison;
+  run.failures = options.failures;
   Pair pair = run_pair(program, run);
   Judgement judgement;
   judgement.exercised = pair.subject.exercised;
   judgement.exercised[static_cast<std::size_t>(PropertyId::kP12)] += pair.subject.reads.size();
+  ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP11)];  // it came to an end: whoever runs us watches for that
   if (!pair.subject.unsupported.empty()) {
     judgement.verdict = VerdictKind::kUnsupported;
     judgement.reason = pair.subject.unsupported;
@@ -82,9 +97,10 @@ Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
 }
 
 void Judge::name_cause(const Program& program, const RunOptions& options, const Pair& pair, Judgement& judgement) {
-  std::set<PropertyId> broken;
-  for (const Violation& violation : pair.subject.violations) broken.insert(violation.property);
-  if (!pair.differences.empty()) broken.insert(PropertyId::kP3);
+  std::set<PropertyId> broken = broken_first(pair.subject.violations);
+  std::set<PropertyId> later;
+  for (const Violation& violation : pair.subject.violations) later.insert(violation.property);
+  if (!pair.differences.empty()) (broken.empty() ? broken : later).insert(PropertyId::kP3);
 
   const auto clean_with = [&](auto change) {
     RunOptions other = options;
@@ -102,17 +118,21 @@ void Judge::name_cause(const Program& program, const RunOptions& options, const 
     RunOptions fresh = options;
     fresh.fresh_addresses = true;
     const Pair again = run_pair(program, fresh);
-    const bool needs_repeats =
-        !holds(again.subject.violations, PropertyId::kA2) && !holds(again.subject.violations, PropertyId::kA3);
-    broken.erase(needs_repeats ? PropertyId::kA2 : PropertyId::kA3);
+    // Not for want of a patch: a buffer that is back where it was has not moved, one that never is may force a refusal.
+    const bool needs_repeats = again.subject.fallbacks == pair.subject.fallbacks &&
+                               !holds(again.subject.violations, PropertyId::kA2) &&
+                               !holds(again.subject.violations, PropertyId::kA3);
+    const PropertyId not_this = needs_repeats ? PropertyId::kA2 : PropertyId::kA3;
+    broken.erase(not_this);
+    later.erase(not_this);
     broken.insert(needs_repeats ? PropertyId::kA3 : PropertyId::kA2);
   }
-  if (cause) {
-    broken.insert(*cause);
-    judgement.broken.push_back(*cause);
-  }
-  for (const PropertyId id : broken) {
-    if (!cause || id != *cause) judgement.broken.push_back(id);
+  if (cause) judgement.broken.push_back(*cause);
+  for (const std::set<PropertyId>& ids : {broken, later}) {
+    for (const PropertyId id : ids) {
+      if (std::find(judgement.broken.begin(), judgement.broken.end(), id) == judgement.broken.end())
+        judgement.broken.push_back(id);
+    }
   }
   judgement.violations = pair.subject.violations;
   judgement.differences = pair.differences;

@@ -1,7 +1,8 @@
 // verify::Judge: runs a program on a subject and on its baseline and says what to make of it.
 //
 // The verdict's kinds are those of verify/result.h. A divergence is named after the most specific property that it
-// breaks. Detectors see symptoms; some causes are told apart by running again with one thing changed:
+// breaks among those that its first bad command breaks: later commands work on what that one left behind, so what they
+// break is listed after. Detectors see symptoms; some causes are told apart by running again with one thing changed:
 //   without poisoning      clean: the subject kept the caller's memory (P1)
 //   without failures       clean: a failure was not handled (P4)
 //   in the other order     clean: an edge was not honoured (P5)
@@ -24,12 +25,14 @@ struct JudgeOptions {
   bool isolation = true;            // P2, look at everything else around each exec operation
   bool every_call_fails = false;    // P4
   bool however_built = false;       // P9
+  bool poison = true;             // P1; off to tell whether a crash needs it
+  bool failures = true;           // obey `fail`; off likewise
 };
 
 struct Judgement {
   VerdictKind verdict = VerdictKind::kAgree;
   std::string reason;              // of a poisoned, unsupported, discarded or harness verdict
-  std::vector<PropertyId> broken;  // most specific first; empty unless kDiverge
+  std::vector<PropertyId> broken;  // the name first, the others after; empty unless kDiverge
   std::vector<Violation> violations;
   std::vector<Difference> differences;
   std::array<std::uint64_t, kProperties> exercised{};

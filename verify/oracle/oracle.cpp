@@ -56,18 +56,24 @@ class Comparison {
       add("status", i, status_text(expected_.statuses[i]), status_text(observed_.statuses[i]));
     }
   }
+  // Both lists are in the order of the program, each read at most once (a repeated read reads the same).
   void reads() {
-    std::size_t j = 0;
-    for (const BytesSeen& expected : expected_.reads) {
-      while (j < observed_.reads.size() && before(observed_.reads[j], expected)) ++j;
-      if (j == observed_.reads.size() || before(expected, observed_.reads[j])) {
-        add(fmt::format("b{}", expected.buffer), expected.step, fmt::format("{} bytes", expected.bytes.size()),
-            "could not be read");
-        continue;
+    std::size_t i = 0, j = 0;
+    while (i < expected_.reads.size() || j < observed_.reads.size()) {
+      const BytesSeen* expected = i < expected_.reads.size() ? &expected_.reads[i] : nullptr;
+      const BytesSeen* observed = j < observed_.reads.size() ? &observed_.reads[j] : nullptr;
+      if (observed == nullptr || (expected != nullptr && before(*expected, *observed))) {
+        add(fmt::format("b{}", expected->buffer), expected->step, size_text(*expected), "could not be read");
+        ++i;
+      } else if (expected == nullptr || before(*observed, *expected)) {
+        add(fmt::format("b{}", observed->buffer), observed->step, "could not be read", size_text(*observed));
+        ++j;
+      } else {
+        bytes(expected_.reads[i++], observed_.reads[j++]);
       }
-      bytes(expected, observed_.reads[j]);
     }
   }
+  static std::string size_text(const BytesSeen& seen) { return fmt::format("{} bytes", seen.bytes.size()); }
   static bool before(const BytesSeen& a, const BytesSeen& b) {
     return a.step != b.step ? a.step < b.step : a.buffer < b.buffer;
   }

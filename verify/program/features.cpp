@@ -166,7 +166,7 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
   const Counter counter(counts);
   counter.add(program.placement == Placement::kArena ? "placement arena" : "placement native");
   std::vector<std::uint64_t> buffer_bytes;
-  std::set<Id> filled, declared;
+  std::set<Id> filled;
   for (const Step& step : program.steps) {
     if (step.repeat > 1) counter.add("command repeat");
     if (const auto* node = std::get_if<AddNode>(&step.command)) {
@@ -189,8 +189,6 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
       counter.node(set->params, buffer_bytes);
     } else if (const auto* patch = std::get_if<Patch>(&step.command)) {
       counter.add(patch->target == Target::kExec ? "patch exec" : "patch graph");
-    } else if (const auto* graph = std::get_if<DeclareGraph>(&step.command)) {
-      declared.insert(graph->graph);
     } else if (const auto* instantiate = std::get_if<Instantiate>(&step.command)) {
       if (!filled.contains(instantiate->graph)) counter.add("empty graph");
     } else if (const auto* stream = std::get_if<DeclareStream>(&step.command)) {

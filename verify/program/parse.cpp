@@ -393,8 +393,9 @@ Command parse_add_node(Line& line, Token word) {
   command.graph = name.id;
   command.node = name.node;
   command.params = parse_node_params(line, word.text, [&](Attributes& attributes) {
-    command.fan = static_cast<std::uint32_t>(attributes.number("fan", 1, kMaxFan));
-    if (command.fan == 0) line.fail(word.column, "fan is at least 1");
+    Token fan;
+    if (attributes.take("fan", fan)) command.fan = static_cast<std::uint32_t>(parse_number(line, fan, kMaxFan, "fan"));
+    if (command.fan == 0) line.fail(fan.column, "fan is at least 1");
     Token after;
     if (attributes.take("after", after)) parse_after(line, after, command.after);
   });
@@ -413,8 +414,9 @@ Command parse_set(Line& line) {
 Command parse_buffer(Line& line) {
   DeclareBuffer command;
   command.buffer = id_of(line, 'b');
-  command.bytes = parse_number(line, line.word("a size in bytes"), kMaxBufferBytes, "a size in bytes");
-  if (command.bytes == 0) line.fail(1, "a buffer has at least one byte");
+  const Token size = line.word("a size in bytes");
+  command.bytes = parse_number(line, size, kMaxBufferBytes, "a size in bytes");
+  if (command.bytes == 0) line.fail(size.column, "a buffer has at least one byte");
   Attributes attributes(line);
   Token memory;
   if (attributes.take("memory", memory)) {

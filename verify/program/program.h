@@ -21,7 +21,9 @@ using Id = std::uint32_t;
 inline constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 28;
 inline constexpr std::uint32_t kMaxId = 9999;
 inline constexpr std::uint32_t kMaxFan = 20000;
-inline constexpr std::uint32_t kMaxNest = 64;  // child graphs within child graphs, in all
+inline constexpr std::uint32_t kMaxNest = 64;                          // child graphs within child graphs, in all
+inline constexpr std::uint64_t kMaxInstances = 65536;                  // nodes of one graph, fans and children counted
+inline constexpr std::uint64_t kMaxProducts = std::uint64_t{1} << 20;  // multiplications of one matrix kernel
 inline constexpr std::uint32_t kMaxRepeat = 1000000;
 inline constexpr std::size_t kMaxCommands = 100000;
 
@@ -118,16 +120,20 @@ struct DeclareBuffer {
   Id buffer = 0;
   std::uint64_t bytes = 0;
   MemoryKind memory = MemoryKind::kDevice;
+  bool operator==(const DeclareBuffer&) const = default;
 };
 struct DeclareGraph {
   Id graph = 0;
+  bool operator==(const DeclareGraph&) const = default;
 };
 struct DeclareStream {
   Id stream = 0;
   bool non_blocking = false;
+  bool operator==(const DeclareStream&) const = default;
 };
 struct DeclareEvent {
   Id event = 0;
+  bool operator==(const DeclareEvent&) const = default;
 };
 
 struct AddNode {
@@ -136,14 +142,17 @@ struct AddNode {
   NodeParams params;
   std::vector<Id> after;
   std::uint32_t fan = 1;  // that many unordered nodes; written pointers advance by what each writes
+  bool operator==(const AddNode&) const = default;
 };
 struct Instantiate {
   Id exec = 0;
   Id graph = 0;
+  bool operator==(const Instantiate&) const = default;
 };
 struct Launch {
   Id exec = 0;
   Id stream = 0;
+  bool operator==(const Launch&) const = default;
 };
 
 struct BufferMove {
@@ -153,53 +162,65 @@ struct BufferMove {
 };
 struct MoveBuffers {
   std::vector<BufferMove> moves;
+  bool operator==(const MoveBuffers&) const = default;
 };
 
 enum class Target : std::uint8_t { kGraph, kExec, kStream, kEvent, kDevice };
 struct Patch {
   Target target = Target::kExec;
   Id id = 0;
+  bool operator==(const Patch&) const = default;
 };
 struct SetNode {
   Target target = Target::kExec;
   Id id = 0;
   Id node = 0;
   NodeParams params;
+  bool operator==(const SetNode&) const = default;
 };
 struct Update {
   Id exec = 0;
   Id graph = 0;
+  bool operator==(const Update&) const = default;
 };
 struct Synchronize {
   Target target = Target::kDevice;
   Id id = 0;
+  bool operator==(const Synchronize&) const = default;
 };
 struct RecordEvent {
   Id event = 0;
   Id stream = 0;
+  bool operator==(const RecordEvent&) const = default;
 };
 struct WaitEvent {
   Id stream = 0;
   Id event = 0;
+  bool operator==(const WaitEvent&) const = default;
 };
 struct Read {
   Id buffer = 0;
+  bool operator==(const Read&) const = default;
 };
 struct Write {
   Id buffer = 0;
   std::uint64_t seed = 0;
+  bool operator==(const Write&) const = default;
 };
 struct Free {
   Id buffer = 0;
+  bool operator==(const Free&) const = default;
 };
 struct Destroy {
   Target target = Target::kGraph;
   Id id = 0;
+  bool operator==(const Destroy&) const = default;
 };
 // The n-th call of a HIP function that the subject makes from here on fails once (P4). The baseline never sees it.
 struct Fail {
   std::uint32_t nth = 1;
   std::string function;
+  bool operator==(const Fail&) const = default;
 };
 
 using Command =
@@ -210,11 +231,14 @@ struct Step {
   Command command;
   std::uint32_t repeat = 1;
   std::uint32_t line = 0;  // of the text it came from; 0 when it was generated
+  // Where it was written is no part of what it means.
+  bool operator==(const Step& other) const { return command == other.command && repeat == other.repeat; }
 };
 
 struct Program {
   Placement placement = Placement::kArena;
   std::vector<Step> steps;
+  bool operator==(const Program&) const = default;
 };
 
 // How many commands a person has to read: declarations of buffers, graphs, streams and events, and reads, are left out.

@@ -7,6 +7,18 @@ namespace verify {
 
 namespace {
 
+// Arithmetic that stops at kFar, so that no product of what a program may say wraps round to something that fits a
+// buffer. Far enough outside of every buffer, and small enough to be an offset.
+constexpr std::uint64_t kFar = std::uint64_t{1} << 60;
+
+std::uint64_t times(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) || product > kFar ? kFar : product;
+}
+std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
+  return a > kFar - std::min(b, kFar) ? kFar : a + b;
+}
+
 std::uint64_t number_of(const KernelParams& params, std::string_view field) {
   const int index = params.kernel->field_index(field);
   return index < 0 ? 0 : params.arguments[static_cast<std::size_t>(index)].number;
@@ -20,7 +32,7 @@ const BufferRef& pointer_of(const KernelParams& params, std::string_view field) 
 std::uint64_t strided_span(std::uint64_t rows, std::uint64_t columns, std::uint64_t row_stride,
                            std::uint64_t column_stride) {
   if (rows == 0 || columns == 0) return 0;
-  return (rows - 1) * row_stride + (columns - 1) * column_stride + 1;
+  return plus(plus(times(rows - 1, row_stride), times(columns - 1, column_stride)), 1);
 }
 
 // Bytes that a kernel touches behind the pointer field `index`.
@@ -39,10 +51,10 @@ std::uint64_t pointer_extent(const KernelParams& params, std::size_t index) {
     case Extent::kMatrix: {
       const std::uint64_t m = number_of(params, "m"), n = number_of(params, "n"), k = number_of(params, "k");
       if (m == 0 || n == 0) return 0;
-      if (field.name == "c") return m * n * field.element;
+      if (field.name == "c") return times(times(m, n), field.element);
       const bool left = field.name == "a";
-      return field.element * (left ? strided_span(m, k, number_of(params, "sa0"), number_of(params, "sa1"))
-                                   : strided_span(k, n, number_of(params, "sb0"), number_of(params, "sb1")));
+      return times(field.element, left ? strided_span(m, k, number_of(params, "sa0"), number_of(params, "sa1"))
+                                       : strided_span(k, n, number_of(params, "sb0"), number_of(params, "sb1")));
     }
     case Extent::kNone:
       break;
@@ -61,14 +73,15 @@ void add_range(std::vector<ByteRange>& ranges, const BufferRef& ref, std::uint64
 std::pair<std::uint64_t, std::uint64_t> copy_hull(const CopyParams& copy, const CopyEnd& end) {
   if (copy.linear) return {0, copy.width};
   if (copy.width == 0 || copy.height == 0 || copy.depth == 0) return {0, 0};
-  const std::uint64_t slice = end.pitch * end.rows;
-  const std::uint64_t first = end.position.z * slice + end.position.y * end.pitch + end.position.x;
-  return {first, (copy.depth - 1) * slice + (copy.height - 1) * end.pitch + copy.width};
+  const std::uint64_t slice = times(end.pitch, end.rows);
+  const Position& at = end.position;
+  return {plus(plus(times(at.z, slice), times(at.y, end.pitch)), at.x),
+          plus(plus(times(copy.depth - 1, slice), times(copy.height - 1, end.pitch)), copy.width)};
 }
 
 std::uint64_t memset_hull(const MemsetParams& memset) {
   if (memset.width == 0 || memset.height == 0) return 0;
-  return (memset.height - 1) * memset.pitch + memset.width * memset.element;
+  return plus(times(memset.height - 1, memset.pitch), times(memset.width, memset.element));
 }
 
 struct RangeAppender {
@@ -80,17 +93,17 @@ struct RangeAppender {
       const FieldSpec& field = params.kernel->fields[i];
       if (field.kind != FieldKind::kPointer || field.touch == Touch::kNothing) continue;
       const bool write = field.touch != Touch::kRead;
-      add_range(ranges, params.arguments[i].ref, 0, pointer_extent(params, i) * (write ? fan : 1), write);
+      add_range(ranges, params.arguments[i].ref, 0, times(pointer_extent(params, i), write ? fan : 1), write);
     }
   }
   void operator()(const CopyParams& params) const {
     const auto [dst_first, dst_bytes] = copy_hull(params, params.dst);
     const auto [src_first, src_bytes] = copy_hull(params, params.src);
-    add_range(ranges, params.dst.ref, dst_first, dst_bytes * fan, true);
+    add_range(ranges, params.dst.ref, dst_first, times(dst_bytes, fan), true);
     add_range(ranges, params.src.ref, src_first, src_bytes, false);
   }
   void operator()(const MemsetParams& params) const {
-    add_range(ranges, params.dst, 0, memset_hull(params) * fan, true);
+    add_range(ranges, params.dst, 0, times(memset_hull(params), fan), true);
   }
   void operator()(const HostParams& params) const {
     if (params.memory) add_range(ranges, *params.memory, 0, params.bytes, true);

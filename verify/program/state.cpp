@@ -294,6 +294,7 @@ struct Checker {
       }
     }
     if (p.kernel->extent == Extent::kRange) return range_kernel(p);
+    if (p.kernel->extent == Extent::kMatrix) return matrix_kernel(p);
     if (p.kernel->extent == Extent::kElements &&
         p.arguments[static_cast<std::size_t>(p.kernel->count_field)].kind != ArgumentValue::Kind::kNumber) {
       return no("the number of elements has to be a number");
@@ -305,6 +306,22 @@ struct Checker {
     const BufferRef& end = p.arguments[static_cast<std::size_t>(p.kernel->field_index("end"))].ref;
     if (begin.buffer != end.buffer || end.offset < begin.offset)
       return no("begin and end are not a range of one buffer");
+    return {};
+  }
+  // Its scalars say what is touched, so none of them may take an address's bits; and its work needs a bound, because
+  // strides of 0 let any number of products lie within a few bytes.
+  static Reason matrix_kernel(const KernelParams& p) {
+    std::uint64_t products = 1;
+    for (std::size_t i = 0; i < p.arguments.size(); ++i) {
+      const FieldSpec& field = p.kernel->fields[i];
+      if (field.kind == FieldKind::kPointer) continue;
+      if (p.arguments[i].kind != ArgumentValue::Kind::kNumber)
+        return no(fmt::format("'{}' of {} has to be a number", field.name, p.kernel->name));
+      if (field.name != "m" && field.name != "n" && field.name != "k") continue;
+      if (p.arguments[i].number > kMaxProducts) return no(fmt::format("'{}' is at most {}", field.name, kMaxProducts));
+      products *= std::max<std::uint64_t>(p.arguments[i].number, 1);
+    }
+    if (products > kMaxProducts) return no(fmt::format("a matrix kernel multiplies at most {} times", kMaxProducts));
     return {};
   }
   Reason params(const CopyParams& p) const {
@@ -433,7 +450,15 @@ struct Checker {
     }
     if (Reason reason = fan_allowed(c)) return reason;
     if (Reason reason = node_params(c.params, c.fan)) return reason;
+    if (Reason reason = instances_allowed(graph, c)) return reason;
     return fits_addresses(graph, c.params, -1);
+  }
+  // A few graphs that hold each other twice would be billions of nodes.
+  Reason instances_allowed(const GraphState& graph, const AddNode& c) const {
+    const auto* child = std::get_if<ChildParams>(&c.params);
+    const std::uint64_t more = child == nullptr ? c.fan : state.graph(child->graph)->instances + child->nest;
+    if (graph.instances + more <= kMaxInstances) return {};
+    return no(fmt::format("a graph has at most {} nodes, those of its children counted", kMaxInstances));
   }
   Reason operator()(const Instantiate& c) const {
     if (Reason reason = live_graph(c.graph)) return reason;
@@ -716,15 +741,15 @@ void State::apply(const Command& command) {
   std::visit(Applier{*this}, command);
 }
 
+std::uint32_t repeats_that_matter(const Step& step) {
+  return std::holds_alternative<MoveBuffers>(step.command) ? step.repeat : std::min<std::uint32_t>(step.repeat, 2);
+}
+
 std::optional<Invalid> validate(const Program& program) {
-  // A command that is repeated means the same each time, except a move, whose places go round.
-  constexpr std::uint32_t kRepeatsThatMatter = 2;
   State state;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    const bool moves = std::holds_alternative<MoveBuffers>(step.command);
-    const std::uint32_t times = moves ? step.repeat : std::min(step.repeat, kRepeatsThatMatter);
-    for (std::uint32_t k = 0; k < times; ++k) {
+    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) {
       if (std::optional<std::string> reason = state.check(step.command)) return Invalid{i, step.line, *reason};
       state.apply(step.command);
     }

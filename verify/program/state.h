@@ -144,6 +144,9 @@ class State {
   std::vector<Pending> pending_;
 };
 
+// How often a repeated command has to be looked at: it means the same each time, except a move, whose places go round.
+[[nodiscard]] std::uint32_t repeats_that_matter(const Step& step);
+
 // The first command that may not stand where it stands, or nothing.
 struct Invalid {
   std::size_t step = 0;

@@ -24,8 +24,7 @@ std::uint64_t read(const std::vector<std::byte>& bytes, std::size_t offset, std:
 bool is_translation(const PatchEvidence& patch, const ArgumentBytes& bytes, std::size_t at, std::size_t* offset) {
   const std::size_t size = bytes.expected.size();
   for (std::size_t start = at >= 7 ? at - 7 : 0; start <= at && start + 8 <= size; ++start) {
-    std::uint64_t translated = 0;
-    if (patch.translate(read(bytes.expected, start, 8), &translated) && read(bytes.observed, start, 8) == translated) {
+    if (patch.carried_along(read(bytes.expected, start, 8), read(bytes.observed, start, 8))) {
       *offset = start;
       return true;
     }

@@ -21,6 +21,15 @@ std::vector<char> covered(const hip::KernelRecord& kernel) {
   return bytes;
 }
 
+// The graph's definition holds what the executable graph should: right sizes, wrong object (P3).
+bool landed_in_definition(const NodeEvidence& node, const PatchEvidence& patch) {
+  if (node.definition == nullptr) return false;
+  NodeEvidence definition = node;
+  definition.actual = node.definition;
+  const ArgumentBytes bytes = argument_bytes(definition, patch);
+  return bytes.expected == bytes.observed;
+}
+
 }  // namespace
 
 bool detect_a4(const PatchEvidence& patch, Violations& found) {
@@ -40,8 +49,7 @@ bool detect_a4(const PatchEvidence& patch, Violations& found) {
     detect_a1(alone, addresses);
     detect_a2(alone, addresses);
     detect_a3(alone, addresses);
-    const bool landed_elsewhere = node.definition != nullptr && !(*node.definition == *node.actual);
-    if (wrong == bytes.expected.size() || !addresses.empty() || landed_elsewhere) continue;
+    if (wrong == bytes.expected.size() || !addresses.empty() || landed_in_definition(node, patch)) continue;
     found.push_back({PropertyId::kA4, patch.step, fmt::format("{} argument byte {}", node.name, wrong),
                      fmt::format("{:#04x}", std::to_integer<unsigned>(bytes.expected[wrong])),
                      fmt::format("{:#04x}", std::to_integer<unsigned>(bytes.observed[wrong]))});

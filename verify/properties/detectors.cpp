@@ -89,6 +89,16 @@ std::string node_name(const std::vector<NodePlace>& places, Id graph, hip::NodeI
   return fmt::format("g{} node {}", graph, index);
 }
 
+// Top-level names as the program writes them.
+void name_as_written(const std::vector<NodePlace>& places, Id graph, std::vector<NodeEvidence>& nodes) {
+  for (NodeEvidence& node : nodes) {
+    const std::size_t slash = node.name.find('/');
+    const std::size_t end = node.name.find('/', slash + 1);
+    const auto index = static_cast<hip::NodeIndex>(std::stoul(node.name.substr(slash + 2)));
+    node.name = node_name(places, graph, index) + (end == std::string::npos ? "" : node.name.substr(end));
+  }
+}
+
 }  // namespace
 
 Detectors::Calls Detectors::calls() const {
@@ -152,6 +162,9 @@ void Detectors::judge(PatchEvidence& patch, const Calls& before) {
   patch.calls = now.all - before.all;
   patch.exec_setters = now.exec_setters - before.exec_setters;
   patch.rerecorded = now.rerecorded - before.rerecorded;
+  if (now.graph_setters == before.graph_setters) {  // nothing can have landed in the definition
+    for (NodeEvidence& node : patch.nodes) node.definition = nullptr;
+  }
   struct Entry {
     PropertyId id;
     bool (*detect)(const PatchEvidence&, Violations&);
@@ -167,7 +180,7 @@ void Detectors::judge(PatchEvidence& patch, const Calls& before) {
 
 void Detectors::patched(std::size_t step, const ExecObject& exec, const hip::AddressTable& before,
                         const hip::AddressTable& after, const std::vector<std::uint64_t>& buffer_bytes,
-                        const Calls& calls_before, const GraphObject* definition) {
+                        const Calls& calls_before) {
   PatchEvidence patch{step, before, after, buffer_bytes, {}};
   bool opaque = false;
   for (const hip::RecordedNode& node : exec.recording.nodes()) {
@@ -177,22 +190,16 @@ void Detectors::patched(std::size_t step, const ExecObject& exec, const hip::Add
   std::vector<model::NodeView> actual, defined;
   if (model::abi::InProcess* model = platform_.white_box()) {
     if (const model::GraphExec* found = model->exec(exec.exec)) actual = found->inspect();
-    const model::Graph* graph = definition == nullptr ? nullptr : model->graph(definition->handles.graph);
-    if (graph != nullptr) defined = model::inspect(*graph);
+    if (const model::Graph* definition = model->graph(exec.handles.graph)) defined = model::inspect(*definition);
   }
   gather(exec.recording, actual, defined, fmt::format("g{}", exec.origin), patch);
-  for (NodeEvidence& node : patch.nodes) {  // top-level names as the program writes them
-    const std::size_t slash = node.name.find('/');
-    const std::size_t end = node.name.find('/', slash + 1);
-    const auto index = static_cast<hip::NodeIndex>(std::stoul(node.name.substr(slash + 2)));
-    node.name = node_name(exec.places, exec.origin, index) + (end == std::string::npos ? "" : node.name.substr(end));
-  }
+  name_as_written(exec.places, exec.origin, patch.nodes);
   judge(patch, calls_before);
 }
 
 void Detectors::patched(std::size_t step, const GraphObject& graph, const hip::AddressTable& before,
                         const hip::AddressTable& after, const std::vector<std::uint64_t>& buffer_bytes,
-                        const Calls& calls_before, const GraphObject*) {
+                        const Calls& calls_before) {
   PatchEvidence patch{step, before, after, buffer_bytes, {}};
   bool opaque = false;
   for (const hip::RecordedNode& node : graph.recording.nodes()) static_cast<void>(touched(node, patch, &opaque));
@@ -202,6 +209,7 @@ void Detectors::patched(std::size_t step, const GraphObject& graph, const hip::A
     if (const model::Graph* found = model->graph(graph.handles.graph)) actual = model::inspect(*found);
   }
   gather(graph.recording, actual, {}, fmt::format("g{}", graph.id), patch);
+  name_as_written(graph.places, graph.id, patch.nodes);
   judge(patch, calls_before);
 }
 

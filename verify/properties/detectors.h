@@ -31,10 +31,10 @@ class Detectors {
   // A patch reported success and no injected failure fired in it.
   void patched(std::size_t step, const ExecObject& exec, const hip::AddressTable& before,
                const hip::AddressTable& after, const std::vector<std::uint64_t>& buffer_bytes,
-               const Calls& calls_before, const GraphObject* definition);
+               const Calls& calls_before);
   void patched(std::size_t step, const GraphObject& graph, const hip::AddressTable& before,
                const hip::AddressTable& after, const std::vector<std::uint64_t>& buffer_bytes,
-               const Calls& calls_before, const GraphObject*);
+               const Calls& calls_before);
   // A patch was asked for; counts honest refusals.
   template <class Object>
   void refused(std::size_t, const Object& object, const std::vector<hip::Move>& moves, const PatchOutcome& outcome) {

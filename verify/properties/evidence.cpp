@@ -10,12 +10,11 @@ std::string hex(std::uint64_t value) {
   return fmt::format("{:#x}", value);
 }
 
-bool PatchEvidence::translate(std::uint64_t value, std::uint64_t* translated) const {
+bool PatchEvidence::carried_along(std::uint64_t value, std::uint64_t now) const {
   for (hip::BufferIndex b = 0; b < old_addresses.size(); ++b) {
     // One past the end counts: an end pointer is an address of its buffer too.
     if (!moved(b) || old_addresses[b] == 0 || value - old_addresses[b] > buffer_bytes[b]) continue;
-    *translated = value - old_addresses[b] + new_addresses[b];
-    return true;
+    if (value - old_addresses[b] + new_addresses[b] == now) return true;
   }
   return false;
 }

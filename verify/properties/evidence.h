@@ -16,7 +16,8 @@ struct NodeEvidence {
   std::string name;  // "g0.n3", "g0.n3/n1"
   const hip::RecordedNode* recorded = nullptr;
   const model::NodeParams* actual = nullptr;
-  const model::NodeParams* definition = nullptr;  // the same node of the graph it came from, or null
+  // The same node of the graph it came from, where the patch called setters of graphs; else null.
+  const model::NodeParams* definition = nullptr;
   bool touched = false;                           // one of its relocations names a buffer that moved
 };
 
@@ -31,8 +32,9 @@ struct PatchEvidence {
   std::uint64_t exec_setters = 0, calls = 0, rerecorded = 0;  // HIP calls that the patch made
 
   [[nodiscard]] bool moved(hip::BufferIndex buffer) const { return old_addresses[buffer] != new_addresses[buffer]; }
-  // Where a value that was an address inside a moved buffer's old place would be now; false when it was none.
-  [[nodiscard]] bool translate(std::uint64_t value, std::uint64_t* translated) const;
+  // Whether `value` is an address inside some moved buffer's old place, and `now` where that is now. A value may be an
+  // address of several: one past the end of a buffer is the base of the next, and places are used again.
+  [[nodiscard]] bool carried_along(std::uint64_t value, std::uint64_t now) const;
   // Some buffer's new place overlaps some buffer's old place.
   [[nodiscard]] bool places_overlap() const;
 };

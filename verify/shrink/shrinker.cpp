@@ -13,16 +13,16 @@ Program drop_invalid(const Program& program) {
   valid.placement = program.placement;
   State state;
   for (const Step& step : program.steps) {
+    const std::uint32_t times = repeats_that_matter(step);
+    State before = times > 1 ? state : State{};  // what a repetition that comes to a stop is undone to
     bool stands = true;
-    const bool moves = std::holds_alternative<MoveBuffers>(step.command);
-    State before = moves && step.repeat > 1 ? state : State{};
-    for (std::uint32_t k = 0; k < (moves ? step.repeat : 1) && stands; ++k) {
+    for (std::uint32_t k = 0; k < times && stands; ++k) {
       stands = !state.check(step.command);
       if (stands) state.apply(step.command);
     }
     if (stands) {
       valid.steps.push_back(step);
-    } else if (moves && step.repeat > 1) {
+    } else if (times > 1) {
       state = std::move(before);
     }
   }

@@ -1,0 +1,60 @@
+// F03 and F04: patchers that know where pointers are, and look at what they point at.
+//
+// F03: what the author believed: an argument is a buffer, so a pointer that has to change equals the base of its buffer
+// (anything else is somebody's derived value, and not the patcher's to change). What is wrong: slices and end pointers
+// are pointers into the buffer too, and they stay where they were. A2.
+//
+// F04: what the author believed: a list of moves is carried out by carrying out its moves. What is wrong: once a moved
+// to where b was, the move of b takes a's pointers along: swaps, cycles and chains come out wrong. The moves of one
+// patch happen all at once. A3.
+#include "fuzz/faults/flat_patcher.h"
+#include "fuzz/faults/patchers.h"
+
+namespace fuzz {
+
+namespace {
+
+class ExactBases final : public FlatPatcher {
+  using FlatPatcher::FlatPatcher;
+
+  [[nodiscard]] Rewrite rewrite(hip::NodeIndex node, std::span<const hip::Move> moves,
+                                hip::NodeRecord& record) const override {
+    Rewrite result = Rewrite::kUnchanged;
+    for (const hip::Relocation& field : nodes()[node].relocations) {
+      const hip::Move* move = move_of(moves, field.buffer);
+      if (move == nullptr || address_in(record, field) != move->from) continue;
+      hip::write_address(record, {field.field, field.offset, field.buffer, 0}, move->to);
+      result = Rewrite::kChanged;
+    }
+    return result;
+  }
+};
+
+class OneAfterAnother final : public FlatPatcher {
+  using FlatPatcher::FlatPatcher;
+
+  [[nodiscard]] Rewrite rewrite(hip::NodeIndex node, std::span<const hip::Move> moves,
+                                hip::NodeRecord& record) const override {
+    Rewrite result = Rewrite::kUnchanged;
+    for (const hip::Move& move : moves) {
+      for (const hip::Relocation& field : nodes()[node].relocations) {
+        const hip::DeviceAddress base = address_in(record, field) - static_cast<hip::DeviceAddress>(field.addend);
+        if (base != move.from) continue;
+        hip::write_address(record, field, move.to);
+        result = Rewrite::kChanged;
+      }
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+verify::PatcherFactory matches_exact_bases() {
+  return factory_of<ExactBases>();
+}
+verify::PatcherFactory moves_one_after_another() {
+  return factory_of<OneAfterAnother>();
+}
+
+}  // namespace fuzz

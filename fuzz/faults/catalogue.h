@@ -1,0 +1,32 @@
+// fuzz::Fault: a known defect on purpose, by name, that a campaign must find and whose property it must name.
+//
+// Each is written as its author would have written it: a patcher (or another part) of its own that is right in all but
+// the one thing, so that what a campaign names is that thing. What such a part does not handle it refuses honestly.
+// The catalogue is data: neither the executor nor a detector knows that there are faults.
+//
+// Does not promise that a fault shows in every program; tests/fuzz/faults_test.cpp holds each to a number of programs.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "verify/execute/observation.h"
+#include "verify/execute/patcher.h"
+
+namespace fuzz {
+
+struct Fault {
+  std::string_view id;      // "F01"
+  std::string_view system;  // what is at fault: "patcher"
+  std::string_view summary;
+  std::vector<verify::PropertyId> properties;  // the finding is named after one of these
+  verify::PatcherFactory patchers;             // stands in for the real patcher; empty where `system` is another
+};
+
+// In the order of ids.
+[[nodiscard]] std::span<const Fault> faults();
+// Null when there is none.
+[[nodiscard]] const Fault* find_fault(std::string_view id);
+
+}  // namespace fuzz

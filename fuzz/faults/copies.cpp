@@ -1,0 +1,54 @@
+// F07 and F08: patchers that re-issue copies in a shape of their own.
+//
+// F07: what the author believed: a copy moves width * height * depth bytes, so the 1D setter does for all of them. What
+// is wrong: pitches, positions and slices are gone, and rows that lay apart are written over what lay between. A5.
+//
+// F08: what the author believed: what a graph copies lives on the device. What is wrong: a copy to or from the host, or
+// one that leaves the direction to the runtime, is another copy then. A5.
+//
+// A runtime refuses some of these changes in an executable graph (a copy there keeps its direction and its number of
+// dimensions); then the patch fails and says so. In a graph's definition they go through.
+#include "fuzz/faults/flat_patcher.h"
+#include "fuzz/faults/patchers.h"
+
+namespace fuzz {
+
+namespace {
+
+class FlattenedCopies final : public FlatPatcher {
+  using FlatPatcher::FlatPatcher;
+
+  [[nodiscard]] hipError_t set(hipGraphNode_t node, hip::NodeRecord& record) const override {
+    const auto* copy = std::get_if<hip::CopyRecord>(&record);
+    if (copy == nullptr) return FlatPatcher::set(node, record);
+    const hipMemcpy3DParms& p = copy->params;
+    const std::size_t bytes = p.extent.width * p.extent.height * p.extent.depth;
+    return exec() != nullptr
+               ? api().hipGraphExecMemcpyNodeSetParams1D(exec(), node, p.dstPtr.ptr, p.srcPtr.ptr, bytes, p.kind)
+               : api().hipGraphMemcpyNodeSetParams1D(node, p.dstPtr.ptr, p.srcPtr.ptr, bytes, p.kind);
+  }
+};
+
+class DeviceToDevice final : public FlatPatcher {
+  using FlatPatcher::FlatPatcher;
+
+  [[nodiscard]] hipError_t set(hipGraphNode_t node, hip::NodeRecord& record) const override {
+    const auto* copy = std::get_if<hip::CopyRecord>(&record);
+    if (copy == nullptr) return FlatPatcher::set(node, record);
+    hip::CopyRecord on_device = *copy;
+    on_device.params.kind = hipMemcpyDeviceToDevice;
+    hip::NodeRecord sent = on_device;
+    return FlatPatcher::set(node, sent);
+  }
+};
+
+}  // namespace
+
+verify::PatcherFactory flattens_copies() {
+  return factory_of<FlattenedCopies>();
+}
+verify::PatcherFactory sends_device_to_device() {
+  return factory_of<DeviceToDevice>();
+}
+
+}  // namespace fuzz

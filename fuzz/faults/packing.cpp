@@ -1,0 +1,105 @@
+// F05 and F06: patchers with arguments of their own making.
+//
+// F05: what the author believed: an argument is a word, so a list of words is a packed argument block. What is wrong:
+// arguments lie where their sizes and alignments put them. Small ones are read past their end, large ones are cut off
+// after a word, and whatever follows is in the wrong place. A4. (Where the block comes out shorter than the kernel's,
+// the runtime refuses it, and the graph is recorded again.)
+//
+// F06: what the author believed: no kernel has that many arguments; the tables of pointers are arrays of 64 entries
+// where a kernel was recorded through kernelParams and of 16 where it was recorded through `extra`. What is wrong:
+// fused kernels do, and pointers behind the last entry stay where they were. A2.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "fuzz/faults/flat_patcher.h"
+#include "fuzz/faults/patchers.h"
+#include "hip/kernel_parameters.h"
+
+namespace fuzz {
+
+namespace {
+
+class WordPacker final : public FlatPatcher {
+  using FlatPatcher::FlatPatcher;
+
+  [[nodiscard]] hipError_t set(hipGraphNode_t node, hip::NodeRecord& record) const override {
+    const auto* kernel = std::get_if<hip::KernelRecord>(&record);
+    if (kernel == nullptr) return FlatPatcher::set(node, record);
+    hip::NodeRecord packed = pack(*kernel);
+    return FlatPatcher::set(node, packed);
+  }
+
+  static hip::KernelRecord pack(const hip::KernelRecord& kernel) {
+    std::vector<std::byte> values = kernel.arguments;
+    values.resize(values.size() + sizeof(std::uint64_t));  // the last argument can be read as a word, too
+    hip::KernelRecord packed = kernel;
+    packed.slots.clear();
+    packed.arguments.assign(kernel.slots.size() * sizeof(std::uint64_t), std::byte{0});
+    for (std::size_t i = 0; i < kernel.slots.size(); ++i) {
+      std::memcpy(packed.arguments.data() + i * sizeof(std::uint64_t), values.data() + kernel.slots[i].offset,
+                  sizeof(std::uint64_t));
+    }
+    return packed;
+  }
+};
+
+class FixedTables final : public FlatPatcher {
+  using FlatPatcher::FlatPatcher;
+
+  static constexpr std::size_t kMaxParams = 64;
+  static constexpr std::size_t kMaxExtra = 16;
+
+  // Which relocations of a kernel lie in the arguments that fit into the table.
+  template <std::size_t kEntries>
+  class Table {
+   public:
+    explicit Table(const hip::KernelRecord& kernel) {
+      count_ = std::min(kernel.slots.size(), kEntries);
+      std::copy_n(kernel.slots.begin(), count_, slots_.begin());
+    }
+    [[nodiscard]] bool holds(std::uint32_t offset) const {
+      return std::any_of(slots_.begin(), slots_.begin() + count_, [offset](const hip::ArgumentSlot& slot) {
+        return offset >= slot.offset && offset - slot.offset < slot.size;
+      });
+    }
+
+   private:
+    std::array<hip::ArgumentSlot, kEntries> slots_{};
+    std::ptrdiff_t count_ = 0;
+  };
+
+  [[nodiscard]] Rewrite rewrite(hip::NodeIndex node, std::span<const hip::Move> moves,
+                                hip::NodeRecord& record) const override {
+    const auto* kernel = std::get_if<hip::KernelRecord>(&record);
+    if (kernel == nullptr) return FlatPatcher::rewrite(node, moves, record);
+    if (kernel->slots.empty() && !kernel->arguments.empty()) return Rewrite::kUnknown;
+    return kernel->style == hip::ArgumentStyle::kParams
+               ? rewrite_listed(node, moves, Table<kMaxParams>(*kernel), record)
+               : rewrite_listed(node, moves, Table<kMaxExtra>(*kernel), record);
+  }
+
+  template <class Listed>
+  [[nodiscard]] Rewrite rewrite_listed(hip::NodeIndex node, std::span<const hip::Move> moves, const Listed& listed,
+                                       hip::NodeRecord& record) const {
+    Rewrite result = Rewrite::kUnchanged;
+    for (const hip::Relocation& relocation : nodes()[node].relocations) {
+      const hip::Move* move = move_of(moves, relocation.buffer);
+      if (move == nullptr || !listed.holds(relocation.offset)) continue;
+      hip::write_address(record, relocation, move->to);
+      result = Rewrite::kChanged;
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+verify::PatcherFactory packs_eight_bytes_each() {
+  return factory_of<WordPacker>();
+}
+verify::PatcherFactory holds_few_arguments() {
+  return factory_of<FixedTables>();
+}
+
+}  // namespace fuzz

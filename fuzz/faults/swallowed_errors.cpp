@@ -1,0 +1,33 @@
+// F15: a patcher that returns success when a setter half-way failed.
+//
+// What the author believed: a setter of a node that exists, with parameters of the right type, does not fail, so its
+// status is counted and nothing more. What is wrong: it does (memory, a device that was lost, a kind of change that the
+// runtime does not allow), and then one node is left at its old address in a graph that everybody takes for patched.
+// P4.
+#include "fuzz/faults/flat_patcher.h"
+#include "fuzz/faults/patchers.h"
+
+namespace fuzz {
+
+namespace {
+
+class Optimist final : public FlatPatcher {
+  using FlatPatcher::FlatPatcher;
+
+  [[nodiscard]] hip::PatchResult apply(std::vector<Step>& steps) override {
+    hip::PatchReport report;
+    for (Step& step : steps) {
+      if (set(nodes()[step.node].handle, step.after) == hipSuccess) ++report.nodes;
+      ++report.calls;
+    }
+    return report;
+  }
+};
+
+}  // namespace
+
+verify::PatcherFactory swallows_errors() {
+  return factory_of<Optimist>();
+}
+
+}  // namespace fuzz

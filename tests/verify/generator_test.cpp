@@ -1,0 +1,187 @@
+// The generator: valid programs only, every feature, the same program from the same choices on every machine.
+// Not verified here: that generated programs are free of data races; the model says so in executor_test.cpp.
+#include "verify/generate/generator.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "programs.h"
+#include "verify/program/features.h"
+
+namespace verify {
+namespace {
+
+// FNV-1a of the printed text.
+std::uint64_t hash_of(const Program& program) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : print_program(program)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+GeneratorOptions sized(std::uint32_t size) {
+  GeneratorOptions options;
+  options.size = size;
+  return options;
+}
+
+RC_GTEST_PROP(Generator, EveryGeneratedProgramIsValid, ()) {
+  const Program program = *arbitrary_program(sized(*rc::gen::inRange<std::uint32_t>(6, 120)));
+  RC_ASSERT(flaw(program) == "");
+}
+
+TEST(Generator, EveryProgramOfACampaignIsValid) {
+  for (std::uint64_t index = 0; index < 3000; ++index) {
+    const Program program = campaign_program(11, index, sized(index % 5 == 0 ? 100 : 30));
+    ASSERT_EQ(flaw(program), "") << print_program(program);
+  }
+}
+
+TEST(Generator, EveryCommandNodeTypeArgumentKindAndOtherFeatureIsGenerated) {
+  std::vector<std::uint64_t> counts(feature_names().size(), 0);
+  for (std::uint64_t index = 0; index < 4000; ++index) count_features(campaign_program(1, index, {}), counts);
+  for (std::size_t i = 0; i < counts.size(); ++i) EXPECT_GT(counts[i], 0u) << feature_names()[i];
+}
+
+TEST(Generator, NoFeatureIsSoRareThatAThousandProgramsMissMostOfThem) {
+  std::vector<std::uint64_t> counts(feature_names().size(), 0);
+  for (std::uint64_t index = 0; index < 1000; ++index) count_features(campaign_program(2, index, {}), counts);
+  std::size_t missed = 0;
+  for (const std::uint64_t count : counts) missed += count == 0 ? 1 : 0;
+  EXPECT_LE(missed, 2u);
+}
+
+// A contract: a campaign's seed means the same programs on every machine and with every compiler. Changing the
+// generator changes these numbers, and then every seed that anybody wrote down means something else.
+TEST(Generator, TheSameSeedGivesTheSameProgramOnEveryMachine) {
+  struct Pin {
+    std::uint64_t seed, index;
+    std::uint32_t size;
+    std::uint64_t hash;
+  };
+  constexpr Pin kPins[] = {
+      {1, 0, 30, 0x39f69a1bc0d2b2f9ULL},  {1, 1, 30, 0xa1c93bf17bae1949ULL},
+      {1, 2, 30, 0x365429f36195878fULL},  {42, 1000, 30, 0xc9cc6069fcdd2076ULL},
+      {7, 3, 100, 0x3afe9ac2d358d6cfULL}, {0xffffffffffffffffULL, 5, 10, 0xfa483899c2523bd4ULL},
+  };
+  for (const Pin& pin : kPins) {
+    EXPECT_EQ(hash_of(campaign_program(pin.seed, pin.index, sized(pin.size))), pin.hash)
+        << "seed " << pin.seed << " index " << pin.index;
+  }
+}
+
+RC_GTEST_PROP(Generator, AProgramIsAFunctionOfSeedIndexAndOptions, (std::uint64_t seed, std::uint64_t index)) {
+  RC_ASSERT(campaign_program(seed, index, {}) == campaign_program(seed, index, {}));
+}
+
+TEST(Generator, NeighbouringSeedsAndIndicesGiveDifferentPrograms) {
+  std::set<std::uint64_t> hashes;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::uint64_t index = 0; index < 20; ++index) hashes.insert(hash_of(campaign_program(seed, index, {})));
+  }
+  EXPECT_GE(hashes.size(), 398u);
+}
+
+RC_GTEST_PROP(Generator, AnyBytesGiveAValidProgram, (const std::vector<std::uint8_t>& bytes)) {
+  ByteChoices choices(bytes);
+  const Program program = generate_program(choices, {});
+  RC_ASSERT(flaw(program) == "");
+}
+
+TEST(Generator, NoBytesGiveAShortValidProgram) {
+  ByteChoices choices({});
+  const Program program = generate_program(choices, sized(1000));
+  EXPECT_EQ(flaw(program), "");
+  EXPECT_LE(program.steps.size(), 20u);
+}
+
+TEST(Generator, ConstantBytesGiveAValidProgramThatEnds) {
+  for (unsigned value = 0; value < 256; ++value) {
+    const std::vector<std::uint8_t> bytes(4096, static_cast<std::uint8_t>(value));
+    ByteChoices choices(bytes);
+    EXPECT_EQ(flaw(generate_program(choices, sized(200))), "") << value;
+  }
+}
+
+RC_GTEST_PROP(Generator, MoreBytesThanAProgramNeedsChangeNothing, (std::vector<std::uint8_t> bytes)) {
+  // Long enough that the size bounds the program, not the bytes.
+  for (std::uint32_t state = 1; bytes.size() < 20000; state = state * 1664525 + 1013904223)
+    bytes.push_back(static_cast<std::uint8_t>(state >> 24));
+  ByteChoices choices(bytes);
+  const Program program = generate_program(choices, sized(10));
+  RC_ASSERT(!choices.exhausted());
+  bytes.push_back(1);
+  ByteChoices more(bytes);
+  RC_ASSERT(generate_program(more, sized(10)) == program);
+}
+
+TEST(Generator, SizeBoundsTheNumberOfCommands) {
+  for (const std::uint32_t size : {6U, 30U, 100U, 300U}) {
+    for (std::uint64_t index = 0; index < 200; ++index) {
+      const Program program = campaign_program(3, index, sized(size));
+      EXPECT_LE(program.steps.size(), size + size / 5 + 60) << print_program(program);
+    }
+  }
+}
+
+TEST(Generator, WithoutFailuresNoProgramFailsACall) {
+  GeneratorOptions options;
+  options.failures = false;
+  for (std::uint64_t index = 0; index < 500; ++index) {
+    for (const Step& step : campaign_program(4, index, options).steps) {
+      EXPECT_FALSE(std::holds_alternative<Fail>(step.command));
+    }
+  }
+}
+
+TEST(Generator, NoBufferIsLargerThanItWasToldTo) {
+  GeneratorOptions options;
+  options.max_buffer_bytes = 256;
+  for (std::uint64_t index = 0; index < 500; ++index) {
+    for (const Step& step : campaign_program(5, index, options).steps) {
+      if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
+        EXPECT_LE(buffer->bytes, 256u);
+      }
+    }
+  }
+}
+
+// ---- choices
+
+RC_GTEST_PROP(Choices, AChoiceIsBelowItsBound, (const std::vector<std::uint8_t>& bytes, std::uint64_t bound)) {
+  ByteChoices from_bytes(bytes);
+  RandomChoices from_random{rc::Random(bound)};
+  for (int i = 0; i < 10; ++i) {
+    RC_ASSERT(from_bytes.below(bound) < std::max<std::uint64_t>(bound, 1));
+    RC_ASSERT(from_random.below(bound) < std::max<std::uint64_t>(bound, 1));
+  }
+}
+
+TEST(Choices, BytesAreReadLittleEndianAndOnlyAsManyAsTheBoundNeeds) {
+  constexpr std::array<std::uint8_t, 4> kBytes = {0x02, 0x34, 0x12, 0x07};
+  ByteChoices choices(kBytes);
+  EXPECT_EQ(choices.below(256), 0x02u);
+  EXPECT_EQ(choices.below(1), 0u);  // no choice, no byte
+  EXPECT_EQ(choices.below(0x10000), 0x1234u);
+  EXPECT_FALSE(choices.exhausted());
+  EXPECT_EQ(choices.below(4), 3u);
+  EXPECT_TRUE(choices.exhausted());
+  EXPECT_EQ(choices.below(1000), 0u);
+}
+
+TEST(Choices, PercentIsAboutThatManyInAHundredAndFalseForAZeroByte) {
+  RandomChoices choices{rc::Random(9)};
+  for (const unsigned percent : {0U, 5U, 50U, 95U, 100U}) {
+    unsigned hits = 0;
+    for (int i = 0; i < 10000; ++i) hits += choices.percent(percent) ? 1 : 0;
+    EXPECT_NEAR(hits, percent * 100, 200) << percent;
+  }
+  ByteChoices zero({});
+  EXPECT_FALSE(zero.percent(99));
+}
+
+}  // namespace
+}  // namespace verify

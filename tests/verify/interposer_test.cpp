@@ -1,0 +1,303 @@
+// The interposer: counts every call, fails the one it was told to fail and no other, and overwrites what was passed.
+//
+// Most tests put it around a fake table that keeps what it was given, as a runtime that breaks P1 would.
+#include "verify/execute/interposer.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace verify {
+namespace {
+
+// What the fake table was given last. A runtime has no business keeping any of these.
+struct Kept {
+  int calls = 0;
+  const void* params = nullptr;
+  const void* dependencies = nullptr;
+  void** kernel_params = nullptr;
+  void* first_value = nullptr;
+  void** extra = nullptr;
+  void* block = nullptr;
+  std::uint64_t seen_value = 0;  // what the first value was during the call
+  std::uint64_t seen_block = 0;
+  std::size_t seen_count = 0;
+};
+Kept g_kept;
+
+void keep_kernel(const hipKernelNodeParams* params) {
+  ++g_kept.calls;
+  g_kept.params = params;
+  g_kept.kernel_params = params->kernelParams;
+  g_kept.extra = params->extra;
+  if (params->kernelParams != nullptr) {
+    g_kept.first_value = params->kernelParams[0];
+    std::memcpy(&g_kept.seen_value, g_kept.first_value, 8);
+  }
+  if (params->extra != nullptr) {
+    g_kept.block = params->extra[1];
+    std::memcpy(&g_kept.seen_block, g_kept.block, 8);
+  }
+}
+
+// A table of functions that keep pointers. Everything that is not named here is missing.
+hip::Api keeping_table() {
+  hip::Api api;
+  api.hipGraphAddKernelNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t* dependencies, std::size_t count,
+                                 const hipKernelNodeParams* params) {
+    g_kept.dependencies = dependencies;
+    g_kept.seen_count = count;
+    keep_kernel(params);
+    return hipSuccess;
+  };
+  api.hipGraphExecKernelNodeSetParams = [](hipGraphExec_t, hipGraphNode_t, const hipKernelNodeParams* params) {
+    keep_kernel(params);
+    return hipSuccess;
+  };
+  api.hipGraphMemsetNodeSetParams = [](hipGraphNode_t, const hipMemsetParams* params) {
+    ++g_kept.calls;
+    g_kept.params = params;
+    g_kept.seen_value = params->value;
+    return hipErrorInvalidValue;
+  };
+  api.hipGraphAddMemcpyNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
+                                 const hipMemcpy3DParms* params) {
+    ++g_kept.calls;
+    g_kept.params = params;
+    return hipSuccess;
+  };
+  api.hipGraphLaunch = [](hipGraphExec_t, hipStream_t) {
+    ++g_kept.calls;
+    return hipErrorNotReady;
+  };
+  api.hipDeviceSynchronize = [] {
+    ++g_kept.calls;
+    return hipSuccess;
+  };
+  api.hipGraphDestroy = [](hipGraph_t) {
+    ++g_kept.calls;
+    return hipSuccess;
+  };
+  return api;
+}
+
+class Interposing : public testing::Test {
+ protected:
+  Interposing() {
+    g_kept = {};
+    interposer.begin(inner, true);
+  }
+  const hip::Api& table() { return interposer.table(); }
+
+  hip::Api inner = keeping_table();
+  Interposer interposer;
+  Interposer::Scope scope{interposer};
+};
+
+bool all_poison(const void* bytes, std::size_t size) {
+  const std::span<const std::byte> view(static_cast<const std::byte*>(bytes), size);
+  return std::all_of(view.begin(), view.end(), [](std::byte byte) { return byte == kPoison; });
+}
+
+TEST_F(Interposing, ForwardsACallAndItsAnswer) {
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+  EXPECT_EQ(g_kept.calls, 1);
+}
+
+TEST_F(Interposing, CountsEveryCallByFunction) {
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+  EXPECT_EQ(table().hipDeviceSynchronize(), hipSuccess);
+  EXPECT_EQ(table().hipGraphDestroy(nullptr), hipSuccess);
+  EXPECT_EQ(interposer.calls(), 5u);
+  EXPECT_EQ(interposer.calls_of(Function::k_hipGraphLaunch), 3u);
+  EXPECT_EQ(interposer.calls_of(Function::k_hipDeviceSynchronize), 1u);
+  EXPECT_EQ(interposer.calls_of(Function::k_hipGraphCreate), 0u);
+  EXPECT_EQ(interposer.graph_calls(), 3u);  // destroying is not counted among them
+  EXPECT_EQ(interposer.fired(), 0u);
+}
+
+TEST_F(Interposing, AFunctionThatTheInnerTableLacksStaysMissing) {
+  EXPECT_EQ(table().hipGraphCreate, nullptr);
+  EXPECT_EQ(table().hipMalloc, nullptr);
+  // Those that are wrapped to be poisoned as well.
+  EXPECT_EQ(table().hipGraphAddHostNode, nullptr);
+  EXPECT_EQ(table().hipGraphExecMemcpyNodeSetParams, nullptr);
+  EXPECT_NE(table().hipGraphAddKernelNode, nullptr);
+}
+
+TEST_F(Interposing, NoFunctionOfACompleteTableIsMissing) {
+  const hip::MissingFunctions missing = hip::missing_functions(inner);
+  const hip::MissingFunctions through = hip::missing_functions(table());
+  EXPECT_EQ(through.required, missing.required);
+  EXPECT_EQ(through.optional, missing.optional);
+}
+
+TEST_F(Interposing, TheNthCallFailsOnceAndDoesNotReachTheInnerTable) {
+  interposer.fail(Function::k_hipGraphLaunch, 3);
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+  EXPECT_EQ(table().hipDeviceSynchronize(), hipSuccess);  // another function does not count
+  EXPECT_EQ(interposer.fired(), 0u);
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), kInjectedError);
+  EXPECT_EQ(g_kept.calls, 3);
+  EXPECT_EQ(interposer.fired(), 1u);
+  EXPECT_EQ(interposer.last_fired(), Function::k_hipGraphLaunch);
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+  EXPECT_EQ(interposer.fired(), 1u);
+}
+
+TEST_F(Interposing, AFailingCallThatWouldBePoisonedDoesNotReachTheInnerTableEither) {
+  interposer.fail(Function::k_hipGraphMemsetNodeSetParams, 1);
+  hipMemsetParams params{};
+  EXPECT_EQ(table().hipGraphMemsetNodeSetParams(nullptr, &params), kInjectedError);
+  EXPECT_EQ(g_kept.calls, 0);
+}
+
+TEST_F(Interposing, TheNthCallOfTheGraphApiFailsWhateverItsFunctionAndDestroyingIsNeverFailed) {
+  interposer.fail_any(2);
+  EXPECT_EQ(table().hipGraphDestroy(nullptr), hipSuccess);
+  EXPECT_EQ(table().hipDeviceSynchronize(), hipSuccess);
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+  hipMemsetParams params{};
+  EXPECT_EQ(table().hipGraphMemsetNodeSetParams(nullptr, &params), kInjectedError);
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+  EXPECT_EQ(interposer.fired(), 1u);
+}
+
+RC_GTEST_FIXTURE_PROP(Interposing, FailsExactlyTheCallsThatItWasToldTo, ()) {
+  g_kept = {};
+  interposer.begin(inner, false);
+  const auto nth = *rc::gen::inRange<std::uint32_t>(1, 10);
+  const int calls = *rc::gen::inRange(0, 20);
+  interposer.fail(Function::k_hipGraphLaunch, nth);
+  for (int i = 1; i <= calls; ++i) {
+    const bool fails = static_cast<std::uint32_t>(i) == nth;
+    RC_ASSERT(table().hipGraphLaunch(nullptr, nullptr) == (fails ? kInjectedError : hipErrorNotReady));
+  }
+  RC_ASSERT(interposer.fired() == (static_cast<std::uint32_t>(calls) >= nth ? 1u : 0u));
+}
+
+TEST_F(Interposing, BeginForgetsCountsAndFailures) {
+  interposer.fail(Function::k_hipGraphLaunch, 2);
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+  interposer.begin(inner, true);
+  EXPECT_EQ(interposer.calls(), 0u);
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+  EXPECT_EQ(table().hipGraphLaunch(nullptr, nullptr), hipErrorNotReady);
+}
+
+// ---- poisoning
+
+TEST_F(Interposing, AStructThatWasPassedReadsPoisonAfterwardsAndTheCallersIsUntouched) {
+  hipMemsetParams params{};
+  params.value = 77;
+  EXPECT_EQ(table().hipGraphMemsetNodeSetParams(nullptr, &params), hipErrorInvalidValue);
+  EXPECT_EQ(g_kept.seen_value, 77u);  // during the call it was what the caller passed
+  EXPECT_NE(g_kept.params, &params);
+  EXPECT_TRUE(all_poison(g_kept.params, sizeof params));
+  EXPECT_EQ(params.value, 77u);
+}
+
+TEST_F(Interposing, ThePackedBlockOfExtraReadsPoisonAfterwards) {
+  std::uint64_t block[4] = {1, 2, 3, 4};
+  std::size_t size = sizeof block;
+  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, block, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
+  hipKernelNodeParams params{};
+  params.extra = extra;
+  EXPECT_EQ(table().hipGraphExecKernelNodeSetParams(nullptr, nullptr, &params), hipSuccess);
+  EXPECT_EQ(g_kept.seen_block, 1u);
+  EXPECT_TRUE(all_poison(g_kept.block, sizeof block));
+  EXPECT_TRUE(all_poison(g_kept.extra, 5 * sizeof(void*)));
+  EXPECT_TRUE(all_poison(g_kept.params, sizeof params));
+  EXPECT_EQ(block[0], 1u);
+  EXPECT_EQ(extra[1], block);
+}
+
+TEST_F(Interposing, TheValuesBehindKernelParamsReadPoisonAfterwards) {
+  const KernelSpec* spec = find_kernel("axpy_u64");
+  const auto function = reinterpret_cast<hipFunction_t>(std::uintptr_t{0x40});
+  interposer.know_kernel(function, spec);
+  std::uint64_t out = 0x1234, in = 0x5678, a = 9;
+  std::uint32_t n = 5;
+  void* values[] = {&out, &in, &n, &a};
+  hipKernelNodeParams params{};
+  params.func = function;
+  params.kernelParams = values;
+  EXPECT_EQ(table().hipGraphExecKernelNodeSetParams(nullptr, nullptr, &params), hipSuccess);
+  EXPECT_EQ(g_kept.seen_value, 0x1234u);
+  EXPECT_TRUE(all_poison(g_kept.first_value, sizeof out));
+  EXPECT_TRUE(all_poison(g_kept.kernel_params, sizeof values));
+  EXPECT_EQ(out, 0x1234u);
+}
+
+TEST_F(Interposing, TheDependenciesOfANewNodeReadPoisonAfterwards) {
+  const auto handle = [](std::uintptr_t value) { return reinterpret_cast<hipGraphNode_t>(value); };
+  const hipGraphNode_t dependencies[] = {handle(1), handle(2)};
+  hipKernelNodeParams params{};
+  hipGraphNode_t node = nullptr;
+  EXPECT_EQ(table().hipGraphAddKernelNode(&node, nullptr, dependencies, 2, &params), hipSuccess);
+  EXPECT_EQ(g_kept.seen_count, 2u);
+  EXPECT_TRUE(all_poison(g_kept.dependencies, sizeof dependencies));
+  EXPECT_EQ(dependencies[1], handle(2));
+}
+
+TEST_F(Interposing, WhatWasPassedStaysReadableUntilTheNextBegin) {
+  std::vector<const void*> kept;
+  hipMemcpy3DParms params{};
+  hipGraphNode_t node = nullptr;
+  for (int i = 0; i < 2000; ++i) {  // more than a chunk holds
+    EXPECT_EQ(table().hipGraphAddMemcpyNode(&node, nullptr, nullptr, 0, &params), hipSuccess);
+    kept.push_back(g_kept.params);
+  }
+  for (const void* one : kept) EXPECT_TRUE(all_poison(one, sizeof params));
+}
+
+TEST_F(Interposing, WithoutPoisoningTheCallersOwnMemoryIsPassed) {
+  interposer.begin(inner, false);
+  hipMemsetParams params{};
+  EXPECT_EQ(table().hipGraphMemsetNodeSetParams(nullptr, &params), hipErrorInvalidValue);
+  EXPECT_EQ(g_kept.params, &params);
+}
+
+TEST_F(Interposing, NullParametersArePassedAsTheyAre) {
+  hip::Api strict = keeping_table();
+  strict.hipGraphMemsetNodeSetParams = [](hipGraphNode_t, const hipMemsetParams* params) {
+    return params == nullptr ? hipErrorInvalidValue : hipSuccess;
+  };
+  interposer.begin(strict, true);
+  EXPECT_EQ(table().hipGraphMemsetNodeSetParams(nullptr, nullptr), hipErrorInvalidValue);
+}
+
+// ---- names and scopes
+
+TEST(Interposer, EveryFunctionIsFoundByItsName) {
+  for (std::size_t i = 0; i < kFunctions; ++i) {
+    const auto function = static_cast<Function>(i);
+    EXPECT_EQ(find_function(function_name(function)), function);
+  }
+  EXPECT_FALSE(find_function("hipNoSuchFunction"));
+  EXPECT_FALSE(find_function(""));
+}
+
+TEST(Interposer, ScopesNest) {
+  const hip::Api inner = keeping_table();
+  Interposer outer, nested;
+  outer.begin(inner, false);
+  nested.begin(inner, false);
+  const Interposer::Scope in_outer(outer);
+  {
+    const Interposer::Scope in_nested(nested);
+    EXPECT_EQ(nested.table().hipDeviceSynchronize(), hipSuccess);
+  }
+  EXPECT_EQ(outer.table().hipDeviceSynchronize(), hipSuccess);
+  EXPECT_EQ(outer.table().hipDeviceSynchronize(), hipSuccess);
+  EXPECT_EQ(nested.calls(), 1u);
+  EXPECT_EQ(outer.calls(), 2u);
+}
+
+}  // namespace
+}  // namespace verify

@@ -1,0 +1,97 @@
+// Variants of a program that must observe the same: each is valid, differs from the original, and says what changed.
+#include "verify/oracle/metamorphic.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "programs.h"
+#include "verify/generate/generator.h"
+
+namespace verify {
+namespace {
+
+std::vector<std::string> commands_of(const Program& program) {
+  std::vector<std::string> lines;
+  for (const Step& step : program.steps) lines.push_back(print_command(step.command));
+  return lines;
+}
+
+RC_GTEST_PROP(Metamorphic, EveryVariantIsValidAsLongAsTheOriginalAndAnotherProgram, ()) {
+  const Program program = *arbitrary_program({});
+  for (const Variant& variant : equal_variants(program)) {
+    RC_ASSERT(flaw(variant.program) == "");
+    RC_ASSERT(variant.program.steps.size() == program.steps.size());
+    RC_ASSERT(!(variant.program == program));
+    RC_ASSERT(variant.program.placement == program.placement);
+  }
+}
+
+RC_GTEST_PROP(Metamorphic, AnotherOrderHoldsTheSameCommands, ()) {
+  const Program program = *arbitrary_program({});
+  for (const Variant& variant : equal_variants(program)) {
+    if (variant.change != "nodes added in another order") continue;
+    const std::vector<std::string> before = commands_of(program), after = commands_of(variant.program);
+    RC_ASSERT(std::multiset<std::string>(before.begin(), before.end()) ==
+              std::multiset<std::string>(after.begin(), after.end()));
+  }
+}
+
+TEST(Metamorphic, EveryChangeIsMadeToSomeGeneratedProgram) {
+  std::map<std::string_view, int> changes;
+  for (std::uint64_t index = 0; index < 200; ++index) {
+    for (const Variant& variant : equal_variants(campaign_program(31, index, {}))) ++changes[variant.change];
+  }
+  EXPECT_EQ(changes.size(), 3u);
+  for (const auto& [change, count] : changes) EXPECT_GE(count, 20) << change;
+}
+
+const Program* variant_of(const std::vector<Variant>& variants, std::string_view change) {
+  for (const Variant& variant : variants) {
+    if (variant.change == change) return &variant.program;
+  }
+  return nullptr;
+}
+
+TEST(Metamorphic, TheOtherStyleIsGivenToEveryKernelThatIsAdded) {
+  const auto variants = equal_variants(program_of(
+      "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=1 k=2\n"
+      "kernel g0.n1 inplace_u32 data=b0 n=1 k=2 style=extra after=n0"));
+  const Program* variant = variant_of(variants, "the other argument style");
+  ASSERT_NE(variant, nullptr);
+  EXPECT_TRUE(*variant == program_of("buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=1 k=2 style=extra\n"
+                                     "kernel g0.n1 inplace_u32 data=b0 n=1 k=2 after=n0"));
+}
+
+TEST(Metamorphic, RedundantEdgesAreThoseThatTheOthersImply) {
+  const auto variants =
+      equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1 after=n0\nempty g0.n2 after=n1\nempty g0.n3"));
+  const Program* variant = variant_of(variants, "redundant edges");
+  ASSERT_NE(variant, nullptr);
+  EXPECT_EQ(print_command(variant->steps.at(3).command), "empty g0.n2 after=n0,n1");
+  EXPECT_EQ(print_command(variant->steps.at(4).command), "empty g0.n3");
+}
+
+TEST(Metamorphic, NodesThatDependOnEachOtherKeepTheirOrder) {
+  EXPECT_EQ(variant_of(equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1 after=n0")),
+                       "nodes added in another order"),
+            nullptr);
+  EXPECT_NE(variant_of(equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1")), "nodes added in another order"),
+            nullptr);
+}
+
+TEST(Metamorphic, AProgramWithAnUpdateKeepsTheOrderOfItsNodes) {
+  EXPECT_EQ(variant_of(equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1\ninstantiate e0 g0\nupdate e0 g0")),
+                       "nodes added in another order"),
+            nullptr);
+}
+
+TEST(Metamorphic, AProgramWithoutNodesHasNoVariants) {
+  EXPECT_TRUE(equal_variants(program_of("buffer b0 64\ngraph g0\ninstantiate e0 g0\nmove b0")).empty());
+}
+
+}  // namespace
+}  // namespace verify

@@ -1,0 +1,524 @@
+// What may stand where: every precondition, as two programs that differ in one command, and what check() and apply()
+// promise about any program.
+// Not verified here: data races (the model reports them; generator_test.cpp holds the generator to having none).
+#include "verify/program/state.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "programs.h"
+#include "verify/generate/generator.h"
+#include "verify/shrink/shrinker.h"
+
+namespace verify {
+namespace {
+
+constexpr std::string_view kSetup =
+    "buffer b0 1024\n"
+    "buffer b1 512\n"
+    "buffer b2 256 memory=pinned\n"
+    "buffer b3 256 memory=pageable\n"
+    "buffer b4 64\n"
+    "graph g0\n"
+    "kernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\n"
+    "memcpy g0.n1 dst=b0+64 src=b1+0 bytes=64 kind=d2d\n"
+    "memcpy3d g0.n2 dst=b0+128 src=b1+0 width=4 height=2 depth=1 dpitch=8 spitch=8 drows=2 srows=2 kind=d2d\n"
+    "memset g0.n3 dst=b0+256 value=1 width=4\n"
+    "memset g0.n4 dst=b0+320 value=1 element=1 width=4 height=2 pitch=8\n"
+    "host g0.n5 tag=1 mem=b2+0 bytes=4\n"
+    "empty g0.n6\n"
+    "graph g1\n"
+    "empty g1.n0\n"
+    "child g0.n7 g1\n"
+    "instantiate e0 g0\n"
+    "stream s1\n"
+    "event v0\n";
+
+// `bad` may not stand behind the setup and `before`; `good` may.
+struct Precondition {
+  std::string_view before;
+  std::string_view good;
+  std::string_view bad;
+  std::string_view mentions;  // what the reason has to name
+};
+
+constexpr Precondition kDeclarations[] = {
+    {"", "buffer b9 64", "buffer b0 64", "declared already"},
+    {"", "graph g9", "graph g0", "declared already"},
+    {"", "stream s9", "stream s1", "declared already"},
+    {"", "stream s9", "stream s0", "null stream"},
+    {"", "event v9", "event v0", "declared already"},
+    {"", "empty g0.n9", "empty g9.n9", "g9"},
+    {"destroy g1", "empty g0.n9", "empty g1.n9", "destroyed"},
+    {"", "empty g0.n9", "empty g0.n6", "exists already"},
+    {"", "empty g0.n9 after=n0,n1", "empty g0.n9 after=n0,n0", "twice"},
+    {"", "empty g0.n9 after=n0", "empty g0.n9 after=n8", "n8"},
+    {"", "instantiate e9 g0", "instantiate e0 g0", "already"},
+    {"", "instantiate e9 g0", "instantiate e9 g9", "g9"},
+    {"move b0", "instantiate e9 g1", "instantiate e9 g0", "patch it first"},
+    {"", "repeat 2 sync device", "repeat 2 instantiate e9 g0", "already"},
+};
+
+constexpr Precondition kKernels[] = {
+    {"", "kernel g0.n9 inplace_u32 data=b2+0 n=4 k=1", "kernel g0.n9 inplace_u32 data=b3+0 n=4 k=1", "pageable"},
+    {"", "kernel g0.n9 inplace_u32 data=b4+0 n=16 k=1", "kernel g0.n9 inplace_u32 data=b4+0 n=17 k=1", "b4"},
+    {"", "kernel g0.n9 inplace_u32 data=b4+64 n=0 k=1", "kernel g0.n9 inplace_u32 data=b4+68 n=0 k=1", "outside"},
+    {"", "kernel g0.n9 inplace_u32 data=b4+0 n=1 k=1", "kernel g0.n9 inplace_u32 data=b4-4 n=1 k=1", "outside"},
+    {"", "kernel g0.n9 inplace_u32 data=b4+4 n=1 k=1", "kernel g0.n9 inplace_u32 data=b4+2 n=1 k=1", "aligned"},
+    {"", "kernel g0.n9 inplace_u32 data=b4 n=1 k=addr(b0)", "kernel g0.n9 inplace_u32 data=b4 n=addr(b0) k=1",
+     "number"},
+    {"", "kernel g0.n9 inplace_u32 data=b4 n=1 k=addr(b4+64)", "kernel g0.n9 inplace_u32 data=b4 n=1 k=addr(b4+65)",
+     "outside"},
+    {"", "kernel g0.n9 inplace_u32 data=b4 n=1 k=1 block=1024", "kernel g0.n9 inplace_u32 data=b4 n=1 k=1 block=0",
+     "block"},
+    {"", "kernel g0.n9 inplace_u32 data=b4 n=1 k=1 grid=1", "kernel g0.n9 inplace_u32 data=b4 n=1 k=1 grid=0", "grid"},
+    {"free b4", "kernel g0.n9 inplace_u32 data=b0 n=1 k=1", "kernel g0.n9 inplace_u32 data=b4 n=1 k=1", "freed"},
+    {"", "kernel g0.n9 inplace_u32 data=b4 n=1 k=1", "kernel g0.n9 inplace_u32 data=b9 n=1 k=1", "b9"},
+    {"", "kernel g0.n9 axpy_u64 out=b0+0 in=b0+32 n=4 a=1", "kernel g0.n9 axpy_u64 out=b0+0 in=b0+24 n=4 a=1",
+     "another argument"},
+    {"", "kernel g0.n9 reduce_range out=b0 begin=b4 end=b4+64 seed=1",
+     "kernel g0.n9 reduce_range out=b0 begin=b4 end=b1+64 seed=1", "range"},
+    {"", "kernel g0.n9 reduce_range out=b0 begin=b4+8 end=b4+8 seed=1",
+     "kernel g0.n9 reduce_range out=b0 begin=b4+8 end=b4+4 seed=1", "range"},
+    {"", "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1+64 m=2 n=2 k=2 sa0=2 sa1=1 sb0=2 sb1=1",
+     "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1+64 m=addr(b0) n=2 k=2 sa0=2 sa1=1 sb0=2 sb1=1", "'m'"},
+    {"", "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1+64 m=2 n=2 k=2 sa0=2 sa1=1 sb0=2 sb1=1",
+     "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1+64 m=2 n=2 k=2 sa0=200 sa1=1 sb0=2 sb1=1", "b1"},
+    {"", "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1 m=1 n=1 k=1048576 sa0=0 sa1=0 sb0=0 sb1=0",
+     "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1 m=1 n=1 k=1048577 sa0=0 sa1=0 sb0=0 sb1=0", "'k'"},
+    {"", "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1 m=1 n=1 k=1048576 sa0=0 sa1=0 sb0=0 sb1=0",
+     "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1 m=1 n=2 k=1048576 sa0=0 sa1=0 sb0=0 sb1=0", "multiplies"},
+};
+
+constexpr Precondition kCopies[] = {
+    {"", "memcpy g0.n9 dst=b0 src=b4 bytes=64", "memcpy g0.n9 dst=b0 src=b4 bytes=65", "b4"},
+    {"", "memcpy g0.n9 dst=b0+960 src=b4 bytes=64", "memcpy g0.n9 dst=b0+961 src=b4 bytes=64", "b0"},
+    {"", "memcpy g0.n9 dst=b0 src=b4 bytes=1", "memcpy g0.n9 dst=b0 src=b4 bytes=0", "at least one byte"},
+    {"", "memcpy g0.n9 dst=b0 src=b0+8 bytes=8", "memcpy g0.n9 dst=b0 src=b0+7 bytes=8", "another argument"},
+    {"", "memcpy g0.n9 dst=b0 src=b2 bytes=8 kind=h2d", "memcpy g0.n9 dst=b0 src=b2 bytes=8 kind=d2d", "kind"},
+    {"", "memcpy g0.n9 dst=b2 src=b0 bytes=8 kind=d2h", "memcpy g0.n9 dst=b2 src=b0 bytes=8 kind=h2d", "kind"},
+    {"", "memcpy g0.n9 dst=b2 src=b3 bytes=8 kind=h2h", "memcpy g0.n9 dst=b2 src=b3 bytes=8 kind=d2h", "kind"},
+    {"", "memcpy g0.n9 dst=b0 src=b1 bytes=8 kind=d2d", "memcpy g0.n9 dst=b0 src=b1 bytes=8 kind=h2h", "kind"},
+    {"", "memcpy3d g0.n9 dst=b0 src=b1 width=8 height=2 depth=1 dpitch=8 spitch=8",
+     "memcpy3d g0.n9 dst=b0 src=b1 width=8 height=2 depth=1 dpitch=7 spitch=8", "pitch"},
+    {"", "memcpy3d g0.n9 dst=b0 src=b1 width=8 height=2 depth=1 dpitch=9 spitch=8 dpos=1,0,0",
+     "memcpy3d g0.n9 dst=b0 src=b1 width=8 height=2 depth=1 dpitch=9 spitch=8 dpos=2,0,0", "pitch"},
+    {"", "memcpy3d g0.n9 dst=b0 src=b1 width=8 height=2 depth=1 dpitch=8 spitch=8 srows=2",
+     "memcpy3d g0.n9 dst=b0 src=b1 width=8 height=2 depth=1 dpitch=8 spitch=8 srows=1", "rows"},
+    {"", "memcpy3d g0.n9 dst=b0 src=b4 width=8 height=2 depth=4 dpitch=8 spitch=8",
+     "memcpy3d g0.n9 dst=b0 src=b4 width=8 height=2 depth=5 dpitch=8 spitch=8", "b4"},
+    {"", "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=1 dpitch=1 spitch=1",
+     "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=0 dpitch=1 spitch=1", "at least one byte"},
+    // Products of what a program may say are larger than any number; they must not wrap round to something that fits.
+    {"",
+     "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=1 dpitch=268435456 spitch=268435456 drows=268435456 "
+     "srows=268435456",
+     "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=257 dpitch=268435456 spitch=268435456 drows=268435456 "
+     "srows=268435456",
+     "bytes"},
+    {"", "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1 m=1 n=1 k=2 sa0=0 sa1=1 sb0=1 sb1=0",
+     "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1 m=2147483648 n=2147483648 k=2 sa0=0 sa1=1 sb0=1 sb1=0", "'m'"},
+};
+
+constexpr Precondition kOtherNodes[] = {
+    {"", "memset g0.n9 dst=b4 value=1 width=64", "memset g0.n9 dst=b4 value=1 width=65", "b4"},
+    {"", "memset g0.n9 dst=b4 value=1 width=1", "memset g0.n9 dst=b4 value=1 width=0", "at least one"},
+    {"", "memset g0.n9 dst=b4 value=1 width=1 element=2", "memset g0.n9 dst=b4 value=1 width=1 element=3", "element"},
+    {"", "memset g0.n9 dst=b4+2 value=1 width=1 element=2", "memset g0.n9 dst=b4+1 value=1 width=1 element=2",
+     "aligned"},
+    {"", "memset g0.n9 dst=b2 value=1 width=1", "memset g0.n9 dst=b3 value=1 width=1", "pageable"},
+    {"", "memset g0.n9 dst=b4 value=1 width=4 height=2 pitch=4", "memset g0.n9 dst=b4 value=1 width=5 height=2 pitch=4",
+     "pitch"},
+    {"", "memset g0.n9 dst=b4 value=1 width=4", "memset g0.n9 dst=b4 value=1 width=4 pitch=4", "pitch"},
+    {"", "memset g0.n9 dst=b4 value=1 element=4 width=1 height=2 pitch=8",
+     "memset g0.n9 dst=b4 value=1 element=4 width=1 height=2 pitch=6", "whole number"},
+    {"", "memset g0.n9 dst=b4 value=1 width=1 height=2 pitch=32",
+     "memset g0.n9 dst=b4 value=1 width=1 height=2 pitch=33", "within the buffer"},
+    {"", "host g0.n9 tag=1 mem=b2 bytes=256", "host g0.n9 tag=1 mem=b2 bytes=257", "b2"},
+    {"", "host g0.n9 tag=1 mem=b2 bytes=1", "host g0.n9 tag=1 mem=b2 bytes=0", "at least one byte"},
+    {"", "host g0.n9 tag=1 mem=b3 bytes=1", "host g0.n9 tag=1 mem=b0 bytes=1", "device"},
+    {"", "child g0.n9 g1", "child g0.n9 g9", "g9"},
+    {"", "child g0.n9 g1 nest=63", "child g0.n9 g1 nest=64", "nest"},
+    {"", "child g0.n9 g1 nest=1", "child g0.n9 g1 nest=0", "nest"},
+    {"graph g2\nmove b0", "child g2.n0 g1", "child g2.n0 g0", "patch it first"},
+    {"move b0", "memset g1.n9 dst=b0 value=1 width=1", "memset g0.n9 dst=b0 value=1 width=1", "patch it first"},
+    {"graph g2\nchild g2.n0 g0\nmove b0\npatch g0", "child g1.n9 g0", "child g2.n9 g0", "patch it first"},
+    {"", "memset g0.n9 dst=b0 value=1 width=16 fan=64", "memset g0.n9 dst=b0 value=1 width=16 fan=65", "b0"},
+    {"", "host g0.n9 tag=1 fan=2", "host g0.n9 tag=1 mem=b2 bytes=1 fan=2", "fanned"},
+    {"", "empty g0.n9 fan=2", "child g0.n9 g1 fan=2", "fanned"},
+    {"", "memset g0.n9 dst=b0 value=1 width=1 fan=2", "memset g0.n9 dst=b0 value=1 width=1 height=2 pitch=1 fan=2",
+     "fanned"},
+    {"", "memcpy g0.n9 dst=b0 src=b1 bytes=1 fan=2",
+     "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=1 dpitch=1 spitch=1 fan=2", "fanned"},
+    {"", "kernel g0.n9 inplace_u32 data=b0 n=1 k=1 fan=2", "kernel g0.n9 inplace_u32 data=b0 n=1 k=1 opaque fan=2",
+     "fanned"},
+    {"graph g2\nempty g2.n0 fan=20000\ngraph g3\nchild g3.n0 g2\nchild g3.n1 g2\nchild g3.n2 g2",
+     "empty g3.n3 fan=5000", "empty g3.n3 fan=6000", "65536"},
+};
+
+constexpr Precondition kExecs[] = {
+    {"", "launch e0 s1", "launch e9 s1", "e9"},
+    {"", "launch e0 s0", "launch e0 s9", "s9"},
+    {"destroy e0", "instantiate e1 g0", "launch e0 s0", "destroyed"},
+    {"destroy s1", "launch e0 s0", "launch e0 s1", "s1"},
+    {"move b0", "patch e0", "launch e0 s0", "patch it first"},
+    {"free b1", "instantiate e1 g1", "launch e0 s0", "freed"},
+    {"", "patch e0", "patch e9", "e9"},
+    {"", "patch g0", "patch g9", "g9"},
+    {"move b0\nfree b1", "patch g1", "patch g0", "freed"},
+    {"move b0\nfree b1", "patch g1", "patch e0", "freed"},
+    {"destroy g0", "launch e0 s0", "patch e0", "g0"},
+    {"", "update e0 g0", "update e9 g0", "e9"},
+    {"", "update e0 g0", "update e0 g9", "g9"},
+    {"move b0", "patch g0", "update e0 g0", "patch it first"},
+    {"instantiate e1 g1\ndestroy g0", "update e1 g1", "update e0 g1", "g0"},
+    {"graph g2\nempty g2.n0\nempty g2.n1 after=n0\ngraph g3\nempty g3.n0\nempty g3.n1\ninstantiate e1 g2",
+     "update e1 g2", "update e1 g3", "documented"},
+};
+
+constexpr Precondition kSetters[] = {
+    {"", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set e9.n0 kernel inplace_u32 data=b4 n=1 k=2", "e9"},
+    {"", "set g0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set g0.n9 kernel inplace_u32 data=b4 n=1 k=2", "n9"},
+    {"", "set e0.n0 kernel inplace_u32 data=b4 n=16 k=2", "set e0.n0 kernel inplace_u32 data=b4 n=17 k=2", "b4"},
+    {"", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set e0.n0 memset dst=b4 value=1 width=1", "setter"},
+    {"", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set e0.n0 kernel sgd_u32 param=b4 grad=b0 n=1 rate=2",
+     "setter"},
+    {"", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2 opaque",
+     "setter"},
+    {"", "set e0.n1 memcpy dst=b4 src=b1 bytes=4 kind=d2d", "set e0.n1 memcpy dst=b2 src=b1 bytes=4 kind=d2h",
+     "setter"},
+    {"", "set e0.n1 memcpy dst=b4 src=b1 bytes=4 kind=d2d",
+     "set e0.n1 memcpy3d dst=b4 src=b1 width=4 height=1 depth=1 dpitch=4 spitch=4 kind=d2d", "setter"},
+    {"", "set e0.n2 memcpy3d dst=b0 src=b1 width=4 height=2 depth=1 dpitch=9 spitch=9 kind=d2d",
+     "set e0.n2 memcpy3d dst=b0 src=b1 width=4 height=1 depth=1 dpitch=9 spitch=9 kind=d2d", "setter"},
+    {"", "set e0.n3 memset dst=b4 value=2 element=1 width=9", "set e0.n3 memset dst=b4 value=2 element=2 width=9",
+     "setter"},
+    {"", "set e0.n4 memset dst=b4 value=2 width=4 height=2 pitch=8",
+     "set e0.n4 memset dst=b4 value=2 width=3 height=2 pitch=8", "setter"},
+    {"", "set e0.n5 host tag=2", "set e0.n6 empty", "empty"},
+    {"", "set e0.n7 child g1", "set g0.n7 child g1", "no setter"},
+    {"graph g2\nempty g2.n0", "set e0.n7 child g2", "set e0.n7 child g0", "setter"},
+    {"", "set e0.n7 child g1", "set e0.n7 child g1 nest=2", "setter"},
+    {"destroy g0", "launch e0 s0", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "g0"},
+    {"move b0", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set e0.n0 kernel inplace_u32 data=b0 n=1 k=2",
+     "patch it first"},
+    {"free b1", "read b0", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "freed"},
+};
+
+constexpr Precondition kMemory[] = {
+    {"", "move b0 b1", "move b0 b0", "twice"},
+    {"", "move b0", "move b9", "b9"},
+    {"free b4", "move b0", "move b4", "freed"},
+    {"buffer b5 1024", "move b0=@b5 b5=@b0", "move b0=@b5", "b0"},
+    {"buffer b5 1024", "move b0=@b5 b5", "move b0=@b0 b5", "b0"},
+    {"", "move b1=@b0 b0", "move b1=@b0 b0=@b1", "fit"},
+    {"", "move b1=@b0 b4 b0", "move b1=@b0 b4=@b0 b0", "two buffers"},
+    {"", "move b2 b3", "move b2=@b3 b3=@b2", "memory"},
+    {"move b4=@b1 b1", "move b1=@b4 b4", "repeat 2 move b1=@b4 b4", "fit"},
+    {"free b4", "read b0", "read b4", "freed"},
+    {"", "write b0 seed=1", "write b9 seed=1", "b9"},
+    {"free b4", "free b0", "free b4", "freed"},
+    {"", "destroy g0", "destroy g9", "g9"},
+    {"", "destroy e0", "destroy e9", "e9"},
+    {"", "destroy s1", "destroy s0", "null stream"},
+    {"", "destroy s1", "destroy s9", "s9"},
+    {"", "destroy v0", "destroy v9", "v9"},
+    {"", "record v0 s1", "record v9 s1", "v9"},
+    {"", "record v0 s1", "record v0 s9", "s9"},
+    {"", "wait s1 v0", "wait s1 v9", "v9"},
+    {"", "wait s1 v0", "wait s9 v0", "s9"},
+    {"", "sync s1", "sync s9", "s9"},
+    {"destroy v0", "sync s1", "sync v0", "v0"},
+};
+
+std::string behind_setup(std::string_view before, std::string_view command) {
+  return std::string(kSetup) + std::string(before) + "\n" + std::string(command) + "\n";
+}
+
+void check_all(std::span<const Precondition> table) {
+  for (const Precondition& rule : table) {
+    EXPECT_EQ(flaw(program_of(behind_setup(rule.before, rule.good))), "") << rule.before << "\n" << rule.good;
+    const Program bad = program_of(behind_setup(rule.before, rule.bad));
+    const std::optional<Invalid> invalid = validate(bad);
+    ASSERT_TRUE(invalid) << rule.before << "\n" << rule.bad;
+    EXPECT_EQ(invalid->step, bad.steps.size() - 1) << rule.bad << ": " << invalid->reason;
+    EXPECT_EQ(invalid->line, bad.steps.back().line);
+    EXPECT_NE(invalid->reason.find(rule.mentions), std::string::npos) << rule.bad << ": " << invalid->reason;
+  }
+}
+
+TEST(State, WhatIsDeclaredIsNewAndWhatIsNamedExists) {
+  check_all(kDeclarations);
+}
+TEST(State, AKernelTouchesLiveBytesInBoundsThroughAlignedPointers) {
+  check_all(kKernels);
+}
+TEST(State, ACopyStaysInItsBuffersAndGoesTheWayItSays) {
+  check_all(kCopies);
+}
+TEST(State, TheOtherNodesKeepTheirBounds) {
+  check_all(kOtherNodes);
+}
+TEST(State, AnExecutableGraphIsUsedWhileItsBuffersAreWhereItHasThem) {
+  check_all(kExecs);
+}
+TEST(State, ASetterKeepsTypeKernelDirectionAndShape) {
+  check_all(kSetters);
+}
+TEST(State, MemoryStreamsAndEventsAreUsedWhileTheyLive) {
+  check_all(kMemory);
+}
+
+TEST(State, AFailureIsOfACallOfHip) {
+  State state;
+  EXPECT_FALSE(state.check(Fail{1, "hipGraphLaunch"}));
+  EXPECT_TRUE(state.check(Fail{0, "hipGraphLaunch"}));
+  EXPECT_TRUE(state.check(Fail{1, "graphLaunch"}));
+}
+
+TEST(State, ABufferHasASizeWithinBounds) {
+  State state;
+  EXPECT_FALSE(state.check(DeclareBuffer{0, kMaxBufferBytes, MemoryKind::kDevice}));
+  EXPECT_TRUE(state.check(DeclareBuffer{0, kMaxBufferBytes + 1, MemoryKind::kDevice}));
+  EXPECT_TRUE(state.check(DeclareBuffer{0, 0, MemoryKind::kDevice}));
+}
+
+TEST(State, GraphsThatHoldEachOtherTwiceStayWithinTheBoundOnNodes) {
+  std::string text = "graph g0\nempty g0.n0\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string graph = "g" + std::to_string(i), child = "g" + std::to_string(i - 1);
+    text += "graph " + graph + "\nchild " + graph + ".n0 " + child + "\nchild " + graph + ".n1 " + child + "\n";
+  }
+  const Program program = program_of(text);
+  const std::optional<Invalid> invalid = validate(program);
+  ASSERT_TRUE(invalid);
+  EXPECT_NE(invalid->reason.find("65536"), std::string::npos) << invalid->reason;
+  EXPECT_EQ(flaw(drop_invalid(program)), "");
+}
+
+TEST(State, APatchBringsAGraphToWhereItsBuffersAre) {
+  State state;
+  for (const Step& step : program_of(std::string(kSetup) + "move b0").steps) state.apply(step.command);
+  EXPECT_EQ(state.stale_buffers(state.exec(0)->graph), std::vector<Id>{0});
+  EXPECT_EQ(state.stale_buffers(*state.graph(0)), std::vector<Id>{0});
+  state.apply(Patch{Target::kExec, 0});
+  EXPECT_TRUE(state.current(state.exec(0)->graph));
+  EXPECT_FALSE(state.current(*state.graph(0)));
+}
+
+TEST(State, AnUpdateThatIsRefusedChangesNothing) {
+  State state;
+  const Program program = program_of(
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0 value=1 width=4\ngraph g1\nempty g1.n0\nempty g1.n1\n"
+      "instantiate e0 g0\nupdate e0 g1");
+  for (const Step& step : program.steps) {
+    ASSERT_FALSE(state.check(step.command));
+    state.apply(step.command);
+  }
+  EXPECT_EQ(update_outcome(state.exec(0)->graph, *state.graph(1)), UpdateOutcome::kTopologyChanged);
+  EXPECT_EQ(state.exec(0)->graph.nodes.size(), 1u);
+}
+
+TEST(State, AnUpdateToOtherNodeTypesIsRefused) {
+  State state;
+  const Program program = program_of(
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0 value=1 width=4\ngraph g1\nempty g1.n0\ninstantiate e0 g0");
+  for (const Step& step : program.steps) state.apply(step.command);
+  EXPECT_EQ(update_outcome(state.exec(0)->graph, *state.graph(1)), UpdateOutcome::kNodeTypeChanged);
+  EXPECT_EQ(update_outcome(state.exec(0)->graph, *state.graph(0)), UpdateOutcome::kSuccess);
+}
+
+// Everything that a state lets itself be asked, in words.
+std::string described(const State& state) {
+  std::string text;
+  const auto number = [&text](std::uint64_t value) { text += std::to_string(value) + " "; };
+  const auto graph = [&](const GraphState& g) {
+    number(g.alive);
+    number(g.depth);
+    number(g.instances);
+    for (const auto& [buffer, version] : g.addresses) number(buffer), number(version);
+    for (const NodeState& node : g.nodes) {
+      AddNode command{0, node.id, node.params, {}, node.fan};
+      for (const std::uint32_t index : node.after) command.after.push_back(index);
+      text += print_command(command) + ";";
+      for (const ByteRange& r : node.ranges)
+        text +=
+            std::to_string(r.buffer) + ":" + std::to_string(r.lo) + "-" + std::to_string(r.hi) + (r.write ? "w" : "r");
+    }
+  };
+  for (const auto& [id, b] : state.buffers()) {
+    for (const std::uint64_t value :
+         {std::uint64_t{id}, b.bytes, b.capacity, std::uint64_t{b.version}, std::uint64_t{b.alive}})
+      number(value);
+  }
+  for (const auto& [id, g] : state.graphs()) number(id), graph(g);
+  for (const auto& [id, e] : state.execs()) {
+    for (const std::uint64_t value : {std::uint64_t{id}, std::uint64_t{e.alive}, std::uint64_t{e.origin}})
+      number(value);
+    graph(e.graph);
+    for (const Id stream : state.live_streams()) number(e.alive && state.launch_races(id, stream));
+  }
+  for (const Id id : state.live_streams()) number(id);
+  for (const Id id : state.live_events()) number(id);
+  return text;
+}
+
+RC_GTEST_PROP(State, AskingWhetherACommandMayStandChangesNothing, ()) {
+  const Program program = *arbitrary_program({});
+  const Program other = *arbitrary_program({});
+  State state;
+  for (const Step& step : program.steps) {
+    const std::string before = described(state);
+    for (const Step& asked : other.steps) {
+      // Commands of another program: most may not stand here.
+      RC_ASSERT(state.check(asked.command) == state.check(asked.command));
+    }
+    RC_ASSERT(described(state) == before);
+    if (!state.check(step.command)) state.apply(step.command);
+  }
+}
+
+// Commands of two programs, dealt into one another: mostly nonsense.
+Program shuffled() {
+  Program program = *arbitrary_program({});
+  const Program other = *arbitrary_program({});
+  for (const Step& step : other.steps) {
+    const std::size_t at = *rc::gen::inRange<std::size_t>(0, program.steps.size() + 1);
+    program.steps.insert(program.steps.begin() + static_cast<std::ptrdiff_t>(at), step);
+    program.steps[at].repeat = *rc::gen::element<std::uint32_t>(1, 1, 1, 2, 3);
+  }
+  return program;
+}
+
+RC_GTEST_PROP(State, DroppingWhatMayNotStandGivesAValidProgram, ()) {
+  const Program program = shuffled();
+  const Program valid = drop_invalid(program);
+  RC_ASSERT(flaw(valid) == "");
+  RC_ASSERT(valid.steps.size() <= program.steps.size());
+  RC_ASSERT(drop_invalid(valid) == valid);
+}
+
+RC_GTEST_PROP(State, DroppingFromAValidProgramDropsNothing, ()) {
+  const Program program = *arbitrary_program({});
+  RC_ASSERT(drop_invalid(program) == program);
+}
+
+RC_GTEST_PROP(State, TheFlawIsAtTheFirstCommandThatMayNotStand, ()) {
+  const Program program = shuffled();
+  const std::optional<Invalid> invalid = validate(program);
+  if (!invalid) return;
+  Program until = program;
+  until.steps.resize(invalid->step);
+  RC_ASSERT(flaw(until) == "");
+  until.steps.push_back(program.steps[invalid->step]);
+  RC_ASSERT(flaw(until) != "");
+}
+
+TEST(State, ACommandThatMayStandOnceIsDroppedWhenItIsRepeated) {
+  for (const char* command :
+       {"buffer b1 64", "graph g1", "empty g0.n0", "instantiate e0 g0", "free b0", "destroy g0"}) {
+    const std::string setup = "buffer b0 64\ngraph g0\n";
+    EXPECT_EQ(flaw(program_of(setup + command)), "") << command;
+    const Program repeated = program_of(setup + "repeat 2 " + command);
+    EXPECT_NE(flaw(repeated), "") << command;
+    EXPECT_EQ(drop_invalid(repeated).steps.size(), 2u) << command;
+  }
+}
+
+// ---- races, as far as generators ask
+
+TEST(State, UnorderedNodesThatWriteTheSameBytesMayRace) {
+  State state;
+  const Program program =
+      program_of("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0 value=1 width=8\nempty g0.n1 after=n0\nempty g0.n2");
+  for (const Step& step : program.steps) state.apply(step.command);
+  const std::vector<ByteRange> same = {{0, 0, 8, true}}, other = {{0, 8, 16, true}}, read = {{0, 7, 9, false}};
+  const GraphState& graph = *state.graph(0);
+  EXPECT_TRUE(state.node_races(graph, same, {}));
+  EXPECT_TRUE(state.node_races(graph, same, {2}));
+  EXPECT_TRUE(state.node_races(graph, read, {}));
+  EXPECT_FALSE(state.node_races(graph, other, {}));
+  EXPECT_FALSE(state.node_races(graph, same, {0}));
+  EXPECT_FALSE(state.node_races(graph, same, {1}));    // through an ancestor
+  EXPECT_FALSE(state.node_races(graph, same, {}, 0));  // instead of the node itself
+}
+
+// Launches e0 on s1 and then asks whether e1, which writes the same bytes, may race on `stream`.
+bool races_after(std::string_view between, Id stream) {
+  State state;
+  const Program program = program_of(
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0 value=1 width=8\ninstantiate e0 g0\ninstantiate e1 g0\n"
+      "stream s1\nstream s2\nstream s3 nonblocking\nevent v0\nlaunch e0 s1\n" +
+      std::string(between));
+  for (const Step& step : program.steps) {
+    EXPECT_FALSE(state.check(step.command));
+    state.apply(step.command);
+  }
+  return state.launch_races(1, stream);
+}
+
+TEST(State, LaunchesOnStreamsThatNothingOrdersMayRace) {
+  EXPECT_TRUE(races_after("", 2));
+  EXPECT_TRUE(races_after("", 3));
+  EXPECT_TRUE(races_after("record v0 s2\nwait s2 v0\n", 2));
+  EXPECT_TRUE(races_after("sync s2\n", 2));
+}
+
+TEST(State, WhatIsOrderedByStreamEventOrSynchronisationDoesNotRace) {
+  EXPECT_FALSE(races_after("", 1));
+  EXPECT_FALSE(races_after("", 0));  // the null stream waits for blocking streams
+  EXPECT_FALSE(races_after("record v0 s1\nwait s2 v0\n", 2));
+  EXPECT_FALSE(races_after("record v0 s1\nwait s3 v0\n", 3));
+  EXPECT_FALSE(races_after("record v0 s1\nsync v0\n", 2));
+  EXPECT_FALSE(races_after("sync s1\n", 2));
+  EXPECT_FALSE(races_after("sync device\n", 3));
+}
+
+// ---- what a node touches
+
+RC_GTEST_PROP(Ranges, TheInstancesOfAFanTouchWhatTheFanTouches, ()) {
+  const Program program = *arbitrary_program({});
+  for (const Step& step : program.steps) {
+    const auto* add = std::get_if<AddNode>(&step.command);
+    if (add == nullptr || add->fan == 1) continue;
+    std::vector<ByteRange> whole, parts;
+    append_ranges(add->params, add->fan, whole);
+    for (std::uint32_t k = 0; k < add->fan; ++k) append_ranges(fan_instance(add->params, k), 1, parts);
+    for (const ByteRange& part : parts) {
+      RC_ASSERT(std::any_of(whole.begin(), whole.end(), [&](const ByteRange& range) {
+        return range.buffer == part.buffer && range.write == part.write && range.lo <= part.lo && part.hi <= range.hi;
+      }));
+    }
+  }
+}
+
+TEST(Ranges, AStridedCopyTouchesTheHullOfItsRows) {
+  const Program program = program_of(
+      "memcpy3d g0.n0 dst=b0+16 src=b1+0 width=4 height=2 depth=2 dpitch=10 spitch=8 drows=3 srows=2 dpos=1,1,1");
+  std::vector<ByteRange> ranges;
+  append_ranges(std::get<AddNode>(program.steps.at(0).command).params, 1, ranges);
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[0].lo, 16 + 30 + 10 + 1);
+  EXPECT_EQ(ranges[0].hi, ranges[0].lo + 30 + 10 + 4);
+  EXPECT_TRUE(ranges[0].write);
+  EXPECT_EQ(ranges[1].lo, 0);
+  EXPECT_EQ(ranges[1].hi, 16 + 8 + 4);
+  EXPECT_FALSE(ranges[1].write);
+}
+
+TEST(Ranges, ARangeThatEndsOnePastItsBufferTouchesNothingThere) {
+  const Program program = program_of("kernel g0.n0 reduce_range out=b0+0 begin=b1+60 end=b1+64 seed=1");
+  std::vector<ByteRange> ranges;
+  append_ranges(std::get<AddNode>(program.steps.at(0).command).params, 1, ranges);
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[1].buffer, 1u);
+  EXPECT_EQ(ranges[1].lo, 60);
+  EXPECT_EQ(ranges[1].hi, 64);
+}
+
+}  // namespace
+}  // namespace verify

@@ -1,0 +1,246 @@
+// The text form: parse(print(p)) == p, every command as a person writes it, and no text that crashes the parser.
+// Not verified here: what a program means (state_test.cpp), and where errors point (bad_text_test.cpp).
+#include "verify/program/text.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "programs.h"
+#include "verify/generate/generator.h"
+
+namespace verify {
+namespace {
+
+GeneratorOptions sized(std::uint32_t size) {
+  GeneratorOptions options;
+  options.size = size;
+  return options;
+}
+
+RC_GTEST_PROP(Text, ParsingWhatWasPrintedGivesTheProgramBack, ()) {
+  const Program program = *arbitrary_program(sized(60));
+  const auto result = parse_program(print_program(program));
+  RC_ASSERT(std::holds_alternative<Program>(result));
+  RC_ASSERT(std::get<Program>(result) == program);
+}
+
+RC_GTEST_PROP(Text, PrintingIsTheSameAfterParsing, ()) {
+  const std::string text = print_program(*arbitrary_program(sized(60)));
+  RC_ASSERT(print_program(std::get<Program>(parse_program(text))) == text);
+}
+
+RC_GTEST_PROP(Text, RandomBytesNeverCrashTheParser, (const std::string& bytes)) {
+  const auto bare = parse_program(bytes);
+  const auto headed = parse_program("hgcheck-program 1\n" + bytes);
+  // Whatever it is, it is a program or an error at a place in the text.
+  if (const auto* error = std::get_if<ParseError>(&headed)) {
+    RC_ASSERT(error->line >= 1u);
+    RC_ASSERT(error->column >= 1u);
+    RC_ASSERT(!error->message.empty());
+  }
+  RC_CLASSIFY(std::holds_alternative<Program>(bare), "program");
+}
+
+// Cuts, doubles, swaps and overwrites words and bytes of a good program.
+std::string mutated(std::string text) {
+  const int changes = *rc::gen::inRange(1, 6);
+  for (int i = 0; i < changes && !text.empty(); ++i) {
+    const auto at = static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(0, text.size()));
+    const auto length = static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(1, 12));
+    switch (*rc::gen::inRange(0, 5)) {
+      case 0:
+        text.erase(at, length);
+        break;
+      case 1:
+        text.insert(at, text.substr(at, length));
+        break;
+      case 2:
+        text[at] = *rc::gen::arbitrary<char>();
+        break;
+      case 3:
+        text.insert(at, *rc::gen::element<std::string>("99999999999999999999", "=", "+", "-", "@", "addr(", ")", ",",
+                                                       " repeat 2 ", "\n", "0x", "#", "b0", "e0", ".n1"));
+        break;
+      default:
+        text = text.substr(0, at);
+        break;
+    }
+  }
+  return text;
+}
+
+RC_GTEST_PROP(Text, MutatedProgramsAreProgramsOrErrorsAtAPlaceInTheText, ()) {
+  const std::string text = mutated(print_program(*arbitrary_program(sized(20))));
+  const auto result = parse_program(text);
+  if (const auto* error = std::get_if<ParseError>(&result)) {
+    RC_TAG("error");
+    std::size_t start = 0;
+    for (std::uint32_t line = 1; line < error->line; ++line) start = text.find('\n', start) + 1;
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    RC_ASSERT(error->column <= end - start + 1);
+  } else {
+    RC_TAG("program");
+    const Program& program = std::get<Program>(result);
+    static_cast<void>(validate(program));  // total: any program may be asked about
+    RC_ASSERT(std::get<Program>(parse_program(print_program(program))) == program);
+  }
+}
+
+TEST(Text, TheExampleParsesIsValidAndSurvivesPrinting) {
+  const Program example = parsed(kExample);
+  EXPECT_EQ(flaw(example), "");
+  EXPECT_EQ(example.steps.size(), 11u);
+  EXPECT_TRUE(parsed(print_program(example)) == example);
+  EXPECT_EQ(counted_commands(example), 7u);
+}
+
+// Every command and every attribute, once in the form that printing gives it.
+constexpr std::string_view kEveryCommand[] = {
+    "buffer b0 4096",
+    "buffer b1 64 memory=pinned",
+    "buffer b9999 268435456 memory=pageable",
+    "graph g7",
+    "stream s1",
+    "stream s2 nonblocking",
+    "event v3",
+    "kernel g0.n0 axpy_u64 out=b0+0 in=b1+256 n=64 a=7",
+    "kernel g0.n1 axpy_u64 out=b0+0 in=b1+256 n=64 a=addr(b0+0) grid=4 block=128 style=extra opaque fan=3 after=n0",
+    "kernel g0.n2 count_only n=4294967295 a=18446744073709551615 b=255",
+    "kernel g0.n3 nested_struct q.tag=65535 q.a.in=b1-8 q.a.k=0 q.flag=1 q.out=b0+0 n=1",
+    "memcpy g0.n4 dst=b1+0 src=b0+0 bytes=512 kind=d2d after=n0,n1",
+    "memcpy g0.n4 dst=b1+0 src=b0+0 bytes=1 kind=default",
+    "memcpy g0.n4 dst=b1+0 src=b0+0 bytes=1 kind=h2h",
+    "memcpy g0.n4 dst=b1+0 src=b0+0 bytes=1 kind=h2d",
+    "memcpy g0.n4 dst=b1+0 src=b0+0 bytes=1 kind=d2h fan=2",
+    "memcpy3d g0.n5 dst=b1+0 src=b0+0 width=4 height=2 depth=3 dpitch=8 spitch=16 drows=2 srows=3 kind=d2d",
+    "memcpy3d g0.n5 dst=b1+0 src=b0+0 width=4 height=2 depth=3 dpitch=8 spitch=16 drows=2 srows=3 dpos=1,2,3 "
+    "spos=0,0,1 kind=d2d",
+    "memset g0.n6 dst=b0+8 value=255 element=1 width=16",
+    "memset g0.n6 dst=b0+8 value=4294967295 element=4 width=16 height=2 pitch=64",
+    "host g0.n7 tag=9",
+    "host g0.n8 tag=4294967295 mem=b1+4 bytes=8",
+    "empty g0.n9",
+    "child g0.n10 g1",
+    "child g0.n11 g1 nest=12 after=n10",
+    "instantiate e0 g0",
+    "launch e0 s0",
+    "repeat 1000000 launch e0 s0",
+    "move b0",
+    "move b0 b1 b2",
+    "move b0=@b1 b1=@b0",
+    "move b0=@b1 b1",
+    "patch e0",
+    "patch g0",
+    "set e0.n0 kernel axpy_u64 out=b0+0 in=b1+256 n=64 a=7 style=extra",
+    "set g0.n0 memset dst=b0+0 value=1 element=2 width=3",
+    "set e0.n1 memcpy dst=b1+0 src=b0+0 bytes=512 kind=d2d",
+    "set e0.n1 memcpy3d dst=b1+0 src=b0+0 width=4 height=2 depth=3 dpitch=8 spitch=16 drows=2 srows=3 kind=d2d",
+    "set g0.n1 host tag=1",
+    "set e0.n1 child g1 nest=2",
+    "update e0 g0",
+    "sync device",
+    "sync s1",
+    "sync v0",
+    "record v0 s1",
+    "wait s1 v0",
+    "read b0",
+    "write b0 seed=18446744073709551615",
+    "free b0",
+    "destroy g0",
+    "destroy e0",
+    "destroy s1",
+    "destroy v0",
+    "fail 3 hipGraphLaunch",
+};
+
+class OneCommand : public testing::TestWithParam<std::string_view> {};
+INSTANTIATE_TEST_SUITE_P(Text, OneCommand, testing::ValuesIn(kEveryCommand),
+                         [](const auto& at) { return "Line" + std::to_string(at.index); });
+
+TEST_P(OneCommand, ParsesToOneStepThatPrintsAsItWasWritten) {
+  const Program program = program_of(GetParam());
+  ASSERT_EQ(program.steps.size(), 1u);
+  EXPECT_EQ(print_program(program), "hgcheck-program 1\nplacement arena\n" + std::string(GetParam()) + "\n");
+}
+
+TEST(Text, EveryKindOfCommandIsInTheTableOfCommands) {
+  std::set<std::size_t> kinds;
+  std::set<std::string_view> nodes;
+  for (const std::string_view line : kEveryCommand) {
+    const Program program = program_of(line);
+    const Command& command = program.steps.at(0).command;
+    kinds.insert(command.index());
+    nodes.insert(command_word(command));
+  }
+  EXPECT_EQ(kinds.size(), std::variant_size_v<Command>);
+  for (const char* node : {"kernel", "memcpy", "memcpy3d", "memset", "host", "empty", "child"}) {
+    EXPECT_TRUE(nodes.contains(node)) << node;
+  }
+}
+
+TEST(Text, CommentsSpacingAndBlankLinesMeanNothing) {
+  const Program plain = program_of("buffer b0 64\nread b0");
+  const Program dressed =
+      parsed("# a comment\n\n  hgcheck-program\t1 # version\r\n\n buffer  b0   64\r\n#\nread b0#x\n\n");
+  EXPECT_TRUE(plain == dressed);
+  EXPECT_EQ(dressed.steps.at(0).line, 5u);
+  EXPECT_EQ(dressed.steps.at(1).line, 7u);
+}
+
+TEST(Text, OtherSpellingsOfTheSameProgramAreTheSameProgram) {
+  constexpr std::pair<const char*, const char*> kSame[] = {
+      {"buffer b0 64 memory=device", "buffer b0 64"},
+      {"buffer b0 0x40", "buffer b0 64"},
+      {"kernel g0.n0 axpy_u64 a=7 n=1 in=b1 out=b0 style=params block=64 grid=1",
+       "kernel g0.n0 axpy_u64 out=b0+0 in=b1+0 n=1 a=7"},
+      {"memcpy g0.n0 bytes=1 src=b0 dst=b1", "memcpy g0.n0 dst=b1+0 src=b0+0 bytes=1 kind=default"},
+      {"memcpy3d g0.n0 dst=b1 src=b0 width=4 height=2 depth=1 dpitch=8 spitch=8 kind=d2d",
+       "memcpy3d g0.n0 dst=b1 src=b0 width=4 height=2 depth=1 dpitch=8 spitch=8 drows=2 srows=2 dpos=0,0,0 kind=d2d"},
+      {"memset g0.n0 dst=b0 value=1 width=2", "memset g0.n0 dst=b0+0 value=1 element=1 width=2 height=1 pitch=0"},
+      {"child g0.n0 g1 nest=1", "child g0.n0 g1"},
+      {"empty g0.n0 fan=1", "empty g0.n0"},
+      {"repeat 1 sync device", "sync device"},
+  };
+  for (const auto& [a, b] : kSame) EXPECT_TRUE(program_of(a) == program_of(b)) << a;
+}
+
+TEST(Text, ProgramsThatDifferInOneThingAreDifferentPrograms) {
+  // What the equality above is worth: one change in any attribute shows.
+  constexpr std::string_view kBase =
+      "kernel g0.n1 axpy_u64 out=b0+8 in=b1+256 n=64 a=addr(b2+4) grid=4 block=128 style=extra opaque fan=3 after=n0";
+  constexpr std::pair<const char*, const char*> kChanges[] = {
+      {"g0.", "g1."},      {".n1", ".n2"},     {"b0+8", "b0+16"}, {"in=b1", "in=b3"}, {"n=64", "n=63"},
+      {"addr(b2+4)", "4"}, {"b2+4", "b2-4"},   {"grid=4", ""},    {"block=128", ""},  {"style=extra", ""},
+      {"opaque", ""},      {"fan=3", "fan=2"}, {"after=n0", ""},
+  };
+  for (const auto& [from, to] : kChanges) {
+    std::string changed(kBase);
+    changed.replace(changed.find(from), std::string_view(from).size(), to);
+    EXPECT_FALSE(program_of(changed) == program_of(kBase)) << changed;
+  }
+  EXPECT_FALSE(parsed("hgcheck-program 1\nplacement native") == parsed("hgcheck-program 1\nplacement arena"));
+  EXPECT_FALSE(program_of("repeat 2 sync device") == program_of("sync device"));
+}
+
+TEST(Text, ADeclarationOrAReadIsNotCounted) {
+  EXPECT_EQ(counted_commands(program_of("buffer b0 64\ngraph g0\nstream s1\nevent v0\nread b0")), 0u);
+  EXPECT_EQ(counted_commands(program_of("write b0 seed=1\nrepeat 5 sync device\nempty g0.n0")), 3u);
+}
+
+TEST(Text, AProgramHasABoundOnItsCommands) {
+  std::string text = "hgcheck-program 1\n";
+  for (std::size_t i = 0; i < kMaxCommands; ++i) text += "sync device\n";
+  EXPECT_TRUE(std::holds_alternative<Program>(parse_program(text)));
+  const auto result = parse_program(text + "sync device\n");
+  ASSERT_TRUE(std::holds_alternative<ParseError>(result));
+  EXPECT_EQ(std::get<ParseError>(result).line, kMaxCommands + 2);
+}
+
+TEST(Text, AnErrorIsWrittenTheWayCompilersWriteThem) {
+  const ParseError error{3, 14, "expected a name"};
+  EXPECT_EQ(error.text("dir/x.program"), "dir/x.program:3:14: expected a name");
+}
+
+}  // namespace
+}  // namespace verify

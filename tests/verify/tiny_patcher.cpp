@@ -1,0 +1,134 @@
+#include "tiny_patcher.h"
+
+#include <algorithm>
+
+#include "hip/kernel_parameters.h"
+
+namespace verify {
+
+namespace {
+
+bool names_any(std::span<const hip::Move> moves, hip::BufferIndex buffer) {
+  return std::any_of(moves.begin(), moves.end(), [&](const hip::Move& move) { return move.buffer == buffer; });
+}
+
+// One overload a kind of node that a TinyPatcher sets.
+struct ExecSetter {
+  const hip::Api& api;
+  hipGraphExec_t exec;
+  hipGraphNode_t node;
+
+  hipError_t operator()(hip::KernelRecord& r) const {
+    const hip::KernelParameters params(r, hip::ArgumentStyle::kExtra);
+    return api.hipGraphExecKernelNodeSetParams(exec, node, params.get());
+  }
+  hipError_t operator()(hip::CopyRecord& r) const {
+    const hipMemcpy3DParms& p = r.params;
+    if (!r.linear) return api.hipGraphExecMemcpyNodeSetParams(exec, node, &r.params);
+    return api.hipGraphExecMemcpyNodeSetParams1D(exec, node, p.dstPtr.ptr, p.srcPtr.ptr, p.extent.width, p.kind);
+  }
+  hipError_t operator()(hip::MemsetRecord& r) const {
+    return api.hipGraphExecMemsetNodeSetParams(exec, node, &r.params);
+  }
+  hipError_t operator()(hip::HostRecord& r) const { return api.hipGraphExecHostNodeSetParams(exec, node, &r.params); }
+  template <class Other>
+  hipError_t operator()(Other&) const {
+    return hipSuccess;
+  }
+};
+
+struct GraphSetter {
+  const hip::Api& api;
+  hipGraphNode_t node;
+
+  hipError_t operator()(hip::KernelRecord& r) const {
+    const hip::KernelParameters params(r, hip::ArgumentStyle::kExtra);
+    return api.hipGraphKernelNodeSetParams(node, params.get());
+  }
+  hipError_t operator()(hip::CopyRecord& r) const {
+    const hipMemcpy3DParms& p = r.params;
+    if (!r.linear) return api.hipGraphMemcpyNodeSetParams(node, &r.params);
+    return api.hipGraphMemcpyNodeSetParams1D(node, p.dstPtr.ptr, p.srcPtr.ptr, p.extent.width, p.kind);
+  }
+  hipError_t operator()(hip::MemsetRecord& r) const { return api.hipGraphMemsetNodeSetParams(node, &r.params); }
+  hipError_t operator()(hip::HostRecord& r) const { return api.hipGraphHostNodeSetParams(node, &r.params); }
+  template <class Other>
+  hipError_t operator()(Other&) const {
+    return hipSuccess;
+  }
+};
+
+}  // namespace
+
+hipError_t set_exec_node(const hip::Api& api, hipGraphExec_t exec, hipGraphNode_t node, hip::NodeRecord& record) {
+  return std::visit(ExecSetter{api, exec, node}, record);
+}
+hipError_t set_graph_node(const hip::Api& api, hipGraphNode_t node, hip::NodeRecord& record) {
+  return std::visit(GraphSetter{api, node}, record);
+}
+
+TinyPatcher::TinyPatcher(const PatchTarget& target)
+    : api_(target.api),
+      recording_(target.recording),
+      graph_(target.graph),
+      exec_(target.exec),
+      addresses_(target.addresses.begin(), target.addresses.end()) {}
+
+bool TinyPatcher::moves_any_of(const hip::RecordedNode& node, std::span<const hip::Move> moves) {
+  return std::any_of(node.relocations.begin(), node.relocations.end(),
+                     [&](const hip::Relocation& r) { return names_any(moves, r.buffer); });
+}
+
+bool TinyPatcher::needs_setting(const hip::RecordedNode& node, std::span<const hip::Move> moves) const {
+  return moves_any_of(node, moves);
+}
+
+bool TinyPatcher::gives_up_on(const hip::RecordedNode& node, std::span<const hip::Move> moves) const {
+  if (const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record)) {
+    return std::any_of(opaque->buffers.begin(), opaque->buffers.end(),
+                       [&](hip::BufferIndex buffer) { return names_any(moves, buffer); });
+  }
+  const auto* child = std::get_if<hip::ChildRecord>(&node.record);
+  return child != nullptr && !moves.empty() && child->graph->buffer_count() != 0;
+}
+
+hip::NodeRecord TinyPatcher::record_for(hip::NodeIndex node, std::span<const hip::Move>,
+                                        const hip::AddressTable& addresses) const {
+  return hip::relocated(recording_.nodes()[node], addresses);
+}
+
+hipError_t TinyPatcher::set(hip::NodeIndex node, hip::NodeRecord& record) {
+  return exec_ == nullptr ? set_graph_node(api_, graph_.nodes[node], record)
+                          : set_exec_node(api_, exec_, graph_.nodes[node], record);
+}
+
+hip::PatchResult TinyPatcher::patch(std::span<const hip::Move> moves) {
+  for (const hip::RecordedNode& node : recording_.nodes()) {
+    if (gives_up_on(node, moves)) return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "cannot know"};
+  }
+  begin_patch(moves);
+  hip::AddressTable moved = addresses_;
+  for (const hip::Move& move : moves) {
+    if (moved.size() <= move.buffer) moved.resize(move.buffer + std::size_t{1});
+    moved[move.buffer] = move.to;
+  }
+  for (hip::NodeIndex i = 0; i < recording_.nodes().size(); ++i) {
+    if (!needs_setting(recording_.nodes()[i], moves)) continue;
+    hip::NodeRecord record = record_for(i, moves, moved);
+    const hipError_t code = set(i, record);
+    if (code != hipSuccess) return hip::PatchError{hip::PatchFailure::kUnusable, code, "a setter failed"};
+  }
+  addresses_ = moved;
+  return hip::PatchReport{};
+}
+
+void TinyPatcher::replace(hip::NodeIndex node, hip::NodeRecord record, std::vector<hip::Relocation> relocations) {
+  recording_.replace(node, std::move(record), std::move(relocations));
+}
+
+void TinyPatcher::replace_all(const hip::Recording& recording, std::span<const hip::DeviceAddress> addresses) {
+  recording_ = recording;
+  addresses_.assign(addresses.begin(), addresses.end());
+}
+
+}  // namespace verify
