@@ -122,10 +122,13 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, const verify
   if (shrunk.judgement.verdict != verify::VerdictKind::kDiverge) return shrunk;
   shrunk.reproduced = true;
   const verify::PropertyId property = shrunk.judgement.broken.front();
+  // What a client could see has to stay to be seen: a detector's word alone persuades nobody.
+  const bool observable = !shrunk.judgement.differences.empty();
   const verify::ShrinkResult result = verify::Shrinker().shrink(program, [&](const verify::Program& candidate) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     const verify::Judgement judgement = judge(candidate);
-    return judgement.verdict == verify::VerdictKind::kDiverge && judgement.broken.front() == property;
+    return judgement.verdict == verify::VerdictKind::kDiverge && judgement.broken.front() == property &&
+           (!observable || !judgement.differences.empty());
   });
   shrunk.program = result.program;
   shrunk.judgement = judge(result.program);
