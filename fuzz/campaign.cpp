@@ -135,7 +135,7 @@ class Campaign {
       const bool over = std::all_of(workers_.begin(), workers_.end(), [](const Worker& w) { return w.finished; });
       if (over && waiting_.empty() && shrinking_.pid < 0) break;
       if (over && ended_ns_ == 0) ended_ns_ = steady_ns();
-      if (over && seconds_since(ended_ns_) > kShrinkAfterEndSeconds) break;
+      if (over && seconds_since(ended_ns_) > options_.shrink_seconds) break;
     }
     finish();
     return std::move(outcome_);
@@ -248,7 +248,7 @@ class Campaign {
       worker.lines.reset();
       lost(worker, "hung");
     }
-    if (shrinking_.pid >= 0 && seconds_since(shrinking_.started_ns) > kShrinkSeconds + 4 * options_.program_timeout) {
+    if (shrinking_.pid >= 0 && seconds_since(shrinking_.started_ns) > options_.shrink_seconds + 4 * options_.program_timeout) {
       kill(shrinking_.pid, SIGKILL);
     }
     const bool time_is_up = options_.seconds > 0 && seconds_since(started_ns_) >= options_.seconds;
@@ -372,7 +372,7 @@ class Campaign {
     std::signal(SIGINT, SIG_IGN);
     const std::uint64_t index = indices_[finding];
     const verify::Program program = program_of(index);
-    const Shrunk shrunk = shrink_finding(*setup_, program, campaign_checks(index), options_.program_timeout, kShrinkSeconds);
+    const Shrunk shrunk = shrink_finding(*setup_, program, campaign_checks(index), options_.program_timeout, options_.shrink_seconds);
     if (!shrunk.reproduced) _exit(1);
     verify::CampaignResult carrier;  // a finding travels as a report of one
     carrier.findings.push_back(make_finding(*setup_, shrunk.program, shrunk.judgement, index, verify::counted_commands(program)));

@@ -27,6 +27,7 @@ struct CampaignOptions {
   std::uint64_t shard = 1, shards = 1;
   std::vector<std::string> properties;  // findings of others are not reported; empty: all
   double program_timeout = 10;       // seconds
+  double shrink_seconds = 60;        // for one finding, and for all that still wait when the last program is done
   std::set<std::string> accepted;    // causes that are known
   std::string report;                // folder, or empty
   std::string version;
@@ -36,8 +37,6 @@ struct CampaignOptions {
 inline constexpr double kMaxPoisonedShare = 0.01;
 inline constexpr double kMaxDiscardedShare = 0.01;
 inline constexpr std::size_t kMaxFindings = 1000;    // causes that are kept; more are counted
-inline constexpr double kShrinkSeconds = 60;         // for one finding
-inline constexpr double kShrinkAfterEndSeconds = 60; // for all that wait when the last program is done
 
 struct Progress {
   double seconds = 0;

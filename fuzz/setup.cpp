@@ -19,6 +19,7 @@ hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* option, c
 
 hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
   std::optional<verify::PatcherFactory> patchers;
+  if (options.patchers) patchers = options.patchers;
   if (!options.fault.empty()) {
     const Fault* fault = find_fault(options.fault);
     if (fault == nullptr) {

@@ -15,6 +15,8 @@ struct SetupOptions {
   std::string subject = "model:patch";
   std::string baseline = "model:rebuild";
   std::string fault;  // of the catalogue, or empty
+  // Stands in for the real patcher where it is not a fault by name (somebody else's, a test's); empty: the real one.
+  verify::PatcherFactory patchers;
 };
 
 class Setup {

@@ -1,0 +1,276 @@
+// The command line that others script against: exit statuses, messages, files, and what a signal leaves behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+struct Outcome {
+  int status = -1;
+  std::string output;  // both streams
+};
+
+// A folder of the test's own, gone when it ends.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "hgcheck-test-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return (fs::path(path_) / name).string(); }
+
+ private:
+  std::string path_;
+};
+
+std::string read_file(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// A hgcheck process; its output goes to a file so that it never blocks.
+class Process {
+ public:
+  explicit Process(std::vector<std::string> arguments) : output_(folder_ / "output") {
+    arguments.insert(arguments.begin(), HGCHECK_BINARY);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    setpgid(0, 0);
+    if (std::freopen(output_.c_str(), "w", stdout) == nullptr || dup2(1, 2) < 0) _exit(126);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  void signal(int number) const { kill(pid_, number); }
+  [[nodiscard]] Outcome wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(output_)};
+  }
+
+ private:
+  Folder folder_;
+  std::string output_;
+  pid_t pid_ = -1;
+};
+
+Outcome hgcheck(std::vector<std::string> arguments) { return Process(std::move(arguments)).wait(); }
+
+std::string write_file(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+  return path;
+}
+
+std::vector<std::string> programs_in(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".program") found.push_back(entry.path().string());
+  }
+  return found;
+}
+
+// Waits for a campaign to have written a finding; false when it takes absurdly long.
+bool wait_for_program(const std::string& folder) {
+  for (int i = 0; i < 3000; ++i) {
+    if (!programs_in(folder).empty()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+nlohmann::json load_json(const std::string& path) { return nlohmann::json::parse(read_file(path)); }
+
+// ---- the corpus
+
+class Corpus : public testing::TestWithParam<std::string> {};
+
+TEST_P(Corpus, AgreesWithEveryStrategy) {
+  for (const char* strategy : {"patch", "update", "rebuild"}) {
+    const Outcome outcome = hgcheck({"replay", GetParam(), "--subject", std::string("model:") + strategy});
+    EXPECT_EQ(outcome.status, 0) << strategy << "\n" << outcome.output;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Programs, Corpus, testing::ValuesIn(programs_in(HGCHECK_CORPUS)), [](const auto& test) {
+  std::string name = fs::path(test.param).stem().string();
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+});
+
+// ---- bad input
+
+struct Bad {
+  std::vector<std::string> arguments;
+  std::string message;
+};
+
+TEST(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
+  const Folder folder;
+  const std::string truncated = write_file(folder / "truncated.program", "hgcheck-program 1\nbuffer b0 64\nkernel g0.n0");
+  const std::string invalid = write_file(folder / "invalid.program", "hgcheck-program 1\nlaunch e0 s0\n");
+  const std::string binary = write_file(folder / "binary.program", std::string("\x7f" "ELF\0\1\2", 7));
+  const std::string file = write_file(folder / "file", "not a folder");
+  const std::vector<Bad> all = {
+      {{"frobnicate"}, "there is no command 'frobnicate'"},
+      {{"campaign", "--nonsense"}, "--nonsense"},
+      {{"campaign", "--programs", "many"}, "--programs"},
+      {{"campaign", "--programs", "5", "--seconds", "5"}, "excludes"},
+      {{"campaign", "--jobs", "0"}, "--jobs"},
+      {{"campaign", "--shard", "5/3"}, "1/4"},
+      {{"campaign", "--shard", "half"}, "1/4"},
+      {{"campaign", "--subject", "nothing:patch"}, "hgcheck subjects"},
+      {{"campaign", "--subject", "model:guess"}, "patch, rebuild and update"},
+      {{"campaign", "--subject", "lib=/nonexistent/libamdhip64.so"}, "hgcheck subjects"},
+      {{"campaign", "--baseline", "nothing"}, "--baseline"},
+      {{"campaign", "--fault", "F99"}, "hgcheck faults"},
+      {{"campaign", "--fault", "F01", "--subject", "model:update"}, "needs the strategy patch"},
+      {{"campaign", "--property", "Q7"}, "hgcheck properties"},
+      {{"campaign", "--report", file}, "cannot be used as a folder"},
+      {{"campaign", "--report", "/proc/hgcheck"}, "name another one"},
+      {{"campaign", "--json", "/nonexistent/result.json"}, "name another file"},
+      {{"campaign", "--accept", "/nonexistent/causes"}, "--accept"},
+      {{"replay", "/nonexistent.program"}, "cannot be read"},
+      {{"replay", truncated}, "truncated.program:3:13"},
+      {{"replay", invalid}, "invalid.program:2: 'launch e0 s0' may not stand here"},
+      {{"replay", binary}, "binary.program:1:1"},
+      {{"replay"}, "file is required"},
+      {{"shrink", truncated}, "truncated.program:3:13"},
+      {{"check", invalid}, "e0 was never instantiated"},
+      {{"properties", "--json", "/nonexistent/list.json"}, "name another file"},
+  };
+  for (const Bad& bad : all) {
+    const Outcome outcome = hgcheck(bad.arguments);
+    EXPECT_EQ(outcome.status, 2) << testing::PrintToString(bad.arguments) << "\n" << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr(bad.message)) << testing::PrintToString(bad.arguments);
+  }
+}
+
+TEST(Usage, HelpVersionAndListsSucceed) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"--help"}, {"--version"}, {"campaign", "--help"}, {"subjects"}, {"faults"}, {"properties"}}) {
+    const Outcome outcome = hgcheck(arguments);
+    EXPECT_EQ(outcome.status, 0) << testing::PrintToString(arguments) << outcome.output;
+    EXPECT_FALSE(outcome.output.empty());
+  }
+}
+
+// ---- campaigns
+
+TEST(Campaign, FindsNothingOnTheModelAndSaysWhatItTried) {
+  const Folder folder;
+  const Outcome outcome = hgcheck({"campaign", "--programs", "500", "--json", folder / "result.json", "--report", folder / "report"});
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  const nlohmann::json json = load_json(folder / "result.json");
+  EXPECT_EQ(json.at("programs"), 500);
+  EXPECT_EQ(json.at("verdicts").at("agree"), 500);
+  EXPECT_TRUE(json.at("findings").empty());
+  for (const char* id : {"A1", "A2", "A3", "A4", "A5", "A6", "P1", "P2", "P3", "P4"}) {
+    EXPECT_GT(json.at("properties").at(id).at("exercised").get<std::uint64_t>(), 0U) << id;
+    EXPECT_EQ(json.at("properties").at(id).at("violated"), 0) << id;
+  }
+  for (const char* name : {"index.html", "report.json", "junit.xml"}) EXPECT_TRUE(fs::exists(folder / ("report/" + std::string(name))));
+}
+
+TEST(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {
+  const Folder folder;
+  const auto coverage = [&](std::vector<std::string> extra) {
+    std::vector<std::string> arguments = {"campaign", "--programs", "301", "--seed", "11", "--quiet", "--json", folder / "r.json"};
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    EXPECT_EQ(hgcheck(arguments).status, 0);
+    return load_json(folder / "r.json").at("coverage").get<std::map<std::string, std::uint64_t>>();
+  };
+  const auto one = coverage({"--jobs", "1"});
+  EXPECT_EQ(one, coverage({"--jobs", "3"}));
+  std::map<std::string, std::uint64_t> sum;
+  for (const char* shard : {"1/3", "2/3", "3/3"}) {
+    for (const auto& [feature, count] : coverage({"--shard", shard, "--jobs", "2"})) sum[feature] += count;
+  }
+  EXPECT_EQ(one, sum);
+}
+
+TEST(Campaign, AFindingIsAFileThatReplays) {
+  const Folder folder;
+  const Outcome outcome = hgcheck({"campaign", "--fault", "F01", "--seconds", "60", "--report", folder / "report", "--json", folder / "r.json"});
+  ASSERT_EQ(outcome.status, 1) << outcome.output;
+  const nlohmann::json finding = load_json(folder / "r.json").at("findings").at(0);
+  EXPECT_EQ(finding.at("property"), "A1");
+  EXPECT_LE(finding.at("commands").get<int>(), 12);
+  const std::string program = finding.at("program").get<std::string>();
+  EXPECT_EQ(hgcheck({"check", program}).status, 0);
+  EXPECT_EQ(hgcheck({"replay", program, "--fault", "F01"}).status, 1);
+  EXPECT_EQ(hgcheck({"replay", program}).status, 0) << "the real patcher does it right";
+  const Outcome traced = hgcheck({"replay", program, "--fault", "F01", "--trace", "--json", folder / "replay.json"});
+  EXPECT_THAT(traced.output, HasSubstr("instantiate"));
+  EXPECT_EQ(load_json(folder / "replay.json").at("verdict"), "diverge");
+}
+
+TEST(Campaign, AKnownCauseThatIsAcceptedDoesNotFail) {
+  const Folder folder;
+  const Outcome found = hgcheck({"campaign", "--fault", "F08", "--programs", "300", "--jobs", "1", "--property", "A5"});
+  ASSERT_EQ(found.status, 1) << found.output;
+  const std::string causes = write_file(folder / "causes", "# known\nA5 g#.n# copy\nA5 g#.n#/n# copy\nA5 g#.n#/n#/n# copy\n"
+                                                           "A5 g#.n#/n#/n#/n# copy\nA5 g#.n#[#] copy\nA5 g#/n# copy\n");
+  const Outcome accepted = hgcheck({"campaign", "--fault", "F08", "--programs", "300", "--jobs", "1", "--property", "A5", "--accept", causes});
+  EXPECT_EQ(accepted.status, 0) << accepted.output;
+  EXPECT_THAT(accepted.output, HasSubstr("accepted: A5 g#.n# copy"));
+}
+
+TEST(Campaign, WhenInterruptedItWritesWhatItFoundAndSaysSo) {
+  const Folder folder;
+  Process process({"campaign", "--fault", "F13", "--seconds", "120", "--report", folder / "report", "--property", "P3"});
+  const bool found = wait_for_program(folder / "report");
+  process.signal(SIGINT);
+  const Outcome outcome = process.wait();
+  ASSERT_TRUE(found);
+  // The fault may have been found and shrunk just before the signal came.
+  EXPECT_THAT(outcome.status, testing::AnyOf(130, 1)) << outcome.output;
+  EXPECT_FALSE(load_json(folder / "report/report.json").at("findings").empty());
+  for (const std::string& program : programs_in(folder / "report")) EXPECT_EQ(hgcheck({"check", program}).status, 0);
+}
+
+TEST(Campaign, WhenKilledItHasWrittenWhatItFound) {
+  const Folder folder;
+  Process process({"campaign", "--fault", "F13", "--seconds", "120", "--report", folder / "report"});
+  const bool found = wait_for_program(folder / "report");
+  process.signal(SIGKILL);
+  static_cast<void>(process.wait());
+  ASSERT_TRUE(found);
+  const std::vector<std::string> programs = programs_in(folder / "report");
+  ASSERT_FALSE(programs.empty());
+  for (const std::string& program : programs) EXPECT_EQ(hgcheck({"check", program}).status, 0) << program;
+}
+
+TEST(Shrink, MakesAProgramOfAnyOriginShortAndLeavesItDiverging) {
+  const Folder folder;
+  const std::string program = (fs::path(HGCHECK_CORPUS) / "mlp-8-layers.program").string();
+  const Outcome shrunk = hgcheck({"shrink", program, "--fault", "F09", "-o", folder / "none.program"});
+  EXPECT_EQ(shrunk.status, 0) << "the MLP has no children: " << shrunk.output;
+  const std::string children = (fs::path(HGCHECK_CORPUS) / "children-in-children.program").string();
+  const Outcome found = hgcheck({"shrink", children, "--fault", "F09", "-o", folder / "small.program"});
+  ASSERT_EQ(found.status, 1) << found.output;
+  EXPECT_EQ(hgcheck({"replay", folder / "small.program", "--fault", "F09"}).status, 1);
+  EXPECT_LT(read_file(folder / "small.program").size(), read_file(children).size());
+}
+
+}  // namespace
