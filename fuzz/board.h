@@ -1,6 +1,7 @@
 // The board: counters that a worker process keeps where the campaign can read them, so that a crash loses nothing.
 //
-// One board a worker, in memory shared between the processes; the worker is the only writer, the campaign reads at any time.
+// One board a worker, in memory shared between the processes; the worker is the only writer, the campaign reads at any
+// time.
 #pragma once
 
 #include <array>
@@ -18,9 +19,9 @@ struct Board {
   using Counter = std::atomic<std::uint64_t>;  // relaxed throughout: they are statistics
   static_assert(Counter::is_always_lock_free);
 
-  Counter index;             // of the program being judged
-  Counter busy_since_ns;     // steady clock; 0 between programs
-  Counter done;              // the worker ran out of programs
+  Counter index;          // of the program being judged
+  Counter busy_since_ns;  // steady clock; 0 between programs
+  Counter done;           // the worker ran out of programs
   Counter programs, commands;
   std::array<Counter, kVerdicts> verdicts;
   std::array<Counter, verify::kProperties> exercised, violated;

@@ -81,7 +81,7 @@ struct Cause {
   std::string property;
   std::string cause;
   std::uint64_t seen = 1;
-  std::string death;       // of the worker, when that is how it showed
+  std::string death;  // of the worker, when that is how it showed
 };
 
 struct Shrinking {
@@ -147,8 +147,10 @@ class Campaign {
   // ---- processes
 
   hip::Status start() {
-    void* memory = mmap(nullptr, options_.jobs * sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return hip::Error{1, fmt::format("no shared memory for the workers: {}", std::strerror(errno))};
+    void* memory =
+        mmap(nullptr, options_.jobs * sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return hip::Error{1, fmt::format("no shared memory for the workers: {}", std::strerror(errno))};
     boards_ = static_cast<Board*>(memory);
     workers_.resize(options_.jobs);
     for (unsigned i = 0; i < options_.jobs; ++i) {
@@ -205,6 +207,8 @@ class Campaign {
       worker.lines.reset();
       if (worker.board->done.load() != 0 || stopping_) {
         worker.finished = true;
+      } else if (WIFEXITED(status) && WEXITSTATUS(status) == kRestart) {
+        go_on_behind(worker, worker.board->index.load());
       } else {
         lost(worker, describe_wait_status(status));
       }
@@ -228,6 +232,10 @@ class Campaign {
     board.verdicts[static_cast<std::size_t>(verify::VerdictKind::kDiverge)].fetch_add(1);
     board.violated[static_cast<std::size_t>(verify::PropertyId::kP11)].fetch_add(1);
     note_divergence({index, "P11", fmt::format("P11 process {}", how), 1, how});
+    go_on_behind(worker, index);
+  }
+
+  void go_on_behind(Worker& worker, std::uint64_t index) {
     worker.share.first = index + worker.share.stride;
     if (const hip::Status status = start_worker(worker); !status) {
       outcome_.result.messages.push_back(status.error().message);
@@ -239,7 +247,8 @@ class Campaign {
     for (Worker& worker : workers_) {
       const std::uint64_t busy = worker.board->busy_since_ns.load(std::memory_order_acquire);
       // The worker's clock may be read just before it moves on: look twice, a poll apart, before killing.
-      if (worker.pid < 0 || busy == 0 || seconds_since(std::min(busy, steady_ns())) < options_.program_timeout) continue;
+      if (worker.pid < 0 || busy == 0 || seconds_since(std::min(busy, steady_ns())) < options_.program_timeout)
+        continue;
       kill(worker.pid, SIGKILL);
       int status = 0;
       waitpid(worker.pid, &status, 0);
@@ -248,7 +257,8 @@ class Campaign {
       worker.lines.reset();
       lost(worker, "hung");
     }
-    if (shrinking_.pid >= 0 && seconds_since(shrinking_.started_ns) > options_.shrink_seconds + 4 * options_.program_timeout) {
+    if (shrinking_.pid >= 0 &&
+        seconds_since(shrinking_.started_ns) > options_.shrink_seconds + 4 * options_.program_timeout) {
       kill(shrinking_.pid, SIGKILL);
     }
     const bool time_is_up = options_.seconds > 0 && seconds_since(started_ns_) >= options_.seconds;
@@ -278,7 +288,8 @@ class Campaign {
   void news(const nlohmann::json& line) {
     const std::string kind = line.value("kind", "");
     if (kind == "diverge") {
-      note_divergence({line.value("index", std::uint64_t{0}), line.value("property", "?"), line.value("cause", "?"), 1, ""});
+      note_divergence(
+          {line.value("index", std::uint64_t{0}), line.value("property", "?"), line.value("cause", "?"), 1, ""});
     } else {
       ++outcome_.result.reasons[kind + ": " + line.value("reason", "")];
     }
@@ -337,7 +348,8 @@ class Campaign {
 
   void write_program(const verify::Finding& finding) {
     if (finding.program_path.empty()) return;
-    const std::string text = fmt::format("# {}: {}\n# replay: {}\n{}", finding.id, finding.summary, finding.replay, finding.program_text);
+    const std::string text =
+        fmt::format("# {}: {}\n# replay: {}\n{}", finding.id, finding.summary, finding.replay, finding.program_text);
     const std::string temporary = finding.program_path + ".new";
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     file << text;
@@ -372,10 +384,12 @@ class Campaign {
     std::signal(SIGINT, SIG_IGN);
     const std::uint64_t index = indices_[finding];
     const verify::Program program = program_of(index);
-    const Shrunk shrunk = shrink_finding(*setup_, program, campaign_checks(index), options_.program_timeout, options_.shrink_seconds);
+    const Shrunk shrunk =
+        shrink_finding(*setup_, program, campaign_checks(index), options_.program_timeout, options_.shrink_seconds);
     if (!shrunk.reproduced) _exit(1);
     verify::CampaignResult carrier;  // a finding travels as a report of one
-    carrier.findings.push_back(make_finding(*setup_, shrunk.program, shrunk.judgement, index, verify::counted_commands(program)));
+    carrier.findings.push_back(
+        make_finding(*setup_, shrunk.program, shrunk.judgement, index, verify::counted_commands(program)));
     const std::string line = reports::to_json(carrier).dump() + "\n";
     std::size_t sent = 0;
     while (sent < line.size()) {
@@ -387,7 +401,8 @@ class Campaign {
   }
 
   void take_shrunk(const nlohmann::json& line) {
-    hip::Result<verify::CampaignResult> carrier = reports::from_json(nlohmann::ordered_json::parse(line.dump(), nullptr, false));
+    hip::Result<verify::CampaignResult> carrier =
+        reports::from_json(nlohmann::ordered_json::parse(line.dump(), nullptr, false));
     if (!carrier || carrier.value().findings.size() != 1) return;
     verify::Finding& old = outcome_.result.findings[shrinking_.finding];
     verify::Finding shrunk = std::move(carrier).value().findings.front();
@@ -443,9 +458,9 @@ class Campaign {
 
   void sum_boards() {
     verify::CampaignResult& result = outcome_.result;
-    std::uint64_t* const verdicts[kVerdicts] = {&result.verdicts.agree, &result.verdicts.diverge,
-                                                &result.verdicts.known_quirk, &result.verdicts.poisoned,
-                                                &result.verdicts.unsupported, &result.verdicts.discarded,
+    std::uint64_t* const verdicts[kVerdicts] = {&result.verdicts.agree,        &result.verdicts.diverge,
+                                                &result.verdicts.known_quirk,  &result.verdicts.poisoned,
+                                                &result.verdicts.unsupported,  &result.verdicts.discarded,
                                                 &result.verdicts.harness_error};
     std::uint64_t generate_ns = 0, judge_ns = 0;
     for (const std::string& name : verify::feature_names()) result.coverage[name] = 0;
@@ -513,7 +528,8 @@ class Campaign {
       const double share = result.programs == 0 ? 0 : static_cast<double>(count) / static_cast<double>(result.programs);
       if (share <= cap) return;
       outcome_.cap_exceeded = true;
-      result.messages.push_back(fmt::format("{} of {} programs were {}: more than {} %", count, result.programs, what, 100 * cap));
+      result.messages.push_back(
+          fmt::format("{} of {} programs were {}: more than {} %", count, result.programs, what, 100 * cap));
     };
     check(result.verdicts.poisoned, kMaxPoisonedShare, "poisoned");
     check(result.verdicts.discarded, kMaxDiscardedShare, "discarded");
@@ -525,10 +541,10 @@ class Campaign {
   CampaignOutcome outcome_;
   Board* boards_ = nullptr;
   std::vector<Worker> workers_;
-  std::map<std::string, std::size_t> causes_;   // cause -> finding
-  std::vector<std::uint64_t> indices_;          // of findings: the program's index in the campaign
-  std::vector<bool> shrunk_;                    // of findings
-  std::deque<std::size_t> waiting_;             // findings to be shrunk
+  std::map<std::string, std::size_t> causes_;  // cause -> finding
+  std::vector<std::uint64_t> indices_;         // of findings: the program's index in the campaign
+  std::vector<bool> shrunk_;                   // of findings
+  std::deque<std::size_t> waiting_;            // findings to be shrunk
   Shrinking shrinking_;
   bool stopping_ = false, fault_found_ = false;
   std::uint64_t started_ns_ = 0, ended_ns_ = 0;

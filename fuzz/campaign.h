@@ -1,9 +1,9 @@
 // fuzz::Campaign: generated programs, judged in worker processes, findings shrunk and written as they come.
 //
-// The campaign itself runs no program. It starts the workers, reads what they report, restarts one that died or hung (the
-// program that did it is a finding), and hands one finding a cause to a shrinking process, one at a time. A finding's
-// program is written before it is shrunk, so that killing the campaign loses nothing that was found.
-// The same seed, size and version give the same programs whatever `jobs` and `shard` are.
+// The campaign itself runs no program. It starts the workers, reads what they report, restarts one that died or hung
+// (the program that did it is a finding), and hands one finding a cause to a shrinking process, one at a time. A
+// finding's program is written before it is shrunk, so that killing the campaign loses nothing that was found. The same
+// seed, size and version give the same programs whatever `jobs` and `shard` are.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@ namespace fuzz {
 
 struct CampaignOptions {
   SetupOptions setup;
-  std::uint64_t programs = 0;        // 0: until the time is up
-  double seconds = 0;                // 0: until the programs are done
+  std::uint64_t programs = 0;  // 0: until the time is up
+  double seconds = 0;          // 0: until the programs are done
   std::uint64_t seed = 1;
   std::uint32_t size = 30;
   unsigned jobs = 1;
   std::uint64_t shard = 1, shards = 1;
   std::vector<std::string> properties;  // findings of others are not reported; empty: all
-  double program_timeout = 10;       // seconds
-  double shrink_seconds = 60;        // for one finding, and for all that still wait when the last program is done
-  std::set<std::string> accepted;    // causes that are known
-  std::string report;                // folder, or empty
+  double program_timeout = 10;          // seconds
+  double shrink_seconds = 60;           // for one finding, and for all that still wait when the last program is done
+  std::set<std::string> accepted;       // causes that are known
+  std::string report;                   // folder, or empty
   std::string version;
 };
 
 // Shares above these make a campaign fail: it did not test what it seems to.
 inline constexpr double kMaxPoisonedShare = 0.01;
 inline constexpr double kMaxDiscardedShare = 0.01;
-inline constexpr std::size_t kMaxFindings = 1000;    // causes that are kept; more are counted
+inline constexpr std::size_t kMaxFindings = 1000;  // causes that are kept; more are counted
 
 struct Progress {
   double seconds = 0;
@@ -46,14 +46,15 @@ struct Progress {
 
 struct CampaignOutcome {
   verify::CampaignResult result;
-  std::set<std::string> causes;          // of result.findings
+  std::set<std::string> causes;  // of result.findings
   bool cap_exceeded = false;
   bool interrupted = false;
 };
 
 // `interrupted` is polled; `progress` is called a few times a second. An error is an operating one: no processes, no
 // report folder.
-[[nodiscard]] hip::Result<CampaignOutcome> run_campaign(const CampaignOptions& options, const std::function<bool()>& interrupted,
+[[nodiscard]] hip::Result<CampaignOutcome> run_campaign(const CampaignOptions& options,
+                                                        const std::function<bool()>& interrupted,
                                                         const std::function<void(const Progress&)>& progress);
 
 }  // namespace fuzz

@@ -38,9 +38,10 @@ class ProgressLine {
   void show(const Progress& p) {
     if (!shown_) return;
     const double rate = p.seconds > 0 ? static_cast<double>(p.programs) / p.seconds : 0;
-    std::cerr << fmt::format("\r\x1b[K{:.0f} s  {} programs  {:.0f}/s  {} findings{}  {} of {} features", p.seconds, p.programs,
-                             rate, p.findings, p.shrinking != 0 ? fmt::format(" ({} to shrink)", p.shrinking) : "",
-                             p.features_seen, p.features)
+    std::cerr << fmt::format("\r\x1b[K{:.0f} s  {} programs  {:.0f}/s  {} findings{}  {} of {} features", p.seconds,
+                             p.programs, rate, p.findings,
+                             p.shrinking != 0 ? fmt::format(" ({} to shrink)", p.shrinking) : "", p.features_seen,
+                             p.features)
               << std::flush;
   }
   void clear() const {
@@ -70,7 +71,8 @@ void print_findings(const CampaignOutcome& outcome) {
       for (const std::string& id : finding.also) std::cout << " " << id;
       std::cout << "\n";
     }
-    std::cout << fmt::format("  {} of {} commands, seen in {} programs\n", finding.commands, finding.original_commands, finding.seen);
+    std::cout << fmt::format("  {} of {} commands, seen in {} programs\n", finding.commands, finding.original_commands,
+                             finding.seen);
     if (!finding.replay.empty()) std::cout << "  replay: " << finding.replay << "\n";
   }
 }
@@ -79,13 +81,14 @@ void print_result(const CampaignOutcome& outcome, bool quiet) {
   const verify::CampaignResult& result = outcome.result;
   const verify::VerdictCounts& v = result.verdicts;
   if (!quiet) {
-    std::cout << fmt::format("{} against {}, seed {}, size {}{}\n", result.subject, result.baseline, result.seed, result.size,
-                             result.fault.empty() ? "" : ", fault " + result.fault);
-    std::cout << fmt::format("{} programs, {} commands in {:.1f} s ({:.0f} programs/s, {} jobs)\n", result.programs,
-                             result.commands, result.seconds,
-                             result.seconds > 0 ? static_cast<double>(result.programs) / result.seconds : 0, result.jobs);
-    std::cout << fmt::format("agree {}, diverge {}, known quirk {}, poisoned {}, unsupported {}, discarded {}, harness error {}\n",
-                             v.agree, v.diverge, v.known_quirk, v.poisoned, v.unsupported, v.discarded, v.harness_error);
+    std::cout << fmt::format("{} against {}, seed {}, size {}{}\n", result.subject, result.baseline, result.seed,
+                             result.size, result.fault.empty() ? "" : ", fault " + result.fault);
+    std::cout << fmt::format(
+        "{} programs, {} commands in {:.1f} s ({:.0f} programs/s, {} jobs)\n", result.programs, result.commands,
+        result.seconds, result.seconds > 0 ? static_cast<double>(result.programs) / result.seconds : 0, result.jobs);
+    std::cout << fmt::format(
+        "agree {}, diverge {}, known quirk {}, poisoned {}, unsupported {}, discarded {}, harness error {}\n", v.agree,
+        v.diverge, v.known_quirk, v.poisoned, v.unsupported, v.discarded, v.harness_error);
     std::cout << "exercised:";
     for (const auto& [id, count] : result.properties) std::cout << fmt::format(" {} {}", id, count.exercised);
     std::cout << "\n";
@@ -96,11 +99,12 @@ void print_result(const CampaignOutcome& outcome, bool quiet) {
     for (const std::string& message : result.messages) std::cout << message << "\n";
   }
   print_findings(outcome);
-  const char* verdict = outcome.interrupted              ? "interrupted"
-                        : !result.findings.empty()       ? (result.fault.empty() ? "divergences found" : "the fault was found")
-                        : outcome.cap_exceeded           ? "not a valid campaign"
-                        : result.fault.empty()           ? "no divergence"
-                                                         : "the fault was not found";
+  const char* verdict = outcome.interrupted ? "interrupted"
+                        : !result.findings.empty()
+                            ? (result.fault.empty() ? "divergences found" : "the fault was found")
+                        : outcome.cap_exceeded ? "not a valid campaign"
+                        : result.fault.empty() ? "no divergence"
+                                               : "the fault was not found";
   std::cout << verdict << "\n" << std::flush;
 }
 

@@ -10,10 +10,10 @@ namespace fuzz {
 // Scripts rely on these.
 enum ExitStatus : int {
   kAgreed = 0,
-  kDiverged = 1,      // with --fault: the fault was found
-  kUsage = 2,         // usage, bad input, an unusable path, library, subject or report folder
-  kHarness = 3,       // a harness error or a cap that was exceeded
-  kCannotRun = 125,   // replay: the subject cannot run the program (git bisect run skips it)
+  kDiverged = 1,     // with --fault: the fault was found
+  kUsage = 2,        // usage, bad input, an unusable path, library, subject or report folder
+  kHarness = 3,      // a harness error or a cap that was exceeded
+  kCannotRun = 125,  // replay: the subject cannot run the program (git bisect run skips it)
   kInterrupted = 130,
 };
 

@@ -19,15 +19,19 @@ namespace {
 
 constexpr std::uintmax_t kMaxProgramBytes = 64 << 20;
 
-std::string why() { return std::strerror(errno); }
+std::string why() {
+  return std::strerror(errno);
+}
 
 }  // namespace
 
 hip::Result<verify::Program> load_program(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return hip::Error{1, fmt::format("{} is a folder; name a .program file", path)};
+  if (std::filesystem::is_directory(path, error))
+    return hip::Error{1, fmt::format("{} is a folder; name a .program file", path)};
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (!error && size > kMaxProgramBytes) return hip::Error{1, fmt::format("{} has {} bytes; a program has at most {}", path, size, kMaxProgramBytes)};
+  if (!error && size > kMaxProgramBytes)
+    return hip::Error{1, fmt::format("{} has {} bytes; a program has at most {}", path, size, kMaxProgramBytes)};
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -67,7 +71,8 @@ hip::Status writable(const std::string& option, const std::string& path) {
   errno = 0;
   {
     std::ofstream file(probe, std::ios::app);
-    if (!file) return hip::Error{1, fmt::format("{}: {} cannot be written: {}; name another file", option, path, why())};
+    if (!file)
+      return hip::Error{1, fmt::format("{}: {} cannot be written: {}; name another file", option, path, why())};
   }
   std::error_code ignored;
   std::filesystem::remove(probe, ignored);
@@ -79,14 +84,16 @@ hip::Status usable_folder(const std::string& option, const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error || !std::filesystem::is_directory(path)) {
-    return hip::Error{1, fmt::format("{}: {} cannot be used as a folder{}{}; name another one", option, path, error ? ": " : "",
-                                     error ? error.message() : "")};
+    return hip::Error{1, fmt::format("{}: {} cannot be used as a folder{}{}; name another one", option, path,
+                                     error ? ": " : "", error ? error.message() : "")};
   }
   const std::filesystem::path probe = std::filesystem::path(path) / fmt::format(".hgcheck-{}", getpid());
   errno = 0;
   {
     std::ofstream file(probe);
-    if (!file) return hip::Error{1, fmt::format("{}: nothing can be written in {}: {}; name another folder", option, path, why())};
+    if (!file)
+      return hip::Error{1,
+                        fmt::format("{}: nothing can be written in {}: {}; name another folder", option, path, why())};
   }
   std::filesystem::remove(probe, error);
   return {};

@@ -64,7 +64,8 @@ std::vector<std::string> nodes_at_fault(const verify::Judgement& judgement) {
 
 std::string cause_of(const verify::Judgement& judgement) {
   std::string cause = judgement.broken.empty() ? "?" : std::string(verify::property(judgement.broken.front()).name);
-  if (const verify::Violation* violation = first_violation(judgement)) return cause + " " + without_numbers(violation->where);
+  if (const verify::Violation* violation = first_violation(judgement))
+    return cause + " " + without_numbers(violation->where);
   if (judgement.differences.empty()) return cause;
   const verify::Difference& difference = judgement.differences.front();
   const std::string word = difference.command.substr(0, difference.command.find(' '));
@@ -105,8 +106,8 @@ verify::Finding make_finding(const Setup& setup, const verify::Program& shrunk, 
   finding.differences = judgement.differences;
   for (const verify::Violation& v : judgement.violations) {
     if (finding.differences.size() >= 2 * verify::kMaxDifferences) break;
-    finding.differences.push_back({v.where, fmt::format("detector of {}", verify::property(v.property).name), v.expected,
-                                   v.observed});
+    finding.differences.push_back(
+        {v.where, fmt::format("detector of {}", verify::property(v.property).name), v.expected, v.observed});
   }
   finding.graphs = verify::draw_graphs(shrunk, nodes_at_fault(judgement));
   return finding;

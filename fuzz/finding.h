@@ -20,7 +20,8 @@ namespace fuzz {
                                            const verify::Judgement& judgement, std::uint64_t index,
                                            std::uint64_t original_commands);
 
-// Shrinks while the most specific property stays the same and, if a client could see the divergence, still can; every candidate runs in a process of its own.
+// Shrinks while the most specific property stays the same and, if a client could see the divergence, still can; every
+// candidate runs in a process of its own.
 struct Shrunk {
   verify::Program program;
   verify::Judgement judgement;

@@ -32,7 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const verify::Program program = verify::generate_program(choices, options);
   if (verify::validate(program)) std::abort();
   const verify::Judgement judgement = setup().judge().judge(program, fuzz::campaign_checks(data[0]));
-  if (judgement.verdict != verify::VerdictKind::kDiverge && judgement.verdict != verify::VerdictKind::kHarnessError) return 0;
+  if (judgement.verdict != verify::VerdictKind::kDiverge && judgement.verdict != verify::VerdictKind::kHarnessError)
+    return 0;
   std::fprintf(stderr, "%s: %s\n%s", fuzz::cause_of(judgement).c_str(), judgement.reason.c_str(),
                verify::print_program(program).c_str());
   std::abort();

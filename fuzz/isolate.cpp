@@ -28,8 +28,11 @@ std::string encode(const Judgement& judgement) {
   for (const verify::Difference& d : judgement.differences) {
     differences.push_back({d.where, d.command, d.expected, d.observed});
   }
-  return json{{"verdict", static_cast<int>(judgement.verdict)}, {"reason", judgement.reason}, {"broken", broken},
-              {"violations", violations}, {"differences", differences}}
+  return json{{"verdict", static_cast<int>(judgement.verdict)},
+              {"reason", judgement.reason},
+              {"broken", broken},
+              {"violations", violations},
+              {"differences", differences}}
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -40,7 +43,8 @@ Judgement decode(const json& data) {
   for (const json& id : data.at("broken")) judgement.broken.push_back(static_cast<verify::PropertyId>(id.get<int>()));
   for (const json& v : data.at("violations")) {
     judgement.violations.push_back({static_cast<verify::PropertyId>(v.at(0).get<int>()), v.at(1).get<std::size_t>(),
-                                    v.at(2).get<std::string>(), v.at(3).get<std::string>(), v.at(4).get<std::string>()});
+                                    v.at(2).get<std::string>(), v.at(3).get<std::string>(),
+                                    v.at(4).get<std::string>()});
   }
   for (const json& d : data.at("differences")) {
     judgement.differences.push_back({d.at(0).get<std::string>(), d.at(1).get<std::string>(), d.at(2).get<std::string>(),
@@ -63,7 +67,8 @@ void send(int fd, const std::string& text) {
 bool receive(int fd, double timeout_seconds, std::string& text) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
   while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return false;
     pollfd poller{fd, POLLIN, 0};
     if (poll(&poller, 1, static_cast<int>(left.count())) <= 0) continue;
@@ -102,8 +107,7 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   close(ends[0]);
   if (!answered) kill(child, SIGKILL);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   if (!answered) return {{}, fmt::format("hung: no answer within {} seconds", timeout_seconds)};
   const json data = json::parse(text, nullptr, false);
   if (data.is_discarded() || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return {{}, describe_wait_status(status)};
@@ -113,7 +117,8 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
 }  // namespace
 
 std::string describe_wait_status(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  if (WIFSIGNALED(status))
+    return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   return fmt::format("exit status {}", WIFEXITED(status) ? WEXITSTATUS(status) : status);
 }
 

@@ -28,8 +28,10 @@ int finish(const std::string& path, const ordered_json& json) {
 int list_subjects(const std::string& path) {
   ordered_json json = ordered_json::array();
   for (const verify::SubjectListing& subject : verify::list_subjects()) {
-    std::cout << fmt::format("{:<16} {}\n", subject.name, subject.unavailable.empty() ? subject.description : subject.unavailable);
-    json.push_back({{"name", subject.name}, {"description", subject.description}, {"unavailable", subject.unavailable}});
+    std::cout << fmt::format("{:<16} {}\n", subject.name,
+                             subject.unavailable.empty() ? subject.description : subject.unavailable);
+    json.push_back(
+        {{"name", subject.name}, {"description", subject.description}, {"unavailable", subject.unavailable}});
   }
   return finish(path, json);
 }
@@ -44,7 +46,8 @@ int list_faults(const std::string& path) {
       names += (names.empty() ? "" : ",") + std::string(verify::property(id).name);
     }
     std::cout << fmt::format("{}  {:<8} {:<6} {}\n", fault.id, fault.system, names, fault.summary);
-    json.push_back({{"id", fault.id}, {"system", fault.system}, {"properties", properties}, {"summary", fault.summary}});
+    json.push_back(
+        {{"id", fault.id}, {"system", fault.system}, {"properties", properties}, {"summary", fault.summary}});
   }
   return finish(path, json);
 }

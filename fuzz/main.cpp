@@ -1,7 +1,7 @@
 // hgcheck: the command line. Parsing only; what commands do is in their own files.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <thread>
@@ -16,7 +16,8 @@
 namespace {
 
 void add_setup(CLI::App& app, fuzz::SetupOptions& setup) {
-  app.add_option("--subject", setup.subject, "What is tested, as RUNTIME:STRATEGY ('hgcheck subjects' lists them)")->capture_default_str();
+  app.add_option("--subject", setup.subject, "What is tested, as RUNTIME:STRATEGY ('hgcheck subjects' lists them)")
+      ->capture_default_str();
   app.add_option("--fault", setup.fault, "Switch on a known defect ('hgcheck faults' lists them)");
 }
 
@@ -39,7 +40,8 @@ std::string parse_shard(const std::string& text, fuzz::CampaignOptions& options)
 }
 
 struct Commands {
-  CLI::App app{"Is a HIP graph that was patched in place still the graph you would have got by recording it again?", "hgcheck"};
+  CLI::App app{"Is a HIP graph that was patched in place still the graph you would have got by recording it again?",
+               "hgcheck"};
   fuzz::CampaignCommand campaign;
   fuzz::ReplayCommand replay;
   fuzz::ShrinkCommand shrink;
@@ -47,18 +49,26 @@ struct Commands {
   CLI::App* chosen = nullptr;
 
   void add_campaign() {
-    CLI::App* c = app.add_subcommand("campaign", "Generate programs, run them on a subject and a baseline, shrink what differs");
+    CLI::App* c =
+        app.add_subcommand("campaign", "Generate programs, run them on a subject and a baseline, shrink what differs");
     fuzz::CampaignOptions& o = campaign.campaign;
     add_setup(*c, o.setup);
     add_baseline(*c, o.setup);
-    auto* programs = c->add_option("--programs", o.programs, "How many programs")->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 48));
-    c->add_option("--seconds", o.seconds, "How long (30 when neither is given)")->check(CLI::Range(0.1, 1e8))->excludes(programs);
+    auto* programs = c->add_option("--programs", o.programs, "How many programs")
+                         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 48));
+    c->add_option("--seconds", o.seconds, "How long (30 when neither is given)")
+        ->check(CLI::Range(0.1, 1e8))
+        ->excludes(programs);
     c->add_option("--seed", o.seed, "The same seed, size and version give the same programs")->capture_default_str();
-    c->add_option("--size", o.size, "Commands in a program, about")->check(CLI::Range(8U, 2000U))->capture_default_str();
+    c->add_option("--size", o.size, "Commands in a program, about")
+        ->check(CLI::Range(8U, 2000U))
+        ->capture_default_str();
     c->add_option("--jobs", o.jobs, "Worker processes")->check(CLI::Range(1U, 256U))->capture_default_str();
     c->add_option("--shard", shard, "I/N: only every N-th program, beginning with the I-th");
     c->add_option("--property", o.properties, "Report findings of these properties only")->take_all();
-    c->add_option("--program-timeout", o.program_timeout, "Seconds after which a program hangs")->check(CLI::Range(0.1, 86400.0))->capture_default_str();
+    c->add_option("--program-timeout", o.program_timeout, "Seconds after which a program hangs")
+        ->check(CLI::Range(0.1, 86400.0))
+        ->capture_default_str();
     c->add_option("--accept", campaign.accept, "File of causes that are known, one a line: they do not count");
     c->add_option("--report", o.report, "Folder for the report and the findings' programs");
     c->add_option("--json", campaign.json, "File for the result as JSON ('-': standard output)");
@@ -79,8 +89,9 @@ struct Commands {
     k->add_option("file", check_file, "FILE.program")->required();
   }
   void add_lists() {
-    for (const auto& [name, what] : {std::pair{"subjects", "List what can be tested"}, std::pair{"faults", "List the known defects"},
-                                     std::pair{"properties", "List what must hold"}}) {
+    for (const auto& [name, what] :
+         {std::pair{"subjects", "List what can be tested"}, std::pair{"faults", "List the known defects"},
+          std::pair{"properties", "List what must hold"}}) {
       app.add_subcommand(name, what)->add_option("--json", list_json, "File for the list as JSON");
     }
   }
@@ -127,7 +138,8 @@ int main(int argc, char** argv) {
   commands.add_lists();
   if (argc > 1 && argv[1][0] != '-') {
     const auto known = commands.app.get_subcommands([](CLI::App*) { return true; });
-    const bool found = std::any_of(known.begin(), known.end(), [&](CLI::App* app) { return app->get_name() == argv[1]; });
+    const bool found =
+        std::any_of(known.begin(), known.end(), [&](CLI::App* app) { return app->get_name() == argv[1]; });
     if (!found) {
       std::cerr << fmt::format("hgcheck: there is no command '{}'; 'hgcheck --help' lists them\n", argv[1]);
       return fuzz::kUsage;

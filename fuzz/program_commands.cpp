@@ -44,13 +44,20 @@ Judged judge_all(Setup& setup, const verify::Program& program) {
 
 const char* verdict_name(verify::VerdictKind kind) {
   switch (kind) {
-    case verify::VerdictKind::kAgree: return "agree";
-    case verify::VerdictKind::kDiverge: return "diverge";
-    case verify::VerdictKind::kKnownQuirk: return "known_quirk";
-    case verify::VerdictKind::kPoisoned: return "poisoned";
-    case verify::VerdictKind::kUnsupported: return "unsupported";
-    case verify::VerdictKind::kDiscarded: return "discarded";
-    case verify::VerdictKind::kHarnessError: break;
+    case verify::VerdictKind::kAgree:
+      return "agree";
+    case verify::VerdictKind::kDiverge:
+      return "diverge";
+    case verify::VerdictKind::kKnownQuirk:
+      return "known_quirk";
+    case verify::VerdictKind::kPoisoned:
+      return "poisoned";
+    case verify::VerdictKind::kUnsupported:
+      return "unsupported";
+    case verify::VerdictKind::kDiscarded:
+      return "discarded";
+    case verify::VerdictKind::kHarnessError:
+      break;
   }
   return "harness_error";
 }
@@ -58,12 +65,17 @@ const char* verdict_name(verify::VerdictKind kind) {
 int status_of(verify::VerdictKind kind) {
   switch (kind) {
     case verify::VerdictKind::kAgree:
-    case verify::VerdictKind::kKnownQuirk: return kAgreed;
-    case verify::VerdictKind::kDiverge: return kDiverged;
-    case verify::VerdictKind::kUnsupported: return kCannotRun;
-    case verify::VerdictKind::kDiscarded: return kUsage;
+    case verify::VerdictKind::kKnownQuirk:
+      return kAgreed;
+    case verify::VerdictKind::kDiverge:
+      return kDiverged;
+    case verify::VerdictKind::kUnsupported:
+      return kCannotRun;
+    case verify::VerdictKind::kDiscarded:
+      return kUsage;
     case verify::VerdictKind::kPoisoned:
-    case verify::VerdictKind::kHarnessError: break;
+    case verify::VerdictKind::kHarnessError:
+      break;
   }
   return kHarness;
 }
@@ -77,14 +89,17 @@ void print_judgement(const verify::Judgement& judgement) {
     std::cout << fmt::format("breaks {} {}: {}\n", property.name, property.title, property.sentence);
   }
   for (const verify::Violation& v : judgement.violations) {
-    std::cout << fmt::format("  {} {}\n    expected {}\n    observed {}\n", verify::property(v.property).name, v.where, v.expected, v.observed);
+    std::cout << fmt::format("  {} {}\n    expected {}\n    observed {}\n", verify::property(v.property).name, v.where,
+                             v.expected, v.observed);
   }
   for (const verify::Difference& d : judgement.differences) {
-    std::cout << fmt::format("  {} at '{}'\n    expected {}\n    observed {}\n", d.where, d.command, d.expected, d.observed);
+    std::cout << fmt::format("  {} at '{}'\n    expected {}\n    observed {}\n", d.where, d.command, d.expected,
+                             d.observed);
   }
 }
 
-nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify::Program& program, const verify::Judgement& judgement) {
+nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify::Program& program,
+                                      const verify::Judgement& judgement) {
   nlohmann::ordered_json json = {{"program", command.file},
                                  {"subject", command.setup.subject},
                                  {"baseline", command.setup.baseline},
@@ -96,7 +111,8 @@ nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify
   for (const verify::PropertyId id : judgement.broken) json["properties"].push_back(verify::property(id).name);
   json["differences"] = nlohmann::ordered_json::array();
   for (const verify::Difference& d : judgement.differences) {
-    json["differences"].push_back({{"where", d.where}, {"command", d.command}, {"expected", d.expected}, {"observed", d.observed}});
+    json["differences"].push_back(
+        {{"where", d.where}, {"command", d.command}, {"expected", d.expected}, {"observed", d.observed}});
   }
   return json;
 }
@@ -110,11 +126,12 @@ void print_trace(Setup& setup, const verify::Program& program) {
     const verify::RunResult result = setup.subject().run(program, options);
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
       const verify::StepStatus& status = result.trace.statuses[i];
-      std::cout << fmt::format("{:>4}  {:<60} {}\n", i + 1, verify::print_command(program.steps[i].command), hip::status_name(status.code));
+      std::cout << fmt::format("{:>4}  {:<60} {}\n", i + 1, verify::print_command(program.steps[i].command),
+                               hip::status_name(status.code));
     }
     const verify::Trace& trace = result.trace;
-    std::cout << fmt::format("{} HIP calls, {} patches, {} recorded again, {} injected failures\n", trace.calls, trace.patches,
-                             trace.fallbacks, trace.failures_fired);
+    std::cout << fmt::format("{} HIP calls, {} patches, {} recorded again, {} injected failures\n", trace.calls,
+                             trace.patches, trace.fallbacks, trace.failures_fired);
     if (!trace.notes.fault.empty()) std::cout << "fault: " << trace.notes.fault << "\n";
     std::cout << std::flush;
     _exit(0);
@@ -152,7 +169,8 @@ int run(const ShrinkCommand& command) {
   if (const hip::Status status = writable("-o", command.output); !status) return complain(status.error().message);
   const Judged judged = judge_all(*setup.value(), program.value());
   if (judged.judgement.verdict != verify::VerdictKind::kDiverge) {
-    std::cerr << fmt::format("hgcheck: {} does not diverge ({}): there is nothing to shrink\n", command.file, verdict_name(judged.judgement.verdict));
+    std::cerr << fmt::format("hgcheck: {} does not diverge ({}): there is nothing to shrink\n", command.file,
+                             verdict_name(judged.judgement.verdict));
     return status_of(judged.judgement.verdict);
   }
   const Shrunk shrunk = shrink_finding(*setup.value(), program.value(), judged.checks, kReplayTimeout, kShrinkBudget);
@@ -161,7 +179,8 @@ int run(const ShrinkCommand& command) {
     return complain(status.error().message);
   }
   std::cerr << fmt::format("hgcheck: {} commands of {}, breaks {}\n", verify::counted_commands(shrunk.program),
-                           verify::counted_commands(program.value()), verify::property(shrunk.judgement.broken.front()).name);
+                           verify::counted_commands(program.value()),
+                           verify::property(shrunk.judgement.broken.front()).name);
   return kDiverged;
 }
 

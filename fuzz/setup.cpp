@@ -27,7 +27,8 @@ hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
     }
     patchers = fault->patchers;
   }
-  hip::Result<std::unique_ptr<verify::Subject>> subject = make_subject("--subject", options.subject, std::move(patchers));
+  hip::Result<std::unique_ptr<verify::Subject>> subject =
+      make_subject("--subject", options.subject, std::move(patchers));
   if (!subject) return subject.error();
   hip::Result<std::unique_ptr<verify::Subject>> baseline = make_subject("--baseline", options.baseline, {});
   if (!baseline) return baseline.error();

@@ -27,6 +27,8 @@ class Setup {
   [[nodiscard]] verify::Judge& judge() { return judge_; }
   [[nodiscard]] verify::Executor& subject() { return subject_->executor(); }
   [[nodiscard]] const SetupOptions& options() const { return options_; }
+  // Whether a program that diverged may have brought a runtime down for those that follow in this process.
+  [[nodiscard]] bool fragile() const { return subject_->fragile() || baseline_->fragile(); }
   // " --subject S --fault F" as far as they are not the defaults.
   [[nodiscard]] std::string arguments() const;
 

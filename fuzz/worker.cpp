@@ -31,13 +31,20 @@ void write_line(int fd, const std::string& line) {
 
 const char* kind_name(verify::VerdictKind kind) {
   switch (kind) {
-    case verify::VerdictKind::kDiverge: return "diverge";
-    case verify::VerdictKind::kKnownQuirk: return "known_quirk";
-    case verify::VerdictKind::kPoisoned: return "poisoned";
-    case verify::VerdictKind::kUnsupported: return "unsupported";
-    case verify::VerdictKind::kDiscarded: return "discarded";
-    case verify::VerdictKind::kHarnessError: return "harness_error";
-    case verify::VerdictKind::kAgree: break;
+    case verify::VerdictKind::kDiverge:
+      return "diverge";
+    case verify::VerdictKind::kKnownQuirk:
+      return "known_quirk";
+    case verify::VerdictKind::kPoisoned:
+      return "poisoned";
+    case verify::VerdictKind::kUnsupported:
+      return "unsupported";
+    case verify::VerdictKind::kDiscarded:
+      return "discarded";
+    case verify::VerdictKind::kHarnessError:
+      return "harness_error";
+    case verify::VerdictKind::kAgree:
+      break;
   }
   return "agree";
 }
@@ -93,6 +100,7 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
     board.commands.fetch_add(program.steps.size(), kRelaxed);
     board.programs.fetch_add(1, kRelaxed);
     report(pipe_end, index, judgement);
+    if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) _exit(kRestart);
   }
   board.done.store(1, std::memory_order_release);
   _exit(0);

@@ -75,7 +75,9 @@ class Process {
   pid_t pid_ = -1;
 };
 
-Outcome hgcheck(std::vector<std::string> arguments) { return Process(std::move(arguments)).wait(); }
+Outcome hgcheck(std::vector<std::string> arguments) {
+  return Process(std::move(arguments)).wait();
+}
 
 std::string write_file(const std::string& path, const std::string& text) {
   std::ofstream(path) << text;
@@ -100,7 +102,9 @@ bool wait_for_program(const std::string& folder) {
   return false;
 }
 
-nlohmann::json load_json(const std::string& path) { return nlohmann::json::parse(read_file(path)); }
+nlohmann::json load_json(const std::string& path) {
+  return nlohmann::json::parse(read_file(path));
+}
 
 // ---- the corpus
 
@@ -112,6 +116,25 @@ TEST_P(Corpus, AgreesWithEveryStrategy) {
     EXPECT_EQ(outcome.status, 0) << strategy << "\n" << outcome.output;
   }
 }
+#ifdef HGCHECK_HGMODEL
+// libhgmodel.so behind dlopen, with addresses of its own: the path that any other HIP runtime takes.
+TEST_P(Corpus, AgreesOnARuntimeLibraryThatChoosesItsOwnAddresses) {
+  for (const char* strategy : {"patch", "update", "rebuild"}) {
+    const Outcome outcome =
+        hgcheck({"replay", GetParam(), "--subject", std::string("lib=" HGCHECK_HGMODEL ":") + strategy});
+    EXPECT_EQ(outcome.status, 0) << strategy << "\n" << outcome.output;
+  }
+}
+
+TEST(Campaign, RunsOnARuntimeLibrary) {
+  const Folder folder;
+  const Outcome outcome = hgcheck(
+      {"campaign", "--programs", "300", "--subject", "lib=" HGCHECK_HGMODEL ":patch", "--json", folder / "r.json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(load_json(folder / "r.json").at("verdicts").at("agree"), 300);
+}
+#endif
+
 INSTANTIATE_TEST_SUITE_P(Programs, Corpus, testing::ValuesIn(programs_in(HGCHECK_CORPUS)), [](const auto& test) {
   std::string name = fs::path(test.param).stem().string();
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
@@ -127,9 +150,12 @@ struct Bad {
 
 TEST(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
   const Folder folder;
-  const std::string truncated = write_file(folder / "truncated.program", "hgcheck-program 1\nbuffer b0 64\nkernel g0.n0");
+  const std::string truncated =
+      write_file(folder / "truncated.program", "hgcheck-program 1\nbuffer b0 64\nkernel g0.n0");
   const std::string invalid = write_file(folder / "invalid.program", "hgcheck-program 1\nlaunch e0 s0\n");
-  const std::string binary = write_file(folder / "binary.program", std::string("\x7f" "ELF\0\1\2", 7));
+  const std::string binary = write_file(folder / "binary.program", std::string("\x7f"
+                                                                               "ELF\0\1\2",
+                                                                               7));
   const std::string file = write_file(folder / "file", "not a folder");
   const std::vector<Bad> all = {
       {{"frobnicate"}, "there is no command 'frobnicate'"},
@@ -141,7 +167,7 @@ TEST(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
       {{"campaign", "--shard", "half"}, "1/4"},
       {{"campaign", "--subject", "nothing:patch"}, "hgcheck subjects"},
       {{"campaign", "--subject", "model:guess"}, "patch, rebuild and update"},
-      {{"campaign", "--subject", "lib=/nonexistent/libamdhip64.so"}, "hgcheck subjects"},
+      {{"campaign", "--subject", "lib=/nonexistent/libamdhip64.so"}, "cannot load the HIP runtime"},
       {{"campaign", "--baseline", "nothing"}, "--baseline"},
       {{"campaign", "--fault", "F99"}, "hgcheck faults"},
       {{"campaign", "--fault", "F01", "--subject", "model:update"}, "needs the strategy patch"},
@@ -167,8 +193,13 @@ TEST(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
 }
 
 TEST(Usage, HelpVersionAndListsSucceed) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"--help"}, {"--version"}, {"campaign", "--help"}, {"subjects"}, {"faults"}, {"properties"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"--help"},
+                                                    {"--version"},
+                                                    {"campaign", "--help"},
+                                                    {"subjects"},
+                                                    {"faults"},
+                                                    {"properties"}}) {
     const Outcome outcome = hgcheck(arguments);
     EXPECT_EQ(outcome.status, 0) << testing::PrintToString(arguments) << outcome.output;
     EXPECT_FALSE(outcome.output.empty());
@@ -179,7 +210,8 @@ TEST(Usage, HelpVersionAndListsSucceed) {
 
 TEST(Campaign, FindsNothingOnTheModelAndSaysWhatItTried) {
   const Folder folder;
-  const Outcome outcome = hgcheck({"campaign", "--programs", "500", "--json", folder / "result.json", "--report", folder / "report"});
+  const Outcome outcome =
+      hgcheck({"campaign", "--programs", "500", "--json", folder / "result.json", "--report", folder / "report"});
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   const nlohmann::json json = load_json(folder / "result.json");
   EXPECT_EQ(json.at("programs"), 500);
@@ -189,13 +221,15 @@ TEST(Campaign, FindsNothingOnTheModelAndSaysWhatItTried) {
     EXPECT_GT(json.at("properties").at(id).at("exercised").get<std::uint64_t>(), 0U) << id;
     EXPECT_EQ(json.at("properties").at(id).at("violated"), 0) << id;
   }
-  for (const char* name : {"index.html", "report.json", "junit.xml"}) EXPECT_TRUE(fs::exists(folder / ("report/" + std::string(name))));
+  for (const char* name : {"index.html", "report.json", "junit.xml"})
+    EXPECT_TRUE(fs::exists(folder / ("report/" + std::string(name))));
 }
 
 TEST(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {
   const Folder folder;
   const auto coverage = [&](std::vector<std::string> extra) {
-    std::vector<std::string> arguments = {"campaign", "--programs", "301", "--seed", "11", "--quiet", "--json", folder / "r.json"};
+    std::vector<std::string> arguments = {"campaign", "--programs", "301",    "--seed",
+                                          "11",       "--quiet",    "--json", folder / "r.json"};
     arguments.insert(arguments.end(), extra.begin(), extra.end());
     EXPECT_EQ(hgcheck(arguments).status, 0);
     return load_json(folder / "r.json").at("coverage").get<std::map<std::string, std::uint64_t>>();
@@ -211,7 +245,8 @@ TEST(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {
 
 TEST(Campaign, AFindingIsAFileThatReplays) {
   const Folder folder;
-  const Outcome outcome = hgcheck({"campaign", "--fault", "F01", "--seconds", "60", "--report", folder / "report", "--json", folder / "r.json"});
+  const Outcome outcome = hgcheck(
+      {"campaign", "--fault", "F01", "--seconds", "60", "--report", folder / "report", "--json", folder / "r.json"});
   ASSERT_EQ(outcome.status, 1) << outcome.output;
   const nlohmann::json finding = load_json(folder / "r.json").at("findings").at(0);
   EXPECT_EQ(finding.at("property"), "A1");
@@ -229,16 +264,19 @@ TEST(Campaign, AKnownCauseThatIsAcceptedDoesNotFail) {
   const Folder folder;
   const Outcome found = hgcheck({"campaign", "--fault", "F08", "--programs", "300", "--jobs", "1", "--property", "A5"});
   ASSERT_EQ(found.status, 1) << found.output;
-  const std::string causes = write_file(folder / "causes", "# known\nA5 g#.n# copy\nA5 g#.n#/n# copy\nA5 g#.n#/n#/n# copy\n"
-                                                           "A5 g#.n#/n#/n#/n# copy\nA5 g#.n#[#] copy\nA5 g#/n# copy\n");
-  const Outcome accepted = hgcheck({"campaign", "--fault", "F08", "--programs", "300", "--jobs", "1", "--property", "A5", "--accept", causes});
+  const std::string causes = write_file(folder / "causes",
+                                        "# known\nA5 g#.n# copy\nA5 g#.n#/n# copy\nA5 g#.n#/n#/n# copy\n"
+                                        "A5 g#.n#/n#/n#/n# copy\nA5 g#.n#[#] copy\nA5 g#/n# copy\n");
+  const Outcome accepted = hgcheck(
+      {"campaign", "--fault", "F08", "--programs", "300", "--jobs", "1", "--property", "A5", "--accept", causes});
   EXPECT_EQ(accepted.status, 0) << accepted.output;
   EXPECT_THAT(accepted.output, HasSubstr("accepted: A5 g#.n# copy"));
 }
 
 TEST(Campaign, WhenInterruptedItWritesWhatItFoundAndSaysSo) {
   const Folder folder;
-  Process process({"campaign", "--fault", "F13", "--seconds", "120", "--report", folder / "report", "--property", "P3"});
+  Process process(
+      {"campaign", "--fault", "F13", "--seconds", "120", "--report", folder / "report", "--property", "P3"});
   const bool found = wait_for_program(folder / "report");
   process.signal(SIGINT);
   const Outcome outcome = process.wait();

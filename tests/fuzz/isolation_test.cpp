@@ -41,10 +41,11 @@ fuzz::SetupOptions struck_by(void (*strike)()) {
   return options;
 }
 
-void crash() { std::raise(SIGKILL); }
+void crash() {
+  std::raise(SIGKILL);
+}
 void hang() {
-  for (volatile int i = 0;; i = i + 1) {
-  }
+  for (volatile int i = 0;; i = i + 1) {}
 }
 // Past any stack in a moment: sanitizers keep their own guard.
 int overflow(int depth) {
@@ -52,7 +53,9 @@ int overflow(int depth) {
   frame[0] = static_cast<char>(depth);
   return depth < 0 ? 0 : overflow(depth + 1) + frame[0];
 }
-void overflow_stack() { static_cast<void>(overflow(1)); }
+void overflow_stack() {
+  static_cast<void>(overflow(1));
+}
 
 verify::Program program_with_a_patch() {
   const char* text =

@@ -53,7 +53,6 @@ class Run {
       StepStatus status;
       for (std::uint32_t k = 0; k < step.repeat && status.code == 0; ++k) status = run_command(step.command);
       trace_.statuses.push_back(status);
-      if (status.code != 0 && !std::holds_alternative<Update>(step.command)) break;
     }
     finish();
     return {std::move(trace_), memory_.script()};
@@ -109,7 +108,9 @@ class Run {
     const auto found = streams_.find(id);
     return found == streams_.end() ? nullptr : found->second;
   }
-  static hip::Status missing() { return hip::Error{hipErrorInvalidHandle, "an earlier command failed to make this object"}; }
+  static hip::Status missing() {
+    return hip::Error{hipErrorInvalidHandle, "an earlier command failed to make this object"};
+  }
 
   // ---- declarations
 
@@ -298,6 +299,7 @@ class Run {
     detectors_.refused(step_, object, moves, outcome);
     if (outcome.status) {
       if (interposer_.fired() == fired) {
+        trace_.patched_in_place.push_back(step_);
         detectors_.patched(step_, object, old_addresses, memory_.addresses(), machine_.buffer_bytes, calls);
       }
       return {};
@@ -372,11 +374,16 @@ class Run {
   hip::Status perform(const Destroy& c) {
     if (hip::Status s = checked(machine_.api.hipDeviceSynchronize(), "hipDeviceSynchronize"); !s) return s;
     switch (c.target) {
-      case Target::kGraph: return live_graph(c.id) == nullptr ? missing() : destroy(machine_, *live_graph(c.id));
-      case Target::kExec: return live_exec(c.id) == nullptr ? missing() : destroy(machine_, *live_exec(c.id));
-      case Target::kStream: return destroy_stream(c.id);
-      case Target::kEvent: return destroy_event(c.id);
-      case Target::kDevice: break;
+      case Target::kGraph:
+        return live_graph(c.id) == nullptr ? missing() : destroy(machine_, *live_graph(c.id));
+      case Target::kExec:
+        return live_exec(c.id) == nullptr ? missing() : destroy(machine_, *live_exec(c.id));
+      case Target::kStream:
+        return destroy_stream(c.id);
+      case Target::kEvent:
+        return destroy_event(c.id);
+      case Target::kDevice:
+        break;
     }
     return hip::Error{hipErrorInvalidValue, "there is nothing to destroy"};
   }

@@ -2,8 +2,7 @@
 //
 // Deterministic: the same program, platform, strategy and options give the same trace. Takes valid programs only
 // (verify/program/state.h). At the program's end every buffer is read, every graph's topology is noted, everything is
-// destroyed, and what is left over is a leak. A command that fails is the last one, as those behind it may need what it
-// was to make; only an update may be refused.
+// destroyed, and what is left over is a leak.
 //
 // `fail` commands arm the interposer. A command in which a failure fires has to report an error; it is then run once
 // more and has to succeed, as if nothing had happened (P4). A baseline ignores them.

@@ -24,6 +24,8 @@ class ModelPlatform final : public Platform {
   [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override;
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override;
   void free_pageable(hip::DeviceAddress address) override;
+  hip::Status store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) override;
+  hip::Status load(hip::DeviceAddress address, std::byte* bytes, std::size_t size) override;
   std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
   bool place_next(hip::DeviceAddress address) override;
   [[nodiscard]] RuntimeNotes notes() override;

@@ -85,9 +85,10 @@ struct Trace {
   RuntimeNotes notes;
   std::uint64_t calls = 0;  // HIP calls that the subject's side made
   std::uint64_t patches = 0, fallbacks = 0;
-  std::uint64_t failures_fired = 0;  // injected failures that came true
-  std::string unsupported;           // the function that the runtime lacks, or empty
-  std::string harness_error;         // the executor could not go on; nothing can be concluded
+  std::vector<std::size_t> patched_in_place;  // steps whose patch succeeded without a failure, in order
+  std::uint64_t failures_fired = 0;           // injected failures that came true
+  std::string unsupported;                    // the function that the runtime lacks, or empty
+  std::string harness_error;                  // the executor could not go on; nothing can be concluded
 };
 
 }  // namespace verify

@@ -162,9 +162,7 @@ hip::Status BufferMemory::unplace(hip::DeviceAddress address, std::uint64_t capa
 
 hip::Status BufferMemory::store(hip::DeviceAddress address, MemoryKind memory, const std::byte* bytes,
                                 std::uint64_t size) {
-  if (memory == MemoryKind::kDevice) {
-    return status_of(platform_.api().hipMemcpy(pointer(address), bytes, size, hipMemcpyHostToDevice), "hipMemcpy");
-  }
+  if (memory == MemoryKind::kDevice) return platform_.store(address, bytes, size);
   std::byte* view = platform_.host_view(address, size);
   if (view == nullptr) return hip::Error{hipErrorInvalidValue, "host memory cannot be seen"};
   std::memcpy(view, bytes, size);
@@ -172,9 +170,7 @@ hip::Status BufferMemory::store(hip::DeviceAddress address, MemoryKind memory, c
 }
 
 hip::Status BufferMemory::load(hip::DeviceAddress address, MemoryKind memory, std::byte* bytes, std::uint64_t size) {
-  if (memory == MemoryKind::kDevice) {
-    return status_of(platform_.api().hipMemcpy(bytes, pointer(address), size, hipMemcpyDeviceToHost), "hipMemcpy");
-  }
+  if (memory == MemoryKind::kDevice) return platform_.load(address, bytes, size);
   const std::byte* view = platform_.host_view(address, size);
   if (view == nullptr) return hip::Error{hipErrorInvalidValue, "host memory cannot be seen"};
   std::memcpy(bytes, view, size);

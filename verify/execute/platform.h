@@ -38,6 +38,11 @@ class Platform {
   // Host memory that is not HIP's (malloc). 0 when there is none left.
   virtual hip::DeviceAddress allocate_pageable(std::size_t bytes) = 0;
   virtual void free_pageable(hip::DeviceAddress address) = 0;
+  // The harness's own copies to and from device memory, with the device idle. They do not go through the table where
+  // the harness's arrays could be mistaken for a buffer: a model that was laid out like a runtime of this process has
+  // buffers at addresses that the process's heap may hand out by now.
+  virtual hip::Status store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size);
+  virtual hip::Status load(hip::DeviceAddress address, std::byte* bytes, std::size_t size);
   // The bytes of host memory (pinned or pageable) as this process sees them; null when it does not.
   virtual std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) = 0;
   // The next allocation goes there. False when the platform cannot be told.

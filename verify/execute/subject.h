@@ -31,6 +31,8 @@ class Subject {
                                                     std::optional<PatcherFactory> patchers = {});
   [[nodiscard]] Executor& executor() { return executor_; }
   [[nodiscard]] const SubjectName& name() const { return name_; }
+  // Whether a program can bring the runtime down for those that follow in this process.
+  [[nodiscard]] bool fragile() const { return name_.runtime != "model"; }
 
  private:
   Subject(const SubjectName& name, std::unique_ptr<Platform> platform, PatcherFactory patchers)

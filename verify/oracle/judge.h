@@ -25,8 +25,8 @@ struct JudgeOptions {
   bool isolation = true;            // P2, look at everything else around each exec operation
   bool every_call_fails = false;    // P4
   bool however_built = false;       // P9
-  bool poison = true;             // P1; off to tell whether a crash needs it
-  bool failures = true;           // obey `fail`; off likewise
+  bool poison = true;               // P1; off to tell whether a crash needs it
+  bool failures = true;             // obey `fail`; off likewise
 };
 
 struct Judgement {
@@ -55,6 +55,9 @@ class Judge {
     [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
   };
   Pair run_pair(const Program& program, const RunOptions& options);
+  bool needs_repeats(const Program& program, const RunOptions& options, const Pair& pair);
+  // What `program` observes at the addresses of `other`: the pair's own run where those are the same.
+  Trace reference_for(const Program& program, const Pair& pair, const RunResult& other);
   void name_cause(const Program& program, const RunOptions& options, const Pair& pair, Judgement& judgement);
   void every_call_fails(const Program& program, const Pair& pair, Judgement& judgement);
   void however_built(const Program& program, const Pair& pair, Judgement& judgement);

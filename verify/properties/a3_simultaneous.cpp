@@ -1,9 +1,10 @@
 // A3, simultaneous: a patch maps all buffers at once: swaps and cycles come out right, and an address that was freed
 // and reused by another buffer is not confused with its earlier owner.
 //
-// Detector: a relocated field that holds an address inside some moved buffer's old or new place, but not its own. A
-// field that went round a cycle and came back to where it was looks like one that was never patched (A2); the judge
-// tells the two apart by running the program again at addresses that never repeat (oracle/judge.cpp).
+// Detector: a relocated field that holds an address inside some moved buffer's old or new place, but not its own (or
+// what it would hold if it belonged to that one, which may be smaller). A field that went round a cycle and came back
+// to where it was looks like one that was never patched (A2); the judge tells the two apart by running the program
+// again at addresses that never repeat (oracle/judge.cpp).
 #include <fmt/format.h>
 
 #include "verify/properties/evidence.h"
@@ -19,9 +20,10 @@ bool detect_a3(const PatchEvidence& patch, Violations& found) {
       if (field.observed == patch.new_addresses[own] + addend || field.observed == patch.old_addresses[own] + addend)
         continue;
       for (hip::BufferIndex b = 0; b < patch.old_addresses.size(); ++b) {
-        const bool inside = patch.moved(b) && (field.observed - patch.new_addresses[b] <= patch.buffer_bytes[b] ||
-                                               field.observed - patch.old_addresses[b] <= patch.buffer_bytes[b]);
-        if (!inside) continue;
+        const auto at = [&](std::uint64_t base) {
+          return field.observed - base <= patch.buffer_bytes[b] || field.observed == base + addend;
+        };
+        if (!patch.moved(b) || !(at(patch.new_addresses[b]) || at(patch.old_addresses[b]))) continue;
         found.push_back({PropertyId::kA3, patch.step,
                          fmt::format("{} {} (b{}{:+})", node.name, field.name, own, field.relocation->addend),
                          hex(patch.new_addresses[own] + addend),

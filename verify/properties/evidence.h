@@ -18,7 +18,7 @@ struct NodeEvidence {
   const model::NodeParams* actual = nullptr;
   // The same node of the graph it came from, where the patch called setters of graphs; else null.
   const model::NodeParams* definition = nullptr;
-  bool touched = false;                           // one of its relocations names a buffer that moved
+  bool touched = false;  // one of its relocations names a buffer that moved
 };
 
 struct PatchEvidence {

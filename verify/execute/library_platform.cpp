@@ -1,0 +1,67 @@
+#include "verify/execute/library_platform.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+#include "hip/kernels/device_kernels.h"
+#endif
+
+namespace verify {
+
+hip::Result<std::unique_ptr<Platform>> LibraryPlatform::load(const std::string& path) {
+  hip::Result<hip::LoadedApi> library = hip::load_api(path);
+  if (!library) return library.error();
+  std::unique_ptr<LibraryPlatform> platform(new LibraryPlatform(std::move(library).value()));
+  if (hip::Status status = platform->load_kernels(); !status) return status.error();
+  return std::unique_ptr<Platform>(std::move(platform));
+}
+
+hip::Status LibraryPlatform::load_kernels() {
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+  const hip::Api& api = library_.api;
+  const auto failed = [this](const char* what, hipError_t code) {
+    return hip::Error{code, fmt::format("{}: {} answered {}; is there a GPU that it can use?", library_.path, what,
+                                        hip::status_name(code))};
+  };
+  int devices = 0;
+  if (const hipError_t code = api.hipGetDeviceCount(&devices); code != hipSuccess || devices == 0) {
+    return failed("hipGetDeviceCount", code == hipSuccess ? hipErrorNoDevice : code);
+  }
+  if (const hipError_t code = api.hipModuleLoadData(&module_, hg::device_code_object().data()); code != hipSuccess) {
+    return failed("hipModuleLoadData", code);
+  }
+  for (const KernelSpec& spec : kernel_catalogue()) {
+    hipFunction_t function = nullptr;
+    const hipError_t code = api.hipModuleGetFunction(&function, module_, spec.name.c_str());
+    if (code != hipSuccess) return failed("hipModuleGetFunction", code);
+    functions_.push_back(function);
+  }
+  return {};
+#else
+  return hip::Error{hipErrorNotSupported,
+                    "this build has no device kernels: configure with a clang that has the amdgcn target"};
+#endif
+}
+
+void LibraryPlatform::begin(std::uint64_t) {
+  // Nothing of the last program is left: the executor destroyed it all. The last error of a call may be.
+  static_cast<void>(library_.api.hipGetLastError());
+}
+
+hip::DeviceAddress LibraryPlatform::allocate_pageable(std::size_t bytes) {
+  constexpr std::size_t kAlignment = 256;  // as the model's, so that programs need not care
+  const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return reinterpret_cast<hip::DeviceAddress>(std::aligned_alloc(kAlignment, rounded));
+}
+
+void LibraryPlatform::free_pageable(hip::DeviceAddress address) {
+  std::free(reinterpret_cast<void*>(address));
+}
+
+std::byte* LibraryPlatform::host_view(hip::DeviceAddress address, std::size_t) {
+  return reinterpret_cast<std::byte*>(address);
+}
+
+}  // namespace verify

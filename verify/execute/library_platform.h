@@ -1,0 +1,38 @@
+// Any HIP runtime library as a platform: lib=PATH, loaded into this process.
+//
+// Its addresses are real memory of this process (host memory is seen directly), it cannot be told where to place
+// anything, and nobody looks inside. One library a process: a runtime's state is global. A runtime that was brought
+// down by a program (a sticky error) stays down; whoever runs many programs starts a new process then.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verify/execute/platform.h"
+
+namespace verify {
+
+class LibraryPlatform final : public Platform {
+ public:
+  // An error names the path and what is missing.
+  static hip::Result<std::unique_ptr<Platform>> load(const std::string& path);
+
+  void begin(std::uint64_t schedule_seed) override;
+  [[nodiscard]] const hip::Api& api() const override { return library_.api; }
+  [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override { return functions_[kernel_index]; }
+  hip::DeviceAddress allocate_pageable(std::size_t bytes) override;
+  void free_pageable(hip::DeviceAddress address) override;
+  std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
+  bool place_next(hip::DeviceAddress) override { return false; }
+
+ private:
+  explicit LibraryPlatform(hip::LoadedApi library) : library_(std::move(library)) {}
+  hip::Status load_kernels();
+
+  hip::LoadedApi library_;
+  hipModule_t module_ = nullptr;
+  std::vector<hipFunction_t> functions_;  // in the order of kernel_catalogue()
+};
+
+}  // namespace verify

@@ -1,0 +1,24 @@
+#include "verify/execute/platform.h"
+
+#include <fmt/format.h>
+
+namespace verify {
+
+namespace {
+
+hip::Status copied(hipError_t code) {
+  if (code == hipSuccess) return {};
+  return hip::Error{code, fmt::format("hipMemcpy answered {}", hip::status_name(code))};
+}
+
+}  // namespace
+
+hip::Status Platform::store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) {
+  return copied(api().hipMemcpy(reinterpret_cast<void*>(address), bytes, size, hipMemcpyHostToDevice));
+}
+
+hip::Status Platform::load(hip::DeviceAddress address, std::byte* bytes, std::size_t size) {
+  return copied(api().hipMemcpy(bytes, reinterpret_cast<const void*>(address), size, hipMemcpyDeviceToHost));
+}
+
+}  // namespace verify
