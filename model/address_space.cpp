@@ -10,13 +10,17 @@
 namespace model {
 namespace {
 
-std::size_t aligned_up(std::size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+std::size_t aligned_up(std::size_t size) {
+  return (size + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 std::byte* aligned_bytes(std::byte* raw) {
   return reinterpret_cast<std::byte*>(aligned_up(reinterpret_cast<std::uintptr_t>(raw)));
 }
 
-bool overflows(Address address, std::size_t size) { return size > std::numeric_limits<Address>::max() - address; }
+bool overflows(Address address, std::size_t size) {
+  return size > std::numeric_limits<Address>::max() - address;
+}
 
 std::string hex(Address address) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -30,7 +34,9 @@ std::string hex(Address address) {
 
 }  // namespace
 
-void AddressSpace::FreeDelete::operator()(std::byte* raw) const { std::free(raw); }
+void AddressSpace::FreeDelete::operator()(std::byte* raw) const {
+  std::free(raw);
+}
 
 AddressSpace::AddressSpace(const AddressSpaceOptions& options) : options_(options) {}
 
@@ -165,8 +171,9 @@ const Allocation* AddressSpace::find_freed(Address address) const {
 }
 
 bool AddressSpace::is_foreign_host(Address address) const {
-  return options_.unknown_is_host && address >= kFirstHostAddress && find(address) == nullptr &&
-         find_freed(address) == nullptr;
+  if (!options_.unknown_is_host || address < kFirstHostAddress) return false;
+  const bool ours = !options_.identity && address - options_.device_base < options_.device_bytes;
+  return !ours && find(address) == nullptr && find_freed(address) == nullptr;
 }
 
 void AddressSpace::explain(Address address, std::size_t size, bool write, BadAccess* why) const {

@@ -1,7 +1,7 @@
 // model::AddressSpace: the memory of the modelled machine.
 //
-// Addresses are numbers; the bytes live elsewhere (except with Options::identity). An allocation has an identity that is
-// never reused, so an address that was freed and handed out again belongs to another allocation; a freed range is
+// Addresses are numbers; the bytes live elsewhere (except with Options::identity). An allocation has an identity that
+// is never reused, so an address that was freed and handed out again belongs to another allocation; a freed range is
 // remembered (the last kMaxFreed of them) so that a stale access can name whose it was. An access is legal when it lies
 // within one live allocation: touching two neighbours with one access is an overrun of the first.
 //
@@ -31,10 +31,10 @@ namespace model {
 
 using AllocationId = std::uint64_t;  // 0: none; never reused within a runtime's life, reset excepted
 
-inline constexpr std::size_t kAlignment = 256;                       // of every address that the model chooses
-inline constexpr std::size_t kMaxFreed = 1024;                       // freed ranges that are remembered
-inline constexpr std::size_t kMaxKeptBytes = std::size_t{1} << 28;   // of freed backings, with identity
-inline constexpr Address kFirstHostAddress = 1 << 16;                // below it nothing is memory, as on Linux
+inline constexpr std::size_t kAlignment = 256;                      // of every address that the model chooses
+inline constexpr std::size_t kMaxFreed = 1024;                      // freed ranges that are remembered
+inline constexpr std::size_t kMaxKeptBytes = std::size_t{1} << 28;  // of freed backings, with identity
+inline constexpr Address kFirstHostAddress = 1 << 16;               // below it nothing is memory, as on Linux
 
 enum class MemoryKind : std::uint8_t {
   kDevice,    // hipMalloc: kernels, copies and memsets; not the host
@@ -61,8 +61,8 @@ struct BadAccess {
   Address address = 0;
   std::size_t size = 0;
   bool write = false;
-  bool freed = false;             // it used to belong to `allocation`, which is freed
-  bool overrun = false;           // it begins in `allocation` (live) and ends behind it
+  bool freed = false;                    // it used to belong to `allocation`, which is freed
+  bool overrun = false;                  // it begins in `allocation` (live) and ends behind it
   std::optional<Allocation> allocation;  // whose it is or was; `bytes` is null
 };
 
@@ -71,8 +71,8 @@ struct AddressSpaceOptions {
   std::size_t device_bytes = std::size_t{1} << 40;  // of the window
   std::size_t capacity = std::size_t{1} << 34;      // bytes that can be live at once; past it: out of memory
   bool identity = false;
-  // An address of no live or remembered allocation, from kFirstHostAddress up, is memory of the calling process and is
-  // accessed directly, with whatever follows when it is not.
+  // An address of no live or remembered allocation, from kFirstHostAddress up and outside the window (with identity
+  // there is none), is memory of the calling process and is accessed directly, with whatever follows when it is not.
   bool unknown_is_host = false;
   std::byte fresh{0};  // what new memory holds
 };
@@ -100,7 +100,8 @@ class AddressSpace {
 
   // The bytes of [address, address + size) for that accessor; null when not legal (`why`, if given, is filled in).
   // Size 0 is no access: null.
-  [[nodiscard]] std::byte* access(Address address, std::size_t size, bool write, Accessor who, BadAccess* why = nullptr) const;
+  [[nodiscard]] std::byte* access(Address address, std::size_t size, bool write, Accessor who,
+                                  BadAccess* why = nullptr) const;
   // For host code that wants to look at pinned, managed or pageable memory of the model. Null when not legal.
   [[nodiscard]] std::byte* view(Address address, std::size_t size) const;
   // White box: the bytes of any live allocation, device memory included. Null when not within one.
@@ -131,16 +132,17 @@ class AddressSpace {
   void explain(Address address, std::size_t size, bool write, BadAccess* why) const;
 
   AddressSpaceOptions options_;
-  std::vector<Allocation> live_;                       // sorted by base
+  std::vector<Allocation> live_;  // sorted by base
   std::vector<Backing> backing_;  // of live_, index for index
-  std::deque<Freed> freed_;                            // oldest first
+  std::deque<Freed> freed_;       // oldest first
   std::deque<Address> placements_;
   std::size_t live_bytes_ = 0;
   std::size_t kept_bytes_ = 0;
   AllocationId last_id_ = 0;
 };
 
-// "write of 16 bytes at 0x1000: 8 bytes into allocation 3 (64 bytes at 0xff8, freed)": for people, on failure paths only.
+// "write of 16 bytes at 0x1000: 8 bytes into allocation 3 (64 bytes at 0xff8, freed)": for people, on failure paths
+// only.
 [[nodiscard]] std::string describe(const BadAccess& bad);
 
 }  // namespace model

@@ -6,7 +6,8 @@
 namespace model {
 
 // Kernels cannot reach pageable memory of the host; copies and memsets can (HIP: unified memory without XNACK).
-void Runtime::run_step(const NodeParams& params, ObjectId node, const Operation& operation, Ran* ran, std::size_t slot) {
+void Runtime::run_step(const NodeParams& params, ObjectId node, const Operation& operation, Ran* ran,
+                       std::size_t slot) {
   const NodeType type = type_of(params);
   AccessLog* log = options_.detect_races ? &ran->logs[slot] : nullptr;
   MemoryAccess memory(memory_, type == NodeType::kKernel ? Accessor::kKernel : Accessor::kCopy, log);
@@ -46,15 +47,35 @@ void Runtime::run(Operation& operation) {
   } else if (const auto* launch = std::get_if<GraphLaunch>(&operation.work)) {
     run_graph(operation, *launch->plan, &ran);
   } else {
-    const auto& free = std::get<FreeMemory>(operation.work);
-    if (memory_.release(free.address) != Status::kSuccess) {
-      raise_fault(Status::kInvalidValue, EmptyParams{}, 0, operation, {}, "hipFreeAsync of memory that is no longer allocated");
-    }
+    run_free(operation, std::get<FreeMemory>(operation.work).address, &ran);
     return;
   }
   if (fault_ || !options_.detect_races) return;
   check_races_between_streams(ran);
   ran_.push_back(std::move(ran));
+}
+
+// Freeing is like writing: whoever touches the memory has to be ordered with it. What was touched before is nobody's
+// business afterwards, when the address belongs to another allocation.
+void Runtime::run_free(const Operation& operation, Address base, Ran* ran) {
+  const Allocation* found = memory_.find(base);
+  if (found == nullptr || found->base != base) {
+    raise_fault(Status::kInvalidValue, EmptyParams{}, 0, operation, {}, "memory that was freed before is freed");
+    return;
+  }
+  const Address end = base + found->size;
+  if (options_.detect_races) {
+    ran->nodes.assign(1, 0);
+    ran->logs.resize(1);
+    ran->logs[0].writes.add(base, found->size);
+    check_races_between_streams(*ran);
+    for (Ran& earlier : ran_) {
+      for (AccessLog& log : earlier.logs) log.reads.remove(base, end), log.writes.remove(base, end);
+    }
+  }
+  const Status released = memory_.release(base);
+  assert(released == Status::kSuccess);
+  (void)released;
 }
 
 void Runtime::raise_fault(Status status, const NodeParams& params, ObjectId node, const Operation& operation,
@@ -66,9 +87,11 @@ void Runtime::raise_fault(Status status, const NodeParams& params, ObjectId node
   fault.type = type_of(params);
   fault.operation = operation.number;
   fault.access = bad;
-  fault.text = node != 0 ? "node " + std::to_string(node) + ", " : "operation " + std::to_string(operation.number) + ", ";
+  fault.text =
+      node != 0 ? "node " + std::to_string(node) + ", " : "operation " + std::to_string(operation.number) + ", ";
   fault.text += name_of(fault.type);
-  if (const auto* kernel = std::get_if<KernelParams>(&params)) fault.text += " '" + kernel->function->kernel->name + "'";
+  if (const auto* kernel = std::get_if<KernelParams>(&params))
+    fault.text += " '" + kernel->function->kernel->name + "'";
   fault.text += ": " + (status == Status::kIllegalAddress && bad ? describe(*bad) : why);
   fault_ = std::move(fault);
 }
@@ -79,8 +102,8 @@ void Runtime::check_races_in_graph(const Plan& plan, const Ran& ran) {
     ++unchecked_launches_;
     return;
   }
-  const auto conflicts = find_conflicts(
-      ran.logs, [&](std::uint32_t a, std::uint32_t b) { return reachability.ordered(a, b); });
+  const auto conflicts =
+      find_conflicts(ran.logs, [&](std::uint32_t a, std::uint32_t b) { return reachability.ordered(a, b); });
   for (const Conflict& c : conflicts) {
     report({{ran.nodes[c.a], ran.number, c.a_wrote}, {ran.nodes[c.b], ran.number, c.b_wrote}, c.bytes});
   }

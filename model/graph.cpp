@@ -4,9 +4,8 @@
 // documentation; GraphAddNodeCommonNegativeTests (catch/unit/graph) for dependencies that are foreign or named twice.
 #include "model/graph.h"
 
-#include <boost/graph/topological_sort.hpp>
-
 #include <algorithm>
+#include <boost/graph/topological_sort.hpp>
 #include <cassert>
 
 namespace model {

@@ -32,7 +32,7 @@ class Node {
   [[nodiscard]] NodeType type() const { return type_of(params_); }
   [[nodiscard]] const NodeParams& params() const { return params_; }
   [[nodiscard]] Graph& graph() const { return *graph_; }
-  [[nodiscard]] std::uint32_t index() const { return index_; }   // position in graph().nodes(), now
+  [[nodiscard]] std::uint32_t index() const { return index_; }  // position in graph().nodes(), now
   [[nodiscard]] ObjectId cloned_from() const { return cloned_from_; }
   // The child graph of a child node; null for every other type.
   [[nodiscard]] Graph* child() const { return child_.get(); }
@@ -82,13 +82,13 @@ class Graph {
   Status remove_edges(std::span<Node* const> from, std::span<Node* const> to);
 
   [[nodiscard]] std::span<const std::unique_ptr<Node>> nodes() const { return nodes_; }
-  [[nodiscard]] std::vector<std::pair<Node*, Node*>> edges() const;    // by source, each source's in order of addition
+  [[nodiscard]] std::vector<std::pair<Node*, Node*>> edges() const;  // by source, each source's in order of addition
   [[nodiscard]] std::vector<Node*> dependencies(const Node& node) const;  // in order of addition
   [[nodiscard]] std::vector<Node*> dependents(const Node& node) const;
   [[nodiscard]] std::vector<Node*> roots() const;
-  [[nodiscard]] bool acyclic() const;   // this level
-  [[nodiscard]] int height() const;     // 0 without child graphs
-  [[nodiscard]] int depth() const;      // 0 for a graph that is no child
+  [[nodiscard]] bool acyclic() const;  // this level
+  [[nodiscard]] int height() const;    // 0 without child graphs
+  [[nodiscard]] int depth() const;     // 0 for a graph that is no child
   [[nodiscard]] const Topology& topology() const { return topology_; }
 
   // A copy of everything, child graphs too; its nodes know what they were cloned from.
@@ -114,10 +114,10 @@ class Graph {
 // White box, for properties: what a graph or an executable graph holds, in order of insertion.
 struct NodeView {
   NodeType type = NodeType::kEmpty;
-  const NodeParams* params = nullptr;            // valid until the graph or executable graph changes
-  std::vector<std::uint32_t> dependencies;       // sorted indices of this level
-  std::vector<NodeView> children;                // of a child node
-  ObjectId id = 0;                               // of the node, or of the node that it was instantiated from
+  const NodeParams* params = nullptr;       // valid until the graph or executable graph changes
+  std::vector<std::uint32_t> dependencies;  // sorted indices of this level
+  std::vector<NodeView> children;           // of a child node
+  ObjectId id = 0;                          // of the node, or of the node that it was instantiated from
   bool enabled = true;
 };
 [[nodiscard]] std::vector<NodeView> inspect(const Graph& graph);

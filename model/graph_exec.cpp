@@ -14,12 +14,19 @@
 namespace model {
 
 GraphExec::GraphExec(ObjectTable& objects, const AddressSpace& space)
-    : objects_(objects), space_(space), id_(objects.add(ObjectKind::kGraphExec, this)), plan_(std::make_shared<Plan>()) {}
+    : objects_(objects),
+      space_(space),
+      id_(objects.add(ObjectKind::kGraphExec, this)),
+      plan_(std::make_shared<Plan>()) {}
 
-GraphExec::~GraphExec() { objects_.remove(id_); }
+GraphExec::~GraphExec() {
+  objects_.remove(id_);
+}
 
 StepIndex GraphExec::add_step(NodeParams params, ObjectId origin, PlanStructure* structure) {
-  plan_->steps.push_back({std::move(params), origin, true});
+  Step& step = plan_->steps.emplace_back();
+  step.params = std::move(params);
+  step.origin = origin;
   structure->dependencies.emplace_back();
   structure->dependents.emplace_back();
   return static_cast<StepIndex>(plan_->steps.size() - 1);
@@ -61,6 +68,8 @@ Status GraphExec::instantiate(ObjectTable& objects, const AddressSpace& space, c
   std::unique_ptr<GraphExec> exec(new GraphExec(objects, space));
   auto structure = std::make_shared<PlanStructure>();
   exec->nodes_ = exec->flatten(graph, structure.get());
+  assert(std::is_sorted(exec->nodes_.begin(), exec->nodes_.end(),
+                        [](const ExecNode& a, const ExecNode& b) { return a.origin < b.origin; }));
   structure->stable_order = topological_order(structure->dependencies, structure->dependents, nullptr);
   // Unit_hipGraphInstantiate: a cycle, in a child too, is an error at instantiation.
   if (structure->stable_order.size() != exec->plan_->steps.size()) return Status::kInvalidValue;
@@ -70,11 +79,11 @@ Status GraphExec::instantiate(ObjectTable& objects, const AddressSpace& space, c
   return Status::kSuccess;
 }
 
+// Ids are handed out in ascending order and nodes keep the order of insertion.
 const GraphExec::ExecNode* GraphExec::find(ObjectId node) const {
-  for (const ExecNode& exec : nodes_) {
-    if (exec.origin == node) return &exec;
-  }
-  return nullptr;
+  const auto found = std::lower_bound(nodes_.begin(), nodes_.end(), node,
+                                      [](const ExecNode& exec, ObjectId id) { return exec.origin < id; });
+  return found != nodes_.end() && found->origin == node ? &*found : nullptr;
 }
 
 // A launch that is pending shares the plan: it keeps the one that it has.
@@ -122,7 +131,8 @@ Status GraphExec::set_params(ObjectId node, NodeParams params) {
 }
 
 // Whether `graph` fits on this level, and what would change. Nothing is changed.
-UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph& graph, std::vector<Change>* changes) const {
+UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph& graph,
+                                 std::vector<Change>* changes) const {
   const auto refuse = [](UpdateResult result, const Node* node) {
     return UpdateOutcome{Status::kGraphExecUpdateFailure, result, node};
   };
@@ -165,7 +175,8 @@ Status GraphExec::set_child(ObjectId node, const Graph& child) {
   std::vector<Change> changes;
   const UpdateOutcome outcome = compare(exec->children, child, &changes);
   if (outcome.status != Status::kSuccess) {
-    const bool shape = outcome.result == UpdateResult::kTopologyChanged || outcome.result == UpdateResult::kNodeTypeChanged;
+    const bool shape =
+        outcome.result == UpdateResult::kTopologyChanged || outcome.result == UpdateResult::kNodeTypeChanged;
     return shape ? Status::kUnknown : Status::kInvalidValue;
   }
   apply(changes);
@@ -208,6 +219,8 @@ std::vector<NodeView> GraphExec::inspect(const std::vector<ExecNode>& level) con
   return views;
 }
 
-std::vector<NodeView> GraphExec::inspect() const { return inspect(nodes_); }
+std::vector<NodeView> GraphExec::inspect() const {
+  return inspect(nodes_);
+}
 
 }  // namespace model

@@ -4,17 +4,17 @@
 // ids; the graph itself may be changed or gone). A change affects later launches only; a launch that is pending keeps
 // what it was launched with. A failing call changes nothing (P4).
 //
-// Which parameters may change: those of hipGraphExec*NodeSetParams. A kernel node may get another function (HIP and CUDA
-// from 11.2 allow it); a copy keeps its kind, and its 1D form does not turn into a 2D or 3D shape or back; a 2D memset
-// keeps width and height. A nested child's nodes are reached through set_child only, as in HIP.
+// Which parameters may change: those of hipGraphExec*NodeSetParams. A kernel node may get another function (HIP and
+// CUDA from 11.2 allow it); a copy keeps its kind, and its 1D form does not turn into a 2D or 3D shape or back; a 2D
+// memset keeps width and height. A nested child's nodes are reached through set_child only, as in HIP.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "model/graph.h"
 #include "model/clock.h"
+#include "model/graph.h"
 #include "model/plan.h"
 
 namespace model {
@@ -64,7 +64,7 @@ class GraphExec {
   struct ExecNode {
     ObjectId origin = 0;
     NodeType type = NodeType::kEmpty;
-    StepIndex entry = 0, exit = 0;  // the same step, except for a child node
+    StepIndex entry = 0, exit = 0;            // the same step, except for a child node
     std::vector<std::uint32_t> dependencies;  // sorted
     std::vector<ExecNode> children;
   };
@@ -78,7 +78,8 @@ class GraphExec {
   [[nodiscard]] const ExecNode* find(ObjectId node) const;
   [[nodiscard]] StepIndex add_step(NodeParams params, ObjectId origin, PlanStructure* structure);
   [[nodiscard]] Status change_allowed(const NodeParams& from, const NodeParams& to) const;
-  [[nodiscard]] UpdateOutcome compare(const std::vector<ExecNode>& level, const Graph& graph, std::vector<Change>* changes) const;
+  [[nodiscard]] UpdateOutcome compare(const std::vector<ExecNode>& level, const Graph& graph,
+                                      std::vector<Change>* changes) const;
   void apply(const std::vector<Change>& changes);
   [[nodiscard]] std::vector<NodeView> inspect(const std::vector<ExecNode>& level) const;
   Plan& writable();

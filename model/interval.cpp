@@ -2,6 +2,7 @@
 #include "model/interval.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace model {
 
@@ -31,7 +32,8 @@ void IntervalSet::add(Address begin, std::size_t size) {
 
 void IntervalSet::normalise() {
   if (intervals_.size() < 2) return;
-  std::sort(intervals_.begin(), intervals_.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  std::sort(intervals_.begin(), intervals_.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   std::size_t last = 0;
   for (std::size_t i = 1; i < intervals_.size(); ++i) {
     if (intervals_[i].begin <= intervals_[last].end) {
@@ -41,6 +43,16 @@ void IntervalSet::normalise() {
     }
   }
   intervals_.resize(last + 1);
+}
+
+void IntervalSet::remove(Address begin, Address end) {
+  std::vector<Interval> left;
+  for (const Interval& interval : intervals_) {
+    if (interval.begin < begin) left.push_back({interval.begin, std::min(interval.end, begin)});
+    if (interval.end > end) left.push_back({std::max(interval.begin, end), interval.end});
+  }
+  intervals_ = std::move(left);
+  next_ = 0;
 }
 
 std::vector<Interval> intersection(std::span<const Interval> a, std::span<const Interval> b) {

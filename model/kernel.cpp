@@ -1,30 +1,48 @@
 // Checked access to memory; the contract is in the header.
 #include "model/kernel.h"
 
+#include <algorithm>
+
 namespace model {
 
-std::byte* MemoryAccess::access(Address address, std::size_t size, bool write) {
+void MemoryAccess::log(const Walk& walk) {
+  if (log_ != nullptr) (walk.write ? log_->writes : log_->reads).add(walk.begin, walk.next - walk.begin);
+}
+
+void MemoryAccess::finish() {
+  for (std::size_t i = 0; i < used_; ++i) log(walks_[i]);
+  used_ = turn_ = oldest_ = 0;
+}
+
+void MemoryAccess::begin_walk(const Walk& walk) {
+  if (used_ < kWalks) {
+    walks_[used_++] = walk;
+    turn_ = 0;
+    return;
+  }
+  log(walks_[oldest_]);
+  walks_[oldest_] = walk;
+  oldest_ = (oldest_ + 1) % kWalks;
+}
+
+std::byte* MemoryAccess::access_elsewhere(Address address, std::size_t size, bool write) {
   if (bad_ || size == 0) return nullptr;
-  std::byte* bytes = nullptr;
-  for (const Cached& cached : cache_) {
-    if (address >= cached.begin && address < cached.end && size <= cached.end - address) {
-      bytes = cached.bytes + (address - cached.begin);
-      break;
-    }
+  for (std::size_t i = 0; i < used_; ++i) {
+    Walk& walk = walks_[i];
+    if (write != walk.write || address < walk.begin || address > walk.next || size > walk.limit - address) continue;
+    walk.next = std::max(walk.next, address + size);
+    turn_ = i + 1 == used_ ? 0 : i + 1;
+    return walk.bytes + (address - walk.begin);
   }
+  BadAccess why;
+  std::byte* bytes = space_.access(address, size, write, who_, &why);
   if (bytes == nullptr) {
-    BadAccess why;
-    bytes = space_.access(address, size, write, who_, &why);
-    if (bytes == nullptr) {
-      bad_ = why;
-      return nullptr;
-    }
-    if (const Allocation* found = space_.find(address)) {
-      cache_[next_cached_] = {found->base, found->base + found->size, found->bytes};
-      next_cached_ = (next_cached_ + 1) % cache_.size();
-    }
+    bad_ = why;
+    finish();
+    return nullptr;
   }
-  if (log_ != nullptr) (write ? log_->writes : log_->reads).add(address, size);
+  const Allocation* found = space_.find(address);  // null: memory of the host, of which only this much is known
+  begin_walk({address, address + size, found != nullptr ? found->base + found->size : address + size, bytes, write});
   return bytes;
 }
 

@@ -5,6 +5,7 @@
 // accesses (race inside of one kernel, order of work items) is not modelled.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -46,14 +47,29 @@ struct LaunchShape {
 };
 
 // One operation's window on memory. After the first illegal access it answers null for good.
+//
+// Kernels walk several buffers side by side, element by element, so the window keeps one walk for each: an access that
+// goes on where a walk stands costs a few comparisons, anything else is looked up. What was touched reaches the log in
+// finish(), which apply() calls.
 class MemoryAccess {
  public:
   MemoryAccess(const AddressSpace& space, Accessor who, AccessLog* log) : space_(space), who_(who), log_(log) {}
   MemoryAccess(const MemoryAccess&) = delete;
   MemoryAccess& operator=(const MemoryAccess&) = delete;
+  ~MemoryAccess() { finish(); }
 
   // The bytes of [address, address + size), or null when the access is not legal. Size 0 touches nothing: null, legal.
-  [[nodiscard]] std::byte* access(Address address, std::size_t size, bool write);
+  [[nodiscard]] std::byte* access(Address address, std::size_t size, bool write) {
+    if (turn_ < used_) {
+      Walk& walk = walks_[turn_];
+      if (address == walk.next && write == walk.write && size <= walk.limit - address) {
+        walk.next += size;
+        if (++turn_ == used_) turn_ = 0;
+        return walk.bytes + (address - walk.begin);
+      }
+    }
+    return access_elsewhere(address, size, write);
+  }
   [[nodiscard]] const std::byte* read(Address address, std::size_t size) { return access(address, size, false); }
   [[nodiscard]] std::byte* write(Address address, std::size_t size) { return access(address, size, true); }
 
@@ -70,23 +86,35 @@ class MemoryAccess {
     if (std::byte* bytes = write(address, sizeof(T))) std::memcpy(bytes, &value, sizeof(T));
   }
 
+  // Brings the log up to date.
+  void finish();
+
   [[nodiscard]] const std::optional<BadAccess>& bad() const { return bad_; }
 
  private:
-  struct Cached {
-    Address begin = 1, end = 0;
-    std::byte* bytes = nullptr;
+  // [begin, next) was touched, all in one way; up to `limit` it may go on.
+  struct Walk {
+    Address begin, next, limit;
+    std::byte* bytes;  // of `begin`
+    bool write;
   };
+  static constexpr std::size_t kWalks = 64;
+
+  std::byte* access_elsewhere(Address address, std::size_t size, bool write);
+  void begin_walk(const Walk& walk);
+  void log(const Walk& walk);
+
   const AddressSpace& space_;
   Accessor who_;
   AccessLog* log_;
   std::optional<BadAccess> bad_;
-  std::array<Cached, 4> cache_;  // allocations lately touched: no allocation comes or goes while an operation runs
-  std::size_t next_cached_ = 0;
+  std::size_t used_ = 0, turn_ = 0, oldest_ = 0;
+  std::array<Walk, kWalks> walks_;  // no allocation comes or goes while an operation runs
 };
 
 // What the kernel does. `arguments` is the packed block, at least argument_bytes long.
-using Semantics = std::function<void(std::span<const std::byte> arguments, const LaunchShape& shape, MemoryAccess& memory)>;
+using Semantics =
+    std::function<void(std::span<const std::byte> arguments, const LaunchShape& shape, MemoryAccess& memory)>;
 
 struct Kernel {
   std::string name;

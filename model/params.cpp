@@ -13,8 +13,8 @@
 namespace model {
 namespace {
 
-constexpr std::uint64_t kMaxThreadsPerBlock = 1024;      // of every AMD GPU
-constexpr std::uint64_t kMaxSharedBytes = 64 * 1024;     // local memory of a gfx9 compute unit
+constexpr std::uint64_t kMaxThreadsPerBlock = 1024;   // of every AMD GPU
+constexpr std::uint64_t kMaxSharedBytes = 64 * 1024;  // local memory of a gfx9 compute unit
 constexpr std::size_t kMaxPitch = std::numeric_limits<std::int32_t>::max();
 
 struct Side {
@@ -28,7 +28,9 @@ std::size_t row_offset(const Side& side, std::size_t y, std::size_t z) {
          side.position.x;
 }
 
-bool empty(const Extent& extent) { return extent.width == 0 || extent.height == 0 || extent.depth == 0; }
+bool empty(const Extent& extent) {
+  return extent.width == 0 || extent.height == 0 || extent.depth == 0;
+}
 
 // The product, or the largest number when it does not fit: a bound that no allocation meets.
 std::size_t times(std::size_t a, std::size_t b) {
@@ -44,7 +46,8 @@ std::size_t plus(std::size_t a, std::size_t b) {
 std::size_t reach(const Side& side, const Extent& extent) {
   const std::size_t slices = plus(side.position.z, extent.depth - 1);
   const std::size_t rows = plus(side.position.y, extent.height - 1);
-  const std::size_t before = plus(times(slices, times(side.pointer.pitch, side.pointer.ysize)), times(rows, side.pointer.pitch));
+  const std::size_t before =
+      plus(times(slices, times(side.pointer.pitch, side.pointer.ysize)), times(rows, side.pointer.pitch));
   return plus(before, plus(side.position.x, extent.width));
 }
 
@@ -73,12 +76,17 @@ bool kind_fits(const AddressSpace& space, const CopyParams& copy) {
   };
   const auto device_reaches = [&space](Address address) { return known(space, address) != nullptr; };
   switch (copy.kind) {
-    case CopyKind::kHostToHost: return host_reaches(copy.dst.base) && host_reaches(copy.src.base);
-    case CopyKind::kHostToDevice: return device_reaches(copy.dst.base) && host_reaches(copy.src.base);
-    case CopyKind::kDeviceToHost: return host_reaches(copy.dst.base) && device_reaches(copy.src.base);
+    case CopyKind::kHostToHost:
+      return host_reaches(copy.dst.base) && host_reaches(copy.src.base);
+    case CopyKind::kHostToDevice:
+      return device_reaches(copy.dst.base) && host_reaches(copy.src.base);
+    case CopyKind::kDeviceToHost:
+      return host_reaches(copy.dst.base) && device_reaches(copy.src.base);
     case CopyKind::kDeviceToDevice:
-    case CopyKind::kDeviceToDeviceNoCu: return device_reaches(copy.dst.base) && device_reaches(copy.src.base);
-    case CopyKind::kDefault: break;
+    case CopyKind::kDeviceToDeviceNoCu:
+      return device_reaches(copy.dst.base) && device_reaches(copy.src.base);
+    case CopyKind::kDefault:
+      break;
   }
   return true;
 }
@@ -86,7 +94,8 @@ bool kind_fits(const AddressSpace& space, const CopyParams& copy) {
 Status check_pitches(const CopyParams& copy) {
   if (copy.src.pitch < copy.src.xsize || copy.dst.pitch < copy.dst.xsize) return Status::kInvalidPitchValue;
   if (copy.src.pitch >= kMaxPitch || copy.dst.pitch >= kMaxPitch) return Status::kInvalidValue;
-  if (plus(copy.extent.width, copy.dst_pos.x) > copy.dst.pitch || plus(copy.extent.width, copy.src_pos.x) > copy.src.pitch) {
+  if (plus(copy.extent.width, copy.dst_pos.x) > copy.dst.pitch ||
+      plus(copy.extent.width, copy.src_pos.x) > copy.src.pitch) {
     return Status::kInvalidValue;
   }
   // Several slices need the height of one (hipPitchedPtr documentation: ysize is the logical height).
@@ -160,17 +169,26 @@ void copy_rows(const CopyParams& copy, MemoryAccess& memory) {
   }
 }
 
+template <class Element>
+void fill(std::byte* row, std::size_t count, Element value) {
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(row + i * sizeof value, &value, sizeof value);
+}
+
 void set_rows(const MemsetParams& set, MemoryAccess& memory) {
-  const std::size_t bytes = set.width * set.element_size;
   for (std::size_t y = 0; y < set.height; ++y) {
-    std::byte* row = memory.write(set.dst + y * set.pitch, bytes);
+    std::byte* row = memory.write(set.dst + y * set.pitch, set.width * set.element_size);
     if (row == nullptr) return;
-    if (set.element_size == 1) {
-      std::memset(row, static_cast<int>(set.value & 0xff), bytes);
-      continue;
+    switch (set.element_size) {
+      case 1:
+        fill(row, set.width, static_cast<std::uint8_t>(set.value));
+        break;
+      case 2:
+        fill(row, set.width, static_cast<std::uint16_t>(set.value));
+        break;
+      default:
+        fill(row, set.width, set.value);
+        break;
     }
-    // Elements are little-endian, as on every machine that HIP runs on.
-    for (std::size_t at = 0; at < bytes; at += set.element_size) std::memcpy(row + at, &set.value, set.element_size);
   }
 }
 
@@ -200,7 +218,9 @@ CopyParams linear_copy(Address dst, Address src, std::size_t bytes, CopyKind kin
   return copy;
 }
 
-bool one_dimensional(const CopyParams& copy) { return copy.extent.height <= 1 && copy.extent.depth <= 1; }
+bool one_dimensional(const CopyParams& copy) {
+  return copy.extent.height <= 1 && copy.extent.depth <= 1;
+}
 
 std::string_view name_of(NodeType type) {
   constexpr std::string_view kNames[] = {"empty", "kernel", "memcpy", "memset", "host", "child graph"};
@@ -209,13 +229,17 @@ std::string_view name_of(NodeType type) {
 
 Status validate(const NodeParams& params, const AddressSpace& space) {
   switch (type_of(params)) {
-    case NodeType::kKernel: return validate(std::get<KernelParams>(params));
-    case NodeType::kCopy: return validate(std::get<CopyParams>(params), space);
-    case NodeType::kMemset: return validate(std::get<MemsetParams>(params), space);
+    case NodeType::kKernel:
+      return validate(std::get<KernelParams>(params));
+    case NodeType::kCopy:
+      return validate(std::get<CopyParams>(params), space);
+    case NodeType::kMemset:
+      return validate(std::get<MemsetParams>(params), space);
     case NodeType::kHost:
       return std::get<HostParams>(params).function == nullptr ? Status::kInvalidValue : Status::kSuccess;
     case NodeType::kEmpty:
-    case NodeType::kChild: break;
+    case NodeType::kChild:
+      break;
   }
   return Status::kSuccess;
 }
@@ -223,13 +247,23 @@ Status validate(const NodeParams& params, const AddressSpace& space) {
 Status apply(const NodeParams& params, MemoryAccess& memory, std::string* why) {
   Status status = Status::kSuccess;
   switch (type_of(params)) {
-    case NodeType::kKernel: status = run_kernel(std::get<KernelParams>(params), memory, why); break;
-    case NodeType::kCopy: copy_rows(std::get<CopyParams>(params), memory); break;
-    case NodeType::kMemset: set_rows(std::get<MemsetParams>(params), memory); break;
-    case NodeType::kHost: std::get<HostParams>(params).function(std::get<HostParams>(params).user_data); break;
+    case NodeType::kKernel:
+      status = run_kernel(std::get<KernelParams>(params), memory, why);
+      break;
+    case NodeType::kCopy:
+      copy_rows(std::get<CopyParams>(params), memory);
+      break;
+    case NodeType::kMemset:
+      set_rows(std::get<MemsetParams>(params), memory);
+      break;
+    case NodeType::kHost:
+      std::get<HostParams>(params).function(std::get<HostParams>(params).user_data);
+      break;
     case NodeType::kEmpty:
-    case NodeType::kChild: break;
+    case NodeType::kChild:
+      break;
   }
+  memory.finish();
   return status == Status::kSuccess && memory.bad() ? Status::kIllegalAddress : status;
 }
 

@@ -27,7 +27,12 @@ struct KernelParams {
 
 // The numbers of hipMemcpyKind.
 enum class CopyKind : int {
-  kHostToHost = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3, kDefault = 4, kDeviceToDeviceNoCu = 1024,
+  kHostToHost = 0,
+  kHostToDevice = 1,
+  kDeviceToHost = 2,
+  kDeviceToDevice = 3,
+  kDefault = 4,
+  kDeviceToDeviceNoCu = 1024,
 };
 
 struct PitchedPointer {
@@ -82,7 +87,9 @@ using NodeParams = std::variant<EmptyParams, KernelParams, CopyParams, MemsetPar
 
 // In the order of NodeParams.
 enum class NodeType : std::uint8_t { kEmpty, kKernel, kCopy, kMemset, kHost, kChild };
-[[nodiscard]] inline NodeType type_of(const NodeParams& params) { return static_cast<NodeType>(params.index()); }
+[[nodiscard]] inline NodeType type_of(const NodeParams& params) {
+  return static_cast<NodeType>(params.index());
+}
 [[nodiscard]] std::string_view name_of(NodeType type);
 
 // What HIP checks when parameters are handed over; nothing is changed. The end of a copy may be an address of no live

@@ -1,7 +1,7 @@
 // model::DataRace: two operations that nothing orders touched the same bytes, and one of them wrote.
 //
-// HIP leaves the outcome undefined, so a program with a race has no reference to be compared with. Detection is exact on
-// the bytes that were touched in this run; code that was not reached was not looked at.
+// HIP leaves the outcome undefined, so a program with a race has no reference to be compared with. Detection is exact
+// on the bytes that were touched in this run; code that was not reached was not looked at.
 #pragma once
 
 #include <cstdint>

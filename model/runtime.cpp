@@ -10,7 +10,8 @@ namespace {
 // Lately made objects die first, as a rule.
 template <class T>
 void erase(std::vector<std::unique_ptr<T>>& owners, const T& object) {
-  const auto found = std::find_if(owners.rbegin(), owners.rend(), [&](const auto& owner) { return owner.get() == &object; });
+  const auto found =
+      std::find_if(owners.rbegin(), owners.rend(), [&](const auto& owner) { return owner.get() == &object; });
   assert(found != owners.rend() && "not an object of this runtime");
   std::swap(*found, owners.back());
   owners.pop_back();
@@ -22,7 +23,9 @@ Runtime::Runtime(const Options& options) : options_(options), random_(options.sc
   start();
 }
 
-Runtime::~Runtime() { drop_everything(); }
+Runtime::~Runtime() {
+  drop_everything();
+}
 
 void Runtime::start() {
   assert(options_.devices >= 1 && options_.devices <= kMaxDevices);
@@ -102,7 +105,9 @@ Status Runtime::instantiate(const Graph& graph, GraphExec** out) {
   return Status::kSuccess;
 }
 
-void Runtime::destroy_exec(GraphExec& exec) { erase(execs_, exec); }
+void Runtime::destroy_exec(GraphExec& exec) {
+  erase(execs_, exec);
+}
 
 Stream& Runtime::create_stream(unsigned flags, int priority, int device) {
   assert(device >= 0 && device < options_.devices);
@@ -143,17 +148,25 @@ Module& Runtime::load_module(std::vector<std::shared_ptr<const Kernel>> kernels)
   return *modules_.back();
 }
 
-void Runtime::unload_module(Module& module) { erase(modules_, module); }
+void Runtime::unload_module(Module& module) {
+  erase(modules_, module);
+}
 
-Graph* Runtime::find_graph(std::uint64_t id) const { return static_cast<Graph*>(objects_.find(ObjectKind::kGraph, id)); }
-Node* Runtime::find_node(std::uint64_t id) const { return static_cast<Node*>(objects_.find(ObjectKind::kNode, id)); }
+Graph* Runtime::find_graph(std::uint64_t id) const {
+  return static_cast<Graph*>(objects_.find(ObjectKind::kGraph, id));
+}
+Node* Runtime::find_node(std::uint64_t id) const {
+  return static_cast<Node*>(objects_.find(ObjectKind::kNode, id));
+}
 GraphExec* Runtime::find_exec(std::uint64_t id) const {
   return static_cast<GraphExec*>(objects_.find(ObjectKind::kGraphExec, id));
 }
 Stream* Runtime::find_stream(std::uint64_t id) const {
   return static_cast<Stream*>(objects_.find(ObjectKind::kStream, id));
 }
-Event* Runtime::find_event(std::uint64_t id) const { return static_cast<Event*>(objects_.find(ObjectKind::kEvent, id)); }
+Event* Runtime::find_event(std::uint64_t id) const {
+  return static_cast<Event*>(objects_.find(ObjectKind::kEvent, id));
+}
 Module* Runtime::find_module(std::uint64_t id) const {
   return static_cast<Module*>(objects_.find(ObjectKind::kModule, id));
 }

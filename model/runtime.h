@@ -9,8 +9,8 @@
 // An illegal access by an operation is a fault: nothing runs any more, and every later call answers the fault's status
 // (HIP: sticky errors). Destroying still destroys.
 //
-// Not modelled: time, stream priorities (stored, without effect), several processes, capture (built on top: an operation
-// is the same NodeParams that a node holds). Not thread-safe: the C ABI serialises.
+// Not modelled: time, stream priorities (stored, without effect), several processes, capture (built on top: an
+// operation is the same NodeParams that a node holds). Not thread-safe: the C ABI serialises.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ struct Options {
 // The first illegal thing that an operation did.
 struct Fault {
   Status status = Status::kIllegalAddress;
-  std::string text;         // for people: node, kernel, address, allocation and, if freed, whose it was
-  ObjectId node = 0;        // 0 outside of graphs
+  std::string text;   // for people: node, kernel, address, allocation and, if freed, whose it was
+  ObjectId node = 0;  // 0 outside of graphs
   NodeType type = NodeType::kEmpty;
   std::uint64_t operation = 0;
   std::optional<BadAccess> access;
@@ -121,7 +121,7 @@ class Runtime {
   struct Queue {
     std::deque<Operation> pending;
     std::uint64_t enqueued = 0, completed = 0;
-    Clock clock;            // of the last operation enqueued, itself included
+    Clock clock;              // of the last operation enqueued, itself included
     Stream* owner = nullptr;  // null: the slot can be taken by another stream
   };
   // An operation that ran and that the host has not synchronised with: the next ones may race with it.
@@ -130,8 +130,8 @@ class Runtime {
     StreamSlot stream = 0;
     std::uint64_t position = 0;
     Clock before;
-    std::vector<ObjectId> nodes;   // whose logs follow: one entry of 0 for an operation that is no graph's
-    std::vector<AccessLog> logs;   // normalised
+    std::vector<ObjectId> nodes;  // whose logs follow: one entry of 0 for an operation that is no graph's
+    std::vector<AccessLog> logs;  // normalised
   };
 
   void start();
@@ -146,6 +146,7 @@ class Runtime {
   void drain(const Clock& target);
   void run(Operation& operation);
   void run_graph(const Operation& operation, const Plan& plan, Ran* ran);
+  void run_free(const Operation& operation, Address base, Ran* ran);
   void run_step(const NodeParams& params, ObjectId node, const Operation& operation, Ran* ran, std::size_t slot);
   void raise_fault(Status status, const NodeParams& params, ObjectId node, const Operation& operation,
                    const std::optional<BadAccess>& bad, const std::string& why);
@@ -162,7 +163,7 @@ class Runtime {
   ObjectTable objects_;
   AddressSpace memory_;
   std::vector<Queue> queues_;
-  Clock host_;                // what the host has synchronised with
+  Clock host_;  // what the host has synchronised with
   std::deque<Ran> ran_;
   std::uint64_t operations_ = 0;
   bool in_host_function_ = false;

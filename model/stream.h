@@ -18,12 +18,16 @@ inline constexpr unsigned kStreamDefault = 0;
 inline constexpr unsigned kStreamNonBlocking = 1;
 
 // What an operation does when it runs. An empty node is a marker (event record, event wait).
-struct GraphLaunch { std::shared_ptr<const Plan> plan; };
-struct FreeMemory { Address address = 0; };  // hipFreeAsync
+struct GraphLaunch {
+  std::shared_ptr<const Plan> plan;
+};
+struct FreeMemory {
+  Address address = 0;
+};  // hipFreeAsync
 using Work = std::variant<NodeParams, GraphLaunch, FreeMemory>;
 
 struct Operation {
-  std::uint64_t number = 0;    // of the runtime, from 1
+  std::uint64_t number = 0;  // of the runtime, from 1
   StreamSlot stream = 0;
   std::uint64_t position = 0;  // in its stream, from 1
   Clock before;                // everything that must have happened, transitively

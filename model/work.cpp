@@ -1,9 +1,9 @@
 // Deferred work: what an operation has to wait for, and when it runs.
 //
-// Sources: hipStreamCreateWithFlags and hipStreamWaitEvent in HIP's header documentation; CUDA's "Stream synchronization
-// behavior" for the legacy default stream; hipGraphLaunch and cudaGraphLaunch ("each launch is ordered behind both any
-// previous work in the stream and any previous launches of the executable graph"); catch/unit/stream and
-// catch/unit/event for queries.
+// Sources: hipStreamCreateWithFlags and hipStreamWaitEvent in HIP's header documentation; CUDA's "Stream
+// synchronization behavior" for the legacy default stream; hipGraphLaunch and cudaGraphLaunch ("each launch is ordered
+// behind both any previous work in the stream and any previous launches of the executable graph"); catch/unit/stream
+// and catch/unit/event for queries.
 #include <algorithm>
 #include <cassert>
 
@@ -84,7 +84,9 @@ bool Runtime::done(const Clock& point) const {
   return true;
 }
 
-bool Runtime::ready(const Operation& operation) const { return done(operation.before); }
+bool Runtime::ready(const Operation& operation) const {
+  return done(operation.before);
+}
 
 // Whose head runs next. Without a seed only what `target` needs, lowest slot first; with one, any head that is ready.
 StreamSlot Runtime::choose(const Clock& target) {

@@ -30,6 +30,8 @@ namespace model::abi {
 
 inline constexpr std::size_t kMaxCachedImages = 8;  // parsed code objects that an instance remembers
 
+inline constexpr int kLowestPriority = 1, kHighestPriority = -1;  // of streams, as on AMD's runtime
+
 // What HIP keeps for each thread of the host.
 struct ThreadState {
   hipError_t last_error = hipSuccess;
@@ -62,7 +64,7 @@ class Entry {
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
   ~Entry();
-  [[nodiscard]] State* state() const { return state_; }         // null: the call cannot be made
+  [[nodiscard]] State* state() const { return state_; }          // null: the call cannot be made
   [[nodiscard]] hipError_t refusal() const { return refusal_; }  // why
 
  private:
@@ -75,7 +77,9 @@ enum class CallKind : std::uint8_t {
   kTeardown,  // does what it says even after a fault, and then answers the fault's status
 };
 
-[[nodiscard]] inline hipError_t to_hip(Status status) { return static_cast<hipError_t>(status); }
+[[nodiscard]] inline hipError_t to_hip(Status status) {
+  return static_cast<hipError_t>(status);
+}
 
 // hipGetLastError remembers errors; "not ready" is an answer, not an error (CUDA's documentation of cudaStreamQuery).
 [[nodiscard]] inline hipError_t remembered(State& state, Status status) {
@@ -109,11 +113,21 @@ template <class Handle>
   return number >> 48 == 0 && (number & ((1u << kHandleShift) - 1)) == 0 ? number >> kHandleShift : 0;
 }
 
-[[nodiscard]] inline Graph* find(State& state, hipGraph_t handle) { return state.runtime.find_graph(to_id(handle)); }
-[[nodiscard]] inline Node* find(State& state, hipGraphNode_t handle) { return state.runtime.find_node(to_id(handle)); }
-[[nodiscard]] inline GraphExec* find(State& state, hipGraphExec_t handle) { return state.runtime.find_exec(to_id(handle)); }
-[[nodiscard]] inline Event* find(State& state, hipEvent_t handle) { return state.runtime.find_event(to_id(handle)); }
-[[nodiscard]] inline Module* find(State& state, hipModule_t handle) { return state.runtime.find_module(to_id(handle)); }
+[[nodiscard]] inline Graph* find(State& state, hipGraph_t handle) {
+  return state.runtime.find_graph(to_id(handle));
+}
+[[nodiscard]] inline Node* find(State& state, hipGraphNode_t handle) {
+  return state.runtime.find_node(to_id(handle));
+}
+[[nodiscard]] inline GraphExec* find(State& state, hipGraphExec_t handle) {
+  return state.runtime.find_exec(to_id(handle));
+}
+[[nodiscard]] inline Event* find(State& state, hipEvent_t handle) {
+  return state.runtime.find_event(to_id(handle));
+}
+[[nodiscard]] inline Module* find(State& state, hipModule_t handle) {
+  return state.runtime.find_module(to_id(handle));
+}
 [[nodiscard]] inline Function* find(State& state, hipFunction_t handle) {
   return state.runtime.find_function(to_id(handle));
 }
@@ -123,8 +137,12 @@ template <class Handle>
   return state.runtime.find_stream(to_id(handle));
 }
 
-[[nodiscard]] inline Address to_address(const void* pointer) { return reinterpret_cast<Address>(pointer); }
-[[nodiscard]] inline void* to_pointer(Address address) { return reinterpret_cast<void*>(address); }
+[[nodiscard]] inline Address to_address(const void* pointer) {
+  return reinterpret_cast<Address>(pointer);
+}
+[[nodiscard]] inline void* to_pointer(Address address) {
+  return reinterpret_cast<void*>(address);
+}
 
 // Kernels of an image for hipModuleLoadData (image.cpp). Parsed images are remembered by content.
 [[nodiscard]] Status load_image(State& state, const void* image, KernelList* kernels);

@@ -82,7 +82,9 @@ Status from_hip(const hipHostNodeParams* params, HostParams* out) {
   return Status::kSuccess;
 }
 
-hipHostNodeParams to_hip(const HostParams& host) { return {host.function, host.user_data}; }
+hipHostNodeParams to_hip(const HostParams& host) {
+  return {host.function, host.user_data};
+}
 
 Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra, std::vector<std::byte>* out) {
   const Signature& signature = kernel.signature;

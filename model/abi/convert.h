@@ -17,7 +17,8 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
 [[nodiscard]] hipHostNodeParams to_hip(const HostParams& host);
 
 // Packs the arguments: exactly one of kernel_params and extra, unless the kernel has no arguments.
-[[nodiscard]] Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra, std::vector<std::byte>* out);
+[[nodiscard]] Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra,
+                          std::vector<std::byte>* out);
 [[nodiscard]] Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out);
 // Memory that the result points at belongs to the node, until its parameters change or it dies.
 [[nodiscard]] hipKernelNodeParams to_hip(Node& node);

@@ -1,23 +1,23 @@
-// Copies that are no nodes. Sources: hipMemcpy* in HIP's header documentation; CUDA's "API synchronization behavior" for
-// what a copy of pageable memory waits for; clr's ihipMemcpy2D and ihipMemcpy3D_validate for pitches.
+// Copies that are no nodes. Sources: hipMemcpy* in HIP's header documentation; CUDA's "API synchronization behavior"
+// for what a copy of pageable memory waits for; clr's ihipMemcpy2D and ihipMemcpy3D_validate for pitches.
 #include "model/abi/convert.h"
 
 namespace model::abi {
 namespace {
 
 // Behind the host's back: memory of a live allocation, or of the process itself.
-[[maybe_unused]] bool exists(const AddressSpace& space, Address address) {
+bool exists(const AddressSpace& space, Address address) {
   return space.find(address) != nullptr || space.is_foreign_host(address);
 }
 
-[[maybe_unused]] bool pageable(const AddressSpace& space, Address address) {
+bool pageable(const AddressSpace& space, Address address) {
   const Allocation* found = space.find(address);
   return found == nullptr || found->kind == MemoryKind::kPageable;
 }
 
 // A stream copy of memory that does not exist is refused at once (clr checks only ranges that it knows; a program
 // cannot tell what the rest would do). Copies of pageable memory are over when the call returns.
-[[maybe_unused]] Status copy(State& state, const CopyParams& params, hipStream_t handle, bool async) {
+Status copy(State& state, const CopyParams& params, hipStream_t handle, bool async) {
   Stream* stream = find(state, handle);
   if (stream == nullptr) return Status::kContextIsDestroyed;
   if (params.extent.width == 0 || params.extent.height == 0 || params.extent.depth == 0) return Status::kSuccess;
@@ -29,8 +29,8 @@ namespace {
   return waits ? state.runtime.synchronize(*stream) : Status::kSuccess;
 }
 
-[[maybe_unused]] Status copy_1d(State& state, void* dst, const void* src, std::size_t size, hipMemcpyKind kind,
-                                hipStream_t stream, bool async) {
+Status copy_1d(State& state, void* dst, const void* src, std::size_t size, hipMemcpyKind kind, hipStream_t stream,
+               bool async) {
   if (size == 0) return find(state, stream) == nullptr ? Status::kContextIsDestroyed : Status::kSuccess;
   return copy(state, linear_copy(to_address(dst), to_address(src), size, static_cast<CopyKind>(kind)), stream, async);
 }
@@ -43,7 +43,7 @@ struct Rows {
   hipMemcpyKind kind;
 };
 
-[[maybe_unused]] Status copy_2d(State& state, const Rows& rows, hipStream_t stream, bool async) {
+Status copy_2d(State& state, const Rows& rows, hipStream_t stream, bool async) {
   if (rows.width == 0 || rows.height == 0) return Status::kSuccess;
   if (rows.width > rows.dst_pitch || rows.width > rows.src_pitch) return Status::kInvalidPitchValue;
   CopyParams params;
@@ -54,7 +54,7 @@ struct Rows {
   return copy(state, params, stream, async);
 }
 
-[[maybe_unused]] Status copy_3d(State& state, const hipMemcpy3DParms* params, hipStream_t stream, bool async) {
+Status copy_3d(State& state, const hipMemcpy3DParms* params, hipStream_t stream, bool async) {
   CopyParams converted;
   if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
   return copy(state, converted, stream, async);

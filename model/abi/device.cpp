@@ -17,42 +17,64 @@ constexpr int kComputeUnits = 304;
 constexpr int kMajor = 9, kMinor = 4;
 constexpr int kClockKhz = 2'100'000;
 constexpr int kMaxGrid = 2147483647;
-constexpr int kLowestPriority = 1, kHighestPriority = -1;
 
-[[maybe_unused]] bool is_device(State& state, int device) {
+bool is_device(State& state, int device) {
   return device >= 0 && device < state.runtime.options().devices;
 }
 
-[[maybe_unused]] void copy_text(std::string_view text, char* out, std::size_t size) {
+void copy_text(std::string_view text, char* out, std::size_t size) {
   if (size == 0) return;
   const std::size_t length = std::min(text.size(), size - 1);
   std::memcpy(out, text.data(), length);
   out[length] = '\0';
 }
 
-[[maybe_unused]] bool find_attribute(hipDeviceAttribute_t attribute, int* value) {
+bool find_attribute(hipDeviceAttribute_t attribute, int* value) {
   switch (attribute) {
     case hipDeviceAttributeMaxThreadsPerBlock:
     case hipDeviceAttributeMaxBlockDimX:
     case hipDeviceAttributeMaxBlockDimY:
-    case hipDeviceAttributeMaxBlockDimZ: *value = kThreadsPerBlock; return true;
-    case hipDeviceAttributeMaxGridDimX: *value = kMaxGrid; return true;
+    case hipDeviceAttributeMaxBlockDimZ:
+      *value = kThreadsPerBlock;
+      return true;
+    case hipDeviceAttributeMaxGridDimX:
+      *value = kMaxGrid;
+      return true;
     case hipDeviceAttributeMaxGridDimY:
-    case hipDeviceAttributeMaxGridDimZ: *value = 65536; return true;
-    case hipDeviceAttributeWarpSize: *value = kWavefront; return true;
-    case hipDeviceAttributeMaxSharedMemoryPerBlock: *value = kSharedBytes; return true;
-    case hipDeviceAttributeMultiprocessorCount: *value = kComputeUnits; return true;
-    case hipDeviceAttributeComputeCapabilityMajor: *value = kMajor; return true;
-    case hipDeviceAttributeComputeCapabilityMinor: *value = kMinor; return true;
-    case hipDeviceAttributeClockRate: *value = kClockKhz; return true;
+    case hipDeviceAttributeMaxGridDimZ:
+      *value = 65536;
+      return true;
+    case hipDeviceAttributeWarpSize:
+      *value = kWavefront;
+      return true;
+    case hipDeviceAttributeMaxSharedMemoryPerBlock:
+      *value = kSharedBytes;
+      return true;
+    case hipDeviceAttributeMultiprocessorCount:
+      *value = kComputeUnits;
+      return true;
+    case hipDeviceAttributeComputeCapabilityMajor:
+      *value = kMajor;
+      return true;
+    case hipDeviceAttributeComputeCapabilityMinor:
+      *value = kMinor;
+      return true;
+    case hipDeviceAttributeClockRate:
+      *value = kClockKhz;
+      return true;
     case hipDeviceAttributeManagedMemory:
     case hipDeviceAttributeConcurrentKernels:
     case hipDeviceAttributeCanMapHostMemory:
-    case hipDeviceAttributeUnifiedAddressing: *value = 1; return true;
+    case hipDeviceAttributeUnifiedAddressing:
+      *value = 1;
+      return true;
     case hipDeviceAttributePageableMemoryAccess:
     case hipDeviceAttributeIntegrated:
-    case hipDeviceAttributeCooperativeLaunch: *value = 0; return true;
-    default: return false;
+    case hipDeviceAttributeCooperativeLaunch:
+      *value = 0;
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -1,15 +1,15 @@
-// Executable graphs. Sources: HIP's header documentation; catch/unit/graph: hipGraphInstantiate.cc, hipGraphExecUpdate.cc,
-// hipGraphExec*NodeSetParams.cc, hipGraphNodeSetEnabled.cc; clr's hip_graph.cpp.
+// Executable graphs. Sources: HIP's header documentation; catch/unit/graph: hipGraphInstantiate.cc,
+// hipGraphExecUpdate.cc, hipGraphExec*NodeSetParams.cc, hipGraphNodeSetEnabled.cc; clr's hip_graph.cpp.
 #include "model/abi/convert.h"
 
 namespace model::abi {
 namespace {
 
-[[maybe_unused]] Status instantiate(State& state, hipGraphExec_t* out, hipGraph_t graph, unsigned long long flags) {
+Status instantiate(State& state, hipGraphExec_t* out, hipGraph_t graph, unsigned long long flags) {
   const Graph* found = find(state, graph);
   if (out == nullptr || found == nullptr) return Status::kInvalidValue;
-  constexpr unsigned long long kAllowed = hipGraphInstantiateFlagAutoFreeOnLaunch | hipGraphInstantiateFlagUpload |
-                                          hipGraphInstantiateFlagUseNodePriority;
+  constexpr unsigned long long kAllowed =
+      hipGraphInstantiateFlagAutoFreeOnLaunch | hipGraphInstantiateFlagUpload | hipGraphInstantiateFlagUseNodePriority;
   if ((flags & ~kAllowed) != 0) return Status::kInvalidValue;
   GraphExec* exec = nullptr;
   const Status status = state.runtime.instantiate(*found, &exec);
@@ -23,12 +23,12 @@ struct Target {
   const Node* node;
   [[nodiscard]] explicit operator bool() const { return exec != nullptr && node != nullptr; }
 };
-[[maybe_unused]] Target find_target(State& state, hipGraphExec_t exec, hipGraphNode_t node) {
+Target find_target(State& state, hipGraphExec_t exec, hipGraphNode_t node) {
   return {find(state, exec), find(state, node)};
 }
 
 template <class Params, class HipParams>
-[[maybe_unused]] Status convert_and_set(State& state, hipGraphExec_t exec, hipGraphNode_t node, const HipParams* params) {
+Status convert_and_set(State& state, hipGraphExec_t exec, hipGraphNode_t node, const HipParams* params) {
   const Target target = find_target(state, exec, node);
   if (!target) return Status::kInvalidValue;
   Params converted;
@@ -90,7 +90,8 @@ hipError_t hipGraphExecUpdate(hipGraphExec_t exec, hipGraph_t graph, hipGraphNod
   });
 }
 
-hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params) {
+hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
+                                           const hipKernelNodeParams* params) {
   return call([&](State& state) {
     const Target target = find_target(state, exec, node);
     KernelParams kernel;

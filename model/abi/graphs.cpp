@@ -7,7 +7,7 @@
 namespace model::abi {
 namespace {
 
-[[maybe_unused]] Status hand_out(const std::vector<Node*>& nodes, hipGraphNode_t* list, std::size_t* count) {
+Status hand_out(const std::vector<Node*>& nodes, hipGraphNode_t* list, std::size_t* count) {
   if (list == nullptr) {
     *count = nodes.size();
     return Status::kSuccess;
@@ -19,7 +19,7 @@ namespace {
   return Status::kSuccess;
 }
 
-[[maybe_unused]] Status find_nodes(State& state, const hipGraphNode_t* handles, std::size_t count, std::vector<Node*>* nodes) {
+Status find_nodes(State& state, const hipGraphNode_t* handles, std::size_t count, std::vector<Node*>* nodes) {
   for (std::size_t i = 0; i < count; ++i) {
     Node* node = find(state, handles[i]);
     if (node == nullptr) return Status::kInvalidValue;
@@ -29,8 +29,8 @@ namespace {
 }
 
 // A list longer than the graph has pairs of nodes names something twice: refused before it is read.
-[[maybe_unused]] Status find_edges(State& state, const Graph& graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
-                                   std::size_t count, std::vector<Node*>* sources, std::vector<Node*>* targets) {
+Status find_edges(State& state, const Graph& graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
+                  std::size_t count, std::vector<Node*>* sources, std::vector<Node*>* targets) {
   if (count == 0) return Status::kSuccess;
   const std::size_t nodes = graph.nodes().size();
   if (from == nullptr || to == nullptr || count > nodes * nodes) return Status::kInvalidValue;
@@ -38,14 +38,20 @@ namespace {
   return find_nodes(state, to, count, targets);
 }
 
-[[maybe_unused]] hipGraphNodeType to_hip(NodeType type) {
+hipGraphNodeType to_hip(NodeType type) {
   switch (type) {
-    case NodeType::kKernel: return hipGraphNodeTypeKernel;
-    case NodeType::kCopy: return hipGraphNodeTypeMemcpy;
-    case NodeType::kMemset: return hipGraphNodeTypeMemset;
-    case NodeType::kHost: return hipGraphNodeTypeHost;
-    case NodeType::kChild: return hipGraphNodeTypeGraph;
-    case NodeType::kEmpty: break;
+    case NodeType::kKernel:
+      return hipGraphNodeTypeKernel;
+    case NodeType::kCopy:
+      return hipGraphNodeTypeMemcpy;
+    case NodeType::kMemset:
+      return hipGraphNodeTypeMemset;
+    case NodeType::kHost:
+      return hipGraphNodeTypeHost;
+    case NodeType::kChild:
+      return hipGraphNodeTypeGraph;
+    case NodeType::kEmpty:
+      break;
   }
   return hipGraphNodeTypeEmpty;
 }
@@ -142,7 +148,8 @@ hipError_t hipGraphNodeGetDependentNodes(hipGraphNode_t node, hipGraphNode_t* de
   });
 }
 
-hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t count) {
+hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
+                                   size_t count) {
   return call([&](State& state) {
     Graph* found = find(state, graph);
     if (found == nullptr) return Status::kInvalidValue;

@@ -1,7 +1,7 @@
 // Kernels from a code object: names and argument layouts from its metadata, semantics from the table of host kernels.
 //
-// The image is as long as its own headers say (that is all that hipModuleLoadData passes). Its explicit arguments, taken
-// together, are the packed block; hidden arguments are the runtime's business and the model has none.
+// The image is as long as its own headers say (that is all that hipModuleLoadData passes). Its explicit arguments,
+// taken together, are the packed block; hidden arguments are the runtime's business and the model has none.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -62,7 +62,8 @@ std::shared_ptr<const Kernel> with_host_semantics(Kernel kernel, std::span<const
     return host.name == kernel.name && host.argument_bytes <= kernel.signature.argument_bytes;
   });
   if (found != table.end()) {
-    kernel.semantics = [run = found->run](std::span<const std::byte> arguments, const LaunchShape&, MemoryAccess& memory) {
+    kernel.semantics = [run = found->run](std::span<const std::byte> arguments, const LaunchShape&,
+                                          MemoryAccess& memory) {
       CheckedMemory checked(memory);
       run(arguments, checked);
     };

@@ -31,9 +31,13 @@ const hip::Api& InProcess::api() {
 }
 
 Activate::Activate(InProcess& instance) : previous_(std::exchange(current, &instance)) {}
-Activate::~Activate() { current = previous_; }
+Activate::~Activate() {
+  current = previous_;
+}
 
-InProcess* active() { return current; }
+InProcess* active() {
+  return current;
+}
 
 // HIP forbids calls from inside a host function (hipLaunchHostFunc); they are refused and do nothing.
 Entry::Entry() {

@@ -10,15 +10,17 @@ InProcess::InProcess(const InProcessOptions& options) : state_(std::make_unique<
 InProcess::~InProcess() = default;
 
 void InProcess::reset(const InProcessOptions& options) {
-  const bool same_kernels =
-      options.kernels.data() == state_->options.kernels.data() && options.kernels.size() == state_->options.kernels.size();
+  const bool same_kernels = options.kernels.data() == state_->options.kernels.data() &&
+                            options.kernels.size() == state_->options.kernels.size();
   if (!same_kernels) state_->images.clear();
   state_->options = options;
   state_->own_thread = {};
   state_->runtime.reset(options.model);
 }
 
-Runtime& InProcess::runtime() { return state_->runtime; }
+Runtime& InProcess::runtime() {
+  return state_->runtime;
+}
 
 hipModule_t InProcess::add_module(std::vector<Kernel> kernels) {
   KernelList list;
@@ -26,13 +28,29 @@ hipModule_t InProcess::add_module(std::vector<Kernel> kernels) {
   return to_handle<hipModule_t>(state_->runtime.load_module(std::move(list)).id());
 }
 
-Graph* InProcess::graph(hipGraph_t handle) { return find(*state_, handle); }
-Node* InProcess::node(hipGraphNode_t handle) { return find(*state_, handle); }
-GraphExec* InProcess::exec(hipGraphExec_t handle) { return find(*state_, handle); }
-Stream* InProcess::stream(hipStream_t handle) { return find(*state_, handle); }
-Event* InProcess::event(hipEvent_t handle) { return find(*state_, handle); }
-Function* InProcess::function(hipFunction_t handle) { return find(*state_, handle); }
-hipGraphNode_t InProcess::node_handle(ObjectId id) { return to_handle<hipGraphNode_t>(id); }
-hipFunction_t InProcess::function_handle(ObjectId id) { return to_handle<hipFunction_t>(id); }
+Graph* InProcess::graph(hipGraph_t handle) {
+  return find(*state_, handle);
+}
+Node* InProcess::node(hipGraphNode_t handle) {
+  return find(*state_, handle);
+}
+GraphExec* InProcess::exec(hipGraphExec_t handle) {
+  return find(*state_, handle);
+}
+Stream* InProcess::stream(hipStream_t handle) {
+  return find(*state_, handle);
+}
+Event* InProcess::event(hipEvent_t handle) {
+  return find(*state_, handle);
+}
+Function* InProcess::function(hipFunction_t handle) {
+  return find(*state_, handle);
+}
+hipGraphNode_t InProcess::node_handle(ObjectId id) {
+  return to_handle<hipGraphNode_t>(id);
+}
+hipFunction_t InProcess::function_handle(ObjectId id) {
+  return to_handle<hipFunction_t>(id);
+}
 
 }  // namespace model::abi

@@ -9,7 +9,7 @@ constexpr unsigned kHostFlags = hipHostMallocPortable | hipHostMallocMapped | hi
                                 hipHostMallocUncached | hipHostMallocNumaUser | hipHostMallocCoherent |
                                 hipHostMallocNonCoherent;
 
-[[maybe_unused]] Status allocate(State& state, void** out, std::size_t size, MemoryKind kind) {
+Status allocate(State& state, void** out, std::size_t size, MemoryKind kind) {
   if (out == nullptr) return Status::kInvalidValue;
   if (size == 0) {
     *out = nullptr;
@@ -22,38 +22,40 @@ constexpr unsigned kHostFlags = hipHostMallocPortable | hipHostMallocMapped | hi
 }
 
 // Device and managed memory through hipFree, pinned memory through hipHostFree, each only there.
-[[maybe_unused]] Status release(State& state, void* pointer, bool pinned) {
+Status release(State& state, void* pointer, bool pinned) {
   if (pointer == nullptr) return Status::kSuccess;
   const Allocation* found = state.runtime.memory().find(to_address(pointer));
   if (found == nullptr || (found->kind == MemoryKind::kPinned) != pinned) return Status::kInvalidValue;
   return state.runtime.free(to_address(pointer));
 }
 
-[[maybe_unused]] Status allocate_host(State& state, void** out, std::size_t size, unsigned flags) {
+Status allocate_host(State& state, void** out, std::size_t size, unsigned flags) {
   if ((flags & ~kHostFlags) != 0) return Status::kInvalidValue;
   if ((flags & hipHostMallocCoherent) != 0 && (flags & hipHostMallocNonCoherent) != 0) return Status::kInvalidValue;
   return allocate(state, out, size, MemoryKind::kPinned);
 }
 
-// Memsets of device memory are asynchronous to the host, of other memory they are not (CUDA: API synchronization
-// behavior; HIP defers to it).
-[[maybe_unused]] Status fill(State& state, const MemsetParams& set, hipStream_t handle, bool async) {
+// hipMemset* without Async is over when it returns (clr waits for the stream; HIP's documentation calls only the Async
+// forms asynchronous, unlike CUDA's).
+Status fill(State& state, const MemsetParams& set, hipStream_t handle, bool async) {
   Stream* stream = find(state, handle);
   if (stream == nullptr) return Status::kContextIsDestroyed;
   if (set.width == 0 || set.height == 0) return Status::kSuccess;
   if (const Status status = state.runtime.enqueue(*stream, set); status != Status::kSuccess) return status;
-  const Allocation* memory = state.runtime.memory().find(set.dst);
-  const bool on_device = memory != nullptr && memory->kind == MemoryKind::kDevice;
-  return async || on_device ? Status::kSuccess : state.runtime.synchronize(*stream);
+  return async ? Status::kSuccess : state.runtime.synchronize(*stream);
 }
 
-[[maybe_unused]] MemsetParams elements(void* dst, std::uint32_t value, std::uint32_t size, std::size_t count) {
+MemsetParams elements(void* dst, std::uint32_t value, std::uint32_t size, std::size_t count) {
   return {.dst = to_address(dst), .pitch = 0, .value = value, .element_size = size, .width = count, .height = 1};
 }
 
-[[maybe_unused]] MemsetParams rows(void* dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  return {.dst = to_address(dst), .pitch = pitch, .value = static_cast<std::uint32_t>(value), .element_size = 1,
-          .width = width, .height = height};
+MemsetParams rows(void* dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  return {.dst = to_address(dst),
+          .pitch = pitch,
+          .value = static_cast<std::uint32_t>(value),
+          .element_size = 1,
+          .width = width,
+          .height = height};
 }
 
 }  // namespace

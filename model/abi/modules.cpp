@@ -12,14 +12,14 @@ constexpr std::size_t kMaxFileBytes = std::size_t{1} << 32;
 
 // `image`: a pointer to an image that says how long it is, or a span.
 template <class Image>
-[[maybe_unused]] Status load(State& state, hipModule_t* module, Image image) {
+Status load(State& state, hipModule_t* module, Image image) {
   KernelList kernels;
   if (const Status status = load_image(state, image, &kernels); status != Status::kSuccess) return status;
   *module = to_handle<hipModule_t>(state.runtime.load_module(std::move(kernels)).id());
   return Status::kSuccess;
 }
 
-[[maybe_unused]] bool read_file(const char* path, std::vector<std::byte>* bytes) {
+bool read_file(const char* path, std::vector<std::byte>* bytes) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "rb"), &std::fclose);
   if (file == nullptr) return false;
   std::byte chunk[65536];

@@ -14,7 +14,7 @@ struct Where {
 };
 
 // A list longer than the graph has nodes names one twice, or something else: refused before it is read.
-[[maybe_unused]] Status find_place(State& state, const Where& where, Graph** graph, std::vector<Node*>* dependencies) {
+Status find_place(State& state, const Where& where, Graph** graph, std::vector<Node*>* dependencies) {
   *graph = find(state, where.graph);
   if (where.out == nullptr || *graph == nullptr) return Status::kInvalidValue;
   if (where.count > 0 && where.dependencies == nullptr) return Status::kInvalidValue;
@@ -23,7 +23,7 @@ struct Where {
   return Status::kSuccess;
 }
 
-[[maybe_unused]] Status add(State& state, const Where& where, NodeParams params) {
+Status add(State& state, const Where& where, NodeParams params) {
   Graph* graph = nullptr;
   std::vector<Node*> dependencies;
   if (const Status status = find_place(state, where, &graph, &dependencies); status != Status::kSuccess) return status;
@@ -35,7 +35,7 @@ struct Where {
 
 // From one of HIP's structs: the place is judged before the parameters.
 template <class Params, class HipParams>
-[[maybe_unused]] Status convert_and_add(State& state, const Where& where, const HipParams* params) {
+Status convert_and_add(State& state, const Where& where, const HipParams* params) {
   Params converted;
   if (where.out == nullptr || find(state, where.graph) == nullptr) return Status::kInvalidValue;
   if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
@@ -43,7 +43,7 @@ template <class Params, class HipParams>
 }
 
 template <class Params, class HipParams>
-[[maybe_unused]] Status convert_and_set(State& state, hipGraphNode_t handle, const HipParams* params) {
+Status convert_and_set(State& state, hipGraphNode_t handle, const HipParams* params) {
   Node* node = find(state, handle);
   if (node == nullptr) return Status::kInvalidValue;
   Params converted;
@@ -52,9 +52,10 @@ template <class Params, class HipParams>
 }
 
 template <class Params, class HipParams>
-[[maybe_unused]] Status get(State& state, hipGraphNode_t handle, HipParams* out) {
+Status get(State& state, hipGraphNode_t handle, HipParams* out) {
   const Node* node = find(state, handle);
-  if (node == nullptr || out == nullptr || !std::holds_alternative<Params>(node->params())) return Status::kInvalidValue;
+  if (node == nullptr || out == nullptr || !std::holds_alternative<Params>(node->params()))
+    return Status::kInvalidValue;
   *out = to_hip(std::get<Params>(node->params()));
   return Status::kSuccess;
 }
@@ -64,12 +65,13 @@ template <class Params, class HipParams>
 
 HGMODEL_FUNCTIONS_BEGIN
 
-hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count) {
+hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                size_t count) {
   return call([&](State& state) { return add(state, {node, graph, dependencies, count}, EmptyParams{}); });
 }
 
-hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
-                                 const hipKernelNodeParams* params) {
+hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                 size_t count, const hipKernelNodeParams* params) {
   return call([&](State& state) {
     KernelParams kernel;
     if (node == nullptr || find(state, graph) == nullptr) return Status::kInvalidValue;
@@ -78,11 +80,10 @@ hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const h
   });
 }
 
-hipError_t hipGraphAddMemcpyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
-                                 const hipMemcpy3DParms* params) {
-  return call([&](State& state) {
-    return convert_and_add<CopyParams>(state, {node, graph, dependencies, count}, params);
-  });
+hipError_t hipGraphAddMemcpyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                 size_t count, const hipMemcpy3DParms* params) {
+  return call(
+      [&](State& state) { return convert_and_add<CopyParams>(state, {node, graph, dependencies, count}, params); });
 }
 
 hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
@@ -93,18 +94,16 @@ hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t* node, hipGraph_t graph, const
   });
 }
 
-hipError_t hipGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
-                                 const hipMemsetParams* params) {
-  return call([&](State& state) {
-    return convert_and_add<MemsetParams>(state, {node, graph, dependencies, count}, params);
-  });
+hipError_t hipGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                 size_t count, const hipMemsetParams* params) {
+  return call(
+      [&](State& state) { return convert_and_add<MemsetParams>(state, {node, graph, dependencies, count}, params); });
 }
 
 hipError_t hipGraphAddHostNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
                                const hipHostNodeParams* params) {
-  return call([&](State& state) {
-    return convert_and_add<HostParams>(state, {node, graph, dependencies, count}, params);
-  });
+  return call(
+      [&](State& state) { return convert_and_add<HostParams>(state, {node, graph, dependencies, count}, params); });
 }
 
 hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
@@ -165,8 +164,8 @@ hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void* dst, const v
   return call([&](State& state) {
     Node* found = find(state, node);
     if (found == nullptr || bytes == 0 || dst == src) return Status::kInvalidValue;
-    return found->graph().set_params(
-        *found, linear_copy(to_address(dst), to_address(src), bytes, static_cast<CopyKind>(kind)));
+    return found->graph().set_params(*found,
+                                     linear_copy(to_address(dst), to_address(src), bytes, static_cast<CopyKind>(kind)));
   });
 }
 

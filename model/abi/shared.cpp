@@ -65,7 +65,9 @@ extern "C" const char* hipGetErrorName(hipError_t error) {
   name = hip::status_name(error);
   return name.c_str();
 }
-extern "C" const char* hipGetErrorString(hipError_t error) { return hipGetErrorName(error); }
+extern "C" const char* hipGetErrorString(hipError_t error) {
+  return hipGetErrorName(error);
+}
 
 extern "C" int hgmodel_configure(const HgModelOptions* options) {
   using model::abi::process;

@@ -13,7 +13,8 @@ typedef struct HgModelOptions {
   int detect_races;                  // 0: off
 } HgModelOptions;
 
-// Before the first call of HIP: hipSuccess (0), hipErrorInvalidValue, or hipErrorSetOnActiveProcess when it is too late.
+// Before the first call of HIP: hipSuccess (0), hipErrorInvalidValue, or hipErrorSetOnActiveProcess when it is too
+// late.
 int hgmodel_configure(const HgModelOptions* options);
 
 // Data races that launches had so far.

@@ -8,7 +8,9 @@
 namespace model {
 namespace {
 
-constexpr bool same(Status status, hipError_t error) { return static_cast<int>(status) == static_cast<int>(error); }
+constexpr bool same(Status status, hipError_t error) {
+  return static_cast<int>(status) == static_cast<int>(error);
+}
 static_assert(same(Status::kSuccess, hipSuccess));
 static_assert(same(Status::kInvalidValue, hipErrorInvalidValue));
 static_assert(same(Status::kOutOfMemory, hipErrorOutOfMemory));
@@ -32,7 +34,9 @@ static_assert(same(Status::kNotSupported, hipErrorNotSupported));
 static_assert(same(Status::kGraphExecUpdateFailure, hipErrorGraphExecUpdateFailure));
 static_assert(same(Status::kUnknown, hipErrorUnknown));
 
-constexpr bool same(UpdateResult a, hipGraphExecUpdateResult b) { return static_cast<int>(a) == static_cast<int>(b); }
+constexpr bool same(UpdateResult a, hipGraphExecUpdateResult b) {
+  return static_cast<int>(a) == static_cast<int>(b);
+}
 static_assert(same(UpdateResult::kSuccess, hipGraphExecUpdateSuccess));
 static_assert(same(UpdateResult::kError, hipGraphExecUpdateError));
 static_assert(same(UpdateResult::kTopologyChanged, hipGraphExecUpdateErrorTopologyChanged));
@@ -42,7 +46,9 @@ static_assert(same(UpdateResult::kParametersChanged, hipGraphExecUpdateErrorPara
 static_assert(same(UpdateResult::kNotSupported, hipGraphExecUpdateErrorNotSupported));
 static_assert(same(UpdateResult::kUnsupportedFunctionChange, hipGraphExecUpdateErrorUnsupportedFunctionChange));
 
-constexpr bool same(CopyKind a, hipMemcpyKind b) { return static_cast<int>(a) == static_cast<int>(b); }
+constexpr bool same(CopyKind a, hipMemcpyKind b) {
+  return static_cast<int>(a) == static_cast<int>(b);
+}
 static_assert(same(CopyKind::kHostToHost, hipMemcpyHostToHost));
 static_assert(same(CopyKind::kHostToDevice, hipMemcpyHostToDevice));
 static_assert(same(CopyKind::kDeviceToHost, hipMemcpyDeviceToHost));

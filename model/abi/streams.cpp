@@ -7,11 +7,10 @@
 namespace model::abi {
 namespace {
 
-constexpr int kLowestPriority = 1, kHighestPriority = -1;
 constexpr unsigned kEventFlags = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess |
                                  hipEventDisableSystemFence | hipEventReleaseToDevice | hipEventReleaseToSystem;
 
-[[maybe_unused]] Status create_stream(State& state, hipStream_t* out, unsigned flags, int priority) {
+Status create_stream(State& state, hipStream_t* out, unsigned flags, int priority) {
   if (out == nullptr) return Status::kInvalidValue;
   if (flags != hipStreamDefault && flags != hipStreamNonBlocking) return Status::kInvalidValue;
   // Out-of-range priorities are brought into the range (hipStreamCreateWithPriority).
@@ -20,7 +19,7 @@ constexpr unsigned kEventFlags = hipEventBlockingSync | hipEventDisableTiming | 
   return Status::kSuccess;
 }
 
-[[maybe_unused]] Status create_event(State& state, hipEvent_t* out, unsigned flags) {
+Status create_event(State& state, hipEvent_t* out, unsigned flags) {
   if (out == nullptr || (flags & ~kEventFlags) != 0) return Status::kInvalidValue;
   if ((flags & hipEventReleaseToDevice) != 0 && (flags & hipEventReleaseToSystem) != 0) return Status::kInvalidValue;
   if ((flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0) return Status::kInvalidValue;
@@ -48,7 +47,8 @@ hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned int flags, 
 hipError_t hipStreamDestroy(hipStream_t stream) {
   return call(
       [&](State& state) {
-        if (stream == nullptr || stream == hipStreamLegacy || stream == hipStreamPerThread) return Status::kInvalidHandle;
+        if (stream == nullptr || stream == hipStreamLegacy || stream == hipStreamPerThread)
+          return Status::kInvalidHandle;
         Stream* found = find(state, stream);
         return found == nullptr ? Status::kContextIsDestroyed : state.runtime.destroy_stream(*found);
       },

@@ -25,8 +25,8 @@ TEST(Fault, ItNamesNodeKernelAddressAndWhoseMemoryItWas) {
   EXPECT_EQ(fault.access->address, freed + 8);
   EXPECT_TRUE(fault.access->freed);
   EXPECT_EQ(fault.access->allocation->id, id);
-  for (const std::string& part : {"node " + std::to_string(node->id()), std::string("'add'"), "allocation " + std::to_string(id),
-                                 std::string("freed")}) {
+  for (const std::string& part : {"node " + std::to_string(node->id()), std::string("'add'"),
+                                  "allocation " + std::to_string(id), std::string("freed")}) {
     EXPECT_NE(fault.text.find(part), std::string::npos) << fault.text;
   }
 }

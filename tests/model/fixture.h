@@ -16,7 +16,8 @@ namespace model {
 inline std::shared_ptr<const Kernel> add_kernel(std::string name = "add") {
   Kernel kernel;
   kernel.name = std::move(name);
-  kernel.signature = {20, {{0, 8, ArgumentKind::kPointer}, {8, 8, ArgumentKind::kPointer}, {16, 4, ArgumentKind::kValue}}};
+  kernel.signature = {20,
+                      {{0, 8, ArgumentKind::kPointer}, {8, 8, ArgumentKind::kPointer}, {16, 4, ArgumentKind::kValue}}};
   kernel.semantics = [](std::span<const std::byte> arguments, const LaunchShape&, MemoryAccess& memory) {
     Address out = 0, in = 0;
     std::uint32_t add = 0;
@@ -51,7 +52,9 @@ struct Machine {
     std::memcpy(params.arguments.data() + 16, &amount, 4);
     return params;
   }
-  static MemsetParams set(Address dst, std::uint32_t value, std::size_t words = 1) { return {dst, 0, value, 4, words, 1}; }
+  static MemsetParams set(Address dst, std::uint32_t value, std::size_t words = 1) {
+    return {dst, 0, value, 4, words, 1};
+  }
   static CopyParams copy(Address dst, Address src, std::size_t bytes = 4, CopyKind kind = CopyKind::kDefault) {
     return linear_copy(dst, src, bytes, kind);
   }

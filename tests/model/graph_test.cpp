@@ -83,6 +83,7 @@ TEST(Graph, RemovingANodeRemovesItsEdgesOnly) {
   const ObjectId gone = b->id();
   graph.remove(*b);
   EXPECT_EQ(edges_of(graph), kept);
+  EXPECT_EQ(graph.edges().size(), 2u);  // none is left hanging on a neighbour
   EXPECT_EQ(m.runtime.find_node(gone), nullptr);
   EXPECT_EQ(graph.roots(), std::vector<Node*>{a});
 }
@@ -150,8 +151,9 @@ RC_GTEST_PROP(GraphProperty, ACloneIsEqualAndIndependent, ()) {
     for (Node* earlier : nodes) {
       if (*rc::gen::inRange(0, 3) == 0) after.push_back(earlier);
     }
-    nodes.push_back(*rc::gen::inRange(0, 4) == 0 ? m.child(graph, graph, after)
-                                                 : m.node(graph, Machine::set(at, static_cast<std::uint32_t>(i)), after));
+    nodes.push_back(*rc::gen::inRange(0, 4) == 0
+                        ? m.child(graph, graph, after)
+                        : m.node(graph, Machine::set(at, static_cast<std::uint32_t>(i)), after));
     if (graph.height() > 3) break;
   }
   Graph& clone = m.runtime.clone_graph(graph);

@@ -49,6 +49,16 @@ RC_GTEST_PROP(IntervalProperty, AnIntersectionHoldsExactlyTheCommonBytes, ()) {
   RC_ASSERT(bytes_of(intersection(first.intervals(), second.intervals())) == common);
 }
 
+RC_GTEST_PROP(IntervalProperty, RemovingARangeTakesOutExactlyItsBytes, ()) {
+  std::set<Address> bytes;
+  IntervalSet set = arbitrary_set(&bytes);
+  const auto begin = *rc::gen::inRange<Address>(0, 200);
+  const auto end = begin + *rc::gen::inRange<Address>(1, 100);
+  set.remove(begin, end);
+  std::erase_if(bytes, [&](Address at) { return at >= begin && at < end; });
+  RC_ASSERT(bytes_of(set.intervals()) == bytes);
+}
+
 TEST(Interval, BuffersThatAreWalkedSideBySideStayOneIntervalEach) {
   IntervalSet set;
   constexpr Address kBuffers = 50;

@@ -32,10 +32,10 @@ struct TwoBuffers {
   Address dst = 0, src = 0;
 };
 
-CopyParams arbitrary_copy(const TwoBuffers& buffers) {
+CopyParams arbitrary_copy(const TwoBuffers& buffers, std::size_t least) {
   CopyParams copy;
-  copy.extent = {*rc::gen::inRange<std::size_t>(0, 12), *rc::gen::inRange<std::size_t>(0, 5),
-                 *rc::gen::inRange<std::size_t>(0, 4)};
+  copy.extent = {*rc::gen::inRange<std::size_t>(least, 12), *rc::gen::inRange<std::size_t>(least, 5),
+                 *rc::gen::inRange<std::size_t>(least, 4)};
   const auto side = [&](Address base, PitchedPointer* pointer, Position* position) {
     *position = {*rc::gen::inRange<std::size_t>(0, 4), *rc::gen::inRange<std::size_t>(0, 3),
                  *rc::gen::inRange<std::size_t>(0, 3)};
@@ -51,7 +51,7 @@ CopyParams arbitrary_copy(const TwoBuffers& buffers) {
 
 RC_GTEST_PROP(CopyProperty, ACopyMovesExactlyTheBytesOfItsShape, ()) {
   TwoBuffers buffers;
-  const CopyParams copy = arbitrary_copy(buffers);
+  const CopyParams copy = arbitrary_copy(buffers, 0);
   std::vector<std::byte> expected = buffers.bytes(buffers.dst);
   const std::vector<std::byte> source = buffers.bytes(buffers.src);
   std::size_t moved = 0;
@@ -82,12 +82,12 @@ RC_GTEST_PROP(CopyProperty, ACopyMovesExactlyTheBytesOfItsShape, ()) {
 
 RC_GTEST_PROP(CopyProperty, ACopyIsRefusedExactlyWhenItLeavesItsAllocation, ()) {
   TwoBuffers buffers;
-  CopyParams copy = arbitrary_copy(buffers);
-  RC_PRE(copy.extent.width > 0 && copy.extent.height > 0 && copy.extent.depth > 0);
+  CopyParams copy = arbitrary_copy(buffers, 1);
   copy.dst.base = buffers.dst + *rc::gen::inRange<Address>(kBytes - 700, kBytes);
-  const std::size_t last = ((copy.extent.depth - 1 + copy.dst_pos.z) * copy.dst.ysize + copy.extent.height - 1 + copy.dst_pos.y) *
-                               copy.dst.pitch +
-                           copy.dst_pos.x + copy.extent.width - 1;
+  const std::size_t last =
+      ((copy.extent.depth - 1 + copy.dst_pos.z) * copy.dst.ysize + copy.extent.height - 1 + copy.dst_pos.y) *
+          copy.dst.pitch +
+      copy.dst_pos.x + copy.extent.width - 1;
   const bool inside = copy.dst.base + last < buffers.dst + kBytes;
   RC_ASSERT(validate(copy, buffers.space) == (inside ? Status::kSuccess : Status::kInvalidValue));
 }
@@ -96,7 +96,9 @@ TEST(Copy, KindsHaveToDescribeTheMemory) {
   Machine m;
   const Address device = m.allocate(), other = m.allocate(), host = m.allocate(64, MemoryKind::kPageable);
   const AddressSpace& space = m.runtime.memory();
-  const auto status = [&](Address dst, Address src, CopyKind kind) { return validate(linear_copy(dst, src, 8, kind), space); };
+  const auto status = [&](Address dst, Address src, CopyKind kind) {
+    return validate(linear_copy(dst, src, 8, kind), space);
+  };
   EXPECT_EQ(status(device, other, CopyKind::kDeviceToDevice), Status::kSuccess);
   EXPECT_EQ(status(device, host, CopyKind::kHostToDevice), Status::kSuccess);
   EXPECT_EQ(status(device, host, CopyKind::kDeviceToDevice), Status::kInvalidValue);
@@ -142,7 +144,8 @@ RC_GTEST_PROP(MemsetProperty, AMemsetWritesExactlyItsElements, ()) {
   std::vector<std::byte> expected = buffers.bytes(buffers.dst);
   for (std::size_t y = 0; y < set.height; ++y) {
     for (std::size_t x = 0; x < set.width * set.element_size; ++x) {
-      expected[set.dst - buffers.dst + y * set.pitch + x] = static_cast<std::byte>(set.value >> (x % set.element_size * 8));
+      expected[set.dst - buffers.dst + y * set.pitch + x] =
+          static_cast<std::byte>(set.value >> (x % set.element_size * 8));
     }
   }
   MemoryAccess memory(buffers.space, Accessor::kCopy, nullptr);

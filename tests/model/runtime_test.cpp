@@ -49,8 +49,14 @@ TEST(Runtime, LiveHandlesCountWhatLives) {
   m.runtime.create_stream(0, 0, 0);
   m.runtime.create_event(0);
   m.runtime.load_module({add_kernel()});
-  const LiveHandles expected{.graphs = 1, .nodes = 1, .graph_execs = 1, .streams = 1, .events = 1, .modules = 1,
-                             .allocations = 2, .bytes = 128};
+  const LiveHandles expected{.graphs = 1,
+                             .nodes = 1,
+                             .graph_execs = 1,
+                             .streams = 1,
+                             .events = 1,
+                             .modules = 1,
+                             .allocations = 2,
+                             .bytes = 128};
   EXPECT_EQ(m.runtime.live_handles(), expected);
 }
 
@@ -75,7 +81,9 @@ TEST(Runtime, AnObjectIsFoundAsWhatItIsOnly) {
 }
 
 int host_calls = 0;
-void count_host_call(void*) { ++host_calls; }
+void count_host_call(void*) {
+  ++host_calls;
+}
 
 TEST(Runtime, AResetFinishesPendingWorkAndStartsOver) {
   Machine m;

@@ -279,6 +279,22 @@ TEST(Races, TheHostOrdersWhatItWaitsForAndNothingElse) {
   EXPECT_EQ(m.runtime.races_seen(), 1u);
 }
 
+TEST(Races, FreeingWhatAnotherStreamUsesIsOneAndUsingTheAddressAgainIsNone) {
+  Machine m;
+  const Address at = m.allocate();
+  Stream& one = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
+  Stream& other = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
+  ASSERT_EQ(set(m, one, at, 1), Status::kSuccess);
+  ASSERT_EQ(m.runtime.free_async(at, other), Status::kSuccess);
+  ASSERT_EQ(m.runtime.query(one), Status::kNotReady);
+  ASSERT_EQ(m.runtime.query(other), Status::kNotReady);
+  EXPECT_EQ(m.runtime.races_seen(), 1u);
+  ASSERT_EQ(m.allocate(), at);
+  ASSERT_EQ(set(m, m.runtime.create_stream(kStreamNonBlocking, 0, 0), at, 2), Status::kSuccess);
+  ASSERT_EQ(m.runtime.synchronize_device(), Status::kSuccess);
+  EXPECT_EQ(m.runtime.races_seen(), 1u);
+}
+
 TEST(Races, OnlySoManyAreKeptAndAllAreCounted) {
   Machine m;
   const Address at = m.allocate();
@@ -299,7 +315,9 @@ TEST(Races, AGraphThatIsTooLargeForTheDetectorIsCounted) {
 
 // A random program over a few words: what nothing orders is reported, and without reports every schedule agrees.
 struct RandomWork {
-  struct Step { int kind, stream, out, in; };
+  struct Step {
+    int kind, stream, out, in;
+  };
   std::vector<Step> steps;
 };
 
@@ -307,17 +325,25 @@ std::vector<std::uint32_t> outcome(const RandomWork& work, std::uint64_t seed, s
   Machine m(seeded(seed));
   const Address at = m.allocate();
   Stream* streams[] = {&m.runtime.null_stream(), &m.runtime.create_stream(kStreamDefault, 0, 0),
-                       &m.runtime.create_stream(kStreamNonBlocking, 0, 0), &m.runtime.create_stream(kStreamNonBlocking, 0, 0)};
+                       &m.runtime.create_stream(kStreamNonBlocking, 0, 0),
+                       &m.runtime.create_stream(kStreamNonBlocking, 0, 0)};
   Event* events[] = {&m.runtime.create_event(0), &m.runtime.create_event(0)};
   std::uint32_t amount = 1;
   for (const auto& [kind, s, out, in] : work.steps) {
     Stream& stream = *streams[s];
     switch (kind) {
-      case 0: EXPECT_EQ(m.runtime.record(*events[out % 2], stream), Status::kSuccess); break;
-      case 1: EXPECT_EQ(m.runtime.wait(stream, *events[out % 2]), Status::kSuccess); break;
-      case 2: EXPECT_EQ(m.runtime.synchronize(stream), Status::kSuccess); break;
+      case 0:
+        EXPECT_EQ(m.runtime.record(*events[out % 2], stream), Status::kSuccess);
+        break;
+      case 1:
+        EXPECT_EQ(m.runtime.wait(stream, *events[out % 2]), Status::kSuccess);
+        break;
+      case 2:
+        EXPECT_EQ(m.runtime.synchronize(stream), Status::kSuccess);
+        break;
       default:
-        EXPECT_EQ(m.runtime.enqueue(stream, m.add(at + static_cast<Address>(out) * 4, at + static_cast<Address>(in) * 4, amount++)),
+        EXPECT_EQ(m.runtime.enqueue(
+                      stream, m.add(at + static_cast<Address>(out) * 4, at + static_cast<Address>(in) * 4, amount++)),
                   Status::kSuccess);
     }
   }
@@ -332,7 +358,8 @@ RC_GTEST_PROP(ScheduleProperty, ProgramsWithoutRacesHaveOneOutcomeInEverySchedul
   RandomWork work;
   const auto count = *rc::gen::inRange(1, 16);
   for (int i = 0; i < count; ++i) {
-    work.steps.push_back({*rc::gen::inRange(0, 7), *rc::gen::inRange(0, 4), *rc::gen::inRange(0, 4), *rc::gen::inRange(0, 4)});
+    work.steps.push_back(
+        {*rc::gen::inRange(0, 7), *rc::gen::inRange(0, 4), *rc::gen::inRange(0, 4), *rc::gen::inRange(0, 4)});
   }
   std::uint64_t races = 0;
   const auto expected = outcome(work, 0, &races);

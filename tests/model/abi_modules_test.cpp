@@ -1,0 +1,77 @@
+// Modules: the project's own code object, run with its host semantics.
+#include "model/abi_fixture.h"
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+#include "hip/kernels/device_kernels.h"
+#endif
+
+namespace model::abi {
+namespace {
+
+class ModuleTest : public AbiTest {
+ protected:
+  ModuleTest() {
+    InProcessOptions options = host_memory_options();
+    options.kernels = hg::host_kernels();
+    instance.reset(options);
+  }
+};
+
+TEST_F(ModuleTest, WhatIsNoCodeObjectIsAnInvalidImage) {
+  alignas(64) static const char text[4096] = "this is not an image";
+  hipModule_t loaded = nullptr;
+  EXPECT_EQ(api.hipModuleLoadData(&loaded, text), hipErrorInvalidImage);
+  EXPECT_EQ(api.hipModuleLoadData(&loaded, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipModuleLoadData(nullptr, text), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipModuleLoad(&loaded, "/no/such/file.co"), hipErrorFileNotFound);
+  EXPECT_EQ(instance.runtime().live_handles().modules, 0u);
+}
+
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+TEST_F(ModuleTest, EveryKernelOfTheCodeObjectHasHostSemantics) {
+  hipModule_t loaded = nullptr;
+  EXPECT_HIP(api.hipModuleLoadData(&loaded, hg::device_code_object().data()));
+  unsigned count = 0;
+  EXPECT_HIP(api.hipModuleGetFunctionCount(&count, loaded));
+  EXPECT_EQ(count, hg::host_kernels().size());
+  for (const hg::HostKernel& kernel : hg::host_kernels()) {
+    hipFunction_t function = nullptr;
+    ASSERT_EQ(api.hipModuleGetFunction(&function, loaded, std::string(kernel.name).c_str()), hipSuccess) << kernel.name;
+    const Kernel& model_kernel = *instance.function(function)->kernel()->kernel;
+    EXPECT_TRUE(model_kernel.semantics) << kernel.name;
+    EXPECT_EQ(model_kernel.signature.argument_bytes, kernel.argument_bytes) << kernel.name;
+  }
+  hipFunction_t function = nullptr;
+  EXPECT_EQ(api.hipModuleGetFunction(&function, loaded, "no_such_kernel"), hipErrorNotFound);
+}
+
+TEST_F(ModuleTest, AKernelOfTheCodeObjectRuns) {
+  hipModule_t loaded = nullptr;
+  hipFunction_t function = nullptr;
+  EXPECT_HIP(api.hipModuleLoadData(&loaded, hg::device_code_object().data()));
+  EXPECT_HIP(api.hipModuleGetFunction(&function, loaded, "inplace_u32"));
+  void* data = allocate(16);
+  std::uint32_t n = 4, k = 3;
+  void* arguments[] = {&data, &n, &k};
+  EXPECT_HIP(api.hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
+  const std::uint32_t first = word(data);
+  EXPECT_EQ(word(static_cast<char*>(data) + 12), first + 3);  // x * 5 + k + i + f(n), with x = 0
+  EXPECT_EQ(instance.runtime().fault(), std::nullopt);
+}
+
+TEST_F(ModuleTest, WithoutATableKernelsLoadButDoNotRun) {
+  instance.reset(host_memory_options());
+  hipModule_t loaded = nullptr;
+  hipFunction_t function = nullptr;
+  EXPECT_HIP(api.hipModuleLoadData(&loaded, hg::device_code_object().data()));
+  EXPECT_HIP(api.hipModuleGetFunction(&function, loaded, "inplace_u32"));
+  void* data = allocate(16);
+  std::uint32_t n = 4, k = 3;
+  void* arguments[] = {&data, &n, &k};
+  EXPECT_HIP(api.hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
+  EXPECT_EQ(api.hipDeviceSynchronize(), hipErrorNotSupported);
+  EXPECT_NE(instance.runtime().fault()->text.find("inplace_u32"), std::string::npos);
+}
+#endif
+
+}  // namespace
+}  // namespace model::abi
