@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench/run.h"
 #include "fuzz/finding.h"
-#include "run.h"
 #include "verify/execute/subject.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
   bench::add_phase("judge", [&](std::uint64_t i) { return Bench::judge(bench.sample(i)); });
   bench::add_phase("whole", [&](std::uint64_t i) { return bench.whole(i); });
   return bench::run(argc, argv,
-                    {"--benchmark_min_time=1", "--benchmark_repetitions=3", "--benchmark_display_aggregates_only=true",
-                     "--benchmark_enable_random_interleaving=true"},
+                    {"--benchmark_min_time=0.5", "--benchmark_repetitions=3",
+                     "--benchmark_display_aggregates_only=true", "--benchmark_enable_random_interleaving=true"},
                     bench::print_split);
 }

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "patch_session.h"
-#include "run.h"
+#include "bench/patch_session.h"
+#include "bench/run.h"
 
 namespace bench {
 
@@ -97,20 +97,23 @@ void print_ratios(std::ostream& out, const Times& times, const CountedCases& cou
          "scan: by value, as F02 of the catalogue does it; tight scan: the least that a scan by value can cost\n";
 }
 
+int run_patch(int argc, char** argv) {
+  CountedCases counted;
+  for (const PatchCase& what : all_cases()) {
+    const auto turns = [what, &counted](benchmark::State& state) { run_turns(state, what, counted); };
+    benchmark::RegisterBenchmark(name_of(what).c_str(), turns)->Unit(benchmark::kMicrosecond);
+  }
+  // Interleaved, so that what else the machine does falls on all alike.
+  return run(argc, argv,
+             {"--benchmark_min_time=0.02", "--benchmark_repetitions=5", "--benchmark_display_aggregates_only=true",
+              "--benchmark_enable_random_interleaving=true"},
+             [&](std::ostream& out, const Times& times) { print_ratios(out, times, counted); });
+}
+
 }  // namespace
 
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  bench::CountedCases counted;
-  for (const bench::PatchCase& what : bench::all_cases()) {
-    benchmark::RegisterBenchmark(bench::name_of(what).c_str(), [what, &counted](benchmark::State& state) {
-      bench::run_turns(state, what, counted);
-    })->Unit(benchmark::kMicrosecond);
-  }
-  // Interleaved, so that what else the machine does falls on all alike.
-  return bench::run(argc, argv,
-                    {"--benchmark_min_time=0.02", "--benchmark_repetitions=5",
-                     "--benchmark_display_aggregates_only=true", "--benchmark_enable_random_interleaving=true"},
-                    [&](std::ostream& out, const bench::Times& times) { print_ratios(out, times, counted); });
+  return bench::run_patch(argc, argv);
 }

@@ -1,4 +1,4 @@
-#include "patch_session.h"
+#include "bench/patch_session.h"
 
 #include <cassert>
 #include <utility>

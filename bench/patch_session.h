@@ -5,10 +5,10 @@
 #include <memory>
 #include <string_view>
 
-#include "runtimes.h"
-#include "tight_scan.h"
+#include "bench/runtimes.h"
+#include "bench/tight_scan.h"
+#include "bench/workload.h"
 #include "verify/execute/patcher.h"
-#include "workload.h"
 
 namespace bench {
 

@@ -1,4 +1,4 @@
-#include "run.h"
+#include "bench/run.h"
 
 #include <benchmark/benchmark.h>
 

@@ -1,11 +1,11 @@
-#include "runtimes.h"
+#include "bench/runtimes.h"
 
 #include <cassert>
 #include <cstdint>
 #include <utility>
 
+#include "bench/workload.h"
 #include "model/abi/in_process.h"
-#include "workload.h"
 
 namespace bench {
 

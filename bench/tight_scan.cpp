@@ -1,4 +1,4 @@
-#include "tight_scan.h"
+#include "bench/tight_scan.h"
 
 #include <algorithm>
 #include <cassert>

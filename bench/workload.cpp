@@ -1,4 +1,4 @@
-#include "workload.h"
+#include "bench/workload.h"
 
 #include <algorithm>
 #include <array>
@@ -87,7 +87,7 @@ Workload make_workload(hipFunction_t kernel, std::uint32_t nodes, std::uint32_t 
   const Uses uses = draw_uses(nodes, numbers);
   for (std::uint32_t i = 0; i < nodes; ++i) {
     workload.recording.add(kernel_node(kernel, i, uses[i]));
-    workload.here.push_back(kHere + i * kBufferBytes);
+    workload.here.push_back(kHere + i * kBufferSpacing);
     workload.there.push_back(workload.here.back());
   }
   workload.buffer_bytes.assign(nodes, kBufferBytes);
@@ -96,7 +96,7 @@ Workload make_workload(hipFunction_t kernel, std::uint32_t nodes, std::uint32_t 
   moved.resize(std::max(1U, (nodes * percent + 50) / 100));
   std::sort(moved.begin(), moved.end());  // as an allocator's table lists them
   for (const std::uint32_t buffer : moved) {
-    workload.there[buffer] = kThere + buffer * kBufferBytes;
+    workload.there[buffer] = kThere + buffer * kBufferSpacing;
     workload.away.push_back({buffer, workload.here[buffer], workload.there[buffer]});
     workload.back.push_back({buffer, workload.there[buffer], workload.here[buffer]});
   }

@@ -18,7 +18,8 @@ namespace bench {
 
 inline constexpr std::uint32_t kBuffersOfKernel = 4;
 inline constexpr std::uint32_t kArgumentBytes = 48;
-inline constexpr std::uint64_t kBufferBytes = 4096;
+inline constexpr std::uint64_t kBufferBytes = 3840;
+inline constexpr std::uint64_t kBufferSpacing = 4096;  // buffers do not touch: F02 refuses a word that two could own
 
 struct Workload {
   hip::Recording recording;

@@ -4,6 +4,7 @@
 #include "hip/graph_patcher.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdio>
@@ -16,6 +17,8 @@
 
 namespace hip {
 namespace {
+
+constexpr unsigned kBitsOfWord = 64;
 
 // Sets the parameters of one node to its record: in an executable graph, or in a graph when `exec` is null. Structs
 // that HIP takes as pointers to non-const are copies, so that a runtime that writes to them does not change the record.
@@ -117,6 +120,7 @@ struct GraphPatcher::State {
   [[nodiscard]] std::optional<PatchError> check(std::span<const Move> moves);
   [[nodiscard]] std::optional<PatchError> refuse_opaque(std::span<const Move> moves) const;
   std::uint32_t plan(std::span<const Move> moves);
+  void order_touched();
   [[nodiscard]] std::optional<PatchError> prepare_children(std::uint32_t& prepared);
   [[nodiscard]] std::optional<PatchError> prepare(TreeIndex child);
   [[nodiscard]] std::optional<PatchError> adopt(TreeIndex parent, std::span<const hipGraphNode_t> handles);
@@ -138,7 +142,7 @@ struct GraphPatcher::State {
 
   // Scratch, empty or all false between patches; its capacity is what the tree can need.
   std::vector<bool> buffer_seen_;
-  std::vector<bool> node_seen_;
+  std::vector<std::uint64_t> node_seen_;  // kBitsOfWord nodes a word
   std::vector<TreeIndex> touched_;
   std::vector<Step> steps_;
 };
@@ -214,13 +218,14 @@ std::uint32_t GraphPatcher::State::plan(std::span<const Move> moves) {
     if (move.from == move.to) continue;
     for (const RelocationSite& site : tree_.table().relocations_of(move.buffer)) {
       ++relocations;
-      if (node_seen_[site.node]) continue;
-      node_seen_[site.node] = true;
+      std::uint64_t& word = node_seen_[site.node / kBitsOfWord];
+      const std::uint64_t bit = std::uint64_t{1} << (site.node % kBitsOfWord);
+      if ((word & bit) != 0) continue;
+      word |= bit;
       touched_.push_back(site.node);
     }
   }
-  for (const TreeIndex node : touched_) node_seen_[node] = false;
-  std::sort(touched_.begin(), touched_.end());
+  order_touched();
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     steps_.push_back({touched_[i], false});
     // Inner nodes of one top-level child follow each other; after the last the child is handed over, once.
@@ -229,6 +234,23 @@ std::uint32_t GraphPatcher::State::plan(std::span<const Move> moves) {
     if (exec_ != nullptr && tree_.is_inner(touched_[i]) && last) steps_.push_back({top, true});
   }
   return relocations;
+}
+
+// Brings touched_ into node order and takes the marks away. Many nodes are read off the marks, which are in order
+// already and then fewer words than there are nodes; few are sorted, so that a small patch does not cost what the graph
+// has.
+void GraphPatcher::State::order_touched() {
+  if (touched_.size() < node_seen_.size()) {
+    for (const TreeIndex node : touched_) node_seen_[node / kBitsOfWord] = 0;
+    std::sort(touched_.begin(), touched_.end());
+    return;
+  }
+  touched_.clear();
+  for (std::size_t i = 0; i < node_seen_.size(); ++i) {
+    for (std::uint64_t word = std::exchange(node_seen_[i], 0); word != 0; word &= word - 1) {
+      touched_.push_back(static_cast<TreeIndex>(i * kBitsOfWord + std::countr_zero(word)));
+    }
+  }
 }
 
 std::optional<PatchError> GraphPatcher::State::prepare_children(std::uint32_t& prepared) {
@@ -366,7 +388,7 @@ void GraphPatcher::State::drop_private_graphs() {
 
 void GraphPatcher::State::reserve_scratch() {
   buffer_seen_.resize(addresses_.size());  // all false between patches
-  node_seen_.resize(tree_.size());
+  node_seen_.resize((std::size_t{tree_.size()} + kBitsOfWord - 1) / kBitsOfWord);
   touched_.reserve(tree_.size());
   steps_.reserve(std::size_t{tree_.size()} + tree_.top_level().size());
 }

@@ -8,7 +8,7 @@
 //   of an opaque node is refused before the first call, with kRecordAgain.
 //   P1 nothing the caller passed is kept; P2 only this executable graph (or, for a patcher of a graph, that graph)
 //   changes; P4 a patch that fails half-way puts back what it had changed; if that fails too, the patcher is unusable.
-// Cost: linear in the relocations of the buffers that moved (the touched nodes are sorted into node order as well), no
+// Cost: linear in the relocations of the buffers that moved (few touched nodes are sorted into node order as well), no
 // allocation in the steady state. The first patch that reaches into a top-level child graph node of an executable graph
 // records a private copy of that child graph, because HIP changes the nodes of a child only by handing over a whole
 // graph with the new parameters, and the caller's graph must not change (P2). That costs what the child has, once.

@@ -16,7 +16,11 @@ HG_INLINE u64 first_item() {
   return static_cast<u64>(__builtin_amdgcn_workgroup_id_x()) * __builtin_amdgcn_workgroup_size_x() +
          __builtin_amdgcn_workitem_id_x();
 }
-HG_INLINE u64 stride() { return __builtin_amdgcn_grid_size_x(); }
-HG_INLINE constexpr bool running() { return true; }
+HG_INLINE u64 stride() {
+  return __builtin_amdgcn_grid_size_x();
+}
+HG_INLINE constexpr bool running() {
+  return true;
+}
 
 #include "kernels.inc"

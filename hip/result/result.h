@@ -21,16 +21,28 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
-  Result(Error error) : error_(std::move(error)) {}       // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}      // NOLINT(google-explicit-constructor)
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
 
-  [[nodiscard]] T& value() & { assert(ok()); return *value_; }
-  [[nodiscard]] const T& value() const& { assert(ok()); return *value_; }
-  [[nodiscard]] T&& value() && { assert(ok()); return std::move(*value_); }
-  [[nodiscard]] const Error& error() const { assert(!ok()); return error_; }
+  [[nodiscard]] T& value() & {
+    assert(ok());
+    return *value_;
+  }
+  [[nodiscard]] const T& value() const& {
+    assert(ok());
+    return *value_;
+  }
+  [[nodiscard]] T&& value() && {
+    assert(ok());
+    return std::move(*value_);
+  }
+  [[nodiscard]] const Error& error() const {
+    assert(!ok());
+    return error_;
+  }
 
  private:
   std::optional<T> value_;
@@ -46,7 +58,10 @@ class [[nodiscard]] Result<void> {
 
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  [[nodiscard]] const Error& error() const { assert(!ok()); return *error_; }
+  [[nodiscard]] const Error& error() const {
+    assert(!ok());
+    return *error_;
+  }
 
  private:
   std::optional<Error> error_;

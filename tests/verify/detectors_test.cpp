@@ -1,8 +1,9 @@
 // Every property's detector, held against a patcher or a runtime that breaks that property and nothing else.
 //
-// Each broken thing differs from TinyPatcher, or from the model's table, in one place; the first tests here say that the
-// unbroken ones are clean on the same programs. P3 is what a client notices of most breaches, so it may come second.
-// Not verified here: that a detector sees every breach of its kind (the catalogue of faults and the campaigns do more).
+// Each broken thing differs from TinyPatcher, or from the model's table, in one place; the first tests here say that
+// the unbroken ones are clean on the same programs. P3 is what a client notices of most breaches, so it may come
+// second. Not verified here: that a detector sees every breach of its kind (the catalogue of faults and the campaigns
+// do more).
 #include "verify/properties/detectors.h"
 
 #include <gtest/gtest.h>
@@ -314,7 +315,8 @@ class CallsHipForNothing : public TinyPatcher {
  public:
   using TinyPatcher::TinyPatcher;
   void begin_patch(std::span<const hip::Move> moves) override {
-    if (moves.empty()) EXPECT_EQ(api_.hipDeviceSynchronize(), hipSuccess);
+    if (!moves.empty()) return;
+    EXPECT_EQ(api_.hipDeviceSynchronize(), hipSuccess);
   }
 };
 
@@ -429,7 +431,10 @@ class PatchesTheDefinition : public TinyPatcher {
 };
 
 TEST(Detectors, PatchingTheDefinitionInsteadOfTheExecutableGraphBreaksP3) {
-  const Judgement judgement = against_the_unbroken<PatchesTheDefinition>(kSlices);
+  const std::string commands =
+      "buffer b0 256\nbuffer b1 256\ngraph g0\nkernel g0.n0 axpy_u64 out=b0+0 in=b1+0 n=8 a=7\ninstantiate e0 g0\n"
+      "move b1\nwrite b1 seed=1\npatch e0\nlaunch e0 s0\nread b0";
+  const Judgement judgement = against_the_unbroken<PatchesTheDefinition>(commands);
   expect_exactly(PropertyId::kP3, judgement);
   EXPECT_FALSE(judgement.differences.empty());
 }
@@ -458,30 +463,6 @@ TEST(Detectors, MakingEveryCallFailInTurnFindsASwallowedErrorWithoutAFailCommand
 }
 
 // ---- P5, P8, P9
-
-// The model with one function of its table replaced.
-class OtherTable final : public Platform {
- public:
-  explicit OtherTable(void (*change)(hip::Api&)) : api_(model::abi::InProcess::api()) { change(api_); }
-  void enter() override { model_.enter(); }
-  void leave() override { model_.leave(); }
-  void begin(std::uint64_t seed) override { model_.begin(seed); }
-  [[nodiscard]] const hip::Api& api() const override { return api_; }
-  [[nodiscard]] hipFunction_t function(std::size_t kernel) override { return model_.function(kernel); }
-  hip::DeviceAddress allocate_pageable(std::size_t bytes) override { return model_.allocate_pageable(bytes); }
-  void free_pageable(hip::DeviceAddress address) override { model_.free_pageable(address); }
-  std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override {
-    return model_.host_view(address, bytes);
-  }
-  bool place_next(hip::DeviceAddress address) override { return model_.place_next(address); }
-  [[nodiscard]] RuntimeNotes notes() override { return model_.notes(); }
-  [[nodiscard]] std::string leaks() override { return model_.leaks(); }
-  [[nodiscard]] model::abi::InProcess* white_box() override { return model_.white_box(); }
-
- private:
-  ModelPlatform model_;
-  hip::Api api_;
-};
 
 Judgement judged_on(std::string_view commands, void (*change)(hip::Api&), JudgeOptions options = {}) {
   OtherTable platform(change);
@@ -603,7 +584,7 @@ Violations found_at(bool (*detect)(const PatchEvidence&, Violations&), std::uint
   PatchEvidence patch{3, before, after, bytes, {}};
   patch.nodes.push_back({"g0.n0", &recorded, &actual, nullptr, true});
   Violations found;
-  EXPECT_TRUE(detect(patch, found) || detect == detect_p3);
+  static_cast<void>(detect(patch, found));
   return found;
 }
 

@@ -22,6 +22,36 @@ struct Bench {
   Judge judge;
 };
 
+// The model with its table changed: a runtime that is wrong in one thing.
+class OtherTable final : public Platform {
+ public:
+  explicit OtherTable(void (*change)(hip::Api&)) : api_(model::abi::InProcess::api()) { change(api_); }
+  void enter() override { model_.enter(); }
+  void leave() override { model_.leave(); }
+  void begin(std::uint64_t seed) override { model_.begin(seed); }
+  [[nodiscard]] const hip::Api& api() const override { return api_; }
+  [[nodiscard]] hipFunction_t function(std::size_t kernel) override { return model_.function(kernel); }
+  hip::DeviceAddress allocate_pageable(std::size_t bytes) override { return model_.allocate_pageable(bytes); }
+  void free_pageable(hip::DeviceAddress address) override { model_.free_pageable(address); }
+  hip::Status store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) override {
+    return model_.store(address, bytes, size);
+  }
+  hip::Status load(hip::DeviceAddress address, std::byte* bytes, std::size_t size) override {
+    return model_.load(address, bytes, size);
+  }
+  std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override {
+    return model_.host_view(address, bytes);
+  }
+  bool place_next(hip::DeviceAddress address) override { return model_.place_next(address); }
+  [[nodiscard]] RuntimeNotes notes() override { return model_.notes(); }
+  [[nodiscard]] std::string leaks() override { return model_.leaks(); }
+  [[nodiscard]] model::abi::InProcess* white_box() override { return model_.white_box(); }
+
+ private:
+  ModelPlatform model_;
+  hip::Api api_;
+};
+
 inline std::size_t index_of(PropertyId id) {
   return static_cast<std::size_t>(id);
 }

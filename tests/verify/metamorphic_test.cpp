@@ -57,9 +57,9 @@ const Program* variant_of(const std::vector<Variant>& variants, std::string_view
 }
 
 TEST(Metamorphic, TheOtherStyleIsGivenToEveryKernelThatIsAdded) {
-  const auto variants = equal_variants(program_of(
-      "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=1 k=2\n"
-      "kernel g0.n1 inplace_u32 data=b0 n=1 k=2 style=extra after=n0"));
+  const auto variants =
+      equal_variants(program_of("buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=1 k=2\n"
+                                "kernel g0.n1 inplace_u32 data=b0 n=1 k=2 style=extra after=n0"));
   const Program* variant = variant_of(variants, "the other argument style");
   ASSERT_NE(variant, nullptr);
   EXPECT_TRUE(*variant == program_of("buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=1 k=2 style=extra\n"
@@ -79,14 +79,16 @@ TEST(Metamorphic, NodesThatDependOnEachOtherKeepTheirOrder) {
   EXPECT_EQ(variant_of(equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1 after=n0")),
                        "nodes added in another order"),
             nullptr);
-  EXPECT_NE(variant_of(equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1")), "nodes added in another order"),
-            nullptr);
+  EXPECT_NE(
+      variant_of(equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1")), "nodes added in another order"),
+      nullptr);
 }
 
 TEST(Metamorphic, AProgramWithAnUpdateKeepsTheOrderOfItsNodes) {
-  EXPECT_EQ(variant_of(equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1\ninstantiate e0 g0\nupdate e0 g0")),
-                       "nodes added in another order"),
-            nullptr);
+  EXPECT_EQ(
+      variant_of(equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1\ninstantiate e0 g0\nupdate e0 g0")),
+                 "nodes added in another order"),
+      nullptr);
 }
 
 TEST(Metamorphic, AProgramWithoutNodesHasNoVariants) {

@@ -7,6 +7,7 @@
 
 #include "judging.h"
 #include "tiny_patcher.h"
+#include "verify/generate/generator.h"
 
 namespace verify {
 namespace {
@@ -32,6 +33,52 @@ TEST(Subject, WhatIsNoStrategyIsNamedInTheError) {
   ASSERT_FALSE(name.ok());
   EXPECT_NE(name.error().message.find("recreate"), std::string::npos);
 }
+
+TEST(Subject, ALibrarysPathMayHoldColonsAndEndsBeforeAKnownStrategy) {
+  const auto named = parse_subject("lib=/opt/a:b/libamdhip64.so:update");
+  ASSERT_TRUE(named.ok());
+  EXPECT_EQ(named.value().runtime, "lib=/opt/a:b/libamdhip64.so");
+  EXPECT_EQ(named.value().strategy, StrategyKind::kUpdate);
+  const auto plain = parse_subject("lib=/opt/a:b");
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain.value().runtime, "lib=/opt/a:b");
+  EXPECT_EQ(plain.value().strategy, StrategyKind::kPatch);
+}
+
+TEST(Subject, WhatIsNoRuntimeIsNamedInTheError) {
+  for (const char* text : {"modle:patch", "lib=", "", ":patch"}) {
+    EXPECT_FALSE(parse_subject(text).ok()) << text;
+  }
+  EXPECT_NE(parse_subject("modle:patch").error().message.find("modle"), std::string::npos);
+}
+
+TEST(Subject, ALibraryThatIsNotThereIsNamedInTheError) {
+  const auto name = parse_subject("lib=/no/such/library.so");
+  ASSERT_TRUE(name.ok());
+  const auto subject = Subject::make(name.value());
+  ASSERT_FALSE(subject.ok());
+  EXPECT_NE(subject.error().message.find("/no/such/library.so"), std::string::npos) << subject.error().message;
+}
+
+#ifdef HGMODEL_LIBRARY
+TEST(Subject, ARuntimeLibraryAgreesWithTheModelAtTheLibrarysAddresses) {
+  // The library is the model itself behind HIP's names, so nothing may differ.
+  for (const char* strategy : {":patch", ":rebuild", ":update"}) {
+    const auto name = parse_subject("lib=" HGMODEL_LIBRARY + std::string(strategy));
+    ASSERT_TRUE(name.ok());
+    auto subject = Subject::make(name.value());
+    ASSERT_TRUE(subject.ok()) << subject.error().message;
+    ModelPlatform platform;
+    Executor baseline(platform, StrategyKind::kRebuild);
+    Judge judge(subject.value()->executor(), baseline);
+    for (std::uint64_t index = 0; index < 100; ++index) {
+      const Program program = campaign_program(51, index, {});
+      const Judgement judgement = judge.judge(program, {});
+      ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement) << "\n" << print_program(program);
+    }
+  }
+}
+#endif
 
 TEST(Subject, EveryAvailableListingCanBeMadeAndRunsTheExample) {
   std::set<std::string> names;

@@ -300,7 +300,9 @@ class Run {
     if (outcome.status) {
       if (interposer_.fired() == fired) {
         trace_.patched_in_place.push_back(step_);
-        detectors_.patched(step_, object, old_addresses, memory_.addresses(), machine_.buffer_bytes, calls);
+        if (options_.inspect) {
+          detectors_.patched(step_, object, old_addresses, memory_.addresses(), machine_.buffer_bytes, calls);
+        }
       }
       return {};
     }

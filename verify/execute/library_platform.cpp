@@ -10,7 +10,7 @@
 
 namespace verify {
 
-hip::Result<std::unique_ptr<Platform>> LibraryPlatform::load(const std::string& path) {
+hip::Result<std::unique_ptr<Platform>> LibraryPlatform::open(const std::string& path) {
   hip::Result<hip::LoadedApi> library = hip::load_api(path);
   if (!library) return library.error();
   std::unique_ptr<LibraryPlatform> platform(new LibraryPlatform(std::move(library).value()));

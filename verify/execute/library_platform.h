@@ -16,7 +16,7 @@ namespace verify {
 class LibraryPlatform final : public Platform {
  public:
   // An error names the path and what is missing.
-  static hip::Result<std::unique_ptr<Platform>> load(const std::string& path);
+  static hip::Result<std::unique_ptr<Platform>> open(const std::string& path);
 
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return library_.api; }

@@ -200,11 +200,11 @@ hip::Status BufferMemory::read(Id buffer, std::vector<std::byte>& bytes) {
 
 hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
   if (hip::Status status = wait(); !status) return status;
-  struct Target {
+  struct NewPlace {
     hip::DeviceAddress address;
     std::uint64_t capacity;
   };
-  std::vector<Target> targets;
+  std::vector<NewPlace> targets;
   std::vector<std::vector<std::byte>> contents(moves.size());
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Place& place_of = places_[moves[i].buffer];
@@ -221,7 +221,7 @@ hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
   }
   for (const BufferMove& old : moves) {  // places that nobody takes over are freed
     const bool taken = std::any_of(targets.begin(), targets.end(),
-                                   [&](const Target& t) { return t.address == addresses_[old.buffer]; });
+                                   [&](const NewPlace& t) { return t.address == addresses_[old.buffer]; });
     const Place& place_of = places_[old.buffer];
     if (taken) continue;
     if (hip::Status s = unplace(addresses_[old.buffer], place_of.capacity, place_of.memory); !s) return s;

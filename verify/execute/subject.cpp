@@ -49,7 +49,7 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, std
   }
   hip::Result<std::unique_ptr<Platform>> platform =
       name.runtime == "model" ? hip::Result<std::unique_ptr<Platform>>(std::make_unique<ModelPlatform>())
-                              : LibraryPlatform::load(name.runtime.substr(kLibrary.size()));
+                              : LibraryPlatform::open(name.runtime.substr(kLibrary.size()));
   if (!platform) return platform.error();
   return std::unique_ptr<Subject>(
       new Subject(name, std::move(platform).value(), patchers ? std::move(*patchers) : graph_patcher_factory()));

@@ -1,0 +1,271 @@
+// The executor and the judge on the model: what programs do there, and what verdict they get.
+// Not verified here: the properties themselves (properties_test.cpp) and their detectors (detectors_test.cpp).
+#include "verify/execute/executor.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include "eager.h"
+#include "judging.h"
+#include "verify/generate/generator.h"
+
+namespace verify {
+namespace {
+
+TEST(Executor, TheExampleAgreesUnderEveryStrategyAndSchedule) {
+  const Program example = parsed(kExample);
+  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
+    Bench bench(strategy);
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      JudgeOptions options;
+      options.schedule_seed = seed;
+      options.every_call_fails = options.however_built = true;
+      const Judgement judgement = bench.judge.judge(example, options);
+      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    }
+  }
+}
+
+TEST(Executor, NoGeneratedProgramHasADataRaceFaultsOrIsRefused) {
+  Bench bench;
+  for (std::uint64_t index = 0; index < 1500; ++index) {
+    GeneratorOptions generator;
+    generator.size = index % 10 == 0 ? 100 : 30;
+    const Program program = campaign_program(41, index, generator);
+    JudgeOptions options;
+    options.schedule_seed = index % 3;
+    options.isolation = false;
+    const Judgement judgement = bench.judge.judge(program, options);
+    ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement) << "\n" << print_program(program);
+  }
+}
+
+RC_GTEST_PROP(Executor, TheSameProgramAndOptionsGiveTheSameTrace, ()) {
+  Bench bench;
+  const Program program = *arbitrary_program({});
+  RunOptions options;
+  options.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 100);
+  const RunResult once = bench.subject.run(program, options), twice = bench.subject.run(program, options);
+  RC_ASSERT(compare(program, once.trace, twice.trace).empty());
+  RC_ASSERT(once.script == twice.script);
+  RC_ASSERT(once.trace.calls == twice.trace.calls);
+  RC_ASSERT(once.trace.exercised == twice.trace.exercised);
+}
+
+RC_GTEST_PROP(Executor, EveryStepHasAStatusAndEveryLiveBufferIsReadAtTheEnd, ()) {
+  Bench bench;
+  const Program program = *arbitrary_program({});
+  const Trace trace = bench.subject.run(program, {}).trace;
+  RC_ASSERT(trace.statuses.size() == program.steps.size());
+  std::set<Id> live, seen;
+  for (const Step& step : program.steps) {
+    if (const auto* declared = std::get_if<DeclareBuffer>(&step.command)) live.insert(declared->buffer);
+    if (const auto* freed = std::get_if<Free>(&step.command)) live.erase(freed->buffer);
+  }
+  for (const BytesSeen& read : trace.reads) {
+    if (read.step == program.steps.size()) seen.insert(read.buffer);
+  }
+  RC_ASSERT(seen == live);
+}
+
+RC_GTEST_PROP(Executor, FreshAddressesChangeNothingButAddresses, ()) {
+  Bench bench;
+  const Program program = without_addresses(*arbitrary_program({}));
+  RunOptions options;
+  const Trace repeating = bench.subject.run(program, options).trace;
+  options.fresh_addresses = true;
+  const Trace fresh = bench.subject.run(program, options).trace;
+  RC_ASSERT(compare(program, repeating, fresh).empty());
+}
+
+// Small programs, each with one thing that is easily got wrong; all of them agree.
+constexpr std::string_view kSmall[] = {
+    "",
+    "graph g0\ninstantiate e0 g0\nlaunch e0 s0",
+    "graph g0\ninstantiate e0 g0\npatch e0\nupdate e0 g0\nlaunch e0 s0",
+    "graph g0\nempty g0.n0 fan=300\nempty g0.n1 fan=2 after=n0\ninstantiate e0 g0\nlaunch e0 s0",
+    "buffer b0 4096\ngraph g0\nmemset g0.n0 dst=b0 value=3 width=4 fan=64\ninstantiate e0 g0\nmove b0\npatch e0\n"
+    "launch e0 s0",
+    "graph g0\ngraph g1\nchild g1.n0 g0 nest=63\ninstantiate e0 g1\nlaunch e0 s0",
+    "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\ngraph g1\nchild g1.n0 g0 nest=40\n"
+    "instantiate e0 g1\nmove b0\npatch e0\nrepeat 3 launch e0 s0",
+    "buffer b0 64 memory=pinned\ngraph g0\nhost g0.n0 tag=7 mem=b0 bytes=64\ninstantiate e0 g0\nlaunch e0 s0\nread b0",
+    "buffer b0 64 memory=pageable\nbuffer b1 64\ngraph g0\nmemcpy g0.n0 dst=b1 src=b0 bytes=64 kind=h2d\n"
+    "memcpy g0.n1 dst=b0 src=b1 bytes=32 kind=default after=n0\ninstantiate e0 g0\nmove b0 b1\npatch e0\nlaunch e0 s0",
+    "buffer b0 64\nbuffer b1 64\ngraph g0\nkernel g0.n0 axpy_u64 out=b0 in=b1 n=8 a=1 opaque\ninstantiate e0 g0\n"
+    "move b0=@b1 b1=@b0\npatch e0\npatch g0\ninstantiate e1 g0\nlaunch e0 s0\nlaunch e1 s0",
+    "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=addr(b0)\ninstantiate e0 g0\nmove b0\npatch e0\n"
+    "patch g0\nlaunch e0 s0\ndestroy e0\ninstantiate e1 g0\nlaunch e1 s0",
+    "buffer b0 64\nstream s1 nonblocking\nevent v0\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\n"
+    "instantiate e0 g0\nlaunch e0 s1\nrecord v0 s1\nwait s0 v0\nlaunch e0 s0\nsync v0\nsync s1\ndestroy s1\ndestroy v0",
+    "buffer b0 64\ngraph g0\nempty g0.n0\ngraph g1\nempty g1.n0\nempty g1.n1\ninstantiate e0 g0\nupdate e0 g1\n"
+    "launch e0 s0",
+    "placement native\nbuffer b0 64\nbuffer b1 64\nfree b0\nbuffer b2 64\ngraph g0\n"
+    "memset g0.n0 dst=b2 value=1 width=64\ninstantiate e0 g0\nrepeat 5 move b1=@b2 b2=@b1\npatch e0\nlaunch e0 s0",
+};
+
+class SmallProgram : public testing::TestWithParam<std::string_view> {};
+INSTANTIATE_TEST_SUITE_P(Executor, SmallProgram, testing::ValuesIn(kSmall),
+                         [](const auto& at) { return "Number" + std::to_string(at.index); });
+
+TEST_P(SmallProgram, IsValidAndAgreesUnderEveryStrategy) {
+  const Program program = program_of(GetParam());
+  ASSERT_EQ(flaw(program), "");
+  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
+    Bench bench(strategy);
+    JudgeOptions options;
+    options.every_call_fails = options.however_built = true;
+    const Judgement judgement = bench.judge.judge(program, options);
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << strategy_name(strategy) << "\n" << described(judgement);
+  }
+}
+
+// The word that the kernel left behind tells which bits the scalar had.
+std::uint64_t k_of_inplace(const Trace& trace) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, trace.reads.back().bytes.data(), 4);
+  return word;
+}
+
+TEST(Executor, AFrozenAddressKeepsItsBitsAndIsTheSameUnderEveryStrategy) {
+  const std::string head = "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=1 k=addr(b0)\n";
+  const std::string tail = "instantiate e0 g0\nlaunch e0 s0\nread b0";
+  Bench bench;
+  const std::uint64_t unmoved = k_of_inplace(bench.subject.run(program_of(head + tail), {}).trace);
+  const std::uint64_t moved =
+      k_of_inplace(bench.subject.run(program_of(head + "move b0\npatch g0\n" + tail), {}).trace);
+  const std::uint64_t later =
+      k_of_inplace(bench.subject.run(program_of("buffer b0 64\nmove b0\n" + head.substr(13) + tail), {}).trace);
+  EXPECT_EQ(unmoved, moved);
+  EXPECT_NE(unmoved, later);
+}
+
+TEST(Executor, AHostFunctionIsCountedByItsTag) {
+  Bench bench;
+  const Trace trace = bench.subject
+                          .run(program_of("graph g0\nhost g0.n0 tag=3\nhost g0.n1 tag=4 fan=2\ninstantiate e0 g0\n"
+                                          "repeat 5 launch e0 s0"),
+                               {})
+                          .trace;
+  EXPECT_EQ(trace.host_tags, (std::map<std::uint32_t, std::uint64_t>{{3, 5}, {4, 10}}));
+}
+
+TEST(Executor, APatchOfAnOpaqueNodeFallsBackToRecordingAgain) {
+  Bench bench;
+  const Trace trace = bench.subject
+                          .run(program_of("buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1 opaque\n"
+                                          "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s0"),
+                               {})
+                          .trace;
+  EXPECT_EQ(trace.patches, 1u);
+  EXPECT_EQ(trace.fallbacks, 1u);
+  EXPECT_GE(trace.exercised[index_of(PropertyId::kA7)], 1u);
+}
+
+TEST(Executor, ACommandInWhichACallFailsIsRunAgain) {
+  Bench bench;
+  const Program program = program_of(
+      "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\ninstantiate e0 g0\nfail 2 hipGraphLaunch\n"
+      "launch e0 s0\nlaunch e0 s0\nread b0");
+  const RunResult failing = bench.subject.run(program, {});
+  EXPECT_EQ(failing.trace.failures_fired, 1u);
+  for (const StepStatus& status : failing.trace.statuses) EXPECT_EQ(status.code, 0);
+  RunOptions options;
+  options.failures = false;
+  const RunResult plain = bench.subject.run(program, options, failing.script);
+  EXPECT_EQ(plain.trace.failures_fired, 0u);
+  EXPECT_TRUE(compare(program, plain.trace, failing.trace).empty());
+}
+
+// ---- what eager execution says of a program is worth something: it is wrong when a node is left out
+
+TEST(Eager, TheExampleLeavesWhatTheModelLeaves) {
+  Bench bench;
+  const Program program = without_addresses(parsed(kExample));
+  const Trace trace = bench.subject.run(program, {}).trace;
+  const std::vector<BytesSeen> by_hand = run_eagerly(program);
+  ASSERT_EQ(trace.reads.size(), by_hand.size());
+  for (std::size_t i = 0; i < by_hand.size(); ++i) EXPECT_EQ(trace.reads[i].bytes, by_hand[i].bytes) << i;
+  Program shorter = program;
+  shorter.steps.erase(shorter.steps.begin() + 4);  // the copy
+  EXPECT_NE(run_eagerly(shorter).front().bytes, by_hand.front().bytes);
+}
+
+// ---- verdicts
+
+TEST(Judge, AProgramWithADataRaceIsPoisonedAndNoDivergence) {
+  Bench bench;
+  const std::string head = "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0 value=1 width=8\n";
+  const std::string tail = "instantiate e0 g0\nlaunch e0 s0";
+  const Judgement raced = bench.judge.judge(program_of(head + "memset g0.n1 dst=b0 value=2 width=8\n" + tail), {});
+  EXPECT_EQ(raced.verdict, VerdictKind::kPoisoned) << described(raced);
+  EXPECT_NE(raced.reason.find("race"), std::string::npos);
+  const Judgement ordered =
+      bench.judge.judge(program_of(head + "memset g0.n1 dst=b0 value=2 width=8 after=n0\n" + tail), {});
+  EXPECT_EQ(ordered.verdict, VerdictKind::kAgree) << described(ordered);
+}
+
+TEST(Judge, AFailureOfAFunctionThatHipDoesNotHaveIsUnsupported) {
+  Bench bench;
+  const Judgement judgement = bench.judge.judge(program_of("fail 1 hipNoSuchFunction\nsync device"), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kUnsupported);
+  EXPECT_EQ(judgement.reason, "hipNoSuchFunction");
+  EXPECT_EQ(bench.judge.judge(program_of("fail 1 hipGraphLaunch\nsync device"), {}).verdict, VerdictKind::kAgree);
+}
+
+TEST(Judge, WhatTheBaselineRefusesIsDiscardedAndNoDivergence) {
+  OtherTable refusing([](hip::Api& table) {
+    table.hipGraphInstantiate = [](hipGraphExec_t*, hipGraph_t, hipGraphNode_t*, char*, std::size_t) {
+      return hipErrorNotSupported;
+    };
+  });
+  ModelPlatform platform;
+  Executor subject(platform, StrategyKind::kPatch), baseline(refusing, StrategyKind::kRebuild);
+  const Judgement judgement = Judge(subject, baseline).judge(program_of("graph g0\ninstantiate e0 g0"), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiscarded) << described(judgement);
+  EXPECT_NE(judgement.reason.find("hipErrorNotSupported"), std::string::npos);
+}
+
+// A patcher that refuses every move as if the executor had mixed up addresses.
+class RefusesMoves final : public ExecPatcher {
+ public:
+  explicit RefusesMoves(const PatchTarget&) {}
+  hip::PatchResult patch(std::span<const hip::Move>) override {
+    return hip::PatchError{hip::PatchFailure::kBadMove, 0, "not where I have it"};
+  }
+  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override {}
+  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override {}
+};
+
+TEST(Judge, AMoveThatThePatcherCannotPlaceIsTheHarnesssError) {
+  Bench bench(StrategyKind::kPatch, [](const PatchTarget& target) -> std::unique_ptr<ExecPatcher> {
+    return std::make_unique<RefusesMoves>(target);
+  });
+  const Judgement judgement = bench.judge.judge(parsed(kExample), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kHarnessError);
+  EXPECT_EQ(judgement.reason, "not where I have it");
+}
+
+TEST(Judge, AnAgreementBreaksNothingAndDiffersInNothing) {
+  Bench bench;
+  const Judgement judgement = bench.judge.judge(parsed(kExample), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree);
+  EXPECT_TRUE(judgement.broken.empty());
+  EXPECT_TRUE(judgement.violations.empty());
+  EXPECT_TRUE(judgement.differences.empty());
+  for (const PropertyId id :
+       {PropertyId::kA1, PropertyId::kA2, PropertyId::kA4, PropertyId::kA5, PropertyId::kA6, PropertyId::kP1,
+        PropertyId::kP2, PropertyId::kP3, PropertyId::kP5, PropertyId::kP8, PropertyId::kP12}) {
+    EXPECT_GE(judgement.exercised[index_of(id)], 1u) << property(id).name;
+  }
+  for (const PropertyId id : {PropertyId::kA7, PropertyId::kP4, PropertyId::kP9}) {
+    EXPECT_EQ(judgement.exercised[index_of(id)], 0u) << property(id).name;
+  }
+}
+
+}  // namespace
+}  // namespace verify
