@@ -19,6 +19,7 @@
 
 #include "fuzz/finding.h"
 #include "fuzz/isolate.h"
+#include "fuzz/pipe.h"
 #include "fuzz/worker.h"
 #include "reports/json.h"
 #include "verify/program/features.h"
@@ -391,13 +392,7 @@ class Campaign {
     carrier.findings.push_back(
         make_finding(*setup_, shrunk.program, shrunk.judgement, index, verify::counted_commands(program)));
     const std::string line = reports::to_json(carrier).dump() + "\n";
-    std::size_t sent = 0;
-    while (sent < line.size()) {
-      const ssize_t n = write(fd, line.data() + sent, line.size() - sent);
-      if (n <= 0 && errno != EINTR) _exit(1);
-      sent += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
-    }
-    _exit(0);
+    _exit(write_all(fd, line) ? 0 : 1);
   }
 
   void take_shrunk(const nlohmann::json& line) {

@@ -74,6 +74,26 @@ std::string cause_of(const verify::Judgement& judgement) {
   return cause;
 }
 
+const char* verdict_name(verify::VerdictKind kind) {
+  switch (kind) {
+    case verify::VerdictKind::kAgree:
+      return "agree";
+    case verify::VerdictKind::kDiverge:
+      return "diverge";
+    case verify::VerdictKind::kKnownQuirk:
+      return "known_quirk";
+    case verify::VerdictKind::kPoisoned:
+      return "poisoned";
+    case verify::VerdictKind::kUnsupported:
+      return "unsupported";
+    case verify::VerdictKind::kDiscarded:
+      return "discarded";
+    case verify::VerdictKind::kHarnessError:
+      break;
+  }
+  return "harness_error";
+}
+
 verify::JudgeOptions campaign_checks(std::uint64_t index) {
   verify::JudgeOptions options;
   options.schedule_seed = 1 + index % kScheduleSeeds;

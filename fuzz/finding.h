@@ -11,6 +11,9 @@ namespace fuzz {
 // What two findings have in common when they are one bug: the property and the place, numbers left out.
 [[nodiscard]] std::string cause_of(const verify::Judgement& judgement);
 
+// "agree", "diverge", ...: as the JSON forms spell it.
+[[nodiscard]] const char* verdict_name(verify::VerdictKind kind);
+
 // The checks that a campaign makes of its `index`-th program, and what everything else makes of every program.
 [[nodiscard]] verify::JudgeOptions campaign_checks(std::uint64_t index);
 [[nodiscard]] verify::JudgeOptions all_checks(std::uint64_t schedule_seed);

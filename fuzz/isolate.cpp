@@ -12,6 +12,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "fuzz/pipe.h"
+
 namespace fuzz {
 
 namespace {
@@ -53,16 +55,6 @@ Judgement decode(const json& data) {
   return judgement;
 }
 
-void send(int fd, const std::string& text) {
-  std::size_t sent = 0;
-  while (sent < text.size()) {
-    const ssize_t n = write(fd, text.data() + sent, text.size() - sent);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(1);
-    sent += static_cast<std::size_t>(n);
-  }
-}
-
 // Everything until the other end closes; false when the time is up.
 bool receive(int fd, double timeout_seconds, std::string& text) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
@@ -98,8 +90,7 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(ends[0]);
-    send(ends[1], encode(setup.judge().judge(program, options)));
-    _exit(0);
+    _exit(write_all(ends[1], encode(setup.judge().judge(program, options))) ? 0 : 1);
   }
   close(ends[1]);
   std::string text;

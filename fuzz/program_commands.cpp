@@ -42,26 +42,6 @@ Judged judge_all(Setup& setup, const verify::Program& program) {
   return judged;
 }
 
-const char* verdict_name(verify::VerdictKind kind) {
-  switch (kind) {
-    case verify::VerdictKind::kAgree:
-      return "agree";
-    case verify::VerdictKind::kDiverge:
-      return "diverge";
-    case verify::VerdictKind::kKnownQuirk:
-      return "known_quirk";
-    case verify::VerdictKind::kPoisoned:
-      return "poisoned";
-    case verify::VerdictKind::kUnsupported:
-      return "unsupported";
-    case verify::VerdictKind::kDiscarded:
-      return "discarded";
-    case verify::VerdictKind::kHarnessError:
-      break;
-  }
-  return "harness_error";
-}
-
 int status_of(verify::VerdictKind kind) {
   switch (kind) {
     case verify::VerdictKind::kAgree:

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/finding.h"
+#include "fuzz/pipe.h"
 #include "verify/program/features.h"
 #include "verify/properties/property.h"
 
@@ -17,37 +18,6 @@ namespace fuzz {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
-
-// A reader that is gone ends the worker: nobody is left to work for.
-void write_line(int fd, const std::string& line) {
-  std::size_t sent = 0;
-  while (sent < line.size()) {
-    const ssize_t n = write(fd, line.data() + sent, line.size() - sent);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(0);
-    sent += static_cast<std::size_t>(n);
-  }
-}
-
-const char* kind_name(verify::VerdictKind kind) {
-  switch (kind) {
-    case verify::VerdictKind::kDiverge:
-      return "diverge";
-    case verify::VerdictKind::kKnownQuirk:
-      return "known_quirk";
-    case verify::VerdictKind::kPoisoned:
-      return "poisoned";
-    case verify::VerdictKind::kUnsupported:
-      return "unsupported";
-    case verify::VerdictKind::kDiscarded:
-      return "discarded";
-    case verify::VerdictKind::kHarnessError:
-      return "harness_error";
-    case verify::VerdictKind::kAgree:
-      break;
-  }
-  return "agree";
-}
 
 void note(Board& board, const verify::Judgement& judgement) {
   board.verdicts[static_cast<std::size_t>(judgement.verdict)].fetch_add(1, kRelaxed);
@@ -61,14 +31,15 @@ void note(Board& board, const verify::Judgement& judgement) {
 
 void report(int fd, std::uint64_t index, const verify::Judgement& judgement) {
   if (judgement.verdict == verify::VerdictKind::kAgree) return;
-  nlohmann::json line = {{"index", index}, {"kind", kind_name(judgement.verdict)}};
+  nlohmann::json line = {{"index", index}, {"kind", verdict_name(judgement.verdict)}};
   if (judgement.verdict == verify::VerdictKind::kDiverge) {
     line["property"] = verify::property(judgement.broken.front()).name;
     line["cause"] = cause_of(judgement);
   } else {
     line["reason"] = judgement.reason;
   }
-  write_line(fd, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  // A reader that is gone ends the worker: nobody is left to work for.
+  if (!write_all(fd, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) _exit(0);
 }
 
 }  // namespace
