@@ -135,7 +135,7 @@ std::vector<std::string> patcher_faults() {
   return ids;
 }
 INSTANTIATE_TEST_SUITE_P(Catalogue, EachFault, testing::ValuesIn(patcher_faults()),
-                         [](const testing::TestParamInfo<std::string>& info) { return info.param; });
+                         [](const testing::TestParamInfo<std::string>& each) { return each.param; });
 
 TEST(Faults, TheRealPatcherAgreesOnEveryProgramThatAFaultIsLookedForIn) {
   Bench real(verify::graph_patcher_factory());

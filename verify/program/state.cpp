@@ -85,10 +85,20 @@ bool same_topology(const GraphState& a, const GraphState& b) {
   return true;
 }
 
+// As the runtime counts them: those of this level.
+std::uint64_t nodes_in(const GraphState& graph) {
+  std::uint64_t count = 0;
+  for (const NodeState& node : graph.nodes) count += node.fan;
+  return count;
+}
+
 }  // namespace
 
 UpdateOutcome update_outcome(const GraphState& exec, const GraphState& graph) {
-  if (exec.nodes.size() != graph.nodes.size()) return UpdateOutcome::kTopologyChanged;
+  if (exec.nodes.size() != graph.nodes.size()) {
+    // A fan is as many nodes to the runtime, so graphs with different lists may still be of one size.
+    return nodes_in(exec) == nodes_in(graph) ? UpdateOutcome::kUndefinedHere : UpdateOutcome::kTopologyChanged;
+  }
   bool types_differ = false;
   for (std::size_t i = 0; i < exec.nodes.size(); ++i) {
     const NodeState &x = exec.nodes[i], &y = graph.nodes[i];
@@ -697,7 +707,10 @@ struct Applier {
   void operator()(const Synchronize& c) const {
     if (c.target == Target::kDevice) return state.synchronize_all();
     if (c.target == Target::kEvent) return state.synchronize_clock(state.events_.at(c.id).clock);
-    state.synchronize_clock(state.launch_clock(c.id));
+    // Only what the stream itself was given: whether the null stream's end is that of every blocking stream is not
+    // said.
+    const State::StreamState* stream = State::find(state.streams_, c.id);
+    if (stream != nullptr) state.synchronize_clock(stream->clock);
   }
   void operator()(const RecordEvent& c) const { state.events_.at(c.event).clock = state.launch_clock(c.stream); }
   void operator()(const WaitEvent& c) const {
