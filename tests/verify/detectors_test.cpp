@@ -162,8 +162,8 @@ class PatchesBasesOnly : public TinyPatcher {
   [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
                                            const hip::AddressTable& addresses) const override {
     hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    for (const hip::Relocation& relocation : recording_.nodes()[node].relocations) {
-      if (relocation.addend != 0) hip::write_address(record, relocation, addresses_[relocation.buffer]);
+    for (const hip::Relocation& relocation : recording.nodes()[node].relocations) {
+      if (relocation.addend != 0) hip::write_address(record, relocation, places[relocation.buffer]);
     }
     return record;
   }
@@ -181,9 +181,9 @@ class ForgetsTheSource : public TinyPatcher {
   [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
                                            const hip::AddressTable& addresses) const override {
     hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    for (const hip::Relocation& relocation : recording_.nodes()[node].relocations) {
+    for (const hip::Relocation& relocation : recording.nodes()[node].relocations) {
       if (relocation.field == hip::Field::kCopySource)
-        hip::write_address(record, relocation, addresses_[relocation.buffer]);
+        hip::write_address(record, relocation, places[relocation.buffer]);
     }
     return record;
   }
@@ -201,10 +201,10 @@ class MovesOneAfterTheOther : public TinyPatcher {
   using TinyPatcher::TinyPatcher;
   [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
                                            const hip::AddressTable&) const override {
-    const hip::RecordedNode& recorded = recording_.nodes()[node];
-    hip::NodeRecord record = recorded.record;
-    for (const hip::Relocation& relocation : recorded.relocations) {
-      hip::DeviceAddress base = addresses_[relocation.buffer];
+    const hip::RecordedNode& original = recording.nodes()[node];
+    hip::NodeRecord record = original.record;
+    for (const hip::Relocation& relocation : original.relocations) {
+      hip::DeviceAddress base = places[relocation.buffer];
       for (const hip::Move& move : moves) {
         if (base == move.from) base = move.to;
       }
@@ -233,7 +233,7 @@ class MixesUpTheBuffers : public TinyPatcher {
   [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
                                            const hip::AddressTable& addresses) const override {
     hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    const auto& relocations = recording_.nodes()[node].relocations;
+    const auto& relocations = recording.nodes()[node].relocations;
     hip::write_address(record, relocations.front(), addresses[relocations.back().buffer] + 128);
     return record;
   }
@@ -316,7 +316,7 @@ class CallsHipForNothing : public TinyPatcher {
   using TinyPatcher::TinyPatcher;
   void begin_patch(std::span<const hip::Move> moves) override {
     if (!moves.empty()) return;
-    EXPECT_EQ(api_.hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(table.hipDeviceSynchronize(), hipSuccess);
   }
 };
 
@@ -389,10 +389,10 @@ class UpdatesAnotherExec : public TinyPatcher {
     if (*first_ == nullptr) *first_ = target.exec;
   }
   void begin_patch(std::span<const hip::Move>) override {
-    if (*first_ == exec_) return;
+    if (*first_ == executable) return;
     hipGraphNode_t node = nullptr;
     hipGraphExecUpdateResult result{};
-    EXPECT_EQ(api_.hipGraphExecUpdate(*first_, graph_.graph, &node, &result), hipSuccess);
+    EXPECT_EQ(table.hipGraphExecUpdate(*first_, handles.graph, &node, &result), hipSuccess);
   }
 
  private:
@@ -426,7 +426,7 @@ class PatchesTheDefinition : public TinyPatcher {
  public:
   using TinyPatcher::TinyPatcher;
   hipError_t set(hip::NodeIndex node, hip::NodeRecord& record) override {
-    return set_graph_node(api_, graph_.nodes[node], record);
+    return set_graph_node(table, handles.nodes[node], record);
   }
 };
 
@@ -513,7 +513,7 @@ class LeaksAGraph : public TinyPatcher {
   using TinyPatcher::TinyPatcher;
   void begin_patch(std::span<const hip::Move>) override {
     hipGraph_t leaked = nullptr;
-    EXPECT_EQ(api_.hipGraphCreate(&leaked, 0), hipSuccess);
+    EXPECT_EQ(table.hipGraphCreate(&leaked, 0), hipSuccess);
   }
 };
 

@@ -49,7 +49,7 @@ hip::Api keeping_table() {
   hip::Api api;
   api.hipGraphAddKernelNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t* dependencies, std::size_t count,
                                  const hipKernelNodeParams* params) {
-    g_kept.dependencies = dependencies;
+    g_kept.dependencies = static_cast<const void*>(dependencies);
     g_kept.seen_count = count;
     keep_kernel(params);
     return hipSuccess;
@@ -211,7 +211,7 @@ TEST_F(Interposing, ThePackedBlockOfExtraReadsPoisonAfterwards) {
   EXPECT_EQ(table().hipGraphExecKernelNodeSetParams(nullptr, nullptr, &params), hipSuccess);
   EXPECT_EQ(g_kept.seen_block, 1u);
   EXPECT_TRUE(all_poison(g_kept.block, sizeof block));
-  EXPECT_TRUE(all_poison(g_kept.extra, 5 * sizeof(void*)));
+  EXPECT_TRUE(all_poison(static_cast<const void*>(g_kept.extra), 5 * sizeof(void*)));
   EXPECT_TRUE(all_poison(g_kept.params, sizeof params));
   EXPECT_EQ(block[0], 1u);
   EXPECT_EQ(extra[1], block);
@@ -230,7 +230,7 @@ TEST_F(Interposing, TheValuesBehindKernelParamsReadPoisonAfterwards) {
   EXPECT_EQ(table().hipGraphExecKernelNodeSetParams(nullptr, nullptr, &params), hipSuccess);
   EXPECT_EQ(g_kept.seen_value, 0x1234u);
   EXPECT_TRUE(all_poison(g_kept.first_value, sizeof out));
-  EXPECT_TRUE(all_poison(g_kept.kernel_params, sizeof values));
+  EXPECT_TRUE(all_poison(static_cast<const void*>(g_kept.kernel_params), sizeof values));
   EXPECT_EQ(out, 0x1234u);
 }
 

@@ -345,9 +345,12 @@ std::string described(const State& state) {
       AddNode command{0, node.id, node.params, {}, node.fan};
       for (const std::uint32_t index : node.after) command.after.push_back(index);
       text += print_command(command) + ";";
-      for (const ByteRange& r : node.ranges)
-        text +=
-            std::to_string(r.buffer) + ":" + std::to_string(r.lo) + "-" + std::to_string(r.hi) + (r.write ? "w" : "r");
+      for (const ByteRange& r : node.ranges) {
+        number(r.buffer);
+        number(static_cast<std::uint64_t>(r.lo));
+        number(static_cast<std::uint64_t>(r.hi));
+        number(r.write);
+      }
     }
   };
   for (const auto& [id, b] : state.buffers()) {

@@ -118,8 +118,8 @@ constexpr std::string_view kEveryCommand[] = {
     "memcpy g0.n4 dst=b1+0 src=b0+0 bytes=1 kind=h2d",
     "memcpy g0.n4 dst=b1+0 src=b0+0 bytes=1 kind=d2h fan=2",
     "memcpy3d g0.n5 dst=b1+0 src=b0+0 width=4 height=2 depth=3 dpitch=8 spitch=16 drows=2 srows=3 kind=d2d",
-    "memcpy3d g0.n5 dst=b1+0 src=b0+0 width=4 height=2 depth=3 dpitch=8 spitch=16 drows=2 srows=3 dpos=1,2,3 "
-    "spos=0,0,1 kind=d2d",
+    ("memcpy3d g0.n5 dst=b1+0 src=b0+0 width=4 height=2 depth=3 dpitch=8 spitch=16 drows=2 srows=3 dpos=1,2,3 "
+     "spos=0,0,1 kind=d2d"),
     "memset g0.n6 dst=b0+8 value=255 element=1 width=16",
     "memset g0.n6 dst=b0+8 value=4294967295 element=4 width=16 height=2 pitch=64",
     "host g0.n7 tag=9",

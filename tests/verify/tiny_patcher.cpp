@@ -68,11 +68,11 @@ hipError_t set_graph_node(const hip::Api& api, hipGraphNode_t node, hip::NodeRec
 }
 
 TinyPatcher::TinyPatcher(const PatchTarget& target)
-    : api_(target.api),
-      recording_(target.recording),
-      graph_(target.graph),
-      exec_(target.exec),
-      addresses_(target.addresses.begin(), target.addresses.end()) {}
+    : table(target.api),
+      recording(target.recording),
+      handles(target.graph),
+      executable(target.exec),
+      places(target.addresses.begin(), target.addresses.end()) {}
 
 bool TinyPatcher::moves_any_of(const hip::RecordedNode& node, std::span<const hip::Move> moves) {
   return std::any_of(node.relocations.begin(), node.relocations.end(),
@@ -94,41 +94,41 @@ bool TinyPatcher::gives_up_on(const hip::RecordedNode& node, std::span<const hip
 
 hip::NodeRecord TinyPatcher::record_for(hip::NodeIndex node, std::span<const hip::Move>,
                                         const hip::AddressTable& addresses) const {
-  return hip::relocated(recording_.nodes()[node], addresses);
+  return hip::relocated(recording.nodes()[node], addresses);
 }
 
 hipError_t TinyPatcher::set(hip::NodeIndex node, hip::NodeRecord& record) {
-  return exec_ == nullptr ? set_graph_node(api_, graph_.nodes[node], record)
-                          : set_exec_node(api_, exec_, graph_.nodes[node], record);
+  return executable == nullptr ? set_graph_node(table, handles.nodes[node], record)
+                               : set_exec_node(table, executable, handles.nodes[node], record);
 }
 
 hip::PatchResult TinyPatcher::patch(std::span<const hip::Move> moves) {
-  for (const hip::RecordedNode& node : recording_.nodes()) {
+  for (const hip::RecordedNode& node : recording.nodes()) {
     if (gives_up_on(node, moves)) return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "cannot know"};
   }
   begin_patch(moves);
-  hip::AddressTable moved = addresses_;
+  hip::AddressTable moved = places;
   for (const hip::Move& move : moves) {
     if (moved.size() <= move.buffer) moved.resize(move.buffer + std::size_t{1});
     moved[move.buffer] = move.to;
   }
-  for (hip::NodeIndex i = 0; i < recording_.nodes().size(); ++i) {
-    if (!needs_setting(recording_.nodes()[i], moves)) continue;
+  for (hip::NodeIndex i = 0; i < recording.nodes().size(); ++i) {
+    if (!needs_setting(recording.nodes()[i], moves)) continue;
     hip::NodeRecord record = record_for(i, moves, moved);
     const hipError_t code = set(i, record);
     if (code != hipSuccess) return hip::PatchError{hip::PatchFailure::kUnusable, code, "a setter failed"};
   }
-  addresses_ = moved;
+  places = moved;
   return hip::PatchReport{};
 }
 
 void TinyPatcher::replace(hip::NodeIndex node, hip::NodeRecord record, std::vector<hip::Relocation> relocations) {
-  recording_.replace(node, std::move(record), std::move(relocations));
+  recording.replace(node, std::move(record), std::move(relocations));
 }
 
-void TinyPatcher::replace_all(const hip::Recording& recording, std::span<const hip::DeviceAddress> addresses) {
-  recording_ = recording;
-  addresses_.assign(addresses.begin(), addresses.end());
+void TinyPatcher::replace_all(const hip::Recording& other, std::span<const hip::DeviceAddress> addresses) {
+  recording = other;
+  places.assign(addresses.begin(), addresses.end());
 }
 
 }  // namespace verify

@@ -25,7 +25,7 @@ class TinyPatcher : public ExecPatcher {
  protected:
   // ---- what may be broken
 
-  // Called once before the nodes are set, with `addresses_` still the old ones.
+  // Called once before the nodes are set, with `places` still the old ones.
   virtual void begin_patch(std::span<const hip::Move>) {}
   [[nodiscard]] virtual bool needs_setting(const hip::RecordedNode& node, std::span<const hip::Move> moves) const;
   [[nodiscard]] virtual bool gives_up_on(const hip::RecordedNode& node, std::span<const hip::Move> moves) const;
@@ -36,11 +36,11 @@ class TinyPatcher : public ExecPatcher {
 
   [[nodiscard]] static bool moves_any_of(const hip::RecordedNode& node, std::span<const hip::Move> moves);
 
-  const hip::Api& api_;
-  hip::Recording recording_;
-  hip::RecordedGraph graph_;
-  hipGraphExec_t exec_;
-  hip::AddressTable addresses_;
+  const hip::Api& table;
+  hip::Recording recording;
+  hip::RecordedGraph handles;
+  hipGraphExec_t executable;
+  hip::AddressTable places;
 };
 
 // Sets a node of an executable graph, or of a graph.
