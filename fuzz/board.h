@@ -5,9 +5,9 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 
+#include "hip/sync/sync.h"
 #include "verify/execute/observation.h"
 
 namespace fuzz {
@@ -16,7 +16,7 @@ inline constexpr std::size_t kMaxFeatures = 192;
 inline constexpr std::size_t kVerdicts = 7;
 
 struct Board {
-  using Counter = std::atomic<std::uint64_t>;  // relaxed throughout: they are statistics
+  using Counter = hip::sync::Atomic<std::uint64_t>;  // relaxed throughout: they are statistics
   static_assert(Counter::is_always_lock_free);
 
   Counter index;          // of the program being judged

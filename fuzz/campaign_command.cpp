@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +11,7 @@
 
 #include "fuzz/commands.h"
 #include "fuzz/files.h"
+#include "hip/sync/sync.h"
 #include "reports/json.h"
 #include "reports/report.h"
 #include "verify/properties/property.h"
@@ -20,8 +20,8 @@ namespace fuzz {
 
 namespace {
 
-std::atomic<int> g_interrupts{0};
-static_assert(std::atomic<int>::is_always_lock_free);
+hip::sync::Atomic<int> g_interrupts{0};
+static_assert(hip::sync::Atomic<int>::is_always_lock_free);
 
 void on_interrupt(int) {
   if (g_interrupts.fetch_add(1) >= 1) _exit(kInterrupted);  // a second Ctrl-C means now

@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <thread>
 
 #include "fuzz/commands.h"
+#include "hip/sync/sync.h"
 #include "verify/program/text.h"
 
 #ifndef HGCHECK_VERSION
@@ -129,7 +129,7 @@ Exit status: 0 no divergence, 1 divergence (or the fault was found), 2 usage or 
 int main(int argc, char** argv) {
   Commands commands;
   commands.campaign.campaign.version = HGCHECK_VERSION;
-  commands.campaign.campaign.jobs = std::clamp(std::thread::hardware_concurrency(), 1U, 256U);
+  commands.campaign.campaign.jobs = std::clamp(hip::sync::Thread::hardware_concurrency(), 1U, 256U);
   commands.app.set_version_flag("--version", std::string("hgcheck ") + HGCHECK_VERSION);
   commands.app.footer(kExamples);
   commands.app.require_subcommand(0, 1);
