@@ -1,0 +1,38 @@
+// The decoded instructions of a program, and what is asked about an address.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "model/gfx942/instruction.h"
+
+namespace gfx942 {
+
+class Code {
+ public:
+  // Decodes `bytes`, which lie at `address`, from front to end. What is not an instruction takes one dword.
+  void add_section(u64 address, std::vector<std::byte> bytes);
+  // Resolves branches; after the last section.
+  void link();
+
+  [[nodiscard]] const Instruction* instructions() const { return instructions_.data(); }
+  // The index of the instruction at `address`; kNoTarget when none starts there.
+  [[nodiscard]] u32 index_of(u64 address) const;
+  // The text of an instruction, from the disassembler again: only faults need it.
+  [[nodiscard]] std::string text_of(const Instruction& in) const;
+  [[nodiscard]] std::vector<std::string> unknown_instructions() const;
+
+ private:
+  struct Section {
+    u64 address;
+    std::vector<std::byte> bytes;
+    std::vector<u32> starts;  // for each dword the index of the instruction that starts there, or kNoTarget
+  };
+  [[nodiscard]] const Section* section_of(u64 address) const;
+
+  std::vector<Section> sections_;
+  std::vector<Instruction> instructions_;
+};
+
+}  // namespace gfx942

@@ -1,0 +1,25 @@
+// From the text of an instruction to what the interpreter runs.
+//
+// The grammar is that of LLVM's printer: a mnemonic, operands between commas, modifiers between spaces. Whatever is not
+// understood (a mnemonic, an operand, a modifier, or one where it means nothing) gives the handler run_unknown.
+#pragma once
+
+#include <string_view>
+
+#include "model/gfx942/instruction.h"
+
+namespace gfx942 {
+
+struct Encoded {
+  u64 address = 0;
+  u32 dword = 0;  // the first one
+  u8 dwords = 1;
+};
+
+[[nodiscard]] Instruction decode(std::string_view text, const Encoded& encoded);
+
+// Whether the instruction turns GPR-index mode on, and off.
+[[nodiscard]] bool starts_gpr_index(std::string_view text);
+[[nodiscard]] bool ends_gpr_index(std::string_view text);
+
+}  // namespace gfx942

@@ -1,0 +1,107 @@
+// An instruction as the interpreter runs it: what to call, and operands that need no text any more.
+#pragma once
+
+#include <array>
+
+#include "model/gfx942/types.h"
+
+namespace gfx942 {
+
+struct Wave;
+struct Instruction;
+
+// Executes one instruction for one wave.
+using Handler = void (*)(Wave&, const Instruction&);
+
+enum class Kind : u8 {
+  kNone,  // absent, or `off`
+  kVgpr,
+  kAgpr,      // lies behind the wave's accum_offset
+  kSgpr,      // numbered as in the encoding: VCC 106, M0 124, EXEC 126
+  kConstant,  // inline or literal, already in the operand's type
+  kScc,
+  kVccz,
+  kExecz,
+};
+
+// Which part of a source SDWA takes, which part of a destination it writes.
+enum class Select : u8 { kByte0, kByte1, kByte2, kByte3, kWord0, kWord1, kDword };
+
+inline constexpr u16 kVcc = 106;
+inline constexpr u16 kM0 = 124;
+inline constexpr u16 kExec = 126;
+
+struct Operand {
+  Kind kind = Kind::kNone;
+  Type type = Type::kNone;
+  bool plain = true;  // none of the following modifiers
+  bool negate = false;
+  bool absolute = false;
+  bool sign_extend = false;
+  bool permute = false;  // by the instruction's DPP control
+  bool high = false;     // op_sel: the high half of a 16-bit operand
+  Select select = Select::kDword;
+  u8 count = 1;  // registers
+  u16 index = 0;
+  u64 value = 0;
+};
+
+// Data-parallel primitives: src0 is fetched from another lane.
+struct Dpp {
+  enum class Control : u8 {
+    kNone,
+    kQuadPerm,
+    kRowShl,
+    kRowShr,
+    kRowRor,
+    kWaveShl,
+    kWaveRol,
+    kWaveShr,
+    kWaveRor,
+    kRowMirror,
+    kRowHalfMirror,
+    kRowBroadcast15,
+    kRowBroadcast31,
+    kRowNewBroadcast,
+  };
+  Control control = Control::kNone;
+  u8 amount = 0;             // of a shift; the lane of a broadcast
+  std::array<u8, 4> quad{};  // of kQuadPerm
+  u8 row_mask = 0xf;
+  u8 bank_mask = 0xf;
+  bool bound_control = false;  // an invalid source lane reads zero instead of disabling the lane
+};
+
+enum class Segment : u8 { kFlat, kGlobal, kScratch };
+enum class Unused : u8 { kPad, kSign, kPreserve };  // SDWA's dst_unused
+
+inline constexpr u32 kOperands = 6;
+inline constexpr u32 kNoTarget = ~0u;
+
+struct Instruction {
+  Handler handler = nullptr;
+  Handler indexed = nullptr;  // in GPR-index mode: what the handler calls once the registers are known
+  u64 address = 0;
+  std::array<Operand, kOperands> op{};
+  i32 offset = 0;          // of a memory access; the first of a ds_*2
+  i32 offset1 = 0;         // the second of a ds_*2
+  u32 target = kNoTarget;  // of a branch: an index
+  u16 simm16 = 0;          // the low half of the first dword
+  u8 dwords = 1;
+  bool plain = true;  // the destination is written whole: no clamp, omod, SDWA, DPP or op_sel on it
+  bool clamp = false;
+  i8 omod = 0;  // result times 2^omod
+  bool device_scope = false;
+  bool destination_high = false;
+  bool preserve_high = false;
+  Segment segment = Segment::kGlobal;
+  Select destination_select = Select::kDword;
+  Unused unused = Unused::kPad;
+  u8 op_sel = 0;
+  u8 op_sel_hi = 0;
+  u8 neg_lo = 0;
+  u8 neg_hi = 0;
+  Dpp dpp{};
+};
+
+}  // namespace gfx942

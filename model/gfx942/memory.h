@@ -1,0 +1,38 @@
+// What an interpreted kernel may touch outside of its own LDS and scratch.
+//
+// The implementation knows the live allocations. The bytes behind an address that is a multiple of 8 must be aligned to
+// 8, because atomic operations are done on them. It is asked anew for every instruction that touches memory, so that an
+// allocation freed while a kernel runs is gone for the next instruction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace gfx942 {
+
+// Live bytes: [begin, end), the first of them behind `bytes`. Null bytes: the access is not legal.
+struct Extent {
+  std::byte* bytes = nullptr;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+class Memory {
+ public:
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  virtual ~Memory() = default;
+
+  // A stretch of one live allocation around [address, address + size) in which every access of the same kind is legal
+  // (the more of the allocation, the fewer questions). The answer is used for the lanes of one instruction only, and
+  // must stay readable (or writable) until the next question or the end of run().
+  [[nodiscard]] virtual Extent reach(std::uint64_t address, std::size_t size, bool write) = 0;
+
+  // Why the access is not legal, for the text of the fault: the allocation that the address used to belong to, or the
+  // nearest one. Called after reach() said no.
+  [[nodiscard]] virtual std::string explain(std::uint64_t address, std::size_t size, bool write) = 0;
+};
+
+}  // namespace gfx942

@@ -1,0 +1,108 @@
+// A loaded code object: decoded instructions, and the kernels that they belong to.
+//
+// load() reads an ELF code object for gfx942 (code object version 4 or later), takes its segments to `base`, applies
+// relocations and decodes every executable segment once, through LLVM's disassembler. Execution never looks at text.
+// The segments are the caller's to put into memory: a kernel reads its constants and writes its variables there.
+//
+// An instruction that the table does not have, or that the disassembler refuses, is kept and ends the launch when it is
+// executed, not before. The bytes may be hostile: what cannot be read is an error, nothing crashes.
+// Not checked: the metadata note (hip/code_object reads it), and that a relocation's symbol is defined by another
+// object (it is refused).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "model/gfx942/types.h"
+
+namespace gfx942 {
+
+inline constexpr std::size_t kMaxCodeBytes = std::size_t{1} << 28;   // of one executable segment
+inline constexpr std::size_t kMaxImageBytes = std::size_t{1} << 30;  // of all segments
+
+// A kernel descriptor, by the fields of AMDGPU's usage document.
+struct Kernel {
+  std::string name;       // without ".kd"
+  u64 descriptor = 0;     // its address: what a dispatch packet's kernel_object holds
+  u64 entry = 0;          // the address of the first instruction
+  u32 group_bytes = 0;    // LDS, static
+  u32 private_bytes = 0;  // scratch of a work item
+  u32 kernarg_bytes = 0;
+  u32 vgprs = 0;         // allocated, accumulation registers included
+  u32 accum_offset = 0;  // where these start
+  u32 user_sgprs = 0;
+  u32 mode = 0;            // the initial MODE: float rounding and denormals
+  u32 work_item_ids = 0;   // 0: x, 1: x and y, 2: all three; packed into v0 in any case
+  u32 preload_words = 0;   // of the kernel arguments, into user SGPRs
+  u32 preload_offset = 0;  // in words
+  bool dispatch_ptr = false;
+  bool queue_ptr = false;
+  bool kernarg_ptr = false;
+  bool dispatch_id = false;
+  bool flat_scratch_init = false;
+  bool private_segment_size = false;
+  bool private_segment_buffer = false;
+  bool work_group_id[3] = {};
+  bool work_group_info = false;
+  bool dynamic_stack = false;
+  bool wave32 = false;
+};
+
+// Bytes that the caller puts at `address` before a kernel runs; relocations are applied.
+struct LoadedSegment {
+  u64 address = 0;
+  std::vector<std::byte> bytes;
+  bool writable = false;
+  bool executable = false;
+};
+
+// A named object of the code object, for hipModuleGetGlobal and the like.
+struct Variable {
+  std::string name;
+  u64 address = 0;
+  u64 size = 0;
+};
+
+struct LoadError {
+  std::string text;
+};
+
+class Code;
+
+class Program {
+ public:
+  // `base` is where address 0 of the code object goes; a multiple of 4096.
+  [[nodiscard]] static std::variant<Program, LoadError> load(std::span<const std::byte> elf, u64 base);
+
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
+  [[nodiscard]] std::span<const Kernel> kernels() const { return kernels_; }
+  [[nodiscard]] const Kernel* find_kernel(std::string_view name) const;
+  // By the address of its descriptor.
+  [[nodiscard]] const Kernel* kernel_at(u64 descriptor) const;
+  [[nodiscard]] std::span<const Variable> variables() const { return variables_; }
+  [[nodiscard]] std::span<const LoadedSegment> segments() const { return segments_; }
+  // The bytes of address space that the segments span, from `base`.
+  [[nodiscard]] u64 extent() const { return extent_; }
+  // The texts of the instructions that the interpreter does not know, each once, in order: what a launch could end at.
+  [[nodiscard]] std::vector<std::string> unknown_instructions() const;
+  [[nodiscard]] const Code& code() const { return *code_; }
+
+ private:
+  Program();
+
+  std::vector<Kernel> kernels_;
+  std::vector<Variable> variables_;
+  std::vector<LoadedSegment> segments_;
+  u64 extent_ = 0;
+  std::unique_ptr<const Code> code_;
+};
+
+}  // namespace gfx942

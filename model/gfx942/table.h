@@ -1,0 +1,80 @@
+// The table of semantics: one entry for each mnemonic, by the names of the ISA document.
+//
+// A name is the mnemonic without the suffix of its encoding (_e32, _e64, _sdwa, _dpp). Integer operations that saturate
+// under `clamp` have an entry of their own, "<name> clamp"; a clamp on any other integer operation is not known.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "model/gfx942/instruction.h"
+
+namespace gfx942 {
+
+// How the text of an instruction becomes operands.
+enum class Shape : u8 {
+  kPlain,         // in the order of the text, typed by Semantics::types
+  kNoOperands,    // whatever the text says is not looked at
+  kBranch,        // the low half of the dword, times four, from the next instruction
+  kCallBranch,    // the same, after a destination
+  kFirstOperand,  // the first operand is looked at
+  kImmediate,     // one operand, the rest is in the low half of the dword (s_getreg, s_setreg)
+  kScalarLoad,    // destination, base, offset
+  kLoad,          // destination, address[, base]
+  kStore,         // address, data[, base]
+  kAtomic,        // [destination,] address, data[, base]
+};
+
+struct Semantics {
+  Handler handler = nullptr;
+  Shape shape = Shape::kPlain;
+  std::array<Type, kOperands> types{};
+  Segment segment = Segment::kGlobal;
+  u8 optional_operands = 0;       // of the last ones
+  bool preserve_high = false;     // a 16-bit result leaves the other half of the register alone
+  bool destination_high = false;  // a 16-bit result goes to the high half
+  u8 first_source = 1;            // the operand that SDWA calls src0 and DPP permutes
+  bool packed = false;            // VOP3P: op_sel and neg are for halves
+  bool accumulates = false;       // the last source is the destination and does not stand in the text
+};
+
+class Table {
+ public:
+  void add(std::string name, const Semantics& semantics) { entries_.insert_or_assign(std::move(name), semantics); }
+  [[nodiscard]] const Semantics* find(std::string_view name) const {
+    const auto it = entries_.find(name);
+    return it == entries_.end() ? nullptr : &it->second;
+  }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+ private:
+  std::map<std::string, Semantics, std::less<>> entries_;
+};
+
+[[nodiscard]] const Table& semantics_table();
+
+void add_scalar_operations(Table& table);      // sop.cpp
+void add_scalar_control(Table& table);         // sop_control.cpp
+void add_scalar_memory(Table& table);          // smem.cpp
+void add_vector_integers(Table& table);        // vop_int.cpp
+void add_vector_short_integers(Table& table);  // vop_short.cpp
+void add_vector_floats(Table& table);          // vop_float.cpp
+void add_vector_doubles(Table& table);         // vop_double.cpp
+void add_divisions(Table& table);              // vop_division.cpp
+void add_vector_halves(Table& table);          // vop_half.cpp
+void add_conversions(Table& table);            // vop_convert.cpp
+void add_compares(Table& table);               // vop_compare.cpp
+void add_lane_operations(Table& table);        // vop_lane.cpp
+void add_packed_operations(Table& table);      // vop_packed.cpp
+void add_vector_memory(Table& table);          // flat.cpp
+void add_vector_atomics(Table& table);         // flat_atomics.cpp
+void add_local_memory(Table& table);           // ds.cpp
+void add_local_atomics(Table& table);          // ds_atomics.cpp
+
+// The handler of what the table does not have: ends the launch and names the instruction.
+void run_unknown(Wave& w, const Instruction& in);
+// The handler behind the last instruction.
+void run_past_the_end(Wave& w, const Instruction& in);
+
+}  // namespace gfx942

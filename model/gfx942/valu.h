@@ -1,0 +1,180 @@
+// Vector instructions from functions on one lane.
+//
+// vector<(F)>() makes a table entry from a captureless function F (in parentheses: GCC 12 takes a `>` in its body for
+// the end of the arguments): its parameter types are the types of the sources, its result type that of the destination.
+// The loop over lanes computes all 64 (no operation traps), and the write is masked.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "model/gfx942/lanes.h"
+#include "model/gfx942/table.h"
+
+namespace gfx942 {
+
+template <class T>
+inline constexpr bool kWide = sizeof(T) == 8;
+
+template <class T>
+T from_bits(u32 low, u32 high) {
+  if constexpr (kWide<T>) {
+    return std::bit_cast<T>(low | static_cast<u64>(high) << 32);
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(low);
+  } else {
+    return std::bit_cast<T>(static_cast<u16>(low));
+  }
+}
+
+template <class T>
+u32 low_bits(T value) {
+  if constexpr (kWide<T>) {
+    return static_cast<u32>(std::bit_cast<u64>(value));
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<u32>(value);
+  } else {
+    return std::bit_cast<u16>(value);
+  }
+}
+
+template <class T>
+u32 high_bits(T value) {
+  return static_cast<u32>(std::bit_cast<u64>(value) >> 32);
+}
+
+[[nodiscard]] inline bool flushes(const Wave& w, Type type) {
+  return type == Type::kF32 ? w.mode.flush32 : is_float(type) && w.mode.flush64;
+}
+
+// One source operand of type T, for all lanes.
+template <class T>
+class Lanes {
+ public:
+  Lanes(Wave& w, const Instruction& in, u32 operand) : low_(read_lanes(w, in, in.op[operand], 0, rows_[0])) {
+    if constexpr (kWide<T>) high_ = read_lanes(w, in, in.op[operand], 1, rows_[1]);
+    if constexpr (is_float(kTypeOf<T>)) {
+      if (flushes(w, kTypeOf<T>)) flush();
+    }
+  }
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
+
+  [[nodiscard]] T operator[](u32 lane) const {
+    if constexpr (kWide<T>) {
+      return from_bits<T>(low_[lane], high_[lane]);
+    } else {
+      return from_bits<T>(low_[lane], 0);
+    }
+  }
+
+ private:
+  void flush() {
+    if (low_ != rows_[0].lane) std::memcpy(rows_[0].lane, low_, sizeof(Row));
+    low_ = rows_[0].lane;
+    if constexpr (kWide<T>) {
+      if (high_ != rows_[1].lane) std::memcpy(rows_[1].lane, high_, sizeof(Row));
+      high_ = rows_[1].lane;
+    }
+    flush_denormals(kTypeOf<T>, rows_[0], rows_[kWide<T> ? 1 : 0]);
+  }
+
+  Row rows_[kWide<T> ? 2 : 1];
+  const u32* low_;
+  const u32* high_ = nullptr;
+};
+
+// A result of type T, for all lanes, written by store().
+template <class T>
+class Result {
+ public:
+  void set(u32 lane, T value) {
+    rows_[0].lane[lane] = low_bits(value);
+    if constexpr (kWide<T>) rows_[1].lane[lane] = high_bits(value);
+  }
+  void store(Wave& w, const Instruction& in, u32 operand) {
+    if constexpr (is_float(kTypeOf<T>)) {
+      if (flushes(w, kTypeOf<T>)) flush_denormals(kTypeOf<T>, rows_[0], rows_[kWide<T> ? 1 : 0]);
+    }
+    if constexpr (kWide<T>) {
+      commit_pair(w, in, in.op[operand], rows_[0], rows_[1]);
+    } else {
+      commit(w, in, in.op[operand], 0, rows_[0]);
+    }
+  }
+
+ private:
+  Row rows_[kWide<T> ? 2 : 1];
+};
+
+template <class F>
+struct Signature;
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const> {
+  using Return = R;
+  using Arguments = std::tuple<A...>;
+  static constexpr u32 kCount = sizeof...(A);
+};
+template <auto F>
+using SignatureOf = Signature<decltype(&std::remove_cvref_t<decltype(F)>::operator())>;
+
+// Source I of a lane function: the number keeps two of one type apart.
+template <u32 I, class T>
+struct Source : Lanes<T> {
+  using Lanes<T>::Lanes;
+};
+
+template <class Numbers, class Arguments>
+struct Sources;
+template <u32... I, class... A>
+struct Sources<std::integer_sequence<u32, I...>, std::tuple<A...>> : Source<I, A>... {
+  Sources(Wave& w, const Instruction& in, u32 first) : Source<I, A>(w, in, first + I)... {}
+
+  template <auto F>
+  [[nodiscard]] auto call(u32 lane) const {
+    return F((*static_cast<const Source<I, A>*>(this))[lane]...);
+  }
+};
+
+template <auto F>
+using SourcesOf = Sources<std::make_integer_sequence<u32, SignatureOf<F>::kCount>, typename SignatureOf<F>::Arguments>;
+
+template <auto F>
+void run_vector(Wave& w, const Instruction& in) {
+  const SourcesOf<F> sources(w, in, 1);
+  Result<typename SignatureOf<F>::Return> result;
+  for (u32 lane = 0; lane < kLanes; ++lane) result.set(lane, sources.template call<F>(lane));
+  result.store(w, in, 0);
+}
+
+template <class R, class... A>
+constexpr std::array<Type, kOperands> types_of() {
+  return {kTypeOf<R>, kTypeOf<A>...};
+}
+
+template <auto F>
+constexpr std::array<Type, kOperands> vector_types() {
+  using S = SignatureOf<F>;
+  return []<class... A>(std::type_identity<std::tuple<A...>>) {
+    return types_of<typename S::Return, A...>();
+  }(std::type_identity<typename S::Arguments>{});
+}
+
+template <auto F>
+Semantics vector() {
+  Semantics s;
+  s.handler = &run_vector<F>;
+  s.types = vector_types<F>();
+  return s;
+}
+
+// An operation whose last source is its destination (fmac): the decoder repeats the first operand at the end.
+template <auto F>
+Semantics accumulating() {
+  Semantics s = vector<F>();
+  s.accumulates = true;
+  return s;
+}
+
+}  // namespace gfx942
