@@ -107,9 +107,10 @@ class Campaign {
       result.properties[std::string(property.name)] = {};
       result.property_sentences[std::string(property.name)] = property.sentence;
     }
-    result.sampling = {{"P2, everything else compared around each exec operation", "1 in 8 programs"},
-                       {"P4, every call fails in turn", "1 in 64 programs"},
-                       {"P9, equal variants", "1 in 16 programs"}};
+    result.sampling = {
+        {"P2, everything else compared around each exec operation", fmt::format("1 in {} programs", kIsolationEvery)},
+        {"P4, every call fails in turn", fmt::format("1 in {} programs", kEveryCallFailsEvery)},
+        {"P9, equal variants", fmt::format("1 in {} programs", kHoweverBuiltEvery)}};
   }
   Campaign(const Campaign&) = delete;
   Campaign& operator=(const Campaign&) = delete;

@@ -15,9 +15,6 @@ namespace fuzz {
 
 namespace {
 
-constexpr unsigned kIsolationEvery = 8;
-constexpr unsigned kEveryCallFailsEvery = 64;
-constexpr unsigned kHoweverBuiltEvery = 16;
 constexpr unsigned kScheduleSeeds = 4;
 
 // Numbers and what follows the first parenthesis differ from program to program.

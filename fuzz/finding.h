@@ -14,6 +14,11 @@ namespace fuzz {
 // "agree", "diverge", ...: as the JSON forms spell it.
 [[nodiscard]] const char* verdict_name(verify::VerdictKind kind);
 
+// Checks that need many runs of a program are made of one in that many; reports state the rates.
+inline constexpr unsigned kIsolationEvery = 8;
+inline constexpr unsigned kEveryCallFailsEvery = 64;
+inline constexpr unsigned kHoweverBuiltEvery = 16;
+
 // The checks that a campaign makes of its `index`-th program, and what everything else makes of every program.
 [[nodiscard]] verify::JudgeOptions campaign_checks(std::uint64_t index);
 [[nodiscard]] verify::JudgeOptions all_checks(std::uint64_t schedule_seed);

@@ -1,6 +1,8 @@
 // The host model as a platform: the model behind its C ABI, with the project's kernels loaded.
 //
-// Signatures come from the embedded code object's metadata where the build has one, semantics from the host functions.
+// Signatures are those of kernel_catalogue(), which tests hold against the code object's metadata; semantics are the
+// host functions. (Behind lib=libhgmodel.so the same kernels come in as a module, with signatures read from its
+// metadata.)
 #pragma once
 
 #include <memory>
