@@ -19,19 +19,20 @@
 
 #include "fuzz/finding.h"
 #include "fuzz/isolate.h"
-#include "fuzz/pipe.h"
 #include "fuzz/worker.h"
 #include "reports/json.h"
 #include "verify/program/features.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
+#include "verify/subject/process.h"
 
 namespace fuzz {
 
 namespace {
 
 constexpr int kPollMilliseconds = 100;
-constexpr std::size_t kMaxLine = 1 << 20;  // of what a child writes; longer is a child gone mad
+constexpr double kMaxRunsAJudgement = 100;  // every call failing in turn, equal variants, causes told apart
+constexpr std::size_t kMaxLine = 1 << 20;   // of what a child writes; longer is a child gone mad
 
 // The read end of a pipe to a child, line by line.
 class Lines {
@@ -212,7 +213,7 @@ class Campaign {
       } else if (WIFEXITED(status) && WEXITSTATUS(status) == kRestart) {
         go_on_behind(worker, worker.board->index.load());
       } else {
-        lost(worker, describe_wait_status(status));
+        lost(worker, verify::describe_wait_status(status));
       }
     }
     int status = 0;
@@ -249,8 +250,7 @@ class Campaign {
     for (Worker& worker : workers_) {
       const std::uint64_t busy = worker.board->busy_since_ns.load(std::memory_order_acquire);
       // The worker's clock may be read just before it moves on: look twice, a poll apart, before killing.
-      if (worker.pid < 0 || busy == 0 || seconds_since(std::min(busy, steady_ns())) < options_.program_timeout)
-        continue;
+      if (worker.pid < 0 || busy == 0 || seconds_since(std::min(busy, steady_ns())) < judgement_timeout()) continue;
       kill(worker.pid, SIGKILL);
       int status = 0;
       waitpid(worker.pid, &status, 0);
@@ -260,11 +260,16 @@ class Campaign {
       lost(worker, "hung");
     }
     if (shrinking_.pid >= 0 &&
-        seconds_since(shrinking_.started_ns) > options_.shrink_seconds + 4 * options_.program_timeout) {
+        seconds_since(shrinking_.started_ns) > options_.shrink_seconds + 4 * options_.setup.program_timeout) {
       kill(shrinking_.pid, SIGKILL);
     }
     const bool time_is_up = options_.seconds > 0 && seconds_since(started_ns_) >= options_.seconds;
     if ((time_is_up || fault_found_) && !stopping_) stop_workers();
+  }
+
+  // A subject process is watched by whoever runs it, each run by itself; the worker around it only should not hang.
+  [[nodiscard]] double judgement_timeout() const {
+    return setup_->contained() ? kMaxRunsAJudgement * options_.setup.program_timeout : options_.setup.program_timeout;
   }
 
   void stop_workers() {
@@ -386,14 +391,14 @@ class Campaign {
     std::signal(SIGINT, SIG_IGN);
     const std::uint64_t index = indices_[finding];
     const verify::Program program = program_of(index);
-    const Shrunk shrunk =
-        shrink_finding(*setup_, program, campaign_checks(index), options_.program_timeout, options_.shrink_seconds);
+    const Shrunk shrunk = shrink_finding(*setup_, program, campaign_checks(index), options_.setup.program_timeout,
+                                         options_.shrink_seconds);
     if (!shrunk.reproduced) _exit(1);
     verify::CampaignResult carrier;  // a finding travels as a report of one
     carrier.findings.push_back(
         make_finding(*setup_, shrunk.program, shrunk.judgement, index, verify::counted_commands(program)));
     const std::string line = reports::to_json(carrier).dump() + "\n";
-    _exit(write_all(fd, line) ? 0 : 1);
+    _exit(verify::write_all(fd, line) ? 0 : 1);
   }
 
   void take_shrunk(const nlohmann::json& line) {

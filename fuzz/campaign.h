@@ -26,7 +26,6 @@ struct CampaignOptions {
   unsigned jobs = 1;
   std::uint64_t shard = 1, shards = 1;
   std::vector<std::string> properties;  // findings of others are not reported; empty: all
-  double program_timeout = 10;          // seconds
   double shrink_seconds = 60;           // for one finding, and for all that still wait when the last program is done
   std::set<std::string> accepted;       // causes that are known
   std::string report;                   // folder, or empty

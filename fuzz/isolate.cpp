@@ -12,7 +12,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "fuzz/pipe.h"
+#include "verify/subject/process.h"
 
 namespace fuzz {
 
@@ -90,7 +90,7 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(ends[0]);
-    _exit(write_all(ends[1], encode(setup.judge().judge(program, options))) ? 0 : 1);
+    _exit(verify::write_all(ends[1], encode(setup.judge().judge(program, options))) ? 0 : 1);
   }
   close(ends[1]);
   std::string text;
@@ -101,20 +101,17 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   if (!answered) return {{}, fmt::format("hung: no answer within {} seconds", timeout_seconds)};
   const json data = json::parse(text, nullptr, false);
-  if (data.is_discarded() || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return {{}, describe_wait_status(status)};
+  if (data.is_discarded() || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return {{}, verify::describe_wait_status(status)};
   return {decode(data), {}};
 }
 
 }  // namespace
 
-std::string describe_wait_status(int status) {
-  if (WIFSIGNALED(status))
-    return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  return fmt::format("exit status {}", WIFEXITED(status) ? WEXITSTATUS(status) : status);
-}
-
 verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
                                  double timeout_seconds) {
+  // The subject is a process already, and its death is part of what it observed.
+  if (setup.contained()) return setup.judge().judge(program, options);
   ChildResult result = judge_in_child(setup, program, options, timeout_seconds);
   if (result.judgement) return std::move(*result.judgement);
   const auto survives = [&](bool verify::JudgeOptions::* without) {

@@ -11,7 +11,4 @@ namespace fuzz {
 [[nodiscard]] verify::Judgement judge_isolated(Setup& setup, const verify::Program& program,
                                                const verify::JudgeOptions& options, double timeout_seconds);
 
-// "killed by signal 11 (Segmentation fault)", "exit status 3".
-[[nodiscard]] std::string describe_wait_status(int status);
-
 }  // namespace fuzz

@@ -66,7 +66,7 @@ struct Commands {
     c->add_option("--jobs", o.jobs, "Worker processes")->check(CLI::Range(1U, 256U))->capture_default_str();
     c->add_option("--shard", shard, "I/N: only every N-th program, beginning with the I-th");
     c->add_option("--property", o.properties, "Report findings of these properties only")->take_all();
-    c->add_option("--program-timeout", o.program_timeout, "Seconds after which a program hangs")
+    c->add_option("--program-timeout", o.setup.program_timeout, "Seconds after which a program hangs")
         ->check(CLI::Range(0.1, 86400.0))
         ->capture_default_str();
     c->add_option("--accept", campaign.accept, "File of causes that are known, one a line: they do not count");

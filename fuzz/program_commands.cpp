@@ -12,6 +12,7 @@
 #include "fuzz/isolate.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
+#include "verify/subject/process.h"
 
 namespace fuzz {
 
@@ -118,7 +119,7 @@ void print_trace(Setup& setup, const verify::Program& program) {
   }
   int status = 0;
   if (child > 0 && waitpid(child, &status, 0) == child && status != 0) {
-    std::cout << "the trace ends here: " << describe_wait_status(status) << "\n";
+    std::cout << "the trace ends here: " << verify::describe_wait_status(status) << "\n";
   }
 }
 

@@ -7,30 +7,36 @@ namespace fuzz {
 namespace {
 
 hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* option, const std::string& text,
-                                                           std::optional<verify::PatcherFactory> patchers) {
+                                                           const verify::SubjectOptions& options) {
   const hip::Result<verify::SubjectName> name = verify::parse_subject(text);
   if (!name) return hip::Error{name.error().code, fmt::format("{}: {}", option, name.error().message)};
-  hip::Result<std::unique_ptr<verify::Subject>> subject = verify::Subject::make(name.value(), std::move(patchers));
+  hip::Result<std::unique_ptr<verify::Subject>> subject = verify::Subject::make(name.value(), options);
   if (!subject) return hip::Error{subject.error().code, fmt::format("{}: {}", option, subject.error().message)};
+  // Started here once, so that one that cannot run says so before any work; workers start their own.
+  if (const hip::Status started = subject.value()->start(); !started) {
+    return hip::Error{started.error().code, fmt::format("{}: {}", option, started.error().message)};
+  }
+  subject.value()->runner().start_afresh();
   return subject;
 }
 
 }  // namespace
 
 hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
-  std::optional<verify::PatcherFactory> patchers;
-  if (options.patchers) patchers = options.patchers;
+  verify::SubjectOptions subject_options;
+  subject_options.program_timeout = options.program_timeout;
+  if (options.patchers) subject_options.patchers = options.patchers;
   if (!options.fault.empty()) {
     const Fault* fault = find_fault(options.fault);
     if (fault == nullptr) {
       return hip::Error{1, fmt::format("--fault: there is no fault '{}'; 'hgcheck faults' lists them", options.fault)};
     }
-    patchers = fault->patchers;
+    subject_options.patchers = fault->patchers;
   }
-  hip::Result<std::unique_ptr<verify::Subject>> subject =
-      make_subject("--subject", options.subject, std::move(patchers));
+  hip::Result<std::unique_ptr<verify::Subject>> subject = make_subject("--subject", options.subject, subject_options);
   if (!subject) return subject.error();
-  hip::Result<std::unique_ptr<verify::Subject>> baseline = make_subject("--baseline", options.baseline, {});
+  hip::Result<std::unique_ptr<verify::Subject>> baseline =
+      make_subject("--baseline", options.baseline, {{}, options.program_timeout});
   if (!baseline) return baseline.error();
   return std::unique_ptr<Setup>(new Setup(options, std::move(subject).value(), std::move(baseline).value()));
 }

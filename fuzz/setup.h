@@ -6,15 +6,16 @@
 
 #include "fuzz/faults/catalogue.h"
 #include "hip/result/result.h"
-#include "verify/execute/subject.h"
 #include "verify/oracle/judge.h"
+#include "verify/subject/subject.h"
 
 namespace fuzz {
 
 struct SetupOptions {
   std::string subject = "model:patch";
   std::string baseline = "model:rebuild";
-  std::string fault;  // of the catalogue, or empty
+  std::string fault;            // of the catalogue, or empty
+  double program_timeout = 10;  // seconds for one run in a subject process
   // Stands in for the real patcher where it is not a fault by name (somebody else's, a test's); empty: the real one.
   verify::PatcherFactory patchers;
 };
@@ -25,10 +26,12 @@ class Setup {
   static hip::Result<std::unique_ptr<Setup>> make(const SetupOptions& options);
 
   [[nodiscard]] verify::Judge& judge() { return judge_; }
-  [[nodiscard]] verify::Executor& subject() { return subject_->executor(); }
+  [[nodiscard]] verify::Runner& subject() { return subject_->runner(); }
   [[nodiscard]] const SetupOptions& options() const { return options_; }
   // Whether a program that diverged may have brought a runtime down for those that follow in this process.
   [[nodiscard]] bool fragile() const { return subject_->fragile() || baseline_->fragile(); }
+  // Whether a crash or a hang of the subject stays in a process of the subject's own.
+  [[nodiscard]] bool contained() const { return subject_->runner().contained(); }
   // " --subject S --fault F" as far as they are not the defaults.
   [[nodiscard]] std::string arguments() const;
 
@@ -37,7 +40,7 @@ class Setup {
       : options_(std::move(options)),
         subject_(std::move(subject)),
         baseline_(std::move(baseline)),
-        judge_(subject_->executor(), baseline_->executor()) {}
+        judge_(subject_->runner(), baseline_->runner()) {}
   SetupOptions options_;
   std::unique_ptr<verify::Subject> subject_;
   std::unique_ptr<verify::Subject> baseline_;

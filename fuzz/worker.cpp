@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/finding.h"
-#include "fuzz/pipe.h"
 #include "verify/program/features.h"
 #include "verify/properties/property.h"
+#include "verify/subject/process.h"
 
 namespace fuzz {
 
@@ -39,7 +39,7 @@ void report(int fd, std::uint64_t index, const verify::Judgement& judgement) {
     line["reason"] = judgement.reason;
   }
   // A reader that is gone ends the worker: nobody is left to work for.
-  if (!write_all(fd, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) _exit(0);
+  if (!verify::write_all(fd, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) _exit(0);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ fuzz::CampaignOutcome campaign(void (*strike)(), std::uint64_t programs, double 
   options.setup = struck_by(strike);
   options.programs = programs;
   options.jobs = 2;
-  options.program_timeout = timeout;
+  options.setup.program_timeout = timeout;
   options.shrink_seconds = 10;
   hip::Result<fuzz::CampaignOutcome> outcome =
       fuzz::run_campaign(options, [] { return false; }, [](const fuzz::Progress&) {});

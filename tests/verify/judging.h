@@ -45,7 +45,13 @@ class OtherTable final : public Platform {
   bool place_next(hip::DeviceAddress address) override { return model_.place_next(address); }
   [[nodiscard]] RuntimeNotes notes() override { return model_.notes(); }
   [[nodiscard]] std::string leaks() override { return model_.leaks(); }
-  [[nodiscard]] model::abi::InProcess* white_box() override { return model_.white_box(); }
+  [[nodiscard]] bool white_box() const override { return true; }
+  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraph_t graph) override {
+    return model_.look_into(graph);
+  }
+  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t exec) override {
+    return model_.look_into(exec);
+  }
 
  private:
   ModelPlatform model_;

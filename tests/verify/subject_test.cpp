@@ -1,5 +1,5 @@
 // Subjects by name, and what is listed of them.
-#include "verify/execute/subject.h"
+#include "verify/subject/subject.h"
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(Subject, ARuntimeLibraryAgreesWithTheModelAtTheLibrarysAddresses) {
     ASSERT_TRUE(subject.ok()) << subject.error().message;
     ModelPlatform platform;
     Executor baseline(platform, StrategyKind::kRebuild);
-    Judge judge(subject.value()->executor(), baseline);
+    Judge judge(subject.value()->runner(), baseline);
     for (std::uint64_t index = 0; index < 100; ++index) {
       const Program program = campaign_program(51, index, {});
       const Judgement judgement = judge.judge(program, {});
@@ -90,7 +90,7 @@ TEST(Subject, EveryAvailableListingCanBeMadeAndRunsTheExample) {
     ASSERT_TRUE(name.ok()) << listing.name;
     auto subject = Subject::make(name.value());
     ASSERT_TRUE(subject.ok()) << listing.name;
-    const RunResult result = subject.value()->executor().run(parsed(kExample), {});
+    const RunResult result = subject.value()->runner().run(parsed(kExample), {});
     EXPECT_TRUE(result.trace.violations.empty()) << listing.name;
     EXPECT_EQ(result.trace.harness_error, "");
   }

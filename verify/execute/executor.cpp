@@ -33,12 +33,14 @@ struct HostCall {
 class Run {
  public:
   Run(Platform& platform, Strategy& strategy, const PatcherFactory& patchers, Interposer& interposer,
-      const Program& program, const RunOptions& options, const AddressScript& script)
+      const Program& program, const RunOptions& options, const AddressScript& script,
+      hip::sync::Atomic<std::size_t>* watch)
       : platform_(platform),
         strategy_(strategy),
         interposer_(interposer),
         program_(program),
         options_(options),
+        watch_(watch),
         memory_(platform, program, {program.placement, options.fresh_addresses}, script),
         machine_{interposer.table(), interposer, patchers, options.poison, memory_.addresses(), {}, {}, {}},
         detectors_(platform, interposer, trace_) {
@@ -50,6 +52,7 @@ class Run {
   RunResult go() {
     for (step_ = 0; step_ < program_.steps.size(); ++step_) {
       const Step& step = program_.steps[step_];
+      note_step();
       StepStatus status;
       for (std::uint32_t k = 0; k < step.repeat && status.code == 0; ++k) status = run_command(step.command);
       trace_.statuses.push_back(status);
@@ -70,6 +73,9 @@ class Run {
   }
 
  private:
+  void note_step() const {
+    if (watch_ != nullptr) watch_->store(step_, std::memory_order_relaxed);
+  }
   StepStatus run_command(const Command& command) {
     const std::uint64_t fired = interposer_.fired();
     StepStatus status = attempt(command);
@@ -416,6 +422,7 @@ class Run {
 
   void finish() {
     step_ = program_.steps.size();
+    note_step();
     // A program without buffers reads nothing, and host functions must not outlive this run.
     const hip::Status waited = checked(interposer_.inner().hipDeviceSynchronize(), "hipDeviceSynchronize");
     for (Id id = 0; id < memory_.size(); ++id) {
@@ -486,6 +493,7 @@ class Run {
   Interposer& interposer_;
   const Program& program_;
   const RunOptions& options_;
+  hip::sync::Atomic<std::size_t>* watch_;
   Trace trace_;
   BufferMemory memory_;
   Machine machine_;
@@ -513,7 +521,7 @@ RunResult Executor::run(const Program& program, const RunOptions& options, const
   RunResult result;
   {
     const Interposer::Scope scope(interposer_);
-    result = Run(platform_, *strategy_, patchers_, interposer_, program, options, script).go();
+    result = Run(platform_, *strategy_, patchers_, interposer_, program, options, script, watch_).go();
   }
   platform_.leave();
   return result;

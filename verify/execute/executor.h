@@ -10,39 +10,28 @@
 
 #include <memory>
 
+#include "hip/sync/sync.h"
 #include "verify/execute/interposer.h"
 #include "verify/execute/observation.h"
 #include "verify/execute/placement.h"
 #include "verify/execute/platform.h"
+#include "verify/execute/runner.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
 
-struct RunOptions {
-  bool poison = true;            // overwrite what was passed after each call (P1)
-  bool failures = true;          // obey `fail`
-  bool fresh_addresses = false;  // no address is ever used twice
-  bool inspect = true;           // look inside a model after each patch (A1-A5)
-  bool isolation = true;         // compare everything else before and after each exec operation (P2)
-  std::uint64_t schedule_seed = 0;
-  std::uint64_t fail_graph_call = 0;  // the nth call of the graph API fails (0: none)
-};
-
-// The subject's layout, for its baseline.
-struct RunResult {
-  Trace trace;
-  AddressScript script;
-};
-
-class Executor {
+class Executor final : public Runner {
  public:
   Executor(Platform& platform, StrategyKind strategy, PatcherFactory patchers = graph_patcher_factory());
 
-  // `script`: lay memory out like the run that it came from; empty: choose.
-  [[nodiscard]] RunResult run(const Program& program, const RunOptions& options, const AddressScript& script = {});
+  using Runner::run;
+  [[nodiscard]] RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override;
+  // `step` always holds the step that is running (the program's length at its end); null: nobody looks.
+  void watch(hip::sync::Atomic<std::size_t>* step) { watch_ = step; }
 
  private:
   Platform& platform_;
+  hip::sync::Atomic<std::size_t>* watch_ = nullptr;
   std::unique_ptr<Strategy> strategy_;
   PatcherFactory patchers_;
   Interposer interposer_;

@@ -1,7 +1,9 @@
 #include "verify/execute/library_platform.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cassert>
 #include <cstdlib>
 
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
@@ -10,12 +12,12 @@
 
 namespace verify {
 
-hip::Result<std::unique_ptr<Platform>> LibraryPlatform::open(const std::string& path) {
+hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path) {
   hip::Result<hip::LoadedApi> library = hip::load_api(path);
   if (!library) return library.error();
   std::unique_ptr<LibraryPlatform> platform(new LibraryPlatform(std::move(library).value()));
   if (hip::Status status = platform->load_kernels(); !status) return status.error();
-  return std::unique_ptr<Platform>(std::move(platform));
+  return platform;
 }
 
 hip::Status LibraryPlatform::load_kernels() {
@@ -45,9 +47,34 @@ hip::Status LibraryPlatform::load_kernels() {
 #endif
 }
 
-void LibraryPlatform::begin(std::uint64_t) {
+void LibraryPlatform::find_agent() {
+  void* library = library_.library.get();
+  const auto defaults = reinterpret_cast<decltype(&hgagent_defaults)>(dlsym(library, "hgagent_defaults"));
+  const auto configure = reinterpret_cast<decltype(&hgagent_configure)>(dlsym(library, "hgagent_configure"));
+  const auto counters = reinterpret_cast<decltype(&hgagent_counters)>(dlsym(library, "hgagent_counters"));
+  const auto last_fault = reinterpret_cast<decltype(&hgagent_last_fault)>(dlsym(library, "hgagent_last_fault"));
+  if (defaults == nullptr || configure == nullptr || counters == nullptr || last_fault == nullptr) return;
+  agent_ = {configure, counters, last_fault, {}, 0};
+  defaults(&agent_.options);
+}
+
+void LibraryPlatform::begin(std::uint64_t schedule_seed) {
   // Nothing of the last program is left: the executor destroyed it all. The last error of a call may be.
   static_cast<void>(library_.api.hipGetLastError());
+  if (agent_.configure == nullptr) return;
+  agent_.options.schedule_seed = schedule_seed;
+  [[maybe_unused]] const int refused = agent_.configure(&agent_.options);
+  assert(refused == 0);  // nothing but the seed has changed
+  agent_.faults = agent_.counters(HGAGENT_FAULTS);
+}
+
+RuntimeNotes LibraryPlatform::notes() {
+  RuntimeNotes notes;
+  if (agent_.counters == nullptr || agent_.counters(HGAGENT_FAULTS) == agent_.faults) return notes;
+  char text[1024];
+  agent_.last_fault(text, sizeof text);
+  notes.fault = text;
+  return notes;
 }
 
 hip::DeviceAddress LibraryPlatform::allocate_pageable(std::size_t bytes) {

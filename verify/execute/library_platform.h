@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "hip/agent/configure.h"
 #include "verify/execute/platform.h"
 
 namespace verify {
@@ -16,7 +17,7 @@ namespace verify {
 class LibraryPlatform final : public Platform {
  public:
   // An error names the path and what is missing.
-  static hip::Result<std::unique_ptr<Platform>> open(const std::string& path);
+  static hip::Result<std::unique_ptr<LibraryPlatform>> open(const std::string& path);
 
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return library_.api; }
@@ -25,12 +26,25 @@ class LibraryPlatform final : public Platform {
   void free_pageable(hip::DeviceAddress address) override;
   std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
   bool place_next(hip::DeviceAddress) override { return false; }
+  // Whether `schedule_seed` means anything to it.
+  [[nodiscard]] bool schedulable() const { return agent_.configure != nullptr; }
+  [[nodiscard]] RuntimeNotes notes() override;
 
  private:
-  explicit LibraryPlatform(hip::LoadedApi library) : library_(std::move(library)) {}
+  // The software gfx942 under the runtime, where that is what it runs on: its functions are found by name.
+  struct Agent {
+    decltype(&hgagent_configure) configure = nullptr;
+    decltype(&hgagent_counters) counters = nullptr;
+    decltype(&hgagent_last_fault) last_fault = nullptr;
+    hgagent_options options{};
+    std::uint64_t faults = 0;  // before the program
+  };
+  explicit LibraryPlatform(hip::LoadedApi library) : library_(std::move(library)) { find_agent(); }
+  void find_agent();
   hip::Status load_kernels();
 
   hip::LoadedApi library_;
+  Agent agent_;
   hipModule_t module_ = nullptr;
   std::vector<hipFunction_t> functions_;  // in the order of kernel_catalogue()
 };

@@ -132,6 +132,18 @@ RuntimeNotes ModelPlatform::notes() {
   return notes;
 }
 
+std::optional<std::vector<model::NodeView>> ModelPlatform::look_into(hipGraph_t graph) {
+  const model::Graph* found = instance_.graph(graph);
+  if (found == nullptr) return {};
+  return model::inspect(*found);
+}
+
+std::optional<std::vector<model::NodeView>> ModelPlatform::look_into(hipGraphExec_t exec) {
+  const model::GraphExec* found = instance_.exec(exec);
+  if (found == nullptr) return {};
+  return found->inspect();
+}
+
 std::string ModelPlatform::leaks() {
   const model::LiveHandles live = instance_.runtime().live_handles();
   std::string text;

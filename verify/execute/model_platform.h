@@ -32,7 +32,9 @@ class ModelPlatform final : public Platform {
   bool place_next(hip::DeviceAddress address) override;
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::string leaks() override;
-  [[nodiscard]] model::abi::InProcess* white_box() override { return &instance_; }
+  [[nodiscard]] bool white_box() const override { return true; }
+  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraph_t graph) override;
+  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t exec) override;
 
  private:
   model::abi::InProcess instance_;

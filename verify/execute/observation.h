@@ -89,6 +89,10 @@ struct Trace {
   std::uint64_t failures_fired = 0;           // injected failures that came true
   std::string unsupported;                    // the function that the runtime lacks, or empty
   std::string harness_error;                  // the executor could not go on; nothing can be concluded
+  // What became of the subject's process, when it did not come to the program's end ("killed by signal 11 (...)",
+  // "hung: ...", "garbage: ..."), and the step that it was in. Statuses end before that step.
+  std::string death;
+  std::size_t death_step = 0;
 };
 
 }  // namespace verify

@@ -14,11 +14,10 @@
 #include "hip/relocation.h"
 #include "hip/result/result.h"
 #include "verify/execute/platform.h"
+#include "verify/execute/runner.h"
 #include "verify/program/program.h"
 
 namespace verify {
-
-using AddressScript = std::vector<hip::DeviceAddress>;
 
 // Best fit with coalescing over [base, base + bytes); the lowest address among equals.
 class BestFit {

@@ -7,16 +7,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "hip/api/api.h"
 #include "hip/relocation.h"
+#include "model/graph.h"
 #include "verify/execute/observation.h"
 #include "verify/program/program.h"
-
-namespace model::abi {
-class InProcess;
-}
 
 namespace verify {
 
@@ -51,8 +50,11 @@ class Platform {
   [[nodiscard]] virtual RuntimeNotes notes() { return {}; }
   // What was not released, in words, or empty.
   [[nodiscard]] virtual std::string leaks() { return {}; }
-  // The model behind the table, or null.
-  [[nodiscard]] virtual model::abi::InProcess* white_box() { return nullptr; }
+  // A look inside, where the runtime is a model: what a graph or an executable graph holds now. Nothing elsewhere, and
+  // for a handle that is not one.
+  [[nodiscard]] virtual bool white_box() const { return false; }
+  [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraph_t) { return {}; }
+  [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t) { return {}; }
 };
 
 }  // namespace verify

@@ -274,18 +274,6 @@ class UpdateStrategy final : public Strategy {
 
 }  // namespace
 
-std::string_view strategy_name(StrategyKind kind) {
-  switch (kind) {
-    case StrategyKind::kRebuild:
-      return "rebuild";
-    case StrategyKind::kUpdate:
-      return "update";
-    case StrategyKind::kPatch:
-      break;
-  }
-  return "patch";
-}
-
 std::unique_ptr<Strategy> make_strategy(StrategyKind kind) {
   switch (kind) {
     case StrategyKind::kRebuild:

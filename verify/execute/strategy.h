@@ -14,11 +14,9 @@
 
 #include "hip/result/result.h"
 #include "verify/execute/objects.h"
+#include "verify/execute/runner.h"
 
 namespace verify {
-
-enum class StrategyKind : std::uint8_t { kPatch, kRebuild, kUpdate };
-[[nodiscard]] std::string_view strategy_name(StrategyKind kind);
 
 struct PatchOutcome {
   hip::Status status;

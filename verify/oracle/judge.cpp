@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "hip/api/api.h"
 #include "verify/oracle/metamorphic.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
@@ -75,6 +76,9 @@ Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
   run.poison = options.poison;
   run.failures = options.failures;
   Pair pair = run_pair(program, run);
+  if (!pair.clean() && subject_.contained() && !shows_again(program, run, pair)) {
+    pair.poisoned = "a divergence that did not show again in a fresh process";
+  }
   Judgement judgement;
   judgement.exercised = pair.subject.exercised;
   judgement.exercised[static_cast<std::size_t>(PropertyId::kP12)] += pair.subject.reads.size();
@@ -102,6 +106,17 @@ Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
   return judgement;
 }
 
+bool Judge::shows_again(const Program& program, const RunOptions& options, Pair& pair) {
+  for (int i = 0; i < kConfirmations; ++i) {
+    subject_.start_afresh();
+    Pair again = run_pair(program, options);
+    if (again.clean()) continue;
+    pair = std::move(again);
+    return true;
+  }
+  return false;
+}
+
 // Whether the first bad patch goes right at addresses that never repeat. It has to be done in place there too: a buffer
 // that comes back to where it was has not moved, and one that cannot come back may force a refusal.
 bool Judge::needs_repeats(const Program& program, const RunOptions& options, const Pair& pair) {
@@ -117,7 +132,10 @@ void Judge::name_cause(const Program& program, const RunOptions& options, const 
   std::set<PropertyId> broken = broken_first(pair.subject.violations);
   std::set<PropertyId> later;
   for (const Violation& violation : pair.subject.violations) later.insert(violation.property);
-  if (!pair.differences.empty()) (broken.empty() ? broken : later).insert(PropertyId::kP3);
+  const bool died = !pair.subject.death.empty();
+  if (!pair.differences.empty()) {
+    (broken.empty() ? broken : later).insert(died ? PropertyId::kP11 : PropertyId::kP3);
+  }
 
   const auto clean_with = [&](auto change) {
     RunOptions other = options;

@@ -7,6 +7,9 @@
 //   without failures       clean: a failure was not handled (P4)
 //   in the other order     clean: an edge was not honoured (P5)
 //   at fresh addresses     clean: addresses that repeat were confused (A3, where A2 was seen)
+// What a subject process showed has to show again in a fresh one: else it may be what an earlier program left behind,
+// and the program is Poisoned.
+//
 // Checks that need many runs of one program (every call fails in turn, metamorphic pairs) are made when asked for; the
 // campaign samples them at a stated rate.
 #pragma once
@@ -14,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/execute/executor.h"
+#include "verify/execute/runner.h"
 #include "verify/oracle/oracle.h"
 #include "verify/result.h"
 
@@ -40,7 +43,7 @@ struct Judgement {
 
 class Judge {
  public:
-  Judge(Executor& subject, Executor& baseline) : subject_(subject), baseline_(baseline) {}
+  Judge(Runner& subject, Runner& baseline) : subject_(subject), baseline_(baseline) {}
 
   // `program` has to be valid.
   [[nodiscard]] Judgement judge(const Program& program, const JudgeOptions& options);
@@ -55,6 +58,7 @@ class Judge {
     [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
   };
   Pair run_pair(const Program& program, const RunOptions& options);
+  bool shows_again(const Program& program, const RunOptions& options, Pair& pair);
   bool needs_repeats(const Program& program, const RunOptions& options, const Pair& pair);
   // What `program` observes at the addresses of `other`: the pair's own run where those are the same.
   Trace reference_for(const Program& program, const Pair& pair, const RunResult& other);
@@ -62,11 +66,13 @@ class Judge {
   void every_call_fails(const Program& program, const Pair& pair, Judgement& judgement);
   void however_built(const Program& program, const Pair& pair, Judgement& judgement);
 
-  Executor& subject_;
-  Executor& baseline_;
+  Runner& subject_;
+  Runner& baseline_;
 };
 
 // At most that many calls of one program are made to fail in turn; longer programs are sampled evenly.
 inline constexpr std::uint64_t kMaxFailedCalls = 32;
+// A divergence of a subject process is looked for that many times in fresh ones.
+inline constexpr int kConfirmations = 2;
 
 }  // namespace verify

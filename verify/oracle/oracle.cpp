@@ -33,6 +33,11 @@ class Comparison {
       : program_(program), expected_(expected), observed_(observed) {}
 
   std::vector<Difference> run() {
+    if (!observed_.death.empty() || !expected_.death.empty()) {
+      const auto end = [](const Trace& trace) { return trace.death.empty() ? std::string("an end") : trace.death; };
+      add("process", std::max(observed_.death_step, expected_.death_step), end(expected_), end(observed_));
+      return std::move(found_);
+    }
     statuses();
     reads();
     topology();

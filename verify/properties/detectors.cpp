@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "model/abi/in_process.h"
-
 namespace verify {
 
 namespace {
@@ -187,11 +185,9 @@ void Detectors::patched(std::size_t step, const ExecObject& exec, const hip::Add
     patch.top_level_touched += touched(node, patch, &opaque) ? 1 : 0;
   }
   patch.opaque_touched = opaque;
-  std::vector<model::NodeView> actual, defined;
-  if (model::abi::InProcess* model = platform_.white_box()) {
-    if (const model::GraphExec* found = model->exec(exec.exec)) actual = found->inspect();
-    if (const model::Graph* definition = model->graph(exec.handles.graph)) defined = model::inspect(*definition);
-  }
+  const std::vector<model::NodeView> actual = platform_.look_into(exec.exec).value_or(std::vector<model::NodeView>());
+  const std::vector<model::NodeView> defined =
+      platform_.look_into(exec.handles.graph).value_or(std::vector<model::NodeView>());
   gather(exec.recording, actual, defined, fmt::format("g{}", exec.origin), patch);
   name_as_written(exec.places, exec.origin, patch.nodes);
   judge(patch, calls_before);
@@ -204,10 +200,8 @@ void Detectors::patched(std::size_t step, const GraphObject& graph, const hip::A
   bool opaque = false;
   for (const hip::RecordedNode& node : graph.recording.nodes()) static_cast<void>(touched(node, patch, &opaque));
   patch.opaque_touched = opaque;
-  std::vector<model::NodeView> actual;
-  if (model::abi::InProcess* model = platform_.white_box()) {
-    if (const model::Graph* found = model->graph(graph.handles.graph)) actual = model::inspect(*found);
-  }
+  const std::vector<model::NodeView> actual =
+      platform_.look_into(graph.handles.graph).value_or(std::vector<model::NodeView>());
   gather(graph.recording, actual, {}, fmt::format("g{}", graph.id), patch);
   name_as_written(graph.places, graph.id, patch.nodes);
   judge(patch, calls_before);
@@ -254,16 +248,17 @@ void Detectors::leaks(std::size_t step, const std::string& leaks) {
 Detectors::Isolation Detectors::isolation(const std::map<Id, GraphObject>& graphs,
                                           const std::map<Id, ExecObject>& execs, const ExecObject* changing) const {
   Isolation prints;
-  model::abi::InProcess* model = platform_.white_box();
-  if (model == nullptr) return prints;
+  if (!platform_.white_box()) return prints;
   prints.graph_setters = calls().graph_setters;
   for (const auto& [id, graph] : graphs) {
-    const model::Graph* found = graph.alive ? model->graph(graph.handles.graph) : nullptr;
-    if (found != nullptr) prints.graphs[fmt::format("g{}", id)] = fingerprint(model::inspect(*found));
+    if (!graph.alive) continue;
+    if (const auto found = platform_.look_into(graph.handles.graph)) {
+      prints.graphs[fmt::format("g{}", id)] = fingerprint(*found);
+    }
   }
   for (const auto& [id, exec] : execs) {
-    const model::GraphExec* found = exec.alive && &exec != changing ? model->exec(exec.exec) : nullptr;
-    if (found != nullptr) prints.execs[fmt::format("e{}", id)] = fingerprint(found->inspect());
+    if (!exec.alive || &exec == changing) continue;
+    if (const auto found = platform_.look_into(exec.exec)) prints.execs[fmt::format("e{}", id)] = fingerprint(*found);
   }
   return prints;
 }
@@ -279,7 +274,7 @@ void Detectors::compare_prints(std::size_t step, const std::map<std::string, std
 }
 
 void Detectors::check_isolation(std::size_t step, const Isolation& before, const Isolation& after) {
-  if (platform_.white_box() == nullptr) return;
+  if (!platform_.white_box()) return;
   count(PropertyId::kP2);
   compare_prints(step, before.execs, after.execs);
   if (before.graph_setters == after.graph_setters) compare_prints(step, before.graphs, after.graphs);

@@ -1,0 +1,24 @@
+#include "verify/execute/runner.h"
+
+namespace verify {
+
+std::string_view strategy_name(StrategyKind kind) {
+  switch (kind) {
+    case StrategyKind::kPatch:
+      return "patch";
+    case StrategyKind::kRebuild:
+      return "rebuild";
+    case StrategyKind::kUpdate:
+      break;
+  }
+  return "update";
+}
+
+std::optional<StrategyKind> find_strategy(std::string_view name) {
+  for (const StrategyKind kind : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
+    if (name == strategy_name(kind)) return kind;
+  }
+  return {};
+}
+
+}  // namespace verify

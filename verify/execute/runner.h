@@ -1,0 +1,59 @@
+// verify::Runner: whatever runs a program and says what was observed: an executor in this process, or a subject
+// process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "hip/relocation.h"
+#include "verify/execute/observation.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+// How an executable graph is brought to new addresses and new parameters; verify/execute/strategy.h says what each
+// does.
+enum class StrategyKind : std::uint8_t { kPatch, kRebuild, kUpdate };
+[[nodiscard]] std::string_view strategy_name(StrategyKind kind);
+[[nodiscard]] std::optional<StrategyKind> find_strategy(std::string_view name);
+
+// Every address that a runtime gave out, in order.
+using AddressScript = std::vector<hip::DeviceAddress>;
+
+struct RunOptions {
+  bool poison = true;            // overwrite what was passed after each call (P1)
+  bool failures = true;          // obey `fail`
+  bool fresh_addresses = false;  // no address is ever used twice
+  bool inspect = true;           // look inside a model after each patch (A1-A5)
+  bool isolation = true;         // compare everything else before and after each exec operation (P2)
+  std::uint64_t schedule_seed = 0;
+  std::uint64_t fail_graph_call = 0;  // the nth call of the graph API fails (0: none)
+};
+
+// The subject's layout, for its baseline.
+struct RunResult {
+  Trace trace;
+  AddressScript script;
+};
+
+class Runner {
+ public:
+  Runner() = default;
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+  virtual ~Runner() = default;
+
+  // `script`: lay memory out like the run that it came from; empty: choose.
+  [[nodiscard]] virtual RunResult run(const Program& program, const RunOptions& options,
+                                      const AddressScript& script) = 0;
+  [[nodiscard]] RunResult run(const Program& program, const RunOptions& options) { return run(program, options, {}); }
+
+  // Whether a program that crashes or hangs there leaves this process alive: its death is then part of the trace.
+  [[nodiscard]] virtual bool contained() const { return false; }
+  // The next run starts from nothing, where that can be had: what earlier programs left behind in the runtime is gone.
+  virtual void start_afresh() {}
+};
+
+}  // namespace verify

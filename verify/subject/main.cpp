@@ -1,0 +1,168 @@
+// hgcheck-subject: runs programs on one HIP runtime and says what it saw, over its standard input and output.
+//
+// Built once per release of HIP, against that release's headers: types and enumerators differ between releases.
+// verify/subject/protocol.h says what goes over the pipes. A signal that ends the process is announced with the step of
+// the program that was running.
+//
+// Does not survive what a program does to the runtime, on purpose: whoever started it starts it again.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "hip/sync/sync.h"
+#include "verify/execute/executor.h"
+#include "verify/execute/library_platform.h"
+#include "verify/program/state.h"
+#include "verify/program/text.h"
+#include "verify/subject/process.h"
+#include "verify/subject/protocol.h"
+
+namespace {
+
+using namespace verify;
+
+constexpr int kUsage = 2;
+constexpr std::size_t kSignalStack = 64 << 10;
+
+// For the signal handler.
+int answers = -1;
+hip::sync::Atomic<std::size_t> current_step{0};
+
+void announce(int signal) {
+  unsigned char out[kThroeFrame];
+  const std::size_t size = throe_frame({current_step.load(std::memory_order_relaxed), signal}, out);
+  static_cast<void>(!write(answers, out, size));
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void announce_deaths() {
+  static std::array<std::byte, kSignalStack> stack;
+  stack_t alternate{};
+  alternate.ss_sp = stack.data();
+  alternate.ss_size = stack.size();
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action{};
+  action.sa_handler = announce;
+  action.sa_flags = SA_ONSTACK | SA_RESETHAND;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
+// The frames get descriptors of their own; what prints to standard output from here on prints to standard error.
+bool move_pipes(int& requests) {
+  requests = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const bool moved = requests >= 0 && answers >= 0 && nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+                     dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
+  if (nothing >= 0) close(nothing);
+  return moved;
+}
+
+bool send(const std::string& body) {
+  return write_all(answers, frame(body));
+}
+
+RunResult not_run(std::string reason) {
+  RunResult result;
+  result.trace.harness_error = std::move(reason);
+  return result;
+}
+
+// An executor a strategy, made when first asked for.
+class Executors {
+ public:
+  explicit Executors(Platform& platform) : platform_(platform) {}
+  Executor& operator[](StrategyKind strategy) {
+    std::unique_ptr<Executor>& executor = executors_[static_cast<std::size_t>(strategy)];
+    if (!executor) {
+      executor = std::make_unique<Executor>(platform_, strategy);
+      executor->watch(&current_step);
+    }
+    return *executor;
+  }
+
+ private:
+  Platform& platform_;
+  std::array<std::unique_ptr<Executor>, 3> executors_;
+};
+
+RunResult serve(Executors& executors, const std::string& body) {
+  const hip::Result<Request> request = decode_request(body);
+  if (!request) return not_run(request.error().message);
+  const std::variant<Program, ParseError> parsed = parse_program(request.value().program);
+  const Program* program = std::get_if<Program>(&parsed);
+  if (program == nullptr) return not_run("the program cannot be read: " + std::get<ParseError>(parsed).message);
+  if (const std::optional<Invalid> invalid = validate(*program)) {
+    return not_run(fmt::format("the program is not valid at line {}: {}", invalid->line, invalid->reason));
+  }
+  current_step.store(0, std::memory_order_relaxed);
+  return executors[request.value().strategy].run(*program, request.value().options, request.value().script);
+}
+
+int serve_all(Platform& platform, int requests) {
+  Executors executors(platform);
+  FrameReader reader;
+  std::string body;
+  char buffer[1 << 16];
+  while (true) {
+    const FrameReader::State state = reader.next(body);
+    if (state == FrameReader::State::kGarbage) {
+      fmt::print(stderr, "hgcheck-subject: standard input holds no request but '{}'\n", body);
+      return kUsage;
+    }
+    if (state == FrameReader::State::kFrame) {
+      if (!send(encode_result(serve(executors, body)))) return 0;  // nobody listens any more
+      continue;
+    }
+    const ssize_t n = read(requests, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return 0;
+    reader.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string library = "libamdhip64.so";
+  CLI::App app(fmt::format("Runs programs of hgcheck on a HIP runtime; built for HIP {}. Started by hgcheck "
+                           "(--subject rocm, rocm-soft, cmd=...), which speaks to it over a pipe.",
+                           HGCHECK_RELEASE),
+               "hgcheck-subject");
+  app.add_option("--library", library, "the runtime: a path or a soname")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  if (isatty(STDIN_FILENO) != 0) {
+    fmt::print(stderr, "hgcheck-subject: this is started by hgcheck, as in: hgcheck campaign --subject 'cmd={}'\n",
+               argv[0]);
+    return kUsage;
+  }
+  int requests = -1;
+  if (!move_pipes(requests)) {
+    fmt::print(stderr, "hgcheck-subject: standard input or output is closed\n");
+    return kUsage;
+  }
+  announce_deaths();
+  const hip::Result<std::unique_ptr<LibraryPlatform>> platform = LibraryPlatform::open(library);
+  if (!platform) {
+    static_cast<void>(send(encode_sorry(platform.error().message)));
+    return kUsage;
+  }
+  Hello hello;
+  hello.release = HGCHECK_RELEASE;
+  hello.headers = HIP_VERSION;
+  hello.library = library;
+  hello.schedulable = platform.value()->schedulable();
+  static_cast<void>(platform.value()->api().hipRuntimeGetVersion(&hello.runtime));
+  if (!send(encode_hello(hello))) return 0;
+  const int status = serve_all(*platform.value(), requests);
+  // A runtime that programs have been thrown at may not survive its own destructors; nothing is left to do.
+  _exit(status);
+}

@@ -1,0 +1,15 @@
+// What the ends of a pipe between processes have in common.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace verify {
+
+// Everything, however many writes it takes; false when the other end is gone.
+[[nodiscard]] bool write_all(int fd, std::string_view text);
+
+// "killed by signal 11 (Segmentation fault)", "exit status 3".
+[[nodiscard]] std::string describe_wait_status(int status);
+
+}  // namespace verify

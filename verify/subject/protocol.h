@@ -1,0 +1,93 @@
+// The protocol between whoever judges programs and a subject process: frames over a pair of pipes.
+//
+// A frame is 12 bytes, then its body:
+//
+//   0  4  "HGC1"
+//   4  4  length of the body in bytes, little-endian; at most kMaxFrame
+//   8  4  FNV-1a (32 bits) of the body, little-endian
+//
+// A body is one MessagePack map. Its "kind" says which:
+//
+//   hello   subject, once, first: protocol, release ("7.2"), headers (HIP_VERSION of its build), runtime (what
+//           hipRuntimeGetVersion says), library (as loaded)
+//   sorry   subject, instead of hello: reason. The subject then ends.
+//   run     request: strategy, program (text), options, script
+//   step    subject, in a death throe: step, signal. Written by its signal handler.
+//   ran     subject: the trace, and script
+//
+// A subject reads requests until its standard input ends and answers each in turn. Standard output belongs to the
+// frames alone: the subject moves it elsewhere before it loads a runtime, so that one that prints breaks nothing.
+// Anything that is no frame is garbage, and whoever reads it gives the subject up. Both ends have to speak the same
+// kProtocol; docs/subjects.md has this for people who start subjects by hand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hip/result/result.h"
+#include "verify/execute/runner.h"
+
+namespace verify {
+
+inline constexpr std::uint32_t kProtocol = 1;
+inline constexpr std::size_t kMaxFrame = std::size_t{256} << 20;  // bytes
+inline constexpr std::size_t kFrameHeader = 12;
+
+struct Hello {
+  std::uint32_t protocol = kProtocol;
+  std::string release;       // "7.2": of the headers that the subject was built against
+  int headers = 0;           // their HIP_VERSION
+  int runtime = 0;           // hipRuntimeGetVersion
+  std::string library;       // the runtime's path as it was loaded
+  bool schedulable = false;  // the runtime lets its schedule be seeded (the software gfx942)
+};
+
+struct Request {
+  StrategyKind strategy = StrategyKind::kPatch;
+  std::string program;
+  RunOptions options;
+  AddressScript script;
+};
+
+struct Throe {
+  std::size_t step = 0;
+  int signal = 0;
+};
+
+// Bodies. Decoding trusts nothing: an error says what is wrong with the body.
+[[nodiscard]] std::string encode_hello(const Hello& hello);
+[[nodiscard]] std::string encode_sorry(std::string_view reason);
+[[nodiscard]] std::string encode_request(const Request& request);
+[[nodiscard]] std::string encode_result(const RunResult& result);
+[[nodiscard]] hip::Result<Hello> decode_hello(std::string_view body);  // a sorry comes back as its reason
+[[nodiscard]] hip::Result<Request> decode_request(std::string_view body);
+// A result, or a throe.
+struct Answer {
+  RunResult result;
+  bool dying = false;
+  Throe throe;
+};
+[[nodiscard]] hip::Result<Answer> decode_answer(std::string_view body);
+
+// The whole frame of a body.
+[[nodiscard]] std::string frame(std::string_view body);
+// The frame of a throe, into `out`, without allocating: for signal handlers. Returns its size.
+inline constexpr std::size_t kThroeFrame = 64;
+std::size_t throe_frame(const Throe& throe, unsigned char (&out)[kThroeFrame]);
+
+// Takes bytes as they come and gives frames back.
+class FrameReader {
+ public:
+  void append(const char* bytes, std::size_t size) { pending_.append(bytes, size); }
+  enum class State : std::uint8_t { kNeedsMore, kFrame, kGarbage };
+  // kFrame: `body` is the next one. kGarbage: `body` is the beginning of what is no frame, made printable.
+  [[nodiscard]] State next(std::string& body);
+
+ private:
+  std::string pending_;
+};
+
+}  // namespace verify

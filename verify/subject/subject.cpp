@@ -1,0 +1,112 @@
+#include "verify/subject/subject.h"
+
+#include <fmt/format.h>
+
+#include "verify/execute/executor.h"
+#include "verify/execute/library_platform.h"
+#include "verify/execute/model_platform.h"
+#include "verify/subject/installation.h"
+
+namespace verify {
+
+namespace {
+
+constexpr std::string_view kLibrary = "lib=";
+constexpr std::string_view kCommand = "cmd=";
+
+bool is_rocm(std::string_view runtime) {
+  return runtime == "rocm" || runtime == "rocm-soft" || runtime.starts_with("rocm-soft@");
+}
+
+hip::Result<std::vector<std::string>> command_of(const std::string& runtime) {
+  if (!runtime.starts_with(kCommand)) return subject_command(runtime);
+  return std::vector<std::string>{"/bin/sh", "-c", "exec " + runtime.substr(kCommand.size())};
+}
+
+hip::Result<std::unique_ptr<Platform>> open_platform(const std::string& runtime) {
+  if (runtime == "model") return std::unique_ptr<Platform>(std::make_unique<ModelPlatform>());
+  hip::Result<std::unique_ptr<LibraryPlatform>> library = LibraryPlatform::open(runtime.substr(kLibrary.size()));
+  if (!library) return library.error();
+  return std::unique_ptr<Platform>(std::move(library).value());
+}
+
+}  // namespace
+
+std::string SubjectName::text() const {
+  return fmt::format("{}:{}", runtime, strategy_name(strategy));
+}
+
+hip::Result<SubjectName> parse_subject(std::string_view text) {
+  SubjectName name;
+  const std::size_t colon = text.rfind(':');
+  const std::optional<StrategyKind> strategy =
+      colon == std::string_view::npos ? std::nullopt : find_strategy(text.substr(colon + 1));
+  if (strategy) name.strategy = *strategy;
+  name.runtime = std::string(strategy ? text.substr(0, colon) : text);
+  if (name.runtime == "model" || is_rocm(name.runtime)) return name;
+  for (const std::string_view prefix : {kLibrary, kCommand}) {
+    if (name.runtime.starts_with(prefix) && name.runtime.size() > prefix.size()) return name;
+  }
+  for (const std::string_view runtime : {"model:", "rocm:", "rocm-soft:"}) {
+    if (!name.runtime.starts_with(runtime)) continue;
+    return hip::Error{hipErrorInvalidValue, fmt::format("'{}' is not a strategy; there are patch, rebuild and update",
+                                                        name.runtime.substr(runtime.size()))};
+  }
+  return hip::Error{
+      hipErrorInvalidValue,
+      fmt::format("'{}' is not a runtime of this build; 'hgcheck subjects' lists what can be run", name.runtime)};
+}
+
+hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, const SubjectOptions& options) {
+  const bool process = is_rocm(name.runtime) || name.runtime.starts_with(kCommand);
+  if (options.patchers && (process || name.strategy != StrategyKind::kPatch)) {
+    return hip::Error{
+        hipErrorInvalidValue,
+        fmt::format("a fault of the patcher needs the strategy patch on model or lib=PATH, not {}", name.text())};
+  }
+  std::unique_ptr<Subject> subject(new Subject(name));
+  if (process) {
+    hip::Result<std::vector<std::string>> command = command_of(name.runtime);
+    if (!command) return command.error();
+    auto runner = std::make_unique<ProcessRunner>(
+        ProcessOptions{std::move(command).value(), name.strategy, options.program_timeout});
+    subject->process_ = runner.get();
+    subject->runner_ = std::move(runner);
+    return subject;
+  }
+  hip::Result<std::unique_ptr<Platform>> platform = open_platform(name.runtime);
+  if (!platform) return platform.error();
+  subject->platform_ = std::move(platform).value();
+  subject->runner_ = std::make_unique<Executor>(*subject->platform_, name.strategy,
+                                                options.patchers ? *options.patchers : graph_patcher_factory());
+  return subject;
+}
+
+hip::Status Subject::start() {
+  if (process_ == nullptr) return {};
+  if (hip::Status status = process_->start(); !status) return status;
+  release_ = release_of(process_->hello()->runtime);
+  return {};
+}
+
+std::vector<SubjectListing> list_subjects() {
+  std::vector<SubjectListing> listings = {
+      {"model:patch", "the host model, patched in place by hip::GraphPatcher (the default)", ""},
+      {"model:rebuild", "the host model, recorded again at every change (the default baseline)", ""},
+      {"model:update", "the host model, through hipGraphExecUpdate", ""}};
+  const auto list = [&](const std::string& runtime, const std::string& description) {
+    const hip::Result<std::vector<std::string>> command = subject_command(runtime);
+    listings.push_back({runtime + ":patch", description + " (also :rebuild, :update)",
+                        command ? std::string() : command.error().message});
+  };
+  list("rocm", "AMD's runtime on a GPU of this machine");
+  for (const std::string_view release : kReleases) {
+    list(fmt::format("rocm-soft@{}", release), fmt::format("AMD's runtime {} on the software gfx942", release));
+  }
+  listings.push_back(
+      {"lib=PATH:patch", "any HIP runtime library, loaded into the worker processes (also :rebuild, :update)", ""});
+  listings.push_back({"cmd=COMMAND:patch", "a subject process, also over ssh or srun (also :rebuild, :update)", ""});
+  return listings;
+}
+
+}  // namespace verify

@@ -1,0 +1,65 @@
+// verify::Subject: what is under test, named RUNTIME:STRATEGY as on the command line.
+//
+// A last ":WORD" is a strategy only if it is a known one, so paths and commands may hold colons. A runtime or a
+// strategy that this build or this machine cannot run is listed with the reason and the remedy. The model and lib=PATH
+// run in the process that asks; all others are subject processes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hip/result/result.h"
+#include "verify/execute/patcher.h"
+#include "verify/execute/platform.h"
+#include "verify/subject/process_runner.h"
+
+namespace verify {
+
+struct SubjectName {
+  std::string runtime = "model";
+  StrategyKind strategy = StrategyKind::kPatch;
+  [[nodiscard]] std::string text() const;
+};
+
+// An error names what is wrong and lists what there is.
+[[nodiscard]] hip::Result<SubjectName> parse_subject(std::string_view text);
+
+struct SubjectOptions {
+  // Replaces the real patcher (strategy patch, and runtimes of this process, only).
+  std::optional<PatcherFactory> patchers;
+  double program_timeout = 10;  // seconds for one run in a subject process
+};
+
+class Subject {
+ public:
+  // Starts nothing: start() does, and running a program does.
+  static hip::Result<std::unique_ptr<Subject>> make(const SubjectName& name, const SubjectOptions& options = {});
+  [[nodiscard]] Runner& runner() { return *runner_; }
+  [[nodiscard]] const SubjectName& name() const { return name_; }
+  // Whether a program can bring the runtime down for those that follow in this process.
+  [[nodiscard]] bool fragile() const { return platform_ != nullptr && name_.runtime != "model"; }
+  // Starts the subject's process, if it is one, and learns which release it is. An error says why it does not.
+  hip::Status start();
+  // "7.2", of a runtime of AMD's; empty for the model, and before start().
+  [[nodiscard]] const std::string& release() const { return release_; }
+
+ private:
+  explicit Subject(const SubjectName& name) : name_(name) {}
+  SubjectName name_;
+  std::unique_ptr<Platform> platform_;  // of a runtime in this process
+  std::unique_ptr<Runner> runner_;
+  ProcessRunner* process_ = nullptr;  // the runner, when it is one
+  std::string release_;
+};
+
+struct SubjectListing {
+  std::string name;  // "model:patch"
+  std::string description;
+  std::string unavailable;  // why this machine cannot run it and what to do, or empty
+};
+[[nodiscard]] std::vector<SubjectListing> list_subjects();
+
+}  // namespace verify
