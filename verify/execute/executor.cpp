@@ -150,7 +150,7 @@ class Run {
   // ---- nodes
 
   hip::RecordedNode record_of(const NodeParams& params) {
-    RecordContext context{memory_.addresses(), {}, {}, {}};
+    RecordContext context{memory_.addresses(), memory_.frozen_addresses(), {}, {}, {}};
     context.function = [this](const KernelSpec& spec) { return function(spec); };
     context.host = [this](const HostParams& host) {
       host_calls_.push_back({this, host});

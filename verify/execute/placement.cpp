@@ -82,6 +82,7 @@ BufferMemory::BufferMemory(Platform& platform, const Program& program, Placement
     : platform_(platform), options_(options), script_(std::move(script)), replaying_(!script_.empty()) {
   places_.resize(highest_buffer(program) + std::size_t{1});
   addresses_.resize(places_.size(), 0);
+  frozen_.resize(places_.size(), 0);
   std::uint64_t moved = 0;
   for (const Step& step : program.steps) {
     if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
@@ -102,7 +103,11 @@ hip::Status BufferMemory::wait() {
 
 hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t bytes, MemoryKind memory) {
   // A subject that failed on the way asked for less: from there on the baseline goes on by itself.
-  if (replaying_ && script_next_ < script_.size()) platform_.place_next(script_[script_next_++]);
+  hip::DeviceAddress scripted = 0;
+  if (replaying_ && script_next_ < script_.size()) {
+    scripted = script_[script_next_++];
+    if (platform_.place_next(scripted)) scripted = 0;
+  }
   void* allocated = nullptr;
   hipError_t code = hipSuccess;
   switch (memory) {
@@ -121,6 +126,8 @@ hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t byt
     return hip::Error{code, fmt::format("allocating {} bytes failed with {}", bytes, hip::status_name(code))};
   const auto address = reinterpret_cast<hip::DeviceAddress>(allocated);
   if (!replaying_) script_.push_back(address);
+  scripted_.erase(address);  // of an allocation that was freed since
+  if (scripted != 0) scripted_[address] = scripted;
   return address;
 }
 
@@ -177,11 +184,19 @@ hip::Status BufferMemory::load(hip::DeviceAddress address, MemoryKind memory, st
   return {};
 }
 
+void BufferMemory::settle(Id buffer, hip::DeviceAddress address) {
+  addresses_[buffer] = frozen_[buffer] = address;
+  const auto above = scripted_.upper_bound(address);
+  if (above == scripted_.begin()) return;
+  const auto& [base, scripted] = *std::prev(above);
+  frozen_[buffer] = scripted + (address - base);
+}
+
 hip::Status BufferMemory::declare(Id buffer, std::uint64_t bytes, MemoryKind memory) {
   const hip::Result<hip::DeviceAddress> address = place(bytes, memory);
   if (!address) return address.error();
   places_[buffer] = {bytes, bytes, memory, true};
-  addresses_[buffer] = address.value();
+  settle(buffer, address.value());
   return write(buffer, 0);
 }
 
@@ -228,7 +243,7 @@ hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
   }
   for (std::size_t i = 0; i < moves.size(); ++i) {
     Place& place_of = places_[moves[i].buffer];
-    addresses_[moves[i].buffer] = targets[i].address;
+    settle(moves[i].buffer, targets[i].address);
     place_of.capacity = targets[i].capacity;
     if (hip::Status s = store(targets[i].address, place_of.memory, contents[i].data(), contents[i].size()); !s)
       return s;

@@ -58,6 +58,9 @@ class BufferMemory {
   [[nodiscard]] hip::DeviceAddress address(Id buffer) const { return addresses_[buffer]; }
   // By buffer id; 0 for what is not declared (yet). A freed buffer keeps its last address.
   [[nodiscard]] const hip::AddressTable& addresses() const { return addresses_; }
+  // The addresses that frozen scalars take: those of the run that the script came from. They differ from addresses() on
+  // a platform that cannot be told where to allocate.
+  [[nodiscard]] const hip::AddressTable& frozen_addresses() const { return frozen_; }
   [[nodiscard]] std::uint64_t bytes(Id buffer) const { return places_[buffer].bytes; }
   [[nodiscard]] MemoryKind memory(Id buffer) const { return places_[buffer].memory; }
   [[nodiscard]] bool alive(Id buffer) const { return places_[buffer].alive; }
@@ -73,6 +76,7 @@ class BufferMemory {
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, MemoryKind memory);
   hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
   hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, MemoryKind memory);
+  void settle(Id buffer, hip::DeviceAddress address);
   hip::Status unplace(hip::DeviceAddress address, std::uint64_t capacity, MemoryKind memory);
   hip::Status store(hip::DeviceAddress address, MemoryKind memory, const std::byte* bytes, std::uint64_t size);
   hip::Status load(hip::DeviceAddress address, MemoryKind memory, std::byte* bytes, std::uint64_t size);
@@ -90,7 +94,9 @@ class BufferMemory {
   std::uint64_t arena_bytes_[3] = {0, 0, 0};
   std::map<MemoryKind, Arena> arenas_;
   std::vector<Place> places_;
-  hip::AddressTable addresses_;
+  hip::AddressTable addresses_, frozen_;
+  std::map<hip::DeviceAddress, hip::DeviceAddress>
+      scripted_;  // allocation -> its address in the script, where it differs
   std::vector<std::byte> scratch_;
 };
 

@@ -32,6 +32,11 @@ struct Maker {
   [[nodiscard]] hip::DeviceAddress address(const BufferRef& ref) const {
     return context.addresses[ref.buffer] + static_cast<std::uint64_t>(ref.offset);
   }
+  [[nodiscard]] std::uint64_t bits_of(const ArgumentValue& value) const {
+    if (value.kind == ArgumentValue::Kind::kNumber) return value.number;
+    if (value.kind == ArgumentValue::Kind::kPointer) return address(value.ref);
+    return context.frozen[value.ref.buffer] + static_cast<std::uint64_t>(value.ref.offset);
+  }
   [[nodiscard]] void* pointer(const BufferRef& ref) const { return reinterpret_cast<void*>(address(ref)); }
 
   // The same call again for an opaque node: whoever recorded it once can do it again, but cannot say where pointers
@@ -63,7 +68,7 @@ struct Maker {
     for (std::size_t i = 0; i < p.arguments.size(); ++i) {
       const FieldSpec& field = p.kernel->fields[i];
       const ArgumentValue& value = p.arguments[i];
-      const std::uint64_t bits = value.kind == ArgumentValue::Kind::kNumber ? value.number : address(value.ref);
+      const std::uint64_t bits = bits_of(value);
       std::memcpy(kernel.arguments.data() + field.offset, &bits, field.size);  // little-endian: the low bytes
       if (value.kind == ArgumentValue::Kind::kPointer) {
         relocations.push_back({hip::Field::kKernelArgument, field.offset, value.ref.buffer, value.ref.offset});

@@ -12,6 +12,7 @@ namespace verify {
 // What a record is made with.
 struct RecordContext {
   const hip::AddressTable& addresses;  // by buffer id
+  const hip::AddressTable& frozen;     // what addr() scalars take
   std::function<hipFunction_t(const KernelSpec&)> function;
   // A host function's parameters; the executor owns what user data points at.
   std::function<hipHostNodeParams(const HostParams&)> host;

@@ -1,0 +1,202 @@
+// Subject processes that crash, hang, close their pipe or send garbage: part of what a program observed, never the end.
+#include "verify/subject/process_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "judging.h"
+#include "verify/generate/generator.h"
+#include "verify/subject/subject.h"
+
+namespace verify {
+namespace {
+
+using ::testing::HasSubstr;
+
+ProcessOptions odd(std::vector<std::string> arguments, double timeout = 20) {
+  ProcessOptions options;
+  options.command = std::move(arguments);
+  options.command.insert(options.command.begin(), ODD_SUBJECT);
+  options.program_timeout = timeout;
+  return options;
+}
+
+std::string fresh_path(const std::string& name) {
+  const std::string path = ::testing::TempDir() + name + std::to_string(getpid());
+  std::filesystem::remove(path);
+  return path;
+}
+
+std::string death_of(const std::vector<std::string>& arguments, double timeout = 20) {
+  ProcessRunner runner(odd(arguments, timeout));
+  return runner.run(parsed(kExample), {}).trace.death;
+}
+
+TEST(ProcessRunner, ACrashIsTheDeathOfTheProgramThatMadeIt) {
+  EXPECT_THAT(death_of({"segv"}), HasSubstr("killed by signal 11"));
+  EXPECT_EQ(death_of({"exit"}), "exit status 3");
+}
+
+TEST(ProcessRunner, ADyingSubjectSaysAtWhichStepItWas) {
+  ProcessRunner runner(odd({"throe"}));
+  const Trace trace = runner.run(parsed(kExample), {}).trace;
+  EXPECT_THAT(trace.death, HasSubstr("killed by signal 11"));
+  EXPECT_EQ(trace.death_step, 2U);
+}
+
+TEST(ProcessRunner, AHangIsADeathAfterTheTimeout) {
+  EXPECT_THAT(death_of({"hang"}, 0.2), HasSubstr("hung"));
+}
+
+TEST(ProcessRunner, GarbageIsADeathThatShowsIt) {
+  EXPECT_THAT(death_of({"garbage"}), HasSubstr("what is this?"));
+  EXPECT_THAT(death_of({"nonsense"}), HasSubstr("sorry"));
+}
+
+TEST(ProcessRunner, AnAnswerCutShortIsADeath) {
+  EXPECT_NE(death_of({"halves"}), "");
+  EXPECT_NE(death_of({"closes"}), "");
+}
+
+TEST(ProcessRunner, AfterADeathTheNextProgramRunsInANewProcess) {
+  ProcessRunner runner(odd({"segv", fresh_path("died")}));
+  EXPECT_NE(runner.run(parsed(kExample), {}).trace.death, "");
+  const Trace again = runner.run(parsed(kExample), {}).trace;
+  EXPECT_EQ(again.death, "");
+  EXPECT_EQ(again.harness_error, "");
+  EXPECT_EQ(runner.starts(), 2U);
+}
+
+TEST(ProcessRunner, ASubjectKilledFromOutsideIsStartedAgain) {
+  ProcessRunner runner(odd({"behaves"}));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+    kill(runner.process(), SIGKILL);
+    EXPECT_THAT(runner.run(parsed(kExample), {}).trace.death, HasSubstr("killed by signal 9"));
+  }
+  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+}
+
+TEST(ProcessRunner, ASubjectThatCannotStartIsAnErrorThatQuotesIt) {
+  const auto failure = [](std::vector<std::string> command) {
+    ProcessRunner runner({std::move(command), StrategyKind::kPatch, 20, 20});
+    const hip::Status status = runner.start();
+    return status ? std::string() : status.error().message;
+  };
+  EXPECT_THAT(failure({"/no/such/subject"}), HasSubstr("No such file"));
+  EXPECT_THAT(failure({ODD_SUBJECT, "sorry"}), HasSubstr("no GPU in here"));
+  EXPECT_THAT(failure({ODD_SUBJECT, "mute"}), HasSubstr("exit status 4"));
+  EXPECT_THAT(failure({ODD_SUBJECT, "later"}), HasSubstr("version"));
+  ProcessRunner runner(odd({"sorry"}));
+  EXPECT_THAT(runner.run(parsed(kExample), {}).trace.harness_error, HasSubstr("no GPU in here"));
+}
+
+TEST(ProcessRunner, AForkedProcessHasASubjectOfItsOwn) {
+  ProcessRunner runner(odd({"behaves"}));
+  ASSERT_TRUE(runner.start());
+  const pid_t parents = runner.process();
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool good = runner.run(parsed(kExample), {}).trace.death.empty() && runner.process() != parents;
+    runner.start_afresh();
+    _exit(good ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+  EXPECT_EQ(runner.process(), parents);
+}
+
+TEST(Judge, AReproducibleCrashBreaksP11) {
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  ProcessRunner always(odd({"segv"}));
+  const Judgement crash = Judge(always, baseline).judge(parsed(kExample), {});
+  EXPECT_EQ(crash.verdict, VerdictKind::kDiverge) << described(crash);
+  EXPECT_EQ(broken_names(crash), "P11");
+  ASSERT_EQ(crash.differences.size(), 1U);
+  EXPECT_EQ(crash.differences[0].where, "process");
+}
+
+// The model, in a process that it only pretends to have: what comes first after a start is wrong `bad_` times.
+class Contaminated final : public Runner {
+ public:
+  explicit Contaminated(int bad) : bad_(bad), executor_(platform_, StrategyKind::kPatch) {}
+  using Runner::run;
+  RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override {
+    RunResult result = executor_.run(program, options, script);
+    if (bad_-- > 0) result.trace.reads.clear();
+    return result;
+  }
+  [[nodiscard]] bool contained() const override { return true; }
+  void start_afresh() override { ++starts_; }
+  [[nodiscard]] int starts() const { return starts_; }
+
+ private:
+  int bad_, starts_ = 0;
+  ModelPlatform platform_;
+  Executor executor_;
+};
+
+TEST(Judge, ADivergenceThatAFreshProcessDoesNotShowIsPoisonedAndNoFinding) {
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  Contaminated once(1), always(1000);
+  EXPECT_EQ(Judge(once, baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kPoisoned);
+  EXPECT_EQ(once.starts(), kConfirmations);
+  EXPECT_EQ(Judge(always, baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kDiverge);
+}
+
+#ifdef HGMODEL_LIBRARY
+std::unique_ptr<Subject> model_behind_a_pipe(const std::string& strategy, const std::string& library) {
+  const auto name = parse_subject("cmd=" + std::string(SUBJECT) + " --library " + library + ":" + strategy);
+  EXPECT_TRUE(name.ok());
+  auto subject = Subject::make(name.value());
+  EXPECT_TRUE(subject.ok());
+  return std::move(subject).value();
+}
+
+TEST(SubjectProcess, TheModelBehindAPipeIsTheModel) {
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  for (const char* strategy : {"patch", "rebuild", "update"}) {
+    const auto subject = model_behind_a_pipe(strategy, HGMODEL_LIBRARY);
+    Judge judge(subject->runner(), baseline);
+    for (std::uint64_t i = 0; i < 40; ++i) {
+      const Judgement judgement = judge.judge(campaign_program(11, i, {}), {});
+      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << strategy << " " << i << "\n" << described(judgement);
+    }
+  }
+}
+
+TEST(SubjectProcess, ARuntimeThatPrintsToStandardOutputBreaksNothing) {
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  const auto subject = model_behind_a_pipe("patch", CHATTY_LIBRARY);
+  const Judgement judgement = Judge(subject->runner(), baseline).judge(parsed(kExample), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+}
+
+TEST(SubjectProcess, ARuntimeThatIsMissingIsNamedInTheError) {
+  const auto subject = model_behind_a_pipe("patch", "/no/such/libamdhip64.so");
+  const hip::Status started = subject->start();
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().message, HasSubstr("/no/such/libamdhip64.so"));
+}
+
+TEST(SubjectProcess, ARequestThatIsNoProgramIsAnsweredWithWhatIsWrong) {
+  ProcessRunner runner({{SUBJECT, "--library", HGMODEL_LIBRARY}, StrategyKind::kPatch, 20, 20});
+  const Program invalid = program_of("launch e0 s0\n");
+  EXPECT_THAT(runner.run(invalid, {}).trace.harness_error, HasSubstr("not valid"));
+  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.harness_error, "");
+}
+#endif
+
+}  // namespace
+}  // namespace verify

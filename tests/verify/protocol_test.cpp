@@ -1,0 +1,150 @@
+// The protocol of subject processes: what goes in comes out, and nothing that comes in is trusted.
+#include "verify/subject/protocol.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <csignal>
+
+namespace verify {
+namespace {
+
+FrameReader reader_of(const std::string& bytes) {
+  FrameReader reader;
+  reader.append(bytes.data(), bytes.size());
+  return reader;
+}
+
+Trace rich_trace() {
+  Trace trace;
+  trace.statuses = {{0, -1}, {1, 3}};
+  trace.reads = {{1, 2, {std::byte{1}, std::byte{255}}}, {2, 0, {}}};
+  trace.topology = {{4, {0, 1, 2}, {{0, 1}, {1, 2}}}};
+  trace.host_tags = {{7, 2}, {9, 1}};
+  trace.violations = {{PropertyId::kA2, 3, "g0.n1", "x", "y"}};
+  trace.exercised[2] = 5;
+  trace.notes = {"a fault", 2, "a race"};
+  trace.calls = 11;
+  trace.patches = 3;
+  trace.fallbacks = 1;
+  trace.failures_fired = 2;
+  trace.patched_in_place = {4, 6};
+  trace.unsupported = "hipGraphAddNode";
+  trace.harness_error = "none really";
+  return trace;
+}
+
+void expect_equal(const Trace& a, const Trace& b) {
+  EXPECT_EQ(a.statuses, b.statuses);
+  ASSERT_EQ(a.reads.size(), b.reads.size());
+  for (std::size_t i = 0; i < a.reads.size(); ++i) {
+    EXPECT_EQ(a.reads[i].step, b.reads[i].step);
+    EXPECT_EQ(a.reads[i].buffer, b.reads[i].buffer);
+    EXPECT_EQ(a.reads[i].bytes, b.reads[i].bytes);
+  }
+  EXPECT_EQ(a.topology, b.topology);
+  EXPECT_EQ(a.host_tags, b.host_tags);
+  ASSERT_EQ(a.violations.size(), b.violations.size());
+  for (std::size_t i = 0; i < a.violations.size(); ++i) {
+    EXPECT_EQ(a.violations[i].property, b.violations[i].property);
+    EXPECT_EQ(a.violations[i].step, b.violations[i].step);
+    EXPECT_EQ(a.violations[i].where, b.violations[i].where);
+    EXPECT_EQ(a.violations[i].expected, b.violations[i].expected);
+    EXPECT_EQ(a.violations[i].observed, b.violations[i].observed);
+  }
+  EXPECT_EQ(a.exercised, b.exercised);
+  EXPECT_EQ(a.notes.fault, b.notes.fault);
+  EXPECT_EQ(a.notes.races, b.notes.races);
+  EXPECT_EQ(a.notes.first_race, b.notes.first_race);
+  EXPECT_EQ(a.calls, b.calls);
+  EXPECT_EQ(a.patches, b.patches);
+  EXPECT_EQ(a.fallbacks, b.fallbacks);
+  EXPECT_EQ(a.failures_fired, b.failures_fired);
+  EXPECT_EQ(a.patched_in_place, b.patched_in_place);
+  EXPECT_EQ(a.unsupported, b.unsupported);
+  EXPECT_EQ(a.harness_error, b.harness_error);
+}
+
+TEST(Protocol, ATraceAndItsAddressesArriveAsTheyWereSent) {
+  const RunResult sent{rich_trace(), {0x7f0000001000, 0xffffffffffffffff}};
+  const auto answer = decode_answer(encode_result(sent));
+  ASSERT_TRUE(answer.ok());
+  EXPECT_FALSE(answer.value().dying);
+  EXPECT_EQ(answer.value().result.script, sent.script);
+  expect_equal(answer.value().result.trace, sent.trace);
+}
+
+TEST(Protocol, ARequestArrivesAsItWasSent) {
+  Request sent{StrategyKind::kUpdate, "hgcheck-program 1\n", {}, {1, 2, 3}};
+  sent.options = {false, false, true, false, false, 42, 7};
+  const auto request = decode_request(encode_request(sent));
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(request.value().strategy, sent.strategy);
+  EXPECT_EQ(request.value().program, sent.program);
+  EXPECT_EQ(request.value().script, sent.script);
+  const RunOptions& o = request.value().options;
+  EXPECT_FALSE(o.poison || o.failures || o.inspect || o.isolation);
+  EXPECT_TRUE(o.fresh_addresses);
+  EXPECT_EQ(o.schedule_seed, 42U);
+  EXPECT_EQ(o.fail_graph_call, 7U);
+}
+
+TEST(Protocol, AThroeWrittenWithoutTheLibraryIsReadByIt) {
+  unsigned char out[kThroeFrame];
+  const std::size_t size = throe_frame({123456, SIGABRT}, out);
+  FrameReader reader = reader_of({reinterpret_cast<const char*>(out), size});
+  std::string body;
+  ASSERT_EQ(reader.next(body), FrameReader::State::kFrame);
+  const auto answer = decode_answer(body);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_TRUE(answer.value().dying);
+  EXPECT_EQ(answer.value().throe.step, 123456U);
+  EXPECT_EQ(answer.value().throe.signal, SIGABRT);
+}
+
+TEST(Protocol, AnotherVersionIsRefusedByNumber) {
+  Hello hello;
+  hello.protocol = kProtocol + 1;
+  const auto decoded = decode_hello(encode_hello(hello));
+  ASSERT_FALSE(decoded.ok());
+  EXPECT_NE(decoded.error().message.find("version 2"), std::string::npos) << decoded.error().message;
+}
+
+RC_GTEST_PROP(Protocol, FramesComeBackWhateverTheChunksTheyArriveIn, (const std::vector<std::string>& bodies)) {
+  std::string stream;
+  for (const std::string& body : bodies) stream += frame(body);
+  FrameReader reader;
+  std::vector<std::string> got;
+  std::string body;
+  for (std::size_t at = 0; at < stream.size();) {
+    const std::size_t size = std::min<std::size_t>(*rc::gen::inRange<std::size_t>(1, 40), stream.size() - at);
+    reader.append(stream.data() + at, size);
+    at += size;
+    while (reader.next(body) == FrameReader::State::kFrame) got.push_back(body);
+  }
+  RC_ASSERT(got == bodies);
+}
+
+RC_GTEST_PROP(Protocol, AFrameWithAByteChangedIsGarbageOrIncomplete, (const std::string& text)) {
+  std::string whole = frame("x" + text);
+  const auto at = *rc::gen::inRange<std::size_t>(0, whole.size());
+  whole[at] = static_cast<char>(whole[at] ^ *rc::gen::inRange(1, 256));
+  FrameReader reader = reader_of(whole);
+  std::string body;
+  RC_ASSERT(reader.next(body) != FrameReader::State::kFrame);
+}
+
+RC_GTEST_PROP(Protocol, ABodyThatIsNoMessageIsAnErrorAndNoCrash, (const std::string& body)) {
+  RC_ASSERT(!decode_hello(body).ok());
+  RC_ASSERT(!decode_request(body).ok());
+  RC_ASSERT(!decode_answer(body).ok());
+}
+
+RC_GTEST_PROP(Protocol, ACutMessageIsAnErrorAndNoCrash, ()) {
+  const std::string body = encode_result({rich_trace(), {1, 2}});
+  RC_ASSERT(!decode_answer(body.substr(0, *rc::gen::inRange<std::size_t>(0, body.size()))).ok());
+}
+
+}  // namespace
+}  // namespace verify
