@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "programs.h"
+#include "verify/execute/executor.h"
 #include "verify/execute/model_platform.h"
 #include "verify/oracle/judge.h"
 #include "verify/properties/property.h"

@@ -98,8 +98,8 @@ TEST(Subject, EveryAvailableListingCanBeMadeAndRunsTheExample) {
 }
 
 TEST(Subject, AnotherPatcherNeedsTheStrategyPatch) {
-  EXPECT_TRUE(Subject::make({"model", StrategyKind::kPatch}, factory_of<TinyPatcher>()).ok());
-  EXPECT_FALSE(Subject::make({"model", StrategyKind::kRebuild}, factory_of<TinyPatcher>()).ok());
+  EXPECT_TRUE(Subject::make({"model", StrategyKind::kPatch}, {factory_of<TinyPatcher>()}).ok());
+  EXPECT_FALSE(Subject::make({"model", StrategyKind::kRebuild}, {factory_of<TinyPatcher>()}).ok());
 }
 
 }  // namespace
