@@ -14,7 +14,7 @@ function(hgcheck_room NAME)
        ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}/*.inc)
   foreach(sub IN LISTS ROOM_HEADERS)
     file(GLOB more CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}
-         ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}/${sub}/*.h)
+         ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}/${sub}/*.h ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}/${sub}/*.inc)
     list(APPEND headers ${more})
   endforeach()
   foreach(header IN LISTS headers)

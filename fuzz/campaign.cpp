@@ -175,7 +175,7 @@ class Campaign {
       close(ends[0]);
       WorkerOptions options;
       options.seed = options_.seed;
-      options.generator.size = options_.size;
+      options.size = options_.size;
       options.share = worker.share;
       run_worker(*setup_, options, *worker.board, ends[1]);
     }
@@ -297,6 +297,8 @@ class Campaign {
     if (kind == "diverge") {
       note_divergence(
           {line.value("index", std::uint64_t{0}), line.value("property", "?"), line.value("cause", "?"), 1, ""});
+    } else if (kind == "known_quirk") {
+      ++outcome_.result.quirks[line.value("reason", "")];
     } else {
       ++outcome_.result.reasons[kind + ": " + line.value("reason", "")];
     }
@@ -328,9 +330,7 @@ class Campaign {
   }
 
   verify::Program program_of(std::uint64_t index) const {
-    verify::GeneratorOptions generator;
-    generator.size = options_.size;
-    return verify::campaign_program(options_.seed, index, generator);
+    return verify::campaign_program(options_.seed, index, setup_->generator(options_.size, index));
   }
 
   verify::Finding unshrunk(const Cause& cause) {

@@ -38,7 +38,25 @@ hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
   hip::Result<std::unique_ptr<verify::Subject>> baseline =
       make_subject("--baseline", options.baseline, {{}, options.program_timeout});
   if (!baseline) return baseline.error();
-  return std::unique_ptr<Setup>(new Setup(options, std::move(subject).value(), std::move(baseline).value()));
+  std::unique_ptr<Setup> setup(new Setup(options, std::move(subject).value(), std::move(baseline).value()));
+  setup->know_quirks();
+  return setup;
+}
+
+void Setup::know_quirks() {
+  quirks_ = verify::QuirkSet(subject_->release());
+  judge_.know(quirks_, static_cast<int>(subject_->name().strategy));
+}
+
+verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t index) const {
+  verify::GeneratorOptions options;
+  options.size = size;
+  if (quirks_.empty() || index % kMeetQuirksEvery == 0) return options;
+  options.avoid = [this, strategy = static_cast<int>(subject_->name().strategy)](const verify::State& state,
+                                                                                 const verify::Command& command) {
+    return quirks_.triggered(state, command, strategy) != nullptr;
+  };
+  return options;
 }
 
 std::string Setup::arguments() const {

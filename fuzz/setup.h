@@ -6,7 +6,9 @@
 
 #include "fuzz/faults/catalogue.h"
 #include "hip/result/result.h"
+#include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
+#include "verify/quirks/quirk.h"
 #include "verify/subject/subject.h"
 
 namespace fuzz {
@@ -20,6 +22,9 @@ struct SetupOptions {
   verify::PatcherFactory patchers;
 };
 
+// One in that many programs may meet known quirks.
+inline constexpr std::uint64_t kMeetQuirksEvery = 10;
+
 class Setup {
  public:
   // An error names the option, what is wrong with it and what there is.
@@ -32,6 +37,9 @@ class Setup {
   [[nodiscard]] bool fragile() const { return subject_->fragile() || baseline_->fragile(); }
   // Whether a crash or a hang of the subject stays in a process of the subject's own.
   [[nodiscard]] bool contained() const { return subject_->runner().contained(); }
+  // How the campaign's `index`-th program is generated: most steer around the quirks that the subject's release is known
+  // for, so that what lies behind is reached.
+  [[nodiscard]] verify::GeneratorOptions generator(std::uint32_t size, std::uint64_t index) const;
   // " --subject S --fault F" as far as they are not the defaults.
   [[nodiscard]] std::string arguments() const;
 
@@ -41,7 +49,10 @@ class Setup {
         subject_(std::move(subject)),
         baseline_(std::move(baseline)),
         judge_(subject_->runner(), baseline_->runner()) {}
+  void know_quirks();
+
   SetupOptions options_;
+  verify::QuirkSet quirks_;
   std::unique_ptr<verify::Subject> subject_;
   std::unique_ptr<verify::Subject> baseline_;
   verify::Judge judge_;

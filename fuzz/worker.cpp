@@ -56,7 +56,7 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
     board.index.store(index, kRelaxed);
     const std::uint64_t started = steady_ns();
     board.busy_since_ns.store(started, std::memory_order_release);
-    const verify::Program program = verify::campaign_program(options.seed, index, options.generator);
+    const verify::Program program = verify::campaign_program(options.seed, index, setup.generator(options.size, index));
     const std::uint64_t generated = steady_ns();
     const verify::Judgement judgement = setup.judge().judge(program, campaign_checks(index));
     board.busy_since_ns.store(0, std::memory_order_release);

@@ -5,7 +5,6 @@
 
 #include "fuzz/board.h"
 #include "fuzz/setup.h"
-#include "verify/generate/generator.h"
 
 namespace fuzz {
 
@@ -17,7 +16,7 @@ struct Share {
 
 struct WorkerOptions {
   std::uint64_t seed = 1;
-  verify::GeneratorOptions generator;
+  std::uint32_t size = 30;
   Share share;
 };
 

@@ -40,9 +40,13 @@ class ProgramGenerator {
   // Takes a command as often as it may stand there, `repeat` times at most.
   bool take(const Command& command, std::uint32_t repeat = 1) {
     std::uint32_t times = 0;
-    for (; times < repeat && !state_.check(command); ++times) state_.apply(command);
+    for (; times < repeat && may_stand(command); ++times) state_.apply(command);
     if (times != 0) program_.steps.push_back({command, times, 0});
     return times != 0;
+  }
+
+  [[nodiscard]] bool may_stand(const Command& command) const {
+    return !state_.check(command) && !(options_.avoid && options_.avoid(state_, command));
   }
 
   template <class Map>

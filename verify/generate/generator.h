@@ -10,9 +10,11 @@
 #include <rapidcheck.h>
 
 #include <cstdint>
+#include <functional>
 
 #include "verify/generate/choices.h"
 #include "verify/program/program.h"
+#include "verify/program/state.h"
 
 namespace verify {
 
@@ -20,6 +22,8 @@ struct GeneratorOptions {
   std::uint32_t size = 30;  // commands, about
   std::uint64_t max_buffer_bytes = 4096;
   bool failures = true;  // `fail` commands
+  // Commands to steer around where the program's state is so; empty: none. Asked of commands that could stand there.
+  std::function<bool(const State&, const Command&)> avoid;
 };
 
 [[nodiscard]] Program generate_program(Choices& choices, const GeneratorOptions& options);

@@ -64,6 +64,10 @@ Judge::Pair Judge::run_pair(const Program& program, const RunOptions& options) {
   if (!baseline.trace.notes.fault.empty()) pair.poisoned = "fault in the baseline: " + baseline.trace.notes.fault;
   pair.discarded = refused_by_baseline(program, baseline.trace);
   pair.differences = compare(program, baseline.trace, subject.trace);
+  pair.deviation = first_deviation(program, baseline.trace, subject.trace);
+  if (!pair.deviation && !subject.trace.violations.empty()) {
+    pair.deviation = Deviation{first_step(subject.trace.violations), Effect::kTeardown, 0};
+  }
   pair.subject = std::move(subject.trace);
   pair.script = std::move(subject.script);
   return pair;
@@ -76,7 +80,8 @@ Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
   run.poison = options.poison;
   run.failures = options.failures;
   Pair pair = run_pair(program, run);
-  if (!pair.clean() && subject_.contained() && !shows_again(program, run, pair)) {
+  const Quirk* quirk = pair.deviation ? quirks_.explain(program, strategy_, *pair.deviation) : nullptr;
+  if (quirk == nullptr && !pair.clean() && subject_.contained() && !shows_again(program, run, pair)) {
     pair.poisoned = "a divergence that did not show again in a fresh process";
   }
   Judgement judgement;
@@ -96,6 +101,11 @@ Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
   } else if (!pair.discarded.empty()) {
     judgement.verdict = VerdictKind::kDiscarded;
     judgement.reason = pair.discarded;
+  } else if (quirk != nullptr) {
+    judgement.verdict = VerdictKind::kKnownQuirk;
+    judgement.quirk = quirk->id;
+    judgement.reason = quirk->id;
+    judgement.differences = pair.differences;
   } else if (!pair.clean()) {
     judgement.verdict = VerdictKind::kDiverge;
     name_cause(program, run, pair, judgement);

@@ -9,6 +9,7 @@
 //   at fresh addresses     clean: addresses that repeat were confused (A3, where A2 was seen)
 // What a subject process showed has to show again in a fresh one: else it may be what an earlier program left behind,
 // and the program is Poisoned.
+// A divergence that a known quirk of the subject's release explains ends the judgement as KnownQuirk.
 //
 // Checks that need many runs of one program (every call fails in turn, metamorphic pairs) are made when asked for; the
 // campaign samples them at a stated rate.
@@ -34,6 +35,7 @@ struct JudgeOptions {
 
 struct Judgement {
   VerdictKind verdict = VerdictKind::kAgree;
+  std::string quirk;               // its id, of kKnownQuirk
   std::string reason;              // of a poisoned, unsupported, discarded or harness verdict
   std::vector<PropertyId> broken;  // the name first, the others after; empty unless kDiverge
   std::vector<Violation> violations;
@@ -44,6 +46,12 @@ struct Judgement {
 class Judge {
  public:
   Judge(Runner& subject, Runner& baseline) : subject_(subject), baseline_(baseline) {}
+  // What is known to differ on the subject; `strategy` as Event's. The catalogue that the set was made of must outlive
+  // this.
+  void know(QuirkSet quirks, int strategy) {
+    quirks_ = std::move(quirks);
+    strategy_ = strategy;
+  }
 
   // `program` has to be valid.
   [[nodiscard]] Judgement judge(const Program& program, const JudgeOptions& options);
@@ -55,6 +63,7 @@ class Judge {
     std::string poisoned;   // why the comparison means nothing, or empty
     std::string discarded;  // what the baseline refuses, or empty
     AddressScript script;
+    std::optional<Deviation> deviation;  // the first one
     [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
   };
   Pair run_pair(const Program& program, const RunOptions& options);
@@ -68,6 +77,8 @@ class Judge {
 
   Runner& subject_;
   Runner& baseline_;
+  QuirkSet quirks_;
+  int strategy_ = 0;
 };
 
 // At most that many calls of one program are made to fail in turn; longer programs are sampled evenly.

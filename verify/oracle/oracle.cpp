@@ -123,6 +123,32 @@ class Comparison {
 
 }  // namespace
 
+std::optional<Deviation> first_deviation(const Program& program, const Trace& expected, const Trace& observed) {
+  const std::size_t end = program.steps.size();
+  if (!observed.death.empty()) {
+    return Deviation{observed.death_step, observed.death.starts_with("hung") ? Effect::kHang : Effect::kCrash, 0};
+  }
+  std::optional<Deviation> first;
+  const auto note = [&](const Deviation& deviation) {
+    if (!first || deviation.step < first->step) first = deviation;
+  };
+  for (std::size_t i = 0; i < std::min(expected.statuses.size(), observed.statuses.size()); ++i) {
+    if (expected.statuses[i] == observed.statuses[i]) continue;
+    note({i, Effect::kStatus, observed.statuses[i].code});
+    break;
+  }
+  for (std::size_t i = 0; i < std::max(expected.reads.size(), observed.reads.size()); ++i) {
+    const BytesSeen* a = i < expected.reads.size() ? &expected.reads[i] : nullptr;
+    const BytesSeen* b = i < observed.reads.size() ? &observed.reads[i] : nullptr;
+    if (a != nullptr && b != nullptr && a->step == b->step && a->buffer == b->buffer && a->bytes == b->bytes) continue;
+    note({std::min(a != nullptr ? a->step : end, b != nullptr ? b->step : end), Effect::kBytes, 0});
+    break;
+  }
+  if (expected.topology != observed.topology) note({end, Effect::kTopology, 0});
+  if (expected.host_tags != observed.host_tags) note({end, Effect::kHost, 0});
+  return first;
+}
+
 std::vector<Difference> compare(const Program& program, const Trace& expected, const Trace& observed) {
   return Comparison(program, expected, observed).run();
 }

@@ -4,15 +4,21 @@
 // at the same addresses. What was noted inside a runtime (RuntimeNotes) is not an observation and is not compared.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "verify/execute/observation.h"
 #include "verify/program/program.h"
+#include "verify/quirks/quirk.h"
 #include "verify/result.h"
 
 namespace verify {
 
 inline constexpr std::size_t kMaxDifferences = 8;  // a report shows no more
+
+// The first thing, in the order of the program, that the runs differ in.
+[[nodiscard]] std::optional<Deviation> first_deviation(const Program& program, const Trace& expected,
+                                                       const Trace& observed);
 
 // Differences in the order of the program, at most kMaxDifferences; empty when the runs agree.
 [[nodiscard]] std::vector<Difference> compare(const Program& program, const Trace& expected, const Trace& observed);

@@ -1,0 +1,192 @@
+#include "verify/quirks/quirk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+
+namespace verify {
+
+namespace {
+
+// Calls `take` with each non-empty part of `text` between separators.
+template <class Take>
+void split(std::string_view text, char separator, const Take& take) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    if (end != 0) take(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+constexpr std::string_view kStatusIs = "status=";
+
+std::optional<Effect> effect_of(std::string_view word) {
+  if (word == "bytes") return Effect::kBytes;
+  if (word == "topology") return Effect::kTopology;
+  if (word == "host") return Effect::kHost;
+  if (word == "crash") return Effect::kCrash;
+  if (word == "hang") return Effect::kHang;
+  if (word == "teardown") return Effect::kTeardown;
+  if (word.starts_with(kStatusIs) && number_of(word.substr(kStatusIs.size()))) return Effect::kStatus;
+  return {};
+}
+
+bool shows_as(const Quirk& quirk, const Deviation& deviation) {
+  bool shows = false;
+  split(quirk.effects, ' ', [&](std::string_view word) {
+    if (effect_of(word) != deviation.effect) return;
+    shows = shows || deviation.effect != Effect::kStatus || number_of(word.substr(kStatusIs.size())) == deviation.status;
+  });
+  return shows;
+}
+
+}  // namespace
+
+// Turns the text of triggers into conditions; remembers the first thing that is wrong.
+struct QuirkParser {
+  std::string flaw;
+
+  std::optional<QuirkSet::Condition> condition(std::string_view text) {
+    struct Sign {
+      std::string_view sign;
+      QuirkSet::Compare compare;
+    };
+    using enum QuirkSet::Compare;
+    static constexpr Sign kSigns[] = {{"!=", kUnequal}, {"<=", kAtMost}, {">=", kAtLeast},
+                                      {"=", kEqual},    {"<", kLess},    {">", kMore}};
+    for (const Sign& sign : kSigns) {
+      const std::size_t at = text.find(sign.sign);
+      if (at == std::string_view::npos) continue;
+      const std::optional<Attribute> attribute = find_attribute(text.substr(0, at));
+      if (!attribute) return fail(fmt::format("'{}' names no attribute", text));
+      const std::string_view value = text.substr(at + sign.sign.size());
+      const std::optional<std::int64_t> word = find_word(*attribute, value);
+      const std::optional<std::int64_t> number = word ? word : number_of(value);
+      if (!number) return fail(fmt::format("'{}' has no value that '{}' can take", text, attribute_name(*attribute)));
+      return QuirkSet::Condition{*attribute, sign.compare, *number};
+    }
+    return fail(fmt::format("'{}' compares nothing", text));
+  }
+  std::vector<QuirkSet::Trigger> triggers(std::string_view text) {
+    std::vector<QuirkSet::Trigger> all;
+    split(text, ';', [&](std::string_view alternative) {
+      QuirkSet::Trigger trigger;
+      split(alternative, ' ', [&](std::string_view part) {
+        if (const auto parsed = condition(part)) trigger.push_back(*parsed);
+      });
+      if (!trigger.empty()) all.push_back(std::move(trigger));
+    });
+    if (all.empty() && flaw.empty()) flaw = "there is no trigger";
+    return all;
+  }
+
+ private:
+  std::nullopt_t fail(std::string what) {
+    if (flaw.empty()) flaw = std::move(what);
+    return std::nullopt;
+  }
+};
+
+std::optional<std::string> flaw_of(const Quirk& quirk) {
+  QuirkParser parser;
+  static_cast<void>(parser.triggers(quirk.triggers));
+  if (!parser.flaw.empty()) return parser.flaw;
+  std::optional<std::string> flaw;
+  bool any = false;
+  split(quirk.effects, ' ', [&](std::string_view word) {
+    any = true;
+    if (!effect_of(word)) flaw = fmt::format("'{}' is no effect", word);
+  });
+  if (!any) return "there is no effect";
+  return flaw;
+}
+
+bool shows_on(const Quirk& quirk, std::string_view release) {
+  bool shows = false;
+  split(quirk.releases, ' ', [&](std::string_view word) { shows = shows || word == release; });
+  return shows;
+}
+
+bool QuirkSet::Condition::holds(const Event& event) const {
+  const std::int64_t is = event[attribute];
+  if (is == kUnset) return false;
+  switch (compare) {
+    case Compare::kEqual:
+      return is == value;
+    case Compare::kUnequal:
+      return is != value;
+    case Compare::kLess:
+      return is < value;
+    case Compare::kAtMost:
+      return is <= value;
+    case Compare::kMore:
+      return is > value;
+    case Compare::kAtLeast:
+      break;
+  }
+  return is >= value;
+}
+
+bool QuirkSet::Compiled::matches(const Event& event) const {
+  return std::any_of(triggers.begin(), triggers.end(), [&](const Trigger& trigger) {
+    return std::all_of(trigger.begin(), trigger.end(), [&](const Condition& c) { return c.holds(event); });
+  });
+}
+
+QuirkSet::QuirkSet(std::string_view release) : QuirkSet(release, quirks()) {}
+
+QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) {
+  for (const Quirk& quirk : catalogue) {
+    if (!shows_on(quirk, release)) continue;
+    assert(!flaw_of(quirk));
+    compiled_.push_back({&quirk, QuirkParser{}.triggers(quirk.triggers)});
+  }
+}
+
+const Quirk* QuirkSet::triggered(const State& state, const Command& command, int strategy) const {
+  const Quirk* found = nullptr;
+  if (empty()) return found;
+  any_event(state, command, strategy, [&](const Event& event) {
+    for (const Compiled& compiled : compiled_) {
+      if (!compiled.matches(event)) continue;
+      found = compiled.quirk;
+      return true;
+    }
+    return false;
+  });
+  return found;
+}
+
+const Quirk* QuirkSet::explain(const Program& program, int strategy, const Deviation& deviation) const {
+  std::vector<const Compiled*> candidates;
+  for (const Compiled& compiled : compiled_) {
+    if (shows_as(*compiled.quirk, deviation)) candidates.push_back(&compiled);
+  }
+  const Quirk* found = nullptr;
+  State state;
+  for (std::size_t i = 0; i < program.steps.size() && i <= deviation.step && !candidates.empty(); ++i) {
+    const Step& step = program.steps[i];
+    if (deviation.effect != Effect::kStatus || i == deviation.step) {
+      any_event(state, step.command, strategy, [&](const Event& event) {
+        const auto at = std::find_if(candidates.begin(), candidates.end(),
+                                     [&](const Compiled* compiled) { return compiled->matches(event); });
+        if (at != candidates.end()) found = (*at)->quirk;
+        return found != nullptr;
+      });
+    }
+    if (found != nullptr) return found;
+    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
+  }
+  return nullptr;
+}
+
+}  // namespace verify
