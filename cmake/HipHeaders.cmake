@@ -2,22 +2,26 @@
 #
 # Defines HGCHECK_HAVE_HIP and the target hgcheck_hip_headers. Without headers the model and the core of verify still
 # build; what is left out is printed at the end of the configure step.
-set(HGCHECK_HIP_ROOT ${PROJECT_SOURCE_DIR}/.hip/7.2 CACHE PATH "Where `./dev setup` unpacked the headers of HIP")
 set(HGCHECK_HAVE_HIP OFF)
 add_library(hgcheck_hip_headers INTERFACE)
 # The overloads that HIP's header adds for C++ would hide the C functions whose types we take.
 target_compile_definitions(hgcheck_hip_headers INTERFACE __HIP_PLATFORM_AMD__=1 __HIP_DISABLE_CPP_FUNCTIONS__=1)
 
-find_package(hip 6.4 QUIET CONFIG)
+find_package(hip 6.4 QUIET CONFIG PATHS /opt/rocm)
 if(NOT hip_FOUND)
-  find_package(hip 7 QUIET CONFIG)
+  find_package(hip 7 QUIET CONFIG PATHS /opt/rocm)
 endif()
 if(hip_FOUND)
   set(HGCHECK_HIP_INCLUDE ${hip_INCLUDE_DIRS})
   message(STATUS "HIP headers: ${hip_VERSION} in ${HGCHECK_HIP_INCLUDE}")
-elseif(EXISTS ${HGCHECK_HIP_ROOT}/usr/include/hip/hip_runtime_api.h)
-  set(HGCHECK_HIP_INCLUDE ${HGCHECK_HIP_ROOT}/usr/include)
-  message(STATUS "HIP headers: ${HGCHECK_HIP_INCLUDE}")
+else()
+  # The second is what `./dev setup` fetches when the runtime cannot be had.
+  foreach(folder ${HGCHECK_CAPSULE_ROOT}/7.2 ${HGCHECK_CAPSULE_ROOT}/7.2-headers)
+    if(NOT HGCHECK_HIP_INCLUDE AND EXISTS ${folder}/include/hip/hip_runtime_api.h)
+      set(HGCHECK_HIP_INCLUDE ${folder}/include)
+      message(STATUS "HIP headers: ${HGCHECK_HIP_INCLUDE}")
+    endif()
+  endforeach()
 endif()
 if(HGCHECK_HIP_INCLUDE)
   set(HGCHECK_HAVE_HIP ON)

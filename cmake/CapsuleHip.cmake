@@ -1,0 +1,49 @@
+# Builds against the releases of the capsule.
+#
+#   hgcheck_capsule_program(NAME SOURCES a.hip... [OPTIONS ...])
+#       an ordinary HIP program, built by release 7.2's own hipcc for gfx942: ${PROJECT_BINARY_DIR}/programs/NAME, by the
+#       target hgcheck_program_NAME. It runs with ${HGCHECK_CAPSULE_7_2}/bin/run alone: it has the capsule's C library.
+#   hgcheck_release_headers(TARGET RELEASE)
+#       TARGET is compiled by the project's compiler against the headers of a release (7.2, 6.4 or 5.7), for sources that
+#       are built once a release. The headers come before those of hgcheck_hip_headers, should TARGET have both.
+#
+# Both ask for a release that is there: `if(HGCHECK_CAPSULE_7_2)` is the caller's question, so that nothing that was asked
+# for is silently not built. Not checked: that the program runs; that is what tests are for.
+
+function(hgcheck_capsule_program NAME)
+  cmake_parse_arguments(P "" "" "SOURCES;OPTIONS" ${ARGN})
+  if(NOT HGCHECK_CAPSULE_7_2)
+    message(FATAL_ERROR "hgcheck_capsule_program(${NAME}): release 7.2 is not there; ask HGCHECK_CAPSULE_7_2 first")
+  endif()
+  set(hipcc ${HGCHECK_CAPSULE_7_2}/bin/hipcc)
+  set(toolchain ${HGCHECK_CAPSULE_7_2}/VERSION ${HGCHECK_CAPSULE_7_2}/bin/tool ${HGCHECK_CAPSULE_7_2}/bin/capsule.cfg)
+  set(folder ${PROJECT_BINARY_DIR}/programs)
+  file(MAKE_DIRECTORY ${folder}/objects)
+  set(objects "")
+  foreach(source IN LISTS P_SOURCES)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    cmake_path(GET source FILENAME file)
+    set(object ${folder}/objects/${NAME}.${file}.o)
+    # One file a command: a compiler that is given several writes the dependencies of the last alone.
+    add_custom_command(OUTPUT ${object}
+                       COMMAND ${hipcc} --offload-arch=gfx942 ${P_OPTIONS} -MD -MF ${object}.d -MT ${object}
+                               -c ${source} -o ${object}
+                       DEPENDS ${source} ${toolchain} DEPFILE ${object}.d
+                       COMMENT "Compiling ${file} with the capsule's hipcc" VERBATIM)
+    list(APPEND objects ${object})
+  endforeach()
+  add_custom_command(OUTPUT ${folder}/${NAME}
+                     COMMAND ${hipcc} --offload-arch=gfx942 ${P_OPTIONS} ${objects} -o ${folder}/${NAME}
+                     DEPENDS ${objects} ${toolchain} COMMENT "Linking programs/${NAME}" VERBATIM)
+  add_custom_target(hgcheck_program_${NAME} ALL DEPENDS ${folder}/${NAME})
+endfunction()
+
+function(hgcheck_release_headers target release)
+  string(REPLACE "." "_" id ${release})
+  if(NOT HGCHECK_CAPSULE_${id})
+    message(FATAL_ERROR "hgcheck_release_headers(${target} ${release}): that release is not there; ask HGCHECK_CAPSULE_${id} first")
+  endif()
+  target_include_directories(${target} SYSTEM BEFORE PRIVATE ${HGCHECK_CAPSULE_${id}}/include)
+  # The overloads that HIP's header adds for C++ would hide the C functions whose types we take (cmake/HipHeaders.cmake).
+  target_compile_definitions(${target} PRIVATE __HIP_PLATFORM_AMD__=1 __HIP_DISABLE_CPP_FUNCTIONS__=1)
+endfunction()
