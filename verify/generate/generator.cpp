@@ -204,7 +204,7 @@ class ProgramGenerator {
     patch_exec(exec);
     const Launch command{exec, choices_.percent(50) ? kNullStream : pick(state_.live_streams())};
     if (state_.check(command)) return;
-    if (state_.launch_races(exec, command.stream)) take(Synchronize{Target::kDevice, 0});
+    if (state_.launch_races(exec, command.stream) || !may_stand(command)) take(Synchronize{Target::kDevice, 0});
     const std::uint32_t repeat = choices_.percent(4) ? static_cast<std::uint32_t>(choices_.between(2, 3)) : 1;
     take(command, repeat);
   }

@@ -52,12 +52,19 @@ bool direction_fits(CopyKind kind, MemoryKind dst, MemoryKind src) {
 
 bool same_topology(const GraphState& a, const GraphState& b);
 
+// What a setter of a graph's own node may not change: everything else is a parameter.
+bool same_kind(const NodeParams& a, const NodeParams& b) {
+  if (a.index() != b.index()) return false;
+  const auto* kernel = std::get_if<KernelParams>(&a);
+  return kernel == nullptr || kernel->opaque == std::get<KernelParams>(b).opaque;
+}
+
 // What an exec setter or an update may not change about a node (HIP documents that only parameters may change).
 bool same_shape(const NodeState& a, const NodeParams& params, const GraphState* child) {
   if (a.params.index() != params.index()) return false;
   if (const auto* kernel = std::get_if<KernelParams>(&params)) {
     const auto& old = std::get<KernelParams>(a.params);
-    return old.kernel == kernel->kernel && old.opaque == kernel->opaque;
+    return old.opaque == kernel->opaque;  // the function may change
   }
   if (const auto* copy = std::get_if<CopyParams>(&params)) {
     const auto& old = std::get<CopyParams>(a.params);
@@ -539,8 +546,9 @@ struct Checker {
     if (Reason reason = node_params(c.params, node.fan)) return reason;
     const auto* child = std::get_if<ChildParams>(&c.params);
     if (on_graph && child != nullptr) return no("HIP has no setter for the child of a graph's own node");
-    if (!same_shape(node, c.params, child == nullptr ? nullptr : state.graph(child->graph))) {
-      return no("a setter keeps the node's type, kernel, direction, shape and topology");
+    if (on_graph && !same_kind(node.params, c.params)) return no("a setter keeps the node's type");
+    if (!on_graph && !same_shape(node, c.params, child == nullptr ? nullptr : state.graph(child->graph))) {
+      return no("an exec setter keeps the node's type, kernel, direction, shape and topology");
     }
     if (std::holds_alternative<EmptyParams>(c.params)) return no("an empty node has no parameters");
     return fits_addresses(graph, c.params, index);
@@ -766,6 +774,46 @@ std::optional<Invalid> validate(const Program& program) {
       if (std::optional<std::string> reason = state.check(step.command)) return Invalid{i, step.line, *reason};
       state.apply(step.command);
     }
+  }
+  return {};
+}
+
+namespace {
+
+bool has_host_memory(const GraphState& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& node) {
+    const auto* host = std::get_if<HostParams>(&node.params);
+    return (host != nullptr && host->memory) || (node.child && has_host_memory(*node.child));
+  });
+}
+
+// Whether some node of `graph` races with an unordered one; only asked of graphs with host functions in them.
+bool has_race(const State& state, const GraphState& graph) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const NodeState& node = graph.nodes[i];
+    if (state.node_races(graph, node.ranges, node.after, static_cast<int>(i))) return true;
+    if (node.child && has_host_memory(*node.child) && has_race(state, *node.child)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::string> host_race(const Program& program) {
+  State state;
+  bool host_launched = false;
+  for (const Step& step : program.steps) {
+    if (const auto* launch = std::get_if<Launch>(&step.command)) {
+      const GraphState& graph = state.exec(launch->exec)->graph;
+      const bool host = has_host_memory(graph);
+      host_launched = host_launched || host;
+      if (host && has_race(state, graph))
+        return fmt::format("a host function of e{} races with another node", launch->exec);
+      if (host_launched && state.launch_races(launch->exec, launch->stream)) {
+        return fmt::format("a host function races with a launch of e{}", launch->exec);
+      }
+    }
+    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
   }
   return {};
 }

@@ -100,6 +100,8 @@ class State {
   [[nodiscard]] std::vector<Id> live_streams() const;
   [[nodiscard]] std::vector<Id> live_events() const;
 
+  // Nothing that was launched may still be running.
+  [[nodiscard]] bool idle() const { return pending_.empty(); }
   // Every buffer of `graph` lives, and the graph has it where it is now.
   [[nodiscard]] bool current(const GraphState& graph) const;
   // A buffer that `graph` has somewhere else than where it is now.
@@ -143,6 +145,10 @@ class State {
   std::map<Id, EventState> events_;
   std::vector<Pending> pending_;
 };
+
+// Why some node's host function may race with another node or launch, conservatively, or nothing. A model knows what
+// every other node touches to the byte, but not what a host function does.
+[[nodiscard]] std::optional<std::string> host_race(const Program& program);
 
 // How often a repeated command has to be looked at: it means the same each time, except a move, whose places go round.
 [[nodiscard]] std::uint32_t repeats_that_matter(const Step& step);

@@ -25,6 +25,12 @@ std::uint64_t nodes_of(const GraphState& graph) {
   return nodes;
 }
 
+std::uint64_t roots_of(const GraphState& graph) {
+  std::uint64_t roots = 0;
+  for (const NodeState& node : graph.nodes) roots += node.after.empty() ? node.fan : 0;
+  return roots;
+}
+
 std::uint64_t empties_in(const GraphState& graph) {
   std::uint64_t empties = graph.nodes.empty() ? 1 : 0;
   for (const NodeState& node : graph.nodes) {
@@ -42,6 +48,7 @@ class Describer {
   Describer(const State& state, int strategy, const std::function<bool(const Event&)>& visit)
       : state_(state), visit_(visit) {
     base_.set(k_strategy, strategy);
+    base_.set(k_busy, state.idle() ? 0 : 1);
   }
 
   bool operator()(const AddNode& c) {
@@ -58,10 +65,13 @@ class Describer {
     const GraphState* graph = target(c.target, c.id);
     const NodeState* before = graph == nullptr ? nullptr : graph->find(c.node);
     if (before == nullptr) return false;
-    base_.set(k_op, kSet);
-    about(*graph);
     const auto* child = std::get_if<ChildParams>(&c.params);
-    return node(c.params, child == nullptr ? nullptr : state_.graph(child->graph), before, 0);
+    const GraphState* inner = child == nullptr ? nullptr : state_.graph(child->graph);
+    about(*graph);
+    return in_each_way(kSet, [&](Op op) {
+      if (node(c.params, inner, before, 0)) return true;
+      return op != kSet ? inside(*graph, 0) : inner != nullptr && inside(*inner, 1);
+    });
   }
   bool operator()(const Instantiate& c) {
     const GraphState* graph = state_.graph(c.graph);
@@ -76,22 +86,16 @@ class Describer {
   }
   bool operator()(const Patch& c) {
     const GraphState* graph = target(c.target, c.id);
-    base_.set(k_op, kPatch);
-    return graph != nullptr && whole(*graph);
+    return graph != nullptr && in_each_way(kPatch, [&](Op) { return whole(*graph); });
   }
   bool operator()(const Update& c) {
     const ExecState* exec = state_.exec(c.exec);
     const GraphState* graph = state_.graph(c.graph);
     if (exec == nullptr || graph == nullptr) return false;
-    base_.set(k_op, kUpdate);
+    base_.set(k_target, Target::kExec);
     base_.set(k_outcome, update_outcome(exec->graph, *graph));
     about(*graph);
-    if (visit_(base_)) return true;
-    for (std::size_t i = 0; i < graph->nodes.size(); ++i) {
-      const NodeState* before = i < exec->graph.nodes.size() ? &exec->graph.nodes[i] : nullptr;
-      if (node(graph->nodes[i].params, graph->nodes[i].child.get(), before, 0)) return true;
-    }
-    return false;
+    return in_each_way(kUpdate, [&](Op) { return visit_(base_) || pairs(*graph, exec->graph); });
   }
   bool operator()(const Destroy& c) {
     base_.set(k_op, kDestroy);
@@ -104,18 +108,38 @@ class Describer {
   }
 
  private:
-  const GraphState* target(Target target, Id id) {
-    if (target == Target::kGraph) {
-      base_.set(k_target, 0);
-      return state_.graph(id);
+  // What a command that changes an object comes to: by itself under `patch`; recording again under the others, which
+  // then instantiate or update.
+  template <class Visit>
+  bool in_each_way(Op op, const Visit& visit) {
+    const bool exec = base_[k_target] == static_cast<std::int64_t>(Target::kExec);
+    const std::int64_t strategy = base_[k_strategy];
+    const auto way = [&](Op now) {
+      base_.set(k_op, now);
+      return visit(now);
+    };
+    if (strategy == 0) return way(op);
+    if (way(kAdd)) return true;
+    return exec && way(strategy == 1 ? kInstantiate : kUpdate);
+  }
+  bool pairs(const GraphState& graph, const GraphState& exec) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const NodeState* before = i < exec.nodes.size() ? &exec.nodes[i] : nullptr;
+      if (node(graph.nodes[i].params, graph.nodes[i].child.get(), before, 0)) return true;
+      if (graph.nodes[i].child && inside(*graph.nodes[i].child, 1)) return true;
     }
+    return false;
+  }
+  const GraphState* target(Target target, Id id) {
+    base_.set(k_target, target);
+    if (target == Target::kGraph) return state_.graph(id);
     if (target != Target::kExec) return nullptr;
-    base_.set(k_target, 1);
     const ExecState* exec = state_.exec(id);
     return exec == nullptr ? nullptr : &exec->graph;
   }
   void about(const GraphState& graph) {
     base_.set(k_nodes, nodes_of(graph));
+    base_.set(k_roots, roots_of(graph));
     base_.set(k_total, graph.instances);
     base_.set(k_depth, graph.depth);
     base_.set(k_empties, empties_in(graph));
@@ -137,16 +161,23 @@ class Describer {
     Event event = base_;
     event.set(k_level, level);
     std::visit([&](const auto& p) { describe(p, event); }, params);
-    if (std::holds_alternative<ChildParams>(params)) event.set(k_inner, child == nullptr ? 0 : nodes_of(*child));
+    if (const auto* p = std::get_if<ChildParams>(&params)) {
+      event.set(k_inner, child == nullptr ? 0 : nodes_of(*child));
+      event.set(k_below, p->nest - 1 + (child == nullptr ? 1 : child->depth));
+    }
     if (before != nullptr) {
       event.set(k_was, before->params == params ? 1 : 0);
       if (before->params.index() == params.index()) was(*before, event);
+      const auto *old = std::get_if<KernelParams>(&before->params), *now = std::get_if<KernelParams>(&params);
+      if (old != nullptr && now != nullptr) event.set(k_samekernel, old->kernel == now->kernel ? 1 : 0);
     }
     return visit_(event);
   }
-  static void was(const NodeState& before, Event& event) {
+  void was(const NodeState& before, Event& event) const {
+    event.set(k_neighbours, event[k_nodes] - 1);
     if (const auto* copy = std::get_if<CopyParams>(&before.params)) {
       event.set(k_waskind, copy->kind);
+      event.set(k_waspageable, pageable(*copy) ? 1 : 0);
       event.set(k_waslinear, copy->linear ? 1 : 0);
       event.set(k_waswidth, copy->width);
       event.set(k_washeight, copy->height);
@@ -157,6 +188,11 @@ class Describer {
       event.set(k_waswidth, memset->width);
     }
     if (before.child) event.set(k_wasinner, nodes_of(*before.child));
+  }
+  [[nodiscard]] bool pageable(const CopyParams& p) const {
+    const BufferState *dst = state_.buffer(p.dst.ref.buffer), *src = state_.buffer(p.src.ref.buffer);
+    return (dst != nullptr && dst->memory == MemoryKind::kPageable) ||
+           (src != nullptr && src->memory == MemoryKind::kPageable);
   }
   void memory(Attribute attribute, const BufferRef& ref, Event& event) const {
     if (const BufferState* buffer = state_.buffer(ref.buffer)) event.set(attribute, buffer->memory);
@@ -172,6 +208,7 @@ class Describer {
   void describe(const CopyParams& p, Event& event) const {
     event.set(k_node, 1);
     event.set(k_kind, p.kind);
+    event.set(k_pageable, pageable(p) ? 1 : 0);
     event.set(k_linear, p.linear ? 1 : 0);
     event.set(k_width, p.width);
     event.set(k_height, p.height);

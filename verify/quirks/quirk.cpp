@@ -44,7 +44,8 @@ bool shows_as(const Quirk& quirk, const Deviation& deviation) {
   bool shows = false;
   split(quirk.effects, ' ', [&](std::string_view word) {
     if (effect_of(word) != deviation.effect) return;
-    shows = shows || deviation.effect != Effect::kStatus || number_of(word.substr(kStatusIs.size())) == deviation.status;
+    shows =
+        shows || deviation.effect != Effect::kStatus || number_of(word.substr(kStatusIs.size())) == deviation.status;
   });
   return shows;
 }

@@ -6,8 +6,8 @@
 // later. Its program is tests/regressions/ID.program, its stand-alone source tests/findings/ID.hip; docs/findings.md
 // tells the story. A test fails when a quirk no longer shows on a release that it names.
 //
-// Triggers: conditions that must all hold, each ATTRIBUTE OP VALUE without spaces (OP: = != < <= > >=; VALUE: a number or
-// one of the attribute's words); alternatives are separated by ';'. An attribute that an event does not have matches
+// Triggers: conditions that must all hold, each ATTRIBUTE OP VALUE without spaces (OP: = != < <= > >=; VALUE: a number
+// or one of the attribute's words); alternatives are separated by ';'. An attribute that an event does not have matches
 // nothing. Effects: any of "bytes topology host crash hang teardown" and "status=NUMBER" (a hipError_t).
 #pragma once
 
@@ -25,9 +25,9 @@
 namespace verify {
 
 struct Quirk {
-  std::string_view id;             // "memset-2d-element-size"
-  std::string_view title;          // one sentence: what goes wrong
-  std::string_view releases;       // "7.2 6.4"
+  std::string_view id;        // "memset-2d-element-size"
+  std::string_view title;     // one sentence: what goes wrong
+  std::string_view releases;  // "7.2 6.4"
   std::string_view triggers;
   std::string_view effects;
   std::string_view expected;       // by the regression program, on the model
