@@ -31,6 +31,15 @@ std::uint64_t roots_of(const GraphState& graph) {
   return roots;
 }
 
+std::uint64_t hosts_in(const GraphState& graph) {
+  std::uint64_t hosts = 0;
+  for (const NodeState& node : graph.nodes) {
+    if (std::holds_alternative<HostParams>(node.params)) hosts += node.fan;
+    if (node.child) hosts += hosts_in(*node.child);
+  }
+  return hosts;
+}
+
 std::uint64_t empties_in(const GraphState& graph) {
   std::uint64_t empties = graph.nodes.empty() ? 1 : 0;
   for (const NodeState& node : graph.nodes) {
@@ -140,6 +149,7 @@ class Describer {
   void about(const GraphState& graph) {
     base_.set(k_nodes, nodes_of(graph));
     base_.set(k_roots, roots_of(graph));
+    base_.set(k_hosts, hosts_in(graph));
     base_.set(k_total, graph.instances);
     base_.set(k_depth, graph.depth);
     base_.set(k_empties, empties_in(graph));
