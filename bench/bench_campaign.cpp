@@ -19,7 +19,7 @@
 
 #include "bench/run.h"
 #include "fuzz/finding.h"
-#include "verify/execute/subject.h"
+#include "verify/subject/subject.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
 #include "verify/oracle/oracle.h"

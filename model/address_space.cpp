@@ -105,7 +105,10 @@ AddressSpace::Backing AddressSpace::take_backing(std::size_t size) {
 Status AddressSpace::allocate(std::size_t size, MemoryKind kind, int device, Address* out) {
   if (size == 0) return Status::kInvalidValue;
   if (size > options_.capacity || live_bytes_ > options_.capacity - size) return Status::kOutOfMemory;
-  Allocation allocation{.id = 0, .base = 0, .size = size, .kind = kind, .device = device, .bytes = nullptr};
+  Allocation allocation;
+  allocation.size = size;
+  allocation.kind = kind;
+  allocation.device = device;
   if (!options_.identity) {
     const std::optional<Address> base = choose(size);
     if (!base) return Status::kOutOfMemory;
@@ -116,12 +119,31 @@ Status AddressSpace::allocate(std::size_t size, MemoryKind kind, int device, Add
   allocation.bytes = aligned_bytes(backing.get());
   if (options_.identity) allocation.base = reinterpret_cast<Address>(allocation.bytes);
   allocation.id = ++last_id_;
+  insert(allocation, std::move(backing));
+  *out = allocation.base;
+  return Status::kSuccess;
+}
+
+void AddressSpace::insert(const Allocation& allocation, Backing backing) {
   const auto at = std::upper_bound(live_.begin(), live_.end(), allocation.base,
                                    [](Address address, const Allocation& a) { return address < a.base; });
   backing_.insert(backing_.begin() + (at - live_.begin()), std::move(backing));
   live_.insert(at, allocation);
-  live_bytes_ += size;
-  *out = allocation.base;
+  live_bytes_ += allocation.size;
+}
+
+Status AddressSpace::adopt(std::byte* bytes, std::size_t size, MemoryKind kind, int device) {
+  Allocation allocation;
+  allocation.base = reinterpret_cast<Address>(bytes);
+  if (bytes == nullptr || size == 0) return Status::kInvalidValue;
+  if (!is_free(allocation.base, size)) return Status::kHostMemoryAlreadyRegistered;
+  allocation.size = size;
+  allocation.kind = kind;
+  allocation.device = device;
+  allocation.bytes = bytes;
+  allocation.adopted = true;
+  allocation.id = ++last_id_;
+  insert(allocation, nullptr);
   return Status::kSuccess;
 }
 
@@ -133,6 +155,7 @@ void AddressSpace::forget_oldest_freed() {
 void AddressSpace::remember(const Allocation& allocation, Backing backing) {
   Freed freed{allocation, nullptr};
   freed.allocation.bytes = nullptr;
+  if (allocation.adopted) return;  // the memory goes on being the process's own
   if (options_.identity && allocation.size <= kMaxKeptBytes) {
     freed.kept = std::move(backing);
     kept_bytes_ += aligned_up(allocation.size);
@@ -214,12 +237,15 @@ std::byte* AddressSpace::peek(Address address, std::size_t size) const {
 }
 
 std::string describe(const BadAccess& bad) {
-  std::string text = std::string(bad.write ? "write" : "read") + " of " + std::to_string(bad.size) + " bytes at " +
-                     hex(bad.address) + ": ";
-  if (!bad.allocation) return text + "no allocation";
+  return std::string(bad.write ? "write" : "read") + " of " + std::to_string(bad.size) + " bytes at " +
+         hex(bad.address) + ": " + describe_owner(bad);
+}
+
+std::string describe_owner(const BadAccess& bad) {
+  if (!bad.allocation) return "no allocation";
   const Allocation& of = *bad.allocation;
-  text += std::to_string(bad.address - of.base) + " bytes into allocation " + std::to_string(of.id) + " (" +
-          std::to_string(of.size) + " bytes at " + hex(of.base);
+  const std::string text = std::to_string(bad.address - of.base) + " bytes into allocation " + std::to_string(of.id) +
+                           " (" + std::to_string(of.size) + " bytes at " + hex(of.base);
   if (bad.freed) return text + ", freed)";
   return text + (bad.overrun ? ", overrun)" : ", out of this accessor's reach)");
 }

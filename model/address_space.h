@@ -50,6 +50,7 @@ struct Allocation {
   MemoryKind kind = MemoryKind::kDevice;
   int device = 0;
   std::byte* bytes = nullptr;
+  bool adopted = false;  // the bytes are the calling process's own
   [[nodiscard]] bool contains(Address address) const { return address - base < size; }
 };
 
@@ -92,6 +93,9 @@ class AddressSpace {
   Status allocate(std::size_t size, MemoryKind kind, int device, Address* out);
   // Only the base of a live allocation can be freed, else kInvalidValue.
   Status release(Address base);
+  // Memory of the calling process becomes an allocation at its own address (hipHostRegister) until it is released: its
+  // bytes stay the caller's. kInvalidValue for size 0, kHostMemoryAlreadyRegistered when the range touches a live one.
+  Status adopt(std::byte* bytes, std::size_t size, MemoryKind kind, int device);
 
   // The live allocation that holds `address` (not one past its end), or null.
   [[nodiscard]] const Allocation* find(Address address) const;
@@ -129,6 +133,7 @@ class AddressSpace {
   [[nodiscard]] Backing take_backing(std::size_t size);
   void remember(const Allocation& allocation, Backing backing);
   void forget_oldest_freed();
+  void insert(const Allocation& allocation, Backing backing);
   void explain(Address address, std::size_t size, bool write, BadAccess* why) const;
 
   AddressSpaceOptions options_;
@@ -144,5 +149,7 @@ class AddressSpace {
 // "write of 16 bytes at 0x1000: 8 bytes into allocation 3 (64 bytes at 0xff8, freed)": for people, on failure paths
 // only.
 [[nodiscard]] std::string describe(const BadAccess& bad);
+// The part behind the colon.
+[[nodiscard]] std::string describe_owner(const BadAccess& bad);
 
 }  // namespace model

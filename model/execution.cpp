@@ -92,7 +92,7 @@ void Runtime::raise_fault(Status status, const NodeParams& params, ObjectId node
   fault.text += name_of(fault.type);
   if (const auto* kernel = std::get_if<KernelParams>(&params))
     fault.text += " '" + kernel->function->kernel->name + "'";
-  fault.text += ": " + (status == Status::kIllegalAddress && bad ? describe(*bad) : why);
+  fault.text += ": " + (why.empty() && bad ? describe(*bad) : why);
   fault_ = std::move(fault);
 }
 

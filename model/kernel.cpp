@@ -2,6 +2,7 @@
 #include "model/kernel.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace model {
 
@@ -12,6 +13,27 @@ void MemoryAccess::log(const Walk& walk) {
 void MemoryAccess::finish() {
   for (std::size_t i = 0; i < used_; ++i) log(walks_[i]);
   used_ = turn_ = oldest_ = 0;
+}
+
+void MemoryAccess::fail(Status status, std::string why) {
+  if (!failure_) failure_ = Failure{status, std::move(why)};
+}
+
+MemoryAccess::Stretch MemoryAccess::reach(Address address, std::size_t size, bool write) {
+  if (bad_ || size == 0) return {};
+  BadAccess why;
+  std::byte* bytes = space_.access(address, size, write, who_, &why);
+  if (bytes == nullptr) {
+    bad_ = why;
+    return {};
+  }
+  const Allocation* found = space_.find(address);
+  if (found == nullptr) return {bytes, address, address + size, 0};
+  return {found->bytes, found->base, found->base + found->size, found->id};
+}
+
+void MemoryAccess::touched(Address begin, std::size_t size, bool write) {
+  if (log_ != nullptr) (write ? log_->writes : log_->reads).add(begin, size);
 }
 
 void MemoryAccess::begin_walk(const Walk& walk) {

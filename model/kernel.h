@@ -1,8 +1,9 @@
 // model::Kernel: a kernel as the model knows it: a name, where its arguments lie, and what it does to memory.
 //
-// The model never interprets instructions: the semantics is a callable that runs the whole grid at once and reaches
-// memory only through a MemoryAccess, which checks every access and records it exactly. What the callable does between
-// accesses (race inside of one kernel, order of work items) is not modelled.
+// The semantics is a callable that runs the whole grid at once and reaches memory only through a MemoryAccess, which
+// checks every access and records it exactly. What the callable does between accesses (race inside of one kernel, order
+// of work items) is not modelled. It may be a function written for the host, or whoever makes the Kernel may bring an
+// interpreter of the device's instructions; the model cannot tell.
 #pragma once
 
 #include <array>
@@ -43,6 +44,7 @@ struct LaunchShape {
   Dim3 grid;
   Dim3 block;
   std::uint32_t shared_bytes = 0;
+  bool cooperative = false;  // the workgroups may wait for each other
   bool operator==(const LaunchShape&) const = default;
 };
 
@@ -86,8 +88,27 @@ class MemoryAccess {
     if (std::byte* bytes = write(address, sizeof(T))) std::memcpy(bytes, &value, sizeof(T));
   }
 
+  // For callables that walk in no order worth following: the live allocation around [address, address + size) when the
+  // access is legal, else null bytes. Nothing of it is logged: the caller says with touched() what it did.
+  struct Stretch {
+    std::byte* bytes = nullptr;
+    Address begin = 0, end = 0;
+    AllocationId id = 0;
+  };
+  [[nodiscard]] Stretch reach(Address address, std::size_t size, bool write);
+  void touched(Address begin, std::size_t size, bool write);
+  [[nodiscard]] bool logs() const { return log_ != nullptr; }
+
   // Brings the log up to date.
   void finish();
+
+  // The operation ends here for a reason that the callable knows better: `why` is for people. The first call counts.
+  void fail(Status status, std::string why);
+  struct Failure {
+    Status status = Status::kLaunchFailure;
+    std::string why;
+  };
+  [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
 
   [[nodiscard]] const std::optional<BadAccess>& bad() const { return bad_; }
 
@@ -108,6 +129,7 @@ class MemoryAccess {
   Accessor who_;
   AccessLog* log_;
   std::optional<BadAccess> bad_;
+  std::optional<Failure> failure_;
   std::size_t used_ = 0, turn_ = 0, oldest_ = 0;
   std::array<Walk, kWalks> walks_;  // no allocation comes or goes while an operation runs
 };
@@ -116,10 +138,18 @@ class MemoryAccess {
 using Semantics =
     std::function<void(std::span<const std::byte> arguments, const LaunchShape& shape, MemoryAccess& memory)>;
 
+// What a kernel takes of the machine, for those who ask; 0 where nobody knows.
+struct Resources {
+  std::uint32_t shared_bytes = 0;   // static, of a workgroup
+  std::uint32_t private_bytes = 0;  // of a work item
+  std::uint32_t registers = 0;      // of a work item
+};
+
 struct Kernel {
   std::string name;
   Signature signature;
   Semantics semantics;  // empty: can be loaded and recorded; executing it is a fault that says so
+  Resources resources = {};
 };
 
 // A kernel of a loaded module. Graphs and pending work may outlive the module: they keep the kernel, and executing it

@@ -136,7 +136,7 @@ Status validate(const MemsetParams& set, const AddressSpace& space) {
 
 Status validate(const KernelParams& kernel) {
   if (kernel.function == nullptr || kernel.function->unloaded) return Status::kInvalidDeviceFunction;
-  const auto& [grid, block, shared_bytes] = kernel.shape;
+  const auto& [grid, block, shared_bytes, cooperative] = kernel.shape;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0) {
     return Status::kInvalidValue;
   }
@@ -203,7 +203,9 @@ Status run_kernel(const KernelParams& kernel, MemoryAccess& memory, std::string*
     return Status::kNotSupported;
   }
   what.semantics(kernel.arguments, kernel.shape, memory);
-  return Status::kSuccess;
+  if (!memory.failure()) return Status::kSuccess;
+  *why = memory.failure()->why;
+  return memory.failure()->status;
 }
 
 }  // namespace

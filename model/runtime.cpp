@@ -40,6 +40,7 @@ void Runtime::start() {
 void Runtime::drop_everything() {
   // Finishing is part of the contract; a fault on the way is in fault() until the reset is done and nobody asks later.
   (void)synchronize_device();
+  captures_.clear();
   graphs_.clear();
   execs_.clear();
   for (const auto& stream : streams_) objects_.remove(stream->id());
@@ -54,7 +55,7 @@ void Runtime::drop_everything() {
   host_.clear();
   races_.clear();
   fault_.reset();
-  operations_ = races_seen_ = unchecked_launches_ = 0;
+  operations_ = races_seen_ = unchecked_launches_ = captures_made_ = 0;
 }
 
 void Runtime::reset(const Options& options) {
@@ -124,6 +125,7 @@ Stream& Runtime::create_stream(unsigned flags, int priority, int device) {
 // hipStreamDestroy may wait for the stream's work; here it always does.
 Status Runtime::destroy_stream(Stream& stream) {
   if (stream.id() == 0) return Status::kInvalidHandle;
+  leave_capture(stream);
   const Status status = synchronize(stream);
   queues_[stream.slot()].owner = nullptr;
   objects_.remove(stream.id());

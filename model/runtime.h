@@ -9,8 +9,8 @@
 // An illegal access by an operation is a fault: nothing runs any more, and every later call answers the fault's status
 // (HIP: sticky errors). Destroying still destroys.
 //
-// Not modelled: time, stream priorities (stored, without effect), several processes, capture (built on top: an
-// operation is the same NodeParams that a node holds). Not thread-safe: the C ABI serialises.
+// Not modelled: time, stream priorities (stored, without effect), several processes. Not thread-safe: the C ABI
+// serialises.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "model/address_space.h"
+#include "model/capture.h"
 #include "model/graph.h"
 #include "model/graph_exec.h"
 #include "model/module.h"
@@ -99,6 +100,28 @@ class Runtime {
   Status record(Event& event, Stream& stream);
   Status wait(Stream& stream, const Event& event);
 
+  // Microseconds of a clock that ticks once an operation, in milliseconds as HIP has it. kInvalidHandle for events that
+  // were not recorded, kNotReady while one is pending.
+  Status elapsed(const Event& from, const Event& to, float* milliseconds);
+
+  // Capture (capture.h). While a stream takes part in one, work given to it becomes nodes. `into` (null: a new graph)
+  // gets them, the first ones behind `behind`.
+  Status begin_capture(Stream& stream, CaptureMode mode, ThreadId thread, Graph* into = nullptr,
+                       std::span<Node* const> behind = {});
+  Status end_capture(Stream& stream, ThreadId thread, Graph** out);
+  [[nodiscard]] Capture* capture_of(const Stream& stream) const;  // null: none
+  // For calls that HIP forbids while somebody captures (allocation, device synchronisation): `caller` is what the
+  // thread chose with hipThreadExchangeStreamCaptureMode. Makes the captures that it endangers invalid.
+  Status refuse_unsafe_call(CaptureMode caller, ThreadId thread);
+  // Synchronising with a device: makes every capture invalid, whatever the modes.
+  Status refuse_during_any_capture();
+  // Work of that stream that cannot be captured, and waiting for it: makes its capture invalid.
+  Status refuse_while_capturing(const Stream& stream);
+  // What would use the legacy null stream while a stream that is ordered with it captures: kStreamCaptureImplicit.
+  Status refuse_null_stream(const Stream& stream);
+  [[nodiscard]] bool endangers(const Stream& stream, const Capture& capture) const;  // that, as a question
+  [[nodiscard]] const std::vector<std::unique_ptr<Capture>>& captures() const { return captures_; }
+
   // Synchronisation: all answer the fault's status once there is one.
   Status synchronize(Stream& stream);
   Status synchronize(const Event& event);
@@ -134,6 +157,14 @@ class Runtime {
     std::vector<AccessLog> logs;  // normalised
   };
 
+  Status route(const Stream& stream, Capture** capture);
+  Status refuse_captured(const Event& event);
+  Status add_captured(Capture& capture, const Stream& stream, NodeParams params);
+  Status wait_captured(Capture* capture, const Stream& stream, const Event& event);
+  [[nodiscard]] std::vector<Node*> nodes_behind(const Capture& capture, StreamSlot stream) const;
+  [[nodiscard]] bool all_joined(const Capture& capture, const Graph& graph) const;
+  void drop_capture(const Capture& capture);
+  void leave_capture(const Stream& stream);
   void start();
   void drop_everything();
   Status push(Stream& stream, Work work, const Clock* also_after);
@@ -171,6 +202,8 @@ class Runtime {
   std::vector<DataRace> races_;
   std::uint64_t races_seen_ = 0;
   std::uint64_t unchecked_launches_ = 0;
+  std::uint64_t captures_made_ = 0;
+  std::vector<std::unique_ptr<Capture>> captures_;
   std::vector<std::unique_ptr<Graph>> graphs_;
   std::vector<std::unique_ptr<GraphExec>> execs_;
   std::vector<std::unique_ptr<Stream>> null_streams_;  // by device; their slots are their devices

@@ -63,13 +63,27 @@ class Event {
   [[nodiscard]] bool recorded() const { return recorded_; }
   // What the last record stands for.
   [[nodiscard]] const Clock& point() const { return point_; }
-  void record(Clock point) { point_ = std::move(point), recorded_ = true; }
+  // The number of the operation that the last record was; 0 without one. The model's only measure of time.
+  [[nodiscard]] std::uint64_t operation() const { return operation_; }
+  void record(Clock point, std::uint64_t operation) {
+    point_ = std::move(point), recorded_ = true, operation_ = operation, capture_ = 0;
+    captured_nodes_.clear();
+  }
+  // The capture that it was last recorded in, and the nodes that it stands for there; 0: in none.
+  [[nodiscard]] std::uint64_t capture() const { return capture_; }
+  [[nodiscard]] const std::vector<ObjectId>& captured_nodes() const { return captured_nodes_; }
+  void record_captured(std::uint64_t capture, std::vector<ObjectId> nodes) {
+    capture_ = capture, captured_nodes_ = std::move(nodes);
+  }
 
  private:
   ObjectId id_ = 0;
   unsigned flags_;
   bool recorded_ = false;
+  std::uint64_t operation_ = 0;
   Clock point_;
+  std::uint64_t capture_ = 0;
+  std::vector<ObjectId> captured_nodes_;
 };
 
 }  // namespace model

@@ -46,11 +46,15 @@ Status Runtime::push(Stream& stream, Work work, const Clock* also_after) {
 
 Status Runtime::enqueue(Stream& stream, NodeParams params) {
   if (fault_) return sticky();
+  Capture* capture = nullptr;
+  if (const Status status = route(stream, &capture); status != Status::kSuccess) return status;
+  if (capture != nullptr) return add_captured(*capture, stream, std::move(params));
   if (const Status status = validate(params, memory_); status != Status::kSuccess) return status;
   return push(stream, std::move(params), nullptr);
 }
 
 Status Runtime::launch(GraphExec& exec, Stream& stream) {
+  if (const Status refused = refuse_while_capturing(stream); refused != Status::kSuccess) return refused;
   const Clock previous = exec.last_launch();
   const Status status = push(stream, GraphLaunch{exec.plan()}, &previous);
   if (status == Status::kSuccess) exec.set_last_launch(queues_[stream.slot()].clock);
@@ -58,6 +62,7 @@ Status Runtime::launch(GraphExec& exec, Stream& stream) {
 }
 
 Status Runtime::free_async(Address base, Stream& stream) {
+  if (const Status refused = refuse_while_capturing(stream); refused != Status::kSuccess) return refused;
   const Allocation* found = memory_.find(base);
   if (found == nullptr || found->base != base) return Status::kInvalidValue;
   return push(stream, FreeMemory{base}, nullptr);
@@ -65,16 +70,35 @@ Status Runtime::free_async(Address base, Stream& stream) {
 
 // The record is an operation of its own, so that a query of the stream sees it.
 Status Runtime::record(Event& event, Stream& stream) {
+  Capture* capture = nullptr;
+  if (const Status refused = route(stream, &capture); refused != Status::kSuccess) return refused;
+  if (capture != nullptr) {
+    if (capture->status() == CaptureStatus::kInvalidated) return Status::kStreamCaptureInvalidated;
+    event.record_captured(capture->id(), capture->behind(stream.slot()));
+    return sticky();
+  }
   const Status status = push(stream, NodeParams{EmptyParams{}}, nullptr);
-  if (status == Status::kSuccess) event.record(queues_[stream.slot()].clock);
+  if (status == Status::kSuccess) event.record(queues_[stream.slot()].clock, operations_);
   return status;
 }
 
 // Waiting for an event that was never recorded is nothing; a later record does not change what is waited for.
 Status Runtime::wait(Stream& stream, const Event& event) {
+  Capture* capture = nullptr;
+  if (const Status refused = route(stream, &capture); refused != Status::kSuccess) return refused;
+  if (event.capture() != 0 || (capture != nullptr && event.recorded())) return wait_captured(capture, stream, event);
   if (!event.recorded()) return sticky();
   const Clock point = event.point();
   return push(stream, NodeParams{EmptyParams{}}, &point);
+}
+
+Status Runtime::elapsed(const Event& from, const Event& to, float* milliseconds) {
+  if (!from.recorded() || !to.recorded()) return Status::kInvalidHandle;
+  if (!done(from.point()) || !done(to.point())) return Status::kNotReady;
+  constexpr double kMillisecondsAnOperation = 0.001;
+  const double ticks = static_cast<double>(to.operation()) - static_cast<double>(from.operation());
+  *milliseconds = static_cast<float>(ticks * kMillisecondsAnOperation);
+  return Status::kSuccess;
 }
 
 bool Runtime::done(const Clock& point) const {
@@ -151,6 +175,7 @@ Status Runtime::synchronize_with(const Clock& target) {
 }
 
 Status Runtime::synchronize(Stream& stream) {
+  if (const Status refused = refuse_while_capturing(stream); refused != Status::kSuccess) return refused;
   Clock target = queues_[stream.slot()].clock;
   order_with_null_stream_for_host(stream, &target);
   return synchronize_with(target);
@@ -162,6 +187,7 @@ void Runtime::order_with_null_stream_for_host(const Stream& stream, Clock* targe
 }
 
 Status Runtime::synchronize(const Event& event) {
+  if (const Status refused = refuse_captured(event); refused != Status::kSuccess) return refused;
   if (!event.recorded()) return sticky();
   const Clock point = event.point();
   return synchronize_with(point);
@@ -185,12 +211,14 @@ Status Runtime::poll(const Clock& target) {
 }
 
 Status Runtime::query(Stream& stream) {
+  if (const Status refused = refuse_while_capturing(stream); refused != Status::kSuccess) return refused;
   Clock target = queues_[stream.slot()].clock;
   order_with_null_stream_for_host(stream, &target);
   return poll(target);
 }
 
 Status Runtime::query(const Event& event) {
+  if (const Status refused = refuse_captured(event); refused != Status::kSuccess) return refused;
   if (!event.recorded()) return sticky();
   const Clock point = event.point();
   return poll(point);

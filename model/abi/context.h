@@ -7,11 +7,16 @@
 #include <hip/hip_runtime_api.h>
 
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "model/abi/device_image.h"
 #include "model/abi/in_process.h"
 
 #ifdef HGMODEL_SHARED
@@ -36,13 +41,24 @@ inline constexpr int kLowestPriority = 1, kHighestPriority = -1;  // of streams,
 struct ThreadState {
   hipError_t last_error = hipSuccess;
   int device = 0;
+  CaptureMode capture_mode = CaptureMode::kGlobal;  // hipThreadExchangeStreamCaptureMode
 };
+// Programs call HIP from destructors that run after those of thread-local objects.
+static_assert(std::is_trivially_destructible_v<ThreadState>);
 
 using KernelList = std::vector<std::shared_ptr<const Kernel>>;
+using CodeBytes = std::shared_ptr<const std::vector<std::byte>>;
 
+// A parsed code object whose kernels all have host functions.
 struct CachedImage {
-  std::vector<std::byte> bytes;
+  CodeBytes code;
   KernelList kernels;
+};
+
+// What a module was made from.
+struct LoadedCode {
+  CodeBytes code;
+  std::shared_ptr<DeviceImage> image;  // null as long as nobody needs its memory
 };
 
 struct InProcess::State {
@@ -51,8 +67,16 @@ struct InProcess::State {
   InProcessOptions options;
   Runtime runtime;
   ThreadState own_thread;
-  ThreadState* thread = &own_thread;  // of the thread that is calling
-  std::vector<CachedImage> images;    // latest last
+  ThreadState* thread = &own_thread;                                // of the thread that is calling
+  std::vector<CachedImage> images;                                  // latest last
+  std::map<ObjectId, LoadedCode> code;                              // of live modules
+  std::shared_ptr<HostcallService> hostcalls;                       // made for the first kernel that is interpreted
+  std::map<std::pair<ThreadState*, int>, ObjectId> thread_streams;  // hipStreamPerThread, by thread and device
+  std::string load_error;                     // why the last image could not be loaded, for people
+  std::vector<hipGraphNode_t> capture_nodes;  // that hipStreamGetCaptureInfo_v2 handed out last
+  // The host functions that stand for kernels and variables of a program's own code; null: there are none.
+  ObjectId (*kernel_of_host_function)(State& state, const void* function) = nullptr;
+  const void* (*host_function_of_kernel)(ObjectId function) = nullptr;
 };
 
 using State = InProcess::State;
@@ -71,6 +95,19 @@ class Entry {
   State* state_ = nullptr;
   hipError_t refusal_ = hipErrorNotInitialized;
 };
+
+// An identity for the calling thread, as captures want it.
+[[nodiscard]] inline ThreadId thread_id(const State& state) {
+  return reinterpret_cast<ThreadId>(state.thread);
+}
+
+// Calls that HIP forbids while a stream captures, and the other half of what a stream's own capture forbids: waiting.
+[[nodiscard]] inline Status refuse_unsafe_call(State& state) {
+  return state.runtime.refuse_unsafe_call(state.thread->capture_mode, thread_id(state));
+}
+[[nodiscard]] inline Status refuse_waiting(State& state, const Stream& stream, bool async) {
+  return async ? Status::kSuccess : state.runtime.refuse_while_capturing(stream);
+}
 
 enum class CallKind : std::uint8_t {
   kNormal,
@@ -131,9 +168,14 @@ template <class Handle>
 [[nodiscard]] inline Function* find(State& state, hipFunction_t handle) {
   return state.runtime.find_function(to_id(handle));
 }
+// The stream that hipStreamPerThread names on this thread and device: made when first named, and kept until the runtime
+// goes. A thread that takes the place of one that ended takes its streams as well.
+[[nodiscard]] Stream& per_thread_stream(State& state);
+
 // Null: no stream. The null handle is the null stream of the current device.
 [[nodiscard]] inline Stream* find(State& state, hipStream_t handle) {
   if (handle == nullptr || handle == hipStreamLegacy) return &state.runtime.null_stream(state.thread->device);
+  if (handle == hipStreamPerThread) return &per_thread_stream(state);
   return state.runtime.find_stream(to_id(handle));
 }
 
@@ -144,9 +186,13 @@ template <class Handle>
   return reinterpret_cast<void*>(address);
 }
 
-// Kernels of an image for hipModuleLoadData (image.cpp). Parsed images are remembered by content.
-[[nodiscard]] Status load_image(State& state, const void* image, KernelList* kernels);
-[[nodiscard]] Status load_image(State& state, std::span<const std::byte> image, KernelList* kernels);
+// A module of the kernels of an image, for `device` (image.cpp). Parsed images are remembered by content.
+[[nodiscard]] Status load_module(State& state, const void* image, int device, Module** module);
+[[nodiscard]] Status load_module(State& state, std::span<const std::byte> image, int device, Module** module);
+void unload_module(State& state, Module& module);
+// Null when the module has no such variable, or (`status`) its code cannot be loaded.
+[[nodiscard]] std::optional<DeviceImage::Variable> find_variable(State& state, const Module& module, const char* name,
+                                                                 Status* status);
 [[nodiscard]] std::shared_ptr<const Kernel> with_host_semantics(Kernel kernel, std::span<const hg::HostKernel> table);
 
 // Each file of functions enters its own into the table.
@@ -158,5 +204,7 @@ void fill_streams(hip::Api& api);
 void fill_graphs(hip::Api& api);
 void fill_nodes(hip::Api& api);
 void fill_execs(hip::Api& api);
+void fill_captures(hip::Api& api);
+void fill_attributes(hip::Api& api);
 
 }  // namespace model::abi

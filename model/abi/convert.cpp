@@ -108,9 +108,16 @@ Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra
   return Status::kSuccess;
 }
 
+// A handle of a module's kernel, or the host function that stands for one of the program's own.
+const Function* find_kernel(State& state, const void* function) {
+  if (const Function* found = state.runtime.find_function(to_id(function))) return found;
+  if (state.kernel_of_host_function == nullptr) return nullptr;
+  return state.runtime.find_function(state.kernel_of_host_function(state, function));
+}
+
 Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out) {
   if (params == nullptr) return Status::kInvalidValue;
-  const Function* function = find(state, static_cast<hipFunction_t>(params->func));
+  const Function* function = find_kernel(state, params->func);
   if (function == nullptr) return Status::kInvalidDeviceFunction;
   out->function = function->kernel();
   out->shape = {{params->gridDim.x, params->gridDim.y, params->gridDim.z},
@@ -119,7 +126,7 @@ Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* o
   return pack(*out->function->kernel, params->kernelParams, params->extra, &out->arguments);
 }
 
-hipKernelNodeParams to_hip(Node& node) {
+hipKernelNodeParams to_hip(const State& state, Node& node) {
   const auto& kernel = std::get<KernelParams>(node.params());
   if (node.attachment() == nullptr) {
     auto getter = std::make_shared<KernelGetter>();
@@ -131,9 +138,11 @@ hipKernelNodeParams to_hip(Node& node) {
     node.attach(getter);
   }
   auto* getter = static_cast<KernelGetter*>(node.attachment().get());
-  const auto& [grid, block, shared_bytes] = kernel.shape;
+  const auto& [grid, block, shared_bytes, cooperative] = kernel.shape;
   hipKernelNodeParams params{};
-  params.func = to_handle<hipFunction_t>(kernel.function->unloaded ? 0 : kernel.function->id);
+  const ObjectId function = kernel.function->unloaded ? 0 : kernel.function->id;
+  const void* host = state.host_function_of_kernel == nullptr ? nullptr : state.host_function_of_kernel(function);
+  params.func = host != nullptr ? const_cast<void*>(host) : to_handle<hipFunction_t>(function);
   params.gridDim = dim3(grid.x, grid.y, grid.z);
   params.blockDim = dim3(block.x, block.y, block.z);
   params.sharedMemBytes = shared_bytes;

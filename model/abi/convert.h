@@ -21,6 +21,8 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
                           std::vector<std::byte>* out);
 [[nodiscard]] Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out);
 // Memory that the result points at belongs to the node, until its parameters change or it dies.
-[[nodiscard]] hipKernelNodeParams to_hip(Node& node);
+[[nodiscard]] hipKernelNodeParams to_hip(const State& state, Node& node);
+// The kernel that a handle or a host function of the program stands for, or null.
+[[nodiscard]] const Function* find_kernel(State& state, const void* function);
 
 }  // namespace model::abi

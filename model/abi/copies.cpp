@@ -25,8 +25,10 @@ Status copy(State& state, const CopyParams& params, hipStream_t handle, bool asy
   if (const Status status = validate(params, space); status != Status::kSuccess) return status;
   if (!exists(space, params.dst.base) || !exists(space, params.src.base)) return Status::kInvalidValue;
   const bool waits = !async || pageable(space, params.dst.base) || pageable(space, params.src.base);
+  if (const Status refused = refuse_waiting(state, *stream, async); refused != Status::kSuccess) return refused;
+  const bool captured = state.runtime.capture_of(*stream) != nullptr;
   if (const Status status = state.runtime.enqueue(*stream, params); status != Status::kSuccess) return status;
-  return waits ? state.runtime.synchronize(*stream) : Status::kSuccess;
+  return waits && !captured ? state.runtime.synchronize(*stream) : Status::kSuccess;
 }
 
 Status copy_1d(State& state, void* dst, const void* src, std::size_t size, hipMemcpyKind kind, hipStream_t stream,
@@ -53,6 +55,26 @@ Status copy_2d(State& state, const Rows& rows, hipStream_t stream, bool async) {
   params.kind = static_cast<CopyKind>(rows.kind);
   return copy(state, params, stream, async);
 }
+
+#ifdef HGMODEL_SHARED
+// The driver's form names each side by type; host pointers are const there, on both sides of the copy alike.
+Status to_rows(const hip_Memcpy2D* copy, Rows* out) {
+  if (copy == nullptr) return Status::kInvalidValue;
+  if (copy->srcMemoryType == hipMemoryTypeArray || copy->dstMemoryType == hipMemoryTypeArray) {
+    return Status::kNotSupported;
+  }
+  const bool from_host = copy->srcMemoryType == hipMemoryTypeHost, to_host = copy->dstMemoryType == hipMemoryTypeHost;
+  const void* src = from_host ? copy->srcHost : copy->srcDevice;
+  void* dst = to_host ? copy->dstHost : copy->dstDevice;
+  if (src == nullptr || dst == nullptr) return Status::kInvalidValue;
+  out->src = static_cast<const char*>(src) + copy->srcY * copy->srcPitch + copy->srcXInBytes;
+  out->dst = static_cast<char*>(dst) + copy->dstY * copy->dstPitch + copy->dstXInBytes;
+  out->src_pitch = copy->srcPitch, out->dst_pitch = copy->dstPitch;
+  out->width = copy->WidthInBytes, out->height = copy->Height;
+  out->kind = hipMemcpyDefault;
+  return Status::kSuccess;
+}
+#endif
 
 Status copy_3d(State& state, const hipMemcpy3DParms* params, hipStream_t stream, bool async) {
   CopyParams converted;
@@ -123,6 +145,50 @@ hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* params, hipStream_t stream) 
   return call([&](State& state) { return copy_3d(state, params, stream, true); });
 }
 
+// Every device reaches all memory: who owns which side makes no difference.
+hipError_t hipMemcpyPeer(void* dst, int dst_device, const void* src, int src_device, size_t size) {
+  return call([&](State& state) {
+    const int devices = state.runtime.options().devices;
+    if (dst_device < 0 || dst_device >= devices || src_device < 0 || src_device >= devices) {
+      return Status::kInvalidDevice;
+    }
+    return copy_1d(state, dst, src, size, hipMemcpyDeviceToDevice, nullptr, false);
+  });
+}
+
+#ifdef HGMODEL_SHARED
+hipError_t hipMemcpyPeerAsync(void* dst, int dst_device, const void* src, int src_device, size_t size,
+                              hipStream_t stream) {
+  return call([&](State& state) {
+    const int devices = state.runtime.options().devices;
+    if (dst_device < 0 || dst_device >= devices || src_device < 0 || src_device >= devices) {
+      return Status::kInvalidDevice;
+    }
+    return copy_1d(state, dst, src, size, hipMemcpyDeviceToDevice, stream, true);
+  });
+}
+
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* copy, hipStream_t stream) {
+  return call([&](State& state) {
+    Rows rows{};
+    if (const Status status = to_rows(copy, &rows); status != Status::kSuccess) return status;
+    return copy_2d(state, rows, stream, true);
+  });
+}
+
+hipError_t hipMemcpyParam2D(const hip_Memcpy2D* copy) {
+  return call([&](State& state) {
+    Rows rows{};
+    if (const Status status = to_rows(copy, &rows); status != Status::kSuccess) return status;
+    return copy_2d(state, rows, nullptr, false);
+  });
+}
+
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* copy) {
+  return hipMemcpyParam2D(copy);
+}
+#endif
+
 HGMODEL_FUNCTIONS_END
 
 #ifndef HGMODEL_SHARED
@@ -140,5 +206,6 @@ void model::abi::fill_copies(hip::Api& api) {
   HGMODEL_ENTER(hipMemcpy2DAsync);
   HGMODEL_ENTER(hipMemcpy3D);
   HGMODEL_ENTER(hipMemcpy3DAsync);
+  HGMODEL_ENTER(hipMemcpyPeer);
 }
 #endif

@@ -17,6 +17,8 @@ constexpr int kComputeUnits = 304;
 constexpr int kMajor = 9, kMinor = 4;
 constexpr int kClockKhz = 2'100'000;
 constexpr int kMaxGrid = 2147483647;
+constexpr int kRegisters = 65536;  // of a compute unit
+constexpr int kThreadsPerUnit = 2048;
 
 bool is_device(State& state, int device) {
   return device >= 0 && device < state.runtime.options().devices;
@@ -29,53 +31,65 @@ void copy_text(std::string_view text, char* out, std::size_t size) {
   out[length] = '\0';
 }
 
+// What HIP asks for as a number. An attribute of the header that is not here is answered with 0, as AMD's runtime does
+// for what its devices do not have.
+struct AttributeValue {
+  hipDeviceAttribute_t attribute;
+  int value;
+};
+constexpr AttributeValue kAttributes[] = {
+    {hipDeviceAttributeMaxThreadsPerBlock, kThreadsPerBlock},
+    {hipDeviceAttributeMaxBlockDimX, kThreadsPerBlock},
+    {hipDeviceAttributeMaxBlockDimY, kThreadsPerBlock},
+    {hipDeviceAttributeMaxBlockDimZ, kThreadsPerBlock},
+    {hipDeviceAttributeMaxGridDimX, kMaxGrid},
+    {hipDeviceAttributeMaxGridDimY, 65536},
+    {hipDeviceAttributeMaxGridDimZ, 65536},
+    {hipDeviceAttributeWarpSize, kWavefront},
+    {hipDeviceAttributeMaxSharedMemoryPerBlock, kSharedBytes},
+    {hipDeviceAttributeSharedMemPerBlockOptin, kSharedBytes},
+    {hipDeviceAttributeSharedMemPerMultiprocessor, kSharedBytes},
+    {hipDeviceAttributeMaxSharedMemoryPerMultiprocessor, kSharedBytes},
+    {hipDeviceAttributeTotalConstantMemory, kMaxGrid},
+    {hipDeviceAttributeMaxRegistersPerBlock, kRegisters},
+    {hipDeviceAttributeMaxRegistersPerMultiprocessor, kRegisters},
+    {hipDeviceAttributeMaxThreadsPerMultiProcessor, kThreadsPerUnit},
+    {hipDeviceAttributeMaxBlocksPerMultiProcessor, 2},
+    {hipDeviceAttributeMultiprocessorCount, kComputeUnits},
+    {hipDeviceAttributePhysicalMultiProcessorCount, kComputeUnits},
+    {hipDeviceAttributeComputeCapabilityMajor, kMajor},
+    {hipDeviceAttributeComputeCapabilityMinor, kMinor},
+    {hipDeviceAttributeClockRate, kClockKhz},
+    {hipDeviceAttributeMemoryClockRate, 1'300'000},
+    {hipDeviceAttributeMemoryBusWidth, 8192},
+    {hipDeviceAttributeL2CacheSize, 4 << 20},
+    {hipDeviceAttributeMaxPitch, kMaxGrid},
+    {hipDeviceAttributeTextureAlignment, 256},
+    {hipDeviceAttributeTexturePitchAlignment, 256},
+    {hipDeviceAttributeManagedMemory, 1},
+    {hipDeviceAttributeConcurrentManagedAccess, 1},
+    {hipDeviceAttributeConcurrentKernels, 1},
+    {hipDeviceAttributeCanMapHostMemory, 1},
+    {hipDeviceAttributeUnifiedAddressing, 1},
+    {hipDeviceAttributeHostRegisterSupported, 1},
+    {hipDeviceAttributeCanUseHostPointerForRegisteredMem, 1},
+    {hipDeviceAttributeCooperativeLaunch, 1},
+    {hipDeviceAttributeStreamPrioritiesSupported, 1},
+    {hipDeviceAttributeMemoryPoolsSupported, 1},
+    {hipDeviceAttributeAsyncEngineCount, 2},
+    {hipDeviceAttributeIsLargeBar, 1},
+};
+
 bool find_attribute(hipDeviceAttribute_t attribute, int* value) {
-  switch (attribute) {
-    case hipDeviceAttributeMaxThreadsPerBlock:
-    case hipDeviceAttributeMaxBlockDimX:
-    case hipDeviceAttributeMaxBlockDimY:
-    case hipDeviceAttributeMaxBlockDimZ:
-      *value = kThreadsPerBlock;
-      return true;
-    case hipDeviceAttributeMaxGridDimX:
-      *value = kMaxGrid;
-      return true;
-    case hipDeviceAttributeMaxGridDimY:
-    case hipDeviceAttributeMaxGridDimZ:
-      *value = 65536;
-      return true;
-    case hipDeviceAttributeWarpSize:
-      *value = kWavefront;
-      return true;
-    case hipDeviceAttributeMaxSharedMemoryPerBlock:
-      *value = kSharedBytes;
-      return true;
-    case hipDeviceAttributeMultiprocessorCount:
-      *value = kComputeUnits;
-      return true;
-    case hipDeviceAttributeComputeCapabilityMajor:
-      *value = kMajor;
-      return true;
-    case hipDeviceAttributeComputeCapabilityMinor:
-      *value = kMinor;
-      return true;
-    case hipDeviceAttributeClockRate:
-      *value = kClockKhz;
-      return true;
-    case hipDeviceAttributeManagedMemory:
-    case hipDeviceAttributeConcurrentKernels:
-    case hipDeviceAttributeCanMapHostMemory:
-    case hipDeviceAttributeUnifiedAddressing:
-      *value = 1;
-      return true;
-    case hipDeviceAttributePageableMemoryAccess:
-    case hipDeviceAttributeIntegrated:
-    case hipDeviceAttributeCooperativeLaunch:
-      *value = 0;
-      return true;
-    default:
-      return false;
+  const int number = static_cast<int>(attribute);
+  const bool known = (number >= hipDeviceAttributeCudaCompatibleBegin && number < hipDeviceAttributeHostNumaId) ||
+                     (number >= hipDeviceAttributeAmdSpecificBegin && number <= hipDeviceAttributeWallClockRate);
+  if (!known) return false;
+  *value = 0;
+  for (const AttributeValue& one : kAttributes) {
+    if (one.attribute == attribute) *value = one.value;
   }
+  return true;
 }
 
 }  // namespace
@@ -112,7 +126,10 @@ hipError_t hipSetDevice(int device) {
 }
 
 hipError_t hipDeviceSynchronize() {
-  return call([](State& state) { return state.runtime.synchronize_device(); });
+  return call([](State& state) {
+    const Status refused = state.runtime.refuse_during_any_capture();
+    return refused != Status::kSuccess ? refused : state.runtime.synchronize_device();
+  });
 }
 
 // The sticky error of a fault is not forgotten by asking for it.
@@ -210,7 +227,22 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     properties->multiProcessorCount = kComputeUnits;
     properties->clockRate = kClockKhz;
     properties->canMapHostMemory = properties->unifiedAddressing = properties->managedMemory = 1;
-    properties->concurrentKernels = 1;
+    properties->concurrentKernels = properties->concurrentManagedAccess = properties->cooperativeLaunch = 1;
+    properties->hostRegisterSupported = properties->canUseHostPointerForRegisteredMem = 1;
+    properties->memoryPoolsSupported = properties->streamPrioritiesSupported = properties->isLargeBar = 1;
+    properties->totalConstMem = kMaxGrid;
+    properties->memPitch = kMaxGrid;
+    properties->regsPerBlock = properties->regsPerMultiprocessor = kRegisters;
+    properties->maxThreadsPerMultiProcessor = kThreadsPerUnit;
+    properties->maxBlocksPerMultiProcessor = 2;
+    properties->sharedMemPerMultiprocessor = properties->maxSharedMemoryPerMultiProcessor = kSharedBytes;
+    properties->sharedMemPerBlockOptin = kSharedBytes;
+    properties->textureAlignment = properties->texturePitchAlignment = 256;
+    properties->l2CacheSize = 4 << 20;
+    properties->memoryBusWidth = 8192;
+    properties->memoryClockRate = 1'300'000;
+    properties->asyncEngineCount = 2;
+    properties->pciBusID = device + 1;
     return Status::kSuccess;
   });
 }

@@ -1,8 +1,9 @@
 // Kernels from a code object: names and argument layouts from its metadata, semantics from the table of host kernels.
 //
 // The image is as long as its own headers say (that is all that hipModuleLoadData passes). Its explicit arguments,
-// taken together, are the packed block; hidden arguments are the runtime's business and the model has none.
+// taken together, are the packed block; hidden arguments are the business of whoever runs the kernel.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -27,6 +28,7 @@ Kernel from_metadata(const hip::code_object::KernelMetadata& metadata) {
   Kernel kernel;
   kernel.name = metadata.name;
   kernel.signature.argument_bytes = metadata.explicit_bytes;
+  kernel.resources = {metadata.group_bytes, metadata.private_bytes, 0};
   for (const auto& argument : metadata.arguments) {
     if (argument.kind == hip::code_object::ArgumentKind::kHidden) continue;
     const bool pointer = argument.kind == hip::code_object::ArgumentKind::kPointer;
@@ -36,22 +38,90 @@ Kernel from_metadata(const hip::code_object::KernelMetadata& metadata) {
   return kernel;
 }
 
-// The latest images are kept, parsed: programs load the same few again and again.
-Status load_code(State& state, std::span<const std::byte> code, KernelList* kernels) {
+void print_to_process(PrintTo where, std::string_view text) {
+  // Nobody can be told that a stream of the process is closed, and printf's result does not say so either.
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), where == PrintTo::kStderr ? stderr : stdout));
+}
+
+const CachedImage* find_cached(const State& state, std::span<const std::byte> code) {
   for (const CachedImage& cached : state.images) {
-    if (cached.bytes.size() != code.size() || std::memcmp(cached.bytes.data(), code.data(), code.size()) != 0) continue;
-    *kernels = cached.kernels;
+    if (cached.code->size() == code.size() && std::memcmp(cached.code->data(), code.data(), code.size()) == 0) {
+      return &cached;
+    }
+  }
+  return nullptr;
+}
+
+Status load_device_image(State& state, const CodeBytes& code, int device, std::shared_ptr<DeviceImage>* image,
+                         std::string* why) {
+  if (state.hostcalls == nullptr) {
+    state.hostcalls =
+        std::make_shared<HostcallService>(state.options.print ? state.options.print : Print(&print_to_process));
+  }
+  return DeviceImage::load(state.runtime.memory(), device, *code, state.hostcalls, image, why);
+}
+
+// The kernels without host functions. What cannot be interpreted ends a launch, not the loading: a program may never
+// launch it.
+Status interpret(State& state, int device, std::vector<Kernel> kernels, LoadedCode* loaded, KernelList* out) {
+  std::string why;
+  const Status status = load_device_image(state, loaded->code, device, &loaded->image, &why);
+  if (status == Status::kOutOfMemory) return status;
+  for (Kernel& kernel : kernels) {
+    if (kernel.semantics == nullptr && loaded->image != nullptr) {
+      kernel.semantics = DeviceImage::semantics(loaded->image, kernel.name);
+      kernel.resources = loaded->image->resources(kernel.name);
+    } else if (kernel.semantics == nullptr) {
+      kernel.semantics = [text = "kernel '" + kernel.name + "' has no host function, and: " + why](
+                             std::span<const std::byte>, const LaunchShape&, MemoryAccess& memory) {
+        memory.fail(Status::kNotSupported, text);
+      };
+    }
+    out->push_back(std::make_shared<const Kernel>(std::move(kernel)));
+  }
+  return Status::kSuccess;
+}
+
+Status load_code(State& state, std::span<const std::byte> bytes, int device, LoadedCode* loaded, KernelList* kernels) {
+  if (const CachedImage* cached = find_cached(state, bytes)) {
+    loaded->code = cached->code;
+    *kernels = cached->kernels;
     return Status::kSuccess;
   }
-  const auto metadata = hip::code_object::read_kernels(code);
-  if (!metadata.ok()) return Status::kInvalidImage;
-  CachedImage parsed{{code.begin(), code.end()}, {}};
-  for (const auto& kernel : metadata.value()) {
-    parsed.kernels.push_back(with_host_semantics(from_metadata(kernel), state.options.kernels));
+  const auto metadata = hip::code_object::read_kernels(bytes);
+  if (!metadata.ok()) {
+    state.load_error = metadata.error().message;
+    return Status::kInvalidImage;
   }
-  *kernels = parsed.kernels;
+  loaded->code = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  std::vector<Kernel> parsed;
+  for (const auto& kernel : metadata.value()) {
+    parsed.push_back(*with_host_semantics(from_metadata(kernel), state.options.kernels));
+  }
+  if (std::any_of(parsed.begin(), parsed.end(), [](const Kernel& kernel) { return kernel.semantics == nullptr; })) {
+    return interpret(state, device, std::move(parsed), loaded, kernels);
+  }
+  for (Kernel& kernel : parsed) kernels->push_back(std::make_shared<const Kernel>(std::move(kernel)));
+  // The latest ones are kept, parsed: programs load the same few again and again.
   if (state.images.size() == kMaxCachedImages) state.images.erase(state.images.begin());
-  state.images.push_back(std::move(parsed));
+  state.images.push_back({loaded->code, *kernels});
+  return Status::kSuccess;
+}
+
+// hipModuleLoadData: an image that is none is hipErrorInvalidImage; a bundle without our processor has no binary.
+template <class Image>
+Status load(State& state, const Image& image, int device, Module** module) {
+  const auto code = hip::code_object::find_code_object(image);
+  if (!code.ok()) {
+    state.load_error = code.error().message;
+    return code.error().code == hipErrorNoBinaryForGpu ? Status::kNoBinaryForGpu : Status::kInvalidImage;
+  }
+  LoadedCode loaded;
+  KernelList kernels;
+  const Status status = load_code(state, code.value(), device, &loaded, &kernels);
+  if (status != Status::kSuccess) return status;
+  *module = &state.runtime.load_module(std::move(kernels));
+  state.code.emplace((*module)->id(), std::move(loaded));
   return Status::kSuccess;
 }
 
@@ -71,17 +141,34 @@ std::shared_ptr<const Kernel> with_host_semantics(Kernel kernel, std::span<const
   return std::make_shared<const Kernel>(std::move(kernel));
 }
 
-// hipModuleLoadData: an image that is none is hipErrorInvalidImage; a bundle without our processor has no binary.
-Status load_image(State& state, const void* image, KernelList* kernels) {
-  const auto code = hip::code_object::find_code_object(image);
-  if (!code.ok()) return code.error().code == 209 ? Status::kNoBinaryForGpu : Status::kInvalidImage;
-  return load_code(state, code.value(), kernels);
+Status load_module(State& state, const void* image, int device, Module** module) {
+  return load(state, image, device, module);
 }
 
-Status load_image(State& state, std::span<const std::byte> image, KernelList* kernels) {
-  const auto code = hip::code_object::find_code_object(image);
-  if (!code.ok()) return code.error().code == 209 ? Status::kNoBinaryForGpu : Status::kInvalidImage;
-  return load_code(state, code.value(), kernels);
+Status load_module(State& state, std::span<const std::byte> image, int device, Module** module) {
+  return load(state, image, device, module);
+}
+
+void unload_module(State& state, Module& module) {
+  const auto loaded = state.code.find(module.id());
+  if (loaded != state.code.end()) {
+    if (loaded->second.image != nullptr) loaded->second.image->unload(state.runtime.memory());
+    state.code.erase(loaded);
+  }
+  state.runtime.unload_module(module);
+}
+
+// A module whose kernels have host functions takes memory for its variables when somebody asks for one.
+std::optional<DeviceImage::Variable> find_variable(State& state, const Module& module, const char* name,
+                                                   Status* status) {
+  *status = Status::kSuccess;
+  const auto loaded = state.code.find(module.id());
+  if (loaded == state.code.end()) return std::nullopt;
+  std::string why;
+  if (loaded->second.image == nullptr) {
+    *status = load_device_image(state, loaded->second.code, state.thread->device, &loaded->second.image, &why);
+  }
+  return loaded->second.image == nullptr ? std::nullopt : loaded->second.image->find_variable(name);
 }
 
 }  // namespace model::abi

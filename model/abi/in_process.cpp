@@ -20,6 +20,8 @@ hip::Api make_table() {
   fill_graphs(api);
   fill_nodes(api);
   fill_execs(api);
+  fill_captures(api);
+  fill_attributes(api);
   return api;
 }
 

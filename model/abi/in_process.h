@@ -19,15 +19,18 @@
 
 #include "hip/api/api.h"
 #include "hip/kernels/host_kernels.h"
+#include "model/abi/hostcall.h"
 #include "model/runtime.h"
 
 namespace model::abi {
 
 struct InProcessOptions {
   Options model;
-  // Host semantics by kernel name, for modules that are loaded; must outlive the instance. A kernel without an entry
-  // can be loaded; executing it is a fault.
+  // Host semantics by kernel name, for modules that are loaded; must outlive the instance. A kernel without an entry is
+  // run by the gfx942 interpreter; where the build has none, it can be loaded, and executing it is a fault.
   std::span<const hg::HostKernel> kernels;
+  // Where the text of device printf goes; empty: to the process's standard streams.
+  Print print;
 };
 
 class InProcess {

@@ -15,7 +15,20 @@ void InProcess::reset(const InProcessOptions& options) {
   if (!same_kernels) state_->images.clear();
   state_->options = options;
   state_->own_thread = {};
+  state_->code.clear();
+  state_->hostcalls.reset();
+  state_->thread_streams.clear();
+  state_->capture_nodes.clear();
   state_->runtime.reset(options.model);
+}
+
+Stream& per_thread_stream(State& state) {
+  const int device = state.thread->device;
+  ObjectId& id = state.thread_streams[{state.thread, device}];
+  if (Stream* made = state.runtime.find_stream(id)) return *made;
+  Stream& stream = state.runtime.create_stream(kStreamDefault, 0, device);
+  id = stream.id();
+  return stream;
 }
 
 Runtime& InProcess::runtime() {

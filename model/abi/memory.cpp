@@ -11,6 +11,7 @@ constexpr unsigned kHostFlags = hipHostMallocPortable | hipHostMallocMapped | hi
 
 Status allocate(State& state, void** out, std::size_t size, MemoryKind kind) {
   if (out == nullptr) return Status::kInvalidValue;
+  if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
   if (size == 0) {
     *out = nullptr;
     return Status::kSuccess;
@@ -21,9 +22,32 @@ Status allocate(State& state, void** out, std::size_t size, MemoryKind kind) {
   return status;
 }
 
+Status allocate_rows(State& state, void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+  if (pointer == nullptr || pitch == nullptr) return Status::kInvalidValue;
+  if (width == 0 || height == 0) {
+    *pointer = nullptr;
+    return Status::kSuccess;
+  }
+  std::size_t bytes = 0;
+  const std::size_t row = (width + kAlignment - 1) / kAlignment * kAlignment;
+  if (row < width || __builtin_mul_overflow(row, height, &bytes)) return Status::kOutOfMemory;
+  const Status status = allocate(state, pointer, bytes, MemoryKind::kDevice);
+  if (status == Status::kSuccess) *pitch = row;
+  return status;
+}
+
+// Whether a range is managed memory, as hints about where memory should be want it.
+Status check_managed(State& state, const void* pointer, std::size_t size) {
+  const Allocation* found = state.runtime.memory().find(to_address(pointer));
+  const bool managed = found != nullptr && found->kind == MemoryKind::kManaged;
+  return managed && size > 0 && size <= found->size - (to_address(pointer) - found->base) ? Status::kSuccess
+                                                                                          : Status::kInvalidValue;
+}
+
 // Device and managed memory through hipFree, pinned memory through hipHostFree, each only there.
 Status release(State& state, void* pointer, bool pinned) {
   if (pointer == nullptr) return Status::kSuccess;
+  if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
   const Allocation* found = state.runtime.memory().find(to_address(pointer));
   if (found == nullptr || (found->kind == MemoryKind::kPinned) != pinned) return Status::kInvalidValue;
   return state.runtime.free(to_address(pointer));
@@ -41,6 +65,7 @@ Status fill(State& state, const MemsetParams& set, hipStream_t handle, bool asyn
   Stream* stream = find(state, handle);
   if (stream == nullptr) return Status::kContextIsDestroyed;
   if (set.width == 0 || set.height == 0) return Status::kSuccess;
+  if (const Status refused = refuse_waiting(state, *stream, async); refused != Status::kSuccess) return refused;
   if (const Status status = state.runtime.enqueue(*stream, set); status != Status::kSuccess) return status;
   return async ? Status::kSuccess : state.runtime.synchronize(*stream);
 }
@@ -49,13 +74,31 @@ MemsetParams elements(void* dst, std::uint32_t value, std::uint32_t size, std::s
   return {.dst = to_address(dst), .pitch = 0, .value = value, .element_size = size, .width = count, .height = 1};
 }
 
-MemsetParams rows(void* dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  return {.dst = to_address(dst),
-          .pitch = pitch,
-          .value = static_cast<std::uint32_t>(value),
-          .element_size = 1,
-          .width = width,
-          .height = height};
+MemsetParams rows(void* dst, std::size_t pitch, std::uint32_t value, std::size_t width, std::size_t height,
+                  std::uint32_t size = 1) {
+  return {
+      .dst = to_address(dst), .pitch = pitch, .value = value, .element_size = size, .width = width, .height = height};
+}
+
+// Slice by slice; the slices are ysize rows apart. All or nothing: the last one, which reaches farthest, is judged
+// first.
+Status fill_3d(State& state, const hipPitchedPtr& dst, int value, const hipExtent& extent, hipStream_t handle,
+               bool async) {
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return Status::kSuccess;
+  if (extent.width > dst.pitch || (extent.depth > 1 && extent.height > dst.ysize)) return Status::kInvalidValue;
+  const std::size_t slice = dst.pitch * dst.ysize;
+  const auto at = [&](std::size_t z) {
+    return rows(static_cast<char*>(dst.ptr) + z * slice, dst.pitch, static_cast<std::uint32_t>(value), extent.width,
+                extent.height);
+  };
+  const Status valid = validate(NodeParams{at(extent.depth - 1)}, state.runtime.memory());
+  if (valid != Status::kSuccess) return valid;
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    const bool last = z + 1 == extent.depth;
+    const Status status = fill(state, at(z), handle, async || !last);
+    if (status != Status::kSuccess) return status;
+  }
+  return Status::kSuccess;
 }
 
 }  // namespace
@@ -76,19 +119,7 @@ hipError_t hipMallocManaged(void** pointer, size_t size, unsigned int flags) {
 }
 
 hipError_t hipMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-  return call([&](State& state) {
-    if (pointer == nullptr || pitch == nullptr) return Status::kInvalidValue;
-    if (width == 0 || height == 0) {
-      *pointer = nullptr;
-      return Status::kSuccess;
-    }
-    std::size_t bytes = 0;
-    const std::size_t row = (width + kAlignment - 1) / kAlignment * kAlignment;
-    if (row < width || __builtin_mul_overflow(row, height, &bytes)) return Status::kOutOfMemory;
-    const Status status = allocate(state, pointer, bytes, MemoryKind::kDevice);
-    if (status == Status::kSuccess) *pitch = row;
-    return status;
-  });
+  return call([&](State& state) { return allocate_rows(state, pointer, pitch, width, height); });
 }
 
 hipError_t hipFree(void* pointer) {
@@ -117,7 +148,9 @@ hipError_t hipFreeHost(void* pointer) {
 
 hipError_t hipMallocAsync(void** pointer, size_t size, hipStream_t stream) {
   return call([&](State& state) {
-    if (find(state, stream) == nullptr) return Status::kContextIsDestroyed;
+    const Stream* on = find(state, stream);
+    if (on == nullptr) return Status::kContextIsDestroyed;
+    if (const Status refused = state.runtime.refuse_while_capturing(*on); refused != Status::kSuccess) return refused;
     return allocate(state, pointer, size, MemoryKind::kDevice);
   });
 }
@@ -226,11 +259,116 @@ hipError_t hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, hipStr
 }
 
 hipError_t hipMemset2D(void* dst, size_t pitch, int value, size_t width, size_t height) {
-  return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height), nullptr, false); });
+  return call([&](State& state) {
+    return fill(state, rows(dst, pitch, static_cast<std::uint32_t>(value), width, height), nullptr, false);
+  });
 }
 
 hipError_t hipMemset2DAsync(void* dst, size_t pitch, int value, size_t width, size_t height, hipStream_t stream) {
-  return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height), stream, true); });
+  return call([&](State& state) {
+    return fill(state, rows(dst, pitch, static_cast<std::uint32_t>(value), width, height), stream, true);
+  });
+}
+
+hipError_t hipMemset3D(hipPitchedPtr dst, int value, hipExtent extent) {
+  return call([&](State& state) { return fill_3d(state, dst, value, extent, nullptr, false); });
+}
+
+hipError_t hipMemset3DAsync(hipPitchedPtr dst, int value, hipExtent extent, hipStream_t stream) {
+  return call([&](State& state) { return fill_3d(state, dst, value, extent, stream, true); });
+}
+
+hipError_t hipMemsetD2D8(hipDeviceptr_t dst, size_t pitch, unsigned char value, size_t width, size_t height) {
+  return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height, 1), nullptr, false); });
+}
+
+hipError_t hipMemsetD2D8Async(hipDeviceptr_t dst, size_t pitch, unsigned char value, size_t width, size_t height,
+                              hipStream_t stream) {
+  return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height, 1), stream, true); });
+}
+
+hipError_t hipMemsetD2D16(hipDeviceptr_t dst, size_t pitch, unsigned short value, size_t width, size_t height) {
+  return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height, 2), nullptr, false); });
+}
+
+hipError_t hipMemsetD2D16Async(hipDeviceptr_t dst, size_t pitch, unsigned short value, size_t width, size_t height,
+                               hipStream_t stream) {
+  return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height, 2), stream, true); });
+}
+
+hipError_t hipMemsetD2D32(hipDeviceptr_t dst, size_t pitch, unsigned int value, size_t width, size_t height) {
+  return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height, 4), nullptr, false); });
+}
+
+hipError_t hipMemsetD2D32Async(hipDeviceptr_t dst, size_t pitch, unsigned int value, size_t width, size_t height,
+                               hipStream_t stream) {
+  return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height, 4), stream, true); });
+}
+
+// Memory of the process becomes memory of HIP, at the addresses that it has.
+hipError_t hipHostRegister(void* pointer, size_t size, unsigned int flags) {
+  return call([&](State& state) {
+    constexpr unsigned kFlags = hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory |
+                                hipHostRegisterReadOnly | hipExtHostRegisterCoarseGrained | hipExtHostRegisterUncached;
+    if (pointer == nullptr || size == 0 || (flags & ~kFlags) != 0) return Status::kInvalidValue;
+    if (!state.runtime.memory().is_foreign_host(to_address(pointer))) {
+      const Allocation* found = state.runtime.memory().find(to_address(pointer));
+      return found != nullptr && found->adopted ? Status::kHostMemoryAlreadyRegistered : Status::kInvalidValue;
+    }
+    return state.runtime.memory().adopt(static_cast<std::byte*>(pointer), size, MemoryKind::kPinned,
+                                        state.thread->device);
+  });
+}
+
+hipError_t hipHostUnregister(void* pointer) {
+  return call(
+      [&](State& state) {
+        if (pointer == nullptr) return Status::kInvalidValue;
+        const Allocation* found = state.runtime.memory().find(to_address(pointer));
+        if (found == nullptr || !found->adopted || found->base != to_address(pointer)) {
+          return Status::kHostMemoryNotRegistered;
+        }
+        return state.runtime.free(found->base);
+      },
+      CallKind::kTeardown);
+}
+
+hipError_t hipMemAllocHost(void** pointer, size_t size) {
+  return call([&](State& state) { return allocate_host(state, pointer, size, 0); });
+}
+
+hipError_t hipMalloc3D(hipPitchedPtr* pointer, hipExtent extent) {
+  return call([&](State& state) {
+    if (pointer == nullptr) return Status::kInvalidValue;
+    *pointer = {};
+    std::size_t height = 0, pitch = 0;
+    if (__builtin_mul_overflow(extent.height, extent.depth, &height)) return Status::kOutOfMemory;
+    void* memory = nullptr;
+    const Status status = allocate_rows(state, &memory, &pitch, extent.width, height);
+    if (status == Status::kSuccess) *pointer = {memory, pitch, extent.width, extent.height};
+    return status;
+  });
+}
+
+hipError_t hipMemPtrGetInfo(void* pointer, size_t* size) {
+  return call([&](State& state) {
+    if (pointer == nullptr || size == nullptr) return Status::kInvalidValue;
+    const Allocation* found = state.runtime.memory().find(to_address(pointer));
+    if (found == nullptr || found->base != to_address(pointer)) return Status::kInvalidValue;
+    *size = found->size;
+    return Status::kSuccess;
+  });
+}
+
+// Everything is where it is: hints change nothing, but their pointers are looked at.
+hipError_t hipMemPrefetchAsync(const void* pointer, size_t size, int, hipStream_t stream) {
+  return call([&](State& state) {
+    return find(state, stream) == nullptr ? Status::kContextIsDestroyed : check_managed(state, pointer, size);
+  });
+}
+
+hipError_t hipMemAdvise(const void* pointer, size_t size, hipMemoryAdvise, int) {
+  return call([&](State& state) { return check_managed(state, pointer, size); });
 }
 
 HGMODEL_FUNCTIONS_END
@@ -262,5 +400,20 @@ void model::abi::fill_memory(hip::Api& api) {
   HGMODEL_ENTER(hipMemsetD32Async);
   HGMODEL_ENTER(hipMemset2D);
   HGMODEL_ENTER(hipMemset2DAsync);
+  HGMODEL_ENTER(hipMemset3D);
+  HGMODEL_ENTER(hipMemset3DAsync);
+  HGMODEL_ENTER(hipMemsetD2D8);
+  HGMODEL_ENTER(hipMemsetD2D8Async);
+  HGMODEL_ENTER(hipMemsetD2D16);
+  HGMODEL_ENTER(hipMemsetD2D16Async);
+  HGMODEL_ENTER(hipMemsetD2D32);
+  HGMODEL_ENTER(hipMemsetD2D32Async);
+  HGMODEL_ENTER(hipHostRegister);
+  HGMODEL_ENTER(hipHostUnregister);
+  HGMODEL_ENTER(hipMemAllocHost);
+  HGMODEL_ENTER(hipMalloc3D);
+  HGMODEL_ENTER(hipMemPtrGetInfo);
+  HGMODEL_ENTER(hipMemPrefetchAsync);
+  HGMODEL_ENTER(hipMemAdvise);
 }
 #endif

@@ -13,10 +13,10 @@ constexpr std::size_t kMaxFileBytes = std::size_t{1} << 32;
 // `image`: a pointer to an image that says how long it is, or a span.
 template <class Image>
 Status load(State& state, hipModule_t* module, Image image) {
-  KernelList kernels;
-  if (const Status status = load_image(state, image, &kernels); status != Status::kSuccess) return status;
-  *module = to_handle<hipModule_t>(state.runtime.load_module(std::move(kernels)).id());
-  return Status::kSuccess;
+  Module* loaded = nullptr;
+  const Status status = load_module(state, image, state.thread->device, &loaded);
+  if (status == Status::kSuccess) *module = to_handle<hipModule_t>(loaded->id());
+  return status;
 }
 
 bool read_file(const char* path, std::vector<std::byte>* bytes) {
@@ -28,6 +28,18 @@ bool read_file(const char* path, std::vector<std::byte>* bytes) {
     bytes->insert(bytes->end(), chunk, chunk + got);
   }
   return std::ferror(file.get()) == 0;
+}
+
+// What hipStreamAddCallback was given, until it has run.
+struct Callback {
+  hipStreamCallback_t function;
+  hipStream_t stream;
+  void* user_data;
+};
+
+void run_callback(void* data) {
+  const std::unique_ptr<Callback> callback(static_cast<Callback*>(data));
+  callback->function(callback->stream, hipSuccess, callback->user_data);
 }
 
 }  // namespace
@@ -63,7 +75,7 @@ hipError_t hipModuleUnload(hipModule_t module) {
       [&](State& state) {
         Module* found = find(state, module);
         if (found == nullptr) return module == nullptr ? Status::kInvalidHandle : Status::kNotFound;
-        state.runtime.unload_module(*found);
+        unload_module(state, *found);
         return Status::kSuccess;
       },
       CallKind::kTeardown);
@@ -87,6 +99,20 @@ hipError_t hipModuleGetFunctionCount(unsigned int* count, hipModule_t module) {
     const Module* in = find(state, module);
     if (in == nullptr) return Status::kInvalidHandle;
     *count = static_cast<unsigned int>(in->function_count());
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipModuleGetGlobal(hipDeviceptr_t* address, size_t* bytes, hipModule_t module, const char* name) {
+  return call([&](State& state) {
+    if (name == nullptr || *name == '\0') return Status::kInvalidValue;
+    const Module* in = find(state, module);
+    if (in == nullptr) return module == nullptr ? Status::kInvalidHandle : Status::kNotFound;
+    Status status = Status::kSuccess;
+    const auto variable = find_variable(state, *in, name, &status);
+    if (!variable) return status != Status::kSuccess ? status : Status::kNotFound;
+    if (address != nullptr) *address = to_pointer(variable->address);
+    if (bytes != nullptr) *bytes = variable->size;
     return Status::kSuccess;
   });
 }
@@ -117,6 +143,20 @@ hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* use
   });
 }
 
+// Runs like a host function. After a fault it never does, as nothing that is pending does.
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* user_data, unsigned int flags) {
+  return call([&](State& state) {
+    if (callback == nullptr || flags != 0) return Status::kInvalidValue;
+    Stream* on = find(state, stream);
+    if (on == nullptr) return Status::kContextIsDestroyed;
+    if (const Status refused = state.runtime.refuse_while_capturing(*on); refused != Status::kSuccess) return refused;
+    auto held = std::make_unique<Callback>(Callback{callback, stream, user_data});
+    const Status status = state.runtime.enqueue(*on, HostParams{&run_callback, held.get()});
+    if (status == Status::kSuccess) static_cast<void>(held.release());
+    return status;
+  });
+}
+
 HGMODEL_FUNCTIONS_END
 
 #ifndef HGMODEL_SHARED
@@ -127,7 +167,9 @@ void model::abi::fill_modules(hip::Api& api) {
   HGMODEL_ENTER(hipModuleUnload);
   HGMODEL_ENTER(hipModuleGetFunction);
   HGMODEL_ENTER(hipModuleGetFunctionCount);
+  HGMODEL_ENTER(hipModuleGetGlobal);
   HGMODEL_ENTER(hipModuleLaunchKernel);
   HGMODEL_ENTER(hipLaunchHostFunc);
+  HGMODEL_ENTER(hipStreamAddCallback);
 }
 #endif

@@ -135,7 +135,7 @@ hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams*
   return call([&](State& state) {
     Node* found = find(state, node);
     if (found == nullptr || params == nullptr || found->type() != NodeType::kKernel) return Status::kInvalidValue;
-    *params = to_hip(*found);
+    *params = to_hip(state, *found);
     return Status::kSuccess;
   });
 }

@@ -4,14 +4,17 @@
 // and memory that HIP did not allocate is the program's own. Options are set once with hgmodel_configure, before the
 // first call; without it the defaults hold.
 //
+// A fault's text goes to stderr, once.
+//
 // Not promised: that host functions run on a thread of their own (they run inside the call that synchronises).
 #include "model/abi/shared.h"
 
+#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "hip/sync/sync.h"
-#include "model/abi/context.h"
+#include "model/abi/registration.h"
 
 namespace model::abi {
 namespace {
@@ -20,6 +23,7 @@ struct Process {
   hip::sync::Mutex mutex;
   std::unique_ptr<InProcess> instance;
   InProcessOptions options;
+  bool reported = false;  // the fault
 };
 
 // Never destroyed: the program's own destructors may still call HIP.
@@ -30,6 +34,13 @@ Process& process() {
     return made;
   }();
   return *only;
+}
+
+// Programs print an error's name at best: what is behind a fault is said here, once.
+void report_fault(Process& only) {
+  if (only.reported || only.instance == nullptr || !only.instance->runtime().fault()) return;
+  only.reported = true;
+  std::fprintf(stderr, "hgmodel: %s\n", only.instance->runtime().fault()->text.c_str());
 }
 
 thread_local ThreadState thread_state;
@@ -48,13 +59,17 @@ Entry::Entry() {
     only.options.model.memory.identity = true;
     only.options.model.memory.unknown_is_host = true;
     only.instance = std::make_unique<InProcess>(only.options);
+    only.instance->state().kernel_of_host_function = &kernel_of_host_function;
+    only.instance->state().host_function_of_kernel = &host_function_of_kernel;
   }
   state_ = &only.instance->state();
   state_->thread = &thread_state;
 }
 
 Entry::~Entry() {
-  if (--calls_inside == 0) process().mutex.unlock();
+  if (--calls_inside > 0) return;
+  report_fault(process());
+  process().mutex.unlock();
 }
 
 }  // namespace model::abi

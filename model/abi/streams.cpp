@@ -27,6 +27,13 @@ Status create_event(State& state, hipEvent_t* out, unsigned flags) {
   return Status::kSuccess;
 }
 
+Status record_event(State& state, hipEvent_t event, hipStream_t stream) {
+  Event* found = find(state, event);
+  if (found == nullptr) return Status::kInvalidHandle;
+  Stream* on = find(state, stream);
+  return on == nullptr ? Status::kContextIsDestroyed : state.runtime.record(*found, *on);
+}
+
 }  // namespace
 }  // namespace model::abi
 
@@ -55,10 +62,13 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
       CallKind::kTeardown);
 }
 
+// Waiting is an unsafe call while somebody captures, on whatever stream (StreamSync_OngoingCapture_MThread).
 hipError_t hipStreamSynchronize(hipStream_t stream) {
   return call([&](State& state) {
     Stream* found = find(state, stream);
-    return found == nullptr ? Status::kContextIsDestroyed : state.runtime.synchronize(*found);
+    if (found == nullptr) return Status::kContextIsDestroyed;
+    if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
+    return state.runtime.synchronize(*found);
   });
 }
 
@@ -129,18 +139,32 @@ hipError_t hipEventDestroy(hipEvent_t event) {
 }
 
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
-  return call([&](State& state) {
-    Event* found = find(state, event);
-    if (found == nullptr) return Status::kInvalidHandle;
-    Stream* on = find(state, stream);
-    return on == nullptr ? Status::kContextIsDestroyed : state.runtime.record(*found, *on);
-  });
+  return call([&](State& state) { return record_event(state, event, stream); });
 }
 
 hipError_t hipEventSynchronize(hipEvent_t event) {
   return call([&](State& state) {
     const Event* found = find(state, event);
     return found == nullptr ? Status::kInvalidHandle : state.runtime.synchronize(*found);
+  });
+}
+
+hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int flags) {
+  return call([&](State& state) {
+    if (flags == hipEventRecordExternal) return Status::kNotSupported;
+    return flags == hipEventRecordDefault ? record_event(state, event, stream) : Status::kInvalidValue;
+  });
+}
+
+// The model has no time: a microsecond an operation, so that what a program divides by is not zero.
+hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t from, hipEvent_t to) {
+  return call([&](State& state) {
+    if (milliseconds == nullptr) return Status::kInvalidValue;
+    const Event* first = find(state, from);
+    const Event* last = find(state, to);
+    if (first == nullptr || last == nullptr) return Status::kInvalidHandle;
+    if (((first->flags() | last->flags()) & hipEventDisableTiming) != 0) return Status::kInvalidHandle;
+    return state.runtime.elapsed(*first, *last, milliseconds);
   });
 }
 
@@ -169,6 +193,8 @@ void model::abi::fill_streams(hip::Api& api) {
   HGMODEL_ENTER(hipEventCreateWithFlags);
   HGMODEL_ENTER(hipEventDestroy);
   HGMODEL_ENTER(hipEventRecord);
+  HGMODEL_ENTER(hipEventRecordWithFlags);
+  HGMODEL_ENTER(hipEventElapsedTime);
   HGMODEL_ENTER(hipEventSynchronize);
   HGMODEL_ENTER(hipEventQuery);
 }

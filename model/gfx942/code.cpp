@@ -66,6 +66,21 @@ void Code::link() {
   }
 }
 
+Code Code::moved(u64 distance) const {
+  Code code = *this;
+  for (Section& s : code.sections_) s.address += distance;
+  for (Instruction& in : code.instructions_) in.address += distance;
+  return code;
+}
+
+bool Code::has_section(std::size_t index, u64 address, std::span<const std::byte> bytes) const {
+  if (index >= sections_.size()) return false;
+  const Section& s = sections_[index];
+  // The last dword of a section is padded with zeroes.
+  return s.address == address && s.bytes.size() == (bytes.size() + kDword - 1) / kDword * kDword &&
+         std::equal(bytes.begin(), bytes.end(), s.bytes.begin());
+}
+
 const Code::Section* Code::section_of(u64 address) const {
   for (const Section& s : sections_) {
     if (address >= s.address && address - s.address < s.bytes.size()) return &s;

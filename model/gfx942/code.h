@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ class Code {
   void add_section(u64 address, std::vector<std::byte> bytes);
   // Resolves branches; after the last section.
   void link();
+  // The same code `distance` bytes further up; nothing but addresses changes.
+  [[nodiscard]] Code moved(u64 distance) const;
+  // Whether exactly these bytes were added as the `index`th section, at `address`.
+  [[nodiscard]] bool has_section(std::size_t index, u64 address, std::span<const std::byte> bytes) const;
 
   [[nodiscard]] const Instruction* instructions() const { return instructions_.data(); }
   // The index of the instruction at `address`; kNoTarget when none starts there.

@@ -199,6 +199,24 @@ Kernel read_descriptor(std::span<const std::byte> d, u64 address, std::string na
   return k;
 }
 
+// Whether the code of `segments`, loaded at `base`, is what `code` was decoded from at address 0.
+bool same_code(const std::vector<LoadedSegment>& segments, u64 base, const Code& code) {
+  std::size_t section = 0;
+  for (const LoadedSegment& s : segments) {
+    if (s.executable && !code.has_section(section++, s.address - base, s.bytes)) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<const Code> decode_segments(const std::vector<LoadedSegment>& segments) {
+  auto code = std::make_unique<Code>();
+  for (const LoadedSegment& s : segments) {
+    if (s.executable) code->add_section(s.address, s.bytes);
+  }
+  code->link();
+  return code;
+}
+
 }  // namespace
 
 Program::Program() = default;
@@ -206,7 +224,7 @@ Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
-std::variant<Program, LoadError> Program::load(std::span<const std::byte> bytes, u64 base) {
+std::variant<Program, LoadError> Program::load(std::span<const std::byte> bytes, u64 base, const Program* twin) {
   Elf elf;
   Program program;
   if (std::string error = read_header(bytes, elf); !error.empty()) return LoadError{error};
@@ -228,12 +246,11 @@ std::variant<Program, LoadError> Program::load(std::span<const std::byte> bytes,
       program.variables_.push_back({std::move(name), address, symbol.st_size});
     }
   }
-  auto code = std::make_unique<Code>();
-  for (const LoadedSegment& s : program.segments_) {
-    if (s.executable) code->add_section(s.address, s.bytes);
+  if (twin != nullptr && same_code(program.segments_, base, twin->code())) {
+    program.code_ = std::make_unique<const Code>(twin->code().moved(base));
+  } else {
+    program.code_ = decode_segments(program.segments_);
   }
-  code->link();
-  program.code_ = std::move(code);
   return program;
 }
 

@@ -76,8 +76,10 @@ class Code;
 
 class Program {
  public:
-  // `base` is where address 0 of the code object goes; a multiple of 4096.
-  [[nodiscard]] static std::variant<Program, LoadError> load(std::span<const std::byte> elf, u64 base);
+  // `base` is where address 0 of the code object goes; a multiple of 4096. `twin` is a load of the same code object
+  // with base 0: its decoding is taken over instead of done again (where the code really is the same).
+  [[nodiscard]] static std::variant<Program, LoadError> load(std::span<const std::byte> elf, u64 base,
+                                                             const Program* twin = nullptr);
 
   Program(Program&&) noexcept;
   Program& operator=(Program&&) noexcept;

@@ -23,6 +23,13 @@ struct Workgroup {
   [[nodiscard]] bool done() const { return ended == waves.size(); }
 };
 
+// Registers are large (kVectors rows): waves that ended are used again, by later launches of the same thread as well.
+constexpr std::size_t kSpareWaves = 64;  // that a thread keeps between launches
+std::vector<std::unique_ptr<Wave>>& spare_waves() {
+  thread_local std::vector<std::unique_ptr<Wave>> waves;
+  return waves;
+}
+
 std::string hexadecimal(u64 value) {
   char text[24];
   std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
@@ -35,6 +42,11 @@ class Launch {
       : program_(program), dispatch_(dispatch), memory_(memory), limits_(limits), clock_(limits.clock) {
     const std::array<u32, 3> counts = workgroup_counts(dispatch);
     total_ = static_cast<u64>(counts[0]) * counts[1] * counts[2];
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+  ~Launch() {
+    if (spare_.size() > kSpareWaves) spare_.resize(kSpareWaves);
   }
 
   Outcome run() {
@@ -82,7 +94,6 @@ class Launch {
     return group;
   }
 
-  // Registers are large: waves that ended are used again.
   std::unique_ptr<Wave> take_wave() {
     if (spare_.empty()) return std::make_unique<Wave>();
     std::unique_ptr<Wave> wave = std::move(spare_.back());
@@ -132,6 +143,10 @@ class Launch {
       ++clock_;
       in.handler(w, in);
     }
+    if (limits_.stop != nullptr && limits_.stop->load(std::memory_order_relaxed)) {
+      w.current = w.pc;
+      w.raise(FaultKind::kBudget, "the launch was stopped");
+    }
     if (w.state == WaveState::kReady && executed() >= limits_.instructions) {
       w.current = w.pc;
       w.raise(FaultKind::kBudget,
@@ -166,7 +181,7 @@ class Launch {
   u64 next_ = 0;
   u32 resident_waves_ = 0;
   std::deque<std::unique_ptr<Workgroup>> resident_;
-  std::vector<std::unique_ptr<Wave>> spare_;
+  std::vector<std::unique_ptr<Wave>>& spare_ = spare_waves();
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <string>
 #include <variant>
 
@@ -36,6 +37,7 @@ struct Limits {
   u64 instructions = u64{1} << 32;  // of all waves together
   u32 resident_waves = 1024;        // that may be under way at once; at least one workgroup is
   u64 clock = 0;                    // where s_memtime starts: pass on Finished::instructions for a clock that goes on
+  const std::atomic<bool>* stop = nullptr;  // once it is true the launch ends with a fault, within one turn of a wave
 };
 
 inline constexpr u32 kMaxWorkgroup = 1024;

@@ -57,20 +57,6 @@ TEST_F(ModuleTest, AKernelOfTheCodeObjectRuns) {
   EXPECT_EQ(word(static_cast<char*>(data) + 12), first + 3);  // x * 5 + k + i + f(n), with x = 0
   EXPECT_EQ(instance.runtime().fault(), std::nullopt);
 }
-
-TEST_F(ModuleTest, WithoutATableKernelsLoadButDoNotRun) {
-  instance.reset(host_memory_options());
-  hipModule_t loaded = nullptr;
-  hipFunction_t function = nullptr;
-  EXPECT_HIP(api.hipModuleLoadData(&loaded, hg::device_code_object().data()));
-  EXPECT_HIP(api.hipModuleGetFunction(&function, loaded, "inplace_u32"));
-  void* data = allocate(16);
-  std::uint32_t n = 4, k = 3;
-  void* arguments[] = {&data, &n, &k};
-  EXPECT_HIP(api.hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
-  EXPECT_EQ(api.hipDeviceSynchronize(), hipErrorNotSupported);
-  EXPECT_NE(instance.runtime().fault()->text.find("inplace_u32"), std::string::npos);
-}
 #endif
 
 }  // namespace

@@ -1,0 +1,25 @@
+# Writes a linker's version script from a table of HGMODEL_SYMBOL(name, version) lines.
+#
+# Run as `cmake -DTABLE=<in> -DSCRIPT=<out> -P VersionScript.cmake`. Versions are chained in the order of the table, oldest
+# first, as AMD's are. What is ours (hgmodel_*) gets a version of its own; nothing else is exported.
+file(STRINGS ${TABLE} lines REGEX "^HGMODEL_SYMBOL")
+set(text "")
+set(version "")
+set(parent "")
+foreach(line IN LISTS lines)
+  if(NOT line MATCHES "^HGMODEL_SYMBOL\\(([^,]+), ([^)]+)\\)$")
+    message(FATAL_ERROR "${TABLE}: not a symbol and its version: ${line}")
+  endif()
+  set(name ${CMAKE_MATCH_1})
+  if(NOT CMAKE_MATCH_2 STREQUAL version)
+    if(version)
+      string(APPEND text "}${parent};\n")
+      set(parent " ${version}")
+    endif()
+    set(version ${CMAKE_MATCH_2})
+    string(APPEND text "${version} {\n  global:\n")
+  endif()
+  string(APPEND text "    ${name};\n")
+endforeach()
+string(APPEND text "}${parent};\nHGMODEL_1 {\n  global:\n    hgmodel_*;\n  local:\n    *;\n};\n")
+file(WRITE ${SCRIPT} "${text}")

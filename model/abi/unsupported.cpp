@@ -1,0 +1,72 @@
+// One weak function for every symbol of the table: a definition elsewhere in the library takes its place.
+//
+// They are declared without parameters, so this file must not see HIP's header. That is sound where a caller cleans up
+// what it passed, as every calling convention of HIP's hosts does.
+#include "model/abi/unsupported.h"
+
+#include <cstdio>
+#include <set>
+#include <string>
+
+#include "hip/sync/sync.h"
+
+// They lie in a section of their own, which is how is_supported() tells them from the others.
+#define HGMODEL_SYMBOL(name, version)                                        \
+  extern "C" __attribute__((weak, noinline, section("hgmodel_unsupported"))) \
+  __attribute__((visibility("default"))) int                                 \
+  name() {                                                                   \
+    return model::abi::unsupported(#name);                                   \
+  }
+#include "model/abi/symbols.inc"
+#undef HGMODEL_SYMBOL
+
+// Made by the linker; in an instance of this library there is always a function that the model does not have.
+extern "C" __attribute__((visibility("hidden"))) const char __start_hgmodel_unsupported[];
+extern "C" __attribute__((visibility("hidden"))) const char __stop_hgmodel_unsupported[];
+
+namespace model::abi {
+namespace {
+
+constexpr int kNotSupported = 801;  // hipErrorNotSupported
+
+struct Symbol {
+  std::string_view name;
+  int (*function)();
+};
+
+constexpr Symbol kSymbols[] = {
+#define HGMODEL_SYMBOL(name, version) {#name, &::name},
+#include "model/abi/symbols.inc"
+#undef HGMODEL_SYMBOL
+};
+
+const Symbol* find_symbol(std::string_view name) {
+  for (const Symbol& symbol : kSymbols) {
+    if (symbol.name == name) return &symbol;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void* find_function(std::string_view name) {
+  const Symbol* symbol = find_symbol(name);
+  return symbol == nullptr ? nullptr : reinterpret_cast<void*>(symbol->function);
+}
+
+bool is_supported(std::string_view name) {
+  const Symbol* symbol = find_symbol(name);
+  if (symbol == nullptr) return false;
+  const char* at = reinterpret_cast<const char*>(symbol->function);
+  return at < __start_hgmodel_unsupported || at >= __stop_hgmodel_unsupported;
+}
+
+int unsupported(const char* name) {
+  static hip::sync::Mutex mutex;
+  static std::set<std::string>* const said = new std::set<std::string>;  // programs call HIP from their destructors
+  const hip::sync::LockGuard lock(mutex);
+  if (said->insert(name).second) std::fprintf(stderr, "hgmodel: %s is not supported by the model\n", name);
+  return kNotSupported;
+}
+
+}  // namespace model::abi

@@ -1,0 +1,180 @@
+// Stream capture as programs of HIP see it.
+#include "model/abi_fixture.h"
+
+namespace model::abi {
+namespace {
+
+class CapturesTest : public AbiTest {
+ protected:
+  CapturesTest() { EXPECT_HIP(api.hipStreamCreate(&stream)); }
+  void begin(hipStreamCaptureMode mode = hipStreamCaptureModeGlobal) {
+    EXPECT_HIP(api.hipStreamBeginCapture(stream, mode));
+  }
+  hipGraph_t end() {
+    hipGraph_t graph = nullptr;
+    EXPECT_HIP(api.hipStreamEndCapture(stream, &graph));
+    return graph;
+  }
+  hipStreamCaptureStatus status() {
+    hipStreamCaptureStatus found = hipStreamCaptureStatusNone;
+    EXPECT_HIP(api.hipStreamIsCapturing(stream, &found));
+    return found;
+  }
+  hipStream_t stream = nullptr;
+};
+
+TEST_F(CapturesTest, CopiesMemsetsKernelsAndHostFunctionsBecomeNodes) {
+  void *a = allocate(), *b = allocate();
+  static int calls = 0;
+  std::uint32_t out = 0, in = 20, amount = 5;
+  std::uint8_t tag = 1;
+  void* arguments[] = {&b, &a, &amount, &tag};
+  begin();
+  EXPECT_HIP(api.hipMemcpyAsync(a, &in, 4, hipMemcpyHostToDevice, stream));
+  EXPECT_HIP(api.hipMemsetAsync(b, 0xff, 4, stream));
+  EXPECT_HIP(api.hipModuleLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+  EXPECT_HIP(api.hipMemcpyAsync(&out, b, 4, hipMemcpyDeviceToHost, stream));
+  EXPECT_HIP(api.hipLaunchHostFunc(stream, [](void*) { ++calls; }, nullptr));
+  hipGraph_t graph = end();
+  EXPECT_EQ(out, 0u);
+  std::size_t nodes = 0;
+  EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &nodes));
+  EXPECT_EQ(nodes, 5u);
+  hipGraphExec_t exec = instantiate(graph);
+  in = 30;
+  run(exec), run(exec);
+  EXPECT_EQ(out, 36u);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(CapturesTest, InformationIsThatOfTheStream) {
+  unsigned long long first = 0, second = 0;
+  hipStreamCaptureStatus found = hipStreamCaptureStatusActive;
+  EXPECT_HIP(api.hipStreamGetCaptureInfo(stream, &found, &first));
+  EXPECT_EQ(found, hipStreamCaptureStatusNone);
+  void* a = allocate();
+  begin();
+  EXPECT_HIP(api.hipMemsetAsync(a, 1, 4, stream));
+  hipGraph_t graph = nullptr;
+  const hipGraphNode_t* nodes = nullptr;
+  std::size_t count = 0;
+  EXPECT_HIP(api.hipStreamGetCaptureInfo_v2(stream, &found, &first, &graph, &nodes, &count));
+  EXPECT_EQ(found, hipStreamCaptureStatusActive);
+  ASSERT_EQ(count, 1u);
+  hipGraphNode_t own = nullptr;
+  const hipMemsetParams params = set(a, 7);
+  const hipGraphNode_t before = nodes[0];
+  EXPECT_HIP(api.hipGraphAddMemsetNode(&own, graph, &before, 1, &params));
+  EXPECT_HIP(api.hipStreamUpdateCaptureDependencies(stream, &own, 1, hipStreamSetCaptureDependencies));
+  EXPECT_HIP(api.hipMemsetAsync(a, 2, 4, stream));
+  EXPECT_EQ(end(), graph);
+  std::size_t edges = 0;
+  EXPECT_HIP(api.hipGraphGetEdges(graph, nullptr, nullptr, &edges));
+  EXPECT_EQ(edges, 2u);
+  begin();
+  EXPECT_HIP(api.hipStreamGetCaptureInfo(stream, &found, &second));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(api.hipStreamUpdateCaptureDependencies(stream, &own, 1, 0), hipErrorInvalidValue);
+  (void)end();
+}
+
+TEST_F(CapturesTest, UnsafeCallsAreRefusedAndMakeItInvalid) {
+  void* pointer = nullptr;
+  begin();
+  EXPECT_EQ(api.hipMalloc(&pointer, 16), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
+  hipGraph_t graph = nullptr;
+  EXPECT_EQ(api.hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+  begin();
+  hipStreamCaptureMode mode = hipStreamCaptureModeRelaxed;
+  EXPECT_HIP(api.hipThreadExchangeStreamCaptureMode(&mode));
+  EXPECT_EQ(mode, hipStreamCaptureModeGlobal);
+  EXPECT_HIP(api.hipMalloc(&pointer, 16));
+  EXPECT_HIP(api.hipThreadExchangeStreamCaptureMode(&mode));
+  EXPECT_EQ(mode, hipStreamCaptureModeRelaxed);
+  EXPECT_EQ(status(), hipStreamCaptureStatusActive);
+  EXPECT_EQ(api.hipDeviceSynchronize(), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
+}
+
+TEST_F(CapturesTest, BlockingCallsAreRefused) {
+  void *a = allocate(), *b = allocate();
+  begin(hipStreamCaptureModeRelaxed);
+  EXPECT_EQ(api.hipMemcpyWithStream(a, b, 4, hipMemcpyDeviceToDevice, stream), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
+  hipGraph_t graph = nullptr;
+  EXPECT_EQ(api.hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+  begin(hipStreamCaptureModeRelaxed);
+  EXPECT_EQ(api.hipMemcpy(a, b, 4, hipMemcpyDeviceToDevice), hipErrorStreamCaptureImplicit);
+  EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
+}
+
+TEST_F(CapturesTest, WaitingForAnotherStreamIsAnUnsafeCall) {
+  hipStream_t other = nullptr;
+  EXPECT_HIP(api.hipStreamCreate(&other));
+  begin(hipStreamCaptureModeRelaxed);
+  EXPECT_HIP(api.hipStreamSynchronize(other));
+  (void)end();
+  begin();
+  EXPECT_EQ(api.hipStreamSynchronize(other), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
+}
+
+TEST_F(CapturesTest, TheDeviceIsNotWaitedForInAnyMode) {
+  for (const auto mode : {hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal, hipStreamCaptureModeRelaxed}) {
+    begin(mode);
+    EXPECT_EQ(api.hipDeviceSynchronize(), hipErrorStreamCaptureUnsupported);
+    hipGraph_t graph = nullptr;
+    EXPECT_EQ(api.hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+  }
+}
+
+TEST_F(CapturesTest, AskingTheNullStreamIsRefusedAndChangesNothing) {
+  begin();
+  hipStreamCaptureStatus found = hipStreamCaptureStatusNone;
+  EXPECT_EQ(api.hipStreamIsCapturing(nullptr, &found), hipErrorStreamCaptureImplicit);
+  EXPECT_EQ(status(), hipStreamCaptureStatusActive);
+  (void)end();
+}
+
+TEST_F(CapturesTest, DependenciesThatWereReplacedNeedNotBeJoined) {
+  void* a = allocate();
+  hipStream_t side = nullptr;
+  hipEvent_t event = nullptr;
+  EXPECT_HIP(api.hipStreamCreate(&side));
+  EXPECT_HIP(api.hipEventCreate(&event));
+  begin();
+  EXPECT_HIP(api.hipEventRecord(event, stream));
+  EXPECT_HIP(api.hipStreamWaitEvent(side, event, 0));
+  EXPECT_HIP(api.hipMemsetAsync(a, 1, 4, side));
+  EXPECT_HIP(api.hipEventRecord(event, side));
+  EXPECT_HIP(api.hipStreamWaitEvent(stream, event, 0));
+  EXPECT_HIP(api.hipStreamUpdateCaptureDependencies(stream, nullptr, 0, hipStreamSetCaptureDependencies));
+  hipGraph_t graph = end();
+  std::size_t nodes = 0;
+  EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &nodes));
+  EXPECT_EQ(nodes, 1u);
+}
+
+TEST_F(CapturesTest, ArgumentsAreLookedAt) {
+  hipGraph_t graph = nullptr;
+  EXPECT_EQ(api.hipStreamBeginCapture(stream, static_cast<hipStreamCaptureMode>(3)), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipStreamBeginCapture(nullptr, hipStreamCaptureModeGlobal), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(api.hipStreamEndCapture(stream, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipStreamEndCapture(stream, &graph), hipErrorIllegalState);
+  EXPECT_EQ(api.hipStreamIsCapturing(stream, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipThreadExchangeStreamCaptureMode(nullptr), hipErrorInvalidValue);
+}
+
+TEST_F(CapturesTest, ThePerThreadStreamCaptures) {
+  void* a = allocate();
+  EXPECT_HIP(api.hipStreamBeginCapture(hipStreamPerThread, hipStreamCaptureModeGlobal));
+  EXPECT_HIP(api.hipMemsetAsync(a, 3, 4, hipStreamPerThread));
+  hipGraph_t graph = nullptr;
+  EXPECT_HIP(api.hipStreamEndCapture(hipStreamPerThread, &graph));
+  run(instantiate(graph));
+  EXPECT_EQ(word(a), 0x03030303u);
+}
+
+}  // namespace
+}  // namespace model::abi
