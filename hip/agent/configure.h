@@ -33,7 +33,9 @@ typedef struct hgagent_options {
   uint32_t quarantine;
   uint64_t instruction_budget; /* wave instructions of one kernel launch */
   uint32_t compute_units;      /* that each agent reports; how many workgroups AMD's copy and fill kernels use */
-  uint32_t reserved;           /* 0 */
+  /* A runtime without a handler of system events (HIP 6.4, 5.7) ends the process when it is told of a fault of a
+   * kernel. 0: it is not told; 1: it is, as on a real GPU. */
+  uint32_t tell_of_faults;
   /* The N-th such call from now fails, once; 0: none does. */
   uint64_t fail_allocation;
   uint64_t fail_queue;
@@ -42,20 +44,20 @@ typedef struct hgagent_options {
 } hgagent_options;
 
 enum hgagent_counter {
-  HGAGENT_ALLOCATIONS = 0,  /* live, of memory pools */
-  HGAGENT_ALLOCATED_BYTES,  /* their sizes */
-  HGAGENT_SIGNALS,          /* live */
-  HGAGENT_QUEUES,           /* live */
-  HGAGENT_EXECUTABLES,      /* live */
-  HGAGENT_LOCKS,            /* live ranges of registered host memory */
-  HGAGENT_RESERVATIONS,     /* live ranges of reserved addresses (virtual memory management) */
-  HGAGENT_MEMORY_HANDLES,   /* live handles of physical memory (virtual memory management) */
-  HGAGENT_THREADS,          /* of the agent: queues, copy engines, signal handlers */
-  HGAGENT_DISPATCHES,       /* kernels run since hsa_init */
-  HGAGENT_INSTRUCTIONS,     /* wave instructions executed since hsa_init */
-  HGAGENT_COPIES,           /* copies done by engines since hsa_init */
-  HGAGENT_FAULTS,           /* faults of kernels and copies since hsa_init */
-  HGAGENT_DECODED_OBJECTS,  /* code objects disassembled since the library was loaded; the others were found again */
+  HGAGENT_ALLOCATIONS = 0, /* live, of memory pools */
+  HGAGENT_ALLOCATED_BYTES, /* their sizes */
+  HGAGENT_SIGNALS,         /* live */
+  HGAGENT_QUEUES,          /* live */
+  HGAGENT_EXECUTABLES,     /* live */
+  HGAGENT_LOCKS,           /* live ranges of registered host memory */
+  HGAGENT_RESERVATIONS,    /* live ranges of reserved addresses (virtual memory management) */
+  HGAGENT_MEMORY_HANDLES,  /* live handles of physical memory (virtual memory management) */
+  HGAGENT_THREADS,         /* of the agent: queues, copy engines, signal handlers */
+  HGAGENT_DISPATCHES,      /* kernels run since hsa_init */
+  HGAGENT_INSTRUCTIONS,    /* wave instructions executed since hsa_init */
+  HGAGENT_COPIES,          /* copies done by engines since hsa_init */
+  HGAGENT_FAULTS,          /* faults of kernels and copies since hsa_init */
+  HGAGENT_DECODED_OBJECTS, /* code objects disassembled since the library was loaded; the others were found again */
   HGAGENT_COUNTERS
 };
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <shared_mutex>
@@ -34,6 +35,10 @@ using ThreadId = std::thread::id;
 // The calling thread lets another one run.
 inline void yield() {
   std::this_thread::yield();
+}
+// The calling thread does nothing for that long.
+inline void sleep_for(std::chrono::nanoseconds time) {
+  std::this_thread::sleep_for(time);
 }
 inline ThreadId this_thread_id() {
   return std::this_thread::get_id();

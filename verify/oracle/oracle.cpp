@@ -44,6 +44,10 @@ class Comparison {
     if (expected_.host_tags != observed_.host_tags) {
       add("host functions", program_.steps.size(), tags(expected_), tags(observed_));
     }
+    // A runtime that is not told of a fault, or keeps it to itself, still had one.
+    if (found_.empty() && expected_.notes.fault.empty() && !observed_.notes.fault.empty()) {
+      add("device fault", program_.steps.size(), "none", observed_.notes.fault);
+    }
     return std::move(found_);
   }
 
@@ -146,6 +150,7 @@ std::optional<Deviation> first_deviation(const Program& program, const Trace& ex
   }
   if (expected.topology != observed.topology) note({end, Effect::kTopology, 0});
   if (expected.host_tags != observed.host_tags) note({end, Effect::kHost, 0});
+  if (!first && expected.notes.fault.empty() && !observed.notes.fault.empty()) note({end, Effect::kBytes, 0});
   return first;
 }
 

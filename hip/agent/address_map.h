@@ -1,0 +1,95 @@
+// Which addresses are live, whose they are, and whose they were.
+//
+// Every access of a kernel and of a copy engine asks here. Live ranges of allocations never overlap; registered ranges
+// of host memory may overlap each other, as pages that are pinned twice. The last kHistory ranges that died are
+// remembered, so that a stale address is explained by the allocation that it used to belong to.
+//
+// Threads that access memory are Visitors. A range that dies may still be in a visitor's hands for the rest of the
+// instruction that it executes: whoever takes the pages away waits with quiesce() first. An access to a range that has
+// died is a fault from the visitor's next question on.
+//
+// Not checked: host threads of the program (the pages' protection does what can be done), and bytes between the end of
+// an allocation and the next multiple of kAccessGranule (compilers read the dword around a byte).
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hip/agent/types.h"
+#include "hip/sync/sync.h"
+
+namespace agent {
+
+inline constexpr std::size_t kHistory = 4096;
+inline constexpr u64 kAccessGranule = 4;
+
+enum class Kind : u8 { kDevice, kFineHost, kCoarseHost, kLocked, kMapped, kCode, kQueue, kSignals };
+[[nodiscard]] const char* kind_name(Kind kind);
+
+struct Range {
+  u64 base = 0;
+  u64 size = 0;
+  Kind kind = Kind::kDevice;
+  u32 owner = kHostAgent;
+  AgentSet readers = 0;  // agents that may read
+  AgentSet writers = 0;  // agents that may write
+  u32 pool = 0;          // index of the memory pool; of allocations
+  u64 serial = 0;        // counts allocations; given by the map
+  void* user_data = nullptr;
+
+  [[nodiscard]] u64 end() const { return base + round_up(size, kAccessGranule); }
+  [[nodiscard]] bool holds(u64 address, u64 bytes) const {
+    return address >= base && address < end() && bytes <= end() - address;
+  }
+};
+
+class Visitor {
+ public:
+  // 0: not in memory. Otherwise the generation of the map that it knows.
+  hip::sync::Atomic<u64> seen{0};
+};
+
+class AddressMap {
+ public:
+  // The range must not overlap a live one (registered host memory apart).
+  void insert(Range range);
+  // The range that starts at `base`; false when there is none. Registered ranges: the one that was inserted last.
+  bool erase(u64 base, Kind kind, Range* erased = nullptr);
+  // The live range around `address` that is not registered host memory.
+  [[nodiscard]] bool find(u64 address, Range* found) const;
+  [[nodiscard]] bool find_locked(u64 address, Range* found) const;
+  // A live range in which `agent` may do the whole access.
+  [[nodiscard]] bool find_access(u64 address, u64 bytes, u32 agent, bool write, Range* found) const;
+  // Replaces the agents of the live range that starts at `base`.
+  bool set_access(u64 base, AgentSet readers, AgentSet writers);
+  bool set_user_data(u64 base, void* data);
+  // Why an access is not legal, in words.
+  [[nodiscard]] std::string explain(u64 address, u64 bytes, u32 agent, bool write) const;
+
+  [[nodiscard]] u64 generation() const { return generation_.load(std::memory_order_acquire); }
+  [[nodiscard]] u64 locked_count() const;
+  void add_visitor(Visitor* visitor);
+  void remove_visitor(Visitor* visitor);
+  // Waits until no visitor can be inside of a range that had died before the call; false when that takes too long.
+  [[nodiscard]] bool quiesce();
+  void forget_all();
+
+ private:
+  using Ranges = std::map<u64, Range>;
+  [[nodiscard]] Ranges::const_iterator around(u64 address) const;
+  void died(const Range& range);
+
+  mutable hip::sync::SharedMutex mutex_;
+  Ranges live_;
+  std::multimap<u64, Range> locked_;
+  std::deque<Range> dead_;  // the last one first
+  u64 next_serial_ = 1;
+  hip::sync::Atomic<u64> generation_{1};
+
+  hip::sync::Mutex visitors_mutex_;
+  std::vector<Visitor*> visitors_;
+};
+
+}  // namespace agent

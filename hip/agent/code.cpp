@@ -1,0 +1,159 @@
+// Loading and finding; the contract is in the header.
+#include "hip/agent/code.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace agent {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr std::size_t kDecodedObjects = 256;                  // kept
+constexpr std::size_t kDecodedBytes = std::size_t{64} << 20;  // of their files
+
+u64 hash_of(std::span<const std::byte> bytes) {
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+// Programs at address 0, found by the bytes of their files. Lives as long as the process.
+class DecodedObjects {
+ public:
+  std::variant<std::shared_ptr<const gfx942::Program>, gfx942::LoadError> get(std::span<const std::byte> bytes) {
+    const u64 hash = hash_of(bytes);
+    const hip::sync::LockGuard lock(mutex_);
+    const auto [first, last] = entries_.equal_range(hash);
+    for (auto it = first; it != last; ++it) {
+      if (std::equal(bytes.begin(), bytes.end(), it->second.file.begin(), it->second.file.end())) {
+        return it->second.program;
+      }
+    }
+    auto loaded = gfx942::Program::load(bytes, 0);
+    if (auto* error = std::get_if<gfx942::LoadError>(&loaded)) return *error;
+    count_.fetch_add(1, std::memory_order_relaxed);
+    auto program = std::make_shared<const gfx942::Program>(std::get<gfx942::Program>(std::move(loaded)));
+    if (entries_.size() >= kDecodedObjects || kept_bytes_ + bytes.size() > kDecodedBytes) {
+      entries_.clear();
+      kept_bytes_ = 0;
+    }
+    kept_bytes_ += bytes.size();
+    entries_.emplace(hash, Entry{Bytes(bytes.begin(), bytes.end()), program});
+    return program;
+  }
+  [[nodiscard]] u64 count() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Entry {
+    Bytes file;
+    std::shared_ptr<const gfx942::Program> program;
+  };
+  hip::sync::Mutex mutex_;
+  std::unordered_multimap<u64, Entry> entries_;
+  std::size_t kept_bytes_ = 0;
+  hip::sync::Atomic<u64> count_{0};
+};
+
+DecodedObjects& decoded_objects() {
+  // Never destroyed: static destructors of the program above may still load code.
+  static DecodedObjects& objects = *new DecodedObjects;
+  return objects;
+}
+
+void add_symbols(LoadedObject& object) {
+  for (const gfx942::Kernel& k : object.program->kernels()) {
+    object.symbols.push_back(std::make_unique<Symbol>(
+        Symbol{k.name + ".kd", HSA_SYMBOL_KIND_KERNEL, object.agent, k.descriptor, sizeof(u64) * 8, &k}));
+  }
+  for (const gfx942::Variable& v : object.program->variables()) {
+    object.symbols.push_back(
+        std::make_unique<Symbol>(Symbol{v.name, HSA_SYMBOL_KIND_VARIABLE, object.agent, v.address, v.size, nullptr}));
+  }
+}
+
+}  // namespace
+
+Code::~Code() {
+  for (auto& [key, executable] : executables_) {
+    for (LoadedObject& object : executable->objects) unload(object);
+  }
+}
+
+Executable* Code::create() {
+  auto executable = std::make_unique<Executable>();
+  Executable* key = executable.get();
+  const hip::sync::LockGuard lock(mutex_);
+  executables_[key] = std::move(executable);
+  return key;
+}
+
+bool Code::known(const Executable* executable) const {
+  const hip::sync::LockGuard lock(mutex_);
+  return executables_.contains(executable);
+}
+
+hsa_status_t Code::destroy(Executable* executable) {
+  const hip::sync::LockGuard lock(mutex_);
+  const auto it = executables_.find(executable);
+  if (it == executables_.end()) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+  for (LoadedObject& object : it->second->objects) unload(object);
+  executables_.erase(it);
+  return HSA_STATUS_SUCCESS;
+}
+
+void Code::unload(LoadedObject& object) {
+  for (const gfx942::Kernel& k : object.program->kernels()) kernels_.erase(k.descriptor);
+  for (const gfx942::LoadedSegment& s : object.program->segments()) map_.erase(s.address, Kind::kCode);
+  heaps_[object.agent]->release(object.base, object.extent);
+}
+
+hsa_status_t Code::load(Executable& executable, u32 agent, std::span<const std::byte> bytes) {
+  const auto decoded = decoded_objects().get(bytes);
+  const auto* twin = std::get_if<std::shared_ptr<const gfx942::Program>>(&decoded);
+  if (twin == nullptr) return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+  LoadedObject object;
+  object.agent = agent;
+  object.extent = (*twin)->extent();
+  object.base = heaps_[agent]->allocate(object.extent);
+  if (object.base == 0) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  auto loaded = gfx942::Program::load(bytes, object.base, twin->get());
+  if (std::holds_alternative<gfx942::LoadError>(loaded)) {
+    heaps_[agent]->release(object.base, object.extent);
+    return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+  }
+  object.program = std::make_shared<const gfx942::Program>(std::get<gfx942::Program>(std::move(loaded)));
+  for (const gfx942::LoadedSegment& s : object.program->segments()) {
+    std::memcpy(pointer_to(s.address), s.bytes.data(), s.bytes.size());
+    Range range;
+    range.base = s.address;
+    range.size = s.bytes.size();
+    range.kind = Kind::kCode;
+    range.owner = agent;
+    range.readers = ~AgentSet{0};
+    // Constants are written by copies, and small copies are kernels. Code is decoded once: it must not change.
+    if (!s.executable) range.writers = ~AgentSet{0};
+    map_.insert(range);
+  }
+  add_symbols(object);
+  const hip::sync::LockGuard lock(mutex_);
+  for (const gfx942::Kernel& k : object.program->kernels()) kernels_[k.descriptor] = {object.program, &k};
+  executable.objects.push_back(std::move(object));
+  return HSA_STATUS_SUCCESS;
+}
+
+FoundKernel Code::kernel_at(u64 descriptor) const {
+  const hip::sync::LockGuard lock(mutex_);
+  const auto it = kernels_.find(descriptor);
+  return it == kernels_.end() ? FoundKernel{} : it->second;
+}
+
+u64 Code::live() const {
+  const hip::sync::LockGuard lock(mutex_);
+  return executables_.size();
+}
+
+u64 Code::decoded() {
+  return decoded_objects().count();
+}
+
+}  // namespace agent

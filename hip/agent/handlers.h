@@ -1,0 +1,53 @@
+// Functions of the runtime that are called when a signal meets a condition, on a thread of their own.
+//
+// Each registration is called once its condition holds, in the order of registration among those whose conditions hold
+// (a seed chooses another one, and delays calls); when the function returns false the registration is over. After
+// stop() no function is called.
+#pragma once
+
+#include <hsa/hsa_ext_amd.h>
+
+#include <list>
+
+#include "hip/agent/schedule.h"
+#include "hip/agent/signals.h"
+
+namespace agent {
+
+class Handlers {
+ public:
+  Handlers(Signals& signals, const Schedule& schedule);
+  Handlers(const Handlers&) = delete;
+  Handlers& operator=(const Handlers&) = delete;
+  ~Handlers();
+
+  // Whether no function is being called, and none would be as things are.
+  [[nodiscard]] bool settled();
+  // Whether the calling thread is the one that calls handlers: it cannot wait for its own end.
+  [[nodiscard]] bool runs_here() const { return thread_.get_id() == hip::sync::this_thread_id(); }
+  void add(SignalSlot* slot, hsa_signal_condition_t condition, i64 value, hsa_amd_signal_handler handler, void* arg);
+
+ private:
+  struct Registration {
+    SignalSlot* slot;
+    hsa_signal_condition_t condition;
+    i64 compared;
+    hsa_amd_signal_handler handler;
+    void* arg;
+  };
+  void run();
+  [[nodiscard]] bool idle();
+  // Takes one whose condition holds out of the list; false when none does.
+  [[nodiscard]] bool take(Registration& met, i64& value);
+
+  Signals& signals_;
+  Schedule::Stream schedule_;
+  hip::sync::Mutex mutex_;
+  std::list<Registration> registrations_;
+  u64 calls_ = 0;
+  bool calling_ = false;
+  hip::sync::Atomic<bool> stop_{false};
+  hip::sync::Thread thread_;
+};
+
+}  // namespace agent

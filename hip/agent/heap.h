@@ -1,0 +1,67 @@
+// Address space of one agent: where allocations go, and what becomes of freed ones.
+//
+// Pages are real: the host can touch all memory (large BAR), and untouched pages cost nothing. Between two allocations
+// lies a page that nobody can touch.
+//
+// Prompt reuse: a freed block is the next one of its size to be handed out (last in, first out), its bytes as they were
+// left; when kCachedBytes are waiting, the oldest are merged with their neighbours, and a request that finds no block
+// of its size takes the smallest that fits. Quarantine: a freed block becomes inaccessible at once and its addresses
+// come back only when more than kQuarantineBytes are waiting.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "hip/agent/address_map.h"
+#include "hip/agent/types.h"
+
+namespace agent {
+
+class Heap {
+ public:
+  static constexpr u64 kChunkBytes = u64{16} << 30;  // of address space, at a time
+  static constexpr u64 kCachedBytes = u64{64} << 20;
+  static constexpr u64 kQuarantineBytes = u64{256} << 30;
+  static constexpr std::size_t kQuarantineBlocks = 16384;
+
+  Heap(AddressMap& map, bool quarantine) : map_(map), quarantine_(quarantine) {}
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+  ~Heap();
+
+  // Readable and writable bytes at a multiple of `alignment` (a power of two); 0 when there is no address space.
+  [[nodiscard]] u64 allocate(u64 size, u64 alignment = kPage);
+  // Whether the address is this heap's, live or not.
+  [[nodiscard]] bool owns(u64 address);
+  // What allocate() returned. Its range must be dead in the map.
+  void release(u64 base, u64 size);
+
+ private:
+  struct Block {
+    u64 base;
+    u64 length;  // with the guard page
+  };
+  [[nodiscard]] static u64 length_of(u64 size) { return round_up(size == 0 ? 1 : size, kPage) + kPage; }
+  [[nodiscard]] bool take_cached(u64 length, u64 alignment, Block& block);
+  [[nodiscard]] bool take_free(u64 length, u64 alignment, Block& block);
+  [[nodiscard]] bool reserve(u64 length);
+  void add_free(Block block);
+  void remove_free(Block block);
+  // Takes the pages away; false when a kernel is in the middle of them.
+  [[nodiscard]] bool vacate(Block block);
+  void trim();
+
+  AddressMap& map_;
+  const bool quarantine_;
+  hip::sync::Mutex mutex_;
+  std::map<u64, u64> free_;                 // base to length; inaccessible
+  std::set<std::pair<u64, u64>> by_size_;   // length and base of the same
+  std::map<u64, Block> waiting_;            // freed, by the order of freeing; accessible unless in quarantine
+  std::map<u64, std::vector<u64>> cached_;  // of the same, by length: their numbers, the last one freed at the end
+  u64 next_number_ = 0;
+  u64 waiting_bytes_ = 0;
+  std::vector<Block> chunks_;
+};
+
+}  // namespace agent

@@ -1,0 +1,290 @@
+// Taking packets; the contract is in the header.
+#include "hip/agent/queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "hip/agent/machine.h"
+#include "hip/agent/threads.h"
+#include "model/gfx942/wave.h"
+
+namespace agent {
+namespace {
+
+constexpr u64 kPacketBytes = 64;
+constexpr u64 kForever = ~u64{0};
+constexpr u32 kWindow = 8;  // packets that a seed may reorder at a time
+constexpr std::chrono::microseconds kSpin{20};
+
+u32 type_of(u16 header) {
+  return header >> HSA_PACKET_HEADER_TYPE & 0xff;
+}
+bool has_barrier(u16 header) {
+  return (header >> HSA_PACKET_HEADER_BARRIER & 1) != 0;
+}
+
+u64 ring_offset() {
+  return round_up(sizeof(amd_queue_v2_t), kPage);
+}
+
+}  // namespace
+
+u64 Queue::memory_bytes(u32 packets) {
+  return ring_offset() + packets * kPacketBytes;
+}
+
+Queue::Queue(Machine& machine, const QueueRequest& request, u64 memory, SignalSlot* doorbell)
+    : machine_(machine),
+      request_(request),
+      shared_(pointer_to<amd_queue_v2_t>(memory)),
+      ring_(pointer_to<std::byte>(memory + ring_offset())),
+      doorbell_(doorbell),
+      view_(machine.map(), machine.signals(), request.agent),
+      schedule_(machine.schedule(), request.index) {
+  std::memset(static_cast<void*>(shared_), 0, sizeof(*shared_));
+  for (u32 i = 0; i < request.packets; ++i) {
+    const u16 invalid = HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE;
+    std::memcpy(ring_ + i * kPacketBytes, &invalid, sizeof(invalid));
+  }
+  hsa_queue_t& q = shared_->hsa_queue;
+  q.type = request.type;
+  q.features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH;
+  q.base_address = ring_;
+  q.doorbell_signal = doorbell->handle();
+  q.size = request.packets;
+  q.id = request.index;
+  shared_->group_segment_aperture_base_hi = gfx942::kSharedAperture;
+  shared_->private_segment_aperture_base_hi = gfx942::kPrivateAperture;
+  shared_->read_dispatch_id_field_base_byte_offset = offsetof(amd_queue_v2_t, read_dispatch_id);
+  shared_->queue_properties = AMD_QUEUE_PROPERTIES_IS_PTR64;
+  doorbell->amd.queue_ptr = shared_;
+  doorbell->queue = this;
+  thread_ = start_thread([this] { run(); });
+}
+
+Queue::~Queue() {
+  stop_.store(true, std::memory_order_seq_cst);
+  bell_.knock();
+  machine_.signals().wake_all();
+  thread_.join();
+}
+
+void Queue::ring(u64 index) {
+  u64 known = rung_.load(std::memory_order_relaxed);
+  while (known < index + 1 && !rung_.compare_exchange_weak(known, index + 1, std::memory_order_seq_cst)) {}
+  bell_.knock();
+}
+
+bool Queue::idle() const {
+  const u64 done = std::atomic_ref<u64>(const_cast<u64&>(shared_->read_dispatch_id)).load(std::memory_order_acquire);
+  return done >= rung_.load(std::memory_order_seq_cst);
+}
+
+std::byte* Queue::packet_at(u64 index) const {
+  return ring_ + index % shared_->hsa_queue.size * kPacketBytes;
+}
+
+u16 Queue::header_at(u64 index) const {
+  return std::atomic_ref<u16>(*reinterpret_cast<u16*>(packet_at(index))).load(std::memory_order_acquire);
+}
+
+bool Queue::wait_for_packet(u64 index) {
+  const auto ready = [&] {
+    return index < rung_.load(std::memory_order_seq_cst) && type_of(header_at(index)) != HSA_PACKET_TYPE_INVALID;
+  };
+  const auto spin_end = std::chrono::steady_clock::now() + kSpin;
+  u64 knocks = bell_.knocks();
+  while (!stop_.load(std::memory_order_seq_cst)) {
+    if (ready()) return true;
+    if (std::chrono::steady_clock::now() < spin_end) {
+      hip::sync::yield();
+      continue;
+    }
+    // A doorbell may be rung before a packet of another thread is complete; its own ring comes later.
+    bell_.wait(knocks, kForever);
+  }
+  return false;
+}
+
+void Queue::run() {
+  u64 index = 0;
+  while (wait_for_packet(index)) {
+    schedule_.begin(index);
+    const u32 count = unordered_from(index);
+    u64 taken = 0;  // bit by bit
+    for (u32 left = count; left > 0 && !stop_.load(std::memory_order_relaxed); --left) {
+      u32 choice = schedule_.choose(left);
+      u32 at = 0;
+      while ((taken >> at & 1) != 0 || choice-- > 0) ++at;
+      taken |= u64{1} << at;
+      take(index + at);
+    }
+    if (stop_.load(std::memory_order_relaxed)) return;
+    for (u32 i = 0; i < count; ++i) retire(index + i);
+    index += count;
+  }
+}
+
+u32 Queue::unordered_from(u64 index) const {
+  if (!machine_.schedule().on() || type_of(header_at(index)) != HSA_PACKET_TYPE_KERNEL_DISPATCH) return 1;
+  const u64 end = std::min(rung_.load(std::memory_order_seq_cst), index + kWindow);
+  u32 count = 1;
+  while (index + count < end) {
+    const u16 header = header_at(index + count);
+    if (type_of(header) != HSA_PACKET_TYPE_KERNEL_DISPATCH || has_barrier(header)) break;
+    ++count;
+  }
+  return count;
+}
+
+void Queue::retire(u64 index) {
+  std::atomic_ref<u16>(*reinterpret_cast<u16*>(packet_at(index)))
+      .store(HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE, std::memory_order_release);
+  std::atomic_ref<u64>(const_cast<u64&>(shared_->read_dispatch_id)).store(index + 1, std::memory_order_release);
+}
+
+void Queue::take(u64 index) {
+  alignas(64) std::byte packet[kPacketBytes];
+  const u16 header = header_at(index);
+  std::memcpy(packet, packet_at(index), kPacketBytes);
+  schedule_.delay(stop_);
+  const u64 start = Machine::now();
+  const auto* barrier = reinterpret_cast<const hsa_barrier_and_packet_t*>(packet);
+  switch (type_of(header)) {
+    case HSA_PACKET_TYPE_KERNEL_DISPATCH: {
+      const auto* kernel = reinterpret_cast<const hsa_kernel_dispatch_packet_t*>(packet);
+      if (!failed_) dispatch(*kernel, index);
+      return complete(kernel->completion_signal, start);
+    }
+    case HSA_PACKET_TYPE_BARRIER_AND:
+      if (!failed_) wait_for_all(barrier->dep_signal);
+      return complete(barrier->completion_signal, start);
+    case HSA_PACKET_TYPE_BARRIER_OR:
+      if (!failed_) wait_for_any(barrier->dep_signal);
+      return complete(barrier->completion_signal, start);
+    case HSA_PACKET_TYPE_VENDOR_SPECIFIC: {
+      const auto* value = reinterpret_cast<const hsa_amd_barrier_value_packet_t*>(packet);
+      const bool known = value->header.AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE;
+      if (known && value->cond <= HSA_SIGNAL_CONDITION_GTE) {
+        if (!failed_) barrier_value(*value);
+        return complete(value->completion_signal, start);
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  DeviceFault fault;
+  fault.text = "a packet of type " + std::to_string(type_of(header)) + ", which this agent does not know";
+  fault.status = HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
+  fail(fault);
+}
+
+void Queue::dispatch(const hsa_kernel_dispatch_packet_t& packet, u64 index) {
+  const FoundKernel found = machine_.code().kernel_at(packet.kernel_object);
+  gfx942::Outcome outcome;
+  if (found.kernel == nullptr) {
+    DeviceFault fault;
+    fault.text =
+        "a dispatch of a kernel that is not loaded: there is no descriptor at " + std::to_string(packet.kernel_object);
+    return fail(fault);
+  }
+  gfx942::Dispatch d;
+  d.kernel = found.kernel;
+  d.grid = {packet.grid_size_x, packet.grid_size_y, packet.grid_size_z};
+  d.workgroup = {packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z};
+  d.kernarg_address = address_of(packet.kernarg_address);
+  d.packet_address = address_of(packet_at(index));
+  d.queue_address = address_of(shared_);
+  d.dispatch_id = index;
+  d.group_bytes = packet.group_segment_size;
+  d.private_bytes = packet.private_segment_size;
+  limits_.instructions = machine_.instruction_budget();
+  // A cooperative launch may fill every compute unit, and all its workgroups wait for each other.
+  limits_.resident_waves = std::max(limits_.resident_waves, machine_.compute_units() * kWavesPerComputeUnit);
+  limits_.stop = &stop_;
+  {
+    const Visit visit(view_);
+    outcome = gfx942::run(*found.program, d, view_, limits_);
+  }
+  if (const auto* finished = std::get_if<gfx942::Finished>(&outcome)) {
+    limits_.clock += finished->instructions;
+    return machine_.count_dispatch(finished->instructions);
+  }
+  const auto& why = std::get<gfx942::Fault>(outcome);
+  if (stop_.load(std::memory_order_relaxed)) return;
+  DeviceFault fault;
+  fault.text = why.text;
+  fault.memory = why.kind == gfx942::FaultKind::kMemory;
+  fault.address = why.address;
+  fault.agent = Machine::agent_handle(request_.agent);
+  switch (why.kind) {
+    case gfx942::FaultKind::kMemory:
+      fault.status = static_cast<hsa_status_t>(HSA_STATUS_ERROR_MEMORY_FAULT);
+      break;
+    case gfx942::FaultKind::kMisaligned:
+      fault.status = static_cast<hsa_status_t>(HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION);
+      break;
+    case gfx942::FaultKind::kUnknown:
+      fault.status = static_cast<hsa_status_t>(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION);
+      break;
+    default:
+      fault.status = HSA_STATUS_ERROR_EXCEPTION;
+  }
+  fail(fault);
+}
+
+void Queue::wait_for_all(const hsa_signal_t* signals) {
+  for (int i = 0; i < 5; ++i) {
+    if (signals[i].handle == 0) continue;
+    // A negative value is a failure of whatever was waited for: it ends the wait as well.
+    static_cast<void>(machine_.signals().wait(*slot_of(signals[i]), HSA_SIGNAL_CONDITION_LT, 1, kForever, &stop_));
+  }
+}
+
+void Queue::wait_for_any(const hsa_signal_t* signals) {
+  std::vector<SignalSlot*> slots;
+  for (int i = 0; i < 5; ++i) {
+    if (signals[i].handle != 0) slots.push_back(slot_of(signals[i]));
+  }
+  const auto met = [&] {
+    return slots.empty() || std::any_of(slots.begin(), slots.end(),
+                                        [](SignalSlot* s) { return s->value().load(std::memory_order_seq_cst) < 1; });
+  };
+  for (SignalSlot* s : slots) s->waiters.fetch_add(1, std::memory_order_seq_cst);
+  Doorway& door = machine_.signals().waiters_door();
+  u64 knocks = door.knocks();
+  while (!met() && !stop_.load(std::memory_order_seq_cst)) door.wait(knocks, kLookAgain);
+  for (SignalSlot* s : slots) s->waiters.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Queue::barrier_value(const hsa_amd_barrier_value_packet_t& packet) {
+  if (packet.signal.handle == 0) return;
+  SignalSlot& slot = *slot_of(packet.signal);
+  const auto condition = static_cast<hsa_signal_condition_t>(packet.cond);
+  const auto met = [&] {
+    return condition_holds(condition, slot.value().load(std::memory_order_seq_cst) & packet.mask, packet.value);
+  };
+  slot.waiters.fetch_add(1, std::memory_order_seq_cst);
+  Doorway& door = machine_.signals().waiters_door();
+  u64 knocks = door.knocks();
+  while (!met() && !stop_.load(std::memory_order_seq_cst)) door.wait(knocks, kLookAgain);
+  slot.waiters.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Queue::complete(hsa_signal_t signal, u64 start) {
+  if (stop_.load(std::memory_order_relaxed)) return;
+  schedule_.delay(stop_);
+  if (signal.handle == 0) return;
+  SignalSlot& slot = *slot_of(signal);
+  slot.set_times(start, Machine::now());
+  machine_.signals().subtract(slot, 1);
+}
+
+void Queue::fail(const DeviceFault& fault) {
+  failed_ = true;
+  machine_.faults().raise(fault, request_.callback, &shared_->hsa_queue, request_.data);
+}
+
+}  // namespace agent

@@ -1,0 +1,94 @@
+// A queue in AMD's layout (amd_queue_t), and the thread that takes its packets.
+//
+// Packets are taken in order once the doorbell was rung for them: kernel dispatch, barrier-AND, barrier-OR and AMD's
+// barrier-value packets. A kernel is complete, with all its memory written, before its completion signal changes.
+// Consecutive dispatches whose barrier bit is clear may run in any order; a seed chooses one.
+// A kernel that faults ends its queue: later packets complete without being executed, so that no wait hangs.
+//
+// Not modelled: caches (fences are free), priorities and masks of compute units, packets of other vendors and agent
+// dispatches (they are faults), kernels of one queue running at the same time.
+#pragma once
+
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include "hip/agent/code.h"
+#include "hip/agent/faults.h"
+#include "hip/agent/schedule.h"
+#include "hip/agent/signals.h"
+#include "hip/agent/view.h"
+#include "model/gfx942/run.h"
+
+namespace agent {
+
+class Machine;
+
+using QueueCallback = void (*)(hsa_status_t, hsa_queue_t*, void*);
+
+struct QueueRequest {
+  u32 agent = 1;
+  u64 index = 0;  // counts queues
+  u32 packets = 0;
+  hsa_queue_type32_t type = HSA_QUEUE_TYPE_MULTI;
+  QueueCallback callback = nullptr;
+  void* data = nullptr;
+};
+
+class Queue {
+ public:
+  static constexpr u32 kMaxPackets = 131072;
+  static constexpr u32 kMinPackets = 64;
+
+  // Memory and doorbell must have been obtained by the caller: creation cannot fail.
+  Queue(Machine& machine, const QueueRequest& request, u64 memory, SignalSlot* doorbell);
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  // A kernel under way is stopped; packets that were not taken stay as they are.
+  ~Queue();
+
+  [[nodiscard]] static u64 memory_bytes(u32 packets);
+  [[nodiscard]] hsa_queue_t* handle() { return &shared_->hsa_queue; }
+  [[nodiscard]] u64 memory() const { return address_of(shared_); }
+  [[nodiscard]] u32 packets() const { return shared_->hsa_queue.size; }
+  [[nodiscard]] u32 agent() const { return request_.agent; }
+  [[nodiscard]] SignalSlot* doorbell() const { return doorbell_; }
+  // Whether the calling thread is the one that takes the packets: it cannot wait for its own end.
+  [[nodiscard]] bool runs_here() const { return thread_.get_id() == hip::sync::this_thread_id(); }
+  // Whether every packet that the doorbell was rung for is done.
+  [[nodiscard]] bool idle() const;
+  // Packets up to the `index`th may be taken.
+  void ring(u64 index);
+
+ private:
+  void run();
+  [[nodiscard]] bool wait_for_packet(u64 index);
+  [[nodiscard]] u16 header_at(u64 index) const;
+  [[nodiscard]] std::byte* packet_at(u64 index) const;
+  void retire(u64 index);
+  // How many packets from `index` on may run in any order; at least one.
+  [[nodiscard]] u32 unordered_from(u64 index) const;
+  void take(u64 index);
+  void dispatch(const hsa_kernel_dispatch_packet_t& packet, u64 index);
+  void wait_for_all(const hsa_signal_t* signals);
+  void wait_for_any(const hsa_signal_t* signals);
+  void barrier_value(const hsa_amd_barrier_value_packet_t& packet);
+  void complete(hsa_signal_t signal, u64 start);
+  void fail(const DeviceFault& fault);
+
+  Machine& machine_;
+  const QueueRequest request_;
+  amd_queue_v2_t* const shared_;
+  std::byte* const ring_;
+  SignalSlot* const doorbell_;
+  View view_;
+  Schedule::Stream schedule_;
+  gfx942::Limits limits_;
+  bool failed_ = false;
+  hip::sync::Atomic<bool> stop_{false};
+  hip::sync::Atomic<u64> rung_{0};  // packets below this one may be taken
+  Doorway bell_;
+  hip::sync::Thread thread_;
+};
+
+}  // namespace agent

@@ -1,0 +1,43 @@
+// Legal schedules on purpose: delays and orders chosen by a seed.
+//
+// Every decision is a function of the seed, of who asks (a queue, an engine, the handlers' thread) and of the number of
+// the packet, copy or call that it is about: it never depends on time. What there is to choose from may: how many
+// packets a queue already sees, which copies are ready. With seed 0 nothing is delayed and nothing is reordered.
+#pragma once
+
+#include "hip/agent/types.h"
+#include "hip/sync/sync.h"
+
+namespace agent {
+
+class Schedule {
+ public:
+  void configure(u64 seed, u32 max_delay_us);
+  [[nodiscard]] bool on() const { return seed_.load(std::memory_order_relaxed) != 0; }
+
+  // The decisions of one thread of the agent.
+  class Stream {
+   public:
+    Stream(const Schedule& schedule, u64 who) : schedule_(schedule), who_(who) {}
+    [[nodiscard]] bool on() const { return schedule_.on(); }
+    // The decisions that follow belong to the `step`th packet, copy or call, however many were made before.
+    void begin(u64 step) { count_ = step * kDecisions; }
+    // A number below `choices`; 0 with seed 0.
+    [[nodiscard]] u32 choose(u32 choices);
+    // Half of the time nothing, else up to the configured delay. Cut short when `stop` becomes true.
+    void delay(const hip::sync::Atomic<bool>& stop);
+
+   private:
+    static constexpr u64 kDecisions = 64;  // more than one step needs
+    [[nodiscard]] u64 next();
+    const Schedule& schedule_;
+    u64 who_;
+    u64 count_ = 0;
+  };
+
+ private:
+  hip::sync::Atomic<u64> seed_{0};
+  hip::sync::Atomic<u32> max_delay_us_{0};
+};
+
+}  // namespace agent

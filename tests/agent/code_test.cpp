@@ -1,0 +1,124 @@
+// Executables: symbols, variables, relocations, addresses of their own, and decoding once.
+#include <set>
+
+#include "agent/agent_fixture.h"
+
+namespace agent_test {
+namespace {
+
+class CodeTest : public AgentTest {
+ protected:
+  hsa_executable_t load(const std::vector<std::byte>& bytes, hsa_status_t expected = HSA_STATUS_SUCCESS) {
+    hsa_executable_t executable{0};
+    hsa_code_object_reader_t reader{0};
+    EXPECT_HSA(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, "", &executable));
+    EXPECT_HSA(hsa_code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader));
+    EXPECT_EQ(hsa_executable_load_agent_code_object(executable, gpu(), reader, "", nullptr), expected);
+    EXPECT_HSA(hsa_code_object_reader_destroy(reader));
+    return executable;
+  }
+  template <class T>
+  T info(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t attribute) {
+    T value{};
+    EXPECT_HSA(hsa_executable_symbol_get_info(symbol, attribute, &value));
+    return value;
+  }
+  hsa_executable_symbol_t symbol(hsa_executable_t executable, const char* name) {
+    const hsa_agent_t where = gpu();
+    hsa_executable_symbol_t found{0};
+    EXPECT_HSA(hsa_executable_get_symbol_by_name(executable, name, &where, &found));
+    return found;
+  }
+};
+
+TEST_F(CodeTest, VariablesHaveAddressesAndTheirInitialValues) {
+  const hsa_executable_t executable = load(file_bytes(AGENT_KERNELS));
+  const hsa_executable_symbol_t table = symbol(executable, "table");
+  EXPECT_EQ(info<uint32_t>(table, HSA_EXECUTABLE_SYMBOL_INFO_TYPE), uint32_t{HSA_SYMBOL_KIND_VARIABLE});
+  EXPECT_EQ(info<uint32_t>(table, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE), 16u);
+  const auto* values =
+      reinterpret_cast<const uint32_t*>(info<uint64_t>(table, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS));
+  EXPECT_EQ(std::vector<uint32_t>(values, values + 4), (std::vector<uint32_t>{10, 20, 30, 40}));
+  const auto* pointer = reinterpret_cast<const uint32_t* const*>(
+      info<uint64_t>(symbol(executable, "pointer_to_table"), HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS));
+  EXPECT_EQ(*pointer, values + 1) << "a relocation";
+  EXPECT_HSA(hsa_executable_destroy(executable));
+}
+
+TEST_F(CodeTest, KernelsReadVariablesThatTheHostWrote) {
+  auto* out = allocate(4);
+  std::fill_n(out, 4, 0u);
+  hsa_queue_t* queue = create_queue();
+  static_cast<void>(kernel("add_table"));
+  auto* table = reinterpret_cast<uint32_t*>(
+      info<uint64_t>(symbol(executable(), "table"), HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS));
+  table[1] = 200;
+  ASSERT_TRUE(run(queue, "add_table", out));
+  EXPECT_EQ(out[0], 10u + 200u);
+}
+
+TEST_F(CodeTest, KernelSymbolsTellTheirSegments) {
+  const hsa_executable_t executable = load(file_bytes(AGENT_KERNELS));
+  const hsa_executable_symbol_t k = symbol(executable, "store_index.kd");
+  EXPECT_EQ(info<uint32_t>(k, HSA_EXECUTABLE_SYMBOL_INFO_TYPE), uint32_t{HSA_SYMBOL_KIND_KERNEL});
+  EXPECT_GE(info<uint32_t>(k, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE), 12u);
+  EXPECT_EQ(info<uint32_t>(k, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE), 0u);
+  EXPECT_EQ(info<uint32_t>(k, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH), 14u);
+  EXPECT_EQ(info<hsa_agent_t>(k, HSA_EXECUTABLE_SYMBOL_INFO_AGENT).handle, gpu().handle);
+  EXPECT_HSA(hsa_executable_destroy(executable));
+}
+
+TEST_F(CodeTest, AllSymbolsAreIterated) {
+  const hsa_executable_t executable = load(file_bytes(AGENT_KERNELS));
+  std::set<std::string> names;
+  const auto add = [](hsa_executable_t, hsa_executable_symbol_t s, void* data) {
+    char name[256] = {};
+    EXPECT_HSA(hsa_executable_symbol_get_info(s, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name));
+    static_cast<std::set<std::string>*>(data)->insert(name);
+    return HSA_STATUS_SUCCESS;
+  };
+  ASSERT_HSA(hsa_executable_iterate_symbols(executable, add, &names));
+  EXPECT_TRUE(names.contains("table"));
+  EXPECT_TRUE(names.contains("append.kd"));
+  EXPECT_HSA(hsa_executable_destroy(executable));
+}
+
+TEST_F(CodeTest, TheSameCodeIsDecodedOnceAndLoadedAtAddressesOfItsOwn) {
+  const std::vector<std::byte> bytes = file_bytes(AGENT_KERNELS);
+  const hsa_executable_t first = load(bytes);
+  const uint64_t decoded = hgagent_counters(HGAGENT_DECODED_OBJECTS);
+  const hsa_executable_t second = load(bytes);
+  EXPECT_EQ(hgagent_counters(HGAGENT_DECODED_OBJECTS), decoded);
+  EXPECT_EQ(hgagent_counters(HGAGENT_EXECUTABLES), 2u);
+  const auto address = [&](hsa_executable_t e) {
+    return info<uint64_t>(symbol(e, "table"), HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS);
+  };
+  EXPECT_NE(address(first), address(second));
+  *reinterpret_cast<uint32_t*>(address(first)) = 99;
+  EXPECT_EQ(*reinterpret_cast<uint32_t*>(address(second)), 10u);
+  EXPECT_HSA(hsa_executable_destroy(first));
+  EXPECT_HSA(hsa_executable_destroy(second));
+  EXPECT_EQ(hgagent_counters(HGAGENT_EXECUTABLES), 0u);
+}
+
+TEST_F(CodeTest, WhatIsNoCodeObjectIsRefused) {
+  std::vector<std::byte> bytes = file_bytes(AGENT_KERNELS);
+  bytes.resize(100);
+  EXPECT_HSA(hsa_executable_destroy(load(bytes, HSA_STATUS_ERROR_INVALID_CODE_OBJECT)));
+  std::fill(bytes.begin(), bytes.end(), std::byte{7});
+  EXPECT_HSA(hsa_executable_destroy(load(bytes, HSA_STATUS_ERROR_INVALID_CODE_OBJECT)));
+}
+
+TEST_F(CodeTest, AFrozenExecutableTakesNoMoreCode) {
+  const hsa_executable_t executable = load(file_bytes(AGENT_KERNELS));
+  ASSERT_HSA(hsa_executable_freeze(executable, ""));
+  EXPECT_EQ(hsa_executable_freeze(executable, ""), HSA_STATUS_ERROR_FROZEN_EXECUTABLE);
+  hsa_executable_symbol_t none{0};
+  EXPECT_EQ(hsa_executable_get_symbol_by_name(executable, "absent", nullptr, &none),
+            HSA_STATUS_ERROR_INVALID_SYMBOL_NAME);
+  EXPECT_HSA(hsa_executable_destroy(executable));
+  EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_ERROR_INVALID_EXECUTABLE);
+}
+
+}  // namespace
+}  // namespace agent_test
