@@ -41,5 +41,6 @@ struct ShrinkCommand {
 [[nodiscard]] int list_subjects(const std::string& json);
 [[nodiscard]] int list_faults(const std::string& json);
 [[nodiscard]] int list_properties(const std::string& json);
+[[nodiscard]] int list_quirks(const std::string& json);
 
 }  // namespace fuzz

@@ -1,4 +1,4 @@
-// `hgcheck subjects`, `faults` and `properties`.
+// `hgcheck subjects`, `faults`, `properties` and `quirks`.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -7,6 +7,8 @@
 #include "fuzz/commands.h"
 #include "fuzz/files.h"
 #include "verify/properties/property.h"
+#include "verify/quirks/quirk.h"
+#include "verify/subject/subject.h"
 
 namespace fuzz {
 
@@ -57,6 +59,26 @@ int list_properties(const std::string& path) {
   for (const verify::Property& property : verify::properties()) {
     std::cout << fmt::format("{:<4} {:<26} {}\n", property.name, property.title, property.sentence);
     json.push_back({{"id", property.name}, {"title", property.title}, {"sentence", property.sentence}});
+  }
+  return finish(path, json);
+}
+
+int list_quirks(const std::string& path) {
+  ordered_json json = ordered_json::array();
+  for (const verify::Quirk& quirk : verify::quirks()) {
+    std::cout << fmt::format("{:<28} {:<12} {}\n", quirk.id, quirk.releases, quirk.title);
+    json.push_back({{"id", quirk.id},
+                    {"title", quirk.title},
+                    {"releases", quirk.releases},
+                    {"strategy", quirk.strategy},
+                    {"triggers", quirk.triggers},
+                    {"effects", quirk.effects},
+                    {"expected", quirk.expected},
+                    {"observed", quirk.observed},
+                    {"documentation", quirk.documentation},
+                    {"evidence", quirk.evidence},
+                    {"importance", quirk.importance},
+                    {"program", fmt::format("tests/regressions/{}.program", quirk.id)}});
   }
   return finish(path, json);
 }

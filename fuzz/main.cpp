@@ -91,7 +91,8 @@ struct Commands {
   void add_lists() {
     for (const auto& [name, what] :
          {std::pair{"subjects", "List what can be tested"}, std::pair{"faults", "List the known defects"},
-          std::pair{"properties", "List what must hold"}}) {
+          std::pair{"properties", "List what must hold"},
+          std::pair{"quirks", "List the known deviations of AMD's runtime"}}) {
       app.add_subcommand(name, what)->add_option("--json", list_json, "File for the list as JSON");
     }
   }
@@ -110,6 +111,7 @@ struct Commands {
     if (name == "check") return fuzz::check(check_file);
     if (name == "subjects") return fuzz::list_subjects(list_json);
     if (name == "faults") return fuzz::list_faults(list_json);
+    if (name == "quirks") return fuzz::list_quirks(list_json);
     return fuzz::list_properties(list_json);
   }
 };

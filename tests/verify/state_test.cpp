@@ -114,12 +114,10 @@ constexpr Precondition kCopies[] = {
     {"", "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=1 dpitch=1 spitch=1",
      "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=0 dpitch=1 spitch=1", "at least one byte"},
     // Products of what a program may say are larger than any number; they must not wrap round to something that fits.
-    {"",
-     "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=1 dpitch=268435456 spitch=268435456 drows=268435456 "
-     "srows=268435456",
+    {"", "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=1 dpitch=1 spitch=1",
      "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=257 dpitch=268435456 spitch=268435456 drows=268435456 "
      "srows=268435456",
-     "bytes"},
+     "within the buffer"},
     {"", "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1 m=1 n=1 k=2 sa0=0 sa1=1 sb0=1 sb1=0",
      "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1 m=2147483648 n=2147483648 k=2 sa0=0 sa1=1 sb0=1 sb1=0", "'m'"},
 };
@@ -185,8 +183,10 @@ constexpr Precondition kSetters[] = {
     {"", "set g0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set g0.n9 kernel inplace_u32 data=b4 n=1 k=2", "n9"},
     {"", "set e0.n0 kernel inplace_u32 data=b4 n=16 k=2", "set e0.n0 kernel inplace_u32 data=b4 n=17 k=2", "b4"},
     {"", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set e0.n0 memset dst=b4 value=1 width=1", "setter"},
-    {"", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set e0.n0 kernel sgd_u32 param=b4 grad=b0 n=1 rate=2",
-     "setter"},
+    {"", "set e0.n0 kernel sgd_u32 param=b4 grad=b0 n=1 rate=2",
+     "set e0.n0 kernel sgd_u32 param=b4 grad=b0 n=1 rate=2 opaque", "setter"},
+    {"", "set g0.n3 memset dst=b4 value=2 element=2 width=9", "set e0.n3 memset dst=b4 value=2 element=2 width=9",
+     "exec setter"},
     {"", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2 opaque",
      "setter"},
     {"", "set e0.n1 memcpy dst=b4 src=b1 bytes=4 kind=d2d", "set e0.n1 memcpy dst=b2 src=b1 bytes=4 kind=d2h",
@@ -266,7 +266,7 @@ TEST(State, TheOtherNodesKeepTheirBounds) {
 TEST(State, AnExecutableGraphIsUsedWhileItsBuffersAreWhereItHasThem) {
   check_all(kExecs);
 }
-TEST(State, ASetterKeepsTypeKernelDirectionAndShape) {
+TEST(State, AnExecSetterKeepsTypeDirectionAndShapeAndAGraphsOwnSetterTheType) {
   check_all(kSetters);
 }
 TEST(State, MemoryStreamsAndEventsAreUsedWhileTheyLive) {

@@ -268,7 +268,8 @@ class ProgramGenerator {
     if (const auto* child = std::get_if<ChildParams>(&node.params)) {
       params = ChildParams{pick(alive(state_.graphs())), child->nest};
     } else {
-      params = ParamsGenerator(choices_, swarm_, state_, usable_buffers(graph)).vary(node.params);
+      ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(graph));
+      params = choices_.percent(25) ? another_of_its_type(generator, node.params) : generator.vary(node.params);
     }
     if (!params) return false;
     const SetNode command{target, id, node.id, std::move(*params)};
@@ -276,6 +277,14 @@ class ProgramGenerator {
     if (state_.node_races(graph, ranges_of(command.params, node.fan), node.after, static_cast<int>(index)))
       return false;
     return take(command);
+  }
+  // Other shapes and other kernels, which setters of graphs take, and those of executable graphs mostly do not.
+  static std::optional<NodeParams> another_of_its_type(ParamsGenerator& generator, const NodeParams& params) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      std::optional<NodeParams> other = generator.any();
+      if (other && other->index() == params.index()) return other;
+    }
+    return {};
   }
   void set_exec() {
     const std::vector<Id> execs = alive(state_.execs());

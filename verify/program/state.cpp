@@ -347,6 +347,12 @@ struct Checker {
       if (!p.linear && (end->pitch < end->position.x + p.width || end->rows < end->position.y + p.height)) {
         return no("a copy's pitch and rows hold its width and height, positions included");
       }
+      // AMD's runtime refuses a pitched pointer that describes more memory than its allocation has, one slice of it at
+      // least (native placement, all releases); HIP's header calls ysize the logical height of the allocation.
+      const BufferState* buffer = state.buffer(end->ref.buffer);
+      if (!p.linear && end->pitch * end->rows + static_cast<std::uint64_t>(end->ref.offset) > buffer->bytes) {
+        return no("a copy's rows, pitch and all, lie within the buffer");
+      }
     }
     if (p.width == 0 || p.height == 0 || p.depth == 0) return no("a copy moves at least one byte");
     if (p.linear && (p.height != 1 || p.depth != 1)) return no("a linear copy has one row");

@@ -28,7 +28,7 @@ struct Quirk {
   std::string_view id;        // "memset-2d-element-size"
   std::string_view title;     // one sentence: what goes wrong
   std::string_view releases;  // "7.2 6.4"
-  std::string_view strategy;       // under which its regression program shows it
+  std::string_view strategy;  // under which its regression program shows it
   std::string_view triggers;
   std::string_view effects;
   std::string_view expected;       // by the regression program, on the model

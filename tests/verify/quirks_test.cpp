@@ -1,0 +1,189 @@
+// The catalogue of quirks: every entry is complete and readable, and each shows on exactly the releases that it names.
+//
+// What the software gfx942 cannot run here (no capsule) is not built: CMake says so.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "judging.h"
+#include "verify/quirks/quirk.h"
+#include "verify/generate/generator.h"
+#include "verify/subject/installation.h"
+#include "verify/subject/subject.h"
+
+namespace verify {
+namespace {
+
+Program regression(const Quirk& quirk) {
+  const std::filesystem::path path = std::filesystem::path(REGRESSIONS) / (std::string(quirk.id) + ".program");
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  std::stringstream text;
+  text << file.rdbuf();
+  return parsed(text.str());
+}
+
+TEST(Quirks, EveryEntrySaysAllThatIsAskedOfIt) {
+  std::set<std::string_view> ids;
+  for (const Quirk& quirk : quirks()) {
+    EXPECT_TRUE(ids.insert(quirk.id).second) << quirk.id << " is there twice";
+    for (const std::string_view field : {quirk.title, quirk.releases, quirk.strategy, quirk.expected, quirk.observed,
+                                         quirk.documentation, quirk.evidence, quirk.importance}) {
+      EXPECT_FALSE(field.empty()) << quirk.id;
+    }
+    EXPECT_EQ(flaw_of(quirk).value_or(""), "") << quirk.id;
+    EXPECT_TRUE(find_strategy(quirk.strategy)) << quirk.id;
+    EXPECT_EQ(flaw(regression(quirk)), "") << quirk.id;
+  }
+}
+
+TEST(Quirks, EveryProgramOfTheFolderBelongsToAnEntry) {
+  std::set<std::string> ids;
+  for (const Quirk& quirk : quirks()) ids.insert(std::string(quirk.id));
+  for (const auto& file : std::filesystem::directory_iterator(REGRESSIONS)) {
+    EXPECT_TRUE(ids.contains(file.path().stem().string())) << file.path();
+  }
+}
+
+constexpr Quirk made_up(std::string_view triggers, std::string_view effects) {
+  return {"made-up", "t", "1.0", "patch", triggers, effects, "e", "o", "d", "v", "i"};
+}
+
+TEST(Quirks, ATextThatIsNoTriggerOrEffectIsNamed) {
+  EXPECT_EQ(flaw_of(made_up("op=launch node=memset", "bytes status=1")), std::nullopt);
+  for (const auto& [triggers, effects, mentions] :
+       std::initializer_list<std::array<const char*, 3>>{{"op=lunch", "bytes", "op=lunch"},
+                                                         {"colour=red", "bytes", "colour=red"},
+                                                         {"op", "bytes", "compares nothing"},
+                                                         {"", "bytes", "no trigger"},
+                                                         {"op=launch", "", "no effect"},
+                                                         {"op=launch", "bites", "bites"},
+                                                         {"op=launch", "status=red", "status=red"}}) {
+    const std::optional<std::string> flaw = flaw_of(made_up(triggers, effects));
+    ASSERT_TRUE(flaw) << triggers;
+    EXPECT_NE(flaw->find(mentions), std::string::npos) << *flaw;
+  }
+}
+
+constexpr std::string_view kMemset =
+    "buffer b0 64\n"
+    "graph g0\n"
+    "memset g0.n0 dst=b0 value=1 element=1 width=4\n"
+    "instantiate e0 g0\n"
+    "launch e0 s0\n";
+
+TEST(Quirks, ADeviationIsExplainedByAnEventBeforeItAndOfThatKind) {
+  const Quirk memset[] = {made_up("op=launch node=memset element=1", "bytes")};
+  const Quirk wider[] = {made_up("op=launch node=memset element>1;op=launch node=memcpy", "bytes")};
+  const Quirk status[] = {made_up("op=launch node=memset", "status=1")};
+  const Program program = program_of(kMemset);
+  const Deviation bytes{5, Effect::kBytes, 0};
+  EXPECT_NE(QuirkSet("1.0", memset).explain(program, 0, bytes), nullptr);
+  EXPECT_EQ(QuirkSet("2.0", memset).explain(program, 0, bytes), nullptr) << "another release";
+  EXPECT_EQ(QuirkSet("1.0", wider).explain(program, 0, bytes), nullptr) << "another shape";
+  EXPECT_EQ(QuirkSet("1.0", memset).explain(program, 0, {3, Effect::kBytes, 0}), nullptr) << "before the launch";
+  EXPECT_EQ(QuirkSet("1.0", memset).explain(program, 0, {5, Effect::kHang, 0}), nullptr) << "another effect";
+  EXPECT_NE(QuirkSet("1.0", status).explain(program, 0, {4, Effect::kStatus, 1}), nullptr);
+  EXPECT_EQ(QuirkSet("1.0", status).explain(program, 0, {4, Effect::kStatus, 2}), nullptr) << "another status";
+  EXPECT_EQ(QuirkSet("1.0", status).explain(program, 0, {3, Effect::kStatus, 1}), nullptr) << "another command";
+}
+
+TEST(Quirks, ProgramsThatSteerAroundAQuirkHoldNoTriggerOfIt) {
+  const Quirk catalogue[] = {made_up("op=launch node=memset;op=set node=memcpy;op=launch roots>=2 busy=1", "bytes")};
+  const QuirkSet quirks("1.0", catalogue);
+  GeneratorOptions options;
+  options.avoid = [&](const State& state, const Command& command) {
+    return quirks.triggered(state, command, 0) != nullptr;
+  };
+  std::uint64_t launches = 0, met = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const auto triggers = [&](const Program& program) {
+      State state;
+      std::uint64_t found = 0;
+      for (const Step& step : program.steps) {
+        found += quirks.triggered(state, step.command, 0) != nullptr ? 1 : 0;
+        launches += std::holds_alternative<Launch>(step.command) ? 1 : 0;
+        for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
+      }
+      return found;
+    };
+    EXPECT_EQ(triggers(campaign_program(3, i, options)), 0U) << i;
+    met += triggers(campaign_program(3, i, {}));
+  }
+  EXPECT_GT(met, 100U) << "what is steered around is common otherwise";
+  EXPECT_GT(launches, 400U) << "steering leaves programs that do something";
+}
+
+#ifdef HGCHECK_HAVE_AGENT
+class OnRelease : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  const std::string runtime = "rocm-soft@" + std::string(GetParam());
+  if (const auto command = subject_command(runtime); !command) FAIL() << command.error().message;
+  for (const Quirk& quirk : quirks()) {
+    auto subject = Subject::make({runtime, *find_strategy(quirk.strategy)});
+    ASSERT_TRUE(subject.ok());
+    ASSERT_TRUE(subject.value()->start());
+    EXPECT_EQ(subject.value()->release(), GetParam());
+    Judge judge(subject.value()->runner(), baseline);
+    const Quirk alone[] = {quirk};
+    judge.know(QuirkSet(GetParam(), alone), static_cast<int>(subject.value()->name().strategy));
+    const Program program = regression(quirk);
+    Judgement judgement = judge.judge(program, {});
+    // What depends on the order of things shows in some orders only.
+    for (std::uint64_t seed = 2; seed <= 8 && judgement.verdict == VerdictKind::kAgree; ++seed) {
+      JudgeOptions options;
+      options.schedule_seed = seed;
+      judgement = judge.judge(program, options);
+    }
+    if (shows_on(quirk, GetParam())) {
+      EXPECT_EQ(judgement.verdict, VerdictKind::kKnownQuirk) << quirk.id << " no longer shows on " << GetParam() << "\n"
+                                                             << described(judgement);
+    } else {
+      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << quirk.id << "\n" << described(judgement);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Quirks, OnRelease, ::testing::Values(HGCHECK_RELEASES),
+                         [](const auto& info) { return "Release" + std::string(1, info.param[0]) + info.param[2]; });
+
+// The short fixed campaign of every build: each release and strategy, the same programs, nothing unexplained.
+TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  constexpr std::uint64_t kPrograms = 120;
+  for (const StrategyKind strategy : {StrategyKind::kRebuild, StrategyKind::kPatch, StrategyKind::kUpdate}) {
+    auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), strategy});
+    ASSERT_TRUE(subject.ok());
+    ASSERT_TRUE(subject.value()->start());
+    Judge judge(subject.value()->runner(), baseline);
+    const QuirkSet known(GetParam());
+    judge.know(known, static_cast<int>(strategy));
+    std::uint64_t agreed = 0;
+    for (std::uint64_t i = 0; i < kPrograms; ++i) {
+      GeneratorOptions options;
+      if (i % 10 != 0) {
+        options.avoid = [&](const State& state, const Command& command) {
+          return known.triggered(state, command, static_cast<int>(strategy)) != nullptr;
+        };
+      }
+      const Program program = campaign_program(72, i, options);
+      const Judgement judgement = judge.judge(program, {});
+      agreed += judgement.verdict == VerdictKind::kAgree ? 1 : 0;
+      EXPECT_TRUE(judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kKnownQuirk)
+          << strategy_name(strategy) << " " << i << "\n"
+          << described(judgement) << print_program(program);
+    }
+    EXPECT_GT(agreed, kPrograms * 8 / 10);
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace verify
