@@ -1,8 +1,9 @@
 // What the sources of docs/findings.md share; small enough to be pasted into any of them.
 //
-// MUST(call) is for what the case only needs: if it fails, the case could not run (status 2). `check` is for what the case
-// is about: it prints both sides and counts what differs. `in_child` does the same for code that may crash or hang; HIP
-// must not have been used before it, because the child is forked. `verdict` is main's result: 0 right, 1 the deviation.
+// MUST(call) is for what the case only needs: if it fails, the case could not run (status 2). `check` is for what the
+// case is about: it prints both sides and counts what differs. `in_child` does the same for code that may crash or
+// hang; HIP must not have been used before it, because the child is forked. `verdict` is main's result: 0 right, 1 the
+// deviation.
 #pragma once
 #include <hip/hip_runtime.h>
 #include <sys/wait.h>
@@ -32,7 +33,9 @@ inline void check(const std::string& what, long long expected, long long observe
 inline void check(const std::string& what, hipError_t expected, hipError_t observed) {
   check(what, std::string(hipGetErrorName(expected)), std::string(hipGetErrorName(observed)));
 }
-inline int verdict() { return deviations != 0; }
+inline int verdict() {
+  return deviations != 0;
+}
 
 template <class Body>
 void in_child(const std::string& what, Body body) {

@@ -1,9 +1,9 @@
 // hipGraphAddDependencies and hipGraphRemoveDependencies that fail keep the first part of what they were to do.
 //
-// Documentation: hip_runtime_api.h: both return hipSuccess or hipErrorInvalidValue. Nothing tells a caller how far a call
-// that failed has come, so it has to change nothing.
-// What happens: pairs are handled one after the other; those before the bad pair stay done.
-// Source: hipGraphAddDependencies checks duplicates in the loop that adds; hipGraphRemoveDependencies checks all in it.
+// Documentation: hip_runtime_api.h: both return hipSuccess or hipErrorInvalidValue. Nothing tells a caller how far a
+// call that failed has come, so it has to change nothing. What happens: pairs are handled one after the other; those
+// before the bad pair stay done. Source: hipGraphAddDependencies checks duplicates in the loop that adds;
+// hipGraphRemoveDependencies checks all in it.
 #include "check.h"
 
 long long edges_of(hipGraph_t graph) {
@@ -20,7 +20,8 @@ int main() {
   MUST(hipGraphAddEmptyNode(&c, graph, nullptr, 0));
 
   const hipGraphNode_t add_from[] = {b, a}, add_to[] = {c, b};  // b -> c is new, a -> b is there already
-  check("adding a new edge and one that exists", hipErrorInvalidValue, hipGraphAddDependencies(graph, add_from, add_to, 2));
+  check("adding a new edge and one that exists", hipErrorInvalidValue,
+        hipGraphAddDependencies(graph, add_from, add_to, 2));
   check("edges after it", 1, edges_of(graph));
 
   const long long before = edges_of(graph);

@@ -3,12 +3,15 @@
 // Documentation: hip_runtime_api.h, hipGraphNodeSetEnabled: "Existing node parameters are not affected by
 // disabling/enabling the node"; CUDA, cudaGraphNodeSetEnabled: parameters of a disabled node may be set and take effect
 // when it is enabled again.
-// What happens: the setter records the node's packets anew; a disabled node records none, and enabling it does not record
-// them again. All calls return hipSuccess, and the node stays silent for the rest of the executable graph's life.
-// Memset nodes do it right. Source: GraphExec::UpdateAQLPacket with GraphKernelNode::CreateCommand, which returns early.
+// What happens: the setter records the node's packets anew; a disabled node records none, and enabling it does not
+// record them again. All calls return hipSuccess, and the node stays silent for the rest of the executable graph's
+// life. Memset nodes do it right. Source: GraphExec::UpdateAQLPacket with GraphKernelNode::CreateCommand, which returns
+// early.
 #include "check.h"
 
-__global__ void store(int* out, int value) { *out = value; }
+__global__ void store(int* out, int value) {
+  *out = value;
+}
 
 int main() {
   int* memory = device_ints(8);

@@ -8,7 +8,9 @@
 // Source: GraphExec::PacketBatch::rebuildFilteredLists, "Cache is valid if size matches".
 #include "check.h"
 
-__global__ void count(int* counter) { *counter += 1; }
+__global__ void count(int* counter) {
+  *counter += 1;
+}
 
 int main() {
   int* counters = device_ints(2);

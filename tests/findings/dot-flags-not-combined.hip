@@ -5,10 +5,10 @@
 // What happens: the flags are compared with == to one enumerator at a time, so memcpy parameters and memset parameters
 // together give neither.
 // Source: GetLabel and GetShape of each node class.
-#include "check.h"
-
 #include <fstream>
 #include <sstream>
+
+#include "check.h"
 
 bool shows_memset_parameters(hipGraph_t graph, unsigned flags) {
   const char* path = "/tmp/dot-flags-not-combined.dot";
@@ -31,6 +31,7 @@ int main() {
   MUST(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &params));
   constexpr unsigned kMemset = hipGraphDebugDotFlagsMemsetNodeParams, kMemcpy = hipGraphDebugDotFlagsMemcpyNodeParams;
   check("memset parameters are printed with their flag", 1, shows_memset_parameters(graph, kMemset));
-  check("memset parameters are printed with their flag and another", 1, shows_memset_parameters(graph, kMemset | kMemcpy));
+  check("memset parameters are printed with their flag and another", 1,
+        shows_memset_parameters(graph, kMemset | kMemcpy));
   return verdict();
 }

@@ -2,15 +2,17 @@
 //
 // Documentation: hip_runtime_api.h, hipGraphDebugDotPrint: "Write a DOT file describing graph structure"; in DOT, an
 // attribute's quoted value ends with a quote.
-// What happens: with hipGraphDebugDotFlagsKernelNodeParams or ...KernelNodeAttributes the value of `style` is not closed:
-// [style="bold, newline, shape="record"label=...; graphviz refuses the file with a syntax error.
-// Source: GraphKernelNode::PrintAttributes writes a newline in place of the closing quote for these two flags.
-#include "check.h"
-
+// What happens: with hipGraphDebugDotFlagsKernelNodeParams or ...KernelNodeAttributes the value of `style` is not
+// closed: [style="bold, newline, shape="record"label=...; graphviz refuses the file with a syntax error. Source:
+// GraphKernelNode::PrintAttributes writes a newline in place of the closing quote for these two flags.
 #include <fstream>
 #include <sstream>
 
-__global__ void store(int* out) { *out = 1; }
+#include "check.h"
+
+__global__ void store(int* out) {
+  *out = 1;
+}
 
 // Whether the attribute `style` of the first node is a closed string followed by another attribute.
 std::string style_of_first_node(hipGraph_t graph, unsigned flags) {

@@ -1,14 +1,16 @@
 // A hipGraphAdd...Node call that is refused for its dependencies leaves the node, and some edges, in the graph.
 //
-// Documentation: hip_runtime_api.h, hipGraphAdd...Node: returns hipErrorInvalidValue; an operation that fails adds nothing
-// (CUDA behaves so, and hip-tests treat the graph as unchanged after their negative cases).
-// What happens: the node is put into the graph before its dependencies are looked at. After a refused call (a dependency
-// given twice, or one of another graph) the graph has a node that the caller has no business with: it runs at the next
-// launch, without the edges that were asked for. Here a kernel runs although adding it failed.
-// Source: ihipGraphAddNode: graph->AddNode(graphNode) comes first.
+// Documentation: hip_runtime_api.h, hipGraphAdd...Node: returns hipErrorInvalidValue; an operation that fails adds
+// nothing (CUDA behaves so, and hip-tests treat the graph as unchanged after their negative cases). What happens: the
+// node is put into the graph before its dependencies are looked at. After a refused call (a dependency given twice, or
+// one of another graph) the graph has a node that the caller has no business with: it runs at the next launch, without
+// the edges that were asked for. Here a kernel runs although adding it failed. Source: ihipGraphAddNode:
+// graph->AddNode(graphNode) comes first.
 #include "check.h"
 
-__global__ void count(int* counter) { *counter += 1; }
+__global__ void count(int* counter) {
+  *counter += 1;
+}
 
 int main() {
   int* counter = device_ints(1);
@@ -19,7 +21,8 @@ int main() {
   void* arguments[] = {&counter};
   const hipKernelNodeParams params = one_thread(reinterpret_cast<const void*>(count), arguments);
   const hipGraphNode_t twice[] = {first, first}, mixed[] = {first, foreign};
-  check("adding with a dependency twice", hipErrorInvalidValue, hipGraphAddKernelNode(&added, graph, twice, 2, &params));
+  check("adding with a dependency twice", hipErrorInvalidValue,
+        hipGraphAddKernelNode(&added, graph, twice, 2, &params));
   check("adding with a foreign dependency", hipErrorInvalidValue,
         hipGraphAddKernelNode(&added, graph, mixed, 2, &params));
   size_t nodes = 0, edges = 0;

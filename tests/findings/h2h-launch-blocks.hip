@@ -4,14 +4,14 @@
 // asynchronous with respect to the host. HIP's documentation names no exception for graphs.
 // What happens: a node that copies to pageable memory (host to host, or device to host) is carried out inside
 // hipGraphLaunch, which blocks until everything before the node has finished. When what is before it waits for the
-// launching thread, as here the host node does for a flag that is set after the launch, neither ever goes on; this program
-// lets a second thread set the flag after a second and measures how long the launch took.
-// Source: ihipHtoHMemcpy waits for the stream (stream.finish()); device to host: the copy to unpinned memory does.
-#include "check.h"
-
+// launching thread, as here the host node does for a flag that is set after the launch, neither ever goes on; this
+// program lets a second thread set the flag after a second and measures how long the launch took. Source:
+// ihipHtoHMemcpy waits for the stream (stream.finish()); device to host: the copy to unpinned memory does.
 #include <atomic>
 #include <chrono>
 #include <thread>
+
+#include "check.h"
 
 std::atomic<bool> flag{false};
 void wait_for_flag(void*) {

@@ -2,12 +2,14 @@
 //
 // Documentation: hip_runtime_api.h, hipGraphAddKernelNode: "@returns #hipSuccess, #hipErrorInvalidValue,
 // #hipErrorInvalidDeviceFunction"; hipLaunchKernel returns an error for the same argument.
-// What happens: a function that was never registered (a host function, a kernel of a library that was unloaded) is taken for
-// a hipFunction_t and dereferenced: SIGSEGV, in hipGraphAddKernelNode and in hipGraphKernelNodeSetParams.
+// What happens: a function that was never registered (a host function, a kernel of a library that was unloaded) is
+// taken for a hipFunction_t and dereferenced: SIGSEGV, in hipGraphAddKernelNode and in hipGraphKernelNodeSetParams.
 // Source: GraphKernelNode::getFunc: on hipErrorInvalidSymbol, `static_cast<hipFunction_t>(params.func)`.
 #include "check.h"
 
-__global__ void store(int* out) { *out = 1; }
+__global__ void store(int* out) {
+  *out = 1;
+}
 void host_function() {}
 
 int main() {

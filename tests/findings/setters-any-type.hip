@@ -1,13 +1,16 @@
 // The setters of memset, memcpy and host nodes write into nodes of any type.
 //
 // Documentation: hip_runtime_api.h, hipGraphMemsetNodeSetParams and others: return hipErrorInvalidValue;
-// hipGraphKernelNodeSetParams does so for a node that is no kernel node. hipGraphNodeSetParams: the type is in the parameters.
-// What happens: the parameters overwrite another class's fields: a kernel node's function and arguments, or for an empty node
-// what lies behind it on the heap. hipSuccess is returned, and hipGraphInstantiate fails or crashes later.
-// Source: hipGraphMemsetNodeSetParams, hipGraphHostNodeSetParams and ihipGraphNodeSetParams cast without a look at the type.
+// hipGraphKernelNodeSetParams does so for a node that is no kernel node. hipGraphNodeSetParams: the type is in the
+// parameters. What happens: the parameters overwrite another class's fields: a kernel node's function and arguments, or
+// for an empty node what lies behind it on the heap. hipSuccess is returned, and hipGraphInstantiate fails or crashes
+// later. Source: hipGraphMemsetNodeSetParams, hipGraphHostNodeSetParams and ihipGraphNodeSetParams cast without a look
+// at the type.
 #include "check.h"
 
-__global__ void store(int* out) { *out = 1; }
+__global__ void store(int* out) {
+  *out = 1;
+}
 void nothing(void*) {}
 
 int main() {
@@ -28,7 +31,8 @@ int main() {
     hipGraphNodeParams any{};
     any.type = hipGraphNodeTypeMemset;
     any.memset = memset;
-    check("memset parameters for a kernel node, generic", hipErrorInvalidValue, hipGraphNodeSetParams(other_kernel, &any));
+    check("memset parameters for a kernel node, generic", hipErrorInvalidValue,
+          hipGraphNodeSetParams(other_kernel, &any));
     hipGraphExec_t exec = nullptr;
     check("instantiating", hipSuccess, hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
   });

@@ -2,8 +2,8 @@
 //
 // Documentation: hip_runtime_api.h, hipGraphExecUpdate; an update with an identical graph is possible.
 // What happens: hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorParametersChanged.
-// Source: GraphMemcpyNodeToSymbol::SetParams(GraphNode*) calls SetParams(src, symbol, ...), whose first two parameters are
-// (symbol, src): the two are exchanged. GraphMemcpyNodeFromSymbol has them in the right order.
+// Source: GraphMemcpyNodeToSymbol::SetParams(GraphNode*) calls SetParams(src, symbol, ...), whose first two parameters
+// are (symbol, src): the two are exchanged. GraphMemcpyNodeFromSymbol has them in the right order.
 #include "check.h"
 
 __device__ int symbol;
@@ -12,8 +12,8 @@ int main() {
   int* source = device_ints(1);
   hipGraph_t graph = new_graph();
   hipGraphNode_t node = nullptr;
-  MUST(hipGraphAddMemcpyNodeToSymbol(&node, graph, nullptr, 0, reinterpret_cast<const void*>(&symbol), source, sizeof(int),
-                                     0, hipMemcpyDeviceToDevice));
+  MUST(hipGraphAddMemcpyNodeToSymbol(&node, graph, nullptr, 0, reinterpret_cast<const void*>(&symbol), source,
+                                     sizeof(int), 0, hipMemcpyDeviceToDevice));
   hipGraphExec_t exec = instantiate(graph);
   run(exec);
   hipGraphNode_t error_node = nullptr;

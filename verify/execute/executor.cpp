@@ -483,6 +483,9 @@ class Run {
       keep(checked(machine_.api.hipStreamDestroy(stream), "hipStreamDestroy"));
     }
     keep(memory_.release_everything());
+    // Work that nothing waited for, and that loses its memory here, is this program's and not the next one's.
+    keep(checked(interposer_.inner().hipDeviceSynchronize(), "hipDeviceSynchronize"));
+    if (trace_.notes.fault.empty()) trace_.notes = platform_.notes();
     if (!options_.fresh_addresses) detectors_.leaks(step_, platform_.leaks());
   }
 

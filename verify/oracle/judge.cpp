@@ -75,15 +75,25 @@ Judge::Pair Judge::run_pair(const Program& program, const RunOptions& options) {
 }
 
 Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
+  Judgement judgement = judge_in_place(program, options);
+  if (subject_.contained() && quirks_.corrupts(program, strategy_)) subject_.start_afresh();
+  return judgement;
+}
+
+Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& options) {
   RunOptions run;
   run.schedule_seed = options.schedule_seed;
   run.isolation = options.isolation;
   run.poison = options.poison;
   run.failures = options.failures;
   Pair pair = run_pair(program, run);
-  const Quirk* quirk = pair.deviation ? quirks_.explain(program, strategy_, *pair.deviation) : nullptr;
-  if (quirk == nullptr && !pair.clean() && subject_.contained() && !shows_again(program, run, pair)) {
-    pair.poisoned = "a divergence that did not show again in a fresh process";
+  const auto explained = [&] {
+    return pair.deviation ? quirks_.explain(program, strategy_, *pair.deviation) : nullptr;
+  };
+  const Quirk* quirk = explained();
+  if (quirk == nullptr && !pair.clean() && subject_.contained()) {
+    if (!shows_again(program, run, pair)) pair.poisoned = unrepeated(pair);
+    quirk = explained();  // it may have shown itself in another way
   }
   if (quirk == nullptr && !pair.clean() && pair.poisoned.empty()) {
     if (const std::optional<std::string> race = host_race(program)) pair.poisoned = "data race: " + *race;
@@ -118,6 +128,14 @@ Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
     if (options.however_built) however_built(program, pair, judgement);
   }
   return judgement;
+}
+
+std::string Judge::unrepeated(const Pair& pair) {
+  std::string text = "a divergence that did not show again in a fresh process";
+  if (pair.differences.empty()) return text;
+  const Difference& first = pair.differences.front();
+  return text + fmt::format(" ({} {} at '{}')", first.where, first.where == "process" || first.where == "status" ? first.observed : "differed",
+                            first.command);
 }
 
 bool Judge::shows_again(const Program& program, const RunOptions& options, Pair& pair) {
@@ -199,7 +217,8 @@ void Judge::every_call_fails(const Program& program, const Pair& pair, Judgement
     options.poison = options.isolation = options.failures = false;
     options.fail_graph_call = nth;
     RunResult failed = subject_.run(program, options);
-    if (failed.trace.failures_fired == 0 && failed.trace.death.empty()) break;  // the program makes fewer calls of the graph API than that
+    if (failed.trace.failures_fired == 0 && failed.trace.death.empty())
+      break;  // the program makes fewer calls of the graph API than that
     ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP4)];
     std::vector<Difference> differences;
     const auto good = [&] {

@@ -66,7 +66,9 @@ class Judge {
     std::optional<Deviation> deviation;  // the first one
     [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
   };
+  Judgement judge_in_place(const Program& program, const JudgeOptions& options);
   Pair run_pair(const Program& program, const RunOptions& options);
+  static std::string unrepeated(const Pair& pair);
   bool shows_again(const Program& program, const RunOptions& options, Pair& pair);
   bool needs_repeats(const Program& program, const RunOptions& options, const Pair& pair);
   // What `program` observes at the addresses of `other`: the pair's own run where those are the same.

@@ -150,6 +150,7 @@ class Describer {
     base_.set(k_nodes, nodes_of(graph));
     base_.set(k_roots, roots_of(graph));
     base_.set(k_hosts, hosts_in(graph));
+    base_.set(k_topageable, copies_to_pageable(graph));
     base_.set(k_total, graph.instances);
     base_.set(k_depth, graph.depth);
     base_.set(k_empties, empties_in(graph));
@@ -198,6 +199,17 @@ class Describer {
       event.set(k_waswidth, memset->width);
     }
     if (before.child) event.set(k_wasinner, nodes_of(*before.child));
+  }
+  [[nodiscard]] std::uint64_t copies_to_pageable(const GraphState& graph) const {
+    std::uint64_t copies = 0;
+    for (const NodeState& node : graph.nodes) {
+      if (const auto* copy = std::get_if<CopyParams>(&node.params)) {
+        const BufferState* dst = state_.buffer(copy->dst.ref.buffer);
+        copies += dst != nullptr && dst->memory == MemoryKind::kPageable ? node.fan : 0;
+      }
+      if (node.child) copies += copies_to_pageable(*node.child);
+    }
+    return copies;
   }
   [[nodiscard]] bool pageable(const CopyParams& p) const {
     const BufferState *dst = state_.buffer(p.dst.ref.buffer), *src = state_.buffer(p.src.ref.buffer);

@@ -28,6 +28,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 }
 
 constexpr std::string_view kStatusIs = "status=";
+constexpr std::string_view kCorrupts = "corrupts";
 
 std::optional<Effect> effect_of(std::string_view word) {
   if (word == "bytes") return Effect::kBytes;
@@ -104,6 +105,7 @@ std::optional<std::string> flaw_of(const Quirk& quirk) {
   std::optional<std::string> flaw;
   bool any = false;
   split(quirk.effects, ' ', [&](std::string_view word) {
+    if (word == kCorrupts) return;
     any = true;
     if (!effect_of(word)) flaw = fmt::format("'{}' is no effect", word);
   });
@@ -149,7 +151,8 @@ QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) {
   for (const Quirk& quirk : catalogue) {
     if (!shows_on(quirk, release)) continue;
     assert(!flaw_of(quirk));
-    compiled_.push_back({&quirk, QuirkParser{}.triggers(quirk.triggers)});
+    compiled_.push_back(
+        {&quirk, QuirkParser{}.triggers(quirk.triggers), quirk.effects.find(kCorrupts) != std::string_view::npos});
   }
 }
 
@@ -165,6 +168,21 @@ const Quirk* QuirkSet::triggered(const State& state, const Command& command, int
     return false;
   });
   return found;
+}
+
+bool QuirkSet::corrupts(const Program& program, int strategy) const {
+  const auto corrupting = [](const Compiled& compiled) { return compiled.corrupts; };
+  if (std::none_of(compiled_.begin(), compiled_.end(), corrupting)) return false;
+  State state;
+  for (const Step& step : program.steps) {
+    const bool met = any_event(state, step.command, strategy, [&](const Event& event) {
+      return std::any_of(compiled_.begin(), compiled_.end(),
+                         [&](const Compiled& compiled) { return compiled.corrupts && compiled.matches(event); });
+    });
+    if (met) return true;
+    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
+  }
+  return false;
 }
 
 const Quirk* QuirkSet::explain(const Program& program, int strategy, const Deviation& deviation) const {

@@ -8,7 +8,8 @@
 //
 // Triggers: conditions that must all hold, each ATTRIBUTE OP VALUE without spaces (OP: = != < <= > >=; VALUE: a number
 // or one of the attribute's words); alternatives are separated by ';'. An attribute that an event does not have matches
-// nothing. Effects: any of "bytes topology host crash hang teardown" and "status=NUMBER" (a hipError_t).
+// nothing. Effects: any of "bytes topology host crash hang teardown" and "status=NUMBER" (a hipError_t); "corrupts" as
+// well where the runtime's own memory is damaged, so that what comes after in the same process means nothing.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +63,8 @@ class QuirkSet {
   [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, int strategy) const;
   // The quirk that explains how `program` first deviated, or null.
   [[nodiscard]] const Quirk* explain(const Program& program, int strategy, const Deviation& deviation) const;
+  // Whether `program` holds a trigger of a quirk that corrupts its process.
+  [[nodiscard]] bool corrupts(const Program& program, int strategy) const;
 
  private:
   enum class Compare : std::uint8_t { kEqual, kUnequal, kLess, kAtMost, kMore, kAtLeast };
@@ -75,6 +78,7 @@ class QuirkSet {
   struct Compiled {
     const Quirk* quirk = nullptr;
     std::vector<Trigger> triggers;
+    bool corrupts = false;
     [[nodiscard]] bool matches(const Event& event) const;
   };
   friend struct QuirkParser;

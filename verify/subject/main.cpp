@@ -5,6 +5,7 @@
 // the program that was running.
 //
 // Does not survive what a program does to the runtime, on purpose: whoever started it starts it again.
+#include <execinfo.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ using namespace verify;
 
 constexpr int kUsage = 2;
 constexpr std::size_t kSignalStack = 64 << 10;
+constexpr int kShownFrames = 24;
 
 // For the signal handler.
 int answers = -1;
@@ -39,11 +41,15 @@ void announce(int signal) {
   unsigned char out[kThroeFrame];
   const std::size_t size = throe_frame({current_step.load(std::memory_order_relaxed), signal}, out);
   static_cast<void>(!write(answers, out, size));
+  void* frames[kShownFrames];
+  backtrace_symbols_fd(frames, backtrace(frames, kShownFrames), STDERR_FILENO);
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
 void announce_deaths() {
+  void* frame = nullptr;
+  static_cast<void>(backtrace(&frame, 1));  // loads what it needs now, and not in the handler
   static std::array<std::byte, kSignalStack> stack;
   stack_t alternate{};
   alternate.ss_sp = stack.data();

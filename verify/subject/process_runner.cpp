@@ -22,8 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kShownErrors = 600;  // characters of the subject's standard error in a message
-constexpr int kThroeMilliseconds = 300;    // a hung subject gets this long to say where it is
+constexpr std::size_t kShownErrors = 2000;  // characters of the subject's standard error in a message
+constexpr int kThroeMilliseconds = 300;     // a hung subject gets this long to say where it is
 constexpr int kCannotExec = 127;
 
 void close_end(int& fd) {

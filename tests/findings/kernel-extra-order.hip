@@ -1,13 +1,15 @@
-// A kernel node takes `extra` in one order of its entries alone, and crashes on another.
+// A kernel node takes `extra` in one order of its entries alone, and reads the wrong bytes in another.
 //
 // Documentation: HIP, hipModuleLaunchKernel and hipKernelNodeParams: `extra` is a list of names and values, ended by
 // HIP_LAUNCH_PARAM_END. hipModuleLaunchKernel returns hipErrorInvalidValue when the size comes first.
-// What happens: hipGraphAddKernelNode returns hipSuccess, having taken the bytes of the argument buffer for its size, and
-// hipGraphInstantiate crashes. Either order would be right, or hipErrorInvalidValue.
-// Source: GraphKernelNode::copyParams reads extra[1] as the buffer and extra[3] as the size without a look at the names.
+// What happens: hipGraphAddKernelNode returns hipSuccess, having taken the bytes of the argument buffer for its size,
+// and hipGraphInstantiate fails or crashes. Either order would be right, or hipErrorInvalidValue at once. Source:
+// GraphKernelNode::copyParams reads extra[1] as the buffer and extra[3] as the size without a look at the names.
 #include "check.h"
 
-__global__ void store(int* out, int value) { *out = value; }
+__global__ void store(int* out, int value) {
+  *out = value;
+}
 
 int main() {
   in_child("a node whose extra has the size first", [] {
@@ -16,7 +18,8 @@ int main() {
       int value;
     } buffer = {device_ints(1), 7};
     size_t size = sizeof buffer;
-    void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_BUFFER_POINTER, &buffer, HIP_LAUNCH_PARAM_END};
+    void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_BUFFER_POINTER, &buffer,
+                     HIP_LAUNCH_PARAM_END};
     hipFunction_t function = nullptr;
     MUST(hipGetFuncBySymbol(&function, reinterpret_cast<const void*>(store)));
     const hipError_t launch = hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra);
