@@ -57,6 +57,7 @@ bool holds(const std::vector<Violation>& violations, PropertyId id) {
 Judge::Pair Judge::run_pair(const Program& program, const RunOptions& options) {
   Pair pair;
   RunResult subject = subject_.run(program, options);
+  faulted_ = faulted_ || !subject.trace.notes.fault.empty();
   RunOptions reference;
   reference.poison = reference.failures = reference.inspect = reference.isolation = false;
   reference.fresh_addresses = options.fresh_addresses;
@@ -75,8 +76,10 @@ Judge::Pair Judge::run_pair(const Program& program, const RunOptions& options) {
 }
 
 Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
+  faulted_ = false;
   Judgement judgement = judge_in_place(program, options);
-  if (subject_.contained() && quirks_.corrupts(program, strategy_)) subject_.start_afresh();
+  // A fault of the device is sticky: it would be the next program's error as well.
+  if (subject_.contained() && (faulted_ || quirks_.corrupts(program, strategy_))) subject_.start_afresh();
   return judgement;
 }
 

@@ -81,6 +81,7 @@ class Judge {
   Runner& baseline_;
   QuirkSet quirks_;
   int strategy_ = 0;
+  bool faulted_ = false;  // the device, in one of the runs of the program that is being judged
 };
 
 // At most that many calls of one program are made to fail in turn; longer programs are sampled evenly.
