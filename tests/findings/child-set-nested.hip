@@ -2,8 +2,9 @@
 //
 // Documentation: hip_runtime_api.h: "Updates node parameters in the child graph node in the given graphExec".
 // What happens: hipSuccess; nodes of the child graph itself are set, those in a child graph of it keep their
-// parameters. Source: ChildGraphNode::SetParams(const Graph*) calls SetParams(GraphNode*) for each node, and for a
-// child graph node that is the function of child-update-lost.
+// parameters.
+// Source: ChildGraphNode::SetParams(const Graph*) calls SetParams(GraphNode*) for each node, and for a child graph
+// node that is the function of child-update-lost.
 #include "check.h"
 
 __global__ void store(int* out, int value) {

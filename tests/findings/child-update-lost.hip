@@ -1,9 +1,10 @@
 // hipGraphExecUpdate changes nothing in child graphs, and returns success.
 //
-// Documentation: hip_runtime_api.h, hipGraphExecUpdate: "perform the update if possible"; CUDA names child graph nodes
-// among what is updated. What happens: hipSuccess and hipGraphExecUpdateSuccess; the kernel in the child graph keeps
-// its old arguments. A child graph of another topology is accepted too. Source: ChildGraphNode::SetParams(GraphNode*
-// node) calls SetParams((Graph*)this): it sets the child to itself.
+// Documentation: hip_runtime_api.h, hipGraphExecUpdate: "perform the update if possible"; CUDA names child graph
+// nodes among what is updated.
+// What happens: hipSuccess and hipGraphExecUpdateSuccess; the kernel in the child graph keeps its old arguments. A
+// child graph of another topology is accepted too.
+// Source: ChildGraphNode::SetParams(GraphNode* node) calls SetParams((Graph*)this): it sets the child to itself.
 #include "check.h"
 
 __global__ void store(int* out, int value) {

@@ -2,8 +2,8 @@
 //
 // Documentation: hip_runtime_api.h, hipGraphDebugDotPrint: "Flags from hipGraphDebugDotFlags to get additional node
 // information"; the enumerators are single bits (1 << 0, 1 << 2, ...), and CUDA documents them as such.
-// What happens: the flags are compared with == to one enumerator at a time, so memcpy parameters and memset parameters
-// together give neither.
+// What happens: the flags are compared with == to one enumerator at a time, so memcpy parameters and memset
+// parameters together give neither.
 // Source: GetLabel and GetShape of each node class.
 #include <fstream>
 #include <sstream>

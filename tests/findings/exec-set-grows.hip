@@ -5,7 +5,8 @@
 // What happens: each call takes new kernel argument space from the executable graph's pool (for a memset node 512
 // bytes, for a small kernel node 128), and the space of the packet that it replaces is never used again. A training
 // step that updates 100 memset nodes takes 50 KB, every step. The space comes back when the executable graph is
-// destroyed. Source: GraphKernelArgManager::AllocKernArg only ever moves forward and adds another chunk.
+// destroyed.
+// Source: GraphKernelArgManager::AllocKernArg only ever moves forward and adds another chunk.
 #include "check.h"
 
 long resident_kb() {

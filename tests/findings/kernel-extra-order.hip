@@ -2,9 +2,10 @@
 //
 // Documentation: HIP, hipModuleLaunchKernel and hipKernelNodeParams: `extra` is a list of names and values, ended by
 // HIP_LAUNCH_PARAM_END. hipModuleLaunchKernel returns hipErrorInvalidValue when the size comes first.
-// What happens: hipGraphAddKernelNode returns hipSuccess, having taken the bytes of the argument buffer for its size,
-// and hipGraphInstantiate fails or crashes. Either order would be right, or hipErrorInvalidValue at once. Source:
-// GraphKernelNode::copyParams reads extra[1] as the buffer and extra[3] as the size without a look at the names.
+// What happens: hipGraphAddKernelNode returns hipSuccess, having taken the bytes of the argument buffer for its
+// size, and hipGraphInstantiate fails or crashes. Either order would be right, or hipErrorInvalidValue at once.
+// Source: GraphKernelNode::copyParams reads extra[1] as the buffer and extra[3] as the size without a look at the
+// names.
 #include "check.h"
 
 __global__ void store(int* out, int value) {

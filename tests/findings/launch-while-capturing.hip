@@ -1,9 +1,9 @@
 // hipGraphLaunch into a stream that is being captured runs the graph at once and leaves it out of the capture.
 //
-// Documentation: CUDA Runtime API, cudaStreamBeginCapture: "When a stream is in capture mode, all operations pushed
-// into the stream will not be executed, but will instead be captured into a graph"; a captured graph launch becomes a
-// child graph node. HIP, "HIP graphs", says the same of stream capture. What happens: the launch returns hipSuccess and
-// runs during the capture; the captured graph does not have it.
+// Documentation: HIP, "HIP graphs", "Capture graphs from a stream": "The functions assigned to the capturing stream
+// are not executed, but instead are captured and defined as nodes in the graph". (With CUDA the launch becomes a
+// child graph node.)
+// What happens: the launch returns hipSuccess and runs during the capture; the captured graph does not have it.
 #include "check.h"
 
 __global__ void count(int* counter) {

@@ -1,9 +1,9 @@
 // A 3D memcpy node between two pageable buffers copies one block of bytes from the two pointers on.
 //
 // Documentation: hip_runtime_api.h, hipMemcpy3DParms: positions, pitches and extent.
-// What happens: width * height * depth bytes are copied linearly; pitches and positions count for nothing. hipMemcpy3D
-// does the same copy correctly. Source: GraphMemcpyNode::EnqueueCommands calls ihipHtoHMemcpy(dst, src, width * height
-// * depth).
+// What happens: width * height * depth bytes are copied linearly; pitches and positions count for nothing.
+// hipMemcpy3D does the same copy correctly.
+// Source: GraphMemcpyNode::EnqueueCommands calls ihipHtoHMemcpy(dst, src, width * height * depth).
 #include <cstring>
 
 #include "check.h"

@@ -2,8 +2,8 @@
 //
 // Documentation: hip_runtime_api.h, hipGraphMemcpyNodeSetParams1D: "Sets a memcpy node's parameters to perform a
 // 1-dimensional copy".
-// What happens: hipSuccess, graphs instantiated afterwards still do the old copy, and the four parameters were written
-// beyond the end of the node, into the heap.
+// What happens: hipSuccess, graphs instantiated afterwards still do the old copy, and the four parameters were
+// written beyond the end of the node, into the heap.
 // Source: hipGraphMemcpyNodeSetParams1D casts every node to GraphMemcpyNode1D, which is larger than GraphMemcpyNode.
 #include "check.h"
 

@@ -1,7 +1,8 @@
 // A 1D copy that is moved from pinned to pageable memory by a setter still does the old copy.
 //
 // Documentation: hip_runtime_api.h, hipGraphExecMemcpyNodeSetParams1D and hipGraphExecUpdate.
-// What happens: hipSuccess; in a graph with kernel nodes around it the launch copies from the pinned buffer as before.
+// What happens: hipSuccess; in a graph with kernel nodes around it the launch copies from the pinned buffer as
+// before.
 // Source: as memcpy-set-from-pageable, the other way round.
 #include "check.h"
 

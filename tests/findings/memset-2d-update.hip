@@ -1,6 +1,6 @@
 // hipGraphExecUpdate refuses a graph with a 2D memset, even the graph that it was made of.
 //
-// Documentation: hip_runtime_api.h, hipGraphExecUpdate; an update with an identical graph is possible.
+// Documentation: hip_runtime_api.h, hipGraphExecUpdate; CUDA: "Only 1D memsets can be changed", and here nothing is.
 // What happens: hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorParametersChanged.
 // Source: GraphMemsetNode::SetParams(GraphNode*) asks with isExec = false; then the check of memset-2d-graph-set
 // applies.

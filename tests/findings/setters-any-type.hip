@@ -2,10 +2,12 @@
 //
 // Documentation: hip_runtime_api.h, hipGraphMemsetNodeSetParams and others: return hipErrorInvalidValue;
 // hipGraphKernelNodeSetParams does so for a node that is no kernel node. hipGraphNodeSetParams: the type is in the
-// parameters. What happens: the parameters overwrite another class's fields: a kernel node's function and arguments, or
-// for an empty node what lies behind it on the heap. hipSuccess is returned, and hipGraphInstantiate fails or crashes
-// later. Source: hipGraphMemsetNodeSetParams, hipGraphHostNodeSetParams and ihipGraphNodeSetParams cast without a look
-// at the type.
+// parameters.
+// What happens: the parameters overwrite another class's fields: a kernel node's function and arguments, or for an
+// empty node what lies behind it on the heap. hipSuccess is returned, and hipGraphInstantiate fails or crashes
+// later.
+// Source: hipGraphMemsetNodeSetParams, hipGraphHostNodeSetParams and ihipGraphNodeSetParams cast without a look at
+// the type.
 #include "check.h"
 
 __global__ void store(int* out) {

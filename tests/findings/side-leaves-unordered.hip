@@ -1,13 +1,16 @@
-// hipStreamSynchronize returns, and later work in the stream starts, before a launched graph's last nodes have finished.
+// hipStreamSynchronize returns, and later work in the stream starts, before a launched graph's last nodes have
+// finished.
 //
-// Documentation: HIP and CUDA: a graph is launched *into a stream*; what comes after it in the stream, and a synchronisation
-// with the stream, waits for the whole graph (CUDA Runtime API, cudaGraphLaunch; hip_runtime_api.h, hipStreamSynchronize).
-// What happens: the leaves of a graph of fewer than 16 nodes are spread over up to 14 internal streams, which share four
-// hardware queues. The barrier that ends the launch is to wait for all of them, but it has one signal for each hardware queue,
-// and that is not always the last one's: with 14 or 15 independent nodes it may be the queue's first kernel. One slow node
-// among fast ones, with hipStreamSynchronize after the launch, shows it; later launches of the same graph are often right.
-// Evidence: AMD_LOG_LEVEL=5 prints the packets: the final BarrierAND's dep_signal list names completion signals of kernels
-// that others of the same launch follow in the same queue. Not in 6.4.3 and 5.7.1.
+// Documentation: HIP, "HIP graphs": "launching graphs is fundamentally no different to executing other HIP functions
+// on a stream"; so what comes after a launch in its stream, and a synchronisation with the stream, waits for the
+// whole graph.
+// What happens: the leaves of a graph of fewer than 16 nodes are spread over up to 14 internal streams, which share
+// four hardware queues. The barrier that ends the launch is to wait for all of them, but it has one signal for each
+// hardware queue, and that is not always the last one's: with 14 or 15 independent nodes it may be the queue's first
+// kernel. One slow node among fast ones, with hipStreamSynchronize after the launch, shows it; later launches of the
+// same graph are often right.
+// Evidence: AMD_LOG_LEVEL=5 prints the packets: the final BarrierAND's dep_signal list names completion signals of
+// kernels that others of the same launch follow in the same queue. Not in 6.4.3 and 5.7.1.
 #include "check.h"
 
 __global__ void slow_write(int* out, int value, int rounds) {
@@ -16,7 +19,9 @@ __global__ void slow_write(int* out, int value, int rounds) {
   for (int i = 0; i < rounds; i++) sum += memory[1];
   memory[0] = value + (sum == 12345);
 }
-__global__ void copy(int* out, const int* in) { *out = *static_cast<const volatile int*>(in); }
+__global__ void copy(int* out, const int* in) {
+  *out = *static_cast<const volatile int*>(in);
+}
 
 // In how many of three launches node `slow` of `nodes` was unfinished after hipStreamSynchronize.
 int unfinished(int* memory, int* pinned, int nodes, int slow, hipStream_t observer) {

@@ -2,8 +2,8 @@
 //
 // Documentation: hip_runtime_api.h, hipGraphExecUpdate; an update with an identical graph is possible.
 // What happens: hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorParametersChanged.
-// Source: GraphMemcpyNodeToSymbol::SetParams(GraphNode*) calls SetParams(src, symbol, ...), whose first two parameters
-// are (symbol, src): the two are exchanged. GraphMemcpyNodeFromSymbol has them in the right order.
+// Source: GraphMemcpyNodeToSymbol::SetParams(GraphNode*) calls SetParams(src, symbol, ...), whose first two
+// parameters are (symbol, src): the two are exchanged. GraphMemcpyNodeFromSymbol has them in the right order.
 #include "check.h"
 
 __device__ int symbol;

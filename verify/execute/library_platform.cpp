@@ -12,6 +12,14 @@
 
 namespace verify {
 
+namespace {
+
+// Wave instructions of one launch: some hundred times what the largest kernel of a valid program takes, and a few
+// seconds of the interpreter's time.
+constexpr std::uint64_t kInstructionBudget = std::uint64_t{1} << 28;
+
+}  // namespace
+
 hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path) {
   hip::Result<hip::LoadedApi> library = hip::load_api(path);
   if (!library) return library.error();
@@ -56,6 +64,7 @@ void LibraryPlatform::find_agent() {
   if (defaults == nullptr || configure == nullptr || counters == nullptr || last_fault == nullptr) return;
   agent_ = {configure, counters, last_fault, {}, 0};
   defaults(&agent_.options);
+  agent_.options.instruction_budget = kInstructionBudget;
 }
 
 void LibraryPlatform::begin(std::uint64_t schedule_seed) {
