@@ -19,10 +19,10 @@
 
 #include "bench/run.h"
 #include "fuzz/finding.h"
-#include "verify/subject/subject.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
 #include "verify/oracle/oracle.h"
+#include "verify/subject/subject.h"
 
 namespace bench {
 
@@ -63,18 +63,18 @@ class Bench {
     return verify::campaign_program(kSeed, index % kPrograms, verify::GeneratorOptions{});
   }
   [[nodiscard]] verify::RunResult run_subject(const Sample& sample) {
-    return subject_->executor().run(sample.program, sample.options);
+    return subject_->runner().run(sample.program, sample.options);
   }
   [[nodiscard]] verify::RunResult run_unwatched(const Sample& sample) {
     verify::RunOptions options = sample.options;
     options.poison = options.isolation = options.inspect = false;
-    return subject_->executor().run(sample.program, options);
+    return subject_->runner().run(sample.program, options);
   }
   // As verify::Judge runs it.
   [[nodiscard]] verify::RunResult run_baseline(const Sample& sample) {
     verify::RunOptions options;
     options.poison = options.failures = options.inspect = options.isolation = false;
-    return baseline_->executor().run(sample.program, options, sample.subject.script);
+    return baseline_->runner().run(sample.program, options, sample.subject.script);
   }
   [[nodiscard]] static std::vector<verify::Difference> judge(const Sample& sample) {
     return verify::compare(sample.program, sample.baseline.trace, sample.subject.trace);
@@ -86,7 +86,7 @@ class Bench {
  private:
   std::unique_ptr<verify::Subject> subject_ = make_subject(verify::StrategyKind::kPatch);
   std::unique_ptr<verify::Subject> baseline_ = make_subject(verify::StrategyKind::kRebuild);
-  verify::Judge judge_{subject_->executor(), baseline_->executor()};
+  verify::Judge judge_{subject_->runner(), baseline_->runner()};
   std::vector<Sample> samples_;
 };
 

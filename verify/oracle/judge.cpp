@@ -137,7 +137,8 @@ std::string Judge::unrepeated(const Pair& pair) {
   std::string text = "a divergence that did not show again in a fresh process";
   if (pair.differences.empty()) return text;
   const Difference& first = pair.differences.front();
-  return text + fmt::format(" ({} {} at '{}')", first.where, first.where == "process" || first.where == "status" ? first.observed : "differed",
+  return text + fmt::format(" ({} {} at '{}')", first.where,
+                            first.where == "process" || first.where == "status" ? first.observed : "differed",
                             first.command);
 }
 
