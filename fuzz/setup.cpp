@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace fuzz {
 
 namespace {
@@ -44,17 +46,23 @@ hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
 }
 
 void Setup::know_quirks() {
-  quirks_ = verify::QuirkSet(subject_->release());
-  judge_.know(quirks_, static_cast<int>(subject_->name().strategy));
+  const auto known = [](const verify::Subject& subject) {
+    return Known{verify::QuirkSet(subject.release()), static_cast<int>(subject.name().strategy)};
+  };
+  known_ = {known(*subject_), known(*baseline_)};
+  judge_.know(known_[0].quirks, known_[0].strategy);
+  judge_.know_of_baseline(known_[1].quirks, known_[1].strategy);
 }
 
 verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t index) const {
   verify::GeneratorOptions options;
   options.size = size;
-  if (quirks_.empty() || index % kMeetQuirksEvery == 0) return options;
-  options.avoid = [this, strategy = static_cast<int>(subject_->name().strategy)](const verify::State& state,
-                                                                                 const verify::Command& command) {
-    return quirks_.triggered(state, command, strategy) != nullptr;
+  const auto none = [](const Known& known) { return known.quirks.empty(); };
+  if (std::all_of(known_.begin(), known_.end(), none) || index % kMeetQuirksEvery == 0) return options;
+  options.avoid = [this](const verify::State& state, const verify::Command& command) {
+    return std::any_of(known_.begin(), known_.end(), [&](const Known& known) {
+      return known.quirks.triggered(state, command, known.strategy) != nullptr;
+    });
   };
   return options;
 }

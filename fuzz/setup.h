@@ -1,6 +1,7 @@
 // What a command runs programs on: a subject, a baseline, and a fault that may be switched on in the subject.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -52,7 +53,11 @@ class Setup {
   void know_quirks();
 
   SetupOptions options_;
-  verify::QuirkSet quirks_;
+  struct Known {
+    verify::QuirkSet quirks;
+    int strategy = 0;  // as Event's
+  };
+  std::array<Known, 2> known_;  // of the subject, of the baseline
   std::unique_ptr<verify::Subject> subject_;
   std::unique_ptr<verify::Subject> baseline_;
   verify::Judge judge_;

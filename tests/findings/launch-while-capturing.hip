@@ -18,7 +18,7 @@ int main() {
   hipStream_t stream = nullptr;
   MUST(hipStreamCreate(&stream));
   hipGraph_t captured = nullptr;
-  MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
   const hipError_t launched = hipGraphLaunch(exec, stream);
   const hipError_t ended = hipStreamEndCapture(stream, &captured);
   MUST(hipDeviceSynchronize());

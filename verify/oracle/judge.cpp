@@ -16,6 +16,9 @@ namespace verify {
 
 namespace {
 
+// SIGKILL: no program does that to itself; an operator or a system out of memory does.
+constexpr std::string_view kKilledFromOutside = "killed by signal 9 ";
+
 bool has_failures(const Program& program) {
   return std::any_of(program.steps.begin(), program.steps.end(),
                      [](const Step& step) { return std::holds_alternative<Fail>(step.command); });
@@ -62,11 +65,13 @@ Judge::Pair Judge::run_pair(const Program& program, const RunOptions& options) {
   reference.poison = reference.failures = reference.inspect = reference.isolation = false;
   reference.fresh_addresses = options.fresh_addresses;
   const RunResult baseline = baseline_.run(program, reference, subject.script);
+  faulted_ = faulted_ || !baseline.trace.notes.fault.empty();
   if (baseline.trace.notes.races != 0) pair.poisoned = "data race: " + baseline.trace.notes.first_race;
   if (!baseline.trace.notes.fault.empty()) pair.poisoned = "fault in the baseline: " + baseline.trace.notes.fault;
   pair.discarded = refused_by_baseline(program, baseline.trace);
   pair.differences = compare(program, baseline.trace, subject.trace);
   pair.deviation = first_deviation(program, baseline.trace, subject.trace);
+  pair.reverse = first_deviation(program, subject.trace, baseline.trace);
   if (!pair.deviation && !subject.trace.violations.empty()) {
     pair.deviation = Deviation{first_step(subject.trace.violations), Effect::kTeardown, 0};
   }
@@ -79,7 +84,10 @@ Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
   faulted_ = false;
   Judgement judgement = judge_in_place(program, options);
   // A fault of the device is sticky: it would be the next program's error as well.
-  if (subject_.contained() && (faulted_ || quirks_.corrupts(program, strategy_))) subject_.start_afresh();
+  if (faulted_ || (subject_.contained() && known_.quirks.corrupts(program, known_.strategy))) {
+    subject_.start_afresh();
+    baseline_.start_afresh();
+  }
   return judgement;
 }
 
@@ -90,13 +98,10 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   run.poison = options.poison;
   run.failures = options.failures;
   Pair pair = run_pair(program, run);
-  const auto explained = [&] {
-    return pair.deviation ? quirks_.explain(program, strategy_, *pair.deviation) : nullptr;
-  };
-  const Quirk* quirk = explained();
+  const Quirk* quirk = explain(program, pair.deviation, pair.reverse);
   if (quirk == nullptr && !pair.clean() && subject_.contained()) {
     if (!shows_again(program, run, pair)) pair.poisoned = unrepeated(pair);
-    quirk = explained();  // it may have shown itself in another way
+    quirk = explain(program, pair.deviation, pair.reverse);  // it may have shown itself in another way
   }
   if (quirk == nullptr && !pair.clean() && pair.poisoned.empty()) {
     if (const std::optional<std::string> race = host_race(program)) pair.poisoned = "data race: " + *race;
@@ -115,14 +120,14 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   } else if (!pair.poisoned.empty()) {
     judgement.verdict = VerdictKind::kPoisoned;
     judgement.reason = pair.poisoned;
-  } else if (!pair.discarded.empty()) {
-    judgement.verdict = VerdictKind::kDiscarded;
-    judgement.reason = pair.discarded;
   } else if (quirk != nullptr) {
     judgement.verdict = VerdictKind::kKnownQuirk;
     judgement.quirk = quirk->id;
     judgement.reason = quirk->id;
     judgement.differences = pair.differences;
+  } else if (!pair.discarded.empty()) {
+    judgement.verdict = VerdictKind::kDiscarded;
+    judgement.reason = pair.discarded;
   } else if (!pair.clean()) {
     judgement.verdict = VerdictKind::kDiverge;
     name_cause(program, run, pair, judgement);
@@ -131,6 +136,17 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
     if (options.however_built) however_built(program, pair, judgement);
   }
   return judgement;
+}
+
+const Quirk* Judge::explain(const Program& program, const std::optional<Deviation>& deviation,
+                            const std::optional<Deviation>& reverse) const {
+  const Quirk* quirk = deviation ? known_.quirks.explain(program, known_.strategy, *deviation) : nullptr;
+  if (quirk != nullptr || !reverse) return quirk;
+  return known_of_baseline_.quirks.explain(program, known_of_baseline_.strategy, *reverse);
+}
+
+const Quirk* Judge::explain(const Program& program, const Trace& expected, const Trace& observed) const {
+  return explain(program, first_deviation(program, expected, observed), first_deviation(program, observed, expected));
 }
 
 std::string Judge::unrepeated(const Pair& pair) {
@@ -143,10 +159,15 @@ std::string Judge::unrepeated(const Pair& pair) {
 }
 
 bool Judge::shows_again(const Program& program, const RunOptions& options, Pair& pair) {
-  for (int i = 0; i < kConfirmations; ++i) {
+  for (int i = 0, killed = 0; i < kConfirmations && killed < kConfirmations; ++i) {
     subject_.start_afresh();
+    baseline_.start_afresh();
     Pair again = run_pair(program, options);
     if (again.clean()) continue;
+    if (again.subject.death.starts_with(kKilledFromOutside)) {
+      ++killed, --i;
+      continue;
+    }
     pair = std::move(again);
     return true;
   }
@@ -229,8 +250,7 @@ void Judge::every_call_fails(const Program& program, const Pair& pair, Judgement
       const Trace expected = reference_for(program, pair, failed);
       differences = compare(program, expected, failed.trace);
       if (differences.empty() && failed.trace.violations.empty()) return true;
-      const std::optional<Deviation> deviation = first_deviation(program, expected, failed.trace);
-      return deviation && quirks_.explain(program, strategy_, *deviation) != nullptr;
+      return explain(program, expected, failed.trace) != nullptr;
     };
     if (good()) continue;
     if (subject_.contained()) {  // once more, with nothing of earlier programs
@@ -262,8 +282,7 @@ void Judge::however_built(const Program& program, const Pair& pair, Judgement& j
       expected.topology.clear();
       observed.topology.clear();
       differences = compare(program, expected, observed);
-      const std::optional<Deviation> deviation = first_deviation(program, expected, observed);
-      return !deviation || quirks_.explain(variant.program, strategy_, *deviation) != nullptr;
+      return differences.empty() || explain(variant.program, expected, observed) != nullptr;
     };
     if (good()) continue;
     if (subject_.contained()) {

@@ -46,12 +46,10 @@ struct Judgement {
 class Judge {
  public:
   Judge(Runner& subject, Runner& baseline) : subject_(subject), baseline_(baseline) {}
-  // What is known to differ on the subject; `strategy` as Event's. The catalogue that the set was made of must outlive
-  // this.
-  void know(QuirkSet quirks, int strategy) {
-    quirks_ = std::move(quirks);
-    strategy_ = strategy;
-  }
+  // What is known to differ on the subject, and on a baseline that is a runtime too; `strategy` as Event's. The
+  // catalogue that a set was made of must outlive this.
+  void know(QuirkSet quirks, int strategy) { known_ = {std::move(quirks), strategy}; }
+  void know_of_baseline(QuirkSet quirks, int strategy) { known_of_baseline_ = {std::move(quirks), strategy}; }
 
   // `program` has to be valid.
   [[nodiscard]] Judgement judge(const Program& program, const JudgeOptions& options);
@@ -64,8 +62,13 @@ class Judge {
     std::string discarded;  // what the baseline refuses, or empty
     AddressScript script;
     std::optional<Deviation> deviation;  // the first one
+    std::optional<Deviation> reverse;    // the same with the parts exchanged
     [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
   };
+  // The quirk that explains a deviation of the subject, or, seen the other way, of the baseline.
+  [[nodiscard]] const Quirk* explain(const Program& program, const std::optional<Deviation>& deviation,
+                                     const std::optional<Deviation>& reverse) const;
+  [[nodiscard]] const Quirk* explain(const Program& program, const Trace& expected, const Trace& observed) const;
   Judgement judge_in_place(const Program& program, const JudgeOptions& options);
   Pair run_pair(const Program& program, const RunOptions& options);
   static std::string unrepeated(const Pair& pair);
@@ -79,8 +82,11 @@ class Judge {
 
   Runner& subject_;
   Runner& baseline_;
-  QuirkSet quirks_;
-  int strategy_ = 0;
+  struct Known {
+    QuirkSet quirks;
+    int strategy = 0;
+  };
+  Known known_, known_of_baseline_;
   bool faulted_ = false;  // the device, in one of the runs of the program that is being judged
 };
 
