@@ -10,6 +10,7 @@
 #include <string>
 
 #include "fuzz/faults/catalogue.h"
+#include "verify/execute/executor.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"

@@ -146,8 +146,9 @@ TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
     if (named) {
       EXPECT_EQ(judgement.verdict, VerdictKind::kKnownQuirk) << quirk.id << " no longer shows on " << GetParam() << "\n"
                                                              << described(judgement);
-    } else {  // another quirk of that release may show in the same program
-      EXPECT_TRUE(judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kKnownQuirk)
+    } else {  // another quirk of that release may show in the same program, and a race may show once
+      EXPECT_TRUE(judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kKnownQuirk ||
+                  judgement.verdict == VerdictKind::kPoisoned)
           << quirk.id << "\n"
           << described(judgement);
     }

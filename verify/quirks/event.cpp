@@ -31,6 +31,14 @@ std::uint64_t roots_of(const GraphState& graph) {
   return roots;
 }
 
+std::uint64_t most_dependents(const GraphState& graph) {
+  std::vector<std::uint64_t> dependents(graph.nodes.size(), 0);
+  for (const NodeState& node : graph.nodes) {
+    for (const std::uint32_t before : node.after) dependents[before] += node.fan;
+  }
+  return dependents.empty() ? 0 : *std::max_element(dependents.begin(), dependents.end());
+}
+
 std::uint64_t hosts_in(const GraphState& graph) {
   std::uint64_t hosts = 0;
   for (const NodeState& node : graph.nodes) {
@@ -149,6 +157,7 @@ class Describer {
   void about(const GraphState& graph) {
     base_.set(k_nodes, nodes_of(graph));
     base_.set(k_roots, roots_of(graph));
+    base_.set(k_dependents, most_dependents(graph));
     base_.set(k_hosts, hosts_in(graph));
     base_.set(k_topageable, copies_to_pageable(graph));
     base_.set(k_total, graph.instances);
