@@ -48,6 +48,20 @@ TEST(Quirks, EveryProgramOfTheFolderBelongsToAnEntry) {
   }
 }
 
+TEST(Quirks, EveryEntryHasItsPlaceInTheFindingsAndThoseOfTheReferenceASource) {
+  const std::filesystem::path root = std::filesystem::path(REGRESSIONS).parent_path().parent_path();
+  std::ifstream file(root / "docs" / "findings.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  for (const Quirk& quirk : quirks()) {
+    const std::string id(quirk.id);
+    EXPECT_NE(page.str().find(id), std::string::npos) << id;
+    if (shows_on(quirk, kReleases.front())) {
+      EXPECT_TRUE(std::filesystem::exists(root / "tests" / "findings" / (id + ".hip"))) << id;
+    }
+  }
+}
+
 constexpr Quirk made_up(std::string_view triggers, std::string_view effects) {
   return {"made-up", "t", "1.0", "patch", triggers, effects, "e", "o", "d", "v", "i"};
 }
