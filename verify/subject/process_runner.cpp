@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kShownErrors = 2000;  // characters of the subject's standard error in a message
 constexpr int kThroeMilliseconds = 300;     // a hung subject gets this long to say where it is
 constexpr int kCannotExec = 127;
+constexpr int kStartsAgain = 3;
 
 void close_end(int& fd) {
   if (fd >= 0) close(fd);
@@ -206,7 +207,10 @@ ProcessRunner::Received ProcessRunner::receive(double timeout_seconds) {
 
 RunResult ProcessRunner::run(const Program& program, const RunOptions& options, const AddressScript& script) {
   RunResult result;
-  if (const hip::Status started = start(); !started) {
+  hip::Status started = start();
+  // What has started before may have been killed on its way up.
+  for (int again = 0; !started && hello_ && again < kStartsAgain; ++again) started = start();
+  if (!started) {
     result.trace.harness_error = started.error().message;
     return result;
   }
