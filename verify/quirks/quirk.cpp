@@ -28,6 +28,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 }
 
 constexpr std::string_view kStatusIs = "status=";
+constexpr std::string_view kLaterIs = "later=";
 constexpr std::string_view kCorrupts = "corrupts";
 
 std::optional<Effect> effect_of(std::string_view word) {
@@ -37,7 +38,9 @@ std::optional<Effect> effect_of(std::string_view word) {
   if (word == "crash") return Effect::kCrash;
   if (word == "hang") return Effect::kHang;
   if (word == "teardown") return Effect::kTeardown;
-  if (word.starts_with(kStatusIs) && number_of(word.substr(kStatusIs.size()))) return Effect::kStatus;
+  for (const std::string_view prefix : {kStatusIs, kLaterIs}) {
+    if (word.starts_with(prefix) && number_of(word.substr(prefix.size()))) return Effect::kStatus;
+  }
   return {};
 }
 
@@ -46,7 +49,7 @@ bool shows_as(const Quirk& quirk, const Deviation& deviation) {
   split(quirk.effects, ' ', [&](std::string_view word) {
     if (effect_of(word) != deviation.effect) return;
     shows =
-        shows || deviation.effect != Effect::kStatus || number_of(word.substr(kStatusIs.size())) == deviation.status;
+        shows || deviation.effect != Effect::kStatus || number_of(word.substr(word.find('=') + 1)) == deviation.status;
   });
   return shows;
 }
@@ -151,8 +154,9 @@ QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) {
   for (const Quirk& quirk : catalogue) {
     if (!shows_on(quirk, release)) continue;
     assert(!flaw_of(quirk));
-    compiled_.push_back(
-        {&quirk, QuirkParser{}.triggers(quirk.triggers), quirk.effects.find(kCorrupts) != std::string_view::npos});
+    compiled_.push_back({&quirk, QuirkParser{}.triggers(quirk.triggers),
+                         quirk.effects.find(kCorrupts) != std::string_view::npos,
+                         quirk.effects.find(kLaterIs) != std::string_view::npos});
   }
 }
 
@@ -194,14 +198,14 @@ const Quirk* QuirkSet::explain(const Program& program, int strategy, const Devia
   State state;
   for (std::size_t i = 0; i < program.steps.size() && i <= deviation.step && !candidates.empty(); ++i) {
     const Step& step = program.steps[i];
-    if (deviation.effect != Effect::kStatus || i == deviation.step) {
-      any_event(state, step.command, strategy, [&](const Event& event) {
-        const auto at = std::find_if(candidates.begin(), candidates.end(),
-                                     [&](const Compiled* compiled) { return compiled->matches(event); });
-        if (at != candidates.end()) found = (*at)->quirk;
-        return found != nullptr;
+    const bool here = deviation.effect != Effect::kStatus || i == deviation.step;
+    any_event(state, step.command, strategy, [&](const Event& event) {
+      const auto at = std::find_if(candidates.begin(), candidates.end(), [&](const Compiled* compiled) {
+        return (here || compiled->later) && compiled->matches(event);
       });
-    }
+      if (at != candidates.end()) found = (*at)->quirk;
+      return found != nullptr;
+    });
     if (found != nullptr) return found;
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
   }

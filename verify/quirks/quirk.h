@@ -8,8 +8,9 @@
 //
 // Triggers: conditions that must all hold, each ATTRIBUTE OP VALUE without spaces (OP: = != < <= > >=; VALUE: a number
 // or one of the attribute's words); alternatives are separated by ';'. An attribute that an event does not have matches
-// nothing. Effects: any of "bytes topology host crash hang teardown" and "status=NUMBER" (a hipError_t); "corrupts" as
-// well where the runtime's own memory is damaged, so that what comes after in the same process means nothing.
+// nothing. Effects: any of "bytes topology host crash hang teardown", "status=NUMBER" (a hipError_t, of that command)
+// and "later=NUMBER" (of a later one); "corrupts" as well where the runtime's own memory is damaged, so that what comes
+// after in the same process means nothing.
 #pragma once
 
 #include <cstdint>
@@ -79,6 +80,7 @@ class QuirkSet {
     const Quirk* quirk = nullptr;
     std::vector<Trigger> triggers;
     bool corrupts = false;
+    bool later = false;  // a status of a later command counts
     [[nodiscard]] bool matches(const Event& event) const;
   };
   friend struct QuirkParser;
