@@ -82,6 +82,14 @@ TEST(ProcessRunner, ASubjectKilledFromOutsideIsStartedAgain) {
   EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
 }
 
+TEST(ProcessRunner, AProcessIsReplacedAfterSoManyRuns) {
+  ProcessOptions options = odd({"behaves"});
+  options.runs_a_process = 3;
+  ProcessRunner runner(options);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+  EXPECT_EQ(runner.starts(), 4U);
+}
+
 TEST(ProcessRunner, ASubjectThatCannotStartIsAnErrorThatQuotesIt) {
   const auto failure = [](std::vector<std::string> command) {
     ProcessRunner runner({std::move(command), StrategyKind::kPatch, 20, 20});

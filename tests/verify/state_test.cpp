@@ -110,7 +110,7 @@ constexpr Precondition kCopies[] = {
     {"", "memcpy3d g0.n9 dst=b0 src=b1 width=8 height=2 depth=1 dpitch=8 spitch=8 srows=2",
      "memcpy3d g0.n9 dst=b0 src=b1 width=8 height=2 depth=1 dpitch=8 spitch=8 srows=1", "rows"},
     {"", "memcpy3d g0.n9 dst=b0 src=b4 width=8 height=2 depth=4 dpitch=8 spitch=8",
-     "memcpy3d g0.n9 dst=b0 src=b4 width=8 height=2 depth=5 dpitch=8 spitch=8", "b4"},
+     "memcpy3d g0.n9 dst=b0 src=b4 width=8 height=2 depth=5 dpitch=8 spitch=8", "within the buffer"},
     {"", "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=1 dpitch=1 spitch=1",
      "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=0 dpitch=1 spitch=1", "at least one byte"},
     // Products of what a program may say are larger than any number; they must not wrap round to something that fits.

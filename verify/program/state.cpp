@@ -347,10 +347,11 @@ struct Checker {
       if (!p.linear && (end->pitch < end->position.x + p.width || end->rows < end->position.y + p.height)) {
         return no("a copy's pitch and rows hold its width and height, positions included");
       }
-      // AMD's runtime refuses a pitched pointer that describes more memory than its allocation has, one slice of it at
-      // least (native placement, all releases); HIP's header calls ysize the logical height of the allocation.
-      const BufferState* buffer = state.buffer(end->ref.buffer);
-      if (!p.linear && end->pitch * end->rows + static_cast<std::uint64_t>(end->ref.offset) > buffer->bytes) {
+      // AMD's runtime refuses a pitched pointer that describes more memory than its allocation has (native placement,
+      // all releases): whole slices, whole rows. HIP's header calls ysize the logical height of the allocation.
+      const std::uint64_t bytes = state.buffer(end->ref.buffer)->bytes, slice = end->pitch * end->rows;
+      if (!p.linear && (slice > bytes || end->position.z + p.depth > bytes ||
+                        slice * (end->position.z + p.depth) + static_cast<std::uint64_t>(end->ref.offset) > bytes)) {
         return no("a copy's rows, pitch and all, lie within the buffer");
       }
     }

@@ -68,7 +68,7 @@ constexpr Quirk kQuirks[] = {
 
     // ---- memsets
     {"memset-2d-element", "a 2D memset of elements of 2 or 4 bytes writes rows that are 2 or 4 times too long",
-     "7.2 6.4 5.7", "patch", "op=launch node=memset height>1 element>1", "bytes", "width elements a row",
+     "7.2 6.4 5.7", "patch", "op=launch node=memset height>1 element>1", "bytes later=700", "width elements a row",
      "width*elementSize elements a row", "hipMemsetParams: width is in elements, elementSize in bytes",
      "right for elements of one byte and for a single row; each row is too long by that factor",
      "silent corruption beside each row; use elements of one byte"},

@@ -104,6 +104,7 @@ hip::Status ProcessRunner::spawn() {
   setpgid(child, child);
   pid_ = child;
   owner_ = getpid();
+  runs_ = 0;
   ++starts_;
   return {};
 }
@@ -207,6 +208,7 @@ ProcessRunner::Received ProcessRunner::receive(double timeout_seconds) {
 
 RunResult ProcessRunner::run(const Program& program, const RunOptions& options, const AddressScript& script) {
   RunResult result;
+  if (runs_ >= options_.runs_a_process) start_afresh();
   hip::Status started = start();
   // What has started before may have been killed on its way up.
   for (int again = 0; !started && hello_ && again < kStartsAgain; ++again) started = start();
@@ -214,6 +216,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
     result.trace.harness_error = started.error().message;
     return result;
   }
+  ++runs_;
   const Request request{options_.strategy, print_program(program), options, script};
   // A write that fails is a subject that is gone: reading says how.
   static_cast<void>(write_all(to_, frame(encode_request(request))));

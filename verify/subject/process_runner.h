@@ -25,6 +25,9 @@ struct ProcessOptions {
   std::vector<std::string> command;  // argv; found on PATH
   StrategyKind strategy = StrategyKind::kPatch;
   double program_timeout = 10;  // seconds for one run of a program
+  // Runs after which the process is replaced: 5.7 keeps signals alive that it should destroy and becomes slower and
+  // larger with each program (docs/agent.md).
+  std::uint64_t runs_a_process = 4000;
   double start_timeout = 60;  // seconds until the greeting; the first start on a machine may compile AMD's own kernels
 };
 
@@ -66,7 +69,7 @@ class ProcessRunner final : public Runner {
   int to_ = -1, from_ = -1, errors_ = -1;
   FrameReader reader_;
   std::optional<Hello> hello_;
-  std::uint64_t starts_ = 0;
+  std::uint64_t starts_ = 0, runs_ = 0;
 };
 
 }  // namespace verify
