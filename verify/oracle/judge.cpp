@@ -159,15 +159,14 @@ std::string Judge::unrepeated(const Pair& pair) {
 }
 
 bool Judge::shows_again(const Program& program, const RunOptions& options, Pair& pair) {
-  for (int i = 0, killed = 0; i < kConfirmations && killed < kConfirmations; ++i) {
+  int looked = 0, killed = 0;
+  while (looked < kConfirmations && killed < kConfirmations) {
     subject_.start_afresh();
     baseline_.start_afresh();
     Pair again = run_pair(program, options);
-    if (again.clean()) continue;
-    if (again.subject.death.starts_with(kKilledFromOutside)) {
-      ++killed, --i;
-      continue;
-    }
+    const bool outside = again.subject.death.starts_with(kKilledFromOutside);
+    ++(outside ? killed : looked);
+    if (outside || again.clean()) continue;
     pair = std::move(again);
     return true;
   }
@@ -232,6 +231,27 @@ Trace Judge::reference_for(const Program& program, const Pair& pair, const RunRe
   return baseline_.run(program, reference, other.script).trace;
 }
 
+// A further run of a program: whether it holds. What a quirk explains, or a fresh process does not show again, is the
+// program's verdict and no less counted than in its first run.
+bool Judge::further_run_holds(Judgement& judgement, const std::function<Look()>& attempt) {
+  Look look = attempt();
+  if (look.clean) return true;
+  judgement.verdict = VerdictKind::kDiverge;
+  if (look.quirk == nullptr && subject_.contained()) {
+    subject_.start_afresh();
+    look = attempt();
+    if (look.clean) {
+      judgement.verdict = VerdictKind::kPoisoned;
+      judgement.reason = "a divergence of a further run that did not show again in a fresh process";
+    }
+  }
+  if (look.quirk != nullptr) {
+    judgement.verdict = VerdictKind::kKnownQuirk;
+    judgement.quirk = judgement.reason = look.quirk->id;
+  }
+  return false;
+}
+
 // The program runs once for every call of the graph API, with that call failing; each time it has to observe what it
 // does when nothing fails.
 void Judge::every_call_fails(const Program& program, const Pair& pair, Judgement& judgement) {
@@ -241,24 +261,21 @@ void Judge::every_call_fails(const Program& program, const Pair& pair, Judgement
     RunOptions options;
     options.poison = options.isolation = options.failures = false;
     options.fail_graph_call = nth;
-    RunResult failed = subject_.run(program, options);
-    if (failed.trace.failures_fired == 0 && failed.trace.death.empty())
-      break;  // the program makes fewer calls of the graph API than that
-    ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP4)];
+    RunResult failed;
     std::vector<Difference> differences;
-    const auto good = [&] {
+    const auto fewer_calls = [&] { return failed.trace.failures_fired == 0 && failed.trace.death.empty(); };
+    const bool held = further_run_holds(judgement, [&] {
+      failed = subject_.run(program, options);
+      if (fewer_calls()) return Look{true, nullptr};
       const Trace expected = reference_for(program, pair, failed);
       differences = compare(program, expected, failed.trace);
-      if (differences.empty() && failed.trace.violations.empty()) return true;
-      return explain(program, expected, failed.trace) != nullptr;
-    };
-    if (good()) continue;
-    if (subject_.contained()) {  // once more, with nothing of earlier programs
-      subject_.start_afresh();
-      failed = subject_.run(program, options);
-      if (good()) continue;
-    }
-    judgement.verdict = VerdictKind::kDiverge;
+      const bool clean = differences.empty() && failed.trace.violations.empty();
+      return Look{clean, clean ? nullptr : explain(program, expected, failed.trace)};
+    });
+    if (held && fewer_calls()) break;
+    ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP4)];
+    if (held) continue;
+    if (judgement.verdict != VerdictKind::kDiverge) return;
     judgement.broken = {PropertyId::kP4};
     judgement.violations = failed.trace.violations;
     judgement.violations.push_back({PropertyId::kP4, program.steps.size(),
@@ -273,24 +290,19 @@ void Judge::however_built(const Program& program, const Pair& pair, Judgement& j
   for (const Variant& variant : equal_variants(program)) {
     RunOptions options;
     options.isolation = options.inspect = false;
-    RunResult other = subject_.run(variant.program, options);
-    ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP9)];
     std::vector<Difference> differences;
-    const auto good = [&] {
+    const bool held = further_run_holds(judgement, [&] {
+      const RunResult other = subject_.run(variant.program, options);
       // Only what a client sees of memory: the graphs themselves were built differently on purpose.
       Trace expected = reference_for(program, pair, other), observed = other.trace;
       expected.topology.clear();
       observed.topology.clear();
       differences = compare(program, expected, observed);
-      return differences.empty() || explain(variant.program, expected, observed) != nullptr;
-    };
-    if (good()) continue;
-    if (subject_.contained()) {
-      subject_.start_afresh();
-      other = subject_.run(variant.program, options);
-      if (good()) continue;
-    }
-    judgement.verdict = VerdictKind::kDiverge;
+      return Look{differences.empty(), differences.empty() ? nullptr : explain(variant.program, expected, observed)};
+    });
+    ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP9)];
+    if (held) continue;
+    if (judgement.verdict != VerdictKind::kDiverge) return;
     judgement.broken = {PropertyId::kP9};
     judgement.violations.push_back(
         {PropertyId::kP9, program.steps.size(), std::string(variant.change), "no difference", "a difference"});

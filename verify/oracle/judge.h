@@ -15,6 +15,7 @@
 // campaign samples them at a stated rate.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,11 @@ class Judge {
   // What `program` observes at the addresses of `other`: the pair's own run where those are the same.
   Trace reference_for(const Program& program, const Pair& pair, const RunResult& other);
   void name_cause(const Program& program, const RunOptions& options, const Pair& pair, Judgement& judgement);
+  struct Look {
+    bool clean = false;
+    const Quirk* quirk = nullptr;  // that explains why it is not
+  };
+  bool further_run_holds(Judgement& judgement, const std::function<Look()>& attempt);
   void every_call_fails(const Program& program, const Pair& pair, Judgement& judgement);
   void however_built(const Program& program, const Pair& pair, Judgement& judgement);
 
