@@ -12,13 +12,21 @@
 
 namespace fuzz {
 
-inline constexpr std::size_t kMaxFeatures = 192;
+inline constexpr std::size_t kMaxFeatures = 256;
+inline constexpr std::size_t kMaxPairs = 4096;  // of operations and states
 inline constexpr std::size_t kVerdicts = 7;
+
+// The places of a shard's programs are dealt out in their order.
+struct Deal {
+  hip::sync::Atomic<std::uint64_t> next;
+};
 
 struct Board {
   using Counter = hip::sync::Atomic<std::uint64_t>;  // relaxed throughout: they are statistics
   static_assert(Counter::is_always_lock_free);
 
+  // What this worker has not settled yet is at this place of the shard or behind it; see next_place().
+  Counter unsettled;
   Counter index;          // of the program being judged
   Counter busy_since_ns;  // steady clock; 0 between programs
   Counter done;           // the worker ran out of programs
@@ -26,6 +34,7 @@ struct Board {
   std::array<Counter, kVerdicts> verdicts;
   std::array<Counter, verify::kProperties> exercised, violated;
   std::array<Counter, kMaxFeatures> features;
+  std::array<Counter, kMaxPairs> pairs;
   Counter generate_ns, judge_ns;
 };
 

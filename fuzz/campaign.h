@@ -4,6 +4,9 @@
 // (the program that did it is a finding), and hands one finding a cause to a shrinking process, one at a time. A
 // finding's program is written before it is shrunk, so that killing the campaign loses nothing that was found. The same
 // seed, size and version give the same programs whatever `jobs` and `shard` are.
+//
+// With a database a campaign goes on where it stopped, however it stopped (fuzz/campaign_memory.h), and its outcome is
+// that of all its sessions.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/corpus.h"
 #include "fuzz/setup.h"
 #include "verify/result.h"
 
@@ -29,6 +33,9 @@ struct CampaignOptions {
   double shrink_seconds = 60;           // for one finding, and for all that still wait when the last program is done
   std::set<std::string> accepted;       // causes that are known
   std::string report;                   // folder, or empty
+  Corpus corpus;                        // what every second program is a mutant of; empty: none is
+  std::string db;  // the database it remembers itself in and goes on from, with a corpus of its own; or empty
+  std::function<void(const verify::Finding&)> found;  // called for each cause, once it is kept; or empty
   std::string version;
 };
 
@@ -36,6 +43,7 @@ struct CampaignOptions {
 inline constexpr double kMaxPoisonedShare = 0.01;
 inline constexpr double kMaxDiscardedShare = 0.01;
 inline constexpr std::size_t kMaxFindings = 1000;  // causes that are kept; more are counted
+inline constexpr unsigned kMaxUnclear = 20;        // programs of other verdicts that are written beside the findings
 
 struct Progress {
   double seconds = 0;
@@ -48,6 +56,8 @@ struct CampaignOutcome {
   std::set<std::string> causes;  // of result.findings
   bool cap_exceeded = false;
   bool interrupted = false;
+  bool resumed = false;        // an earlier session is part of it
+  bool memory_failed = false;  // what was found may not be in the database; a message says why
 };
 
 // `interrupted` is polled; `progress` is called a few times a second. An error is an operating one: no processes, no

@@ -8,10 +8,13 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "fuzz/commands.h"
 #include "fuzz/files.h"
 #include "hip/sync/sync.h"
+#include "reports/benchmarks.h"
+#include "reports/comparison.h"
 #include "reports/json.h"
 #include "reports/report.h"
 #include "verify/properties/property.h"
@@ -63,6 +66,55 @@ hip::Result<std::set<std::string>> load_accepted(const std::string& path) {
   return causes;
 }
 
+hip::Result<nlohmann::ordered_json> load_json(const std::string& what, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    return hip::Error{1, fmt::format("{}: {} cannot be read: name the report.json of a campaign", what, path)};
+  }
+  return nlohmann::ordered_json::parse(file, nullptr, false);
+}
+
+hip::Result<verify::CampaignResult> load_result(const std::string& what, const std::string& path) {
+  const hip::Result<nlohmann::ordered_json> json = load_json(what, path);
+  if (!json) return json.error();
+  hip::Result<verify::CampaignResult> result = reports::from_json(json.value());
+  if (!result) return hip::Error{1, fmt::format("{}: {}: {}", what, path, result.error().message)};
+  return result;
+}
+
+hip::Result<reports::BenchmarkResult> load_benchmarks(const std::string& what, const std::string& path) {
+  const hip::Result<nlohmann::ordered_json> json = load_json(what, path);
+  if (!json) return json.error();
+  hip::Result<reports::BenchmarkResult> result = reports::read_benchmarks(json.value());
+  if (!result) return hip::Error{1, fmt::format("{}: {}: {}", what, path, result.error().message)};
+  return result;
+}
+
+int report_benchmarks(const ReportCommand& command) {
+  const hip::Result<reports::BenchmarkResult> result = load_benchmarks("report", command.file);
+  if (!result) return complain(result.error().message);
+  std::optional<reports::BenchmarkResult> earlier;
+  if (!command.compare.empty()) {
+    hip::Result<reports::BenchmarkResult> loaded = load_benchmarks("--compare", command.compare);
+    if (!loaded) return complain(loaded.error().message);
+    earlier = std::move(loaded).value();
+  }
+  std::filesystem::path page;
+  const hip::Status written =
+      reports::write_report(result.value(), command.report, earlier ? &*earlier : nullptr, page);
+  if (!written) return complain(written.error().message);
+  std::cout << "report: " << page.string() << "\n";
+  return kAgreed;
+}
+
+// An empty path: there is none.
+hip::Result<std::optional<verify::CampaignResult>> load_earlier(const std::string& path) {
+  if (path.empty()) return std::optional<verify::CampaignResult>();
+  hip::Result<verify::CampaignResult> result = load_result("--compare", path);
+  if (!result) return result.error();
+  return std::optional<verify::CampaignResult>(std::move(result).value());
+}
+
 void print_findings(const CampaignOutcome& outcome) {
   for (const verify::Finding& finding : outcome.result.findings) {
     std::cout << fmt::format("\n{}  {}\n", finding.id, finding.summary);
@@ -77,6 +129,22 @@ void print_findings(const CampaignOutcome& outcome) {
   }
 }
 
+// "cost of update: calls ^0.00, bytes ^1.02 (at most 1)": exponents of growth with the nodes.
+void print_costs(const verify::CampaignResult& result) {
+  std::string operation, line;
+  const auto flush = [&] {
+    if (!line.empty()) std::cout << "cost of " << operation << ":" << line << "\n";
+    line.clear();
+  };
+  for (const verify::CostMeasurement& cost : result.costs) {
+    if (cost.operation != operation) flush();
+    operation = cost.operation;
+    line += fmt::format("{} {} ^{:.2f} of at most {:.0f}", line.empty() ? "" : ",", cost.measure, cost.exponent,
+                        cost.bound);
+  }
+  flush();
+}
+
 void print_result(const CampaignOutcome& outcome, bool quiet) {
   const verify::CampaignResult& result = outcome.result;
   const verify::VerdictCounts& v = result.verdicts;
@@ -86,6 +154,7 @@ void print_result(const CampaignOutcome& outcome, bool quiet) {
     std::cout << fmt::format(
         "{} programs, {} commands in {:.1f} s ({:.0f} programs/s, {} jobs)\n", result.programs, result.commands,
         result.seconds, result.seconds > 0 ? static_cast<double>(result.programs) / result.seconds : 0, result.jobs);
+    if (outcome.resumed) std::cout << "earlier sessions of this campaign are part of it\n";
     std::cout << fmt::format(
         "agree {}, diverge {}, known quirk {}, poisoned {}, unsupported {}, discarded {}, harness error {}\n", v.agree,
         v.diverge, v.known_quirk, v.poisoned, v.unsupported, v.discarded, v.harness_error);
@@ -95,6 +164,12 @@ void print_result(const CampaignOutcome& outcome, bool quiet) {
     for (const auto& [feature, count] : result.coverage) {
       if (count == 0) std::cout << "never generated: " << feature << "\n";
     }
+    for (const auto& [operation, states] : result.states) {
+      for (const auto& [state, count] : states) {
+        if (count == 0) std::cout << fmt::format("never generated: {} with {}\n", operation, state);
+      }
+    }
+    print_costs(result);
     for (const auto& [reason, count] : result.reasons) std::cout << fmt::format("{} x{}\n", reason, count);
     for (const std::string& message : result.messages) std::cout << message << "\n";
   }
@@ -110,6 +185,7 @@ void print_result(const CampaignOutcome& outcome, bool quiet) {
 
 int exit_status(const CampaignOutcome& outcome) {
   if (outcome.interrupted) return kInterrupted;
+  if (outcome.memory_failed) return kUsage;
   if (!outcome.result.findings.empty()) return kDiverged;
   if (outcome.cap_exceeded) return kHarness;
   return kAgreed;
@@ -131,19 +207,38 @@ int run(CampaignCommand command) {
   hip::Result<std::set<std::string>> accepted = load_accepted(command.accept);
   if (!accepted) return complain(accepted.error().message);
   options.accepted = std::move(accepted).value();
+  if (!command.corpus.empty()) {
+    hip::Result<Corpus> corpus = Corpus::load(command.corpus);
+    if (!corpus) return complain(corpus.error().message);
+    options.corpus = std::move(corpus).value();
+  }
+  // Read before the work: an earlier report may stand where this one will be written.
+  hip::Result<std::optional<verify::CampaignResult>> earlier = load_earlier(command.compare);
+  if (!earlier) return complain(earlier.error().message);
+  const verify::CampaignResult* before = earlier.value() ? &*earlier.value() : nullptr;
 
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   ProgressLine line(!command.quiet);
+  if (!options.db.empty()) {
+    options.found = [&line](const verify::Finding& finding) {
+      line.clear();
+      std::cout << fmt::format("found {}: {}\n", finding.id, finding.cause) << std::flush;
+    };
+  }
   hip::Result<CampaignOutcome> outcome = run_campaign(
       options, [] { return g_interrupts.load() != 0; }, [&line](const Progress& progress) { line.show(progress); });
   line.clear();
   if (!outcome) return complain(outcome.error().message);
   const verify::CampaignResult& result = outcome.value().result;
   print_result(outcome.value(), command.quiet);
+  if (before != nullptr) {
+    std::cout << fmt::format("against {}: {}\n", command.compare,
+                             reports::summary_of(reports::compare(*before, result)));
+  }
   int status = exit_status(outcome.value());
   if (!options.report.empty()) {
-    if (const hip::Status written = reports::write_report(result, options.report); !written) {
+    if (const hip::Status written = reports::write_report(result, options.report, before); !written) {
       status = complain(written.error().message);
     } else if (!command.quiet) {
       std::cout << "report: " << (std::filesystem::path(options.report) / "index.html").string() << "\n";
@@ -155,6 +250,28 @@ int run(CampaignCommand command) {
     }
   }
   return status;
+}
+
+int run(const ReportCommand& command) {
+  if (const hip::Status status = usable_folder("--report", command.report); !status) {
+    return complain(status.error().message);
+  }
+  const hip::Result<nlohmann::ordered_json> json = load_json("report", command.file);
+  if (!json) return complain(json.error().message);
+  if (reports::holds_benchmarks(json.value())) return report_benchmarks(command);
+  const hip::Result<verify::CampaignResult> result = load_result("report", command.file);
+  if (!result) return complain(result.error().message);
+  const hip::Result<std::optional<verify::CampaignResult>> earlier = load_earlier(command.compare);
+  if (!earlier) return complain(earlier.error().message);
+  const verify::CampaignResult* before = earlier.value() ? &*earlier.value() : nullptr;
+  if (before != nullptr) {
+    std::cout << fmt::format("against {}: {}\n", command.compare,
+                             reports::summary_of(reports::compare(*before, result.value())));
+  }
+  const hip::Status written = reports::write_report(result.value(), command.report, before);
+  if (!written) return complain(written.error().message);
+  std::cout << "report: " << (std::filesystem::path(command.report) / "index.html").string() << "\n";
+  return kAgreed;
 }
 
 }  // namespace fuzz

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fuzz/campaign.h"
 
@@ -19,8 +20,22 @@ enum ExitStatus : int {
 
 struct CampaignCommand {
   CampaignOptions campaign;
-  std::string json, accept;
+  std::string json, accept, corpus, compare;
   bool quiet = false;
+};
+// Writes the report folder of a campaign again, from its JSON.
+struct ReportCommand {
+  std::string file, compare, report = "report";
+};
+// What a campaign's --db remembers.
+struct HistoryCommand {
+  std::string db, json;
+};
+// Runs a command and writes down what it asks of HIP.
+struct RecordCommand {
+  std::vector<std::string> command;
+  std::string output = "recorded.program";
+  std::string version;
 };
 struct ReplayCommand {
   std::string file;
@@ -33,14 +48,29 @@ struct ShrinkCommand {
   SetupOptions setup;
   std::string output;  // empty: standard output
 };
+struct ExportCommand {
+  std::string file;
+  SetupOptions setup;        // an empty subject: what the catalogue of quirks says of the file's name, else the default
+  std::string form = "hip";  // or "catch2"
+  std::string output;        // empty: standard output
+  std::string version;
+};
 
 [[nodiscard]] int run(CampaignCommand command);
 [[nodiscard]] int run(const ReplayCommand& command);
 [[nodiscard]] int run(const ShrinkCommand& command);
+[[nodiscard]] int run(ExportCommand command);
+[[nodiscard]] int run(const ReportCommand& command);
+[[nodiscard]] int run(const HistoryCommand& command);
+[[nodiscard]] int run(const RecordCommand& command);
 [[nodiscard]] int check(const std::string& file);
 [[nodiscard]] int list_subjects(const std::string& json);
 [[nodiscard]] int list_faults(const std::string& json);
 [[nodiscard]] int list_properties(const std::string& json);
 [[nodiscard]] int list_quirks(const std::string& json);
+// A schedule and not a program of HIP operations: hgcheck-race's business.
+[[nodiscard]] bool is_race_file(const std::string& path);
+// Becomes hgcheck-race with these arguments; returns only if that cannot be.
+[[nodiscard]] int run_race_program(const std::vector<std::string>& arguments);
 
 }  // namespace fuzz

@@ -36,7 +36,9 @@ hip::Result<verify::Program> load_program(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file) return hip::Error{1, fmt::format("{} cannot be read: {}", path, why())};
+  if (!file)
+    return hip::Error{1,
+                      fmt::format("{} cannot be read: {} (remedy: name a .program file that is there)", path, why())};
   std::variant<verify::Program, verify::ParseError> parsed = verify::parse_program(text.str());
   if (const auto* failure = std::get_if<verify::ParseError>(&parsed)) return hip::Error{1, failure->text(path)};
   verify::Program program = std::get<verify::Program>(std::move(parsed));

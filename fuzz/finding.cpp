@@ -2,13 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
 
+#include "fuzz/faults/catalogue.h"
 #include "fuzz/isolate.h"
+#include "reports/bugs.h"
 #include "verify/program/picture.h"
+#include "verify/program/state.h"
 #include "verify/program/text.h"
+#include "verify/properties/cost.h"
 #include "verify/properties/property.h"
+#include "verify/quirks/quirk.h"
 #include "verify/shrink/shrinker.h"
 
 namespace fuzz {
@@ -16,20 +25,7 @@ namespace fuzz {
 namespace {
 
 constexpr unsigned kScheduleSeeds = 4;
-
-// Numbers and what follows the first parenthesis differ from program to program.
-std::string without_numbers(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '(') break;
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) {
-      out += c;
-    } else if (out.empty() || out.back() != '#') {
-      out += '#';
-    }
-  }
-  return out;
-}
+constexpr std::size_t kMaxRelated = 3;  // quirks, and as many faults
 
 const verify::Violation* first_violation(const verify::Judgement& judgement) {
   for (const verify::Violation& violation : judgement.violations) {
@@ -48,13 +44,82 @@ std::string summary_of(const verify::Judgement& judgement) {
                      difference.observed);
 }
 
-// "g0.n3" of "g0.n3/n1 argument at 8".
-std::vector<std::string> nodes_at_fault(const verify::Judgement& judgement) {
+bool writes(const verify::NodeParams& params, verify::Id buffer) {
+  if (const auto* copy = std::get_if<verify::CopyParams>(&params)) return copy->dst.ref.buffer == buffer;
+  if (const auto* fill = std::get_if<verify::MemsetParams>(&params)) return fill->dst.buffer == buffer;
+  const auto* kernel = std::get_if<verify::KernelParams>(&params);
+  if (kernel == nullptr) return false;
+  for (std::size_t i = 0; i < kernel->arguments.size(); ++i) {
+    const verify::Touch touch = kernel->kernel->fields[i].touch;
+    const bool written = touch == verify::Touch::kWrite || touch == verify::Touch::kReadWrite;
+    const verify::ArgumentValue& value = kernel->arguments[i];
+    if (written && value.kind == verify::ArgumentValue::Kind::kPointer && value.ref.buffer == buffer) return true;
+  }
+  return false;
+}
+
+// "b4" of "b4+16 (4 bytes differ)"; nothing of other places.
+std::optional<verify::Id> buffer_of(const std::string& where) {
+  if (where.size() < 2 || where[0] != 'b' || std::isdigit(static_cast<unsigned char>(where[1])) == 0)
+    return std::nullopt;
+  return static_cast<verify::Id>(std::stoul(where.substr(1)));
+}
+
+// What detectors name ("g0.n3" of "g0.n3/n1 argument at 8"); else the node that the first command which answers
+// otherwise adds or sets; else the nodes that write the first buffer which differs.
+std::vector<std::string> nodes_at_fault(const verify::Program& program, const verify::Judgement& judgement) {
   std::vector<std::string> names;
   for (const verify::Violation& violation : judgement.violations) {
     names.push_back(violation.where.substr(0, violation.where.find_first_of(" /[")));
   }
+  if (judgement.differences.empty()) return names;
+  const verify::Difference& first = judgement.differences.front();
+  const std::optional<verify::Id> buffer = buffer_of(first.where);
+  std::map<verify::Id, verify::Id> graphs;  // by executable graph
+  for (const verify::Step& step : program.steps) {
+    const auto here = [&] { return verify::print_command(step.command) == first.command; };
+    if (const auto* made = std::get_if<verify::Instantiate>(&step.command)) graphs[made->exec] = made->graph;
+    if (const auto* add = std::get_if<verify::AddNode>(&step.command)) {
+      if (buffer ? writes(add->params, *buffer) : here())
+        names.push_back(fmt::format("g{}.n{}", add->graph, add->node));
+    }
+    const auto* set = std::get_if<verify::SetNode>(&step.command);
+    if (set == nullptr || (buffer ? !writes(set->params, *buffer) : !here())) continue;
+    const verify::Id graph = set->target == verify::Target::kGraph ? set->id : graphs[set->id];
+    names.push_back(fmt::format("g{}.n{}", graph, set->node));
+  }
   return names;
+}
+
+bool meets(const verify::Program& program, const verify::QuirkSet& quirk, int strategy) {
+  verify::State state;
+  for (const verify::Step& step : program.steps) {
+    if (quirk.triggered(state, step.command, strategy) != nullptr) return true;
+    state.apply(step.command);
+  }
+  return false;
+}
+
+// What a person may want to hold the finding against: quirks of the release that the program steps on, and, unless it
+// came of one, faults of the catalogue that break the same sentence.
+std::vector<verify::Related> related_to(const Setup& setup, const verify::Program& program,
+                                        const std::string& property) {
+  std::vector<verify::Related> related;
+  const int strategy = static_cast<int>(setup.strategy());
+  for (const verify::Quirk& quirk : verify::quirks()) {
+    if (related.size() == kMaxRelated || setup.release().empty()) break;
+    if (!verify::shows_on(quirk, setup.release())) continue;
+    if (meets(program, verify::QuirkSet(setup.release(), {&quirk, 1}), strategy)) {
+      related.push_back({"quirk", std::string(quirk.id), std::string(quirk.title)});
+    }
+  }
+  const std::size_t most = related.size() + kMaxRelated;
+  for (const Fault& fault : faults()) {
+    if (related.size() == most || !setup.options().fault.empty()) break;
+    if (fault.properties.empty() || verify::property(fault.properties.front()).name != property) continue;
+    related.push_back({"fault", std::string(fault.id), std::string(fault.summary)});
+  }
+  return related;
 }
 
 }  // namespace
@@ -62,12 +127,12 @@ std::vector<std::string> nodes_at_fault(const verify::Judgement& judgement) {
 std::string cause_of(const verify::Judgement& judgement) {
   std::string cause = judgement.broken.empty() ? "?" : std::string(verify::property(judgement.broken.front()).name);
   if (const verify::Violation* violation = first_violation(judgement))
-    return cause + " " + without_numbers(violation->where);
+    return cause + " " + reports::without_numbers(violation->where);
   if (judgement.differences.empty()) return cause;
   const verify::Difference& difference = judgement.differences.front();
   const std::string word = difference.command.substr(0, difference.command.find(' '));
-  cause += fmt::format(" {} after {}", without_numbers(difference.where), word);
-  if (difference.where == "process") cause += " " + without_numbers(difference.observed);
+  cause += fmt::format(" {} after {}", reports::without_numbers(difference.where), word);
+  if (difference.where == "process") cause += " " + reports::without_numbers(difference.observed);
   return cause;
 }
 
@@ -93,10 +158,16 @@ const char* verdict_name(verify::VerdictKind kind) {
 
 verify::JudgeOptions campaign_checks(std::uint64_t index) {
   verify::JudgeOptions options;
+  if (index >= kFirstCostProgram) {
+    options.costs = true;
+    return options;
+  }
   options.schedule_seed = 1 + index % kScheduleSeeds;
   options.isolation = index % kIsolationEvery == 0;
   options.every_call_fails = index % kEveryCallFailsEvery == 0;
   options.however_built = index % kHoweverBuiltEvery == 0;
+  options.every_order = index % kEveryOrderEvery == 1;  // not on top of the others
+  options.cycles = index % kCyclesEvery == 2;
   return options;
 }
 
@@ -104,8 +175,18 @@ verify::JudgeOptions all_checks(std::uint64_t schedule_seed) {
   verify::JudgeOptions options;
   options.schedule_seed = schedule_seed;
   options.isolation = options.every_call_fails = options.however_built = true;
+  options.every_order = options.cycles = options.costs = true;
   return options;
 }
+
+namespace {
+
+std::string name_of_cost_program(std::uint64_t index) {
+  const std::uint64_t which = index - kFirstCostProgram, fixed = verify::cost_programs().size();
+  return which < fixed ? std::string(verify::cost_programs()[which].name) : fmt::format("wide-{}", which - fixed);
+}
+
+}  // namespace
 
 verify::Finding make_finding(const Setup& setup, const verify::Program& shrunk, const verify::Judgement& judgement,
                              std::uint64_t index, std::uint64_t original_commands) {
@@ -114,7 +195,8 @@ verify::Finding make_finding(const Setup& setup, const verify::Program& shrunk, 
   for (std::size_t i = 1; i < judgement.broken.size(); ++i) {
     finding.also.emplace_back(verify::property(judgement.broken[i]).name);
   }
-  finding.id = fmt::format("{}-{:06}", finding.property, index);
+  finding.id = index < kFirstCostProgram ? fmt::format("{}-{:06}", finding.property, index)
+                                         : fmt::format("{}-{}", finding.property, name_of_cost_program(index));
   finding.fault = setup.options().fault;
   finding.program_text = verify::print_program(shrunk);
   finding.commands = verify::counted_commands(shrunk);
@@ -126,12 +208,13 @@ verify::Finding make_finding(const Setup& setup, const verify::Program& shrunk, 
     finding.differences.push_back(
         {v.where, fmt::format("detector of {}", verify::property(v.property).name), v.expected, v.observed});
   }
-  finding.graphs = verify::draw_graphs(shrunk, nodes_at_fault(judgement));
+  finding.related = related_to(setup, shrunk, finding.property);
+  finding.graphs = verify::draw_graphs(shrunk, nodes_at_fault(shrunk, judgement));
   return finding;
 }
 
-Shrunk shrink_finding(Setup& setup, const verify::Program& program, const verify::JudgeOptions& checks,
-                      double program_timeout, double budget_seconds) {
+Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::JudgeOptions checks, double program_timeout,
+                      double budget_seconds) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(budget_seconds);
   const auto judge = [&](const verify::Program& candidate) {
     return judge_isolated(setup, candidate, checks, program_timeout);
@@ -140,16 +223,20 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, const verify
   if (shrunk.judgement.verdict != verify::VerdictKind::kDiverge) return shrunk;
   shrunk.reproduced = true;
   const verify::PropertyId property = shrunk.judgement.broken.front();
+  // A smaller program has other schedules, and the one that showed it may not be among the next.
+  checks.every_order = checks.every_order || property == verify::PropertyId::kP5;
   // What a client could see has to stay to be seen: a detector's word alone persuades nobody.
   const bool observable = !shrunk.judgement.differences.empty();
   const verify::ShrinkResult result = verify::Shrinker().shrink(program, [&](const verify::Program& candidate) {
     if (std::chrono::steady_clock::now() > deadline) return false;
-    const verify::Judgement judgement = judge(candidate);
-    return judgement.verdict == verify::VerdictKind::kDiverge && judgement.broken.front() == property &&
-           (!observable || !judgement.differences.empty());
+    verify::Judgement judgement = judge(candidate);
+    const bool still_fails = judgement.verdict == verify::VerdictKind::kDiverge &&
+                             judgement.broken.front() == property && (!observable || !judgement.differences.empty());
+    // Kept and not asked for again at the end: a race that showed once may stay away then.
+    if (still_fails) shrunk.judgement = std::move(judgement);
+    return still_fails;
   });
   shrunk.program = result.program;
-  shrunk.judgement = judge(result.program);
   return shrunk;
 }
 

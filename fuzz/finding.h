@@ -18,9 +18,14 @@ namespace fuzz {
 inline constexpr unsigned kIsolationEvery = 8;
 inline constexpr unsigned kEveryCallFailsEvery = 64;
 inline constexpr unsigned kHoweverBuiltEvery = 16;
+inline constexpr unsigned kEveryOrderEvery = 32;
+inline constexpr unsigned kCyclesEvery = 512;
 
 // The checks that a campaign makes of its `index`-th program, and what everything else makes of every program.
 [[nodiscard]] verify::JudgeOptions campaign_checks(std::uint64_t index);
+
+// From this index on a campaign's programs are those that measure costs (P10), once each.
+inline constexpr std::uint64_t kFirstCostProgram = 1'000'000'000'000;
 [[nodiscard]] verify::JudgeOptions all_checks(std::uint64_t schedule_seed);
 
 // `index`: of the campaign's program it came from.
@@ -35,7 +40,7 @@ struct Shrunk {
   verify::Judgement judgement;
   bool reproduced = false;  // false: the judgement did not come back, the program is as it was
 };
-[[nodiscard]] Shrunk shrink_finding(Setup& setup, const verify::Program& program, const verify::JudgeOptions& checks,
+[[nodiscard]] Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::JudgeOptions checks,
                                     double program_timeout, double budget_seconds);
 
 }  // namespace fuzz

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -106,6 +107,24 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   return {decode(data), {}};
 }
 
+// Whether the command that the process dies in is one that capture has rules for: the last of the shortest beginning of
+// the program that dies.
+bool dies_in_capture(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
+                     double timeout_seconds) {
+  const auto begins = [](const verify::Step& step) {
+    return std::holds_alternative<verify::BeginCapture>(step.command);
+  };
+  if (std::none_of(program.steps.begin(), program.steps.end(), begins)) return false;
+  std::size_t survives = 0, dies = program.steps.size();
+  while (survives + 1 < dies) {
+    const std::size_t middle = survives + (dies - survives) / 2;
+    verify::Program beginning = program;
+    beginning.steps.resize(middle);
+    (judge_in_child(setup, beginning, options, timeout_seconds).judgement ? survives : dies) = middle;
+  }
+  return dies > 0 && verify::step_concerns_capture(program, dies - 1);
+}
+
 }  // namespace
 
 verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
@@ -126,6 +145,9 @@ verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, c
     judgement.broken.push_back(verify::PropertyId::kP1);
   } else if (survives(&verify::JudgeOptions::failures)) {
     judgement.broken.push_back(verify::PropertyId::kP4);
+  }
+  if (result.death.starts_with("killed") && dies_in_capture(setup, program, options, timeout_seconds)) {
+    judgement.broken.push_back(verify::PropertyId::kP7);
   }
   judgement.broken.push_back(verify::PropertyId::kP11);
   judgement.differences.push_back({"process", "the program", "an end", result.death});

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "fuzz/commands.h"
+#include "fuzz/usage.h"
 #include "hip/sync/sync.h"
 #include "verify/program/text.h"
 
@@ -18,6 +19,7 @@ namespace {
 void add_setup(CLI::App& app, fuzz::SetupOptions& setup) {
   app.add_option("--subject", setup.subject, "What is tested, as RUNTIME:STRATEGY ('hgcheck subjects' lists them)")
       ->capture_default_str();
+  app.add_flag("--no-quirks", setup.no_quirks, "Report known deviations of the release like anything else");
   app.add_option("--fault", setup.fault, "Switch on a known defect ('hgcheck faults' lists them)");
 }
 
@@ -45,7 +47,11 @@ struct Commands {
   fuzz::CampaignCommand campaign;
   fuzz::ReplayCommand replay;
   fuzz::ShrinkCommand shrink;
-  std::string check_file, list_json, shard;
+  fuzz::ExportCommand exporting;
+  fuzz::ReportCommand reporting;
+  fuzz::HistoryCommand history;
+  fuzz::RecordCommand record;
+  std::string check_file, list_json, shard, shell;
   CLI::App* chosen = nullptr;
 
   void add_campaign() {
@@ -70,6 +76,12 @@ struct Commands {
         ->check(CLI::Range(0.1, 86400.0))
         ->capture_default_str();
     c->add_option("--accept", campaign.accept, "File of causes that are known, one a line: they do not count");
+    auto* corpus = c->add_option("--corpus", campaign.corpus, "Folder of programs to begin from and to add to");
+    c->add_option("--db", o.db,
+                  "Database that remembers findings, progress and a corpus: a campaign that was stopped goes on")
+        ->excludes(corpus);
+    c->add_option("--compare", campaign.compare,
+                  "An earlier --json or report.json: say what is new, fixed, still there");
     c->add_option("--report", o.report, "Folder for the report and the findings' programs");
     c->add_option("--json", campaign.json, "File for the result as JSON ('-': standard output)");
     c->add_flag("--quiet", campaign.quiet, "Findings and the verdict only");
@@ -87,6 +99,48 @@ struct Commands {
     s->add_option("-o", shrink.output, "Where to (standard output)");
     CLI::App* k = app.add_subcommand("check", "Parse and validate a program");
     k->add_option("file", check_file, "FILE.program")->required();
+  }
+  void add_export() {
+    CLI::App* e = app.add_subcommand("export", "Write a program as one HIP source that needs nothing of hgcheck");
+    e->add_option("file", exporting.file, "FILE.program")->required();
+    e->add_option("--as", exporting.form, "hip: a program of its own; catch2: a test for AMD's HIP tests")
+        ->check(CLI::IsMember({"hip", "catch2"}))
+        ->capture_default_str();
+    exporting.setup.subject.clear();
+    e->add_option("--subject", exporting.setup.subject,
+                  "What it fails on (of a known quirk the first release that has it, else model:patch)");
+    e->add_option("-o", exporting.output, "Where to (standard output)");
+  }
+  void add_report() {
+    CLI::App* p =
+        app.add_subcommand("report", "Write the report of a campaign, or of a run of benchmarks, from its JSON");
+    p->add_option("file", reporting.file, "report.json, or what --json wrote, or Google Benchmark's --benchmark_out")
+        ->required();
+    p->add_option("--compare", reporting.compare,
+                  "An earlier one: show what is new, fixed, still there; or took longer");
+    p->add_option("--report", reporting.report, "Folder for the report")->capture_default_str();
+  }
+  void add_record() {
+    CLI::App* r =
+        app.add_subcommand("record", "Run a command and write its HIP calls down as a program: record -- ./app");
+    r->add_option("-o", record.output, "Where to")->capture_default_str();
+    r->add_option("command", record.command, "-- COMMAND and its arguments")->required();
+  }
+  void add_history() {
+    CLI::App* h = app.add_subcommand("history", "Show what campaigns with --db came to");
+    h->add_option("--db", history.db, "The database")->required();
+    h->add_option("--json", history.json, "File for all of it as JSON ('-': standard output)");
+  }
+  void add_usage() {
+    app.add_subcommand("completion", "Print the completion of a shell: source <(hgcheck completion bash)")
+        ->add_option("shell", shell, "bash or zsh")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh"}));
+    app.add_subcommand("man", "Print the manual page: hgcheck man | man -l -");
+  }
+  static int show(const std::string& text) {
+    std::cout << text;
+    return fuzz::kAgreed;
   }
   void add_lists() {
     for (const auto& [name, what] :
@@ -108,6 +162,12 @@ struct Commands {
     if (name == "campaign") return fuzz::run(campaign);
     if (name == "replay") return fuzz::run(replay);
     if (name == "shrink") return fuzz::run(shrink);
+    if (name == "completion") return show(shell == "bash" ? fuzz::bash_completion(app) : fuzz::zsh_completion(app));
+    if (name == "man") return show(fuzz::man_page(app, HGCHECK_VERSION));
+    if (name == "report") return fuzz::run(reporting);
+    if (name == "record") return fuzz::run(record);
+    if (name == "history") return fuzz::run(history);
+    if (name == "export") return fuzz::run(exporting);
     if (name == "check") return fuzz::check(check_file);
     if (name == "subjects") return fuzz::list_subjects(list_json);
     if (name == "faults") return fuzz::list_faults(list_json);
@@ -116,13 +176,20 @@ struct Commands {
   }
 };
 
-constexpr const char* kExamples = R"(
+constexpr const char* kFiveThings =
+    R"(hgcheck: is a HIP graph that was patched in place still the graph you would have got by recording it again?
+
 Five things to do with it:
-  hgcheck campaign --seconds 60 --report report     look for divergences
+  hgcheck campaign --seconds 60 --report report     look for divergences; report/index.html shows what was found
   hgcheck campaign --fault F01                      see it find a known defect
   hgcheck replay report/A1-000123.program --trace   look at a finding
   hgcheck shrink mine.program -o small.program      make a program of your own small
-  hgcheck subjects                                  see what can be tested here
+  hgcheck export small.program --as hip -o small.hip   one HIP source for those who own the runtime
+
+'hgcheck subjects' lists what can be tested here, 'hgcheck --help' all commands. docs/tutorial.md takes ten minutes.
+)";
+
+constexpr const char* kExitStatuses = R"(
 Exit status: 0 no divergence, 1 divergence (or the fault was found), 2 usage or bad input, 3 harness error or cap,
 125 replay: cannot run, 130 interrupted.)";
 
@@ -130,14 +197,23 @@ Exit status: 0 no divergence, 1 divergence (or the fault was found), 2 usage or 
 
 int main(int argc, char** argv) {
   Commands commands;
-  commands.campaign.campaign.version = HGCHECK_VERSION;
+  commands.campaign.campaign.version = commands.exporting.version = commands.record.version = HGCHECK_VERSION;
   commands.campaign.campaign.jobs = std::clamp(hip::sync::Thread::hardware_concurrency(), 1U, 256U);
   commands.app.set_version_flag("--version", std::string("hgcheck ") + HGCHECK_VERSION);
-  commands.app.footer(kExamples);
+  commands.app.footer(kExitStatuses);
   commands.app.require_subcommand(0, 1);
   commands.add_campaign();
   commands.add_program_commands();
+  commands.add_export();
   commands.add_lists();
+  commands.add_report();
+  commands.add_history();
+  commands.add_record();
+  commands.add_usage();
+  commands.app.add_subcommand("race",
+                              "Explore the schedules of threads that share a system ('race --help' has the options)");
+  // Its options are hgcheck-race's own.
+  if (argc > 1 && std::string_view(argv[1]) == "race") return fuzz::run_race_program({argv + 1, argv + argc});
   if (argc > 1 && argv[1][0] != '-') {
     const auto known = commands.app.get_subcommands([](CLI::App*) { return true; });
     const bool found =
@@ -156,7 +232,7 @@ int main(int argc, char** argv) {
     return fuzz::kUsage;
   }
   if (commands.app.get_subcommands().empty()) {
-    std::cout << commands.app.help();
+    std::cout << kFiveThings;
     return argc > 1 ? fuzz::kUsage : fuzz::kAgreed;
   }
   return commands.run();

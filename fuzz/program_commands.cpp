@@ -126,6 +126,11 @@ void print_trace(Setup& setup, const verify::Program& program) {
 }  // namespace
 
 int run(const ReplayCommand& command) {
+  if (is_race_file(command.file)) {
+    std::vector<std::string> arguments = {"replay", command.file};
+    if (!command.json.empty()) arguments.insert(arguments.end(), {"--json", command.json});
+    return run_race_program(arguments);
+  }
   const hip::Result<verify::Program> program = load_program(command.file);
   if (!program) return complain(program.error().message);
   hip::Result<std::unique_ptr<Setup>> setup = Setup::make(command.setup);
@@ -166,6 +171,7 @@ int run(const ShrinkCommand& command) {
 }
 
 int check(const std::string& file) {
+  if (is_race_file(file)) return run_race_program({"check", file});
   const hip::Result<verify::Program> program = load_program(file);
   if (!program) return complain(program.error().message);
   std::cout << fmt::format("{}: {} commands, valid\n", file, program.value().steps.size());

@@ -33,12 +33,17 @@ hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
     if (fault == nullptr) {
       return hip::Error{1, fmt::format("--fault: there is no fault '{}'; 'hgcheck faults' lists them", options.fault)};
     }
-    subject_options.patchers = fault->patchers;
+    if (fault->patchers) subject_options.patchers = fault->patchers;
+    subject_options.layer = fault->layer;
+    if (fault->layer) subject_options.layer_name = fault->id;
+    subject_options.parts = fault->parts;
   }
   hip::Result<std::unique_ptr<verify::Subject>> subject = make_subject("--subject", options.subject, subject_options);
   if (!subject) return subject.error();
+  verify::SubjectOptions baseline_options;
+  baseline_options.program_timeout = options.program_timeout;
   hip::Result<std::unique_ptr<verify::Subject>> baseline =
-      make_subject("--baseline", options.baseline, {{}, options.program_timeout});
+      make_subject("--baseline", options.baseline, baseline_options);
   if (!baseline) return baseline.error();
   std::unique_ptr<Setup> setup(new Setup(options, std::move(subject).value(), std::move(baseline).value()));
   setup->know_quirks();
@@ -50,6 +55,7 @@ void Setup::know_quirks() {
     return Known{verify::QuirkSet(subject.release()), static_cast<int>(subject.name().strategy)};
   };
   known_ = {known(*subject_), known(*baseline_)};
+  if (options_.no_quirks) known_ = {};
   judge_.know(known_[0].quirks, known_[0].strategy);
   judge_.know_of_baseline(known_[1].quirks, known_[1].strategy);
 }
@@ -57,11 +63,18 @@ void Setup::know_quirks() {
 verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t index) const {
   verify::GeneratorOptions options;
   options.size = size;
+  // A model of two devices is what its systems are driven on; how many another runtime has is not known here.
+  if (options_.subject == "model" || options_.subject.starts_with("model:")) options.system_devices = 2;
+  // A fault of a system shows in scenarios of that system alone.
+  if (const Fault* fault = find_fault(options_.fault); fault != nullptr && fault->scenarios) {
+    options.systems_every = 1;
+    options.system = fault->scenarios;
+  }
   const auto none = [](const Known& known) { return known.quirks.empty(); };
   if (std::all_of(known_.begin(), known_.end(), none) || index % kMeetQuirksEvery == 0) return options;
   options.avoid = [this](const verify::State& state, const verify::Command& command) {
     return std::any_of(known_.begin(), known_.end(), [&](const Known& known) {
-      return known.quirks.triggered(state, command, known.strategy) != nullptr;
+      return known.quirks.lacks(command) || known.quirks.triggered(state, command, known.strategy) != nullptr;
     });
   };
   return options;
@@ -73,6 +86,7 @@ std::string Setup::arguments() const {
   if (options_.subject != defaults.subject) text += " --subject " + options_.subject;
   if (options_.baseline != defaults.baseline) text += " --baseline " + options_.baseline;
   if (!options_.fault.empty()) text += " --fault " + options_.fault;
+  if (options_.no_quirks) text += " --no-quirks";
   return text;
 }
 

@@ -18,6 +18,7 @@ struct SetupOptions {
   std::string subject = "model:patch";
   std::string baseline = "model:rebuild";
   std::string fault;            // of the catalogue, or empty
+  bool no_quirks = false;       // what is known of a release is reported like anything else
   double program_timeout = 10;  // seconds for one run in a subject process
   // Stands in for the real patcher where it is not a fault by name (somebody else's, a test's); empty: the real one.
   verify::PatcherFactory patchers;
@@ -34,6 +35,9 @@ class Setup {
   [[nodiscard]] verify::Judge& judge() { return judge_; }
   [[nodiscard]] verify::Runner& subject() { return subject_->runner(); }
   [[nodiscard]] const SetupOptions& options() const { return options_; }
+  // Of the subject: "7.2", or empty where it has none.
+  [[nodiscard]] const std::string& release() const { return subject_->release(); }
+  [[nodiscard]] verify::StrategyKind strategy() const { return subject_->name().strategy; }
   // Whether a program that diverged may have brought a runtime down for those that follow in this process.
   [[nodiscard]] bool fragile() const { return subject_->fragile() || baseline_->fragile(); }
   // Whether a crash or a hang of the subject stays in a process of the subject's own.

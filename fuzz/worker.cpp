@@ -3,13 +3,20 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cassert>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
 
 #include "fuzz/finding.h"
+#include "verify/program/coverage.h"
 #include "verify/program/features.h"
+#include "verify/program/text.h"
 #include "verify/properties/property.h"
 #include "verify/subject/process.h"
 
@@ -29,6 +36,11 @@ void note(Board& board, const verify::Judgement& judgement) {
   }
 }
 
+void tell(int fd, const nlohmann::json& line) {
+  // A reader that is gone ends the worker: nobody is left to work for.
+  if (!verify::write_all(fd, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) _exit(0);
+}
+
 void report(int fd, std::uint64_t index, const verify::Judgement& judgement) {
   if (judgement.verdict == verify::VerdictKind::kAgree) return;
   nlohmann::json line = {{"index", index}, {"kind", verdict_name(judgement.verdict)}};
@@ -38,11 +50,54 @@ void report(int fd, std::uint64_t index, const verify::Judgement& judgement) {
   } else {
     line["reason"] = judgement.reason;
   }
-  // A reader that is gone ends the worker: nobody is left to work for.
-  if (!verify::write_all(fd, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) _exit(0);
+  tell(fd, line);
+}
+
+void keep(const Corpus& corpus, const verify::Program& program, int fd) {
+  if (corpus.reports()) return tell(fd, {{"kind", "keep"}, {"program", verify::print_program(program)}});
+  if (const hip::Status kept = corpus.keep(program); !kept) {
+    tell(fd, {{"kind", "corpus"}, {"reason", kept.error().message}});
+  }
+}
+
+// What a program covers, added to the board. Programs are counted into buffers of this process first: most counts stay
+// 0.
+class Coverage {
+ public:
+  void add(const verify::Program& program, Board& board) {
+    add(features_, board.features, [&](auto counts) { verify::count_features(program, counts); });
+    add(pairs_, board.pairs, [&](auto counts) { verify::count_pairs(program, counts); });
+  }
+
+ private:
+  template <std::size_t n, class Count>
+  static void add(std::vector<std::uint64_t>& counts, std::array<Board::Counter, n>& totals, const Count& count) {
+    assert(counts.size() <= n);
+    std::fill(counts.begin(), counts.end(), 0);
+    count(std::span<std::uint64_t>(counts));
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] != 0) totals[i].fetch_add(counts[i], kRelaxed);
+    }
+  }
+  std::vector<std::uint64_t> features_ = std::vector<std::uint64_t>(verify::feature_names().size(), 0);
+  std::vector<std::uint64_t> pairs_ = std::vector<std::uint64_t>(verify::coverage_pairs().size(), 0);
+};
+
+// The next place is claimed before it is known: whoever looks in between sees one that is not behind it.
+std::uint64_t next_place(Board& board, Deal& deal) {
+  board.unsettled.store(deal.next.load());
+  const std::uint64_t place = deal.next.fetch_add(1);
+  board.unsettled.store(place);
+  return place;
 }
 
 }  // namespace
+
+std::uint64_t settled_below(const Deal& deal, const std::vector<const Board*>& boards) {
+  std::uint64_t place = deal.next.load();  // before the boards: a place that is dealt later is behind it
+  for (const Board* board : boards) place = std::min(place, board->unsettled.load());
+  return place;
+}
 
 std::uint64_t steady_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
@@ -51,28 +106,32 @@ std::uint64_t steady_ns() {
 void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pipe_end) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group: the campaign decides what becomes of its workers
-  std::vector<std::uint64_t> features(verify::feature_names().size(), 0);
-  for (std::uint64_t index = options.share.first; index < options.share.end; index += options.share.stride) {
+  Coverage coverage;
+  CoverageSeen seen = options.corpus->seen();
+  const bool collects = options.corpus->reports() || !options.corpus->folder().empty();
+  while (true) {
+    const std::uint64_t place = next_place(board, *options.share.deal);
+    const std::uint64_t index = options.share.first + place * options.share.stride;
+    if (index >= options.share.end) break;
     board.index.store(index, kRelaxed);
     const std::uint64_t started = steady_ns();
     board.busy_since_ns.store(started, std::memory_order_release);
-    const verify::Program program = verify::campaign_program(options.seed, index, setup.generator(options.size, index));
+    const verify::Program program =
+        program_of(*options.corpus, options.seed, index, setup.generator(options.size, index));
     const std::uint64_t generated = steady_ns();
     const verify::Judgement judgement = setup.judge().judge(program, campaign_checks(index));
     board.busy_since_ns.store(0, std::memory_order_release);
     board.generate_ns.fetch_add(generated - started, kRelaxed);
     board.judge_ns.fetch_add(steady_ns() - generated, kRelaxed);
     note(board, judgement);
-    std::fill(features.begin(), features.end(), 0);
-    verify::count_features(program, features);
-    for (std::size_t i = 0; i < features.size(); ++i) {
-      if (features[i] != 0) board.features[i].fetch_add(features[i], kRelaxed);
-    }
+    coverage.add(program, board);
     board.commands.fetch_add(program.steps.size(), kRelaxed);
     board.programs.fetch_add(1, kRelaxed);
     report(pipe_end, index, judgement);
+    if (collects && seen.add(program)) keep(*options.corpus, program, pipe_end);
     if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) _exit(kRestart);
   }
+  board.unsettled.store(kNothingLeft);
   board.done.store(1, std::memory_order_release);
   _exit(0);
 }

@@ -2,27 +2,38 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "fuzz/board.h"
+#include "fuzz/corpus.h"
 #include "fuzz/setup.h"
 
 namespace fuzz {
 
+// The programs of a shard: the one at place p has the index first + p * stride. Its workers share them out by a deal,
+// so that all that is settled can be told by one place (settled_below()).
 struct Share {
-  std::uint64_t first = 0;  // this worker's first index
+  std::uint64_t first = 0;
   std::uint64_t stride = 1;
   std::uint64_t end = 0;  // no index from here on
+  Deal* deal = nullptr;   // never null when it runs
 };
+inline constexpr std::uint64_t kNothingLeft = ~std::uint64_t{0};
+// Every program at a place below is judged, and what its worker had to say is in the pipe.
+[[nodiscard]] std::uint64_t settled_below(const Deal& deal, const std::vector<const Board*>& boards);
 
 struct WorkerOptions {
   std::uint64_t seed = 1;
   std::uint32_t size = 30;
   Share share;
+  const Corpus* corpus = nullptr;  // never null when it runs; outlives the worker
 };
 
 // What a worker writes to its pipe: one JSON object a line,
 //   {"index": N, "kind": "diverge", "property": "A2", "cause": "..."}   or   {"index": N, "kind": "discarded",
-//   "reason": "..."}.
+//   "reason": "..."}
+// and, of programs for the corpus, {"kind": "corpus", "reason": "..."} when one could not be written and
+// {"kind": "keep", "program": "..."} when the corpus is somebody else's to write (Corpus::reports()).
 // Ends the process; never returns: with status 0 when the share is done, with kRestart behind a program after which the
 // subject's runtime cannot be trusted.
 inline constexpr int kRestart = 75;

@@ -20,13 +20,10 @@ Error failed(const char* function, hipError_t status) {
 
 // What hipGraphNodeGetType says of a node that was recorded from `record`; nothing for an opaque one.
 std::optional<hipGraphNodeType> type_of(const NodeRecord& record) {
-  static constexpr std::optional<hipGraphNodeType> kTypes[] = {hipGraphNodeTypeKernel,
-                                                               hipGraphNodeTypeMemcpy,
-                                                               hipGraphNodeTypeMemset,
-                                                               hipGraphNodeTypeHost,
-                                                               hipGraphNodeTypeEmpty,
-                                                               hipGraphNodeTypeGraph,
-                                                               std::nullopt};
+  static constexpr std::optional<hipGraphNodeType> kTypes[] = {
+      hipGraphNodeTypeKernel,    hipGraphNodeTypeMemcpy,   hipGraphNodeTypeMemset, hipGraphNodeTypeHost,
+      hipGraphNodeTypeEmpty,     hipGraphNodeTypeGraph,    std::nullopt,           hipGraphNodeTypeEventRecord,
+      hipGraphNodeTypeWaitEvent, hipGraphNodeTypeMemAlloc, hipGraphNodeTypeMemFree};
   static_assert(std::size(kTypes) == std::variant_size_v<NodeRecord>);
   return kTypes[record.index()];
 }

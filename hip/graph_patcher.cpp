@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "hip/cloned_nodes.h"
+#include "hip/driver_nodes.h"
 #include "hip/kernel_parameters.h"
 #include "hip/patch_tree.h"
 
@@ -26,6 +27,7 @@ struct SetNode {
   const Api& api;
   hipGraphExec_t exec;
   hipGraphNode_t node;
+  NodeForm form;
 
   hipError_t operator()(KernelRecord& kernel) const {
     const KernelParameters parameters(kernel, ArgumentStyle::kExtra);
@@ -33,6 +35,8 @@ struct SetNode {
                 : api.hipGraphKernelNodeSetParams(node, parameters.get());
   }
   hipError_t operator()(const CopyRecord& copy) const {
+    // AMD's runtime keeps what the driver added as another type, and another setter would write past it.
+    if (form == NodeForm::kDriver) return call_driver_copy_setter(api, exec, node, copy.params);
     hipMemcpy3DParms params = copy.params;
     if (copy.linear) {
       return exec ? api.hipGraphExecMemcpyNodeSetParams1D(exec, node, params.dstPtr.ptr, params.srcPtr.ptr,
@@ -51,7 +55,11 @@ struct SetNode {
   hipError_t operator()(const HostRecord&) const { return untouchable(); }
   hipError_t operator()(const EmptyRecord&) const { return untouchable(); }
   hipError_t operator()(const ChildRecord&) const { return untouchable(); }
+  hipError_t operator()(const EventRecordRecord&) const { return untouchable(); }
+  hipError_t operator()(const EventWaitRecord&) const { return untouchable(); }
   hipError_t operator()(const OpaqueRecord&) const { return untouchable(); }
+  hipError_t operator()(const MemoryAllocRecord&) const { return untouchable(); }
+  hipError_t operator()(const MemoryFreeRecord&) const { return untouchable(); }
 
  private:
   static hipError_t untouchable() {
@@ -322,7 +330,7 @@ hipError_t GraphPatcher::State::call(const Step& step) {
   TreeNode& node = tree_[step.node];
   if (step.hand_over) return api_.hipGraphExecChildGraphNodeSetParams(exec_, node.handle, node.private_graph);
   hipGraphExec_t exec = tree_.is_inner(step.node) ? nullptr : exec_;
-  return std::visit(SetNode{api_, exec, node.handle}, node.record);
+  return std::visit(SetNode{api_, exec, node.handle, node.form}, node.record);
 }
 
 // Sets everything up to and including the step that failed to the records, which hold the old addresses again. The step

@@ -21,10 +21,11 @@ namespace hip {
 struct TreeNode {
   NodeRecord record;  // at the current addresses
   std::vector<Relocation> relocations;
-  hipGraphNode_t handle = nullptr;  // of an inner node: null until its child graph is prepared
-  TreeIndex top = 0;                // the top-level node that it belongs to (itself, if it is one)
-  TreeIndex end = 0;                // one past the last node below it
-  bool sealed = false;              // a child graph that is not opened, see above
+  hipGraphNode_t handle = nullptr;   // of an inner node: null until its child graph is prepared
+  TreeIndex top = 0;                 // the top-level node that it belongs to (itself, if it is one)
+  TreeIndex end = 0;                 // one past the last node below it
+  bool sealed = false;               // a child graph that is not opened, see above
+  NodeForm form = NodeForm::kTyped;  // as it was added
   // Of top-level child graph nodes: whether the nodes below have their handles, and the graph that was recorded for it.
   bool prepared = false;
   hipGraph_t private_graph = nullptr;

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "hip/driver_nodes.h"
+#include "hip/generic_nodes.h"
 #include "hip/kernel_parameters.h"
 
 namespace hip {
@@ -81,6 +83,15 @@ struct FlawOfRecord {
   const char* operator()(const MemsetRecord&) const { return flaw_of_fields(relocations, {Field::kMemsetDestination}); }
   const char* operator()(const HostRecord&) const { return flaw_of_fields(relocations, {}); }
   const char* operator()(const EmptyRecord&) const { return flaw_of_fields(relocations, {}); }
+  const char* operator()(const EventRecordRecord& record) const { return flaw_of_event(record.event); }
+  const char* operator()(const EventWaitRecord& wait) const { return flaw_of_event(wait.event); }
+  const char* operator()(const MemoryAllocRecord& memory) const {
+    if (memory.bytes == 0) return "an allocation node allocates at least one byte";
+    return memory.buffer == kNoBuffer ? "a memory node names no buffer" : flaw_of_fields(relocations, {});
+  }
+  const char* operator()(const MemoryFreeRecord& memory) const {
+    return memory.buffer == kNoBuffer ? "a memory node names no buffer" : flaw_of_fields(relocations, {});
+  }
   const char* operator()(const ChildRecord& child) const {
     if (!child.graph) return "a child graph node needs a recording";
     return flaw_of_fields(relocations, {});
@@ -91,6 +102,11 @@ struct FlawOfRecord {
       return "an opaque node names no buffer";
     }
     return flaw_of_fields(relocations, {});
+  }
+
+ private:
+  [[nodiscard]] const char* flaw_of_event(hipEvent_t event) const {
+    return event == nullptr ? "an event node needs an event" : flaw_of_fields(relocations, {});
   }
 };
 
@@ -108,6 +124,7 @@ struct AddNode {
   hipGraph_t graph;
   std::span<const hipGraphNode_t> dependencies;
   std::span<const DeviceAddress> addresses;
+  DeviceAddress* allocated;
 
   Result<hipGraphNode_t> operator()(KernelRecord& kernel) const {
     const KernelParameters parameters(kernel, kernel.style);
@@ -146,6 +163,12 @@ struct AddNode {
     const hipError_t status = api.hipGraphAddEmptyNode(&node, graph, dependencies.data(), dependencies.size());
     return added("hipGraphAddEmptyNode", status, node);
   }
+  Result<hipGraphNode_t> operator()(EventRecordRecord& record) const {
+    return add_event("hipGraphAddEventRecordNode", api.hipGraphAddEventRecordNode, record.event);
+  }
+  Result<hipGraphNode_t> operator()(EventWaitRecord& wait) const {
+    return add_event("hipGraphAddEventWaitNode", api.hipGraphAddEventWaitNode, wait.event);
+  }
   Result<hipGraphNode_t> operator()(ChildRecord& child) const {
     Result<RecordedGraph> inner = record_graph(api, *child.graph, addresses);
     if (!inner) return inner.error();
@@ -160,11 +183,38 @@ struct AddNode {
     }
     return added("hipGraphDestroy of a child graph that was cloned", destroyed, node);
   }
+  Result<hipGraphNode_t> operator()(MemoryAllocRecord& memory) const {
+    if (api.hipGraphAddMemAllocNode == nullptr) return failed("hipGraphAddMemAllocNode", hipErrorNotSupported);
+    hipMemAllocNodeParams params{};
+    params.poolProps.allocType = hipMemAllocationTypePinned;
+    params.poolProps.location = {hipMemLocationTypeDevice, memory.device};
+    params.bytesize = memory.bytes;
+    hipGraphNode_t node = nullptr;
+    const hipError_t status =
+        api.hipGraphAddMemAllocNode(&node, graph, dependencies.data(), dependencies.size(), &params);
+    if (allocated != nullptr) *allocated = reinterpret_cast<DeviceAddress>(params.dptr);
+    return added("hipGraphAddMemAllocNode", status, node);
+  }
+  Result<hipGraphNode_t> operator()(MemoryFreeRecord& memory) const {
+    if (api.hipGraphAddMemFreeNode == nullptr) return failed("hipGraphAddMemFreeNode", hipErrorNotSupported);
+    hipGraphNode_t node = nullptr;
+    const hipError_t status = api.hipGraphAddMemFreeNode(&node, graph, dependencies.data(), dependencies.size(),
+                                                         pointer(addresses[memory.buffer]));
+    return added("hipGraphAddMemFreeNode", status, node);
+  }
   Result<hipGraphNode_t> operator()(OpaqueRecord& opaque) const {
     return opaque.record(api, graph, dependencies, addresses);
   }
 
  private:
+  // Optional functions: a runtime may lack them.
+  Result<hipGraphNode_t> add_event(const char* name, decltype(Api::hipGraphAddEventRecordNode) function,
+                                   hipEvent_t event) const {
+    if (function == nullptr) return Error{hipErrorNotSupported, std::string(name) + " is missing"};
+    hipGraphNode_t node = nullptr;
+    const hipError_t status = function(&node, graph, dependencies.data(), dependencies.size(), event);
+    return added(name, status, node);
+  }
   static Result<hipGraphNode_t> added(const char* function, hipError_t status, hipGraphNode_t node) {
     if (status != hipSuccess) return failed(function, status);
     return node;
@@ -190,12 +240,20 @@ KernelRecord KernelRecord::from_arguments(hipFunction_t function, std::vector<Ar
   return kernel;
 }
 
-const char* flaw_of(const RecordedNode& node, std::size_t earlier_nodes) {
-  if (const char* flaw = flaw_of_dependencies(node.dependencies, earlier_nodes)) return flaw;
+namespace {
+
+const char* flaw_of_parameters(const RecordedNode& node) {
   for (const Relocation& relocation : node.relocations) {
     if (relocation.buffer == kNoBuffer) return "a relocation names no buffer";
   }
   return std::visit(FlawOfRecord{node.relocations}, node.record);
+}
+
+}  // namespace
+
+const char* flaw_of(const RecordedNode& node, std::size_t earlier_nodes) {
+  if (const char* flaw = flaw_of_dependencies(node.dependencies, earlier_nodes)) return flaw;
+  return flaw_of_parameters(node);
 }
 
 NodeIndex Recording::add(RecordedNode node) {
@@ -211,8 +269,36 @@ void Recording::replace(NodeIndex node, NodeRecord record, std::vector<Relocatio
   assert(may_follow(target.record, record) && "a node keeps its type");
   target.record = std::move(record);
   target.relocations = std::move(relocations);
-  assert(flaw_of(target, node) == nullptr);
+  assert(flaw_of_parameters(target) == nullptr);
+  count_again();
+}
+
+void Recording::connect(NodeIndex from, NodeIndex to) {
+  assert(from < nodes_.size() && to < nodes_.size() && from != to);
+  std::vector<NodeIndex>& dependencies = nodes_[to].dependencies;
+  assert(std::find(dependencies.begin(), dependencies.end(), from) == dependencies.end());
+  dependencies.push_back(from);
+}
+
+void Recording::disconnect(NodeIndex from, NodeIndex to) {
+  assert(to < nodes_.size());
+  [[maybe_unused]] const std::size_t erased = std::erase(nodes_[to].dependencies, from);
+  assert(erased == 1);
+}
+
+void Recording::erase(NodeIndex node) {
+  assert(node < nodes_.size());
+  nodes_.erase(nodes_.begin() + node);
+  for (RecordedNode& each : nodes_) {
+    std::erase(each.dependencies, node);
+    for (NodeIndex& dependency : each.dependencies) dependency -= dependency > node ? 1 : 0;
+  }
+  count_again();
+}
+
+void Recording::count_again() {
   buffer_count_ = child_depth_ = tree_size_ = 0;
+  has_memory_nodes_ = false;
   for (const RecordedNode& each : nodes_) count(each);
 }
 
@@ -222,6 +308,14 @@ void Recording::count(const RecordedNode& node) {
   if (const auto* opaque = std::get_if<OpaqueRecord>(&node.record)) {
     for (BufferIndex buffer : opaque->buffers) buffer_count_ = std::max(buffer_count_, buffer + 1);
   }
+  if (const auto* allocation = std::get_if<MemoryAllocRecord>(&node.record)) {
+    has_memory_nodes_ = true;
+    buffer_count_ = std::max(buffer_count_, allocation->buffer + 1);
+  }
+  if (const auto* freed = std::get_if<MemoryFreeRecord>(&node.record)) {
+    has_memory_nodes_ = true;
+    buffer_count_ = std::max(buffer_count_, freed->buffer + 1);
+  }
   if (const auto* child = std::get_if<ChildRecord>(&node.record)) {
     buffer_count_ = std::max(buffer_count_, child->graph->buffer_count_);
     child_depth_ = std::max(child_depth_, saturating_add(child->graph->child_depth_, 1));
@@ -230,7 +324,9 @@ void Recording::count(const RecordedNode& node) {
 }
 
 const char* kind_of(const NodeRecord& record) {
-  static constexpr const char* kKinds[] = {"kernel", "copy", "memset", "host", "empty", "child graph", "opaque"};
+  static constexpr const char* kKinds[] = {"kernel",      "copy",   "memset",       "host",       "empty",
+                                           "child graph", "opaque", "event record", "event wait", "memory allocation",
+                                           "memory free"};
   static_assert(std::size(kKinds) == std::variant_size_v<NodeRecord>);
   return kKinds[record.index()];
 }
@@ -274,10 +370,38 @@ NodeRecord relocated(const RecordedNode& node, std::span<const DeviceAddress> ad
 
 Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                    std::span<const hipGraphNode_t> dependencies,
-                                   std::span<const DeviceAddress> addresses) {
+                                   std::span<const DeviceAddress> addresses, DeviceAddress* allocated) {
   NodeRecord record = relocated(node, addresses);
-  return std::visit(AddNode{api, graph, dependencies, addresses}, record);
+  if (node.form == NodeForm::kGeneric) return add_generic_node(api, graph, record, dependencies, addresses);
+  if (node.form == NodeForm::kDriver) return add_driver_node(api, graph, record, dependencies, addresses);
+  return std::visit(AddNode{api, graph, dependencies, addresses, allocated}, record);
 }
+
+namespace {
+
+Error abandon(const Api& api, hipGraph_t unfinished, Error error) {
+  if (const hipError_t status = api.hipGraphDestroy(unfinished); status != hipSuccess) {
+    error.message += "; destroying the unfinished graph failed as well: " + status_name(status);
+  }
+  return error;
+}
+
+// The dependencies that could not be named when their node was added.
+hipError_t connect_to_later_nodes(const Api& api, const Recording& recording, const RecordedGraph& recorded) {
+  std::vector<hipGraphNode_t> from, to;
+  for (std::size_t i = 0; i < recording.nodes().size(); ++i) {
+    for (const NodeIndex dependency : recording.nodes()[i].dependencies) {
+      if (dependency < i) continue;
+      from.push_back(recorded.nodes[dependency]);
+      to.push_back(recorded.nodes[i]);
+    }
+  }
+  if (from.empty()) return hipSuccess;
+  if (api.hipGraphAddDependencies == nullptr) return hipErrorNotSupported;
+  return api.hipGraphAddDependencies(recorded.graph, from.data(), to.data(), from.size());
+}
+
+}  // namespace
 
 Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
                                    std::span<const DeviceAddress> addresses) {
@@ -293,21 +417,32 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
   }
   recorded.nodes.reserve(recording.nodes().size());
   std::vector<hipGraphNode_t> dependencies;
+  AddressTable own;  // with what this graph allocates
+  if (recording.has_memory_nodes()) {
+    own.assign(addresses.begin(), addresses.end());
+    addresses = own;
+  }
   for (const RecordedNode& node : recording.nodes()) {
     dependencies.clear();
-    for (NodeIndex dependency : node.dependencies) dependencies.push_back(recorded.nodes[dependency]);
-    Result<hipGraphNode_t> added = record_node(api, recorded.graph, node, dependencies, addresses);
+    for (NodeIndex dependency : node.dependencies) {
+      if (dependency < recorded.nodes.size()) dependencies.push_back(recorded.nodes[dependency]);
+    }
+    DeviceAddress allocated = 0;
+    Result<hipGraphNode_t> added = record_node(api, recorded.graph, node, dependencies, addresses, &allocated);
     if (!added) {
       Error error = added.error();
       error.message =
           "node " + std::to_string(recorded.nodes.size()) + " (" + kind_of(node.record) + "): " + error.message;
-      if (const hipError_t status = api.hipGraphDestroy(recorded.graph); status != hipSuccess) {
-        error.message += "; destroying the unfinished graph failed as well: " + status_name(status);
-      }
-      return error;
+      return abandon(api, recorded.graph, std::move(error));
     }
     recorded.nodes.push_back(added.value());
+    if (const auto* memory = std::get_if<MemoryAllocRecord>(&node.record)) {
+      own[memory->buffer] = allocated;
+      recorded.allocations.emplace_back(memory->buffer, allocated);
+    }
   }
+  const hipError_t status = connect_to_later_nodes(api, recording, recorded);
+  if (status != hipSuccess) return abandon(api, recorded.graph, failed("hipGraphAddDependencies", status));
   return recorded;
 }
 

@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -70,6 +71,26 @@ struct ChildRecord {
   std::shared_ptr<const Recording> graph;
 };
 
+// Events are the caller's and hold no buffer: no patch touches these nodes.
+struct EventRecordRecord {
+  hipEvent_t event = nullptr;
+};
+struct EventWaitRecord {
+  hipEvent_t event = nullptr;
+};
+
+// Memory that the graph allocates when it runs, and what frees it. Its address is the runtime's own and new each time
+// the node is recorded: whoever records a graph is told it (RecordedGraph::allocations), and the nodes behind name the
+// buffer like any other. A patch never moves it.
+struct MemoryAllocRecord {
+  BufferIndex buffer = 0;
+  std::size_t bytes = 0;
+  int device = 0;
+};
+struct MemoryFreeRecord {
+  BufferIndex buffer = 0;
+};
+
 // A node that can be recorded again but whose fields nobody can attribute. A patch that moves one of its buffers says
 // that the graph has to be recorded again (A7); it never guesses.
 struct OpaqueRecord {
@@ -80,13 +101,18 @@ struct OpaqueRecord {
   std::string reason;                // why it is opaque, for people
 };
 
-using NodeRecord =
-    std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord, OpaqueRecord>;
+using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord,
+                                OpaqueRecord, EventRecordRecord, EventWaitRecord, MemoryAllocRecord, MemoryFreeRecord>;
+
+// The function of the node's type; the one that takes any type (hip/generic_nodes.h); or the driver's form of a copy, a
+// memset or a memory free node (hip/driver_nodes.h).
+enum class NodeForm : std::uint8_t { kTyped, kGeneric, kDriver };
 
 struct RecordedNode {
   NodeRecord record;
-  std::vector<NodeIndex> dependencies;  // earlier nodes of this recording, each once
+  std::vector<NodeIndex> dependencies;  // nodes of this recording, each once; when it is added earlier ones only
   std::vector<Relocation> relocations;  // of this node's own fields; a child's are in the child
+  NodeForm form = NodeForm::kTyped;     // which function it is recorded through
 };
 
 // What is wrong with a node that is to follow `earlier_nodes` nodes of a recording, in words, or null: a dependency
@@ -109,8 +135,18 @@ class Recording {
   // type) and its dependencies stay. Linear in the nodes of this level.
   void replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations);
 
+  // Makes node `to` wait for node `from`, or not any more (hipGraphAddDependencies, hipGraphRemoveDependencies). Two
+  // different nodes, and the dependency not there yet, or there (asserted). A later node may be waited for: recording
+  // adds such dependencies when all nodes are there. Circles are the caller's: the runtime refuses to instantiate them.
+  void connect(NodeIndex from, NodeIndex to);
+  void disconnect(NodeIndex from, NodeIndex to);
+  // Removes a node and what is said of it (hipGraphDestroyNode). The nodes behind it move up by one.
+  void erase(NodeIndex node);
+
   [[nodiscard]] std::span<const RecordedNode> nodes() const { return nodes_; }
-  // One more than the highest buffer index that any relocation or opaque node names, children included.
+  // Memory allocation or free nodes, at this level: HIP allows none in child graphs.
+  [[nodiscard]] bool has_memory_nodes() const { return has_memory_nodes_; }
+  // One more than the highest buffer index that any relocation, opaque or memory node names, children included.
   [[nodiscard]] BufferIndex buffer_count() const { return buffer_count_; }
   // How deep children nest: 0 without children. Known without a walk, however deep they are.
   [[nodiscard]] std::uint32_t child_depth() const { return child_depth_; }
@@ -121,14 +157,17 @@ class Recording {
 
  private:
   void count(const RecordedNode& node);
+  void count_again();
 
   std::vector<RecordedNode> nodes_;
   BufferIndex buffer_count_ = 0;
   std::uint32_t child_depth_ = 0;
   std::uint32_t tree_size_ = 0;
+  bool has_memory_nodes_ = false;
 };
 
-// The word for the kind of a node: "kernel", "copy", "memset", "host", "empty", "child graph" or "opaque".
+// The word for the kind of a node: "kernel", "copy", "memset", "host", "empty", "child graph", "opaque",
+// "event record", "event wait", "memory allocation" or "memory free".
 [[nodiscard]] const char* kind_of(const NodeRecord& record);
 
 // Whether a node may go from parameters `old` to `now` without changing its type. Opaque nodes may stand for any type.
@@ -145,14 +184,17 @@ void write_address(NodeRecord& record, const Relocation& relocation, DeviceAddre
 struct RecordedGraph {
   hipGraph_t graph = nullptr;         // owned by whoever called record_graph
   std::vector<hipGraphNode_t> nodes;  // index for index the recording's nodes
+  // Where the memory of its allocation nodes is.
+  std::vector<std::pair<BufferIndex, DeviceAddress>> allocations;
 };
 
 // Adds one node of a recording to `graph`, relocated, with `dependencies` as handles. Children are recorded into a
 // graph of their own, which is destroyed again (hipGraphAddChildGraphNode clones it); should destroying it fail, that
-// error is returned although the node was added.
+// error is returned although the node was added. `allocated`, where it is given, is what an allocation node was told.
 [[nodiscard]] Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                                  std::span<const hipGraphNode_t> dependencies,
-                                                 std::span<const DeviceAddress> addresses);
+                                                 std::span<const DeviceAddress> addresses,
+                                                 DeviceAddress* allocated = nullptr);
 
 // Records the whole graph at `addresses`, which has to have every buffer that it names (asserted). On an error nothing
 // is left behind (as far as the runtime lets itself be asked: when destroying fails too, the message says so).

@@ -45,6 +45,8 @@ void AddressSpace::reset(const AddressSpaceOptions& options) {
   live_.clear();
   backing_.clear();
   freed_.clear();
+  reserved_.clear();
+  mapped_high_.clear();
   placements_.clear();
   live_bytes_ = 0;
   kept_bytes_ = 0;
@@ -61,27 +63,59 @@ bool AddressSpace::is_free(Address base, std::size_t size) const {
   const auto next = std::upper_bound(live_.begin(), live_.end(), base,
                                      [](Address address, const Allocation& a) { return address < a.base; });
   if (next != live_.end() && next->base < base + size) return false;
-  return next == live_.begin() || !std::prev(next)->contains(base);
+  if (next != live_.begin() && std::prev(next)->contains(base)) return false;
+  return std::none_of(reserved_.begin(), reserved_.end(), [&](const Reserved& reserved) {
+    const Allocation& range = reserved.allocation;
+    return range.base < base + size && base < range.base + range.size;
+  });
 }
 
-std::optional<Address> AddressSpace::first_fit(std::size_t size) const {
+std::vector<std::pair<Address, Address>> AddressSpace::taken() const {
+  std::vector<std::pair<Address, Address>> ranges;
+  for (const Allocation& allocation : live_) ranges.emplace_back(allocation.base, allocation.base + allocation.size);
+  for (const Reserved& reserved : reserved_) {
+    ranges.emplace_back(reserved.allocation.base, reserved.allocation.base + reserved.allocation.size);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  return ranges;
+}
+
+std::optional<Address> AddressSpace::first_fit(std::size_t size, Address from) const {
   const Address window_end = options_.device_base + options_.device_bytes;
-  Address candidate = aligned_up(options_.device_base);
-  for (const Allocation& allocation : live_) {
-    if (allocation.base + allocation.size <= candidate) continue;
-    if (allocation.base >= candidate && allocation.base - candidate >= size) break;
-    candidate = aligned_up(allocation.base + allocation.size);
+  Address candidate = aligned_up(from);
+  const auto skip = [&](Address begin, Address end) {  // false: there is room before it
+    if (end <= candidate) return true;
+    if (begin >= candidate && begin - candidate >= size) return false;
+    candidate = aligned_up(end);
+    return true;
+  };
+  if (reserved_.empty()) {
+    for (const Allocation& allocation : live_) {
+      if (!skip(allocation.base, allocation.base + allocation.size)) break;
+    }
+  } else {
+    for (const auto& [begin, end] : taken()) {
+      if (!skip(begin, end)) break;
+    }
   }
   if (candidate > window_end || window_end - candidate < size) return std::nullopt;
   return candidate;
 }
 
 std::optional<Address> AddressSpace::choose(std::size_t size) {
-  if (placements_.empty()) return first_fit(size);
+  if (placements_.empty()) return first_fit(size, options_.device_base);
   const Address wanted = placements_.front();
   placements_.pop_front();
   if (!is_free(wanted, size)) return std::nullopt;
   return wanted;
+}
+
+// Reservations stay out of the way of allocations, as the address ranges of real drivers do: whoever lays this space
+// out like another one (place_next) must not find a range of the model's own choice in the place of an allocation.
+std::optional<Address> AddressSpace::choose_for_reservation(std::size_t size) {
+  if (!placements_.empty()) return choose(size);
+  const std::optional<Address> base = first_fit(size, options_.device_base + options_.device_bytes / 2);
+  return base ? base : first_fit(size, options_.device_base);
 }
 
 // With identity a kept backing of the same size is used again, so that freed addresses come back promptly.
@@ -156,6 +190,7 @@ void AddressSpace::remember(const Allocation& allocation, Backing backing) {
   Freed freed{allocation, nullptr};
   freed.allocation.bytes = nullptr;
   if (allocation.adopted) return;  // the memory goes on being the process's own
+  if (options_.identity && allocation.mapped && backing == nullptr) return;  // the reservation's, which is still there
   if (options_.identity && allocation.size <= kMaxKeptBytes) {
     freed.kept = std::move(backing);
     kept_bytes_ += aligned_up(allocation.size);
@@ -177,6 +212,115 @@ Status AddressSpace::release(Address base) {
   return Status::kSuccess;
 }
 
+Status AddressSpace::pin(Address base, std::size_t size) {
+  const Allocation* found = find(base);
+  if (found == nullptr || found->base != base || found->size != size) return Status::kInvalidValue;
+  if (found->registered) return Status::kHostMemoryAlreadyRegistered;
+  if (found->kind != MemoryKind::kPageable) return Status::kInvalidValue;
+  Allocation& allocation = live_[static_cast<std::size_t>(found - live_.data())];
+  allocation.kind = MemoryKind::kPinned;
+  allocation.registered = true;
+  return Status::kSuccess;
+}
+
+Status AddressSpace::unpin(Address base) {
+  const Allocation* found = find(base);
+  if (found == nullptr || found->base != base || !found->registered) return Status::kHostMemoryNotRegistered;
+  Allocation& allocation = live_[static_cast<std::size_t>(found - live_.data())];
+  allocation.kind = MemoryKind::kPageable;
+  allocation.registered = false;
+  return Status::kSuccess;
+}
+
+Status AddressSpace::reserve(std::size_t size, int device, std::shared_ptr<Reservation>* out) {
+  if (size == 0) return Status::kInvalidValue;
+  if (size > options_.capacity) return Status::kOutOfMemory;
+  Reserved reserved;
+  Allocation& range = reserved.allocation;
+  range.size = size;
+  range.device = device;
+  range.mapped = true;
+  if (!options_.identity) {
+    const std::optional<Address> base = choose_for_reservation(size);
+    if (!base) return Status::kOutOfMemory;
+    range.base = *base;
+  }
+  reserved.backing = take_backing(size);
+  if (reserved.backing == nullptr) return Status::kOutOfMemory;
+  range.bytes = aligned_bytes(reserved.backing.get());
+  if (options_.identity) range.base = reinterpret_cast<Address>(range.bytes);
+  *out = std::make_shared<Reservation>(*this, range.base, size, device);
+  reserved.owner = out->get();
+  const auto at = std::upper_bound(reserved_.begin(), reserved_.end(), range.base,
+                                   [](Address base, const Reserved& r) { return base < r.allocation.base; });
+  reserved_.insert(at, std::move(reserved));
+  return Status::kSuccess;
+}
+
+Reservation::~Reservation() {
+  space_.unreserve(base_);
+}
+
+// Memory that is there stays until it is freed, and keeps its bytes. With identity a backing may be one that a freed
+// allocation had, whose range is remembered: its addresses must not turn up in the caller's heap either.
+void AddressSpace::unreserve(Address base) {
+  const auto found = std::find_if(reserved_.begin(), reserved_.end(),
+                                  [base](const Reserved& reserved) { return reserved.allocation.base == base; });
+  if (found == reserved_.end()) return;  // of a space that was reset since
+  if (const Allocation* live = find(base); live != nullptr && live->mapped) {
+    backing_[static_cast<std::size_t>(live - live_.data())] = std::move(found->backing);
+  } else if (options_.identity) {
+    remember(found->allocation, std::move(found->backing));
+  }
+  reserved_.erase(found);
+}
+
+Status AddressSpace::map(const Reservation& reservation) {
+  const Reserved* reserved = reserved_at(reservation.base());
+  assert(reserved != nullptr);
+  Allocation allocation = reserved->allocation;
+  if (find(allocation.base) != nullptr) return Status::kInvalidValue;
+  if (live_bytes_ > options_.capacity || allocation.size > options_.capacity - live_bytes_) return Status::kOutOfMemory;
+  std::memset(allocation.bytes, static_cast<int>(options_.fresh), allocation.size);
+  allocation.id = ++last_id_;
+  insert(allocation, nullptr);
+  std::size_t& high = mapped_high_[allocation.device];
+  high = std::max(high, mapped_bytes(allocation.device));
+  return Status::kSuccess;
+}
+
+const AddressSpace::Reserved* AddressSpace::reserved_at(Address address) const {
+  for (const Reserved& reserved : reserved_) {
+    if (reserved.allocation.contains(address)) return &reserved;
+  }
+  return nullptr;
+}
+
+Reservation* AddressSpace::find_reservation(Address address) const {
+  const Reserved* reserved = reserved_at(address);
+  return reserved == nullptr ? nullptr : reserved->owner;
+}
+
+const Allocation* AddressSpace::find_or_promised(Address address) const {
+  if (const Allocation* live = find(address)) return live;
+  if (reserved_.empty()) return nullptr;
+  const Reserved* reserved = reserved_at(address);
+  return reserved == nullptr ? nullptr : &reserved->allocation;
+}
+
+std::size_t AddressSpace::mapped_bytes(int device) const {
+  std::size_t bytes = 0;
+  for (const Allocation& allocation : live_) {
+    if (allocation.mapped && allocation.device == device) bytes += allocation.size;
+  }
+  return bytes;
+}
+
+std::size_t AddressSpace::mapped_high(int device) const {
+  const auto found = mapped_high_.find(device);
+  return found == mapped_high_.end() ? 0 : found->second;
+}
+
 const Allocation* AddressSpace::find(Address address) const {
   auto next = std::upper_bound(live_.begin(), live_.end(), address,
                                [](Address wanted, const Allocation& a) { return wanted < a.base; });
@@ -196,7 +340,7 @@ const Allocation* AddressSpace::find_freed(Address address) const {
 bool AddressSpace::is_foreign_host(Address address) const {
   if (!options_.unknown_is_host || address < kFirstHostAddress) return false;
   const bool ours = !options_.identity && address - options_.device_base < options_.device_bytes;
-  return !ours && find(address) == nullptr && find_freed(address) == nullptr;
+  return !ours && find(address) == nullptr && find_freed(address) == nullptr && reserved_at(address) == nullptr;
 }
 
 void AddressSpace::explain(Address address, std::size_t size, bool write, BadAccess* why) const {

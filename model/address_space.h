@@ -7,9 +7,9 @@
 //
 // Placement: the addresses queued with place_next(), in order, else the lowest free address of the window at
 // `device_base` (first fit; freed addresses come back promptly, which is what makes stale pointers dangerous and this
-// model useful), aligned to kAlignment. With `identity` every address is that of its backing, for programs that
-// dereference what hipHostMalloc gives them; freed backings are kept while the freed range is remembered, so that their
-// addresses cannot turn up in the caller's own heap.
+// model useful), aligned to kAlignment; reservations go to the window's upper half first. With `identity` every address
+// is that of its backing, for programs that dereference what hipHostMalloc gives them; freed backings are kept while
+// the freed range is remembered, so that their addresses cannot turn up in the caller's own heap.
 //
 // Not modelled: paging, caches, access rights per device (every device reaches every allocation), virtual memory
 // management.
@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +51,9 @@ struct Allocation {
   MemoryKind kind = MemoryKind::kDevice;
   int device = 0;
   std::byte* bytes = nullptr;
-  bool adopted = false;  // the bytes are the calling process's own
+  bool adopted = false;     // the bytes are the calling process's own
+  bool mapped = false;      // memory of a reservation
+  bool registered = false;  // was pageable, and is pinned until it is unpinned
   [[nodiscard]] bool contains(Address address) const { return address - base < size; }
 };
 
@@ -78,6 +81,32 @@ struct AddressSpaceOptions {
   std::byte fresh{0};  // what new memory holds
 };
 
+class AddressSpace;
+
+// A range of addresses that is kept, with or without memory in it, as long as somebody holds this: what a memory
+// allocation node of a graph is given when it is added, and has memory at between its execution and the free.
+class Reservation : public std::enable_shared_from_this<Reservation> {
+ public:
+  Reservation(AddressSpace& space, Address base, std::size_t bytes, int device)
+      : space_(space), base_(base), bytes_(bytes), device_(device) {}
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+  ~Reservation();
+  [[nodiscard]] Address base() const { return base_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] int device() const { return device_; }
+
+  // In the order of the calls, not of their execution: a launch allocated it and nothing has freed it since.
+  bool promised = false;
+  bool has_free_node = false;  // of any graph; there is one at most, ever
+
+ private:
+  AddressSpace& space_;
+  Address base_;
+  std::size_t bytes_;
+  int device_;
+};
+
 class AddressSpace {
  public:
   explicit AddressSpace(const AddressSpaceOptions& options = {});
@@ -96,6 +125,24 @@ class AddressSpace {
   // Memory of the calling process becomes an allocation at its own address (hipHostRegister) until it is released: its
   // bytes stay the caller's. kInvalidValue for size 0, kHostMemoryAlreadyRegistered when the range touches a live one.
   Status adopt(std::byte* bytes, std::size_t size, MemoryKind kind, int device);
+
+  // A whole pageable allocation becomes pinned (hipHostRegister), and pageable again. kInvalidValue for a part of one
+  // or another kind, kHostMemoryAlreadyRegistered, kHostMemoryNotRegistered.
+  Status pin(Address base, std::size_t size);
+  Status unpin(Address base);
+
+  // Device memory's addresses without the memory; placed like an allocation.
+  Status reserve(std::size_t size, int device, std::shared_ptr<Reservation>* out);
+  // Memory for a whole reservation, until release(base). kOutOfMemory; kInvalidValue when it is there already.
+  Status map(const Reservation& reservation);
+  // The reservation that holds `address`, or null.
+  [[nodiscard]] Reservation* find_reservation(Address address) const;
+  // The live allocation that holds `address` or, where there is none, what map() would put there.
+  [[nodiscard]] const Allocation* find_or_promised(Address address) const;
+  // Of a device: bytes that reservations have memory for at present, and the most there were since the mark was reset.
+  [[nodiscard]] std::size_t mapped_bytes(int device) const;
+  [[nodiscard]] std::size_t mapped_high(int device) const;
+  void reset_mapped_high(int device) { mapped_high_[device] = mapped_bytes(device); }
 
   // The live allocation that holds `address` (not one past its end), or null.
   [[nodiscard]] const Allocation* find(Address address) const;
@@ -119,6 +166,7 @@ class AddressSpace {
   [[nodiscard]] std::uint64_t allocations_made() const { return last_id_; }
 
  private:
+  friend class Reservation;
   struct FreeDelete {
     void operator()(std::byte* raw) const;
   };
@@ -127,9 +175,18 @@ class AddressSpace {
     Allocation allocation;
     Backing kept;  // with identity
   };
+  struct Reserved {
+    Allocation allocation;  // what map() makes, its id apart
+    Backing backing;
+    Reservation* owner = nullptr;
+  };
+  [[nodiscard]] const Reserved* reserved_at(Address address) const;
+  void unreserve(Address base);
+  [[nodiscard]] std::vector<std::pair<Address, Address>> taken() const;  // first and one past last, by address
   [[nodiscard]] std::optional<Address> choose(std::size_t size);
   [[nodiscard]] bool is_free(Address base, std::size_t size) const;
-  [[nodiscard]] std::optional<Address> first_fit(std::size_t size) const;
+  [[nodiscard]] std::optional<Address> choose_for_reservation(std::size_t size);
+  [[nodiscard]] std::optional<Address> first_fit(std::size_t size, Address from) const;
   [[nodiscard]] Backing take_backing(std::size_t size);
   void remember(const Allocation& allocation, Backing backing);
   void forget_oldest_freed();
@@ -137,9 +194,11 @@ class AddressSpace {
   void explain(Address address, std::size_t size, bool write, BadAccess* why) const;
 
   AddressSpaceOptions options_;
-  std::vector<Allocation> live_;  // sorted by base
-  std::vector<Backing> backing_;  // of live_, index for index
-  std::deque<Freed> freed_;       // oldest first
+  std::vector<Allocation> live_;    // sorted by base
+  std::vector<Backing> backing_;    // of live_, index for index
+  std::deque<Freed> freed_;         // oldest first
+  std::vector<Reserved> reserved_;  // sorted by base
+  std::map<int, std::size_t> mapped_high_;
   std::deque<Address> placements_;
   std::size_t live_bytes_ = 0;
   std::size_t kept_bytes_ = 0;

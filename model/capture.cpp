@@ -23,6 +23,32 @@ std::set<const Node*> ancestors(const Graph& graph, const std::vector<Node*>& fr
   return seen;
 }
 
+// What an executable graph holds, level by level, as a graph again. A disabled node counts as an empty one.
+Status rebuild(const std::vector<NodeView>& views, ObjectTable& objects, const AddressSpace& space, Graph* graph) {
+  std::vector<Node*> nodes;
+  for (const NodeView& view : views) {
+    Node* node = nullptr;
+    Status status = Status::kSuccess;
+    if (view.type == NodeType::kChild) {
+      Graph child(objects, space);
+      status = rebuild(view.children, objects, space, &child);
+      if (status == Status::kSuccess) status = graph->add_child(child, {}, &node);
+    } else {
+      status = graph->add(view.enabled ? *view.params : NodeParams{EmptyParams{}}, {}, &node);
+    }
+    if (status != Status::kSuccess) return status;
+    nodes.push_back(node);
+  }
+  std::vector<Node*> from, to;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    for (const std::uint32_t dependency : views[i].dependencies) {
+      from.push_back(nodes[dependency]);
+      to.push_back(nodes[i]);
+    }
+  }
+  return graph->add_edges(from, to);
+}
+
 }  // namespace
 
 void Capture::wait(StreamSlot stream, const std::vector<ObjectId>& nodes) {
@@ -131,6 +157,21 @@ Status Runtime::add_captured(Capture& capture, const Stream& stream, NodeParams 
   if (graph == nullptr || capture.status() == CaptureStatus::kInvalidated) return Status::kStreamCaptureInvalidated;
   Node* node = nullptr;
   const Status status = graph->add(std::move(params), nodes_behind(capture, stream.slot()), &node);
+  if (status == Status::kSuccess) capture.set_behind(stream.slot(), {node->id()});
+  return status;
+}
+
+// HIP, "HIP graphs": what is given to a stream that captures is not done but defined as nodes; CUDA's guide: a launch
+// becomes a child graph node. It holds what the executable graph holds now.
+Status Runtime::capture_launch(Capture& capture, const Stream& stream, const GraphExec& exec) {
+  Graph* graph = find_graph(capture.graph());
+  if (graph == nullptr || capture.status() == CaptureStatus::kInvalidated) return Status::kStreamCaptureInvalidated;
+  Graph child(objects_, memory_);
+  if (const Status status = rebuild(exec.inspect(), objects_, memory_, &child); status != Status::kSuccess) {
+    return status;
+  }
+  Node* node = nullptr;
+  const Status status = graph->add_child(child, nodes_behind(capture, stream.slot()), &node);
   if (status == Status::kSuccess) capture.set_behind(stream.slot(), {node->id()});
   return status;
 }

@@ -8,7 +8,8 @@
 // Sources: HIP's header documentation of hipStreamBeginCapture and its neighbours; CUDA's programming guide, "Creating
 // a Graph Using Stream Capture"; catch/unit/graph: hipStreamBeginCapture*.cc, hipStreamEndCapture.cc.
 //
-// Not modelled: captures of graph launches, of allocations and of frees (kStreamCaptureUnsupported).
+// A graph launch becomes a child graph node. Not modelled: captures of allocations and of frees
+// (kStreamCaptureUnsupported).
 #pragma once
 
 #include <cstdint>

@@ -19,6 +19,15 @@ void Runtime::run_step(const NodeParams& params, ObjectId node, const Operation&
   if (log != nullptr) log->normalise();
 }
 
+namespace {
+
+bool does_nothing(const NodeParams& params) {
+  const NodeType type = type_of(params);
+  return type == NodeType::kEmpty || type == NodeType::kEventRecord || type == NodeType::kEventWait;
+}
+
+}  // namespace
+
 void Runtime::run_graph(const Operation& operation, const Plan& plan, Ran* ran) {
   const PlanStructure& structure = *plan.structure;
   if (options_.detect_races) {
@@ -30,21 +39,28 @@ void Runtime::run_graph(const Operation& operation, const Plan& plan, Ran* ran) 
   if (options_.schedule_seed != 0) drawn = topological_order(structure.dependencies, structure.dependents, &random_);
   for (const StepIndex index : options_.schedule_seed != 0 ? drawn : structure.stable_order) {
     const Step& step = plan.steps[index];
-    if (!step.enabled || step.params.index() == 0) continue;
-    run_step(step.params, step.origin, operation, ran, index);
+    objects_.visit();
+    if (!step.enabled || does_nothing(step.params)) continue;
+    const NodeType type = type_of(step.params);
+    if (type == NodeType::kAllocate || type == NodeType::kFree) {
+      run_memory_step(step.params, step.origin, operation, ran, index);
+    } else {
+      run_step(step.params, step.origin, operation, ran, index);
+    }
     if (fault_) return;
   }
   if (options_.detect_races) check_races_in_graph(plan, *ran);
 }
 
 void Runtime::run(Operation& operation) {
-  Ran ran{operation.number, operation.stream, operation.position, std::move(operation.before), {}, {}};
+  Ran ran{operation.number, operation.stream, operation.position, std::move(operation.before), {}, {}, {}};
   if (const auto* params = std::get_if<NodeParams>(&operation.work)) {
     if (params->index() == 0) return;  // a marker
     ran.nodes.assign(1, 0);
     ran.logs.resize(1);
     run_step(*params, 0, operation, &ran, 0);
   } else if (const auto* launch = std::get_if<GraphLaunch>(&operation.work)) {
+    ran.events = launch->events;
     run_graph(operation, *launch->plan, &ran);
   } else {
     run_free(operation, std::get<FreeMemory>(operation.work).address, &ran);
@@ -113,9 +129,10 @@ void Runtime::check_races_in_graph(const Plan& plan, const Ran& ran) {
 // comes later was pushed later: the other direction cannot be.
 void Runtime::check_races_between_streams(const Ran& ran) {
   for (const Ran& other : ran_) {
-    if (other.position <= ran.before.at(other.stream)) continue;
+    if (ran.events == nullptr && other.position <= ran.before.at(other.stream)) continue;
     for (std::size_t i = 0; i < other.logs.size(); ++i) {
       for (std::size_t j = 0; j < ran.logs.size(); ++j) {
+        if (other.position_of(i) <= ran.before_of(j).at(other.stream)) continue;
         const AccessLog pair[] = {other.logs[i], ran.logs[j]};
         for (const Conflict& c : find_conflicts(pair, [](std::uint32_t, std::uint32_t) { return false; })) {
           report({{other.nodes[i], other.number, c.a_wrote}, {ran.nodes[j], ran.number, c.b_wrote}, c.bytes});

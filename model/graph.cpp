@@ -14,6 +14,7 @@ Graph::Graph(ObjectTable& objects, const AddressSpace& space, Node* parent)
     : objects_(objects), space_(space), parent_(parent), id_(objects.add(ObjectKind::kGraph, this)) {}
 
 Graph::~Graph() {
+  objects_.visit(nodes_.size());
   for (const auto& node : nodes_) objects_.remove(node->id_);
   objects_.remove(id_);
 }
@@ -48,6 +49,7 @@ Node& Graph::append(NodeParams params, std::span<Node* const> dependencies) {
   node->params_ = std::move(params);
   node->graph_ = this;
   node->index_ = static_cast<std::uint32_t>(nodes_.size());
+  objects_.visit(1 + dependencies.size());
   node->id_ = objects_.add(ObjectKind::kNode, node.get());
   nodes_.push_back(std::move(node));
   boost::add_vertex(topology_);
@@ -59,12 +61,16 @@ Status Graph::add(NodeParams params, std::span<Node* const> dependencies, Node**
   assert(type_of(params) != NodeType::kChild && "add_child");
   if (const Status status = check_dependencies(dependencies); status != Status::kSuccess) return status;
   if (const Status status = validate(params, space_); status != Status::kSuccess) return status;
+  if (auto* kernel = std::get_if<KernelParams>(&params); kernel != nullptr && kernel->shape.cooperative) {
+    kernel->attributes.cooperative = 1;  // launched so, and captured
+  }
   *out = &append(std::move(params), dependencies);
   return Status::kSuccess;
 }
 
 Status Graph::add_child(const Graph& child, std::span<Node* const> dependencies, Node** out) {
   if (const Status status = check_dependencies(dependencies); status != Status::kSuccess) return status;
+  if (child.has_memory_nodes()) return Status::kNotSupported;
   if (depth() + 1 + child.height() > kMaxChildDepth) return Status::kInvalidValue;
   std::unique_ptr<Graph> clone = child.clone();
   Node& node = append(ChildParams{}, dependencies);
@@ -78,9 +84,23 @@ Status Graph::set_params(Node& node, NodeParams params) {
   assert(node.graph_ == this);
   if (node.type() != type_of(params) || node.type() == NodeType::kChild) return Status::kInvalidValue;
   if (const Status status = validate(params, space_); status != Status::kSuccess) return status;
+  keep_attributes(node.params_, &params);
   node.params_ = std::move(params);
   node.attachment_.reset();
   return Status::kSuccess;
+}
+
+void Graph::set_attributes(Node& node, const KernelAttributes& attributes) {
+  assert(node.graph_ == this && node.type() == NodeType::kKernel);
+  auto& kernel = std::get<KernelParams>(node.params_);
+  kernel.attributes = attributes;
+  kernel.shape.cooperative = attributes.cooperative != 0;
+}
+
+bool Graph::has_memory_nodes() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+    return node->type() == NodeType::kAllocate || node->type() == NodeType::kFree;
+  });
 }
 
 void Graph::remove(Node& node) {
@@ -118,6 +138,7 @@ Status Graph::add_edges(std::span<Node* const> from, std::span<Node* const> to) 
 
 Status Graph::remove_edges(std::span<Node* const> from, std::span<Node* const> to) {
   if (const Status status = check_pairs(from, to, true); status != Status::kSuccess) return status;
+  if (!from.empty() && has_memory_nodes()) return Status::kNotSupported;
   for (std::size_t i = 0; i < from.size(); ++i) boost::remove_edge(from[i]->index_, to[i]->index_, topology_);
   return Status::kSuccess;
 }
@@ -133,14 +154,18 @@ std::vector<std::pair<Node*, Node*>> Graph::edges() const {
 std::vector<Node*> Graph::dependencies(const Node& node) const {
   std::vector<Node*> all;
   const auto [begin, end] = boost::in_edges(node.index_, topology_);
+  objects_.visit();
   for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::source(*edge, topology_)].get());
+  objects_.visit(all.size());
   return all;
 }
 
 std::vector<Node*> Graph::dependents(const Node& node) const {
   std::vector<Node*> all;
   const auto [begin, end] = boost::out_edges(node.index_, topology_);
+  objects_.visit();
   for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::target(*edge, topology_)].get());
+  objects_.visit(all.size());
   return all;
 }
 
@@ -173,6 +198,7 @@ std::unique_ptr<Graph> Graph::clone(Node* parent) const {
     if (node->child_) twin.child_ = node->child_->clone(&twin);
   }
   copy->topology_ = topology_;
+  copy->user_references_ = user_references_;
   return copy;
 }
 

@@ -16,6 +16,7 @@
 
 #include "model/object.h"
 #include "model/params.h"
+#include "model/user_object.h"
 
 namespace model {
 
@@ -72,7 +73,8 @@ class Graph {
   // The child graph is cloned as it is now, so a graph may even be added to itself. Deeper nesting than kMaxChildDepth
   // is kInvalidValue.
   Status add_child(const Graph& child, std::span<Node* const> dependencies, Node** out);
-  Status set_params(Node& node, NodeParams params);  // same type, valid, else kInvalidValue
+  Status set_params(Node& node, NodeParams params);                     // same type, valid, else kInvalidValue
+  void set_attributes(Node& node, const KernelAttributes& attributes);  // of a kernel node
   // Removes the node and its edges (hipGraphDestroyNode).
   void remove(Node& node);
 
@@ -87,9 +89,16 @@ class Graph {
   [[nodiscard]] std::vector<Node*> dependents(const Node& node) const;
   [[nodiscard]] std::vector<Node*> roots() const;
   [[nodiscard]] bool acyclic() const;  // this level
-  [[nodiscard]] int height() const;    // 0 without child graphs
-  [[nodiscard]] int depth() const;     // 0 for a graph that is no child
+  // HIP lets such a graph be neither cloned nor a child, lose no nodes or edges and have one executable graph at a
+  // time; cloning and removing nodes is for the caller to refuse.
+  [[nodiscard]] bool has_memory_nodes() const;
+  [[nodiscard]] int height() const;  // 0 without child graphs
+  [[nodiscard]] int depth() const;   // 0 for a graph that is no child
   [[nodiscard]] const Topology& topology() const { return topology_; }
+
+  // User objects that it keeps alive, for as long as it lives.
+  [[nodiscard]] UserReferences& user_references() { return user_references_; }
+  [[nodiscard]] const UserReferences& user_references() const { return user_references_; }
 
   // A copy of everything, child graphs too; its nodes know what they were cloned from.
   [[nodiscard]] std::unique_ptr<Graph> clone(Node* parent = nullptr) const;
@@ -109,6 +118,7 @@ class Graph {
   ObjectId cloned_from_ = 0;
   std::vector<std::unique_ptr<Node>> nodes_;
   Topology topology_;
+  UserReferences user_references_;
 };
 
 // White box, for properties: what a graph or an executable graph holds, in order of insertion.

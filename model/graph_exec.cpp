@@ -13,6 +13,17 @@
 
 namespace model {
 
+namespace {
+
+void collect(const Graph& graph, UserReferences* references) {
+  references->add(graph.user_references());
+  for (const auto& node : graph.nodes()) {
+    if (node->child() != nullptr) collect(*node->child(), references);
+  }
+}
+
+}  // namespace
+
 GraphExec::GraphExec(ObjectTable& objects, const AddressSpace& space)
     : objects_(objects),
       space_(space),
@@ -20,11 +31,13 @@ GraphExec::GraphExec(ObjectTable& objects, const AddressSpace& space)
       plan_(std::make_shared<Plan>()) {}
 
 GraphExec::~GraphExec() {
+  objects_.visit(nodes_.size());
   objects_.remove(id_);
 }
 
 StepIndex GraphExec::add_step(NodeParams params, ObjectId origin, PlanStructure* structure) {
   Step& step = plan_->steps.emplace_back();
+  objects_.visit();
   step.params = std::move(params);
   step.origin = origin;
   structure->dependencies.emplace_back();
@@ -64,9 +77,11 @@ std::vector<GraphExec::ExecNode> GraphExec::flatten(const Graph& graph, PlanStru
 }
 
 Status GraphExec::instantiate(ObjectTable& objects, const AddressSpace& space, const Graph& graph,
-                              std::unique_ptr<GraphExec>* out) {
+                              std::unique_ptr<GraphExec>* out, std::uint64_t flags) {
   std::unique_ptr<GraphExec> exec(new GraphExec(objects, space));
+  exec->flags_ = flags;
   auto structure = std::make_shared<PlanStructure>();
+  exec->source_ = graph.id();
   exec->nodes_ = exec->flatten(graph, structure.get());
   assert(std::is_sorted(exec->nodes_.begin(), exec->nodes_.end(),
                         [](const ExecNode& a, const ExecNode& b) { return a.origin < b.origin; }));
@@ -74,7 +89,13 @@ Status GraphExec::instantiate(ObjectTable& objects, const AddressSpace& space, c
   // Unit_hipGraphInstantiate: a cycle, in a child too, is an error at instantiation.
   if (structure->stable_order.size() != exec->plan_->steps.size()) return Status::kInvalidValue;
   structure->reachability = Reachability(structure->dependencies, structure->stable_order);
+  for (const StepIndex step : structure->stable_order) {
+    const NodeType type = type_of(exec->plan_->steps[step].params);
+    if (type == NodeType::kEventRecord || type == NodeType::kEventWait) structure->event_steps.push_back(step);
+    if (type == NodeType::kAllocate || type == NodeType::kFree) structure->memory_steps.push_back(step);
+  }
   exec->plan_->structure = std::move(structure);
+  exec->hold_user_objects(graph);
   *out = std::move(exec);
   return Status::kSuccess;
 }
@@ -95,6 +116,10 @@ Plan& GraphExec::writable() {
 Status GraphExec::change_allowed(const NodeParams& from, const NodeParams& to) const {
   if (type_of(from) != type_of(to)) return Status::kInvalidValue;
   if (const Status status = validate(to, space_); status != Status::kSuccess) return status;
+  // A memory node's range is its own for good.
+  if (type_of(from) == NodeType::kAllocate || type_of(from) == NodeType::kFree) {
+    return from == to ? Status::kSuccess : Status::kNotSupported;
+  }
   if (type_of(from) == NodeType::kCopy) {
     const auto& old_copy = std::get<CopyParams>(from);
     const auto& new_copy = std::get<CopyParams>(to);
@@ -111,8 +136,8 @@ Status GraphExec::change_allowed(const NodeParams& from, const NodeParams& to) c
       return Status::kInvalidValue;
     }
     // CUDA, and the test with two devices: the memory has to stay on its device.
-    const Allocation* old_memory = space_.find(old_set.dst);
-    const Allocation* new_memory = space_.find(new_set.dst);
+    const Allocation* old_memory = space_.find_or_promised(old_set.dst);
+    const Allocation* new_memory = space_.find_or_promised(new_set.dst);
     if (old_memory != nullptr && new_memory != nullptr && old_memory->device != new_memory->device) {
       return Status::kInvalidValue;
     }
@@ -126,6 +151,7 @@ Status GraphExec::set_params(ObjectId node, NodeParams params) {
   if (const Status status = change_allowed(plan_->steps[exec->entry].params, params); status != Status::kSuccess) {
     return status;
   }
+  keep_attributes(plan_->steps[exec->entry].params, &params);
   writable().steps[exec->entry].params = std::move(params);
   return Status::kSuccess;
 }
@@ -151,6 +177,7 @@ UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph
     }
     const Status allowed = change_allowed(plan_->steps[exec.entry].params, node->params());
     if (allowed == Status::kInvalidDeviceFunction) return refuse(UpdateResult::kUnsupportedFunctionChange, node.get());
+    if (allowed == Status::kNotSupported) return refuse(UpdateResult::kNotSupported, node.get());
     if (allowed != Status::kSuccess) return refuse(UpdateResult::kParametersChanged, node.get());
     changes->push_back({exec.entry, node.get()});
   }
@@ -159,13 +186,30 @@ UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph
 
 void GraphExec::apply(const std::vector<Change>& changes) {
   Plan& plan = writable();
+  objects_.visit(changes.size());
   for (const Change& change : changes) plan.steps[change.step].params = change.to->params();
+}
+
+// In place of what it held for another graph.
+void GraphExec::hold_user_objects(const Graph& graph) {
+  std::map<std::size_t, UserReferences> held;
+  if (!graph.user_references().empty()) held[0] = graph.user_references();
+  for (const auto& node : graph.nodes()) {
+    if (node->child() == nullptr) continue;
+    UserReferences references;
+    collect(*node->child(), &references);
+    if (!references.empty()) held[node->index() + 1] = std::move(references);
+  }
+  if (!held.empty() || !plan_->user_references.empty()) writable().user_references = std::move(held);
 }
 
 UpdateOutcome GraphExec::update(const Graph& graph) {
   std::vector<Change> changes;
   const UpdateOutcome outcome = compare(nodes_, graph, &changes);
-  if (outcome.status == Status::kSuccess) apply(changes);
+  if (outcome.status == Status::kSuccess) {
+    apply(changes);
+    hold_user_objects(graph);
+  }
   return outcome;
 }
 
@@ -180,6 +224,10 @@ Status GraphExec::set_child(ObjectId node, const Graph& child) {
     return shape ? Status::kUnknown : Status::kInvalidValue;
   }
   apply(changes);
+  UserReferences references;
+  collect(child, &references);
+  const auto index = static_cast<std::size_t>(exec - nodes_.data());
+  writable().user_references[index + 1] = std::move(references);
   return Status::kSuccess;
 }
 

@@ -25,16 +25,19 @@ struct UpdateOutcome {
   const Node* error_node = nullptr;  // of the graph given, or null
 };
 
+inline constexpr std::uint64_t kAutoFreeOnLaunch = 1;  // hipGraphInstantiateFlagAutoFreeOnLaunch
+
 class GraphExec {
  public:
   // kInvalidValue when the graph, or a child of it, has a cycle.
   static Status instantiate(ObjectTable& objects, const AddressSpace& space, const Graph& graph,
-                            std::unique_ptr<GraphExec>* out);
+                            std::unique_ptr<GraphExec>* out, std::uint64_t flags = 0);
   GraphExec(const GraphExec&) = delete;
   GraphExec& operator=(const GraphExec&) = delete;
   ~GraphExec();
 
   [[nodiscard]] ObjectId id() const { return id_; }
+  [[nodiscard]] std::uint64_t flags() const { return flags_; }  // hipGraphInstantiateFlags, as given
 
   // kInvalidValue: no such node at the top level, another type, not valid, or a change that is not allowed.
   Status set_params(ObjectId node, NodeParams params);
@@ -52,6 +55,10 @@ class GraphExec {
 
   // What a launch made now runs. Stays as it is.
   [[nodiscard]] std::shared_ptr<const Plan> plan() const { return plan_; }
+
+  [[nodiscard]] ObjectId source() const { return source_; }  // the graph it was instantiated from
+  // A launch frees first what earlier ones allocated and nobody freed.
+  [[nodiscard]] bool auto_free() const { return (flags_ & kAutoFreeOnLaunch) != 0; }
 
   // Launches of one executable graph are ordered: what the next one comes after.
   [[nodiscard]] const Clock& last_launch() const { return last_launch_; }
@@ -81,12 +88,15 @@ class GraphExec {
   [[nodiscard]] UpdateOutcome compare(const std::vector<ExecNode>& level, const Graph& graph,
                                       std::vector<Change>* changes) const;
   void apply(const std::vector<Change>& changes);
+  void hold_user_objects(const Graph& graph);
   [[nodiscard]] std::vector<NodeView> inspect(const std::vector<ExecNode>& level) const;
   Plan& writable();
 
   ObjectTable& objects_;
   const AddressSpace& space_;
   ObjectId id_;
+  std::uint64_t flags_ = 0;
+  ObjectId source_ = 0;
   std::vector<ExecNode> nodes_;
   std::shared_ptr<Plan> plan_;
   Clock last_launch_;

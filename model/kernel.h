@@ -98,6 +98,7 @@ class MemoryAccess {
   [[nodiscard]] Stretch reach(Address address, std::size_t size, bool write);
   void touched(Address begin, std::size_t size, bool write);
   [[nodiscard]] bool logs() const { return log_ != nullptr; }
+  [[nodiscard]] const AddressSpace& space() const { return space_; }
 
   // Brings the log up to date.
   void finish();

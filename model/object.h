@@ -15,7 +15,18 @@ namespace model {
 using ObjectId = std::uint32_t;  // 0: none
 inline constexpr ObjectId kMaxObjects = 1u << 30;
 
-enum class ObjectKind : std::uint8_t { kNone, kGraph, kNode, kGraphExec, kStream, kEvent, kModule, kFunction };
+enum class ObjectKind : std::uint8_t {
+  kNone,
+  kGraph,
+  kNode,
+  kGraphExec,
+  kStream,
+  kEvent,
+  kModule,
+  kFunction,
+  kUserObject
+};
+inline constexpr std::size_t kObjectKinds = static_cast<std::size_t>(ObjectKind::kUserObject) + 1;
 
 class ObjectTable {
  public:
@@ -36,6 +47,10 @@ class ObjectTable {
   [[nodiscard]] void* find(ObjectKind kind, std::uint64_t id) const {
     return id < entries_.size() && entries_[id].kind == kind ? entries_[id].object : nullptr;
   }
+  // Nodes and edges that calls visit are counted here, so that growth can be measured without a clock.
+  void visit(std::uint64_t count = 1) { visited_ += count; }
+  [[nodiscard]] std::uint64_t visited() const { return visited_; }
+
   [[nodiscard]] std::size_t live(ObjectKind kind) const { return live_[static_cast<std::size_t>(kind)]; }
   // Forgets every id. Only when no object is left: ids start over.
   void clear() {
@@ -48,8 +63,9 @@ class ObjectTable {
     ObjectKind kind = ObjectKind::kNone;
     void* object = nullptr;
   };
+  std::uint64_t visited_ = 0;
   std::vector<Entry> entries_;
-  std::size_t live_[8] = {};
+  std::size_t live_[kObjectKinds] = {};
 };
 
 }  // namespace model

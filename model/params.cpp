@@ -53,12 +53,12 @@ std::size_t reach(const Side& side, const Extent& extent) {
 
 // "memory object" in clr: memory that the runtime handed out, device or pinned or managed.
 const Allocation* known(const AddressSpace& space, Address address) {
-  const Allocation* found = space.find(address);
+  const Allocation* found = space.find_or_promised(address);
   return found != nullptr && found->kind != MemoryKind::kPageable ? found : nullptr;
 }
 
 bool leaves_allocation(const AddressSpace& space, Address base, std::size_t bytes) {
-  const Allocation* found = space.find(base);
+  const Allocation* found = space.find_or_promised(base);
   return found != nullptr && bytes > found->size - (base - found->base);
 }
 
@@ -71,7 +71,7 @@ bool is_copy_kind(CopyKind kind) {
 // memory (Memcpy1DHostToHostShell), and expects hipErrorInvalidValue where pageable memory is called the device's.
 bool kind_fits(const AddressSpace& space, const CopyParams& copy) {
   const auto host_reaches = [&space](Address address) {
-    const Allocation* found = space.find(address);
+    const Allocation* found = space.find_or_promised(address);
     return found == nullptr || found->kind != MemoryKind::kDevice;
   };
   const auto device_reaches = [&space](Address address) { return known(space, address) != nullptr; };
@@ -141,9 +141,10 @@ Status validate(const KernelParams& kernel) {
     return Status::kInvalidValue;
   }
   if (block.x > kMaxThreadsPerBlock || block.y > kMaxThreadsPerBlock || block.z > kMaxThreadsPerBlock ||
-      std::uint64_t{block.x} * block.y * block.z > kMaxThreadsPerBlock || shared_bytes > kMaxSharedBytes) {
-    return Status::kInvalidValue;
+      std::uint64_t{block.x} * block.y * block.z > kMaxThreadsPerBlock) {
+    return Status::kInvalidConfiguration;  // HIP's page "HIP API 7.0 changes", kernel launch APIs
   }
+  if (shared_bytes > kMaxSharedBytes) return Status::kInvalidValue;
   // ihipGraphAddKernelNode: "globalWorkSize > UINT32_MAX" is hipErrorInvalidConfiguration.
   constexpr std::uint64_t kMaxWorkItems = std::numeric_limits<std::uint32_t>::max();
   if (std::uint64_t{grid.x} * block.x > kMaxWorkItems || std::uint64_t{grid.y} * block.y > kMaxWorkItems ||
@@ -192,6 +193,46 @@ void set_rows(const MemsetParams& set, MemoryAccess& memory) {
   }
 }
 
+Status validate(const BatchParams& batch, const AddressSpace& space) {
+  if (batch.operations.empty() || batch.operations.size() > kMaxBatch) return Status::kInvalidValue;
+  for (const MemoryOperation& operation : batch.operations) {
+    if (operation.address == 0 || operation.address % operation.bytes != 0) return Status::kInvalidValue;
+    if (operation.comparison > Comparison::kNor) return Status::kInvalidValue;
+    if (leaves_allocation(space, operation.address, operation.bytes)) return Status::kInvalidValue;
+  }
+  return Status::kSuccess;
+}
+
+// The formulas of HIP's header.
+bool compares(const MemoryOperation& wait, std::uint64_t value) {
+  const std::uint64_t all = wait.bytes == 4 ? ~std::uint32_t{0} : ~std::uint64_t{0};
+  const std::uint64_t masked = value & wait.mask & all;
+  switch (wait.comparison) {
+    case Comparison::kAtLeast:
+      return masked >= wait.value;
+    case Comparison::kEqual:
+      return masked == wait.value;
+    case Comparison::kAnd:
+      return (masked & wait.value) != 0;
+    case Comparison::kNor:
+      break;
+  }
+  return (~(masked | (wait.value & wait.mask)) & all) != 0;
+}
+
+// A wait that is reached and not satisfied has nobody left who could satisfy it: see Runtime::ready().
+void run_batch(const BatchParams& batch, MemoryAccess& memory) {
+  for (const MemoryOperation& operation : batch.operations) {
+    if (!operation.waits) {
+      if (operation.bytes == 4) memory.store(operation.address, static_cast<std::uint32_t>(operation.value));
+      if (operation.bytes == 8) memory.store(operation.address, operation.value);
+    } else if (!satisfied(operation, memory.space())) {
+      memory.fail(Status::kLaunchTimeOut, "waits for a value that nothing writes any more");
+      return;
+    }
+  }
+}
+
 Status run_kernel(const KernelParams& kernel, MemoryAccess& memory, std::string* why) {
   const Kernel& what = *kernel.function->kernel;
   if (kernel.function->unloaded) {
@@ -220,12 +261,30 @@ CopyParams linear_copy(Address dst, Address src, std::size_t bytes, CopyKind kin
   return copy;
 }
 
+void keep_attributes(const NodeParams& from, NodeParams* to) {
+  const auto* old = std::get_if<KernelParams>(&from);
+  auto* kernel = std::get_if<KernelParams>(to);
+  if (old == nullptr || kernel == nullptr) return;
+  kernel->attributes = old->attributes;
+  kernel->shape.cooperative = old->shape.cooperative;
+}
+
+bool satisfied(const MemoryOperation& wait, const AddressSpace& space) {
+  const std::byte* bytes = space.peek(wait.address, wait.bytes);
+  std::uint64_t value = 0;
+  if (bytes != nullptr) std::memcpy(&value, bytes, wait.bytes);
+  return bytes == nullptr || compares(wait, value);
+}
+
 bool one_dimensional(const CopyParams& copy) {
   return copy.extent.height <= 1 && copy.extent.depth <= 1;
 }
 
 std::string_view name_of(NodeType type) {
-  constexpr std::string_view kNames[] = {"empty", "kernel", "memcpy", "memset", "host", "child graph"};
+  constexpr std::string_view kNames[] = {"empty",        "kernel",     "memcpy",
+                                         "memset",       "host",       "child graph",
+                                         "event record", "event wait", "memory allocation",
+                                         "memory free",  "batch"};
   return kNames[static_cast<std::size_t>(type)];
 }
 
@@ -237,8 +296,18 @@ Status validate(const NodeParams& params, const AddressSpace& space) {
       return validate(std::get<CopyParams>(params), space);
     case NodeType::kMemset:
       return validate(std::get<MemsetParams>(params), space);
+    case NodeType::kBatch:
+      return validate(std::get<BatchParams>(params), space);
     case NodeType::kHost:
       return std::get<HostParams>(params).function == nullptr ? Status::kInvalidValue : Status::kSuccess;
+    case NodeType::kEventRecord:
+      return std::get<EventRecordParams>(params).event == 0 ? Status::kInvalidValue : Status::kSuccess;
+    case NodeType::kEventWait:
+      return std::get<EventWaitParams>(params).event == 0 ? Status::kInvalidValue : Status::kSuccess;
+    case NodeType::kAllocate:
+      return std::get<AllocateParams>(params).range == nullptr ? Status::kInvalidValue : Status::kSuccess;
+    case NodeType::kFree:
+      return std::get<FreeParams>(params).range == nullptr ? Status::kInvalidValue : Status::kSuccess;
     case NodeType::kEmpty:
     case NodeType::kChild:
       break;
@@ -258,11 +327,19 @@ Status apply(const NodeParams& params, MemoryAccess& memory, std::string* why) {
     case NodeType::kMemset:
       set_rows(std::get<MemsetParams>(params), memory);
       break;
+    case NodeType::kBatch:
+      run_batch(std::get<BatchParams>(params), memory);
+      if (memory.failure()) *why = memory.failure()->why, status = memory.failure()->status;
+      break;
     case NodeType::kHost:
       std::get<HostParams>(params).function(std::get<HostParams>(params).user_data);
       break;
     case NodeType::kEmpty:
     case NodeType::kChild:
+    case NodeType::kEventRecord:
+    case NodeType::kEventWait:
+    case NodeType::kAllocate:  // what they do is the runtime's (graph_memory.cpp)
+    case NodeType::kFree:
       break;
   }
   memory.finish();

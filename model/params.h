@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,10 +19,28 @@ struct EmptyParams {
   bool operator==(const EmptyParams&) const = default;
 };
 
+// hipKernelNodeAttrValue: kept and handed out again. LaunchShape::cooperative is what a kernel sees of them.
+struct AccessWindow {
+  Address base = 0;
+  std::size_t bytes = 0;
+  float hit_ratio = 0;
+  int hit = 0, miss = 0;  // hipAccessProperty
+  bool operator==(const AccessWindow&) const = default;
+};
+struct KernelAttributes {
+  AccessWindow window;
+  int cooperative = 0;
+  int priority = 0;
+  int sync_domain = 0;
+  unsigned char sync_domain_default = 0, sync_domain_remote = 0;
+  bool operator==(const KernelAttributes&) const = default;
+};
+
 struct KernelParams {
   KernelRef function;
   LaunchShape shape;
   std::vector<std::byte> arguments;  // packed, exactly signature.argument_bytes
+  KernelAttributes attributes = {};  // setting parameters leaves them as they are
   bool operator==(const KernelParams&) const = default;
 };
 
@@ -83,10 +102,66 @@ struct ChildParams {
   bool operator==(const ChildParams&) const = default;
 };
 
-using NodeParams = std::variant<EmptyParams, KernelParams, CopyParams, MemsetParams, HostParams, ChildParams>;
+// An event by its id; event_order.h says what it means in a launch.
+struct EventRecordParams {
+  ObjectId event = 0;
+  bool operator==(const EventRecordParams&) const = default;
+};
+struct EventWaitParams {
+  ObjectId event = 0;
+  bool operator==(const EventWaitParams&) const = default;
+};
+
+// Memory nodes; graph_memory.cpp says what they do. The range is the node's from the moment it is added.
+struct MemoryAccessRight {
+  int device = 0;
+  int flags = 0;  // hipMemAccessFlags
+  bool operator==(const MemoryAccessRight&) const = default;
+};
+struct AllocateParams {
+  std::shared_ptr<Reservation> range;
+  std::vector<MemoryAccessRight> rights;  // kept for whoever asks: every device reaches every allocation
+  bool operator==(const AllocateParams&) const = default;
+};
+struct FreeParams {
+  std::shared_ptr<Reservation> range;
+  bool operator==(const FreeParams&) const = default;
+};
+
+// Stream memory operations, in order: a value is written, or waited for (hipStreamBatchMemOp).
+inline constexpr std::size_t kMaxBatch = 255;                                            // "must be less than 256"
+enum class Comparison : std::uint32_t { kAtLeast = 0, kEqual = 1, kAnd = 2, kNor = 3 };  // hipStreamWaitValue*
+struct MemoryOperation {
+  bool waits = false;
+  std::uint32_t bytes = 4;  // 4 or 8
+  Address address = 0;
+  std::uint64_t value = 0;
+  std::uint64_t mask = ~std::uint64_t{0};  // of a wait
+  Comparison comparison = Comparison::kAtLeast;
+  bool operator==(const MemoryOperation&) const = default;
+};
+struct BatchParams {
+  std::vector<MemoryOperation> operations;
+  bool operator==(const BatchParams&) const = default;
+};
+
+using NodeParams = std::variant<EmptyParams, KernelParams, CopyParams, MemsetParams, HostParams, ChildParams,
+                                EventRecordParams, EventWaitParams, AllocateParams, FreeParams, BatchParams>;
 
 // In the order of NodeParams.
-enum class NodeType : std::uint8_t { kEmpty, kKernel, kCopy, kMemset, kHost, kChild };
+enum class NodeType : std::uint8_t {
+  kEmpty,
+  kKernel,
+  kCopy,
+  kMemset,
+  kHost,
+  kChild,
+  kEventRecord,
+  kEventWait,
+  kAllocate,
+  kFree,
+  kBatch
+};
 [[nodiscard]] inline NodeType type_of(const NodeParams& params) {
   return static_cast<NodeType>(params.index());
 }
@@ -97,11 +172,18 @@ enum class NodeType : std::uint8_t { kEmpty, kKernel, kCopy, kMemset, kHost, kCh
 // rules and their sources are in the .cpp.
 [[nodiscard]] Status validate(const NodeParams& params, const AddressSpace& space);
 
+// What setting a kernel node's parameters does not change: its attributes. Nothing for other types.
+void keep_attributes(const NodeParams& from, NodeParams* to);
+
+// Whether what a wait waits for is there. Memory that is not counts as satisfied: the operation then finds that out.
+[[nodiscard]] bool satisfied(const MemoryOperation& wait, const AddressSpace& space);
+
 // Whether a copy moves one row only; its 1D form and a 3D form of one row are interchangeable.
 [[nodiscard]] bool one_dimensional(const CopyParams& copy);
 
-// Runs one operation on memory: copies, memsets and kernels through `memory`, host functions directly. Empty and child
-// do nothing. kIllegalAddress when an access was (`memory.bad()`); another status when it cannot be run: `why` says it.
+// Runs one operation on memory: copies, memsets and kernels through `memory`, host functions directly. Empty, child and
+// event nodes do nothing. kIllegalAddress when an access was (`memory.bad()`); another status when it cannot be run:
+// `why` says it.
 Status apply(const NodeParams& params, MemoryAccess& memory, std::string* why);
 
 }  // namespace model

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -41,6 +42,8 @@ struct PlanStructure {
   std::vector<std::vector<StepIndex>> dependents;
   std::vector<StepIndex> stable_order;  // the legal order that takes the lowest ready index first
   Reachability reachability;
+  std::vector<StepIndex> event_steps;   // event record and wait nodes, in stable order
+  std::vector<StepIndex> memory_steps;  // memory allocation and free nodes, likewise
 };
 
 struct Step {
@@ -52,6 +55,8 @@ struct Step {
 struct Plan {
   std::shared_ptr<const PlanStructure> structure;
   std::vector<Step> steps;
+  // Of the graph itself (0), and of each child graph of the top level with all that is in it (its node's index + 1).
+  std::map<std::size_t, UserReferences> user_references;
 };
 
 // The lowest-index-first order (seed 0), or a legal order drawn from `random`. Empty when there is a cycle.

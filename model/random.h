@@ -9,7 +9,11 @@ namespace model {
 
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
+  // A seed with this bit does not draw but counts: the choices are the digits of the rest of it, each in the base of
+  // its bound. Counting from 0 up to the product of the bounds makes every sequence of choices.
+  static constexpr std::uint64_t kCounting = std::uint64_t{1} << 63;
+
+  explicit Random(std::uint64_t seed) : state_(seed & ~kCounting), counting_((seed & kCounting) != 0) {}
   std::uint64_t next() {
     state_ += 0x9e3779b97f4a7c15;
     std::uint64_t z = state_;
@@ -20,11 +24,17 @@ class Random {
   // In [0, bound). The bias of a remainder does not matter here.
   std::size_t below(std::size_t bound) {
     assert(bound > 0);
+    if (counting_) {
+      const std::uint64_t digit = state_ % bound;
+      state_ /= bound;
+      return static_cast<std::size_t>(digit);
+    }
     return static_cast<std::size_t>(next() % bound);
   }
 
  private:
   std::uint64_t state_;
+  bool counting_;
 };
 
 }  // namespace model

@@ -40,6 +40,7 @@ void Runtime::start() {
 void Runtime::drop_everything() {
   // Finishing is part of the contract; a fault on the way is in fault() until the reset is done and nobody asks later.
   (void)synchronize_device();
+  user_objects_.abandon();
   captures_.clear();
   graphs_.clear();
   execs_.clear();
@@ -73,6 +74,7 @@ Stream& Runtime::null_stream(int device) {
 
 // hipFree: "This API performs an implicit hipDeviceSynchronize() call."
 Status Runtime::free(Address base) {
+  if (Reservation* range = memory_.find_reservation(base)) return free_reserved(*range, base);
   const Allocation* found = memory_.find(base);
   if (found == nullptr || found->base != base) return Status::kInvalidValue;
   const Status synchronized = synchronize_device();
@@ -96,9 +98,13 @@ Status Runtime::destroy_graph(Graph& graph) {
   return Status::kSuccess;
 }
 
-Status Runtime::instantiate(const Graph& graph, GraphExec** out) {
+Status Runtime::instantiate(const Graph& graph, GraphExec** out, std::uint64_t flags) {
+  // Unit_hipGraphAddMemAllocNode_Negative_NotSupported: "More than one instantation of the graph exists".
+  const auto of_this = [&graph](const auto& other) { return other->source() == graph.id(); };
+  if (graph.has_memory_nodes() && std::any_of(execs_.begin(), execs_.end(), of_this)) return Status::kNotSupported;
   std::unique_ptr<GraphExec> exec;
-  if (const Status status = GraphExec::instantiate(objects_, memory_, graph, &exec); status != Status::kSuccess) {
+  if (const Status status = GraphExec::instantiate(objects_, memory_, graph, &exec, flags);
+      status != Status::kSuccess) {
     return status;
   }
   *out = exec.get();
@@ -184,7 +190,8 @@ LiveHandles Runtime::live_handles() const {
           .events = events_.size(),
           .modules = modules_.size(),
           .allocations = memory_.live().size(),
-          .bytes = memory_.live_bytes()};
+          .bytes = memory_.live_bytes(),
+          .user_objects = user_objects_.live()};
 }
 
 std::size_t Runtime::pending() const {

@@ -52,7 +52,8 @@ struct Fault {
 };
 
 struct LiveHandles {
-  std::size_t graphs = 0, nodes = 0, graph_execs = 0, streams = 0, events = 0, modules = 0, allocations = 0, bytes = 0;
+  std::size_t graphs = 0, nodes = 0, graph_execs = 0, streams = 0, events = 0, modules = 0, allocations = 0, bytes = 0,
+              user_objects = 0;
   bool operator==(const LiveHandles&) const = default;
 };
 
@@ -76,7 +77,7 @@ class Runtime {
   Graph& create_graph();
   Graph& clone_graph(const Graph& graph);
   Status destroy_graph(Graph& graph);
-  Status instantiate(const Graph& graph, GraphExec** out);
+  Status instantiate(const Graph& graph, GraphExec** out, std::uint64_t flags = 0);
   void destroy_exec(GraphExec& exec);
   Stream& create_stream(unsigned flags, int priority, int device);
   Status destroy_stream(Stream& stream);  // finishes its work first; the null stream is kInvalidHandle
@@ -91,6 +92,7 @@ class Runtime {
   [[nodiscard]] Event* find_event(std::uint64_t id) const;
   [[nodiscard]] Module* find_module(std::uint64_t id) const;
   [[nodiscard]] Function* find_function(std::uint64_t id) const;
+  [[nodiscard]] UserObjects& user_objects() { return user_objects_; }
   [[nodiscard]] Stream& null_stream(int device = 0);  // legacy: one a device, ordered with its blocking streams
 
   // Work. Everything is validated and copied now and runs later.
@@ -136,6 +138,9 @@ class Runtime {
   [[nodiscard]] std::uint64_t races_seen() const { return races_seen_; }
   [[nodiscard]] std::uint64_t unchecked_launches() const { return unchecked_launches_; }  // too large for the detector
   [[nodiscard]] LiveHandles live_handles() const;
+  // How many nodes and edges calls have visited; whoever is called counts itself (ObjectTable).
+  [[nodiscard]] std::uint64_t visited() const { return objects_.visited(); }
+  void visit() { objects_.visit(); }
   [[nodiscard]] std::size_t pending() const;
   // A host function is running: HIP forbids calls from inside it.
   [[nodiscard]] bool in_host_function() const { return in_host_function_; }
@@ -155,11 +160,18 @@ class Runtime {
     Clock before;
     std::vector<ObjectId> nodes;  // whose logs follow: one entry of 0 for an operation that is no graph's
     std::vector<AccessLog> logs;  // normalised
+    std::shared_ptr<const EventOrder> events = {};  // of a launch with event nodes
+    // Where log i stands in its stream, and what came before it.
+    [[nodiscard]] std::uint64_t position_of(std::size_t i) const {
+      return events == nullptr ? position : position - events->positions() + 1 + events->group(i);
+    }
+    [[nodiscard]] const Clock& before_of(std::size_t i) const { return events == nullptr ? before : events->before(i); }
   };
 
   Status route(const Stream& stream, Capture** capture);
   Status refuse_captured(const Event& event);
   Status add_captured(Capture& capture, const Stream& stream, NodeParams params);
+  Status capture_launch(Capture& capture, const Stream& stream, const GraphExec& exec);
   Status wait_captured(Capture* capture, const Stream& stream, const Event& event);
   [[nodiscard]] std::vector<Node*> nodes_behind(const Capture& capture, StreamSlot stream) const;
   [[nodiscard]] bool all_joined(const Capture& capture, const Graph& graph) const;
@@ -167,13 +179,25 @@ class Runtime {
   void leave_capture(const Stream& stream);
   void start();
   void drop_everything();
-  Status push(Stream& stream, Work work, const Clock* also_after);
+  [[nodiscard]] Clock comes_before(const Stream& stream, const Clock* also_after);
+  Status push(Stream& stream, Work work, const Clock* also_after, std::uint64_t positions = 1);
+  [[nodiscard]] Status check_promises(const GraphExec& exec) const;
+  Status free_promised(const GraphExec& exec, Stream& stream);
+  static void make_promises(const Plan& plan);
+  Status free_reserved(Reservation& range, Address base);
+  void run_memory_step(const NodeParams& params, ObjectId node, const Operation& operation, Ran* ran, std::size_t slot);
+  Status launch_plan(GraphExec& exec, Stream& stream);
+  Status launch_with_events(GraphExec& exec, Stream& stream);
+  void record_events(const EventOrder& order, const Plan& plan, StreamSlot stream, std::uint64_t first);
+  [[nodiscard]] static const Clock& race_clock(const Operation& operation);
   void order_with_null_stream(const Stream& stream, Clock* before);
   void order_with_null_stream_for_host(const Stream& stream, Clock* target);
   [[nodiscard]] bool ready(const Operation& operation) const;
+  [[nodiscard]] bool waits_for_value(const Operation& operation) const;
+  [[nodiscard]] StreamSlot choose_past_wait() const;
   [[nodiscard]] bool done(const Clock& point) const;
   [[nodiscard]] StreamSlot choose(const Clock& target);
-  void run_one(const Clock& target);
+  void run_head(StreamSlot slot);
   void drain(const Clock& target);
   void run(Operation& operation);
   void run_graph(const Operation& operation, const Plan& plan, Ran* ran);
@@ -193,11 +217,12 @@ class Runtime {
   Random random_;
   ObjectTable objects_;
   AddressSpace memory_;
+  bool in_host_function_ = false;
+  UserObjects user_objects_{objects_, in_host_function_};  // outlives whatever holds references
   std::vector<Queue> queues_;
   Clock host_;  // what the host has synchronised with
   std::deque<Ran> ran_;
   std::uint64_t operations_ = 0;
-  bool in_host_function_ = false;
   std::optional<Fault> fault_;
   std::vector<DataRace> races_;
   std::uint64_t races_seen_ = 0;

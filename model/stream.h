@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/clock.h"
+#include "model/event_order.h"
 #include "model/object.h"
 #include "model/plan.h"
 
@@ -20,6 +21,7 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 // What an operation does when it runs. An empty node is a marker (event record, event wait).
 struct GraphLaunch {
   std::shared_ptr<const Plan> plan;
+  std::shared_ptr<const EventOrder> events = {};  // null: it has no event nodes
 };
 struct FreeMemory {
   Address address = 0;
@@ -29,9 +31,17 @@ using Work = std::variant<NodeParams, GraphLaunch, FreeMemory>;
 struct Operation {
   std::uint64_t number = 0;  // of the runtime, from 1
   StreamSlot stream = 0;
-  std::uint64_t position = 0;  // in its stream, from 1
+  std::uint64_t position = 0;  // in its stream, from 1; of a launch with event nodes the last of several
   Clock before;                // everything that must have happened, transitively
   Work work;
+};
+
+// hipStreamAttrValue: kept and handed out again, without effect. The priority is the stream's own.
+struct StreamAttributes {
+  AccessWindow window;
+  int sync_policy = 1;  // hipSyncPolicyAuto
+  int sync_domain = 0;
+  unsigned char sync_domain_default = 0, sync_domain_remote = 0;
 };
 
 class Stream {
@@ -44,6 +54,9 @@ class Stream {
   [[nodiscard]] unsigned flags() const { return flags_; }
   [[nodiscard]] int priority() const { return priority_; }
   [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] const StreamAttributes& attributes() const { return attributes_; }
+  void set_attributes(const StreamAttributes& attributes) { attributes_ = attributes; }
+  void set_priority(int priority) { priority_ = priority; }
   [[nodiscard]] bool blocking() const { return (flags_ & kStreamNonBlocking) == 0; }
 
  private:
@@ -52,6 +65,7 @@ class Stream {
   unsigned flags_;
   int priority_;
   int device_;
+  StreamAttributes attributes_;
 };
 
 class Event {

@@ -26,15 +26,21 @@ void Runtime::order_with_null_stream(const Stream& stream, Clock* before) {
   }
 }
 
-Status Runtime::push(Stream& stream, Work work, const Clock* also_after) {
-  if (fault_) return sticky();
-  Queue& queue = queues_[stream.slot()];
-  Clock before = queue.clock;
+Clock Runtime::comes_before(const Stream& stream, const Clock* also_after) {
+  Clock before = queues_[stream.slot()].clock;
   before.merge(host_);
   if (also_after != nullptr) before.merge(*also_after);
   order_with_null_stream(stream, &before);
+  return before;
+}
+
+Status Runtime::push(Stream& stream, Work work, const Clock* also_after, std::uint64_t positions) {
+  if (fault_) return sticky();
+  Queue& queue = queues_[stream.slot()];
+  Clock before = comes_before(stream, also_after);
   queue.clock = before;
-  queue.clock.raise(stream.slot(), ++queue.enqueued);
+  queue.enqueued += positions;
+  queue.clock.raise(stream.slot(), queue.enqueued);
   queue.pending.push_back({++operations_, stream.slot(), queue.enqueued, std::move(before), std::move(work)});
   if (queue.pending.size() > kMaxPending) {
     Clock oldest = queue.pending.front().before;
@@ -54,7 +60,19 @@ Status Runtime::enqueue(Stream& stream, NodeParams params) {
 }
 
 Status Runtime::launch(GraphExec& exec, Stream& stream) {
-  if (const Status refused = refuse_while_capturing(stream); refused != Status::kSuccess) return refused;
+  Capture* capture = nullptr;
+  if (const Status refused = route(stream, &capture); refused != Status::kSuccess) return refused;
+  if (capture != nullptr) return capture_launch(*capture, stream, exec);
+  if (exec.plan()->structure->memory_steps.empty()) return launch_plan(exec, stream);
+  if (const Status refused = check_promises(exec); refused != Status::kSuccess) return refused;
+  if (const Status freed = free_promised(exec, stream); freed != Status::kSuccess) return freed;
+  const Status status = launch_plan(exec, stream);
+  if (status == Status::kSuccess) make_promises(*exec.plan());
+  return status;
+}
+
+Status Runtime::launch_plan(GraphExec& exec, Stream& stream) {
+  if (!exec.plan()->structure->event_steps.empty()) return launch_with_events(exec, stream);
   const Clock previous = exec.last_launch();
   const Status status = push(stream, GraphLaunch{exec.plan()}, &previous);
   if (status == Status::kSuccess) exec.set_last_launch(queues_[stream.slot()].clock);
@@ -63,6 +81,12 @@ Status Runtime::launch(GraphExec& exec, Stream& stream) {
 
 Status Runtime::free_async(Address base, Stream& stream) {
   if (const Status refused = refuse_while_capturing(stream); refused != Status::kSuccess) return refused;
+  if (Reservation* range = memory_.find_reservation(base)) {
+    if (range->base() != base || !range->promised) return Status::kInvalidValue;
+    const Status pushed = push(stream, FreeMemory{base}, nullptr);
+    if (pushed == Status::kSuccess) range->promised = false;
+    return pushed;
+  }
   const Allocation* found = memory_.find(base);
   if (found == nullptr || found->base != base) return Status::kInvalidValue;
   return push(stream, FreeMemory{base}, nullptr);
@@ -108,8 +132,30 @@ bool Runtime::done(const Clock& point) const {
   return true;
 }
 
+// Waiting for a value (hipStreamWaitValue32) may be for what another stream writes: its work comes first.
 bool Runtime::ready(const Operation& operation) const {
-  return done(operation.before);
+  return done(operation.before) && !waits_for_value(operation);
+}
+
+bool Runtime::waits_for_value(const Operation& operation) const {
+  const auto* params = std::get_if<NodeParams>(&operation.work);
+  const auto* batch = params == nullptr ? nullptr : std::get_if<BatchParams>(params);
+  if (batch == nullptr) return false;
+  const MemoryOperation& first = batch->operations.front();
+  return first.waits && !satisfied(first, memory_);
+}
+
+// While an operation waits for a value: another one, or (it will wait for ever) itself.
+StreamSlot Runtime::choose_past_wait() const {
+  StreamSlot waiting = static_cast<StreamSlot>(queues_.size());
+  for (StreamSlot slot = 0; slot < queues_.size(); ++slot) {
+    if (queues_[slot].pending.empty()) continue;
+    const Operation& head = queues_[slot].pending.front();
+    if (ready(head)) return slot;
+    if (waiting == queues_.size() && done(head.before)) waiting = slot;
+  }
+  assert(waiting < queues_.size() && "the oldest pending operation waits for no other");
+  return waiting;
 }
 
 // Whose head runs next. Without a seed only what `target` needs, lowest slot first; with one, any head that is ready.
@@ -119,8 +165,7 @@ StreamSlot Runtime::choose(const Clock& target) {
     for (StreamSlot slot = 0; slot < queues_.size(); ++slot) {
       if (!queues_[slot].pending.empty() && ready(queues_[slot].pending.front())) heads.push_back(slot);
     }
-    assert(!heads.empty() && "the oldest pending operation is always ready");
-    return heads[random_.below(heads.size())];
+    return heads.empty() ? choose_past_wait() : heads[random_.below(heads.size())];
   }
   const Clock* needed = &target;
   for (;;) {
@@ -128,12 +173,13 @@ StreamSlot Runtime::choose(const Clock& target) {
     while (queues_[slot].completed >= needed->at(slot)) ++slot;  // `needed` is not done: there is one
     const Operation& head = queues_[slot].pending.front();
     if (ready(head)) return slot;
+    if (done(head.before)) return choose_past_wait();
     needed = &head.before;  // only names earlier operations: this ends
   }
 }
 
-void Runtime::run_one(const Clock& target) {
-  Queue& queue = queues_[choose(target)];
+void Runtime::run_head(StreamSlot slot) {
+  Queue& queue = queues_[slot];
   Operation operation = std::move(queue.pending.front());
   queue.pending.pop_front();
   run(operation);
@@ -142,7 +188,7 @@ void Runtime::run_one(const Clock& target) {
 }
 
 void Runtime::drain(const Clock& target) {
-  while (!fault_ && !done(target)) run_one(target);
+  while (!fault_ && !done(target)) run_head(choose(target));
   if (fault_) abandon_pending();
 }
 
@@ -161,7 +207,7 @@ void Runtime::host_synchronized(const Clock& point) {
     if (ran.position > host_.at(ran.stream)) return false;
     for (const Queue& queue : queues_) {
       for (const Operation& operation : queue.pending) {
-        if (operation.before.at(ran.stream) < ran.position) return false;
+        if (race_clock(operation).at(ran.stream) < ran.position) return false;
       }
     }
     return true;
@@ -205,7 +251,10 @@ Status Runtime::poll(const Clock& target) {
     host_synchronized(target);
     return Status::kSuccess;
   }
-  run_one(target);
+  const StreamSlot slot = choose(target);
+  // Asking does not end a wait: the value may be written yet.
+  if (waits_for_value(queues_[slot].pending.front())) return Status::kNotReady;
+  run_head(slot);
   if (fault_) abandon_pending();
   return fault_ ? sticky() : Status::kNotReady;
 }

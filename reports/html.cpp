@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "reports/bugs.h"
+#include "reports/comparison.h"
 #include "reports/html_sections.h"
 #include "reports/html_writer.h"
 #include "reports/page_style.h"
@@ -33,7 +35,10 @@ Headline faultless_headline(const verify::CampaignResult& result) {
 Headline headline(const verify::CampaignResult& result) {
   Headline head = faultless_headline(result);
   if (!result.findings.empty()) {
-    const std::string count = counted(result.findings.size(), "finding");
+    const std::size_t bugs = bugs_of(result.findings).size();
+    const std::string findings = counted(result.findings.size(), "finding");
+    const std::string count =
+        bugs < result.findings.size() ? fmt::format("{} of {}", findings, counted(bugs, "bug")) : findings;
     if (result.fault.empty()) {
       head = {"bad", fmt::format("{}: the subject differs from the baseline", count)};
     } else {
@@ -46,8 +51,8 @@ Headline headline(const verify::CampaignResult& result) {
   return head;
 }
 
-void write_fact(HtmlWriter& page, std::string_view term, std::string_view value) {
-  page.open("div").element("dt", term).element("dd", value).close();
+void write_fact(HtmlWriter& page, std::string_view term, std::string_view value, std::string_view style = "short") {
+  page.open("div", {{"class", style}}).element("dt", term).element("dd", value).close();
 }
 
 void write_facts(HtmlWriter& page, const verify::CampaignResult& result) {
@@ -55,6 +60,7 @@ void write_facts(HtmlWriter& page, const verify::CampaignResult& result) {
   const double rate = is_timed ? static_cast<double>(result.programs) / result.seconds : 0.0;
   page.open("dl", {{"class", "facts"}});
   write_fact(page, "Subject", result.subject);
+  if (!result.release.empty()) write_fact(page, "Release", result.release);
   write_fact(page, "Baseline", result.baseline);
   if (!result.fault.empty()) write_fact(page, "Fault switched on", result.fault);
   write_fact(page, "Findings", grouped(result.findings.size()));
@@ -66,10 +72,12 @@ void write_facts(HtmlWriter& page, const verify::CampaignResult& result) {
   write_fact(page, "Size", fmt::format("{}", result.size));
   write_fact(page, "Jobs", fmt::format("{}", result.jobs));
   write_fact(page, "hgcheck version", result.version);
+  if (!result.machine.empty()) write_fact(page, "Machine", result.machine, "long");
   page.close().line();
 }
 
-void write_first_screen(HtmlWriter& page, const verify::CampaignResult& result) {
+void write_first_screen(HtmlWriter& page, const verify::CampaignResult& result, const verify::CampaignResult* earlier,
+                        bool has_races) {
   const Headline head = headline(result);
   const auto unexercised = std::count_if(result.properties.begin(), result.properties.end(),
                                          [](const auto& property) { return property.second.exercised == 0; });
@@ -83,6 +91,9 @@ void write_first_screen(HtmlWriter& page, const verify::CampaignResult& result) 
     page.element("p", fmt::format("{} of {} properties were never exercised, and so have not passed.", unexercised,
                                   result.properties.size()));
   }
+  if (earlier != nullptr) {
+    page.element("p", fmt::format("Against an earlier campaign: {}.", summary_of(compare(*earlier, result))));
+  }
   page.close();
   write_facts(page, result);
   page.open("nav", {{"aria-label", "Sections"}}).open("ul");
@@ -90,10 +101,15 @@ void write_first_screen(HtmlWriter& page, const verify::CampaignResult& result) 
                                      {"#properties", "Properties"},
                                      {"#verdicts", "Verdicts"},
                                      {"#coverage", "Coverage"},
+                                     {"#states", "States"},
+                                     {"#costs", "Costs"},
+                                     {"#course", "Course"},
                                      {"#sampling", "Sampling"},
                                      {"#messages", "Messages"}}) {
     page.open("li").element("a", name, {{"href", anchor}}).close();
   }
+  if (earlier != nullptr) page.open("li").element("a", "Comparison", {{"href", "#comparison"}}).close();
+  if (has_races) page.open("li").element("a", "Races", {{"href", "races.html"}}).close();
   page.close().close().close().line();
 }
 
@@ -111,26 +127,32 @@ void write_head(HtmlWriter& page, const verify::CampaignResult& result) {
 
 }  // namespace
 
-std::string to_html(const verify::CampaignResult& result) {
+std::string to_html(const verify::CampaignResult& result, const verify::CampaignResult* earlier, bool has_races) {
   HtmlWriter page;
   page.raw("<!DOCTYPE html>\n");
   page.open("html", {{"lang", "en"}}).line();
   write_head(page, result);
   page.open("body").line();
   page.element("a", "Skip to the findings", {{"class", "skip"}, {"href", "#findings"}}).line();
-  write_first_screen(page, result);
+  write_first_screen(page, result, earlier, has_races);
   page.open("main").line();
+  if (earlier != nullptr) write_comparison(page, result, *earlier);
   write_findings(page, result);
   write_properties(page, result);
   write_verdicts(page, result);
   write_coverage(page, result);
+  write_states(page, result);
+  write_costs(page, result);
+  write_course(page, result);
   write_sampling(page, result);
   write_messages(page, result);
   page.element("p", "", {{"id", "copy-status"}, {"role", "status"}, {"class", "unseen"}});
   page.close().line();
   page.open("footer");
-  page.element("p", fmt::format("Written by hgcheck {}. The same data: report.json and junit.xml beside this page.",
-                                result.version));
+  page.element(
+      "p",
+      fmt::format("Written by hgcheck {}. The same data: report.json, report.sarif and junit.xml beside this page.",
+                  result.version));
   page.close().line();
   page.open("script").raw(kPageScript).close().line();
   page.close().close().line();

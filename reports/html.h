@@ -10,10 +10,15 @@
 
 #include <string>
 
+#include "verify/race_result.h"
 #include "verify/result.h"
 
 namespace reports {
 
-[[nodiscard]] std::string to_html(const verify::CampaignResult& result);
+// `earlier`: a campaign to compare with, or null. `has_races`: races.html stands beside the page, which links to it.
+[[nodiscard]] std::string to_html(const verify::CampaignResult& result, const verify::CampaignResult* earlier = nullptr,
+                                  bool has_races = false);
+// The schedules of threads: findings with their interleavings, and what was explored. Without scripts altogether.
+[[nodiscard]] std::string to_html(const verify::RaceResult& result);
 
 }  // namespace reports

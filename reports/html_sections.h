@@ -17,11 +17,17 @@ inline constexpr std::size_t kMaxOpenFindings = 3;
 inline constexpr std::size_t kMaxShownDifferences = 20;
 inline constexpr std::size_t kMaxShownUnits = 64;  // bytes or words of one value
 inline constexpr std::size_t kMaxShownProgramBytes = 20'000;
+inline constexpr std::size_t kMaxBugDifferences = 4;
+inline constexpr std::size_t kMaxBugValue = 2'000;  // bytes
 
 void write_findings(HtmlWriter& page, const verify::CampaignResult& result);
 void write_properties(HtmlWriter& page, const verify::CampaignResult& result);
 void write_verdicts(HtmlWriter& page, const verify::CampaignResult& result);
 void write_coverage(HtmlWriter& page, const verify::CampaignResult& result);
+void write_states(HtmlWriter& page, const verify::CampaignResult& result);
+void write_costs(HtmlWriter& page, const verify::CampaignResult& result);
+void write_course(HtmlWriter& page, const verify::CampaignResult& result);
+void write_comparison(HtmlWriter& page, const verify::CampaignResult& result, const verify::CampaignResult& earlier);
 void write_sampling(HtmlWriter& page, const verify::CampaignResult& result);
 void write_messages(HtmlWriter& page, const verify::CampaignResult& result);
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/bugs.h"
 #include "reports/text.h"
 
 namespace reports {
@@ -45,6 +46,13 @@ Json table(const std::map<std::string, std::uint64_t>& counts) {
 Json table(const std::map<std::string, std::string>& words) {
   Json json = Json::object();
   for (const auto& [key, value] : spelled(words)) json[key] = utf8_text(value);
+  return json;
+}
+
+template <class Value>
+Json tables(const std::map<std::string, std::map<std::string, Value>>& rows) {
+  Json json = Json::object();
+  for (const auto& [key, row] : rows) json[utf8_text(key)] = table(row);
   return json;
 }
 
@@ -89,6 +97,40 @@ Json graph_json(const verify::GraphPicture& graph) {
   return {{"name", utf8_text(graph.name)}, {"nodes", std::move(nodes)}, {"edges", std::move(edges)}};
 }
 
+Json costs_json(const std::vector<verify::CostMeasurement>& costs) {
+  Json json = Json::array();
+  for (const verify::CostMeasurement& cost : costs) {
+    Json counts = Json::array();
+    for (std::size_t i = 0; i < cost.sizes.size() && i < cost.values.size(); ++i) {
+      counts.push_back({{"nodes", cost.sizes[i]}, {"count", cost.values[i]}});
+    }
+    json.push_back({{"operation", utf8_text(cost.operation)},
+                    {"measure", utf8_text(cost.measure)},
+                    {"exponent", cost.exponent},
+                    {"bound", cost.bound},
+                    {"counts", std::move(counts)}});
+  }
+  return json;
+}
+
+Json related_json(const std::vector<verify::Related>& related) {
+  Json json = Json::array();
+  for (const verify::Related& one : related) {
+    json.push_back({{"kind", utf8_text(one.kind)}, {"id", utf8_text(one.id)}, {"title", utf8_text(one.title)}});
+  }
+  return json;
+}
+
+// Of the finding as it is written, so that whoever reads it and writes it again gets the same.
+std::string bug_name(const verify::Finding& finding) {
+  verify::Finding spelled;
+  spelled.property = utf8_text(finding.property);
+  spelled.program_text = utf8_text(finding.program_text);
+  if (!finding.differences.empty())
+    spelled.differences.push_back({utf8_text(finding.differences[0].where), {}, {}, {}});
+  return bug_of(spelled).name();
+}
+
 Json finding_json(const verify::Finding& finding) {
   Json graphs = Json::array();
   for (const verify::GraphPicture& graph : finding.graphs) graphs.push_back(graph_json(graph));
@@ -101,10 +143,24 @@ Json finding_json(const verify::Finding& finding) {
           {"original_commands", finding.original_commands},
           {"replay", utf8_text(finding.replay)},
           {"summary", utf8_text(finding.summary)},
+          {"cause", utf8_text(finding.cause)},
+          {"bug", bug_name(finding)},
+          {"related", related_json(finding.related)},
           {"seen", finding.seen},
           {"program_text", utf8_text(finding.program_text)},
           {"differences", differences_json(finding.differences)},
           {"graphs", std::move(graphs)}};
+}
+
+Json history_json(const std::vector<verify::Moment>& history) {
+  Json json = Json::array();
+  for (const verify::Moment& moment : history) {
+    json.push_back({{"seconds", std::isfinite(moment.seconds) ? moment.seconds : 0.0},
+                    {"programs", moment.programs},
+                    {"findings", moment.findings},
+                    {"features", moment.features}});
+  }
+  return json;
 }
 
 // --- reading -------------------------------------------------------------------------------------------------------
@@ -142,6 +198,14 @@ class Reader {
     each_field(key, [&](const std::string& name, Reader& fields) { fields.read(name, values[name]); });
   }
   void read(const std::string& key, std::map<std::string, std::string>& values) {
+    each_field(key, [&](const std::string& name, Reader& fields) { fields.read(name, values[name]); });
+  }
+
+  // For what reports of an earlier hgcheck did not have.
+  [[nodiscard]] bool has(const std::string& key) const { return json_.is_object() && json_.contains(key); }
+
+  template <class Value>
+  void read(const std::string& key, std::map<std::string, std::map<std::string, Value>>& values) {
     each_field(key, [&](const std::string& name, Reader& fields) { fields.read(name, values[name]); });
   }
 
@@ -214,6 +278,7 @@ void read_graph(Reader& reader, verify::GraphPicture& graph) {
 void read_finding(Reader& reader, verify::Finding& finding) {
   reader.read("id", finding.id);
   reader.read("property", finding.property);
+  reader.read("cause", finding.cause);
   reader.read("also", finding.also);
   reader.read("fault", finding.fault);
   reader.read("program", finding.program_path);
@@ -231,6 +296,24 @@ void read_finding(Reader& reader, verify::Finding& finding) {
     fields.read("observed", difference.observed);
   });
   reader.each_item("graphs", [&](Reader& fields) { read_graph(fields, finding.graphs.emplace_back()); });
+  if (!reader.has("related")) return;
+  reader.each_item("related", [&](Reader& fields) {
+    verify::Related& related = finding.related.emplace_back();
+    fields.read("kind", related.kind);
+    fields.read("id", related.id);
+    fields.read("title", related.title);
+  });
+}
+
+void read_cost(Reader& reader, verify::CostMeasurement& cost) {
+  reader.read("operation", cost.operation);
+  reader.read("measure", cost.measure);
+  reader.read("exponent", cost.exponent);
+  reader.read("bound", cost.bound);
+  reader.each_item("counts", [&](Reader& fields) {
+    fields.read("nodes", cost.sizes.emplace_back());
+    fields.read("count", cost.values.emplace_back());
+  });
 }
 
 void read_counts(Reader& reader, verify::CampaignResult& result) {
@@ -273,12 +356,18 @@ Json to_json(const verify::CampaignResult& result) {
           {"quirks", table(result.quirks)},
           {"findings", std::move(findings)},
           {"fault", utf8_text(result.fault)},
+          {"machine", utf8_text(result.machine)},
+          {"release", utf8_text(result.release)},
           {"size", result.size},
           {"jobs", result.jobs},
           {"interrupted", result.interrupted},
           {"property_sentences", table(result.property_sentences)},
+          {"states", tables(result.states)},
+          {"unreachable", tables(result.unreachable)},
           {"reasons", table(result.reasons)},
           {"sampling", table(result.sampling)},
+          {"costs", costs_json(result.costs)},
+          {"history", history_json(result.history)},
           {"messages", strings(result.messages)}};
 }
 
@@ -295,15 +384,27 @@ hip::Result<verify::CampaignResult> from_json(const Json& json) {
   reader.read("seconds", result.seconds);
   read_counts(reader, result);
   reader.read("coverage", result.coverage);
+  reader.read("states", result.states);
+  reader.read("unreachable", result.unreachable);
   reader.read("quirks", result.quirks);
   reader.each_item("findings", [&](Reader& fields) { read_finding(fields, result.findings.emplace_back()); });
+  reader.each_item("history", [&](Reader& fields) {
+    verify::Moment& moment = result.history.emplace_back();
+    fields.read("seconds", moment.seconds);
+    fields.read("programs", moment.programs);
+    fields.read("findings", moment.findings);
+    fields.read("features", moment.features);
+  });
   reader.read("fault", result.fault);
+  if (reader.has("machine")) reader.read("machine", result.machine);
+  if (reader.has("release")) reader.read("release", result.release);
   reader.read("size", result.size);
   reader.read("jobs", result.jobs);
   reader.read("interrupted", result.interrupted);
   reader.read("property_sentences", result.property_sentences);
   reader.read("reasons", result.reasons);
   reader.read("sampling", result.sampling);
+  reader.each_item("costs", [&](Reader& fields) { read_cost(fields, result.costs.emplace_back()); });
   reader.read("messages", result.messages);
   if (!error.empty()) {
     return hip::Error{kInvalidValue, "not a campaign's JSON: " + error + "; remedy: write it again with --json"};

@@ -1,6 +1,7 @@
 // The style sheet and the script of the page. Neither holds '<' or '&', so the page stays XML-clean.
 //
-// The script only adds comfort: it shows the copy buttons that it serves. Everything else works without it.
+// The script only adds comfort: it shows the copy buttons and the filters that it serves, and opens what a link leads
+// to. Everything else works without it.
 #pragma once
 
 namespace reports {
@@ -36,6 +37,7 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px
 .verdict.warn { border-color: var(--warn); background: var(--warn-soft); }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 0.7rem 1.2rem; margin: 1rem 0; }
 .facts div { min-width: 0; }
+.facts .long { grid-column: 1 / -1; }
 .facts dt { color: var(--soft); font-size: 0.85rem; }
 .facts dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; list-style: none; padding: 0; margin: 0.8rem 0; }
@@ -48,14 +50,31 @@ tbody th { font-weight: 600; overflow-wrap: anywhere; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.wide { overflow-wrap: anywhere; }
 .sentence { font-weight: 400; }
+#states tbody th { white-space: nowrap; position: sticky; left: 0; background: var(--page); }
+#states thead th.number { white-space: normal; min-width: 4.6rem; vertical-align: bottom; }
+#states td { white-space: nowrap; }
+#states td.words { white-space: normal; }
+#states details { margin: 0.4rem 0; }
+td.hole { background: var(--warn-soft); }
 .state { font-weight: 600; white-space: nowrap; }
 .state.bad { color: var(--bad); }
 .state.good { color: var(--good); }
 .state.warn { color: var(--warn); }
+.bug { border: 1px solid var(--line); border-radius: 8px; margin: 1rem 0; padding: 0.6rem 1rem; }
+.bug[hidden] { display: none; }
+.common { color: var(--soft); margin: 0.1rem 0; }
+.bug .finding { border: 0; margin: 0; padding: 0; }
+.forms .finding { border-left: 3px solid var(--line); padding-left: 0.8rem; margin: 0.4rem 0; }
+.filters { display: flex; flex-wrap: wrap; gap: 0.4rem 0.8rem; align-items: center; margin: 0.8rem 0; }
+.filters[hidden] { display: none; }
+input, select { font: inherit; padding: 0.35rem 0.6rem; border: 1px solid var(--soft); border-radius: 6px;
+  background: var(--page); color: var(--ink); min-width: 0; }
 .finding { border: 1px solid var(--line); border-radius: 8px; margin: 0.8rem 0; padding: 0 1rem; }
 .finding > summary { padding: 0.7rem 0; cursor: pointer; }
 .finding > summary .id { color: var(--bad); margin-right: 0.5rem; font-weight: 600; }
 .finding[open] { padding-bottom: 1rem; }
+summary { cursor: pointer; }
+.related { padding-left: 1.2rem; margin: 0.2rem 0; }
 .note { color: var(--soft); }
 .replay { display: flex; gap: 0.6rem; align-items: flex-start; }
 .replay pre { flex: 1; min-width: 0; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -78,14 +97,23 @@ svg .fault polygon { fill: var(--bad-soft); stroke: var(--bad); stroke-width: 3;
 svg .fault text { fill: var(--bad); font-weight: 700; }
 svg .edge path { fill: none; stroke: var(--soft); }
 svg .edge polygon { fill: var(--soft); stroke: var(--soft); }
-.holes { columns: 16rem; padding-left: 1.2rem; }
+.charts { display: flex; flex-wrap: wrap; gap: 1rem; }
+.chart { flex: 1 1 20rem; max-width: 36rem; }
+.chart svg { width: 100%; height: auto; }
+svg.bar rect { fill: var(--link); }
+svg .grid { stroke: var(--line); }
+svg .series { fill: none; stroke: var(--link); stroke-width: 2; }
+svg .tick { font-size: 11px; fill: var(--soft); }
+svg .end { text-anchor: end; }
+svg .middle { text-anchor: middle; }
+.holes { columns: 16rem; column-gap: 2rem; padding-left: 1.2rem; }
 .holes li { overflow-wrap: anywhere; }
 footer { color: var(--soft); margin-top: 3rem; padding-bottom: 2rem; }
-@media (max-width: 40rem) { .values { grid-template-columns: 1fr; } .replay { flex-direction: column; }
+@media (max-width: 40rem) { .bug { padding: 0.5rem 0.7rem; } .values { grid-template-columns: 1fr; } .replay { flex-direction: column; }
   .replay pre { width: 100%; } h1 { font-size: 1.35rem; } .finding { padding: 0 0.7rem; }
   th, td { padding-right: 0.5rem; } td.state { white-space: normal; } thead th, tbody td { font-size: 0.8rem; }
   .facts { grid-template-columns: 1fr 1fr; gap: 0.5rem 1rem; } }
-@media print { button, nav { display: none; } }
+@media print { button, nav, .filters { display: none; } }
 )css";
 
 inline constexpr char kPageScript[] = R"js(
@@ -96,7 +124,7 @@ document.querySelectorAll('button[data-copy]').forEach(function (button) {
     var status = document.getElementById('copy-status');
     function done(worked) {
       button.textContent = worked ? 'Copied' : 'Press Ctrl+C';
-      status.textContent = worked ? 'Replay command copied' : 'Command selected: press Ctrl+C to copy it';
+      status.textContent = worked ? 'Copied' : 'Selected: press Ctrl+C to copy it';
       setTimeout(function () { button.textContent = 'Copy'; }, 2000);
     }
     function select() {
@@ -108,6 +136,47 @@ document.querySelectorAll('button[data-copy]').forEach(function (button) {
     } else { select(); }
   });
 });
+(function () {
+  var form = document.getElementById('filters');
+  if (!form) { return; }
+  var text = document.getElementById('filter-text');
+  var property = document.getElementById('filter-property');
+  var status = document.getElementById('filter-status');
+  var bugs = Array.from(document.querySelectorAll('article.bug'));
+  function words(bug) {
+    if (!bug.words) { bug.words = bug.textContent.toLowerCase(); }
+    return bug.words;
+  }
+  function filter() {
+    var wanted = text.value.trim().toLowerCase();
+    var shown = 0;
+    bugs.forEach(function (bug) {
+      var other = property.value ? property.value !== bug.dataset.property : false;
+      bug.hidden = other || !words(bug).includes(wanted);
+      shown += bug.hidden ? 0 : 1;
+    });
+    status.textContent = shown + ' of ' + bugs.length + ' bugs shown';
+  }
+  form.addEventListener('submit', function (event) { event.preventDefault(); });
+  text.addEventListener('input', filter);
+  property.addEventListener('change', filter);
+  form.hidden = false;
+  function reveal() {
+    var place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!place || !place.closest('article.bug')) { return; }
+    if (place.closest('article.bug').hidden) {
+      text.value = '';
+      property.value = '';
+      filter();
+    }
+    for (var around = place; around; around = around.parentElement) {
+      if (around.tagName === 'DETAILS') { around.open = true; }
+    }
+    place.scrollIntoView();
+  }
+  addEventListener('hashchange', reveal);
+  reveal();
+})();
 )js";
 
 }  // namespace reports

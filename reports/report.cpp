@@ -6,14 +6,18 @@
 
 #include <cerrno>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "reports/html.h"
 #include "reports/json.h"
 #include "reports/junit.h"
+#include "reports/markdown.h"
+#include "reports/sarif.h"
 
 namespace reports {
 namespace {
@@ -69,16 +73,12 @@ struct Temporaries {
   }
 };
 
-}  // namespace
+using NamedText = std::pair<const char*, std::string>;
 
-hip::Status write_report(const verify::CampaignResult& result, const fs::path& folder) {
+hip::Status write_files(std::span<const NamedText> texts, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return failure("make the report folder", folder, error.value());
-
-  const std::pair<const char*, std::string> texts[] = {{"index.html", to_html(result)},
-                                                       {"report.json", to_json(result).dump(2) + "\n"},
-                                                       {"junit.xml", to_junit(result)}};
   Temporaries temporaries;
   for (const auto& [name, text] : texts) {
     const fs::path temporary = folder / fmt::format(".{}.{}", name, ::getpid());
@@ -90,6 +90,35 @@ hip::Status write_report(const verify::CampaignResult& result, const fs::path& f
     if (error) return failure("write", file.path, error.value());
   }
   return {};
+}
+
+}  // namespace
+
+hip::Status write_report(const verify::CampaignResult& result, const fs::path& folder,
+                         const verify::CampaignResult* earlier) {
+  std::error_code ignored;  // a folder that is not there has no races
+  const bool has_races = fs::exists(folder / "races.html", ignored);
+  const NamedText texts[] = {{"index.html", to_html(result, earlier, has_races)},
+                             {"report.json", to_json(result).dump(2) + "\n"},
+                             {"junit.xml", to_junit(result)},
+                             {"report.sarif", to_sarif(result).dump(2) + "\n"},
+                             {"summary.md", to_markdown(result)}};
+  return write_files(texts, folder);
+}
+
+hip::Status write_report(const BenchmarkResult& result, const fs::path& folder, const BenchmarkResult* earlier,
+                         fs::path& page) {
+  // The name comes out of a file: of a path in it the last part alone.
+  const fs::path program = fs::path(result.program).filename();
+  const std::string name = (program.empty() ? "benchmarks" : program.string()) + ".html";
+  page = folder / name;
+  const NamedText text{name.c_str(), to_html(result, earlier)};
+  return write_files({&text, 1}, folder);
+}
+
+hip::Status write_report(const verify::RaceResult& result, const fs::path& folder) {
+  const NamedText page{"races.html", to_html(result)};
+  return write_files({&page, 1}, folder);
 }
 
 }  // namespace reports

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <map>
 #include <set>
 
+#include "reports/bugs.h"
 #include "reports/html_sections.h"
 #include "reports/html_writer.h"
 #include "reports/page_style.h"
@@ -81,6 +83,46 @@ void write_quirks(HtmlWriter& page, const std::vector<Column>& columns) {
   page.close().close().line();
 }
 
+// "violated by 3" where it was: what holds on one release and not on another is the first thing to look for.
+std::string state_of(const verify::CampaignResult& result, const std::string& property) {
+  const auto found = result.properties.find(property);
+  if (found == result.properties.end() || found->second.exercised == 0) return "not exercised";
+  return found->second.violated == 0 ? "held" : fmt::format("violated by {}", grouped(found->second.violated));
+}
+
+void write_properties(HtmlWriter& page, const std::vector<Column>& columns) {
+  std::set<std::string> ids;
+  for (const Column& column : columns) {
+    for (const auto& [id, count] : column.result.properties) ids.insert(id);
+  }
+  if (ids.empty()) return;
+  page.open("table").element("caption", "What held on each, and what did not");
+  write_header_row(page, "property", columns);
+  page.open("tbody");
+  for (const std::string& id : ids) {
+    write_row(page, id, columns, [&id](const verify::CampaignResult& r) { return state_of(r, id); });
+  }
+  page.close().close().line();
+}
+
+void write_bugs(HtmlWriter& page, const std::vector<Column>& columns) {
+  std::map<std::string, std::map<const verify::CampaignResult*, std::uint64_t>> seen;
+  for (const Column& column : columns) {
+    for (const Bug& bug : bugs_of(column.result.findings)) seen[bug.name()][&column.result] = bug.seen;
+  }
+  if (seen.empty()) return;
+  page.open("table").element("caption", "Programs that showed each bug (property; nodes; setters; first divergence)");
+  write_header_row(page, "bug", columns);
+  page.open("tbody");
+  for (const auto& [name, counts] : seen) {
+    write_row(page, name, columns, [&counts](const verify::CampaignResult& r) {
+      const auto found = counts.find(&r);
+      return share(found == counts.end() ? 0 : found->second);
+    });
+  }
+  page.close().close().line();
+}
+
 void write_all_findings(HtmlWriter& page, const std::vector<Column>& columns) {
   bool any = false;
   for (const Column& column : columns) {
@@ -116,6 +158,8 @@ std::string side_by_side(const std::vector<Column>& columns) {
   page.open("div", {{"class", unexplained == 0 ? "verdict good" : "verdict bad"}}).element("h1", line).close().close();
   page.open("div", {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-label", "Tables"}});
   write_totals(page, columns);
+  write_bugs(page, columns);
+  write_properties(page, columns);
   write_quirks(page, columns);
   page.close();
   write_all_findings(page, columns);

@@ -42,9 +42,28 @@ struct GraphPicture {
   std::vector<Edge> edges;
 };
 
+// How the cost of one command of a program grew with its graph (P10).
+struct CostMeasurement {
+  std::string operation;  // "update"
+  std::string measure;    // "calls", "allocations", "bytes", "steps"
+  std::uint64_t step = 0;
+  std::vector<std::uint64_t> sizes;   // nodes
+  std::vector<std::uint64_t> values;  // what it cost at each
+  double exponent = 0;                // fitted; 0 for a constant
+  double bound = 0;                   // stated
+};
+
+// What is known already and may have to do with a finding.
+struct Related {
+  std::string kind;   // "quirk" of the release, or "fault" of the catalogue
+  std::string id;     // "memset-2d-element-size", "F04"
+  std::string title;  // its sentence
+};
+
 struct Finding {
   std::string id;                 // "A1-000123": property and index of the program in the campaign
   std::string property;           // the most specific property that it breaks
+  std::string cause;              // what findings have in common when they are one bug: as --accept spells it
   std::vector<std::string> also;  // the others
   std::string fault;              // the fault that was switched on, or empty
   std::string program_text;       // shrunk
@@ -56,6 +75,7 @@ struct Finding {
   std::uint64_t seen = 1;  // how many programs of the campaign showed the same cause
   std::vector<Difference> differences;
   std::vector<GraphPicture> graphs;
+  std::vector<Related> related;
 };
 
 struct PropertyCount {
@@ -68,11 +88,19 @@ struct VerdictCounts {
                 harness_error = 0;
 };
 
+// What a campaign had come to after some time.
+struct Moment {
+  double seconds = 0;
+  std::uint64_t programs = 0, findings = 0, features = 0;
+};
+
 struct CampaignResult {
   std::string version;
   std::string subject;
   std::string baseline;
   std::string fault;
+  std::string machine;  // what it ran on: processor, how many, operating system
+  std::string release;  // that the subject's runtime told, or empty
   std::uint64_t seed = 0;
   std::uint64_t size = 0;
   std::uint64_t jobs = 1;
@@ -84,10 +112,15 @@ struct CampaignResult {
   std::map<std::string, PropertyCount> properties;        // every known property, exercised or not
   std::map<std::string, std::string> property_sentences;  // id -> sentence
   std::map<std::string, std::uint64_t> coverage;          // feature -> count
+  // operation -> state of its object -> how often it was met in it
+  std::map<std::string, std::map<std::string, std::uint64_t>> states;
+  std::map<std::string, std::map<std::string, std::string>> unreachable;  // the pairs that no program shows, and why
   std::map<std::string, std::uint64_t> quirks;
   std::map<std::string, std::uint64_t> reasons;  // "discarded: ...", "poisoned: ..." -> count
   std::map<std::string, std::string> sampling;   // check -> stated rate, e.g. "P4 every call fails" -> "1 in 64"
+  std::vector<CostMeasurement> costs;            // measured once a campaign
   std::vector<Finding> findings;
+  std::vector<Moment> history;        // in the order of time, a bounded number of moments
   std::vector<std::string> messages;  // caps exceeded, workers lost, and the like
 };
 

@@ -7,12 +7,15 @@
 // Does not promise that a fault shows in every program; tests/fuzz/faults_test.cpp holds each to a number of programs.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "hip/api/layer.h"
 #include "verify/execute/observation.h"
 #include "verify/execute/patcher.h"
+#include "verify/systems/parts.h"
 
 namespace fuzz {
 
@@ -22,6 +25,10 @@ struct Fault {
   std::string_view summary;
   std::vector<verify::PropertyId> properties;  // the finding is named after one of these
   verify::PatcherFactory patchers;             // stands in for the real patcher; empty where `system` is another
+  hip::ApiLayerFactory layer;                  // put around the runtime where `system` is "runtime"; empty elsewhere
+  std::optional<verify::Parts> parts{};        // stands in for the real systems of hip/; empty elsewhere
+  std::optional<verify::System> scenarios{};   // which of them shows it
+  bool ends_the_process = false;               // whoever meets it dies: for runs in a process of their own
 };
 
 // In the order of ids.

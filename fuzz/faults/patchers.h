@@ -19,6 +19,14 @@ namespace fuzz {
 [[nodiscard]] verify::PatcherFactory sends_device_to_device();
 // children.cpp
 [[nodiscard]] verify::PatcherFactory skips_child_graphs();
+// unbounded_recursion.cpp
+[[nodiscard]] verify::PatcherFactory recurses_without_bound();
+// unknown_nodes.cpp
+[[nodiscard]] verify::PatcherFactory skips_unknown_nodes();
+[[nodiscard]] verify::PatcherFactory flattens_by_position();
+// address_tables.cpp
+[[nodiscard]] verify::PatcherFactory leaves_its_table_behind();
+[[nodiscard]] verify::PatcherFactory compares_with_the_last_call();
 // wrong_target.cpp
 [[nodiscard]] verify::PatcherFactory patches_the_definition();
 // borrowed_arguments.cpp

@@ -41,7 +41,8 @@ bool Heap::owns(u64 address) {
 void Heap::release(u64 base, u64 size) {
   const hip::sync::LockGuard lock(mutex_);
   const Block block{base, length_of(size)};
-  // When a kernel is in the middle of it the pages stay for now; the map refuses the address in any case.
+  // When a kernel is in the middle of it the pages stay until trim() gives them up; the map refuses the address in any
+  // case.
   if (quarantine_) static_cast<void>(vacate(block));
   if (!quarantine_) cached_[block.length].push_back(next_number_);
   waiting_.emplace(next_number_++, block);

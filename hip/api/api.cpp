@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -116,6 +117,17 @@ Api fill_table(void* library) {
   return api;
 }
 
+// The required functions that are not there, and those of the optional ones that the client asks for.
+std::vector<std::string_view> lacking_functions(const MissingFunctions& missing, const LoadOptions& options) {
+  std::vector<std::string_view> lacking = missing.required;
+  for (const std::string_view name : missing.optional) {
+    if (std::find(options.functions.begin(), options.functions.end(), name) != options.functions.end()) {
+      lacking.push_back(name);
+    }
+  }
+  return lacking;
+}
+
 std::string dl_error() {
   const char* text = dlerror();
   return text != nullptr ? text : "no reason given";
@@ -137,7 +149,7 @@ MissingFunctions missing_functions(const Api& api) {
   return missing;
 }
 
-Result<LoadedApi> load_api(const std::string& path) {
+Result<LoadedApi> load_api(const std::string& path, const LoadOptions& options) {
   // dlopen("") is the program itself, which is never what a caller who names a runtime means.
   if (path.empty()) return Error{hipErrorInvalidValue, "cannot load a HIP runtime: the path is empty"};
   // Local, so that two runtimes in one process do not take each other's symbols; at once, so that a library that lacks
@@ -154,10 +166,28 @@ Result<LoadedApi> load_api(const std::string& path) {
   loaded.path = path;
   loaded.api = fill_table(handle);
   loaded.missing = missing_functions(loaded.api);
-  if (loaded.missing.required.empty()) return loaded;
-  std::string message = "'" + path + "' is not a HIP runtime that can be checked; it lacks";
-  for (const std::string_view name : loaded.missing.required) message.append(" ").append(name);
-  return Error{hipErrorSharedObjectSymbolNotFound, std::move(message)};
+  const std::vector<std::string_view> lacking = lacking_functions(loaded.missing, options);
+  std::string lacks;
+  for (const std::string_view name : lacking) lacks.append(" ").append(name);
+  if (loaded.api.hipRuntimeGetVersion != nullptr && options.minimum_version > 0) {
+    int version = 0;
+    const hipError_t status = loaded.api.hipRuntimeGetVersion(&version);
+    if (status != hipSuccess) return Error{status, "'" + path + "' does not say its version: " + status_name(status)};
+    if (version < options.minimum_version) {
+      return Error{hipErrorInsufficientDriver, "'" + path + "' is HIP " + version_name(version) + ", and at least " +
+                                                   version_name(options.minimum_version) + " is needed" +
+                                                   (lacks.empty() ? "" : "; it lacks" + lacks)};
+    }
+  }
+  if (lacking.empty()) return loaded;
+  return Error{hipErrorSharedObjectSymbolNotFound,
+               "'" + path + "' is not a HIP runtime that can be used here; it lacks" + lacks};
+}
+
+std::string version_name(int version) {
+  constexpr int kMajor = 10000000, kMinor = 100000;
+  return std::to_string(version / kMajor) + "." + std::to_string(version % kMajor / kMinor) + "." +
+         std::to_string(version % kMinor);
 }
 
 std::string status_name(int status) {

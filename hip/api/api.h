@@ -47,9 +47,18 @@ struct LoadedApi {
   std::string path;               // as given to load()
 };
 
-// Fills a table from the HIP runtime at `path` (what dlopen takes: a path or a soname). An error names the path and
-// every required function that is missing.
-[[nodiscard]] Result<LoadedApi> load_api(const std::string& path);
+// What a client asks of a runtime beyond the required functions.
+struct LoadOptions {
+  int minimum_version = 0;  // as hipRuntimeGetVersion answers it (HIP_VERSION); 0: any, and it is not asked
+  std::vector<std::string_view> functions{};  // optional ones that this client cannot do without
+};
+
+// Fills a table from the HIP runtime at `path` (what dlopen takes: a path or a soname). An error names the path, every
+// function that is needed and missing, and, where the runtime is too old, both versions.
+[[nodiscard]] Result<LoadedApi> load_api(const std::string& path, const LoadOptions& options = {});
+
+// "7.2.53211", from the number that hipRuntimeGetVersion answers.
+[[nodiscard]] std::string version_name(int version);
 
 // The name of a status as HIP spells it ("hipErrorInvalidValue"), from the header's enumeration and not from a
 // runtime, so that every report spells it alike. Unknown numbers come back as "hipError_t(N)".

@@ -1,12 +1,19 @@
 // hip::sync: the synchronisation names through which all locking and threading of the project goes.
 //
 // Every lock, condition, atomic and thread of the project is spelled with these names and never with std's, so that one
-// place can turn each operation into a scheduling point that an explorer of schedules controls. Today they are plain
-// aliases: same semantics, same cost. Locks that name a mutex type (LockGuard of a Mutex) are not templates, so that no
-// other kind of mutex slips in.
+// place can turn each operation into a scheduling point that an explorer of schedules controls: explored.h, with
+// HGCHECK_EXPLORE. Without it they are plain aliases: same semantics, same cost. Locks that name a mutex type
+// (LockGuard of a Mutex) are not templates, so that no other kind of mutex slips in.
 //
-// Not covered: thread-local storage, signals, and what HIP runtimes do inside.
+// Data that is not atomic is kept in a Cell where several threads reach it: its accesses have names too, so that the
+// explorer sees one that no lock orders.
+//
+// Not covered: signals, and what HIP runtimes do inside.
 #pragma once
+
+#ifdef HGCHECK_EXPLORE
+#include "hip/sync/explored.h"
+#else
 
 #include <atomic>
 #include <chrono>
@@ -14,6 +21,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
+#include <utility>
 
 namespace hip::sync {
 
@@ -44,7 +52,42 @@ inline ThreadId this_thread_id() {
   return std::this_thread::get_id();
 }
 
+inline void fence(std::memory_order order) {
+  std::atomic_thread_fence(order);
+}
+
 using OnceFlag = std::once_flag;
 using std::call_once;
 
+// Plain data that a lock guards, or that one thread at a time owns.
+template <class T>
+class Cell {
+ public:
+  Cell() = default;
+  explicit Cell(T value) : value_(std::move(value)) {}
+  Cell(const Cell&) = delete;
+  Cell& operator=(const Cell&) = delete;
+
+  [[nodiscard]] const T& read() const { return value_; }
+  [[nodiscard]] T& write() { return value_; }
+
+ private:
+  T value_{};
+};
+
+// Something that other threads can see and that synchronises nothing, for the explorer to know of.
+class Point {
+ public:
+  void step(const char*, bool = true) {}
+};
+
+// The calling thread's own T, one for each Tag: made on its first use, gone with the thread.
+template <class Tag, class T>
+[[nodiscard]] T& of_this_thread() {
+  thread_local T value{};
+  return value;
+}
+
 }  // namespace hip::sync
+
+#endif  // HGCHECK_EXPLORE

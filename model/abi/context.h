@@ -68,6 +68,7 @@ struct InProcess::State {
   Runtime runtime;
   ThreadState own_thread;
   ThreadState* thread = &own_thread;                                // of the thread that is calling
+  std::map<std::uint32_t, ThreadState> other_threads;               // InProcess::use_thread
   std::vector<CachedImage> images;                                  // latest last
   std::map<ObjectId, LoadedCode> code;                              // of live modules
   std::shared_ptr<HostcallService> hostcalls;                       // made for the first kernel that is interpreted
@@ -129,6 +130,7 @@ template <class Body>
   const Entry entry;
   if (entry.state() == nullptr) return entry.refusal();
   State& state = *entry.state();
+  state.runtime.visit();
   const Status before = state.runtime.sticky();
   if (before != Status::kSuccess && kind == CallKind::kNormal) return remembered(state, before);
   Status status = std::forward<Body>(body)(state);
@@ -195,6 +197,11 @@ void unload_module(State& state, Module& module);
                                                                  Status* status);
 [[nodiscard]] std::shared_ptr<const Kernel> with_host_semantics(Kernel kernel, std::span<const hg::HostKernel> table);
 
+// The primary context of a device, which is the only one that it has.
+inline hipCtx_t context_of(int device) {
+  return reinterpret_cast<hipCtx_t>(kHandleTag | static_cast<std::uint64_t>(device + 1));
+}
+
 // Each file of functions enters its own into the table.
 void fill_device(hip::Api& api);
 void fill_memory(hip::Api& api);
@@ -203,8 +210,16 @@ void fill_modules(hip::Api& api);
 void fill_streams(hip::Api& api);
 void fill_graphs(hip::Api& api);
 void fill_nodes(hip::Api& api);
+void fill_event_nodes(hip::Api& api);
+void fill_memory_nodes(hip::Api& api);
 void fill_execs(hip::Api& api);
+void fill_generic_forms(hip::Api& api);
 void fill_captures(hip::Api& api);
 void fill_attributes(hip::Api& api);
+void fill_node_attributes(hip::Api& api);
+void fill_user_objects(hip::Api& api);
+void fill_driver_nodes(hip::Api& api);
+void fill_memory_operations(hip::Api& api);
+void fill_semaphores(hip::Api& api);
 
 }  // namespace model::abi

@@ -31,6 +31,30 @@ Status read_extra(void* const* extra, const std::byte** buffer, std::size_t* siz
   return Status::kSuccess;
 }
 
+struct DriverSide {
+  hipMemoryType type;
+  const void* host;
+  hipDeviceptr_t device;
+  hipArray_t array;
+};
+
+// Null is refused where all copies are checked.
+Status base_of(const DriverSide& side, Address* base) {
+  if (side.type == hipMemoryTypeArray) return side.array == nullptr ? Status::kInvalidValue : Status::kNotSupported;
+  const bool known = side.type == hipMemoryTypeHost || side.type == hipMemoryTypeDevice ||
+                     side.type == hipMemoryTypeUnified || side.type == hipMemoryTypeManaged;
+  if (!known) return Status::kInvalidValue;
+  *base = to_address(side.type == hipMemoryTypeHost ? side.host : side.device);
+  return Status::kSuccess;
+}
+
+CopyKind kind_of(hipMemoryType dst, hipMemoryType src) {
+  if (dst != hipMemoryTypeHost && dst != hipMemoryTypeDevice) return CopyKind::kDefault;
+  if (src != hipMemoryTypeHost && src != hipMemoryTypeDevice) return CopyKind::kDefault;
+  if (src == hipMemoryTypeHost) return dst == hipMemoryTypeHost ? CopyKind::kHostToHost : CopyKind::kHostToDevice;
+  return dst == hipMemoryTypeHost ? CopyKind::kDeviceToHost : CopyKind::kDeviceToDevice;
+}
+
 }  // namespace
 
 Status from_hip(const hipMemcpy3DParms* params, CopyParams* out) {
@@ -56,6 +80,44 @@ hipMemcpy3DParms to_hip(const CopyParams& copy) {
   params.srcPos = {copy.src_pos.x, copy.src_pos.y, copy.src_pos.z};
   params.extent = {copy.extent.width, copy.extent.height, copy.extent.depth};
   params.kind = static_cast<hipMemcpyKind>(copy.kind);
+  return params;
+}
+
+Status from_hip(const HIP_MEMCPY3D* params, CopyParams* out) {
+  if (params == nullptr) return Status::kInvalidValue;
+  const DriverSide dst{params->dstMemoryType, params->dstHost, params->dstDevice, params->dstArray};
+  const DriverSide src{params->srcMemoryType, params->srcHost, params->srcDevice, params->srcArray};
+  Address dst_base = 0, src_base = 0;
+  if (const Status status = base_of(dst, &dst_base); status != Status::kSuccess) return status;
+  if (const Status status = base_of(src, &src_base); status != Status::kSuccess) return status;
+  out->linear = false;
+  out->dst = {dst_base, params->dstPitch, params->WidthInBytes, params->dstHeight};
+  out->src = {src_base, params->srcPitch, params->WidthInBytes, params->srcHeight};
+  out->dst_pos = {params->dstXInBytes, params->dstY, params->dstZ};
+  out->src_pos = {params->srcXInBytes, params->srcY, params->srcZ};
+  out->extent = {params->WidthInBytes, params->Height, params->Depth};
+  out->kind = kind_of(dst.type, src.type);
+  return Status::kSuccess;
+}
+
+HIP_MEMCPY3D to_driver(const CopyParams& copy) {
+  HIP_MEMCPY3D params{};
+  const bool unified = copy.kind == CopyKind::kDefault;
+  const bool to_host = copy.kind == CopyKind::kHostToHost || copy.kind == CopyKind::kDeviceToHost;
+  const bool from_host = copy.kind == CopyKind::kHostToHost || copy.kind == CopyKind::kHostToDevice;
+  params.dstMemoryType = unified ? hipMemoryTypeUnified : to_host ? hipMemoryTypeHost : hipMemoryTypeDevice;
+  params.srcMemoryType = unified ? hipMemoryTypeUnified : from_host ? hipMemoryTypeHost : hipMemoryTypeDevice;
+  (to_host ? params.dstHost : params.dstDevice) = to_pointer(copy.dst.base);
+  if (from_host) {
+    params.srcHost = to_pointer(copy.src.base);
+  } else {
+    params.srcDevice = to_pointer(copy.src.base);
+  }
+  params.dstPitch = copy.dst.pitch, params.dstHeight = copy.dst.ysize;
+  params.srcPitch = copy.src.pitch, params.srcHeight = copy.src.ysize;
+  params.dstXInBytes = copy.dst_pos.x, params.dstY = copy.dst_pos.y, params.dstZ = copy.dst_pos.z;
+  params.srcXInBytes = copy.src_pos.x, params.srcY = copy.src_pos.y, params.srcZ = copy.src_pos.z;
+  params.WidthInBytes = copy.extent.width, params.Height = copy.extent.height, params.Depth = copy.extent.depth;
   return params;
 }
 
@@ -116,7 +178,8 @@ const Function* find_kernel(State& state, const void* function) {
 }
 
 Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out) {
-  if (params == nullptr) return Status::kInvalidValue;
+  // hipGraphAddKernelNode.cc: a null function is hipErrorInvalidValue on AMD's devices.
+  if (params == nullptr || params->func == nullptr) return Status::kInvalidValue;
   const Function* function = find_kernel(state, params->func);
   if (function == nullptr) return Status::kInvalidDeviceFunction;
   out->function = function->kernel();

@@ -11,6 +11,9 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
 // kNotSupported for arrays (the model has none); kInvalidValue for null.
 [[nodiscard]] Status from_hip(const hipMemcpy3DParms* params, CopyParams* out);
 [[nodiscard]] hipMemcpy3DParms to_hip(const CopyParams& copy);
+// The driver's form names each side by type; the direction of the copy follows from them (unified memory: default).
+[[nodiscard]] Status from_hip(const HIP_MEMCPY3D* params, CopyParams* out);
+[[nodiscard]] HIP_MEMCPY3D to_driver(const CopyParams& copy);
 [[nodiscard]] Status from_hip(const hipMemsetParams* params, MemsetParams* out);
 [[nodiscard]] hipMemsetParams to_hip(const MemsetParams& set);
 [[nodiscard]] Status from_hip(const hipHostNodeParams* params, HostParams* out);
@@ -22,6 +25,12 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
 [[nodiscard]] Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out);
 // Memory that the result points at belongs to the node, until its parameters change or it dies.
 [[nodiscard]] hipKernelNodeParams to_hip(const State& state, Node& node);
+// Setters of an executable graph's copies, and the driver's forms, document no other error than hipErrorInvalidValue
+// (hipDrvGraph*.cc).
+[[nodiscard]] inline Status as_invalid_value(Status status) {
+  const bool other = status == Status::kInvalidPitchValue || status == Status::kInvalidMemcpyDirection;
+  return other ? Status::kInvalidValue : status;
+}
 // The kernel that a handle or a host function of the program stands for, or null.
 [[nodiscard]] const Function* find_kernel(State& state, const void* function);
 

@@ -7,11 +7,11 @@ namespace {
 
 // Behind the host's back: memory of a live allocation, or of the process itself.
 bool exists(const AddressSpace& space, Address address) {
-  return space.find(address) != nullptr || space.is_foreign_host(address);
+  return space.find_or_promised(address) != nullptr || space.is_foreign_host(address);
 }
 
 bool pageable(const AddressSpace& space, Address address) {
-  const Allocation* found = space.find(address);
+  const Allocation* found = space.find_or_promised(address);
   return found == nullptr || found->kind == MemoryKind::kPageable;
 }
 

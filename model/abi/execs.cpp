@@ -12,7 +12,7 @@ Status instantiate(State& state, hipGraphExec_t* out, hipGraph_t graph, unsigned
       hipGraphInstantiateFlagAutoFreeOnLaunch | hipGraphInstantiateFlagUpload | hipGraphInstantiateFlagUseNodePriority;
   if ((flags & ~kAllowed) != 0) return Status::kInvalidValue;
   GraphExec* exec = nullptr;
-  const Status status = state.runtime.instantiate(*found, &exec);
+  const Status status = state.runtime.instantiate(*found, &exec, flags);
   if (status == Status::kSuccess) *out = to_handle<hipGraphExec_t>(exec->id());
   return status;
 }
@@ -33,7 +33,7 @@ Status convert_and_set(State& state, hipGraphExec_t exec, hipGraphNode_t node, c
   if (!target) return Status::kInvalidValue;
   Params converted;
   if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
-  return target.exec->set_params(target.node->id(), std::move(converted));
+  return as_invalid_value(target.exec->set_params(target.node->id(), std::move(converted)));
 }
 
 }  // namespace
@@ -66,6 +66,15 @@ hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream) {
     if (found == nullptr) return Status::kInvalidValue;
     Stream* on = find(state, stream);
     return on == nullptr ? Status::kContextIsDestroyed : state.runtime.launch(*found, *on);
+  });
+}
+
+hipError_t hipGraphExecGetFlags(hipGraphExec_t exec, unsigned long long* flags) {
+  return call([&](State& state) {
+    const GraphExec* found = find(state, exec);
+    if (found == nullptr || flags == nullptr) return Status::kInvalidValue;
+    *flags = found->flags();
+    return Status::kSuccess;
   });
 }
 
@@ -111,8 +120,8 @@ hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t exec, hipGraphNode_t
   return call([&](State& state) {
     const Target target = find_target(state, exec, node);
     if (!target || bytes == 0 || dst == src) return Status::kInvalidValue;
-    return target.exec->set_params(target.node->id(),
-                                   linear_copy(to_address(dst), to_address(src), bytes, static_cast<CopyKind>(kind)));
+    return as_invalid_value(target.exec->set_params(
+        target.node->id(), linear_copy(to_address(dst), to_address(src), bytes, static_cast<CopyKind>(kind))));
   });
 }
 
@@ -158,6 +167,7 @@ HGMODEL_FUNCTIONS_END
 void model::abi::fill_execs(hip::Api& api) {
   HGMODEL_ENTER(hipGraphInstantiate);
   HGMODEL_ENTER(hipGraphInstantiateWithFlags);
+  HGMODEL_ENTER(hipGraphExecGetFlags);
   HGMODEL_ENTER(hipGraphExecDestroy);
   HGMODEL_ENTER(hipGraphLaunch);
   HGMODEL_ENTER(hipGraphUpload);

@@ -48,8 +48,18 @@ hipGraphNodeType to_hip(NodeType type) {
       return hipGraphNodeTypeMemset;
     case NodeType::kHost:
       return hipGraphNodeTypeHost;
+    case NodeType::kBatch:
+      return static_cast<hipGraphNodeType>(14);  // hipGraphNodeTypeBatchMemOp, which HIP 6.4 does not name
     case NodeType::kChild:
       return hipGraphNodeTypeGraph;
+    case NodeType::kEventRecord:
+      return hipGraphNodeTypeEventRecord;
+    case NodeType::kEventWait:
+      return hipGraphNodeTypeWaitEvent;
+    case NodeType::kAllocate:
+      return hipGraphNodeTypeMemAlloc;
+    case NodeType::kFree:
+      return hipGraphNodeTypeMemFree;
     case NodeType::kEmpty:
       break;
   }
@@ -82,6 +92,7 @@ hipError_t hipGraphClone(hipGraph_t* clone, hipGraph_t original) {
   return call([&](State& state) {
     const Graph* found = find(state, original);
     if (clone == nullptr || found == nullptr) return Status::kInvalidValue;
+    if (found->has_memory_nodes()) return Status::kNotSupported;
     *clone = to_handle<hipGraph_t>(state.runtime.clone_graph(*found).id());
     return Status::kSuccess;
   });
@@ -184,6 +195,7 @@ hipError_t hipGraphDestroyNode(hipGraphNode_t node) {
       [&](State& state) {
         Node* found = find(state, node);
         if (found == nullptr) return Status::kInvalidValue;
+        if (found->graph().has_memory_nodes()) return Status::kNotSupported;
         found->graph().remove(*found);
         return Status::kSuccess;
       },

@@ -19,9 +19,17 @@ hip::Api make_table() {
   fill_streams(api);
   fill_graphs(api);
   fill_nodes(api);
+  fill_event_nodes(api);
+  fill_memory_nodes(api);
   fill_execs(api);
+  fill_generic_forms(api);
   fill_captures(api);
   fill_attributes(api);
+  fill_node_attributes(api);
+  fill_user_objects(api);
+  fill_driver_nodes(api);
+  fill_memory_operations(api);
+  fill_semaphores(api);
   return api;
 }
 

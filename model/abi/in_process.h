@@ -43,6 +43,13 @@ class InProcess {
 
   [[nodiscard]] static const hip::Api& api();
   [[nodiscard]] Runtime& runtime();
+  [[nodiscard]] const Runtime& runtime() const;
+
+  // Calls are made by the n-th host thread from now on, as far as HIP tells threads apart (0: the first one, which a
+  // reset returns to).
+  void use_thread(std::uint32_t n);
+  // Streams that hipStreamPerThread made: they live as long as the instance.
+  [[nodiscard]] std::size_t per_thread_streams() const;
 
   // A module of kernels made by hand, for tests without a code object.
   [[nodiscard]] hipModule_t add_module(std::vector<Kernel> kernels);

@@ -15,11 +15,21 @@ void InProcess::reset(const InProcessOptions& options) {
   if (!same_kernels) state_->images.clear();
   state_->options = options;
   state_->own_thread = {};
+  state_->other_threads.clear();
+  use_thread(0);
   state_->code.clear();
   state_->hostcalls.reset();
   state_->thread_streams.clear();
   state_->capture_nodes.clear();
   state_->runtime.reset(options.model);
+}
+
+void InProcess::use_thread(std::uint32_t n) {
+  state_->thread = n == 0 ? &state_->own_thread : &state_->other_threads[n];
+}
+
+std::size_t InProcess::per_thread_streams() const {
+  return state_->thread_streams.size();
 }
 
 Stream& per_thread_stream(State& state) {
@@ -32,6 +42,10 @@ Stream& per_thread_stream(State& state) {
 }
 
 Runtime& InProcess::runtime() {
+  return state_->runtime;
+}
+
+const Runtime& InProcess::runtime() const {
   return state_->runtime;
 }
 

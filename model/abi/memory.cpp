@@ -48,7 +48,7 @@ Status check_managed(State& state, const void* pointer, std::size_t size) {
 Status release(State& state, void* pointer, bool pinned) {
   if (pointer == nullptr) return Status::kSuccess;
   if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
-  const Allocation* found = state.runtime.memory().find(to_address(pointer));
+  const Allocation* found = state.runtime.memory().find_or_promised(to_address(pointer));
   if (found == nullptr || (found->kind == MemoryKind::kPinned) != pinned) return Status::kInvalidValue;
   return state.runtime.free(to_address(pointer));
 }
@@ -313,6 +313,9 @@ hipError_t hipHostRegister(void* pointer, size_t size, unsigned int flags) {
     if (pointer == nullptr || size == 0 || (flags & ~kFlags) != 0) return Status::kInvalidValue;
     if (!state.runtime.memory().is_foreign_host(to_address(pointer))) {
       const Allocation* found = state.runtime.memory().find(to_address(pointer));
+      if (found != nullptr && (found->kind == MemoryKind::kPageable || found->registered)) {
+        return state.runtime.memory().pin(to_address(pointer), size);
+      }
       return found != nullptr && found->adopted ? Status::kHostMemoryAlreadyRegistered : Status::kInvalidValue;
     }
     return state.runtime.memory().adopt(static_cast<std::byte*>(pointer), size, MemoryKind::kPinned,
@@ -325,6 +328,11 @@ hipError_t hipHostUnregister(void* pointer) {
       [&](State& state) {
         if (pointer == nullptr) return Status::kInvalidValue;
         const Allocation* found = state.runtime.memory().find(to_address(pointer));
+        if (found != nullptr && found->registered) {
+          const Status synchronized = state.runtime.synchronize_device();
+          const Status unpinned = state.runtime.memory().unpin(to_address(pointer));
+          return synchronized != Status::kSuccess ? synchronized : unpinned;
+        }
         if (found == nullptr || !found->adopted || found->base != to_address(pointer)) {
           return Status::kHostMemoryNotRegistered;
         }

@@ -1,17 +1,10 @@
 // Nodes of graphs: adding them, and their parameters. Sources: HIP's header documentation; the *_Negative tests of
 // catch/unit/graph (GraphAddNodeCommonNegativeTests, MemcpyWithDirectionCommonNegativeTests, MemsetCommonNegative).
 #include "model/abi/convert.h"
+#include "model/abi/node_place.h"
 
 namespace model::abi {
 namespace {
-
-// What every hipGraphAdd*Node has in common.
-struct Where {
-  hipGraphNode_t* out;
-  hipGraph_t graph;
-  const hipGraphNode_t* dependencies;
-  std::size_t count;
-};
 
 // A list longer than the graph has nodes names one twice, or something else: refused before it is read.
 Status find_place(State& state, const Where& where, Graph** graph, std::vector<Node*>* dependencies) {
@@ -23,6 +16,8 @@ Status find_place(State& state, const Where& where, Graph** graph, std::vector<N
   return Status::kSuccess;
 }
 
+}  // namespace
+
 Status add(State& state, const Where& where, NodeParams params) {
   Graph* graph = nullptr;
   std::vector<Node*> dependencies;
@@ -32,6 +27,8 @@ Status add(State& state, const Where& where, NodeParams params) {
   if (status == Status::kSuccess) *where.out = to_handle<hipGraphNode_t>(node->id());
   return status;
 }
+
+namespace {
 
 // From one of HIP's structs: the place is judged before the parameters.
 template <class Params, class HipParams>
@@ -89,6 +86,7 @@ hipError_t hipGraphAddMemcpyNode(hipGraphNode_t* node, hipGraph_t graph, const h
 hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                    size_t count, void* dst, const void* src, size_t bytes, hipMemcpyKind kind) {
   return call([&](State& state) {
+    if (bytes == 0) return Status::kInvalidValue;  // Unit_hipGraphAddMemcpyNode1D_Negative_Parameters: "count == 0"
     return add(state, {node, graph, dependencies, count},
                linear_copy(to_address(dst), to_address(src), bytes, static_cast<CopyKind>(kind)));
   });

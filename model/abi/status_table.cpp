@@ -1,6 +1,7 @@
 // The model's numbers are HIP's: checked at compile time against HIP's own header.
 #include <hip/hip_runtime_api.h>
 
+#include "model/dot.h"
 #include "model/params.h"
 #include "model/status.h"
 #include "model/stream.h"
@@ -22,6 +23,8 @@ static_assert(same(Status::kInvalidDevice, hipErrorInvalidDevice));
 static_assert(same(Status::kInvalidImage, hipErrorInvalidImage));
 static_assert(same(Status::kNoBinaryForGpu, hipErrorNoBinaryForGpu));
 static_assert(same(Status::kFileNotFound, hipErrorFileNotFound));
+static_assert(same(Status::kOperatingSystem, hipErrorOperatingSystem));
+static_assert(same(Status::kLaunchTimeOut, hipErrorLaunchTimeOut));
 static_assert(same(Status::kInvalidHandle, hipErrorInvalidHandle));
 static_assert(same(Status::kNotFound, hipErrorNotFound));
 static_assert(same(Status::kNotReady, hipErrorNotReady));
@@ -70,6 +73,8 @@ static_assert(same(CopyKind::kDeviceToDevice, hipMemcpyDeviceToDevice));
 static_assert(same(CopyKind::kDefault, hipMemcpyDefault));
 static_assert(same(CopyKind::kDeviceToDeviceNoCu, hipMemcpyDeviceToDeviceNoCU));
 
+static_assert(kDotVerbose == hipGraphDebugDotFlagsVerbose && kDotHandles == hipGraphDebugDotFlagsHandles);
+static_assert(kDotKernelAttributes == hipGraphDebugDotFlagsKernelNodeAttributes);
 static_assert(kStreamDefault == hipStreamDefault && kStreamNonBlocking == hipStreamNonBlocking);
 
 }  // namespace

@@ -62,20 +62,23 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
       CallKind::kTeardown);
 }
 
-// Waiting is an unsafe call while somebody captures, on whatever stream (StreamSync_OngoingCapture_MThread).
+// Waiting and asking are unsafe calls while somebody captures, for any stream but the null stream, which has a rule of
+// its own, and for any event (StreamSync_OngoingCapture_MThread; CUDA answers cudaEventQuery alike).
 hipError_t hipStreamSynchronize(hipStream_t stream) {
   return call([&](State& state) {
     Stream* found = find(state, stream);
     if (found == nullptr) return Status::kContextIsDestroyed;
-    if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
-    return state.runtime.synchronize(*found);
+    const Status refused = found->id() == 0 ? Status::kSuccess : refuse_unsafe_call(state);
+    return refused != Status::kSuccess ? refused : state.runtime.synchronize(*found);
   });
 }
 
 hipError_t hipStreamQuery(hipStream_t stream) {
   return call([&](State& state) {
     Stream* found = find(state, stream);
-    return found == nullptr ? Status::kContextIsDestroyed : state.runtime.query(*found);
+    if (found == nullptr) return Status::kContextIsDestroyed;
+    const Status refused = found->id() == 0 ? Status::kSuccess : refuse_unsafe_call(state);
+    return refused != Status::kSuccess ? refused : state.runtime.query(*found);
   });
 }
 
@@ -145,7 +148,9 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
 hipError_t hipEventSynchronize(hipEvent_t event) {
   return call([&](State& state) {
     const Event* found = find(state, event);
-    return found == nullptr ? Status::kInvalidHandle : state.runtime.synchronize(*found);
+    if (found == nullptr) return Status::kInvalidHandle;
+    const Status refused = found->capture() != 0 ? Status::kSuccess : refuse_unsafe_call(state);
+    return refused != Status::kSuccess ? refused : state.runtime.synchronize(*found);
   });
 }
 
@@ -171,7 +176,9 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t from, hipEvent_t 
 hipError_t hipEventQuery(hipEvent_t event) {
   return call([&](State& state) {
     const Event* found = find(state, event);
-    return found == nullptr ? Status::kInvalidHandle : state.runtime.query(*found);
+    if (found == nullptr) return Status::kInvalidHandle;
+    const Status refused = found->capture() != 0 ? Status::kSuccess : refuse_unsafe_call(state);
+    return refused != Status::kSuccess ? refused : state.runtime.query(*found);
   });
 }
 

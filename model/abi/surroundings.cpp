@@ -37,9 +37,6 @@ Choices& choices() {
   return *only;
 }
 
-hipCtx_t context_of(int device) {
-  return reinterpret_cast<hipCtx_t>(kHandleTag | static_cast<std::uint64_t>(device + 1));
-}
 int device_of(hipCtx_t context) {
   return static_cast<int>((reinterpret_cast<std::uint64_t>(context) ^ kHandleTag) - 1);
 }
@@ -348,13 +345,6 @@ hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned int* flags, 
     if (flags == nullptr || active == nullptr) return Status::kInvalidValue;
     *flags = 0;
     *active = choices().primary_contexts[device] > 0 || device == state.thread->device ? 1 : 0;
-    return Status::kSuccess;
-  });
-}
-hipError_t hipCtxGetCurrent(hipCtx_t* context) {
-  return call([&](State& state) {
-    if (context == nullptr) return Status::kInvalidValue;
-    *context = context_of(state.thread->device);
     return Status::kSuccess;
   });
 }

@@ -166,7 +166,7 @@ TEST(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
       {{"campaign", "--shard", "5/3"}, "1/4"},
       {{"campaign", "--shard", "half"}, "1/4"},
       {{"campaign", "--subject", "nothing:patch"}, "hgcheck subjects"},
-      {{"campaign", "--subject", "model:guess"}, "patch, rebuild and update"},
+      {{"campaign", "--subject", "model:guess"}, "patch, rebuild, update, stabilise and lib=PATH"},
       {{"campaign", "--subject", "lib=/nonexistent/libamdhip64.so"}, "cannot load the HIP runtime"},
       {{"campaign", "--baseline", "nothing"}, "--baseline"},
       {{"campaign", "--fault", "F99"}, "hgcheck faults"},
@@ -241,6 +241,38 @@ TEST(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {
     for (const auto& [feature, count] : coverage({"--shard", shard, "--jobs", "2"})) sum[feature] += count;
   }
   EXPECT_EQ(one, sum);
+}
+
+TEST(Campaign, ACorpusIsBegunFromAndAddedTo) {
+  const Folder folder;
+  const auto run = [&] {
+    const Outcome outcome = hgcheck({"campaign", "--programs", "400", "--seed", "3", "--jobs", "1", "--corpus",
+                                     folder / "corpus", "--quiet", "--json", folder / "r.json"});
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    return load_json(folder / "r.json").at("commands").get<std::uint64_t>();
+  };
+  const auto entries = [&] {
+    std::size_t count = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder / "corpus")) {
+      EXPECT_EQ(entry.path().extension(), ".program") << entry.path();
+      EXPECT_EQ(hgcheck({"check", entry.path().string()}).status, 0) << entry.path();
+      ++count;
+    }
+    return count;
+  };
+  const std::uint64_t without = run();
+  EXPECT_GT(entries(), 10U);
+  const std::uint64_t with = run();
+  EXPECT_NE(with, without) << "mutants of the corpus were to take the place of every second program";
+}
+
+TEST(Campaign, ACorpusWithAFileThatIsNoProgramIsRefusedByName) {
+  const Folder folder;
+  fs::create_directory(folder / "corpus");
+  std::ofstream(folder / "corpus/odd.program") << "no program\n";
+  const Outcome outcome = hgcheck({"campaign", "--programs", "5", "--corpus", folder / "corpus"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("odd.program:1:"));
 }
 
 TEST(Campaign, AFindingIsAFileThatReplays) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "fuzz/faults/catalogue.h"
+#include "new_ground.h"
 #include "verify/execute/executor.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
@@ -55,7 +56,9 @@ struct Found {
 };
 
 verify::Program program_of(std::uint64_t seed, std::uint64_t index) {
-  return verify::campaign_program(seed, index, verify::GeneratorOptions{});
+  verify::GeneratorOptions options;
+  options.avoid = [](const verify::State&, const verify::Command& command) { return verify::is_new_ground(command); };
+  return verify::campaign_program(seed, index, options);
 }
 
 // The first program of a campaign on which `bench` does not agree.
@@ -63,7 +66,7 @@ std::optional<Found> find_first(Bench& bench, std::uint64_t seed) {
   for (std::uint64_t i = 0; i < kPrograms; ++i) {
     verify::Program program = program_of(seed, i);
     const verify::Judgement judgement = bench.judge(program, i);
-    if (judgement.verdict == VerdictKind::kAgree) continue;
+    if (judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kPoisoned) continue;
     EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << judgement.reason << "\n" << verify::print_program(program);
     if (judgement.broken.empty()) return std::nullopt;
     return Found{i, std::move(program), judgement.broken.front()};
@@ -120,7 +123,8 @@ TEST_P(EachFault, IsNamedAfterItsPropertyWhereverItShows) {
   for (std::uint64_t i = 0; i < kManyPrograms; ++i) {
     const verify::Program program = program_of(1, i);
     const verify::Judgement judgement = bench.judge(program, i);
-    if (judgement.verdict == VerdictKind::kAgree) continue;
+    // Now and then the generator makes a race: the model sees it, and the program says nothing.
+    if (judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kPoisoned) continue;
     ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << judgement.reason;
     EXPECT_TRUE(names(judgement.broken.front()))
         << "program " << i << " names " << verify::property(judgement.broken.front()).name << "\n"
@@ -131,7 +135,7 @@ TEST_P(EachFault, IsNamedAfterItsPropertyWhereverItShows) {
 std::vector<std::string> patcher_faults() {
   std::vector<std::string> ids;
   for (const fuzz::Fault& fault : fuzz::faults()) {
-    if (fault.patchers) ids.emplace_back(fault.id);
+    if (fault.patchers && !fault.ends_the_process) ids.emplace_back(fault.id);
   }
   return ids;
 }
@@ -140,9 +144,11 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EachFault, testing::ValuesIn(patcher_faults(
 
 TEST(Faults, TheRealPatcherAgreesOnEveryProgramThatAFaultIsLookedForIn) {
   Bench real(verify::graph_patcher_factory());
+  std::uint64_t poisoned = 0;
   for (std::uint64_t i = 0; i < kPrograms; ++i) {
     const verify::Program program = program_of(1, i);
     const verify::Judgement judgement = real.judge(program, i);
+    if (judgement.verdict == VerdictKind::kPoisoned && ++poisoned <= kPrograms / 1000) continue;
     ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << "program " << i << "\n"
                                                       << verify::print_program(program) << judgement.reason;
   }

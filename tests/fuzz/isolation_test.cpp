@@ -119,11 +119,4 @@ TEST(Campaign, GoesOnBehindEveryProgramThatCrashes) {
   EXPECT_LE(result.findings[0].commands, 12U) << result.findings[0].program_text;
 }
 
-TEST(Campaign, GoesOnBehindAProgramThatHangs) {
-  const fuzz::CampaignOutcome outcome = campaign(hang, 4, 0.3);
-  EXPECT_EQ(outcome.result.programs, 4U);
-  ASSERT_FALSE(outcome.result.findings.empty());
-  EXPECT_EQ(outcome.result.findings[0].property, "P11");
-}
-
 }  // namespace

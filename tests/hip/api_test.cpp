@@ -94,10 +94,10 @@ TEST(LoadApi, APathThatIsNotThereIsAnErrorThatNamesIt) {
 }
 
 TEST(LoadApi, AFileThatIsNoLibraryIsAnErrorWithTheLinkersReason) {
-  const hip::Result<hip::LoadedApi> loaded = hip::load_api(__FILE__);
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api("/proc/self/comm");
   ASSERT_FALSE(loaded.ok());
-  EXPECT_THAT(loaded.error().message, HasSubstr(__FILE__));
-  EXPECT_THAT(loaded.error().message, HasSubstr("ELF"));
+  EXPECT_THAT(loaded.error().message, HasSubstr("/proc/self/comm"));
+  EXPECT_THAT(loaded.error().message, HasSubstr("file too short"));
 }
 
 TEST(LoadApi, AnEmptyPathIsAnErrorAndNotTheProgramItself) {
@@ -128,6 +128,37 @@ TEST(LoadApi, TheLibraryStaysLoadedExactlyAsLongAsAnyoneHoldsIt) {
 TEST(LoadApi, ALibraryThatIsRefusedIsUnloadedAgain) {
   ASSERT_FALSE(hip::load_api(STUB_RUNTIME_WITHOUT_REQUIRED).ok());
   EXPECT_FALSE(is_loaded(STUB_RUNTIME_WITHOUT_REQUIRED));
+}
+
+TEST(LoadApi, ARuntimeOlderThanAskedForIsRefusedNamingBothVersionsAndWhatItLacks) {
+  const hip::Result<hip::LoadedApi> loaded =
+      hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 60400000, .functions = {"hipStreamGetDevice"}});
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, hipErrorInsufficientDriver);
+  EXPECT_THAT(loaded.error().message, HasSubstr(STUB_RUNTIME_OLD));
+  EXPECT_THAT(loaded.error().message, HasSubstr("5.7.31921"));
+  EXPECT_THAT(loaded.error().message, HasSubstr("6.4.0"));
+  EXPECT_THAT(loaded.error().message, HasSubstr(" hipStreamGetDevice"));
+}
+
+TEST(LoadApi, ARuntimeThatIsNewEnoughIsLoaded) {
+  EXPECT_TRUE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 50731921}).ok());
+  EXPECT_TRUE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 50700000}).ok());
+  EXPECT_FALSE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 50731922}).ok());
+}
+
+TEST(LoadApi, AnOptionalFunctionThatTheClientNeedsIsNamedWhenItIsMissing) {
+  const hip::Result<hip::LoadedApi> loaded =
+      hip::load_api(STUB_RUNTIME_OLD, {.functions = {"hipStreamGetDevice", "hipStreamGetFlags"}});
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, hipErrorSharedObjectSymbolNotFound);
+  EXPECT_THAT(loaded.error().message, HasSubstr(" hipStreamGetDevice"));
+  EXPECT_THAT(loaded.error().message, Not(HasSubstr("hipStreamGetFlags")));
+}
+
+TEST(VersionName, IsMajorMinorAndPatch) {
+  EXPECT_EQ(hip::version_name(70253211), "7.2.53211");
+  EXPECT_EQ(hip::version_name(50731921), "5.7.31921");
 }
 
 TEST(StatusName, IsTheNameOfTheEnumerator) {

@@ -123,6 +123,28 @@ TEST(Recording, EveryFlawOfANodeHasWords) {
   EXPECT_STREQ(hip::flaw_of({opaque, {}, {}}, 0), "an opaque node names no buffer");
 }
 
+TEST(Recording, EdgesAndNodesCanBeTakenAwayAgain) {
+  Recording recording;
+  for (hip::BufferIndex buffer = 0; buffer < 4; ++buffer) {
+    recording.add({hip::MemsetRecord{}, {}, {{Field::kMemsetDestination, 0, buffer, 0}}});
+  }
+  recording.connect(0, 1);
+  recording.connect(3, 1);  // a later node may be waited for
+  recording.connect(1, 2);
+  recording.connect(0, 2);
+  EXPECT_EQ(recording.nodes()[1].dependencies, (std::vector<hip::NodeIndex>{0, 3}));
+  recording.disconnect(0, 2);
+  EXPECT_EQ(recording.nodes()[2].dependencies, std::vector<hip::NodeIndex>{1});
+  recording.erase(0);
+  ASSERT_EQ(recording.nodes().size(), 3U);
+  EXPECT_EQ(recording.nodes()[0].dependencies, std::vector<hip::NodeIndex>{2});
+  EXPECT_EQ(recording.nodes()[1].dependencies, std::vector<hip::NodeIndex>{0});
+  EXPECT_EQ(recording.tree_size(), 3U);
+  recording.erase(2);
+  EXPECT_TRUE(recording.nodes()[0].dependencies.empty());
+  EXPECT_EQ(recording.buffer_count(), 3U);
+}
+
 TEST(Recording, CountsBuffersDepthAndNodesThroughChildren) {
   Recording inner;
   inner.add(kernel_with(8, {{Field::kKernelArgument, 0, 6, 0}}));

@@ -7,3 +7,12 @@
 #define HIPAPI_OPTIONAL(name) HIPAPI_REQUIRED(name)
 #define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_REQUIRED(name)
 #include "hip/api/functions.inc"
+
+// A runtime that says its version (STUB_VERSION); its hipRuntimeGetVersion is left out above.
+#ifdef STUB_VERSION
+#undef hipRuntimeGetVersion
+extern "C" int hipRuntimeGetVersion(int* version) {
+  *version = STUB_VERSION;
+  return 0;
+}
+#endif

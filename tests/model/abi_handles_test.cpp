@@ -120,7 +120,8 @@ TEST_F(HandleTest, ABadFunctionIsAnInvalidDeviceFunction) {
   for (hipFunction_t function : bad(add)) {
     hipKernelNodeParams params = kernel(nullptr);
     params.func = function;
-    EXPECT_EQ(api.hipGraphAddKernelNode(&node, graph, nullptr, 0, &params), hipErrorInvalidDeviceFunction);
+    EXPECT_EQ(api.hipGraphAddKernelNode(&node, graph, nullptr, 0, &params),
+              function == nullptr ? hipErrorInvalidValue : hipErrorInvalidDeviceFunction);
     EXPECT_EQ(api.hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
               hipErrorInvalidHandle);
   }

@@ -84,7 +84,8 @@ TEST_F(StreamAbiTest, LaunchParametersAreChecked) {
   void* arguments[] = {&out, &in, &amount, &tag};
   EXPECT_EQ(api.hipModuleLaunchKernel(add, 0, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), hipErrorInvalidValue);
   EXPECT_EQ(api.hipModuleLaunchKernel(add, 1, 1, 1, 1, 0, 1, 0, nullptr, arguments, nullptr), hipErrorInvalidValue);
-  EXPECT_EQ(api.hipModuleLaunchKernel(add, 1, 1, 1, 1025, 1, 1, 0, nullptr, arguments, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipModuleLaunchKernel(add, 1, 1, 1, 1025, 1, 1, 0, nullptr, arguments, nullptr),
+            hipErrorInvalidConfiguration);
   EXPECT_EQ(api.hipModuleLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), hipErrorInvalidValue);
   EXPECT_HIP(api.hipModuleLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   EXPECT_EQ(word(out), 1u);

@@ -175,13 +175,29 @@ TEST_F(CaptureTest, UnsafeCallsAreForbiddenAsFarAsTheModesSay) {
   }
 }
 
-TEST_F(CaptureTest, LaunchesAndFreesAreNotCaptured) {
+TEST_F(CaptureTest, ALaunchBecomesAChildNodeThatHoldsWhatTheExecutableHoldsNow) {
+  const Address a = allocate();
+  Graph& inner = runtime.create_graph();
+  Node* first = node(inner, set(a, 3));
+  node(inner, add(a, a, 4), {first});
+  GraphExec& launched = exec(inner);
   Stream& on = stream();
-  Graph& empty = runtime.create_graph();
-  GraphExec& launched = exec(empty);
   begin(on);
-  EXPECT_EQ(runtime.launch(launched, on), Status::kStreamCaptureUnsupported);
-  EXPECT_EQ(runtime.capture_of(on)->status(), CaptureStatus::kInvalidated);
+  enqueue(on, set(a, 1));
+  EXPECT_EQ(runtime.launch(launched, on), Status::kSuccess);
+  enqueue(on, add(a, a, 10));
+  Graph& graph = captured(on);
+  ASSERT_EQ(graph.nodes().size(), 3u);
+  EXPECT_EQ(graph.nodes()[1]->type(), NodeType::kChild);
+  EXPECT_EQ(graph.nodes()[1]->child()->edges().size(), 1u);
+  EXPECT_EQ(graph.edges().size(), 2u);
+  EXPECT_EQ(word(a), 0u);
+  runtime.destroy_exec(launched);
+  run(exec(graph));
+  EXPECT_EQ(word(a), 17u);
+}
+
+TEST_F(CaptureTest, FreesAreNotCaptured) {
   Stream& second = stream();
   begin(second);
   EXPECT_EQ(runtime.free_async(allocate(), second), Status::kStreamCaptureUnsupported);

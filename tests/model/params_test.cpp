@@ -191,8 +191,8 @@ TEST(KernelLaunch, EachRefusalDiffersFromAGoodLaunchInOneThing) {
   EXPECT_EQ(status([](auto& p) { p.function = nullptr; }), Status::kInvalidDeviceFunction);
   EXPECT_EQ(status([](auto& p) { p.shape.grid.x = 0; }), Status::kInvalidValue);
   EXPECT_EQ(status([](auto& p) { p.shape.block.z = 0; }), Status::kInvalidValue);
-  EXPECT_EQ(status([](auto& p) { p.shape.block = {1025, 1, 1}; }), Status::kInvalidValue);
-  EXPECT_EQ(status([](auto& p) { p.shape.block = {32, 33, 1}; }), Status::kInvalidValue);
+  EXPECT_EQ(status([](auto& p) { p.shape.block = {1025, 1, 1}; }), Status::kInvalidConfiguration);
+  EXPECT_EQ(status([](auto& p) { p.shape.block = {32, 33, 1}; }), Status::kInvalidConfiguration);
   EXPECT_EQ(status([](auto& p) { p.shape.block = {32, 32, 1}; }), Status::kSuccess);
   EXPECT_EQ(status([](auto& p) { p.shape.shared_bytes = 65537; }), Status::kInvalidValue);
   EXPECT_EQ(status([](auto& p) { p.shape = {{1u << 31, 1, 1}, {2, 1, 1}, 0}; }), Status::kInvalidConfiguration);

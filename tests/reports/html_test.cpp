@@ -126,10 +126,42 @@ TEST(Html, TheHeadlineSaysWhatTheCampaignCameTo) {
 
 TEST(Html, TheFirstScreenNamesSubjectBaselineSeedVersionProgramsAndRate) {
   const std::string header = text_at(parsed(samples::campaign(3)), "//header");
-  for (const char* fact : {"model:patch", "model:rebuild", "20240607", "0.1.0", "12,345", "408.1 programs/s"}) {
+  for (const char* fact : {"model:patch", "7.2", "model:rebuild", "20240607", "0.1.0", "12,345", "408.1 programs/s",
+                           "A processor, 2 processors, Linux"}) {
     EXPECT_NE(header.find(fact), std::string::npos) << fact;
   }
   EXPECT_NE(header.find("1 of 4 properties were never exercised"), std::string::npos);
+}
+
+TEST(Html, FindingsOfOneBugAreOneCardWithItsSmallestProgramFirst) {
+  verify::CampaignResult result = samples::campaign(3);
+  for (verify::Finding& finding : result.findings) finding.differences.front().where = "argument at 8";
+  result.findings[2].commands = 2;
+  result.findings.push_back(samples::finding(3));
+  const pugi::xml_document page = parsed(result);
+  ASSERT_EQ(count(page, "//article[@class='bug']"), 2U);
+  EXPECT_EQ(text_at(page, "//h1"), "4 findings of 2 bugs: the subject differs from the baseline");
+  const pugi::xml_node bug = page.select_node("//article[@id='bug-of-0']").node();
+  EXPECT_STREQ(bug.child("details").attribute("id").value(), "finding-2");
+  EXPECT_EQ(count(bug, "details[@class='forms']/details[@class='finding']"), 2U);
+  EXPECT_NE(text_at(bug, "details[@class='forms']/summary").find("2 other forms of the same bug, 9 programs in all"),
+            std::string::npos);
+  EXPECT_EQ(text_at(bug, "p[@class='common']"), "A1 in kernel, after patch: argument at #");
+}
+
+TEST(Html, AFindingNamesTheQuirkOrTheFaultThatIsRelated) {
+  const std::string text = text_at(parsed(samples::campaign(1)), "//ul[@class='related']");
+  EXPECT_EQ(text, "Its program meets the known quirk scalar-like-address: a scalar is taken for an address");
+}
+
+TEST(Html, FiltersAreOfferedWhereThereIsMoreThanOneBug) {
+  EXPECT_EQ(count(parsed(samples::campaign(1)), "//form"), 0U);
+  const pugi::xml_document page = parsed(samples::campaign(2));
+  EXPECT_EQ(count(page, "//form[@hidden]//input | //form[@hidden]//select"), 2U);
+  EXPECT_EQ(count(page, "//form//option"), 2U) << "all, and A1";
+  for (const auto& label : page.select_nodes("//form//label/@for")) {
+    EXPECT_EQ(count(page, fmt::format("//form//*[@id='{}']", label.attribute().value()).c_str()), 1U);
+  }
 }
 
 TEST(Html, ExactlyTheBytesThatDifferAreMarkedOnBothSides) {
@@ -207,8 +239,7 @@ TEST(Html, AGraphPastTheBoundIsReplacedByASentence) {
 TEST(Html, PicturesStopAtTheirBoundAndThePageSaysSo) {
   const pugi::xml_document page = parsed(samples::campaign(reports::kMaxFindingsWithGraphs + 1));
   EXPECT_EQ(count(page, "//svg"), reports::kMaxFindingsWithGraphs);
-  EXPECT_NE(text_at(page, "//details[@id='finding-25']").find("Drawn for the first 25 findings only"),
-            std::string::npos);
+  EXPECT_NE(text_at(page, "//details[@id='finding-25']").find("Drawn for the first 25 bugs only"), std::string::npos);
 }
 
 TEST(Html, LongProgramsAndManyDifferencesAreCutAtTheirBoundsAndThePageSaysSo) {
@@ -269,6 +300,49 @@ TEST(GraphPicture, CyclesAndSelfEdgesAreDrawnToo) {
   const auto svg =
       reports::draw_graph({"g0", {{"a", "", false}, {"b", "", true}}, {{"a", "b"}, {"b", "a"}, {"a", "a"}}});
   ASSERT_TRUE(svg.has_value());
+}
+
+TEST(Html, PairsOfOperationAndStateThatWereNeverMetAndThoseThatCannotBeAreTold) {
+  const std::string page = reports::to_html(samples::campaign(0));
+  EXPECT_NE(page.find("2 of 3 pairs that a program can show were met at least once."), std::string::npos);
+  EXPECT_NE(page.find(">never<"), std::string::npos);
+  EXPECT_NE(page.find("<li>launch with exec: idle</li>"), std::string::npos);
+  EXPECT_NE(page.find("Operations by the state of their exec: 1 hole<"), std::string::npos);
+  EXPECT_NE(page.find("a launch has its buffers where they are"), std::string::npos);
+}
+
+verify::RaceResult race(std::string_view bytes) {
+  verify::RaceResult result;
+  result.explore = "exhaustive, 2 preemptions";
+  result.plans.push_back({"stable-buffers", "two threads", "every schedule of 2 preemptions", 14, 0.1, 22, 3, true});
+  verify::RaceFinding finding;
+  finding.id = "C2-stable-buffers";
+  finding.summary = finding.interleaving = finding.program_text = finding.replay = std::string(bytes);
+  result.findings.push_back(finding);
+  return result;
+}
+
+TEST(RacePage, ShowsEveryFindingWithItsInterleavingProgramAndReplayCommand) {
+  pugi::xml_document page;
+  ASSERT_TRUE(page.load_string(reports::to_html(race("thread 1  |  thread 2\nget 0 {")).c_str(), kParse));
+  const pugi::xml_node finding = page.select_node("//details[@id='C2-stable-buffers']").node();
+  for (const char* const label : {"Interleaving", "Program", "Replay command"}) {
+    EXPECT_EQ(text_at(finding, fmt::format("pre[@aria-label='{}']/code", label).c_str()),
+              "thread 1  |  thread 2\nget 0 {");
+  }
+  EXPECT_EQ(count(page, "//section[@id='plans']//tbody/tr"), 1U);
+  EXPECT_EQ(text_at(page, "//h1"), "1 finding among threads");
+  verify::RaceResult clean = race("");
+  clean.findings.clear();
+  clean.schedules = 14;
+  EXPECT_NE(reports::to_html(clean).find("No race found in 14 schedules"), std::string::npos);
+  clean.fault = "F26";
+  EXPECT_NE(reports::to_html(clean).find("The fault F26 was not found"), std::string::npos);
+}
+
+RC_GTEST_PROP(RacePage, IsWellFormedWhateverBytesAFindingHolds, (const std::string& bytes)) {
+  pugi::xml_document page;
+  RC_ASSERT(page.load_string(reports::to_html(race(bytes)).c_str(), kParse));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The report folder: three whole files or an error that names the path, and nothing left behind.
+// The report folder: whole files or an error that names the path, and nothing left behind.
 #include "reports/report.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,8 @@ TEST_F(ReportFolder, HoldsThePageTheJsonAndTheJunitFileAndNothingElse) {
   const fs::path place = folder_ / "new" / "deeper";
   const hip::Status status = reports::write_report(result, place);
   ASSERT_TRUE(status.ok()) << status.error().message;
-  EXPECT_EQ(names(place), (std::set<std::string>{"index.html", "junit.xml", "report.json"}));
+  EXPECT_EQ(names(place),
+            (std::set<std::string>{"index.html", "junit.xml", "report.json", "report.sarif", "summary.md"}));
   EXPECT_EQ(content(place / "index.html"), reports::to_html(result));
   EXPECT_EQ(content(place / "junit.xml"), reports::to_junit(result));
   const auto read = reports::from_json(nlohmann::ordered_json::parse(content(place / "report.json")));
@@ -82,7 +83,8 @@ TEST_F(ReportFolder, AFailureHalfWayLeavesNoTemporaryFileAndTheEarlierFilesWhole
   const hip::Status status = reports::write_report(samples::campaign(2), folder_);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("junit.xml"), std::string::npos) << status.error().message;
-  EXPECT_EQ(names(folder_), (std::set<std::string>{"index.html", "junit.xml", "report.json"}));
+  EXPECT_EQ(names(folder_),
+            (std::set<std::string>{"index.html", "junit.xml", "report.json", "report.sarif", "summary.md"}));
   const std::string page = content(folder_ / "index.html");
   EXPECT_TRUE(page == reports::to_html(samples::campaign(1)) || page == reports::to_html(samples::campaign(2)));
 }
@@ -92,6 +94,15 @@ TEST_F(ReportFolder, ATemporaryNameThatIsTakenByAFolderIsAnErrorAndNoFileChanges
   fs::create_directories(folder_ / (".report.json." + std::to_string(::getpid())) / "occupied");
   EXPECT_FALSE(reports::write_report(samples::campaign(2), folder_).ok());
   EXPECT_EQ(content(folder_ / "index.html"), reports::to_html(samples::campaign(1)));
+}
+
+TEST_F(ReportFolder, ACampaignsPageLinksToTheRacesThatStandBesideIt) {
+  ASSERT_TRUE(reports::write_report(samples::campaign(1), folder_).ok());
+  EXPECT_EQ(content(folder_ / "index.html").find("races.html"), std::string::npos);
+  ASSERT_TRUE(reports::write_report(verify::RaceResult{}, folder_).ok());
+  EXPECT_EQ(content(folder_ / "races.html"), reports::to_html(verify::RaceResult{}));
+  ASSERT_TRUE(reports::write_report(samples::campaign(1), folder_).ok());
+  EXPECT_NE(content(folder_ / "index.html").find("href=\"races.html\""), std::string::npos);
 }
 
 }  // namespace

@@ -12,7 +12,14 @@
 
 namespace samples {
 
-// A finding as a campaign hands it over: a scalar was overwritten by a patch, one node is to blame.
+// "a", "b", ..., "z", "ba": what tells the bugs of two findings apart, as numbers do not.
+inline std::string letters(std::uint64_t index) {
+  std::string text(1, static_cast<char>('a' + index % 26));
+  return index < 26 ? text : letters(index / 26) + text;
+}
+
+// A finding as a campaign hands it over: a scalar was overwritten by a patch, one node is to blame. Each is a bug of
+// its own.
 inline verify::Finding finding(std::uint64_t index) {
   verify::Finding finding;
   finding.id = fmt::format("A1-{:06}", index);
@@ -27,13 +34,14 @@ inline verify::Finding finding(std::uint64_t index) {
   finding.replay = fmt::format("hgcheck replay {}.program --subject model:patch", finding.id);
   finding.summary = "a scalar equal to an old address was overwritten by a patch";
   finding.seen = 3;
-  finding.differences = {{"b1+16", "launch e0 s0", "00107fa000000000", "00207fa000000000"},
+  finding.differences = {{"argument " + letters(index), "launch e0 s0", "00107fa000000000", "00207fa000000000"},
                          {"status of 'launch e0 s0'", "launch e0 s0", "hipSuccess", "hipErrorLaunchFailure"}};
   verify::GraphPicture graph;
   graph.name = "g0";
   graph.nodes = {{"n0", "kernel scale", true}, {"n1", "copy b1 <- b0, 64 bytes", false}, {"n2", "memset b0", false}};
   graph.edges = {{"n0", "n1"}, {"n0", "n2"}};
   finding.graphs = {graph};
+  finding.related = {{"quirk", "scalar-like-address", "a scalar is taken for an address"}};
   return finding;
 }
 
@@ -42,6 +50,8 @@ inline verify::CampaignResult campaign(std::uint64_t findings) {
   result.version = "0.1.0";
   result.subject = "model:patch";
   result.baseline = "model:rebuild";
+  result.machine = "A processor, 2 processors, Linux";
+  result.release = "7.2";
   result.seed = 20'240'607;
   result.size = 40;
   result.jobs = 2;
@@ -59,9 +69,12 @@ inline verify::CampaignResult campaign(std::uint64_t findings) {
       {"P10", "Each operation ends, and its cost grows no faster than stated."},
       {"P2", "A setter on an executable graph changes that executable graph alone."}};
   result.coverage = {{"node kernel", 40'000}, {"node memcpy 3D", 120}, {"node conditional", 0}, {"capture fork", 0}};
+  result.states = {{"launch", {{"exec: running", 1'200}, {"exec: idle", 0}}}, {"update", {{"exec: running", 7}}}};
+  result.unreachable = {{"launch", {{"exec: with old addresses", "a launch has its buffers where they are"}}}};
   result.quirks = {{"Q7 alloc node order", 2}};
   result.reasons = {{"discarded: capture was never joined", 21}, {"unsupported: hipGraphAddNode", 4}};
   result.sampling = {{"P4 every call fails", "1 in 64"}};
+  result.costs = {{"update", "bytes", 0, {16, 64}, {1600, 6400}, 1.0, 1.0}};
   result.messages = {"worker 1 was lost once and started again"};
   for (std::uint64_t i = 0; i < findings; ++i) result.findings.push_back(finding(i));
   return result;
@@ -83,10 +96,12 @@ inline rc::Gen<std::string> any_text() {
 // A result in which every string is `text`, at every place that a string can be.
 inline verify::CampaignResult campaign_of(const std::string& text) {
   verify::CampaignResult result = campaign(1);
-  result.version = result.subject = result.baseline = result.fault = text;
+  result.version = result.subject = result.baseline = result.fault = result.machine = result.release = text;
   result.properties = {{text, {1, 1}}, {"A1", {0, 0}}};
   result.property_sentences = {{text, text}, {"A1", text}};
   result.coverage = {{text, 0}, {"node kernel", 1}};
+  result.states = {{text, {{text, 0}}}};
+  result.unreachable = {{text, {{text, text}}}};
   result.quirks = result.reasons = {{text, 1}};
   result.sampling = {{text, text}};
   result.messages = {text};
@@ -94,6 +109,7 @@ inline verify::CampaignResult campaign_of(const std::string& text) {
   finding.id = finding.property = finding.fault = finding.program_text = finding.program_path = text;
   finding.replay = finding.summary = text;
   finding.also = {text};
+  finding.related = {{text, text, text}};
   finding.differences = {{text, text, text, text + "x"}};
   finding.graphs = {{text, {{text, text, true}, {"n1", text, false}}, {{text, "n1"}, {"n1", "not listed" + text}}}};
   return result;

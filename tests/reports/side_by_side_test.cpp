@@ -34,6 +34,30 @@ TEST(SideBySide, EveryCampaignIsAColumnAndEveryQuirkARow) {
   }
 }
 
+TEST(SideBySide, ABugThatOneReleaseHasAndAnotherHasNotIsARowWithBoth) {
+  verify::CampaignResult a = campaign("rocm-soft@7.2:patch"), b = campaign("rocm-soft@5.7:patch");
+  verify::Finding finding;
+  finding.property = "P3";
+  finding.program_text = "kernel g0.n0\nset g0.n0\n";
+  finding.differences = {{"b0+16", "the end", "00", "01"}};
+  finding.seen = 7;
+  a.findings = {finding};
+  a.properties = {{"P3", {900, 7}}, {"P9", {0, 0}}};
+  b.properties = {{"P3", {800, 0}}, {"P9", {3, 0}}};
+  pugi::xml_document page;
+  ASSERT_TRUE(page.load_string(side_by_side({{a, ""}, {b, ""}}).c_str(), pugi::parse_default | pugi::parse_doctype));
+  const auto row = [&page](const std::string& name) {
+    std::vector<std::string> cells;
+    for (const auto& cell : page.select_nodes(("//tr[th='" + name + "']/td").c_str())) {
+      cells.emplace_back(cell.node().child_value());
+    }
+    return cells;
+  };
+  EXPECT_THAT(row("P3; kernel; set; b#+#"), ::testing::ElementsAre("7", "-"));
+  EXPECT_THAT(row("P3"), ::testing::ElementsAre("violated by 7", "held"));
+  EXPECT_THAT(row("P9"), ::testing::ElementsAre("not exercised", "held"));
+}
+
 TEST(SideBySide, AnUnexplainedDivergenceIsTheHeadlineAndIsListedWithItsProgram) {
   verify::CampaignResult result = campaign("rocm-soft@7.2:patch");
   result.verdicts.diverge = 2;

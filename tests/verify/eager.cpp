@@ -70,6 +70,9 @@ struct NodeRunner {
       }
     }
   }
+  // Everything runs in one order here.
+  void operator()(const EventRecordParams&) const {}
+  void operator()(const EventWaitParams&) const {}
   void operator()(const HostParams& p) const {
     if (!p.memory) return;
     std::byte* bytes = at(*p.memory);
@@ -79,13 +82,26 @@ struct NodeRunner {
   }
   void operator()(const EmptyParams&) const {}
   void operator()(const ChildParams&) const {}
+  void operator()(const MemoryAllocParams& p) const { buffers[p.buffer].assign(p.bytes, std::byte{0}); }
+  void operator()(const MemoryFreeParams& p) const { buffers.erase(p.buffer); }
 };
 
+void run_graph(const GraphState& graph, Buffers& buffers);
+
+// A node behind those that it depends on, whatever the order in which they were added.
+void run_node(const GraphState& graph, std::size_t index, std::vector<bool>& done, Buffers& buffers) {
+  if (done[index]) return;
+  done[index] = true;
+  const NodeState& node = graph.nodes[index];
+  for (const std::uint32_t before : node.after) run_node(graph, before, done, buffers);
+  if (!node.enabled) return;
+  if (node.child) run_graph(*node.child, buffers);
+  for (std::uint32_t k = 0; k < node.fan; ++k) std::visit(NodeRunner{buffers}, fan_instance(node.params, k));
+}
+
 void run_graph(const GraphState& graph, Buffers& buffers) {
-  for (const NodeState& node : graph.nodes) {
-    if (node.child) run_graph(*node.child, buffers);
-    for (std::uint32_t k = 0; k < node.fan; ++k) std::visit(NodeRunner{buffers}, fan_instance(node.params, k));
-  }
+  std::vector<bool> done(graph.nodes.size(), false);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) run_node(graph, i, done, buffers);
 }
 
 void remove_addresses(NodeParams& params) {
@@ -102,6 +118,7 @@ Program without_addresses(Program program) {
   for (Step& step : program.steps) {
     if (auto* add = std::get_if<AddNode>(&step.command)) remove_addresses(add->params);
     if (auto* set = std::get_if<SetNode>(&step.command)) remove_addresses(set->params);
+    if (auto* work = std::get_if<Enqueue>(&step.command)) remove_addresses(work->params);
   }
   return program;
 }
@@ -113,7 +130,16 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     for (std::uint32_t k = 0; k < step.repeat; ++k) {
+      const bool refused = state.answer(step.command).status != 0;
+      const auto* given = std::get_if<Enqueue>(&step.command);
+      const auto* started = std::get_if<Launch>(&step.command);
+      const bool captured = (given != nullptr && state.capture_of(given->stream) != nullptr) ||
+                            (started != nullptr && state.capture_of(started->stream) != nullptr);
+      // Launched again over memory that nobody freed.
+      const bool held = started != nullptr && state.unfreed_memory(state.exec(started->exec)->graph) &&
+                        (state.exec(started->exec)->flags & kAutoFreeOnLaunch) == 0;
       state.apply(step.command);
+      if (refused || captured || held) continue;
       if (const auto* c = std::get_if<DeclareBuffer>(&step.command)) {
         buffers[c->buffer].resize(c->bytes);
         fill_pattern(c->buffer, 0, buffers[c->buffer]);
@@ -121,14 +147,20 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
         fill_pattern(write->buffer, write->seed, buffers[write->buffer]);
       } else if (const auto* freed = std::get_if<Free>(&step.command)) {
         buffers.erase(freed->buffer);
+      } else if (const auto* later = std::get_if<FreeAsync>(&step.command)) {
+        buffers.erase(later->buffer);
       } else if (const auto* read = std::get_if<Read>(&step.command)) {
         reads.push_back({i, read->buffer, buffers.at(read->buffer)});
       } else if (const auto* launch = std::get_if<Launch>(&step.command)) {
         run_graph(state.exec(launch->exec)->graph, buffers);
+      } else if (given != nullptr) {
+        std::visit(NodeRunner{buffers}, given->params);
       }
     }
   }
-  for (const auto& [id, bytes] : buffers) reads.push_back({program.steps.size(), id, bytes});
+  for (const auto& [id, bytes] : buffers) {
+    if (!state.buffer(id)->graph) reads.push_back({program.steps.size(), id, bytes});
+  }
   return reads;
 }
 

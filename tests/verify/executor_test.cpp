@@ -106,6 +106,10 @@ constexpr std::string_view kSmall[] = {
     "launch e0 s0",
     "placement native\nbuffer b0 64\nbuffer b1 64\nfree b0\nbuffer b2 64\ngraph g0\n"
     "memset g0.n0 dst=b2 value=1 width=64\ninstantiate e0 g0\nrepeat 5 move b1=@b2 b2=@b1\npatch e0\nlaunch e0 s0",
+    // A child is set where other nodes have their buffers at old addresses: the patch is not done with those.
+    "buffer b1 64\nbuffer b2 64\nbuffer b3 64\ngraph g0\ngraph g1\nmemcpy g0.n0 dst=b3 src=b1 bytes=16 kind=d2d\n"
+    "memcpy g1.n0 dst=b1 src=b2 bytes=16 kind=d2d\nchild g1.n1 g0 after=n0\ninstantiate e1 g1\nmove b2\n"
+    "set e1.n1 child g0\npatch e1\nwrite b2 seed=7\nlaunch e1 s0",
 };
 
 class SmallProgram : public testing::TestWithParam<std::string_view> {};

@@ -29,6 +29,7 @@ class OtherTable final : public Platform {
   explicit OtherTable(void (*change)(hip::Api&)) : api_(model::abi::InProcess::api()) { change(api_); }
   void enter() override { model_.enter(); }
   void leave() override { model_.leave(); }
+  void on_thread(Id thread, const std::function<void()>& work) override { model_.on_thread(thread, work); }
   void begin(std::uint64_t seed) override { model_.begin(seed); }
   [[nodiscard]] const hip::Api& api() const override { return api_; }
   [[nodiscard]] hipFunction_t function(std::size_t kernel) override { return model_.function(kernel); }
@@ -46,6 +47,7 @@ class OtherTable final : public Platform {
   bool place_next(hip::DeviceAddress address) override { return model_.place_next(address); }
   [[nodiscard]] RuntimeNotes notes() override { return model_.notes(); }
   [[nodiscard]] std::string leaks() override { return model_.leaks(); }
+  [[nodiscard]] std::vector<Held> held() override { return model_.held(); }
   [[nodiscard]] bool white_box() const override { return true; }
   [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraph_t graph) override {
     return model_.look_into(graph);

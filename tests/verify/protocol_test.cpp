@@ -18,7 +18,7 @@ FrameReader reader_of(const std::string& bytes) {
 
 Trace rich_trace() {
   Trace trace;
-  trace.statuses = {{0, -1}, {1, 3}};
+  trace.statuses = {{0, -1, {}}, {1, 3, "ready"}};
   trace.reads = {{1, 2, {std::byte{1}, std::byte{255}}}, {2, 0, {}}};
   trace.topology = {{4, {0, 1, 2}, {{0, 1}, {1, 2}}}};
   trace.host_tags = {{7, 2}, {9, 1}};
@@ -32,6 +32,7 @@ Trace rich_trace() {
   trace.patched_in_place = {4, 6};
   trace.unsupported = "hipGraphAddNode";
   trace.harness_error = "none really";
+  trace.held = {{"graphs", 3}, {"bytes of memory", 1U << 20}};
   return trace;
 }
 
@@ -54,6 +55,11 @@ void expect_equal(const Trace& a, const Trace& b) {
     EXPECT_EQ(a.violations[i].observed, b.violations[i].observed);
   }
   EXPECT_EQ(a.exercised, b.exercised);
+  ASSERT_EQ(a.held.size(), b.held.size());
+  for (std::size_t i = 0; i < a.held.size(); ++i) {
+    EXPECT_EQ(a.held[i].what, b.held[i].what);
+    EXPECT_EQ(a.held[i].count, b.held[i].count);
+  }
   EXPECT_EQ(a.notes.fault, b.notes.fault);
   EXPECT_EQ(a.notes.races, b.notes.races);
   EXPECT_EQ(a.notes.first_race, b.notes.first_race);
@@ -76,16 +82,18 @@ TEST(Protocol, ATraceAndItsAddressesArriveAsTheyWereSent) {
 }
 
 TEST(Protocol, ARequestArrivesAsItWasSent) {
-  Request sent{StrategyKind::kUpdate, "hgcheck-program 1\n", {}, {1, 2, 3}};
-  sent.options = {false, false, true, false, false, 42, 7};
+  Request sent{StrategyKind::kUpdate, "/a/patcher.so", "U03", "hgcheck-program 1\n", {}, {1, 2, 3}};
+  sent.options = {false, true, false, true, false, false, true, true, 42, 7};
   const auto request = decode_request(encode_request(sent));
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(request.value().strategy, sent.strategy);
+  EXPECT_EQ(request.value().patcher, sent.patcher);
+  EXPECT_EQ(request.value().layer, sent.layer);
   EXPECT_EQ(request.value().program, sent.program);
   EXPECT_EQ(request.value().script, sent.script);
   const RunOptions& o = request.value().options;
   EXPECT_FALSE(o.poison || o.failures || o.inspect || o.isolation);
-  EXPECT_TRUE(o.fresh_addresses);
+  EXPECT_TRUE(o.fresh_addresses && o.keep_passed && o.costs && o.held);
   EXPECT_EQ(o.schedule_seed, 42U);
   EXPECT_EQ(o.fail_graph_call, 7U);
 }

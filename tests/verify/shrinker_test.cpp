@@ -127,6 +127,21 @@ TEST(Shrinker, IdsAreNeverRenumbered) {
       "hgcheck-program 1\nplacement arena\nbuffer b7 64\ngraph g2\nmemset g2.n9 dst=b7+0 value=0 element=1 width=1\n");
 }
 
+TEST(Shrinker, ACapturedGraphIsBuiltByHandSoThatItsNodesGoOneByOne) {
+  const Program program = program_of(
+      "buffer b0 64\nbuffer b1 64\nstream s1\nstream s2\nevent v0\ncapture s1\n"
+      "on s1 memset dst=b0 value=1 width=4\nevent v1\nrecord v0 s1\nwait s2 v0\n"
+      "on s2 memset dst=b1 value=2 width=4\non s1 memset dst=b0+8 value=3 width=4\nrecord v1 s2\nwait s1 v1\n"
+      "on s1 host tag=7\nendcapture s1 g1\ninstantiate e1 g1\ndisable e1.n2\nlaunch e1 s0");
+  ASSERT_EQ(flaw(program), "");
+  const auto disables_the_third = [](const Program& p) {
+    return has<EnableNode>(p, [](const EnableNode& c) { return c.node == 2; }) && has<Launch>(p);
+  };
+  EXPECT_EQ(print_program(Shrinker().shrink(program, disables_the_third).program),
+            print_program(program_of("buffer b0 64\ngraph g1\nmemset g1.n2 dst=b0 value=0 width=1\ninstantiate e1 "
+                                     "g1\ndisable e1.n2\nlaunch e1 s0")));
+}
+
 TEST(Shrinker, ARepeatThatIsNotNeededGoes) {
   const Program program = program_of("graph g0\nempty g0.n0\ninstantiate e0 g0\nrepeat 1000 launch e0 s0");
   const auto launches_seven_times = [](const Program& p) {

@@ -174,7 +174,8 @@ constexpr Precondition kExecs[] = {
     {"", "update e0 g0", "update e0 g9", "g9"},
     {"move b0", "patch g0", "update e0 g0", "patch it first"},
     {"instantiate e1 g1\ndestroy g0", "update e1 g1", "update e0 g1", "g0"},
-    {"graph g2\nempty g2.n0\nempty g2.n1 after=n0\ngraph g3\nempty g3.n0\nempty g3.n1\ninstantiate e1 g2",
+    {"graph g2\nempty g2.n0\nempty g2.n1\nempty g2.n2 after=n0,n1\ngraph g3\nempty g3.n0\nempty g3.n1\n"
+     "empty g3.n2 after=n1,n0\ninstantiate e1 g2",
      "update e1 g2", "update e1 g3", "documented"},
 };
 
@@ -221,6 +222,7 @@ constexpr Precondition kMemory[] = {
     {"move b4=@b1 b1", "move b1=@b4 b4", "repeat 2 move b1=@b4 b4", "fit"},
     {"free b4", "read b0", "read b4", "freed"},
     {"", "write b0 seed=1", "write b9 seed=1", "b9"},
+    {"buffer b8 16", "write b8 at=14 hex=0011", "write b8 at=15 hex=0011", "16 bytes"},
     {"free b4", "free b0", "free b4", "freed"},
     {"", "destroy g0", "destroy g9", "g9"},
     {"", "destroy e0", "destroy e9", "e9"},
@@ -233,6 +235,56 @@ constexpr Precondition kMemory[] = {
     {"", "wait s1 v0", "wait s9 v0", "s9"},
     {"", "sync s1", "sync s9", "s9"},
     {"destroy v0", "sync s1", "sync v0", "v0"},
+};
+
+constexpr Precondition kGraphs[] = {
+    {"", "clone g9 g0", "clone g1 g0", "declared already"},
+    {"destroy g1", "clone g9 g0", "clone g9 g1", "destroyed"},
+    {"clone g9 g0", "set g9.n3 memset dst=b4 value=2 width=1", "set g9.n8 memset dst=b4 value=2 width=1", "n8"},
+    {"clone g9 g0", "find g9 g0.n0", "find g9 g0.n8", "n8"},
+    {"clone g9 g0", "find g9 g0.n0", "find g8 g0.n0", "g8"},
+    {"clone g9 g0\nset g0.n5 host tag=2", "find g9 g1.n0", "find g9 g0.n0", "recorded it again"},
+    {"empty g0.n9 fan=2\nclone g9 g0", "find g9 g0.n0", "find g9 g0.n9", "fan"},
+    {"", "edge g0.n1 after=n0", "edge g0.n9 after=n0", "n9"},
+    {"", "edge g0.n1 after=n0", "edge g0.n1 after=n9", "n9"},
+    {"", "edge g0.n1 after=n0", "edge g0.n1 after=n1", "itself"},
+    {"", "edge g0.n1 after=n0,n2", "edge g0.n1 after=n0,n0", "twice"},
+    {"edge g0.n1 after=n0", "unedge g0.n1 after=n0", "edge g0.n1 after=n0", "already"},
+    {"edge g0.n1 after=n0", "unedge g0.n1 after=n0", "unedge g0.n2 after=n0", "does not depend"},
+    {"edge g0.n0 after=n1", "edge g0.n2 after=n1", "edge g0.n1 after=n0", "circle"},
+    {"edge g0.n0 after=n1", "edge g0.n1 after=n0 cycle", "edge g0.n2 after=n1 cycle", "no circle"},
+    {"", "remove g0.n0", "remove g0.n9", "n9"},
+    {"remove g0.n0", "empty g0.n9", "empty g0.n0", "exists already"},
+    {"remove g0.n0", "set e0.n1 memcpy dst=b4 src=b1 bytes=4 kind=d2d", "set e0.n0 kernel inplace_u32 data=b4 n=1 k=2",
+     "removed"},
+    {"remove g0.n0", "disable e0.n1", "disable e0.n0", "removed"},
+    {"", "disable e0.n1", "disable e0.n9", "n9"},
+    {"", "disable e0.n1", "disable e9.n1", "e9"},
+    {"", "disable e0.n1", "disable e0.n5", "only kernel"},
+    {"", "enable e0.n3", "enable e0.n6", "only kernel"},
+    {"", "enable e0.n3", "enable e0.n7", "only kernel"},
+    {"destroy g0", "upload e0 s0", "disable e0.n1", "g0"},
+    {"", "upload e0 s1", "upload e9 s1", "e9"},
+    {"", "upload e0 s1", "upload e0 s9", "s9"},
+    {"", "inspect g0", "inspect g9", "g9"},
+    {"", "inspect e0", "inspect e9", "e9"},
+    {"destroy g0", "inspect g1", "inspect e0", "g0"},
+    {"userobject u0", "userobject u1", "userobject u0", "declared already"},
+    {"userobject u0", "retain u0 g0", "retain u1 g0", "u1"},
+    {"userobject u0", "retain u0 g0", "retain u0 g9", "g9"},
+    {"userobject u0\nretain u0 g0 move", "release u0 g0", "retain u0 g1", "no reference"},
+    {"userobject u0\nretain u0 g0 move", "release u0 g0", "release u0", "no reference"},
+    {"userobject u0\nretain u0 g0", "release u0 g0", "release u0 g1", "no reference"},
+    {"userobject u0\nretain u0 g1", "patch g0", "patch g1", "user objects"},
+    {"userobject u0\nretain u0 g1", "child g0.n9 g0", "child g0.n9 g1", "user objects"},
+    {"userobject u0\nretain u0 g0\ninstantiate e1 g0", "launch e1 s0", "update e1 g0", "user objects"},
+    {"userobject u0\nretain u0 g0", "update e0 g1", "set g0.n5 host tag=2", "user objects"},
+    {"", "dot g1", "dot g0", "child graphs"},
+    {"", "instantiate e9 g0 form=flags flags=auto_free", "instantiate e9 g0 flags=auto_free", "plain form"},
+    {"", "instantiate e9 g0 form=params flags=upload", "instantiate e9 g0 form=flags flags=upload", "form=params"},
+    {"empty g1.n1 after=n0\nedge g1.n0 after=n1 cycle", "unedge g1.n0 after=n1", "child g0.n9 g1", "circle"},
+    {"empty g1.n1 after=n0\nedge g1.n0 after=n1 cycle", "unedge g1.n0 after=n1", "update e0 g1", "circle"},
+    {"empty g1.n1 after=n0\nedge g1.n0 after=n1 cycle\ninstantiate e1 g1", "launch e0 s0", "launch e1 s0", "e1"},
 };
 
 std::string behind_setup(std::string_view before, std::string_view command) {
@@ -268,6 +320,9 @@ TEST(State, AnExecutableGraphIsUsedWhileItsBuffersAreWhereItHasThem) {
 }
 TEST(State, AnExecSetterKeepsTypeDirectionAndShapeAndAGraphsOwnSetterTheType) {
   check_all(kSetters);
+}
+TEST(State, GraphsAreChangedWhereTheyHaveWhatIsNamed) {
+  check_all(kGraphs);
 }
 TEST(State, MemoryStreamsAndEventsAreUsedWhileTheyLive) {
   check_all(kMemory);
@@ -308,6 +363,51 @@ TEST(State, APatchBringsAGraphToWhereItsBuffersAre) {
   state.apply(Patch{Target::kExec, 0});
   EXPECT_TRUE(state.current(state.exec(0)->graph));
   EXPECT_FALSE(state.current(*state.graph(0)));
+}
+
+TEST(State, ARemovedNodeTakesItsEdgesAndItsBuffersWithIt) {
+  State state;
+  const Program program = program_of(
+      "buffer b0 64\nbuffer b1 64\ngraph g0\nmemset g0.n0 dst=b0 value=1 width=4\nempty g0.n1 after=n0\n"
+      "memset g0.n2 dst=b1 value=1 width=4 after=n0,n1\ninstantiate e0 g0\nremove g0.n0");
+  for (const Step& step : program.steps) state.apply(step.command);
+  const GraphState& graph = *state.graph(0);
+  ASSERT_EQ(graph.nodes.size(), 2u);
+  EXPECT_TRUE(graph.find(1)->after.empty());
+  EXPECT_EQ(graph.find(2)->after, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(graph.instances, 2u);
+  EXPECT_FALSE(graph.addresses.contains(0));
+  EXPECT_TRUE(graph.addresses.contains(1));
+  EXPECT_EQ(state.exec(0)->graph.nodes.size(), 3u);
+  EXPECT_TRUE(state.exec(0)->gone.contains(0));
+}
+
+TEST(State, NodesAreOrderedThroughEdgesToEarlierNodes) {
+  State state;
+  const Program program = program_of(
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0 value=1 width=4\nmemset g0.n1 dst=b0 value=2 width=4\n"
+      "edge g0.n0 after=n1");
+  for (const Step& step : program.steps) state.apply(step.command);
+  const GraphState& graph = *state.graph(0);
+  for (int i = 0; i < 2; ++i) {
+    const NodeState& node = graph.nodes[static_cast<std::size_t>(i)];
+    EXPECT_FALSE(state.node_races(graph, node.ranges, node.after, i)) << i;
+  }
+  state.apply(ChangeEdges{0, 0, {1}, false, false});
+  EXPECT_TRUE(state.node_races(graph, graph.nodes[0].ranges, graph.nodes[0].after, 0));
+}
+
+TEST(State, WhereARefusalIsAnObservation) {
+  State state;
+  const Program program =
+      program_of("graph g0\nempty g0.n0\nempty g0.n1 after=n0\nclone g1 g0\nedge g0.n0 after=n1 cycle\ngraph g2\n");
+  for (const Step& step : program.steps) state.apply(step.command);
+  EXPECT_TRUE(state.may_be_refused(Instantiate{0, 0}));
+  EXPECT_FALSE(state.may_be_refused(Instantiate{0, 1}));
+  EXPECT_TRUE(state.may_be_refused(FindInClone{2, 0, 0}));
+  EXPECT_FALSE(state.may_be_refused(Inspect{Target::kGraph, 0}));
+  state.apply(Instantiate{0, 0});
+  EXPECT_FALSE(state.exec(0)->alive);
 }
 
 TEST(State, AnUpdateThatIsRefusedChangesNothing) {

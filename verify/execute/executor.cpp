@@ -7,10 +7,20 @@
 #include <deque>
 #include <map>
 
+#include "hip/driver_nodes.h"
+#include "verify/errors/error_calls.h"
+#include "verify/execute/capture_ops.h"
+#include "verify/execute/graph_memory.h"
+#include "verify/execute/graph_ops.h"
+#include "verify/execute/heap_counter.h"
+#include "verify/execute/inspector.h"
 #include "verify/execute/records.h"
+#include "verify/execute/user_objects.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
+#include "verify/properties/causes.h"
 #include "verify/properties/detectors.h"
+#include "verify/systems/systems_run.h"
 
 namespace verify {
 
@@ -27,24 +37,42 @@ class Run;
 struct HostCall {
   Run* run = nullptr;
   HostParams params;
+  std::uint64_t runs = 0;
 };
 
 // One run of one program. One overload of perform() a command.
 class Run {
  public:
-  Run(Platform& platform, Strategy& strategy, const PatcherFactory& patchers, Interposer& interposer,
-      const Program& program, const RunOptions& options, const AddressScript& script,
+  Run(Platform& platform, Strategy& strategy, const PatcherFactory& patchers, const Parts& parts,
+      Interposer& interposer, const Program& program, const RunOptions& options, const AddressScript& script,
       hip::sync::Atomic<std::size_t>* watch)
       : platform_(platform),
         strategy_(strategy),
+        parts_(parts),
         interposer_(interposer),
         program_(program),
         options_(options),
         watch_(watch),
         memory_(platform, program, {program.placement, options.fresh_addresses}, script),
-        machine_{interposer.table(), interposer, patchers, options.poison, memory_.addresses(), {}, {}, {}},
-        detectors_(platform, interposer, trace_) {
+        machine_{interposer.table(),
+                 interposer,
+                 patchers,
+                 options.poison,
+                 memory_.addresses(),
+                 {},
+                 {},
+                 false,
+                 {},
+                 {},
+                 {},
+                 {}},
+        detectors_(platform, interposer, trace_),
+        graph_ops_(machine_, graphs_, execs_),
+        graph_memory_(machine_, memory_),
+        user_objects_(machine_),
+        captures_(capture_context(), program) {
     machine_.buffer_bytes.resize(memory_.size(), 0);
+    machine_.on_device.resize(memory_.size(), false);
     trace_.statuses.reserve(program.steps.size());
     if (options.fail_graph_call != 0) interposer.fail_any(options.fail_graph_call);
   }
@@ -54,14 +82,18 @@ class Run {
       const Step& step = program_.steps[step_];
       note_step();
       StepStatus status;
+      const StepCost before = cost_so_far();
       for (std::uint32_t k = 0; k < step.repeat && status.code == 0; ++k) status = run_command(step.command);
       trace_.statuses.push_back(status);
+      note_cost(before);
     }
     finish();
     return {std::move(trace_), memory_.script()};
   }
 
-  void host_function(const HostParams& params) {
+  void host_function(HostCall& call) {
+    const HostParams& params = call.params;
+    ++call.runs;
     ++trace_.host_tags[params.tag];
     if (!params.memory) return;
     const hip::DeviceAddress address =
@@ -76,7 +108,24 @@ class Run {
   void note_step() const {
     if (watch_ != nullptr) watch_->store(step_, std::memory_order_relaxed);
   }
+  [[nodiscard]] StepCost cost_so_far() const {
+    if (!options_.costs) return {};
+    const HeapUse heap = heap_use();
+    return {interposer_.calls(), heap.allocations, heap.bytes, platform_.steps()};
+  }
+  void note_cost(const StepCost& before) {
+    if (!options_.costs) return;
+    const StepCost now = cost_so_far();
+    trace_.costs.push_back({now.calls - before.calls, now.allocations - before.allocations, now.bytes - before.bytes,
+                            now.steps - before.steps});
+  }
   StepStatus run_command(const Command& command) {
+    const std::uint64_t fired = interposer_.fired();
+    StepStatus status = run_through_failures(command);
+    captures_.ran(step_, command, status, interposer_.fired() != fired);
+    return status;
+  }
+  StepStatus run_through_failures(const Command& command) {
     const std::uint64_t fired = interposer_.fired();
     StepStatus status = attempt(command);
     if (interposer_.fired() == fired) return status;
@@ -90,8 +139,18 @@ class Run {
   StepStatus attempt(const Command& command) {
     fallback_reported_ = false;
     update_result_ = -1;
+    seen_.clear();
+    machine_.capturing = captures_.capturing();
     const hip::Status status = std::visit([this](const auto& c) { return perform(c); }, command);
-    return {status ? 0 : status.error().code, update_result_};
+    note_gone_objects();
+    return {status ? 0 : status.error().code, update_result_, std::move(seen_)};
+  }
+
+  // References go with graphs and executable graphs; what else ran is waited for before those are destroyed.
+  void note_gone_objects() {
+    if (!user_objects_.any()) return;
+    const std::string gone = user_objects_.gone();
+    if (!gone.empty()) seen_ += (seen_.empty() ? "" : "; ") + gone;
   }
 
   // ---- objects: after a command that failed for good (a sticky error, say) those it should have made do not exist
@@ -121,7 +180,9 @@ class Run {
   // ---- declarations
 
   hip::Status perform(const DeclareBuffer& c) {
+    if (lacks_memory(c.memory)) return missing();
     machine_.buffer_bytes[c.buffer] = c.bytes;
+    machine_.on_device[c.buffer] = c.memory == MemoryKind::kDevice;
     return memory_.declare(c.buffer, c.bytes, c.memory);
   }
   hip::Status perform(const DeclareGraph& c) {
@@ -133,16 +194,27 @@ class Run {
     return status;
   }
   hip::Status perform(const DeclareStream& c) {
+    if (c.per_thread) {
+      streams_[c.stream] = hipStreamPerThread;
+      return {};
+    }
     hipStream_t stream = nullptr;
     const unsigned flags = c.non_blocking ? hipStreamNonBlocking : hipStreamDefault;
-    hip::Status status = checked(machine_.api.hipStreamCreateWithFlags(&stream, flags), "hipStreamCreateWithFlags");
+    if (c.priority != 0 && machine_.api.hipStreamCreateWithPriority == nullptr) {
+      trace_.unsupported = "hipStreamCreateWithPriority";
+      return {};
+    }
+    hip::Status status =
+        c.priority != 0 ? checked(machine_.api.hipStreamCreateWithPriority(&stream, flags, c.priority),
+                                  "hipStreamCreateWithPriority")
+                        : checked(machine_.api.hipStreamCreateWithFlags(&stream, flags), "hipStreamCreateWithFlags");
     if (status) streams_[c.stream] = stream;
     return status;
   }
   hip::Status perform(const DeclareEvent& c) {
     hipEvent_t event = nullptr;
-    hip::Status status =
-        checked(machine_.api.hipEventCreateWithFlags(&event, hipEventDisableTiming), "hipEventCreateWithFlags");
+    const unsigned flags = (c.timing ? 0U : hipEventDisableTiming) | (c.blocking ? hipEventBlockingSync : 0U);
+    hip::Status status = checked(machine_.api.hipEventCreateWithFlags(&event, flags), "hipEventCreateWithFlags");
     if (status) events_[c.event] = event;
     return status;
   }
@@ -150,17 +222,18 @@ class Run {
   // ---- nodes
 
   hip::RecordedNode record_of(const NodeParams& params) {
-    RecordContext context{memory_.addresses(), memory_.frozen_addresses(), {}, {}, {}};
+    RecordContext context{memory_.addresses(), memory_.frozen_addresses(), {}, {}, {}, {}};
     context.function = [this](const KernelSpec& spec) { return function(spec); };
     context.host = [this](const HostParams& host) {
-      host_calls_.push_back({this, host});
+      host_calls_.push_back({this, host, 0});
       return hipHostNodeParams{[](void* data) {
-                                 const auto* call = static_cast<const HostCall*>(data);
-                                 call->run->host_function(call->params);
+                                 auto* call = static_cast<HostCall*>(data);
+                                 call->run->host_function(*call);
                                },
                                &host_calls_.back()};
     };
     context.child = [this](const ChildParams& child) { return nested(child); };
+    context.event = [this](Id event) { return events_.contains(event) ? events_.at(event) : nullptr; };
     return make_record(params, context);
   }
   hipFunction_t function(const KernelSpec& spec) {
@@ -185,15 +258,17 @@ class Run {
     return recording;
   }
 
-  // A node that could not be added stands for no instances.
-  static NodePlace place_of(const std::vector<NodePlace>& places, Id node) {
-    const auto found = std::find_if(places.begin(), places.end(), [&](const NodePlace& p) { return p.id == node; });
-    return found == places.end() ? NodePlace{node, 0, 0} : *found;
-  }
-
   hip::Status perform(const AddNode& c) {
     if (live_graph(c.graph) == nullptr) return missing();
+    if (lacks_function(c.params)) return missing();
     GraphObject& graph = *live_graph(c.graph);
+    const std::vector<std::uint64_t> before = node_prints(graph.handles.graph);
+    graph_memory_.show_as_in(graph.addresses);
+    hip::Status status = add_nodes(graph, c);
+    check_node_prints(fmt::format("g{}", c.graph), before, node_prints(graph.handles.graph), {c.node, 0, 0});
+    return status;
+  }
+  hip::Status add_nodes(GraphObject& graph, const AddNode& c) {
     std::vector<hip::NodeIndex> dependencies;
     std::vector<hipGraphNode_t> handles;
     for (const Id id : c.after) {
@@ -210,9 +285,16 @@ class Run {
     NodePlace& place = graph.places.back();
     for (std::uint32_t k = place.fan; k < c.fan; ++k) {
       hip::RecordedNode node = record_of(fan_instance(c.params, k));
+      node.form = hip_form(c.form);
+      if (const char* function = missing_adder(node)) return lacking(machine_, function);
+      hip::DeviceAddress allocated = 0;
       const hip::Result<hipGraphNode_t> handle =
-          hip::record_node(machine_.api, graph.handles.graph, node, handles, memory_.addresses());
+          hip::record_node(machine_.api, graph.handles.graph, node, handles, memory_.addresses(), &allocated);
       if (!handle) return handle.error();
+      if (const auto* memory = std::get_if<MemoryAllocParams>(&c.params)) {
+        graph_memory_.added(memory->buffer, memory->bytes, allocated);
+        graph.addresses[memory->buffer] = allocated;
+      }
       note_addresses(graph, node);
       node.dependencies = dependencies;
       graph.recording.add(std::move(node));
@@ -241,18 +323,62 @@ class Run {
   hip::Status set_nodes(Object& object, const SetNode& c) {
     const NodePlace place = place_of(object.places, c.node);
     for (std::uint32_t k = 0; k < place.fan; ++k) {
-      const hip::RecordedNode node = record_of(fan_instance(c.params, k));
+      hip::RecordedNode node = record_of(fan_instance(c.params, k));
+      node.form = hip_form(c.form);
       if (hip::Status status = strategy_.set(machine_, object, place.first + k, node); !status) return status;
     }
     return {};
   }
+  bool lacks_memory(MemoryKind memory) {
+    const char* lacking = nullptr;
+    if (memory == MemoryKind::kManaged && machine_.api.hipMallocManaged == nullptr) lacking = "hipMallocManaged";
+    if (memory == MemoryKind::kRegistered && machine_.api.hipHostRegister == nullptr) lacking = "hipHostRegister";
+    if (lacking != nullptr) trace_.unsupported = lacking;
+    return lacking != nullptr;
+  }
+  static hip::NodeForm hip_form(NodeForm form) {
+    if (form == NodeForm::kDriver) return hip::NodeForm::kDriver;
+    return form == NodeForm::kGeneric ? hip::NodeForm::kGeneric : hip::NodeForm::kTyped;
+  }
+  [[nodiscard]] const char* missing_adder(const hip::RecordedNode& node) const {
+    if (node.form == hip::NodeForm::kDriver) return hip::missing_driver_adder(machine_.api, node.record);
+    const bool lacks = node.form == hip::NodeForm::kGeneric && machine_.api.hipGraphAddNode == nullptr;
+    return lacks ? "hipGraphAddNode" : nullptr;
+  }
+  bool lacks_function(const NodeParams& params) {
+    const char* function = missing_function(machine_.api, params);
+    if (function != nullptr) trace_.unsupported = function;
+    return function != nullptr;
+  }
   hip::Status perform(const SetNode& c) {
-    if (c.target == Target::kGraph) return live_graph(c.id) == nullptr ? missing() : set_nodes(*live_graph(c.id), c);
+    if (c.target == Target::kGraph) {
+      if (live_graph(c.id) == nullptr) return missing();
+      GraphObject& graph = *live_graph(c.id);
+      graph_memory_.show_as_in(graph.addresses);
+      graph.edited = true;
+      return one_node(graph, graph.handles.graph, fmt::format("g{}", c.id), place_of(graph.places, c.node),
+                      [&] { return alone(nullptr, &graph, [&] { return set_nodes(graph, c); }); });
+    }
     if (live_exec(c.id) == nullptr) return missing();
     ExecObject& exec = *live_exec(c.id);
-    const Detectors::Isolation before = isolation(&exec);
-    hip::Status status = set_nodes(exec, c);
-    check_isolation(before, exec);
+    graph_memory_.show_as_in(exec.addresses);
+    return one_node(exec, exec.exec, fmt::format("e{}", c.id), place_of(exec.places, c.node),
+                    [&] { return alone(&exec, nullptr, [&] { return set_nodes(exec, c); }); });
+  }
+  // P2 inside of one object: a setter changes its node and no other. A strategy that records the object again instead
+  // of calling a setter brings every node to where the buffers are.
+  template <class Object, class Handle, class Operation>
+  hip::Status one_node(const Object& object, Handle handle, const std::string& name, const NodePlace& place,
+                       const Operation& operation) {
+    const std::vector<std::uint64_t> before = node_prints(handle);
+    const Detectors::Calls calls = detectors_.calls();
+    hip::Status status = operation();
+    const Detectors::Calls after = detectors_.calls();
+    if (after.exec_setters == calls.exec_setters && after.graph_setters == calls.graph_setters) return status;
+    check_node_prints(name, before, node_prints(handle), place);
+    if (status && options_.isolation) {
+      detectors_.check_set(step_, name, object, handle, place, machine_.buffer_bytes);
+    }
     return status;
   }
 
@@ -261,16 +387,16 @@ class Run {
   hip::Status perform(const Instantiate& c) {
     if (live_graph(c.graph) == nullptr) return missing();
     const GraphObject& graph = *live_graph(c.graph);
-    hipGraphExec_t instantiated = nullptr;
-    hip::Status status =
-        checked(machine_.api.hipGraphInstantiate(&instantiated, graph.handles.graph, nullptr, nullptr, 0),
-                "hipGraphInstantiate");
-    if (!status) return status;
+    const hip::Result<hipGraphExec_t> instantiated =
+        instantiate(machine_, graph.handles.graph, c.form, c.flags, &seen_);
+    if (!instantiated) return instantiated.error();
     ExecObject& exec = execs_[c.exec];
     exec.id = c.exec;
     exec.origin = c.graph;
     exec.alive = true;
-    exec.exec = instantiated;
+    exec.exec = instantiated.value();
+    exec.form = c.form;
+    exec.flags = c.flags;
     exec.recording = graph.recording;
     exec.handles = graph.handles;
     exec.addresses = graph.addresses;
@@ -281,7 +407,13 @@ class Run {
     const ExecObject* exec = live_exec(c.exec);
     if (exec == nullptr || !has_stream(c.stream)) return missing();
     detectors_.launch(*exec, options_.schedule_seed);
-    return checked(machine_.api.hipGraphLaunch(exec->exec, stream(c.stream)), "hipGraphLaunch");
+    ExecPatcher* const patcher = exec->stable ? exec->stable.get() : exec->patcher.get();
+    const hipError_t code = patcher != nullptr ? patcher->launch(machine_.api, exec->exec, stream(c.stream))
+                                               : machine_.api.hipGraphLaunch(exec->exec, stream(c.stream));
+    hip::Status status = checked(code, "hipGraphLaunch");
+    if (status) captures_.launched(c.stream, *exec);
+    if (status) graph_memory_.launched(*exec);
+    return status;
   }
 
   template <class Object>
@@ -296,17 +428,19 @@ class Run {
 
   template <class Object>
   hip::Status patch_object(Object& object) {
+    graph_memory_.show_as_in(object.addresses);
     const std::vector<hip::Move> moves = moves_of(object);
     const hip::AddressTable old_addresses = object.addresses;
     const std::uint64_t fired = interposer_.fired();
     const Detectors::Calls calls = detectors_.calls();
     PatchOutcome outcome = strategy_.patch(machine_, object, moves);
+    graph_memory_.show_as_in(object.addresses);  // recorded again, it has memory elsewhere
     ++trace_.patches;
     detectors_.refused(step_, object, moves, outcome);
     if (outcome.status) {
       if (interposer_.fired() == fired) {
-        trace_.patched_in_place.push_back(step_);
-        if (options_.inspect) {
+        if (outcome.in_place) trace_.patched_in_place.push_back(step_);
+        if (options_.inspect && outcome.in_place) {
           detectors_.patched(step_, object, old_addresses, memory_.addresses(), machine_.buffer_bytes, calls);
         }
       }
@@ -324,43 +458,136 @@ class Run {
   }
 
   hip::Status perform(const Patch& c) {
-    if (c.target == Target::kGraph) return live_graph(c.id) == nullptr ? missing() : patch_object(*live_graph(c.id));
+    if (c.target == Target::kGraph) {
+      if (live_graph(c.id) == nullptr) return missing();
+      live_graph(c.id)->edited = true;
+      return alone(nullptr, live_graph(c.id), [&] { return patch_object(*live_graph(c.id)); });
+    }
     if (live_exec(c.id) == nullptr) return missing();
-    ExecObject& exec = *live_exec(c.id);
-    const Detectors::Isolation before = isolation(&exec);
-    hip::Status status = patch_object(exec);
-    check_isolation(before, exec);
-    return status;
+    return alone(live_exec(c.id), nullptr, [&] { return patch_object(*live_exec(c.id)); });
   }
   hip::Status perform(const Update& c) {
     if (live_exec(c.exec) == nullptr || live_graph(c.graph) == nullptr) return missing();
     ExecObject& exec = *live_exec(c.exec);
-    const Detectors::Isolation before = isolation(&exec);
-    const UpdateStatus status = strategy_.update(machine_, exec, *live_graph(c.graph));
-    check_isolation(before, exec);
+    const GraphObject& graph = *live_graph(c.graph);
+    const DocumentedUpdate documented = documented_update(exec.recording, graph.recording);
+    UpdateStatus status;
+    static_cast<void>(alone(&exec, nullptr, [&] {
+      status = strategy_.update(machine_, exec, graph);
+      return hip::Status();
+    }));
+    if (documented.code != 0 && !documented.any_node) seen_ = error_node_word(graph, status.error_node);
     update_result_ = status.result;
     return checked(static_cast<hipError_t>(status.code), "hipGraphExecUpdate");
   }
 
-  Detectors::Isolation isolation(const ExecObject* changing) {
-    return options_.isolation ? detectors_.isolation(graphs_, execs_, changing) : Detectors::Isolation{};
+  template <class Handle>
+  std::vector<std::uint64_t> node_prints(Handle handle) {
+    return options_.isolation ? detectors_.node_prints(handle) : std::vector<std::uint64_t>();
   }
-  void check_isolation(const Detectors::Isolation& before, const ExecObject& changing) {
-    if (options_.isolation) detectors_.check_isolation(step_, before, detectors_.isolation(graphs_, execs_, &changing));
+  void check_node_prints(const std::string& object, const std::vector<std::uint64_t>& before,
+                         const std::vector<std::uint64_t>& after, const NodePlace& changed) {
+    if (options_.isolation) detectors_.check_node_prints(step_, object, before, after, changed);
+  }
+
+  static std::string error_node_word(const GraphObject& graph, hipGraphNode_t node) {
+    if (node == nullptr) return "no error node";
+    const auto found = std::find(graph.handles.nodes.begin(), graph.handles.nodes.end(), node);
+    if (found == graph.handles.nodes.end()) return "an error node that is not the graph's";
+    const auto index = static_cast<hip::NodeIndex>(found - graph.handles.nodes.begin());
+    for (const NodePlace& place : graph.places) {
+      if (index >= place.first && index < place.first + place.fan) return fmt::format("error node n{}", place.id);
+    }
+    return "an error node without a name";
+  }
+
+  // P2: runs what may change one executable graph or one graph, and looks at all the others before and after.
+  template <class Operation>
+  hip::Status alone(const ExecObject* exec, const GraphObject* graph, const Operation& operation) {
+    if (!options_.isolation) return operation();
+    const Detectors::Isolation before = detectors_.isolation(graphs_, execs_, exec, graph);
+    hip::Status status = operation();
+    detectors_.check_isolation(step_, before, detectors_.isolation(graphs_, execs_, exec, graph));
+    return status;
+  }
+
+  // ---- graphs and executable graphs as wholes
+
+  hip::Status perform(const CloneGraph& c) {
+    return alone(nullptr, nullptr, [&] { return graph_ops_.perform(c); });
+  }
+  hip::Status perform(const FindInClone& c) { return graph_ops_.perform(c, &seen_); }
+  hip::Status perform(const ChangeEdges& c) {
+    return alone(nullptr, live_graph(c.graph), [&] { return graph_ops_.perform(c); });
+  }
+  hip::Status perform(const RemoveNode& c) {
+    return alone(nullptr, live_graph(c.graph), [&] { return graph_ops_.perform(c); });
+  }
+  hip::Status perform(const EnableNode& c) {
+    return alone(live_exec(c.exec), nullptr, [&] { return graph_ops_.perform(c, &seen_); });
+  }
+  hip::Status perform(const Upload& c) {
+    const ExecObject* exec = live_exec(c.exec);
+    if (exec == nullptr || !has_stream(c.stream)) return missing();
+    if (machine_.api.hipGraphUpload == nullptr) return lacking(machine_, "hipGraphUpload");
+    return checked(machine_.api.hipGraphUpload(exec->exec, stream(c.stream)), "hipGraphUpload");
+  }
+  hip::Status perform(const DeclareUserObject& c) { return user_objects_.perform(c); }
+  hip::Status perform(const RetainUserObject& c) { return user_objects_.perform(c, handle_of(c.graph)); }
+  hip::Status perform(const ReleaseUserObject& c) {
+    return user_objects_.perform(c, c.graph ? handle_of(*c.graph) : nullptr);
+  }
+  hip::Status perform(const PrintDot& c) {
+    if (live_graph(c.graph) == nullptr) return missing();
+    hip::Result<std::string> counted = count_dot(machine_, handle_of(c.graph));
+    if (!counted) return counted.error();
+    seen_ = std::move(counted).value();
+    return {};
+  }
+  hipGraph_t handle_of(Id id) {
+    const GraphObject* graph = live_graph(id);
+    return graph == nullptr ? nullptr : graph->handles.graph;
+  }
+  hip::Status perform(const Inspect& c) {
+    Inspector inspector(machine_);
+    const bool graph = c.target == Target::kGraph;
+    if (graph ? live_graph(c.id) == nullptr : live_exec(c.id) == nullptr) return missing();
+    hip::Result<std::string> said = graph ? inspector.look_at(*live_graph(c.id)) : inspector.look_at(*live_exec(c.id));
+    if (!said) return said.error();
+    seen_ = std::move(said).value();
+    return {};
   }
 
   // ---- memory, streams, events
 
   hip::Status perform(const MoveBuffers& c) { return memory_.move(c.moves); }
-  hip::Status perform(const Write& c) { return memory_.write(c.buffer, c.seed); }
-  hip::Status perform(const Free& c) { return memory_.release(c.buffer); }
+  hip::Status perform(const Write& c) { return memory_.write(c.buffer, c.seed, c.offset, c.data); }
+  hip::Status perform(const Free& c) {
+    return graph_memory_.has(c.buffer) ? graph_memory_.free(c.buffer) : memory_.release(c.buffer);
+  }
+  hip::Status perform(const FreeAsync& c) {
+    if (!graph_memory_.has(c.buffer) || !has_stream(c.stream)) return missing();
+    return graph_memory_.free_async(c.buffer, stream(c.stream));
+  }
   hip::Status perform(const Read& c) {
     BytesSeen seen{step_, c.buffer, {}};
+    graph_memory_.show_live();
     hip::Status status = memory_.read(c.buffer, seen.bytes);
+    if (status) see(seen);
     trace_.reads.push_back(std::move(seen));
     return status;
   }
+  // P12: pinned memory is the host's and the device's.
+  void see(const BytesSeen& seen) {
+    if (!options_.inspect || memory_.memory(seen.buffer) != MemoryKind::kPinned) return;
+    std::vector<std::byte> copied;
+    if (!memory_.read_by_runtime(seen.buffer, copied)) return;  // a runtime that is down shows it elsewhere
+    if (detect_p12({seen.step, seen.buffer, seen.bytes, copied}, trace_.violations)) detectors_.count(PropertyId::kP12);
+  }
   hip::Status perform(const Synchronize& c) {
+    return captures_.on_thread(c.thread, [&] { return synchronize(c); });
+  }
+  hip::Status synchronize(const Synchronize& c) {
     if (c.target == Target::kStream) {
       if (!has_stream(c.id)) return missing();
       return checked(machine_.api.hipStreamSynchronize(stream(c.id)), "hipStreamSynchronize");
@@ -380,7 +607,10 @@ class Run {
     return checked(machine_.api.hipStreamWaitEvent(stream(c.stream), events_.at(c.event), 0), "hipStreamWaitEvent");
   }
   hip::Status perform(const Destroy& c) {
-    if (hip::Status s = checked(machine_.api.hipDeviceSynchronize(), "hipDeviceSynchronize"); !s) return s;
+    // Waiting would be refused in the middle of a capture.
+    if (!captures_.capturing()) {
+      if (hip::Status s = checked(machine_.api.hipDeviceSynchronize(), "hipDeviceSynchronize"); !s) return s;
+    }
     switch (c.target) {
       case Target::kGraph:
         return live_graph(c.id) == nullptr ? missing() : destroy(machine_, *live_graph(c.id));
@@ -407,6 +637,28 @@ class Run {
     if (status) events_.erase(id);
     return status;
   }
+  // Not through the interposer: what it counts, fails and poisons are the program's own calls.
+  hip::Status perform(const BadCall& c) {
+    const ErrorCase* error_case = find_error_case(c.function, c.error_case);
+    assert(error_case != nullptr);
+    const ErrorAnswer answer = answer_error_case(
+        platform_.api(),
+        platform_.function(static_cast<std::size_t>(find_kernel("count_only") - kernel_catalogue().data())),
+        *error_case);
+    if (answer.kind == ErrorAnswer::Kind::kUnsupported) trace_.unsupported = c.function;
+    if (answer.kind == ErrorAnswer::Kind::kUnprepared) return checked(answer.status, "what a bad call needs");
+    seen_ = describe(answer);
+    if (answer.kind == ErrorAnswer::Kind::kAnswered) {
+      ++trace_.exercised[static_cast<std::size_t>(PropertyId::kP11)];
+      detect_p11(step_, *error_case, answer.status, trace_.violations);
+    }
+    return {};
+  }
+  hip::Status perform(const SystemAction& c) {
+    if (!systems_) systems_.emplace(platform_, parts_, options_.schedule_seed);
+    if (c.verb != SystemVerb::kInject || options_.failures) systems_->perform(c, step_, trace_);
+    return {};
+  }
   hip::Status perform(const Fail& c) {
     if (!options_.failures) return {};
     const std::optional<Function> function = find_function(c.function);
@@ -418,25 +670,62 @@ class Run {
     return {};
   }
 
+  // ---- eager work and capture
+
+  hip::Status perform(const EndCapture& c) { return captures_.perform(c, seen_); }
+  hip::Status perform(const CaptureInfo& c) { return captures_.perform(c, seen_); }
+  hip::Status perform(const ExchangeCaptureMode& c) { return captures_.perform(c, seen_); }
+  template <class Other>
+  hip::Status perform(const Other& c) {
+    graph_memory_.show_live();
+    return captures_.perform(c);
+  }
+  CaptureOps::Context capture_context() {
+    return {platform_,
+            interposer_,
+            machine_,
+            trace_,
+            graphs_,
+            execs_,
+            streams_,
+            events_,
+            [this](const NodeParams& params) { return record_of(params); },
+            [this](GraphObject& graph, const hip::RecordedNode& node) { note_addresses(graph, node); },
+            [](const hip::HostRecord& host) { return static_cast<const HostCall*>(host.params.userData)->runs; }};
+  }
+
   // ---- the end
 
   void finish() {
     step_ = program_.steps.size();
     note_step();
+    captures_.abandon();
     // A program without buffers reads nothing, and host functions must not outlive this run.
     const hip::Status waited = checked(interposer_.inner().hipDeviceSynchronize(), "hipDeviceSynchronize");
+    if (options_.held) trace_.held = held_by_the_program();
     for (Id id = 0; id < memory_.size(); ++id) {
       if (!memory_.alive(id)) continue;
       BytesSeen seen{step_, id, {}};
-      if (memory_.read(id, seen.bytes)) trace_.reads.push_back(std::move(seen));
+      if (!memory_.read(id, seen.bytes)) continue;
+      see(seen);
+      trace_.reads.push_back(std::move(seen));
     }
     for (const auto& [id, graph] : graphs_) {
-      if (graph.alive) observe_topology(graph);
+      if (graph.alive && !graph.spoiled) observe_topology(graph);
     }
+    if (trace_.unsupported.empty()) trace_.unsupported = machine_.unsupported;
     trace_.calls = interposer_.calls();
+    if (systems_) systems_->finish(step_, trace_);
     trace_.notes = platform_.notes();
     if (!waited && trace_.notes.fault.empty()) detectors_.teardown_error(step_, waited.error().message);
     tear_down();
+  }
+
+  // Definitions that a strategy recorded again are kept for the executable graphs that name their nodes by them.
+  [[nodiscard]] std::vector<Held> held_by_the_program() const {
+    std::vector<Held> held = platform_.held();
+    for (Held& h : held) h.count -= h.what == "graphs" ? machine_.retired.size() : 0;
+    return held;
   }
 
   void observe_topology(const GraphObject& graph) {
@@ -470,6 +759,9 @@ class Run {
     const auto keep = [this](const hip::Status& status) {
       if (!status && trace_.notes.fault.empty()) detectors_.teardown_error(step_, status.error().message);
     };
+    keep(graph_memory_.free_everything());
+    machine_.capturing = false;
+    machine_.leftovers.clear();
     for (auto& [id, exec] : execs_) {
       if (exec.alive) keep(destroy(machine_, exec));
     }
@@ -480,11 +772,14 @@ class Run {
       keep(checked(machine_.api.hipGraphDestroy(graph), "hipGraphDestroy"));
     for (const auto& [id, event] : events_) keep(checked(machine_.api.hipEventDestroy(event), "hipEventDestroy"));
     for (const auto& [id, stream] : streams_) {
+      if (stream == hipStreamPerThread) continue;
       keep(checked(machine_.api.hipStreamDestroy(stream), "hipStreamDestroy"));
     }
     keep(memory_.release_everything());
     // Work that nothing waited for, and that loses its memory here, is this program's and not the next one's.
     keep(checked(interposer_.inner().hipDeviceSynchronize(), "hipDeviceSynchronize"));
+    const std::string objects = user_objects_.finish();
+    if (!objects.empty() && trace_.notes.fault.empty()) detectors_.teardown_error(step_, objects);
     if (trace_.notes.fault.empty()) trace_.notes = platform_.notes();
     if (!options_.fresh_addresses) detectors_.leaks(step_, platform_.leaks());
   }
@@ -493,6 +788,7 @@ class Run {
 
   Platform& platform_;
   Strategy& strategy_;
+  const Parts& parts_;
   Interposer& interposer_;
   const Program& program_;
   const RunOptions& options_;
@@ -501,15 +797,21 @@ class Run {
   BufferMemory memory_;
   Machine machine_;
   Detectors detectors_;
+  std::optional<SystemsRun> systems_;  // made by the first action
   std::map<Id, GraphObject> graphs_;
   std::map<Id, ExecObject> execs_;
+  GraphOps graph_ops_;
+  GraphMemory graph_memory_;
+  UserObjects user_objects_;
   std::map<Id, hipStream_t> streams_;
   std::map<Id, hipEvent_t> events_;
+  CaptureOps captures_;
   std::vector<hipFunction_t> functions_;
   std::deque<HostCall> host_calls_;
   std::size_t step_ = 0;
   bool fallback_reported_ = false;
   int update_result_ = -1;
+  std::string seen_;  // StepStatus::seen of the command that is running
 };
 
 }  // namespace
@@ -520,11 +822,11 @@ Executor::Executor(Platform& platform, StrategyKind strategy, PatcherFactory pat
 RunResult Executor::run(const Program& program, const RunOptions& options, const AddressScript& script) {
   platform_.enter();
   platform_.begin(options.schedule_seed);
-  interposer_.begin(platform_.api(), options.poison);
+  interposer_.begin(platform_.api(), options.poison, options.keep_passed);
   RunResult result;
   {
     const Interposer::Scope scope(interposer_);
-    result = Run(platform_, *strategy_, patchers_, interposer_, program, options, script, watch_).go();
+    result = Run(platform_, *strategy_, patchers_, parts_, interposer_, program, options, script, watch_).go();
   }
   platform_.leave();
   return result;

@@ -17,6 +17,7 @@
 #include "verify/execute/platform.h"
 #include "verify/execute/runner.h"
 #include "verify/execute/strategy.h"
+#include "verify/systems/parts.h"
 
 namespace verify {
 
@@ -26,6 +27,8 @@ class Executor final : public Runner {
 
   using Runner::run;
   [[nodiscard]] RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override;
+  // The systems that a program's actions drive; the real ones otherwise.
+  void use(Parts parts) { parts_ = std::move(parts); }
   // `step` always holds the step that is running (the program's length at its end); null: nobody looks.
   void watch(hip::sync::Atomic<std::size_t>* step) { watch_ = step; }
 
@@ -34,6 +37,7 @@ class Executor final : public Runner {
   hip::sync::Atomic<std::size_t>* watch_ = nullptr;
   std::unique_ptr<Strategy> strategy_;
   PatcherFactory patchers_;
+  Parts parts_ = real_parts();
   Interposer interposer_;
 };
 

@@ -101,7 +101,7 @@ hipError_t add_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t*
                     const T* params) {
   Interposer& self = Interposer::current();
   if (self.count_and_decide(kFunction)) return kInjectedError;
-  if (!self.poisons()) return (self.inner().*Member)(out, graph, dependencies, count, params);
+  if (!self.passes_copies()) return (self.inner().*Member)(out, graph, dependencies, count, params);
   const hipError_t status =
       (self.inner().*Member)(out, graph, pass_nodes(self, dependencies, count), count, pass_params(self, params));
   self.poison_passed();
@@ -113,7 +113,7 @@ template <Function kFunction, auto Member, class T>
 hipError_t set_node(hipGraphNode_t node, const T* params) {
   Interposer& self = Interposer::current();
   if (self.count_and_decide(kFunction)) return kInjectedError;
-  if (!self.poisons()) return (self.inner().*Member)(node, params);
+  if (!self.passes_copies()) return (self.inner().*Member)(node, params);
   const hipError_t status = (self.inner().*Member)(node, pass_params(self, params));
   self.poison_passed();
   return status;
@@ -124,14 +124,97 @@ template <Function kFunction, auto Member, class T>
 hipError_t set_exec_node(hipGraphExec_t exec, hipGraphNode_t node, T* params) {
   Interposer& self = Interposer::current();
   if (self.count_and_decide(kFunction)) return kInjectedError;
-  if (!self.poisons()) return (self.inner().*Member)(exec, node, params);
+  if (!self.passes_copies()) return (self.inner().*Member)(exec, node, params);
   const auto* passed = pass_params(self, const_cast<const std::remove_const_t<T>*>(params));
   const hipError_t status = (self.inner().*Member)(exec, node, const_cast<T*>(passed));
   self.poison_passed();
   return status;
 }
 
+// hipGraph*Dependencies(graph, from, to, count)
+template <Function kFunction, auto Member>
+hipError_t change_edges(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to, std::size_t count) {
+  Interposer& self = Interposer::current();
+  if (self.count_and_decide(kFunction)) return kInjectedError;
+  if (!self.passes_copies()) return (self.inner().*Member)(graph, from, to, count);
+  const hipError_t status =
+      (self.inner().*Member)(graph, pass_nodes(self, from, count), pass_nodes(self, to, count), count);
+  self.poison_passed();
+  return status;
+}
+
+// What a stream is given, which a capture keeps.
+hipError_t launch_kernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                         unsigned block_y, unsigned block_z, unsigned shared_bytes, hipStream_t stream, void** params,
+                         void** extra) {
+  Interposer& self = Interposer::current();
+  if (self.count_and_decide(Function::k_hipModuleLaunchKernel)) return kInjectedError;
+  hipKernelNodeParams passed{};
+  passed.func = function;
+  passed.kernelParams = params;
+  passed.extra = extra;
+  if (self.passes_copies()) passed = *pass_kernel(self, &passed);
+  const hipError_t status =
+      self.inner().hipModuleLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+                                         stream, passed.kernelParams, passed.extra);
+  self.poison_passed();
+  return status;
+}
+
+hipError_t copy_async(const hipMemcpy3DParms* params, hipStream_t stream) {
+  Interposer& self = Interposer::current();
+  if (self.count_and_decide(Function::k_hipMemcpy3DAsync)) return kInjectedError;
+  const hipError_t status =
+      self.inner().hipMemcpy3DAsync(self.passes_copies() ? pass_struct(self, params) : params, stream);
+  self.poison_passed();
+  return status;
+}
+
+#if HIP_VERSION >= 60000000  // earlier headers have no such functions
+hipGraphNodeParams* pass_generic(Interposer& self, const hipGraphNodeParams* params) {
+  if (params == nullptr) return nullptr;
+  hipGraphNodeParams copy = *params;
+  if (params->type == hipGraphNodeTypeKernel) copy.kernel = *pass_kernel(self, &params->kernel);
+  return static_cast<hipGraphNodeParams*>(self.pass(&copy, sizeof copy));
+}
+
+hipError_t add_generic(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
+                       hipGraphNodeParams* params) {
+  Interposer& self = Interposer::current();
+  if (self.count_and_decide(Function::k_hipGraphAddNode)) return kInjectedError;
+  if (!self.passes_copies()) return self.inner().hipGraphAddNode(out, graph, dependencies, count, params);
+  const hipError_t status = self.inner().hipGraphAddNode(out, graph, pass_nodes(self, dependencies, count), count,
+                                                         pass_generic(self, params));
+  self.poison_passed();
+  return status;
+}
+
+hipError_t set_generic(hipGraphNode_t node, hipGraphNodeParams* params) {
+  Interposer& self = Interposer::current();
+  if (self.count_and_decide(Function::k_hipGraphNodeSetParams)) return kInjectedError;
+  if (!self.passes_copies()) return self.inner().hipGraphNodeSetParams(node, params);
+  const hipError_t status = self.inner().hipGraphNodeSetParams(node, pass_generic(self, params));
+  self.poison_passed();
+  return status;
+}
+
+hipError_t set_generic_in_exec(hipGraphExec_t exec, hipGraphNode_t node, hipGraphNodeParams* params) {
+  Interposer& self = Interposer::current();
+  if (self.count_and_decide(Function::k_hipGraphExecNodeSetParams)) return kInjectedError;
+  if (!self.passes_copies()) return self.inner().hipGraphExecNodeSetParams(exec, node, params);
+  const hipError_t status = self.inner().hipGraphExecNodeSetParams(exec, node, pass_generic(self, params));
+  self.poison_passed();
+  return status;
+}
+
+#endif
+
 void poison_overrides(hip::Api& table) {
+#if HIP_VERSION >= 60000000
+  if (table.hipGraphAddNode != nullptr) table.hipGraphAddNode = add_generic;
+  if (table.hipGraphNodeSetParams != nullptr) table.hipGraphNodeSetParams = set_generic;
+  if (table.hipGraphExecNodeSetParams != nullptr) table.hipGraphExecNodeSetParams = set_generic_in_exec;
+#endif
   using hip::Api;
 #define OVERRIDE(kind, name, type) \
   if (table.name != nullptr) table.name = kind<Function::k_##name, &Api::name, type>
@@ -148,6 +231,13 @@ void poison_overrides(hip::Api& table) {
   OVERRIDE(set_exec_node, hipGraphExecMemsetNodeSetParams, const hipMemsetParams);
   OVERRIDE(set_exec_node, hipGraphExecHostNodeSetParams, const hipHostNodeParams);
 #undef OVERRIDE
+#define OVERRIDE(name) \
+  if (table.name != nullptr) table.name = change_edges<Function::k_##name, &Api::name>
+  OVERRIDE(hipGraphAddDependencies);
+  OVERRIDE(hipGraphRemoveDependencies);
+#undef OVERRIDE
+  if (table.hipModuleLaunchKernel != nullptr) table.hipModuleLaunchKernel = launch_kernel;
+  if (table.hipMemcpy3DAsync != nullptr) table.hipMemcpy3DAsync = copy_async;
 }
 
 bool is_graph_function(Function function) {
@@ -176,9 +266,10 @@ std::optional<Function> find_function(std::string_view name) {
 
 Interposer::Interposer() = default;
 
-void Interposer::begin(const hip::Api& inner, bool poison) {
+void Interposer::begin(const hip::Api& inner, bool poison, bool keep) {
   inner_ = &inner;
   poison_ = poison;
+  keep_ = keep;
   counts_.fill(0);
   armed_.fill(0);
   armed_any_ = calls_ = graph_calls_ = fired_ = 0;
@@ -246,7 +337,9 @@ void* Interposer::pass(const void* bytes, std::size_t size) {
 }
 
 void Interposer::poison_passed() {
-  for (const Passed& passed : passed_) std::memset(passed.bytes, static_cast<int>(kPoison), passed.size);
+  for (const Passed& passed : passed_) {
+    if (poison_) std::memset(passed.bytes, static_cast<int>(kPoison), passed.size);
+  }
   passed_.clear();
 }
 

@@ -44,8 +44,9 @@ class Interposer {
   Interposer(const Interposer&) = delete;
   Interposer& operator=(const Interposer&) = delete;
 
-  // Starts over around `inner` (which must outlive the run).
-  void begin(const hip::Api& inner, bool poison);
+  // Starts over around `inner` (which must outlive the run). `keep`: copies of what is passed, as with poison, that
+  // stay as they are: a runtime that kept a pointer is not found out.
+  void begin(const hip::Api& inner, bool poison, bool keep = false);
   [[nodiscard]] const hip::Api& table() const { return table_; }
   [[nodiscard]] const hip::Api& inner() const { return *inner_; }
 
@@ -78,7 +79,7 @@ class Interposer {
   // For the wrapped functions.
   [[nodiscard]] static Interposer& current();
   [[nodiscard]] bool count_and_decide(Function function);
-  [[nodiscard]] bool poisons() const { return poison_; }
+  [[nodiscard]] bool passes_copies() const { return poison_ || keep_; }
   // A copy of caller memory that is poisoned by poison_passed().
   void* pass(const void* bytes, std::size_t size);
   void poison_passed();
@@ -97,7 +98,7 @@ class Interposer {
 
   hip::Api table_;
   const hip::Api* inner_ = nullptr;
-  bool poison_ = false;
+  bool poison_ = false, keep_ = false;
   std::array<std::uint32_t, kFunctions> counts_{};
   std::array<std::uint32_t, kFunctions> armed_{};
   std::uint64_t armed_any_ = 0;

@@ -86,6 +86,17 @@ RuntimeNotes LibraryPlatform::notes() {
   return notes;
 }
 
+// Of the agent: what belongs to programs. Signals and threads are the runtime's own, which it keeps and gives out
+// again.
+std::vector<Held> LibraryPlatform::held() {
+  if (agent_.counters == nullptr) return {};
+  return {{"allocations", agent_.counters(HGAGENT_ALLOCATIONS)},
+          {"bytes of memory", agent_.counters(HGAGENT_ALLOCATED_BYTES)},
+          {"locked ranges", agent_.counters(HGAGENT_LOCKS)},
+          {"reservations", agent_.counters(HGAGENT_RESERVATIONS)},
+          {"memory handles", agent_.counters(HGAGENT_MEMORY_HANDLES)}};
+}
+
 hip::DeviceAddress LibraryPlatform::allocate_pageable(std::size_t bytes) {
   constexpr std::size_t kAlignment = 256;  // as the model's, so that programs need not care
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;

@@ -29,6 +29,7 @@ class LibraryPlatform final : public Platform {
   // Whether `schedule_seed` means anything to it.
   [[nodiscard]] bool schedulable() const { return agent_.configure != nullptr; }
   [[nodiscard]] RuntimeNotes notes() override;
+  [[nodiscard]] std::vector<Held> held() override;
 
  private:
   // The software gfx942 under the runtime, where that is what it runs on: its functions are found by name.

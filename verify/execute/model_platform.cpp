@@ -55,9 +55,11 @@ std::shared_ptr<const model::Kernel> make_kernel(const KernelSpec& spec) {
   return kernel;
 }
 
-model::abi::InProcessOptions options_for(std::uint64_t schedule_seed) {
+model::abi::InProcessOptions options_for(const ModelPlatformOptions& chosen, std::uint64_t schedule_seed) {
   model::abi::InProcessOptions options;
   options.model.schedule_seed = schedule_seed;
+  options.model.devices = chosen.devices;
+  options.model.memory.identity = chosen.identity;
   options.model.memory.unknown_is_host = true;
   options.kernels = hg::host_kernels();
   return options;
@@ -65,7 +67,8 @@ model::abi::InProcessOptions options_for(std::uint64_t schedule_seed) {
 
 }  // namespace
 
-ModelPlatform::ModelPlatform() : instance_(options_for(0)) {
+ModelPlatform::ModelPlatform(const ModelPlatformOptions& options)
+    : options_(options), instance_(options_for(options, 0)) {
   for (const KernelSpec& spec : kernel_catalogue()) kernels_.push_back(make_kernel(spec));
 }
 ModelPlatform::~ModelPlatform() = default;
@@ -77,8 +80,15 @@ void ModelPlatform::leave() {
   active_.reset();
 }
 
+// The model is told who calls: it needs no threads to tell callers apart.
+void ModelPlatform::on_thread(Id thread, const std::function<void()>& work) {
+  instance_.use_thread(thread);
+  work();
+  instance_.use_thread(0);
+}
+
 void ModelPlatform::begin(std::uint64_t schedule_seed) {
-  instance_.reset(options_for(schedule_seed));
+  instance_.reset(options_for(options_, schedule_seed));
   module_ = &instance_.runtime().load_module(kernels_);
 }
 
@@ -119,6 +129,14 @@ bool ModelPlatform::place_next(hip::DeviceAddress address) {
   return true;
 }
 
+Platform& ModelPlatform::for_systems() {
+  constexpr int kDevices = 2;
+  if (for_systems_ == nullptr) {
+    for_systems_ = std::make_unique<ModelPlatform>(ModelPlatformOptions{kDevices, true});
+  }
+  return *for_systems_;
+}
+
 RuntimeNotes ModelPlatform::notes() {
   const model::Runtime& runtime = instance_.runtime();
   RuntimeNotes notes;
@@ -144,6 +162,21 @@ std::optional<std::vector<model::NodeView>> ModelPlatform::look_into(hipGraphExe
   return found->inspect();
 }
 
+std::uint64_t ModelPlatform::steps() const {
+  return instance_.runtime().visited();
+}
+
+std::vector<Held> ModelPlatform::held() {
+  const model::LiveHandles live = instance_.runtime().live_handles();
+  return {{"graphs", live.graphs},
+          {"executable graphs", live.graph_execs},
+          {"streams", live.streams},
+          {"events", live.events},
+          {"allocations", live.allocations},
+          {"bytes of memory", live.bytes},
+          {"user objects", live.user_objects}};
+}
+
 std::string ModelPlatform::leaks() {
   const model::LiveHandles live = instance_.runtime().live_handles();
   std::string text;
@@ -152,9 +185,10 @@ std::string ModelPlatform::leaks() {
   };
   note(live.graphs, "graphs");
   note(live.graph_execs, "executable graphs");
-  note(live.streams, "streams");
+  note(live.streams - instance_.per_thread_streams(), "streams");
   note(live.events, "events");
   note(live.allocations, "allocations");
+  note(live.user_objects, "user objects");
   return text;
 }
 

@@ -14,13 +14,20 @@
 
 namespace verify {
 
-class ModelPlatform final : public Platform {
+struct ModelPlatformOptions {
+  int devices = 1;
+  bool identity = false;  // addresses are those of the process, so that pinned memory can be dereferenced
+};
+
+class ModelPlatform : public Platform {
  public:
-  ModelPlatform();
+  ModelPlatform() : ModelPlatform(ModelPlatformOptions{}) {}
+  explicit ModelPlatform(const ModelPlatformOptions& options);
   ~ModelPlatform() override;
 
   void enter() override;
   void leave() override;
+  void on_thread(Id thread, const std::function<void()>& work) override;
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return model::abi::InProcess::api(); }
   [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override;
@@ -30,17 +37,22 @@ class ModelPlatform final : public Platform {
   hip::Status load(hip::DeviceAddress address, std::byte* bytes, std::size_t size) override;
   std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
   bool place_next(hip::DeviceAddress address) override;
+  [[nodiscard]] std::uint64_t steps() const override;
+  [[nodiscard]] Platform& for_systems() override;
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::string leaks() override;
+  [[nodiscard]] std::vector<Held> held() override;
   [[nodiscard]] bool white_box() const override { return true; }
   [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraph_t graph) override;
   [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t exec) override;
 
  private:
+  ModelPlatformOptions options_;
   model::abi::InProcess instance_;
   std::vector<std::shared_ptr<const model::Kernel>> kernels_;  // in the order of kernel_catalogue()
   model::Module* module_ = nullptr;
   std::optional<model::abi::Activate> active_;
+  std::unique_ptr<ModelPlatform> for_systems_;  // made when it is first asked for
 };
 
 }  // namespace verify

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "hip/recording.h"
@@ -19,14 +21,19 @@ struct NodePlace {
   std::uint32_t fan = 1;
 };
 
+// A node that could not be added stands for no instances.
+[[nodiscard]] NodePlace place_of(const std::vector<NodePlace>& places, Id node);
+
 struct GraphObject {
   Id id = 0;
   bool alive = false;
+  bool spoiled = false;  // a capture into it failed: what it holds is nobody's business
   hip::Recording recording;
   hip::RecordedGraph handles;
   hip::AddressTable addresses;  // at which it was recorded, by buffer id
   std::vector<NodePlace> places;
   std::unique_ptr<ExecPatcher> patcher;  // of its definition; made when first needed, dropped when nodes are added
+  bool edited = false;                   // its nodes were set or patched
 };
 
 struct ExecObject {
@@ -40,6 +47,11 @@ struct ExecObject {
   hip::AddressTable addresses;
   std::vector<NodePlace> places;
   std::unique_ptr<ExecPatcher> patcher;
+  std::unique_ptr<ExecPatcher> stable;  // of the strategy `stabilise`: what launches it, once its buffers have moved
+  InstantiateForm form = InstantiateForm::kPlain;
+  std::uint32_t flags = 0;
+  std::set<hip::NodeIndex> disabled;
+  std::set<hip::NodeIndex> removed;  // from the graph that it came from: the handles are not valid unless `owned`
 };
 
 // What strategies work with.
@@ -50,10 +62,15 @@ struct Machine {
   bool poison = false;
   const hip::AddressTable& addresses;  // where the buffers are now
   std::vector<std::uint64_t> buffer_bytes;
+  std::vector<bool> on_device;  // buffers of device memory that the program allocated, by id
+  bool capturing = false;       // some stream captures, before the command that is running
   // Recordings that were handed to a patcher and then overwritten; kept so that a stale reference reads poison.
   std::vector<std::unique_ptr<hip::Recording>> passed;
   // Definitions that were recorded again: executable graphs may still name their nodes by these handles.
   std::vector<hipGraph_t> retired;
+  std::string unsupported;  // the first function that was needed and that the runtime lacks
+  // Of executable graphs that were destroyed while a stream captured: their memory is freed at the program's end.
+  std::vector<std::unique_ptr<ExecPatcher>> leftovers;
 };
 
 }  // namespace verify

@@ -25,17 +25,29 @@ enum class PropertyId : std::uint8_t {
   kA5,
   kA6,
   kA7,
+  kC1,
+  kC2,
+  kC3,
+  kC4,
+  kC5,
+  kS1,
+  kS2,
+  kS3,
+  kS4,
   kP1,
   kP2,
   kP4,
   kP5,
+  kP6,
+  kP7,
   kP8,
+  kP10,
   kP11,
   kP12,
   kP9,
   kP3,
 };
-inline constexpr std::size_t kProperties = 16;
+inline constexpr std::size_t kProperties = static_cast<std::size_t>(PropertyId::kP3) + 1;
 
 // One breach of a property, as its detector saw it.
 struct Violation {
@@ -50,7 +62,16 @@ struct Violation {
 struct StepStatus {
   int code = 0;            // hipError_t of the command
   int update_result = -1;  // hipGraphExecUpdateResult of an update, else -1
+  std::string seen;        // what else the command answered, by symbolic names; empty for most
   bool operator==(const StepStatus&) const = default;
+};
+
+// What one command cost, where costs were asked for (P10): counts, never times.
+struct StepCost {
+  std::uint64_t calls = 0;        // of HIP, by the subject's side
+  std::uint64_t allocations = 0;  // of the heap, by the thread that calls
+  std::uint64_t bytes = 0;        // of these
+  std::uint64_t steps = 0;        // nodes and edges that the model visits; 0 elsewhere
 };
 
 struct BytesSeen {
@@ -74,8 +95,16 @@ struct RuntimeNotes {
   std::string first_race;
 };
 
+// What a runtime holds when a program's commands are done (P8), as far as it lets itself be asked.
+struct Held {
+  std::string what;  // "graphs", "bytes of memory"
+  std::uint64_t count = 0;
+};
+
 struct Trace {
   std::vector<StepStatus> statuses;  // one a step
+  std::vector<Held> held;            // where it was asked for
+  std::vector<StepCost> costs;       // one a step, or none
   std::vector<BytesSeen> reads;
   std::vector<TopologySeen> topology;
   std::map<std::uint32_t, std::uint64_t> host_tags;  // how often each host function ran

@@ -24,6 +24,10 @@ class ExecPatcher {
   // As hip::GraphPatcher's.
   virtual void replace(hip::NodeIndex node, hip::NodeRecord record, std::vector<hip::Relocation> relocations) = 0;
   virtual void replace_all(const hip::Recording& recording, std::span<const hip::DeviceAddress> addresses) = 0;
+  // A patcher may put off part of its work until then.
+  virtual hipError_t launch(const hip::Api& api, hipGraphExec_t exec, hipStream_t stream) {
+    return api.hipGraphLaunch(exec, stream);
+  }
 };
 
 // What a patcher is made for. References are the caller's and end with the call.
@@ -34,6 +38,7 @@ struct PatchTarget {
   hipGraphExec_t exec = nullptr;  // null: the graph's definition is to be patched
   std::span<const hip::DeviceAddress> addresses;
   std::span<const std::uint64_t> buffer_bytes;  // by buffer index; what an allocator knows anyway
+  bool poison = false;                          // overwrite what was passed on, once it was used (P1)
 };
 using PatcherFactory = std::function<std::unique_ptr<ExecPatcher>(const PatchTarget&)>;
 

@@ -26,6 +26,9 @@ Id highest_buffer(const Program& program) {
   Id highest = 0;
   for (const Step& step : program.steps) {
     if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) highest = std::max(highest, buffer->buffer);
+    const auto* node = std::get_if<AddNode>(&step.command);
+    const auto* memory = node == nullptr ? nullptr : std::get_if<MemoryAllocParams>(&node->params);
+    if (memory != nullptr) highest = std::max(highest, memory->buffer);
   }
   return highest;
 }
@@ -101,6 +104,27 @@ hip::Status BufferMemory::wait() {
   return status_of(platform_.api().hipDeviceSynchronize(), "hipDeviceSynchronize");
 }
 
+hipError_t BufferMemory::allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated) {
+  const hip::Api& api = platform_.api();
+  switch (memory) {
+    case MemoryKind::kDevice:
+      return api.hipMalloc(allocated, bytes);
+    case MemoryKind::kPinned:
+      return api.hipHostMalloc(allocated, bytes, 0);
+    case MemoryKind::kManaged:
+      return api.hipMallocManaged(allocated, bytes, hipMemAttachGlobal);
+    case MemoryKind::kPageable:
+    case MemoryKind::kRegistered:
+      break;
+  }
+  *allocated = pointer(platform_.allocate_pageable(bytes));
+  if (*allocated == nullptr) return hipErrorOutOfMemory;
+  if (memory == MemoryKind::kPageable) return hipSuccess;
+  const hipError_t registered = api.hipHostRegister(*allocated, bytes, hipHostRegisterDefault);
+  if (registered != hipSuccess) platform_.free_pageable(reinterpret_cast<hip::DeviceAddress>(*allocated));
+  return registered;
+}
+
 hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t bytes, MemoryKind memory) {
   // A subject that failed on the way asked for less: from there on the baseline goes on by itself.
   hip::DeviceAddress scripted = 0;
@@ -109,19 +133,7 @@ hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t byt
     if (platform_.place_next(scripted)) scripted = 0;
   }
   void* allocated = nullptr;
-  hipError_t code = hipSuccess;
-  switch (memory) {
-    case MemoryKind::kDevice:
-      code = platform_.api().hipMalloc(&allocated, bytes);
-      break;
-    case MemoryKind::kPinned:
-      code = platform_.api().hipHostMalloc(&allocated, bytes, 0);
-      break;
-    case MemoryKind::kPageable:
-      allocated = pointer(platform_.allocate_pageable(bytes));
-      code = allocated == nullptr ? hipErrorOutOfMemory : hipSuccess;
-      break;
-  }
+  const hipError_t code = allocate_of_kind(bytes, memory, &allocated);
   if (code != hipSuccess)
     return hip::Error{code, fmt::format("allocating {} bytes failed with {}", bytes, hip::status_name(code))};
   const auto address = reinterpret_cast<hip::DeviceAddress>(allocated);
@@ -135,13 +147,20 @@ hip::Status BufferMemory::runtime_free(hip::DeviceAddress address, MemoryKind me
   switch (memory) {
     case MemoryKind::kDevice:
       return status_of(platform_.api().hipFree(pointer(address)), "hipFree");
+    case MemoryKind::kManaged:
+      return status_of(platform_.api().hipFree(pointer(address)), "hipFree of managed memory");
     case MemoryKind::kPinned:
       return status_of(platform_.api().hipHostFree(pointer(address)), "hipHostFree");
     case MemoryKind::kPageable:
-      platform_.free_pageable(address);
+    case MemoryKind::kRegistered:
       break;
   }
-  return {};
+  hip::Status status;
+  if (memory == MemoryKind::kRegistered) {
+    status = status_of(platform_.api().hipHostUnregister(pointer(address)), "hipHostUnregister");
+  }
+  platform_.free_pageable(address);
+  return status;
 }
 
 hip::Result<hip::DeviceAddress> BufferMemory::place(std::uint64_t bytes, MemoryKind memory) {
@@ -200,8 +219,18 @@ hip::Status BufferMemory::declare(Id buffer, std::uint64_t bytes, MemoryKind mem
   return write(buffer, 0);
 }
 
-hip::Status BufferMemory::write(Id buffer, std::uint64_t seed) {
+void BufferMemory::show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address) {
+  places_[buffer].bytes = bytes;
+  addresses_[buffer] = frozen_[buffer] = address;
+}
+
+hip::Status BufferMemory::write(Id buffer, std::uint64_t seed, std::uint64_t offset,
+                                std::span<const std::uint8_t> data) {
   if (hip::Status status = wait(); !status) return status;
+  if (!data.empty()) {
+    const std::span<const std::byte> bytes = std::as_bytes(data);
+    return store(addresses_[buffer] + offset, places_[buffer].memory, bytes.data(), bytes.size());
+  }
   scratch_.resize(places_[buffer].bytes);
   fill_pattern(buffer, seed, scratch_);
   return store(addresses_[buffer], places_[buffer].memory, scratch_.data(), scratch_.size());
@@ -211,6 +240,10 @@ hip::Status BufferMemory::read(Id buffer, std::vector<std::byte>& bytes) {
   if (hip::Status status = wait(); !status) return status;
   bytes.resize(places_[buffer].bytes);
   return load(addresses_[buffer], places_[buffer].memory, bytes.data(), bytes.size());
+}
+hip::Status BufferMemory::read_by_runtime(Id buffer, std::vector<std::byte>& bytes) {
+  bytes.resize(places_[buffer].bytes);
+  return platform_.load(addresses_[buffer], bytes.data(), bytes.size());
 }
 
 hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {

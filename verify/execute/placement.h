@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "hip/relocation.h"
@@ -51,8 +52,12 @@ class BufferMemory {
   hip::Status move(const std::vector<BufferMove>& moves);
   hip::Status release(Id buffer);
   hip::Status release_everything();
-  hip::Status write(Id buffer, std::uint64_t seed);
+  // A pattern over all of it, or `data` from `offset` on.
+  hip::Status write(Id buffer, std::uint64_t seed, std::uint64_t offset = 0, std::span<const std::uint8_t> data = {});
   hip::Status read(Id buffer, std::vector<std::byte>& bytes);
+  // The same bytes by a copy that the runtime makes, where the host's own view is what read() gives; the device is
+  // idle.
+  hip::Status read_by_runtime(Id buffer, std::vector<std::byte>& bytes);
 
   [[nodiscard]] const AddressScript& script() const { return script_; }
   [[nodiscard]] hip::DeviceAddress address(Id buffer) const { return addresses_[buffer]; }
@@ -65,6 +70,8 @@ class BufferMemory {
   [[nodiscard]] MemoryKind memory(Id buffer) const { return places_[buffer].memory; }
   [[nodiscard]] bool alive(Id buffer) const { return places_[buffer].alive; }
   [[nodiscard]] std::size_t size() const { return places_.size(); }
+  // Memory that a graph allocates is none of ours: it is read and named where `address` says.
+  void show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
 
  private:
   struct Place {
@@ -74,6 +81,7 @@ class BufferMemory {
     bool alive = false;
   };
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, MemoryKind memory);
+  hipError_t allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated);
   hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
   hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, MemoryKind memory);
   void settle(Id buffer, hip::DeviceAddress address);
@@ -91,7 +99,7 @@ class BufferMemory {
   AddressScript script_;
   std::size_t script_next_ = 0;
   bool replaying_ = false;
-  std::uint64_t arena_bytes_[3] = {0, 0, 0};
+  std::uint64_t arena_bytes_[kMemoryKinds] = {};
   std::map<MemoryKind, Arena> arenas_;
   std::vector<Place> places_;
   hip::AddressTable addresses_, frozen_;

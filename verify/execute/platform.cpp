@@ -13,6 +13,11 @@ hip::Status copied(hipError_t code) {
 
 }  // namespace
 
+void Platform::on_thread(Id thread, const std::function<void()>& work) {
+  if (thread == 0) return work();
+  threads_.run(thread, work);
+}
+
 hip::Status Platform::store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) {
   return copied(api().hipMemcpy(reinterpret_cast<void*>(address), bytes, size, hipMemcpyHostToDevice));
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "hip/api/api.h"
 #include "hip/relocation.h"
 #include "model/graph.h"
+#include "verify/execute/host_threads.h"
 #include "verify/execute/observation.h"
 #include "verify/program/program.h"
 
@@ -26,6 +28,9 @@ class Platform {
   Platform& operator=(const Platform&) = delete;
   virtual ~Platform() = default;
 
+  // Calls `work` as host thread `thread` (0: this one), and returns when it is done. What HIP keeps for each thread is
+  // another thread's there.
+  virtual void on_thread(Id thread, const std::function<void()>& work);
   // The table's functions may be called on this thread between the two.
   virtual void enter() {}
   virtual void leave() {}
@@ -47,14 +52,25 @@ class Platform {
   // The next allocation goes there. False when the platform cannot be told.
   virtual bool place_next(hip::DeviceAddress address) = 0;
 
+  // Nodes and edges that the runtime's calls have visited so far, where it is a model; else 0.
+  [[nodiscard]] virtual std::uint64_t steps() const { return 0; }
+  // What the systems around the patcher are driven on (verify/systems): another instance, where one can be had. It is
+  // not entered with this one, and begins for itself.
+  [[nodiscard]] virtual Platform& for_systems() { return *this; }
+
   [[nodiscard]] virtual RuntimeNotes notes() { return {}; }
   // What was not released, in words, or empty.
   [[nodiscard]] virtual std::string leaks() { return {}; }
+  // What is held now; nothing where the runtime does not let itself be asked.
+  [[nodiscard]] virtual std::vector<Held> held() { return {}; }
   // A look inside, where the runtime is a model: what a graph or an executable graph holds now. Nothing elsewhere, and
   // for a handle that is not one.
   [[nodiscard]] virtual bool white_box() const { return false; }
   [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraph_t) { return {}; }
   [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t) { return {}; }
+
+ private:
+  HostThreads threads_;
 };
 
 }  // namespace verify

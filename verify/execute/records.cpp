@@ -61,6 +61,7 @@ struct Maker {
     kernel.function = context.function(*p.kernel);
     kernel.grid = dim3(p.grid, 1, 1);
     kernel.block = dim3(p.block, 1, 1);
+    kernel.shared_bytes = p.shared_bytes;
     kernel.style = p.style == ArgumentStyle::kExtra ? hip::ArgumentStyle::kExtra : hip::ArgumentStyle::kParams;
     kernel.arguments.resize(p.kernel->argument_bytes);
     kernel.slots.reserve(p.kernel->arguments.size());
@@ -104,9 +105,40 @@ struct Maker {
   hip::RecordedNode operator()(const HostParams& p) const { return {hip::HostRecord{context.host(p)}, {}, {}}; }
   hip::RecordedNode operator()(const EmptyParams&) const { return {hip::EmptyRecord{}, {}, {}}; }
   hip::RecordedNode operator()(const ChildParams& p) const { return {hip::ChildRecord{context.child(p)}, {}, {}}; }
+  hip::RecordedNode operator()(const EventRecordParams& p) const {
+    return {hip::EventRecordRecord{context.event(p.event)}, {}, {}};
+  }
+  hip::RecordedNode operator()(const EventWaitParams& p) const {
+    return {hip::EventWaitRecord{context.event(p.event)}, {}, {}};
+  }
+  hip::RecordedNode operator()(const MemoryAllocParams& p) const {
+    return {hip::MemoryAllocRecord{p.buffer, p.bytes, 0}, {}, {}};
+  }
+  hip::RecordedNode operator()(const MemoryFreeParams& p) const { return {hip::MemoryFreeRecord{p.buffer}, {}, {}}; }
 };
 
 }  // namespace
+
+const char* missing_function(const hip::Api& api, const NodeParams& params) {
+#define MISSING(name) \
+  if (api.name == nullptr) return #name
+  if (std::holds_alternative<EventRecordParams>(params)) {
+    MISSING(hipGraphAddEventRecordNode);
+    MISSING(hipGraphEventRecordNodeSetEvent);
+    MISSING(hipGraphExecEventRecordNodeSetEvent);
+  } else if (std::holds_alternative<EventWaitParams>(params)) {
+    MISSING(hipGraphAddEventWaitNode);
+    MISSING(hipGraphEventWaitNodeSetEvent);
+    MISSING(hipGraphExecEventWaitNodeSetEvent);
+  } else if (std::holds_alternative<MemoryAllocParams>(params)) {
+    MISSING(hipGraphAddMemAllocNode);
+    MISSING(hipFreeAsync);
+  } else if (std::holds_alternative<MemoryFreeParams>(params)) {
+    MISSING(hipGraphAddMemFreeNode);
+  }
+#undef MISSING
+  return nullptr;
+}
 
 hip::RecordedNode make_record(const NodeParams& params, const RecordContext& context) {
   return std::visit(Maker{context}, params);

@@ -17,7 +17,11 @@ struct RecordContext {
   // A host function's parameters; the executor owns what user data points at.
   std::function<hipHostNodeParams(const HostParams&)> host;
   std::function<std::shared_ptr<const hip::Recording>(const ChildParams&)> child;
+  std::function<hipEvent_t(Id)> event;
 };
+
+// A function that nodes of this type need and that the runtime lacks, or null.
+[[nodiscard]] const char* missing_function(const hip::Api& api, const NodeParams& params);
 
 // Dependencies are left empty.
 [[nodiscard]] hip::RecordedNode make_record(const NodeParams& params, const RecordContext& context);

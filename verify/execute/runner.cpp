@@ -8,6 +8,8 @@ std::string_view strategy_name(StrategyKind kind) {
       return "patch";
     case StrategyKind::kRebuild:
       return "rebuild";
+    case StrategyKind::kStabilise:
+      return "stabilise";
     case StrategyKind::kUpdate:
       break;
   }
@@ -15,7 +17,8 @@ std::string_view strategy_name(StrategyKind kind) {
 }
 
 std::optional<StrategyKind> find_strategy(std::string_view name) {
-  for (const StrategyKind kind : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
+  for (const StrategyKind kind :
+       {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate, StrategyKind::kStabilise}) {
     if (name == strategy_name(kind)) return kind;
   }
   return {};

@@ -15,19 +15,26 @@ namespace verify {
 
 // How an executable graph is brought to new addresses and new parameters; verify/execute/strategy.h says what each
 // does.
-enum class StrategyKind : std::uint8_t { kPatch, kRebuild, kUpdate };
+enum class StrategyKind : std::uint8_t { kPatch, kRebuild, kUpdate, kStabilise };
 [[nodiscard]] std::string_view strategy_name(StrategyKind kind);
 [[nodiscard]] std::optional<StrategyKind> find_strategy(std::string_view name);
 
 // Every address that a runtime gave out, in order.
 using AddressScript = std::vector<hip::DeviceAddress>;
 
+// A schedule seed with this bit numbers a legal order: counting up makes every one of them, on the model
+// (model::Random::kCounting). To other runtimes it is a seed like any other.
+inline constexpr std::uint64_t kCountedOrder = std::uint64_t{1} << 63;
+
 struct RunOptions {
   bool poison = true;            // overwrite what was passed after each call (P1)
+  bool keep_passed = false;      // without poison: what was passed stays as it was until the program's end
   bool failures = true;          // obey `fail`
   bool fresh_addresses = false;  // no address is ever used twice
   bool inspect = true;           // look inside a model after each patch (A1-A5)
   bool isolation = true;         // compare everything else before and after each exec operation (P2)
+  bool costs = false;            // count what each command costs (P10)
+  bool held = false;             // ask what the runtime holds when the last command is done (P8)
   std::uint64_t schedule_seed = 0;
   std::uint64_t fail_graph_call = 0;  // the nth call of the graph API fails (0: none)
 };

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "hip/driver_nodes.h"
+#include "hip/generic_nodes.h"
 #include "hip/kernel_parameters.h"
+#include "verify/execute/stabilise.h"
 
 namespace verify {
 
@@ -27,11 +31,42 @@ void poison_recording(hip::Recording& recording) {
   }
 }
 
+void append_buffers(const hip::RecordedNode& node, std::vector<hip::BufferIndex>& buffers) {
+  for (const hip::Relocation& relocation : node.relocations) buffers.push_back(relocation.buffer);
+  if (const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record)) {
+    buffers.insert(buffers.end(), opaque->buffers.begin(), opaque->buffers.end());
+  }
+  const auto* child = std::get_if<hip::ChildRecord>(&node.record);
+  if (child == nullptr) return;
+  for (const hip::RecordedNode& inner : child->graph->nodes()) append_buffers(inner, buffers);
+}
+
+// What a patcher may know of an executable graph: a node whose handle went with the node of the graph that it came from
+// cannot be set any more, so it is opaque.
+hip::Recording patchable(const ExecObject& exec) {
+  hip::Recording recording = exec.recording;
+  if (exec.owned) return recording;
+  for (const hip::NodeIndex index : exec.removed) {
+    const hip::RecordedNode& node = recording.nodes()[index];
+    hip::OpaqueRecord record;
+    append_buffers(node, record.buffers);
+    record.reason = "its node was removed from the graph that it came from";
+    record.record = [node](const hip::Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
+                           std::span<const hip::DeviceAddress> addresses) {
+      return hip::record_node(api, graph, node, dependencies, addresses);
+    };
+    recording.replace(index, std::move(record), {});
+  }
+  return recording;
+}
+
 // A patcher is given a recording that dies (or, poisoned, lives on as garbage) as soon as it has been made.
 template <class Object>
 std::unique_ptr<ExecPatcher> make_patcher(Machine& machine, const Object& object, hipGraphExec_t exec) {
   auto passed = std::make_unique<hip::Recording>(object.recording);
-  const PatchTarget target{machine.api, *passed, object.handles, exec, object.addresses, machine.buffer_bytes};
+  if constexpr (std::is_same_v<Object, ExecObject>) *passed = patchable(object);
+  const PatchTarget target{machine.api,          *passed,       object.handles, exec, object.addresses,
+                           machine.buffer_bytes, machine.poison};
   std::unique_ptr<ExecPatcher> patcher = machine.patchers(target);
   if (machine.poison) poison_recording(*passed);
   machine.passed.push_back(std::move(passed));
@@ -51,6 +86,10 @@ PatchOutcome outcome_of(const hip::PatchResult& result) {
 }
 
 // ---- setters, as a client of HIP calls them
+
+hip::Status no_setter() {
+  return hip::Error{hipErrorNotSupported, "HIP has no such setter"};
+}
 
 struct ExecSetter {
   Machine& machine;
@@ -85,6 +124,16 @@ struct ExecSetter {
     hip::Status destroyed = checked(machine.api.hipGraphDestroy(child.value().graph), "hipGraphDestroy");
     return set ? destroyed : set;
   }
+  hip::Status operator()(hip::EventRecordRecord& r) const {
+    return checked(machine.api.hipGraphExecEventRecordNodeSetEvent(exec, node, r.event),
+                   "hipGraphExecEventRecordNodeSetEvent");
+  }
+  hip::Status operator()(hip::EventWaitRecord& r) const {
+    return checked(machine.api.hipGraphExecEventWaitNodeSetEvent(exec, node, r.event),
+                   "hipGraphExecEventWaitNodeSetEvent");
+  }
+  hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }
+  hip::Status operator()(hip::MemoryFreeRecord&) const { return no_setter(); }
   hip::Status operator()(hip::EmptyRecord&) const { return {}; }
   hip::Status operator()(hip::OpaqueRecord&) const {
     return hip::Error{hipErrorNotSupported, "an opaque node has no setter"};
@@ -112,12 +161,33 @@ struct GraphSetter {
   hip::Status operator()(hip::HostRecord& r) const {
     return checked(machine.api.hipGraphHostNodeSetParams(node, &r.params), "hipGraphHostNodeSetParams");
   }
-  hip::Status operator()(hip::ChildRecord&) const { return hip::Error{hipErrorNotSupported, "HIP has no such setter"}; }
+  hip::Status operator()(hip::EventRecordRecord& r) const {
+    return checked(machine.api.hipGraphEventRecordNodeSetEvent(node, r.event), "hipGraphEventRecordNodeSetEvent");
+  }
+  hip::Status operator()(hip::EventWaitRecord& r) const {
+    return checked(machine.api.hipGraphEventWaitNodeSetEvent(node, r.event), "hipGraphEventWaitNodeSetEvent");
+  }
+  hip::Status operator()(hip::ChildRecord&) const { return no_setter(); }
+  hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }
+  hip::Status operator()(hip::MemoryFreeRecord&) const { return no_setter(); }
   hip::Status operator()(hip::EmptyRecord&) const { return {}; }
   hip::Status operator()(hip::OpaqueRecord&) const {
     return hip::Error{hipErrorNotSupported, "an opaque node has no setter"};
   }
 };
+
+// The setters that take any type, of an executable graph or (null) of a graph's own node.
+hip::Status set_by(hip::NodeForm form, Machine& machine, hipGraphExec_t exec, hipGraphNode_t node,
+                   hip::NodeRecord& record) {
+  const hip::Api& api = machine.api;
+  if (form == hip::NodeForm::kDriver) {
+    if (const char* function = hip::missing_driver_setter(api, exec, record)) return lacking(machine, function);
+    return hip::set_driver_node(api, exec, node, record);
+  }
+  if (exec != nullptr && api.hipGraphExecNodeSetParams == nullptr) return lacking(machine, "hipGraphExecNodeSetParams");
+  if (exec == nullptr && api.hipGraphNodeSetParams == nullptr) return lacking(machine, "hipGraphNodeSetParams");
+  return hip::set_generic_node(api, exec, node, record, machine.addresses);
+}
 
 bool holds_opaque(const hip::NodeRecord& record) {
   return std::holds_alternative<hip::OpaqueRecord>(record);
@@ -130,17 +200,9 @@ hip::Recording with_node(const hip::Recording& recording, hip::NodeIndex index, 
   return changed;
 }
 
-// What hipGraphExecUpdate answers, from the documented rules: pairs of nodes in order, same number, same types.
-UpdateStatus documented_update(const hip::Recording& from, const hip::Recording& to) {
-  if (from.nodes().size() != to.nodes().size()) {
-    return {hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorTopologyChanged};
-  }
-  for (std::size_t i = 0; i < from.nodes().size(); ++i) {
-    const hip::NodeRecord &a = from.nodes()[i].record, &b = to.nodes()[i].record;
-    const auto type = [](const hip::NodeRecord& r) { return holds_opaque(r) ? 0 : r.index(); };  // ours are kernels
-    if (type(a) != type(b)) return {hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorNodeTypeChanged};
-  }
-  return {hipSuccess, hipGraphExecUpdateSuccess};
+// A runtime that says it has updated to what cannot fit is observed to say so; what it holds is what it held.
+bool fits(const ExecObject& exec, const GraphObject& graph) {
+  return documented_update(exec.recording, graph.recording).code == hipSuccess;
 }
 
 class RebuildStrategy final : public Strategy {
@@ -158,10 +220,12 @@ class RebuildStrategy final : public Strategy {
     return rebuild(machine, graph, with_node(graph.recording, index, node));
   }
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
-    const UpdateStatus status = documented_update(exec.recording, graph.recording);
+    const DocumentedUpdate documented = documented_update(exec.recording, graph.recording);
+    const UpdateStatus status{documented.code, documented.result,
+                              documented.node ? graph.handles.nodes[*documented.node] : nullptr};
     if (status.code != hipSuccess) return status;
     const hip::Status rebuilt = rebuild(machine, exec, graph.recording);
-    return rebuilt ? status : UpdateStatus{rebuilt.error().code, hipGraphExecUpdateError};
+    return rebuilt ? status : UpdateStatus{rebuilt.error().code, hipGraphExecUpdateError, nullptr};
   }
 };
 
@@ -169,7 +233,8 @@ UpdateStatus call_update(Machine& machine, ExecObject& exec, hipGraph_t graph) {
   hipGraphNode_t error_node = nullptr;
   hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
   const hipError_t code = machine.api.hipGraphExecUpdate(exec.exec, graph, &error_node, &result);
-  return {code, code == hipSuccess || code == hipErrorGraphExecUpdateFailure ? result : hipGraphExecUpdateError};
+  const bool answered = code == hipSuccess || code == hipErrorGraphExecUpdateFailure;
+  return {code, answered ? result : hipGraphExecUpdateError, error_node};
 }
 
 class PatchStrategy final : public Strategy {
@@ -189,21 +254,29 @@ class PatchStrategy final : public Strategy {
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
     if (holds_opaque(node.record)) return rebuild(machine, exec, with_node(exec.recording, index, node));
     hip::NodeRecord record = node.record;
+    if (node.form != hip::NodeForm::kTyped) {
+      if (hip::Status s = set_by(node.form, machine, exec.exec, exec.handles.nodes[index], record); !s) return s;
+      return note(machine, exec, index, node);
+    }
     if (hip::Status s = std::visit(ExecSetter{machine, exec.exec, exec.handles.nodes[index]}, record); !s) return s;
     return note(machine, exec, index, node);
   }
   hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
     if (holds_opaque(node.record)) return rebuild(machine, graph, with_node(graph.recording, index, node));
     hip::NodeRecord record = node.record;
+    if (node.form != hip::NodeForm::kTyped) {
+      if (hip::Status s = set_by(node.form, machine, nullptr, graph.handles.nodes[index], record); !s) return s;
+      return note(machine, graph, index, node);
+    }
     if (hip::Status s = std::visit(GraphSetter{machine, graph.handles.nodes[index]}, record); !s) return s;
     return note(machine, graph, index, node);
   }
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
     const UpdateStatus status = call_update(machine, exec, graph.handles.graph);
-    if (status.code != hipSuccess) return status;
+    if (status.code != hipSuccess || !fits(exec, graph)) return status;
     exec.recording = graph.recording;
     exec.addresses = machine.addresses;
-    if (exec.patcher) exec.patcher->replace_all(exec.recording, exec.addresses);
+    if (exec.patcher) exec.patcher->replace_all(patchable(exec), exec.addresses);
     return status;
   }
 
@@ -212,15 +285,23 @@ class PatchStrategy final : public Strategy {
   template <class Object>
   hip::Status note(Machine& machine, Object& object, hip::NodeIndex index, const hip::RecordedNode& node) {
     std::vector<hip::Move> moves;
-    for (const hip::Relocation& relocation : node.relocations) add_move(machine, object, relocation.buffer, moves);
-    const auto* child = std::get_if<hip::ChildRecord>(&node.record);
-    for (Id b = 0; child != nullptr && b < child->graph->buffer_count(); ++b) add_move(machine, object, b, moves);
+    // Those that it names and no others: other nodes may still have theirs at old addresses.
+    std::vector<hip::BufferIndex> buffers;
+    append_buffers(node, buffers);
+    std::sort(buffers.begin(), buffers.end());
+    buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
+    for (const hip::BufferIndex buffer : buffers) add_move(machine, object, buffer, moves);
     object.recording.replace(index, node.record, node.relocations);
     for (const hip::Move& move : moves) object.addresses[move.buffer] = move.to;
     if (!object.patcher) return {};
     object.patcher->replace(index, node.record, node.relocations);
     // Everything is at the current addresses already, so a patcher starts over rather than patching.
-    if (!moves.empty()) object.patcher->replace_all(object.recording, object.addresses);
+    if (moves.empty()) return {};
+    if constexpr (std::is_same_v<Object, ExecObject>) {
+      object.patcher->replace_all(patchable(object), object.addresses);
+    } else {
+      object.patcher->replace_all(object.recording, object.addresses);
+    }
     return {};
   }
   template <class Object>
@@ -251,14 +332,16 @@ class UpdateStrategy final : public Strategy {
   }
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
     const UpdateStatus status = call_update(machine, exec, graph.handles.graph);
-    if (status.code != hipSuccess) return status;
+    if (status.code != hipSuccess || !fits(exec, graph)) return status;
     exec.recording = graph.recording;
     exec.addresses = machine.addresses;
     return status;
   }
 
  private:
+  // What another graph allocates is another allocation: no update brings an executable graph there.
   static hip::Status update_to(Machine& machine, ExecObject& exec, const hip::Recording& recording) {
+    if (recording.has_memory_nodes()) return rebuild(machine, exec, recording);
     hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, recording, machine.addresses);
     if (!fresh) return fresh.error();
     const UpdateStatus status = call_update(machine, exec, fresh.value().graph);
@@ -280,19 +363,98 @@ std::unique_ptr<Strategy> make_strategy(StrategyKind kind) {
       return std::make_unique<RebuildStrategy>();
     case StrategyKind::kUpdate:
       return std::make_unique<UpdateStrategy>();
+    case StrategyKind::kStabilise:
+      return make_stabilise_strategy();
     case StrategyKind::kPatch:
       break;
   }
   return std::make_unique<PatchStrategy>();
 }
 
+namespace {
+
+#if HIP_VERSION >= 60000000
+hip::Status instantiate_with_params(Machine& machine, hipGraphExec_t* exec, hipGraph_t graph, std::uint32_t flags,
+                                    std::string* said) {
+  hipGraphInstantiateParams params{};
+  params.flags = flags;
+  hip::Status status =
+      checked(machine.api.hipGraphInstantiateWithParams(exec, graph, &params), "hipGraphInstantiateWithParams");
+  static constexpr const char* kResults[] = {"success", "error", "invalid structure", "node operation not supported",
+                                             "multiple devices not supported"};
+  const auto result = static_cast<std::size_t>(params.result_out);
+  if (said != nullptr) *said = fmt::format("result {}", result < std::size(kResults) ? kResults[result] : "unknown");
+  return status;
+}
+#else  // these headers have no such function
+hip::Status instantiate_with_params(Machine&, hipGraphExec_t*, hipGraph_t, std::uint32_t, std::string*) {
+  return hip::Error{hipErrorNotSupported, "hipGraphInstantiateWithParams"};
+}
+#endif
+
+}  // namespace
+
+hip::Result<hipGraphExec_t> instantiate(Machine& machine, hipGraph_t graph, InstantiateForm form, std::uint32_t flags,
+                                        std::string* said) {
+  hipGraphExec_t exec = nullptr;
+  hip::Status status;
+  if (form == InstantiateForm::kPlain) {
+    status = checked(machine.api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+  } else if (form == InstantiateForm::kFlags) {
+    if (machine.api.hipGraphInstantiateWithFlags == nullptr) return lacking(machine, "hipGraphInstantiateWithFlags");
+    status = checked(machine.api.hipGraphInstantiateWithFlags(&exec, graph, flags), "hipGraphInstantiateWithFlags");
+  } else {
+    if (machine.api.hipGraphInstantiateWithParams == nullptr) return lacking(machine, "hipGraphInstantiateWithParams");
+    status = instantiate_with_params(machine, &exec, graph, flags, said);
+  }
+  if (!status) return status.error();
+  return exec;
+}
+
+namespace {
+
+hip::Status disable_again(Machine& machine, const ExecObject& old, hipGraphExec_t exec,
+                          const hip::RecordedGraph& graph) {
+  for (const hip::NodeIndex index : old.disabled) {
+    hip::Status status =
+        checked(machine.api.hipGraphNodeSetEnabled(exec, graph.nodes[index], 0), "hipGraphNodeSetEnabled");
+    if (!status) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+namespace {
+
+template <class Object>
+void note_allocations(Object& object) {
+  for (const auto& [buffer, address] : object.handles.allocations) object.addresses[buffer] = address;
+}
+
+}  // namespace
+
+hip::Error lacking(Machine& machine, const char* function) {
+  if (machine.unsupported.empty()) machine.unsupported = function;
+  return {hipErrorNotSupported, fmt::format("the runtime has no {}", function)};
+}
+
 hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording) {
-  hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, recording, machine.addresses);
+  return rebuild(machine, exec, recording, machine.addresses);
+}
+
+hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording,
+                    const hip::AddressTable& addresses) {
+  hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, recording, addresses);
   if (!fresh) return fresh.error();
-  hipGraphExec_t instantiated = nullptr;
-  hip::Status status = checked(machine.api.hipGraphInstantiate(&instantiated, fresh.value().graph, nullptr, nullptr, 0),
-                               "hipGraphInstantiate");
+  hip::Result<hipGraphExec_t> instantiated = instantiate(machine, fresh.value().graph, exec.form, exec.flags);
+  hip::Status status = instantiated ? disable_again(machine, exec, instantiated.value(), fresh.value())
+                                    : hip::Status(instantiated.error());
   if (!status) {
+    if (instantiated) {
+      hip::Status dropped = checked(machine.api.hipGraphExecDestroy(instantiated.value()), "hipGraphExecDestroy");
+      if (!dropped) return dropped;
+    }
     const hip::Status destroyed = checked(machine.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
     return destroyed ? status : destroyed;
   }
@@ -301,10 +463,11 @@ hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& re
   hip::Status waited = checked(machine.api.hipDeviceSynchronize(), "hipDeviceSynchronize");
   hip::Status destroyed = destroy(machine, exec);
   exec.alive = exec.owned = true;
-  exec.exec = instantiated;
+  exec.exec = instantiated.value();
   exec.handles = std::move(fresh).value();
   exec.recording = std::move(kept);
-  exec.addresses = machine.addresses;
+  exec.addresses = addresses;
+  note_allocations(exec);
   return waited ? destroyed : waited;
 }
 
@@ -317,11 +480,15 @@ hip::Status rebuild(Machine& machine, GraphObject& graph, const hip::Recording& 
   graph.handles = std::move(fresh).value();
   graph.recording = std::move(kept);
   graph.addresses = machine.addresses;
+  note_allocations(graph);
   return {};
 }
 
 hip::Status destroy(Machine& machine, ExecObject& exec) {
-  exec.patcher.reset();  // before what it refers to
+  // Before what it refers to. A capture forbids to free memory.
+  if (machine.capturing && exec.stable) machine.leftovers.push_back(std::move(exec.stable));
+  exec.stable.reset();
+  exec.patcher.reset();
   exec.alive = false;
   hip::Status destroyed = checked(machine.api.hipGraphExecDestroy(exec.exec), "hipGraphExecDestroy");
   if (!exec.owned) return destroyed;

@@ -3,6 +3,8 @@
 //   rebuild  records a fresh graph and instantiates it: the meaning that the others are held against
 //   patch    changes the executable graph in place through an ExecPatcher; setters are HIP's exec setters
 //   update   records a fresh graph and hands it to hipGraphExecUpdate, for setters too
+//   stabilise  records it once for buffers that never move (hip/address_stabilizer) and copies the program's buffers
+//            there and back around each launch
 //
 // Every operation either succeeds or reports an error and leaves its object as it was, so that it can be tried again.
 #pragma once
@@ -22,12 +24,25 @@ struct PatchOutcome {
   hip::Status status;
   hip::PatchReport report;
   std::optional<hip::PatchFailure> failure;  // what the patcher said when it did not patch
+  bool in_place = true;                      // false: the executable graph itself is where it was
 };
 
 struct UpdateStatus {
   int code = 0;    // hipError_t
   int result = 0;  // hipGraphExecUpdateResult
+  hipGraphNode_t error_node = nullptr;
 };
+
+// What hipGraphExecUpdate answers to a pair of recordings, by the documented rules (verify/program/update_outcome.cpp).
+struct DocumentedUpdate {
+  int code = 0;
+  int result = 0;
+  // The node of the new recording that is to be reported: where one node alone differs. None where the numbers of nodes
+  // differ, or nothing does; `any_node` where several differ or one inside a child does, and any may be reported.
+  std::optional<hip::NodeIndex> node;
+  bool any_node = false;
+};
+[[nodiscard]] DocumentedUpdate documented_update(const hip::Recording& from, const hip::Recording& to);
 
 class Strategy {
  public:
@@ -48,8 +63,19 @@ class Strategy {
 
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(StrategyKind kind);
 
-// Records `recording` at the current addresses into a new executable graph and replaces exec's with it.
+// The program needs a function that the runtime does not have: the error to answer, noted in the machine.
+[[nodiscard]] hip::Error lacking(Machine& machine, const char* function);
+
+// hipGraphInstantiate in one of its forms. `said`, where it is given, is what hipGraphInstantiateParams got back.
+[[nodiscard]] hip::Result<hipGraphExec_t> instantiate(Machine& machine, hipGraph_t graph, InstantiateForm form,
+                                                      std::uint32_t flags, std::string* said = nullptr);
+
+// Records `recording` at the current addresses into a new executable graph and replaces exec's with it. What was
+// disabled is disabled again.
 [[nodiscard]] hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording);
+// The same at other addresses.
+[[nodiscard]] hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording,
+                                  const hip::AddressTable& addresses);
 [[nodiscard]] hip::Status rebuild(Machine& machine, GraphObject& graph, const hip::Recording& recording);
 [[nodiscard]] hip::Status destroy(Machine& machine, ExecObject& exec);
 [[nodiscard]] hip::Status destroy(Machine& machine, GraphObject& graph);

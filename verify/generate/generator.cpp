@@ -3,8 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "verify/errors/error_cases.h"
+#include "verify/generate/graph_ops.h"
+#include "verify/generate/memory.h"
 #include "verify/generate/params.h"
+#include "verify/generate/shapes.h"
+#include "verify/generate/streams.h"
 #include "verify/program/state.h"
+#include "verify/systems/scenario.h"
 
 namespace verify {
 
@@ -25,6 +31,9 @@ class ProgramGenerator {
     program_.placement = choices_.percent(30) ? Placement::kNative : Placement::kArena;
     const std::uint64_t buffers = choices_.between(2, 5);
     for (std::uint64_t i = 0; i < buffers; ++i) declare_buffer();
+    // What was drawn may all be steered around.
+    if (alive(state_.buffers()).empty() && take(DeclareBuffer{next_buffer_, 256, MemoryKind::kDevice})) ++next_buffer_;
+    if (swarm_.event_nodes) declare_events();
     build_graph();
     instantiate();
     // Bounded: every turn either takes a command or counts towards giving up.
@@ -36,7 +45,40 @@ class ProgramGenerator {
     return std::move(program_);
   }
 
+  // A few actions more behind the first `at` steps of `base`, whose ids are all taken; what they make.
+  std::vector<Step> go_on(const Program& base, std::size_t at) {
+    for (std::size_t i = 0; i < at; ++i) {
+      const Step& step = base.steps[i];
+      for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) {
+        if (state_.check(step.command)) return {};
+        state_.apply(step.command);
+      }
+    }
+    take_ids(base);
+    if (alive(state_.buffers()).empty()) declare_buffer();
+    if (alive(state_.graphs()).empty()) build_graph();
+    for (std::uint64_t turn = choices_.between(1, 3); turn > 0; --turn) act();
+    return std::move(program_.steps);
+  }
+
  private:
+  // Ids behind those that `base` declares anywhere.
+  void take_ids(const Program& base) {
+    const auto behind = [](Id& next, Id id) { next = std::max(next, id + 1); };
+    for (const Step& step : base.steps) {
+      if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) behind(next_buffer_, buffer->buffer);
+      const auto* node = std::get_if<AddNode>(&step.command);
+      const auto* memory = node == nullptr ? nullptr : std::get_if<MemoryAllocParams>(&node->params);
+      if (memory != nullptr) behind(next_buffer_, memory->buffer);
+      if (const auto* graph = std::get_if<DeclareGraph>(&step.command)) behind(next_graph_, graph->graph);
+      if (const auto* clone = std::get_if<CloneGraph>(&step.command)) behind(next_graph_, clone->graph);
+      if (const auto* exec = std::get_if<Instantiate>(&step.command)) behind(next_exec_, exec->exec);
+      if (const auto* stream = std::get_if<DeclareStream>(&step.command)) behind(next_stream_, stream->stream);
+      if (const auto* event = std::get_if<DeclareEvent>(&step.command)) behind(next_event_, event->event);
+      if (const auto* end = std::get_if<EndCapture>(&step.command)) behind(next_graph_, end->graph);
+    }
+  }
+
   // Takes a command as often as it may stand there, `repeat` times at most.
   bool take(const Command& command, std::uint32_t repeat = 1) {
     std::uint32_t times = 0;
@@ -53,6 +95,9 @@ class ProgramGenerator {
   [[nodiscard]] std::vector<Id> alive(const Map& map) const {
     std::vector<Id> ids;
     for (const auto& [id, object] : map) {
+      if constexpr (std::is_same_v<typename Map::mapped_type, BufferState>) {
+        if (object.graph) continue;  // memory of a graph is named where it is there
+      }
       if (object.alive) ids.push_back(id);
     }
     return ids;
@@ -62,16 +107,21 @@ class ProgramGenerator {
   // ---- actions
 
   void act() {
+    if (swarm_.children && choices_.percent(5)) return child_family();
+    if (swarm_.graph_memory && choices_.percent(20)) return graph_memory();
+    if ((swarm_.editing || swarm_.toggling || swarm_.queries || swarm_.objects) && choices_.percent(20))
+      return graph_op();
     struct Action {
       unsigned weight;
       void (ProgramGenerator::*run)();
     };
-    static constexpr std::array<Action, 18> kActions = {{
+    static constexpr std::array<Action, 24> kActions = {{
         {16, &ProgramGenerator::move},
         {14, &ProgramGenerator::patch_stale},
         {16, &ProgramGenerator::launch},
         {10, &ProgramGenerator::set_exec},
         {4, &ProgramGenerator::set_graph},
+        {3, &ProgramGenerator::set_exec_child},
         {6, &ProgramGenerator::update},
         {5, &ProgramGenerator::build_graph},
         {5, &ProgramGenerator::extend_graph},
@@ -81,10 +131,15 @@ class ProgramGenerator {
         {3, &ProgramGenerator::declare_buffer},
         {3, &ProgramGenerator::free_buffer},
         {2, &ProgramGenerator::destroy},
+        {1, &ProgramGenerator::destroy_stream_or_event},
         {4, &ProgramGenerator::stream_or_event},
         {3, &ProgramGenerator::synchronize},
         {2, &ProgramGenerator::fail},
         {2, &ProgramGenerator::patch_fresh},
+        {10, &ProgramGenerator::eager},
+        {3, &ProgramGenerator::query},
+        {9, &ProgramGenerator::capture},
+        {2, &ProgramGenerator::bad_call},
     }};
     unsigned total = 0;
     for (const Action& action : kActions) total += action.weight;
@@ -101,6 +156,9 @@ class ProgramGenerator {
     DeclareBuffer command{next_buffer_, std::min(kSizes[choices_.below(kSizes.size())], options_.max_buffer_bytes),
                           MemoryKind::kDevice};
     if (choices_.percent(18)) command.memory = choices_.percent(50) ? MemoryKind::kPinned : MemoryKind::kPageable;
+    if (swarm_.unified_memory && choices_.percent(50)) {
+      command.memory = choices_.percent(50) ? MemoryKind::kManaged : MemoryKind::kRegistered;
+    }
     if (take(command)) ++next_buffer_;
   }
 
@@ -109,6 +167,7 @@ class ProgramGenerator {
     std::vector<Id> ids;
     for (const auto& [id, buffer] : state_.buffers()) {
       const auto known = graph.addresses.find(id);
+      if (buffer.graph && known == graph.addresses.end()) continue;
       if (buffer.alive && (known == graph.addresses.end() || known->second == buffer.version)) ids.push_back(id);
     }
     return ids;
@@ -119,8 +178,58 @@ class ProgramGenerator {
     const Id graph = next_graph_++;
     take(DeclareGraph{graph});
     if (choices_.percent(7)) return;  // an empty graph
+    if (swarm_.shapes && choices_.percent(50) && build_shape(graph)) return;
     const std::uint64_t nodes = choices_.between(1, std::max<std::uint32_t>(2, options_.size / 5));
     for (std::uint64_t i = 0; i < nodes; ++i) add_node(graph);
+  }
+
+  // Over the largest buffer that kernels can reach.
+  bool build_shape(Id graph) {
+    std::optional<Id> cells;
+    for (const auto& [id, buffer] : state_.buffers()) {
+      if (!buffer.alive || buffer.graph || buffer.memory != MemoryKind::kDevice) continue;
+      if (!cells || buffer.bytes > state_.buffer(*cells)->bytes) cells = id;
+    }
+    if (!cells) return false;
+    const std::uint64_t most = choices_.between(3, std::max<std::uint32_t>(4, options_.size / 2));
+    bool any = false;
+    for (const AddNode& node : draw_shape(choices_, graph, *cells, state_.buffer(*cells)->bytes, most)) {
+      if (state_.graph(graph)->instances + node.fan > kMaxInstances || !take(node)) break;
+      any = true;
+    }
+    return any;
+  }
+
+  // What event nodes need to order anything: events, and streams that are not ordered already.
+  void declare_events() {
+    for (std::uint64_t i = choices_.between(1, 3); i > 0; --i) {
+      if (take(DeclareEvent{next_event_})) ++next_event_;
+    }
+    for (std::uint64_t i = choices_.between(1, 2); i > 0; --i) {
+      if (take(DeclareStream{next_stream_, choices_.percent(60)})) ++next_stream_;
+    }
+  }
+
+  // A graph that holds another as a child, its executable graph, and the child set anew: rare by chance alone.
+  void child_family() {
+    const std::vector<Id> graphs = alive(state_.graphs());
+    if (graphs.empty() || graphs.size() >= kMaxGraphs || alive(state_.execs()).size() >= kMaxExecs) return;
+    const Id inner = pick(graphs);
+    if (state_.graph(inner)->nodes.empty() && !choices_.percent(10)) return;
+    if (!state_.current(*state_.graph(inner))) take(Patch{Target::kGraph, inner});
+    const Id outer = next_graph_++;
+    take(DeclareGraph{outer});
+    if (choices_.percent(40)) add_node(outer);
+    AddNode child;
+    child.graph = outer;
+    child.node = static_cast<Id>(state_.graph(outer)->nodes.size());
+    child.params = ChildParams{inner, choices_.percent(20) ? 2U : 1U};
+    if (state_.check(child) || !order(child) || !take(child)) return;
+    if (choices_.percent(50)) add_node(outer);
+    if (!take(Instantiate{next_exec_, outer})) return;
+    const Id exec = next_exec_++;
+    for (std::uint64_t turn = choices_.below(3); turn > 0; --turn) act();
+    if (state_.exec(exec)->alive && state_.graph(outer)->alive) set_child(exec);
   }
 
   void extend_graph() {
@@ -132,9 +241,20 @@ class ProgramGenerator {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       AddNode command;
       command.graph = graph;
-      command.node = static_cast<Id>(state_.graph(graph)->nodes.size());
-      if (draw_params(command) && order(command) && take(command)) return;
+      command.node = static_cast<Id>(state_.graph(graph)->nodes.size() + state_.graph(graph)->removed.size());
+      if (!draw_params(command) || !order(command)) continue;
+      draw_form(command);
+      if (take(command)) return;
     }
+  }
+
+  // Another of HIP's functions for the same, where there is one.
+  template <class NodeCommand>
+  void draw_form(NodeCommand& command) {
+    if (!swarm_.forms || !choices_.percent(50)) return;
+    command.form = choices_.percent(50) ? NodeForm::kDriver : NodeForm::kGeneric;
+    if (state_.check(command)) command.form = NodeForm::kGeneric;
+    if (state_.check(command)) command.form = NodeForm::kTyped;
   }
 
   bool draw_params(AddNode& command) {
@@ -162,7 +282,7 @@ class ProgramGenerator {
   // Draws dependencies, then adds one on every earlier node that the new one would race with.
   bool order(AddNode& command) {
     const GraphState& graph = *state_.graph(command.graph);
-    std::vector<ByteRange> ranges = ranges_of(command.params, command.fan);
+    std::vector<ByteRange> ranges = state_.ranges_of(command.params, command.fan);
     std::vector<std::uint32_t> after;
     for (std::uint64_t i = choices_.below(3); i > 0 && !graph.nodes.empty(); --i) {
       after.push_back(static_cast<std::uint32_t>(choices_.below(graph.nodes.size())));
@@ -171,6 +291,16 @@ class ProgramGenerator {
       if (!state_.node_races(graph, ranges, after)) break;
       if (conflict(ranges, graph.nodes[i].ranges)) after.push_back(static_cast<std::uint32_t>(i));
     }
+    // Behind a wait most nodes have something to wait for; before a record, something to tell of.
+    if (swarm_.event_nodes && !graph.nodes.empty()) {
+      const bool waits_first = std::holds_alternative<EventWaitParams>(graph.nodes.front().params);
+      if (waits_first && choices_.percent(80)) after.push_back(0);
+      if (std::holds_alternative<EventRecordParams>(command.params)) {
+        for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+          if (choices_.percent(70)) after.push_back(i);
+        }
+      }
+    }
     std::sort(after.begin(), after.end());
     after.erase(std::unique(after.begin(), after.end()), after.end());
     command.after.clear();
@@ -178,21 +308,24 @@ class ProgramGenerator {
     return true;
   }
 
-  [[nodiscard]] std::vector<ByteRange> ranges_of(const NodeParams& params, std::uint32_t fan) const {
-    std::vector<ByteRange> ranges;
-    append_ranges(params, fan, ranges);
-    if (const auto* child = std::get_if<ChildParams>(&params)) {
-      for (const NodeState& node : state_.graph(child->graph)->nodes) {
-        ranges.insert(ranges.end(), node.ranges.begin(), node.ranges.end());
-      }
-    }
-    return ranges;
-  }
-
   void instantiate() {
     if (alive(state_.execs()).size() >= kMaxExecs) return;
     const std::vector<Id> graphs = alive(state_.graphs());
-    if (!graphs.empty() && take(Instantiate{next_exec_, pick(graphs)})) ++next_exec_;
+    if (graphs.empty()) return;
+    if (take(GraphOpsGenerator(choices_, swarm_, state_).instantiate(next_exec_, pick(graphs)))) ++next_exec_;
+  }
+
+  void graph_op() {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      bool any = false;
+      for (const Command& command : GraphOpsGenerator(choices_, swarm_, state_).any(next_graph_, next_exec_)) {
+        if (!take(command)) break;
+        any = true;
+        if (std::holds_alternative<CloneGraph>(command)) ++next_graph_;
+        if (std::holds_alternative<Instantiate>(command)) ++next_exec_;
+      }
+      if (any) return;
+    }
   }
 
   void launch() {
@@ -200,7 +333,21 @@ class ProgramGenerator {
     if (!execs.empty()) launch_exec(pick(execs));
   }
 
+  MemoryGenerator memory_of_graphs() {
+    return {choices_,
+            state_,
+            {[this](const Command& command) { return take(command); },
+             [this](AddNode node) { return order(node) && take(node); }, [this](Id graph) { add_node(graph); },
+             [this](Id exec) { launch_exec(exec); }, next_graph_, next_exec_, next_buffer_}};
+  }
+  void graph_memory() {
+    const bool room = alive(state_.graphs()).size() < kMaxGraphs && alive(state_.execs()).size() < kMaxExecs;
+    if (room && choices_.percent(50)) return memory_of_graphs().family();
+    memory_of_graphs().use_what_is_there();
+  }
+
   void launch_exec(Id exec) {
+    if (swarm_.graph_memory) memory_of_graphs().before_launch(exec);
     patch_exec(exec);
     const Launch command{exec, choices_.percent(50) ? kNullStream : pick(state_.live_streams())};
     if (state_.check(command)) return;
@@ -257,6 +404,8 @@ class ProgramGenerator {
   void patch_fresh() {
     const std::vector<Id> execs = alive(state_.execs());
     if (!execs.empty()) take(Patch{Target::kExec, pick(execs)});
+    const std::vector<Id> graphs = alive(state_.graphs());
+    if (choices_.percent(30) && !graphs.empty()) take(Patch{Target::kGraph, pick(graphs)});
   }
 
   bool set_node(Target target, Id id) {
@@ -266,17 +415,17 @@ class ProgramGenerator {
     const NodeState& node = graph.nodes[index];
     std::optional<NodeParams> params;
     if (const auto* child = std::get_if<ChildParams>(&node.params)) {
-      params = ChildParams{pick(alive(state_.graphs())), child->nest};
+      // Mostly the graph it came from: it may have been set or patched since, and has the same nodes.
+      params = ChildParams{choices_.percent(70) ? child->graph : pick(alive(state_.graphs())), child->nest};
     } else {
       ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(graph));
       params = choices_.percent(25) ? another_of_its_type(generator, node.params) : generator.vary(node.params);
     }
     if (!params) return false;
-    const SetNode command{target, id, node.id, std::move(*params)};
+    SetNode command{target, id, node.id, std::move(*params)};
+    draw_form(command);
     if (state_.check(command)) return false;
-    if (state_.node_races(graph, ranges_of(command.params, node.fan), node.after, static_cast<int>(index)))
-      return false;
-    return take(command);
+    return !state_.set_races(command) && take(command);
   }
   // Other shapes and other kernels, which setters of graphs take, and those of executable graphs mostly do not.
   static std::optional<NodeParams> another_of_its_type(ParamsGenerator& generator, const NodeParams& params) {
@@ -290,9 +439,44 @@ class ProgramGenerator {
     const std::vector<Id> execs = alive(state_.execs());
     for (int attempt = 0; attempt < kAttempts && !execs.empty(); ++attempt) {
       const Id exec = pick(execs);
-      if (attempt == 0) patch_exec(exec);
+      if (attempt == 0 && !choices_.percent(12)) patch_exec(exec);
+      if (choices_.percent(35) && set_child(exec)) return;
       if (set_node(Target::kExec, exec)) return;
     }
+  }
+  // A child keeps its topology, so it is mostly replaced by what it was copied from, which was changed meanwhile.
+  void set_exec_child() {
+    for (const Id exec : alive(state_.execs())) {
+      for (const NodeState& node : state_.exec(exec)->graph.nodes) {
+        const auto* child = std::get_if<ChildParams>(&node.params);
+        if (child == nullptr || !state_.graph(child->graph)->alive) continue;
+        const ChildParams params = *child;
+        const Id id = node.id;
+        if (choices_.percent(60)) patch_exec(exec);
+        if (!state_.current(*state_.graph(params.graph))) take(Patch{Target::kGraph, params.graph});
+        if (choices_.percent(60)) set_node(Target::kGraph, params.graph);
+        const SetNode command{Target::kExec, exec, id, params};
+        if (!state_.check(command) && !state_.set_races(command)) take(command);
+        return;
+      }
+    }
+  }
+  // A child node gets another graph that fits it: mostly one that is like the child, with other parameters.
+  bool set_child(Id exec) {
+    const std::vector<NodeState>& nodes = state_.exec(exec)->graph.nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto* child = std::get_if<ChildParams>(&nodes[i].params);
+      if (child == nullptr || !choices_.percent(60)) continue;
+      for (const Id graph : alive(state_.graphs())) {
+        SetNode command{Target::kExec, exec, nodes[i].id, ChildParams{graph, child->nest}};
+        if (state_.check(command)) continue;
+        if (choices_.percent(60) && set_node(Target::kGraph, graph) && state_.check(command)) continue;
+        if (state_.set_races(command)) continue;
+        if (swarm_.forms && choices_.percent(40)) command.form = NodeForm::kGeneric;
+        if (take(command)) return true;
+      }
+    }
+    return false;
   }
   void set_graph() {
     const std::vector<Id> graphs = alive(state_.graphs());
@@ -308,8 +492,10 @@ class ProgramGenerator {
     const Id exec = pick(execs);
     const Id origin = state_.exec(exec)->origin;
     if (!state_.graph(origin)->alive) return;
-    if (choices_.percent(15)) {
-      take(Update{exec, pick(alive(state_.graphs()))});
+    if (choices_.percent(swarm_.editing ? 40 : 15)) {
+      const Id other = pick(alive(state_.graphs()));
+      if (choices_.percent(50)) set_node(Target::kGraph, other);
+      take(Update{exec, other});
       return;
     }
     if (!state_.current(*state_.graph(origin))) take(Patch{Target::kGraph, origin});
@@ -341,23 +527,53 @@ class ProgramGenerator {
     } else if (graphs.size() > 1) {
       const Id graph = pick(graphs);
       for (const auto& [id, exec] : state_.execs()) {
-        if (exec.alive && exec.origin == graph) return;  // its executables could not be patched any more
+        // Its executables can only be launched then, not patched any more.
+        if (exec.alive && exec.origin == graph && !choices_.percent(30)) return;
       }
       take(Destroy{Target::kGraph, graph});
+      for (const auto& [id, exec] : state_.execs()) {
+        if (exec.alive && exec.origin == graph && choices_.percent(20)) return void(take(Destroy{Target::kExec, id}));
+      }
+    }
+  }
+  void destroy_stream_or_event() {
+    const std::vector<Id> streams = state_.live_streams(), events = state_.live_events();
+    if (choices_.percent(50) && streams.size() > 1) {
+      take(Destroy{Target::kStream, streams[choices_.between(1, streams.size() - 1)]});
+    } else if (!events.empty()) {
+      take(Destroy{Target::kEvent, pick(events)});
     }
   }
 
   void stream_or_event() {
     const std::vector<Id> streams = state_.live_streams(), events = state_.live_events();
     if (streams.size() < 3 && choices_.percent(50)) {
-      if (take(DeclareStream{next_stream_, choices_.percent(40)})) ++next_stream_;
+      on_streams().declare_stream();
     } else if (events.empty()) {
-      if (take(DeclareEvent{next_event_})) ++next_event_;
+      on_streams().declare_event();
     } else {
       const Id event = pick(events);
-      take(RecordEvent{event, pick(streams)});
+      // HIP: waiting for an event that was never recorded is no wait at all.
+      if (!choices_.percent(8)) take(RecordEvent{event, pick(streams)});
+      if (choices_.percent(15)) take(RecordEvent{event, pick(streams)});
       take(WaitEvent{pick(streams), event});
     }
+  }
+
+  StreamGenerator on_streams() {
+    return {
+        choices_, swarm_, state_, {next_graph_, next_exec_, next_stream_, next_event_}, [this](const Command& command) {
+          return take(command);
+        }};
+  }
+  void eager() {
+    if (swarm_.eager) on_streams().eager_work();
+  }
+  void query() {
+    if (swarm_.eager) on_streams().query();
+  }
+  void capture() {
+    if (swarm_.captures) on_streams().capture();
   }
 
   void synchronize() {
@@ -369,6 +585,14 @@ class ProgramGenerator {
     } else {
       take(Synchronize{Target::kDevice, 0});
     }
+  }
+
+  void bad_call() {
+    if (!swarm_.bad_calls) return;
+    const ErrorCase& drawn = error_cases()[choices_.below(error_cases().size())];
+    // A program whose symbols the reference cannot resolve would not be run at all.
+    if (drawn.function.find("Symbol") != std::string_view::npos) return;
+    take(BadCall{std::string(drawn.function), std::string(drawn.name)});
   }
 
   void fail() {
@@ -413,9 +637,32 @@ Program generate_program(Choices& choices, const GeneratorOptions& options) {
   return ProgramGenerator(choices, options).run();
 }
 
-Program campaign_program(std::uint64_t seed, std::uint64_t index, const GeneratorOptions& options) {
+Program insert_generated(const Program& program, std::size_t at, Choices& choices, const GeneratorOptions& options) {
+  std::vector<Step> steps = ProgramGenerator(choices, options).go_on(program, at);
+  Program longer = program;
+  longer.steps.insert(longer.steps.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(steps.begin()),
+                      std::make_move_iterator(steps.end()));
+  return longer;
+}
+
+RandomChoices campaign_choices(std::uint64_t seed, std::uint64_t index) {
   // SplitMix64's increment keeps neighbouring indices apart before RapidCheck's own mixing.
-  RandomChoices choices(rc::Random(seed ^ (index * 0x9e3779b97f4a7c15ULL)));
+  return RandomChoices(rc::Random(seed ^ (index * 0x9e3779b97f4a7c15ULL)));
+}
+
+Program scenario_program(Choices& choices, System system, const GeneratorOptions& options) {
+  Program program;
+  const ScenarioOptions scenario{options.size, options.system_devices, options.failures};
+  for (const SystemAction& action : draw_scenario(choices, system, scenario)) program.steps.push_back({action});
+  return program;
+}
+
+Program campaign_program(std::uint64_t seed, std::uint64_t index, const GeneratorOptions& options) {
+  RandomChoices choices = campaign_choices(seed, index);
+  if (options.systems_every != 0 && index % options.systems_every == options.systems_every - 1) {
+    const auto turn = static_cast<System>(index / options.systems_every % kSystems);
+    return scenario_program(choices, options.system.value_or(turn), options);
+  }
   return generate_program(choices, options);
 }
 

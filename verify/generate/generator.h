@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "verify/generate/choices.h"
 #include "verify/program/program.h"
@@ -22,14 +23,30 @@ struct GeneratorOptions {
   std::uint32_t size = 30;  // commands, about
   std::uint64_t max_buffer_bytes = 4096;
   bool failures = true;  // `fail` commands
+  // One in that many of a campaign's programs is a scenario of one of the systems (verify/systems/scenario.h), in turn;
+  // 0: none.
+  std::uint32_t systems_every = 16;
+  int system_devices = 1;          // that scenarios may name
+  std::optional<System> system{};  // scenarios of that one alone
   // Commands to steer around where the program's state is so; empty: none. Asked of commands that could stand there.
   std::function<bool(const State&, const Command&)> avoid;
 };
 
 [[nodiscard]] Program generate_program(Choices& choices, const GeneratorOptions& options);
 
+// A program of the actions of one system.
+[[nodiscard]] Program scenario_program(Choices& choices, System system, const GeneratorOptions& options);
+
+// What a campaign's `index`-th program is drawn from.
+[[nodiscard]] RandomChoices campaign_choices(std::uint64_t seed, std::uint64_t index);
+
 // The program that a campaign runs as its `index`-th: a function of seed, index and options alone.
 [[nodiscard]] Program campaign_program(std::uint64_t seed, std::uint64_t index, const GeneratorOptions& options);
+
+// `program` with a few commands generated between its first `at` steps and the rest, which may not stand any more. Its
+// first steps are valid up to there, or nothing is generated.
+[[nodiscard]] Program insert_generated(const Program& program, std::size_t at, Choices& choices,
+                                       const GeneratorOptions& options);
 
 // The same generator as a RapidCheck generator, whose shrinks are those of verify::Shrinker.
 [[nodiscard]] rc::Gen<Program> arbitrary_program(const GeneratorOptions& options);

@@ -13,6 +13,10 @@ bool reachable_by_kernels(MemoryKind kind) {
 bool host_memory(MemoryKind kind) {
   return kind != MemoryKind::kDevice;
 }
+// Managed memory is copied as what a device has, where a kind has to be chosen.
+bool host_side(MemoryKind kind) {
+  return kind != MemoryKind::kDevice && kind != MemoryKind::kManaged;
+}
 bool any_memory(MemoryKind) {
   return true;
 }
@@ -48,6 +52,19 @@ Swarm draw_swarm(Choices& choices) {
   swarm.big_kernels = choices.percent(6);
   static constexpr std::array<unsigned, 4> kElements = {4, 16, 16, 64};
   swarm.max_elements = kElements[choices.below(4)];
+  swarm.shapes = choices.percent(12);
+  swarm.editing = choices.percent(25);
+  swarm.toggling = choices.percent(20);
+  swarm.queries = choices.percent(15);
+  swarm.objects = choices.percent(8);
+  swarm.forms = choices.percent(20);
+  swarm.eager = choices.percent(30);
+  swarm.captures = choices.percent(30);
+  swarm.forbidden = choices.percent(40);
+  swarm.event_nodes = choices.percent(15);
+  swarm.unified_memory = choices.percent(8);
+  swarm.bad_calls = choices.percent(8);
+  swarm.graph_memory = choices.percent(8);
   return swarm;
 }
 
@@ -160,6 +177,7 @@ std::optional<NodeParams> ParamsGenerator::kernel(const KernelSpec& spec) {
   if (choices_.percent(20)) params.grid = static_cast<std::uint32_t>(choices_.between(1, 4));
   params.style = choices_.percent(swarm_.extra_percent) ? ArgumentStyle::kExtra : ArgumentStyle::kParams;
   params.opaque = choices_.percent(swarm_.opaque_percent);
+  if (swarm_.forms && choices_.percent(20)) params.shared_bytes = static_cast<std::uint32_t>(choices_.below(1025));
   return params;
 }
 
@@ -168,7 +186,7 @@ std::optional<NodeParams> ParamsGenerator::copy() {
   CopyParams params;
   params.dst.ref = slice(*dst, 1, 8);
   params.src.ref = slice(*src, 1, 8);
-  const bool dst_host = host_memory(state_.buffer(*dst)->memory), src_host = host_memory(state_.buffer(*src)->memory);
+  const bool dst_host = host_side(state_.buffer(*dst)->memory), src_host = host_side(state_.buffer(*src)->memory);
   if (!choices_.percent(20)) {
     params.kind = dst_host ? (src_host ? CopyKind::kHostToHost : CopyKind::kDeviceToHost)
                            : (src_host ? CopyKind::kHostToDevice : CopyKind::kDeviceToDevice);
@@ -227,7 +245,16 @@ std::optional<NodeParams> ParamsGenerator::host() {
   return params;
 }
 
+std::optional<NodeParams> ParamsGenerator::event() {
+  const std::vector<Id> events = state_.live_events();
+  if (events.empty()) return {};
+  const Id event = events[choices_.below(events.size())];
+  if (choices_.percent(50)) return EventRecordParams{event};
+  return EventWaitParams{event};
+}
+
 std::optional<NodeParams> ParamsGenerator::any() {
+  if (swarm_.event_nodes && choices_.percent(20)) return event();
   if (usable_.empty()) return EmptyParams{};
   const std::uint64_t draw = choices_.below(100);
   if (draw < 55) return kernel(draw_kernel(choices_, swarm_.big_kernels));
@@ -260,6 +287,13 @@ std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
     return changed;
   }
   if (std::holds_alternative<HostParams>(params)) return host();
+  if (std::holds_alternative<EventRecordParams>(params) || std::holds_alternative<EventWaitParams>(params)) {
+    const std::vector<Id> events = state_.live_events();
+    if (events.empty()) return {};
+    const Id other = events[choices_.below(events.size())];
+    if (std::holds_alternative<EventWaitParams>(params)) return EventWaitParams{other};
+    return EventRecordParams{other};
+  }
   return {};
 }
 

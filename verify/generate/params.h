@@ -21,7 +21,20 @@ struct Swarm {
   bool children = true;
   bool fans = false;
   bool big_kernels = false;  // many_args
+  bool event_nodes = false;
+  bool unified_memory = false;  // managed and registered buffers
   unsigned max_elements = 16;
+  bool shapes = false;    // chains, grids, wide graphs
+  bool editing = false;   // clones, dependencies, removed nodes
+  bool toggling = false;  // disabled nodes
+  bool queries = false;
+  bool forms = false;      // of instantiation and of nodes
+  bool eager = false;      // work given to streams
+  bool captures = false;   // and captured
+  bool forbidden = false;  // with what captures forbid, now and then
+  bool objects = false;    // of the user, held by graphs
+  bool bad_calls = false;
+  bool graph_memory = false;  // graphs that allocate
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);
 
@@ -42,6 +55,7 @@ class ParamsGenerator {
   std::optional<CopyParams> strided(CopyParams copy);
   std::optional<NodeParams> memset();
   std::optional<NodeParams> host();
+  std::optional<NodeParams> event();
 
   std::optional<Id> pick(bool (*accept)(MemoryKind));
   BufferRef slice(Id buffer, std::uint32_t alignment, std::uint64_t reserve);

@@ -8,9 +8,16 @@
 
 #include "hip/api/api.h"
 #include "verify/oracle/metamorphic.h"
+#include "verify/oracle/stream_variants.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
+#include "verify/properties/captures.h"
+#include "verify/properties/causes.h"
+#include "verify/properties/cost.h"
+#include "verify/properties/cycles.h"
+#include "verify/properties/orders.h"
 #include "verify/properties/property.h"
+#include "verify/shrink/shrinker.h"
 
 namespace verify {
 
@@ -19,16 +26,22 @@ namespace {
 // SIGKILL: no program does that to itself; an operator or a system out of memory does.
 constexpr std::string_view kKilledFromOutside = "killed by signal 9 ";
 
+constexpr std::uint64_t kFirstRandomOrder = 101;  // campaigns begin with lower seeds
+constexpr int kGrowths = 8;                       // measurements that all have to show that what is held grows
+
 bool has_failures(const Program& program) {
   return std::any_of(program.steps.begin(), program.steps.end(),
                      [](const Step& step) { return std::holds_alternative<Fail>(step.command); });
 }
 
-// A valid program's commands succeed; only an update may be refused, for the documented reasons. Anything else means
-// that the program asks for something that the reference refuses: it says nothing about the subject.
+// A valid program's commands succeed, except where State says that being refused is what is to be observed. Anything
+// else means that the program asks for something that the reference refuses: it says nothing about the subject.
 std::string refused_by_baseline(const Program& program, const Trace& baseline) {
+  const auto succeeded = [](const StepStatus& status) { return status.code == 0; };
+  if (std::all_of(baseline.statuses.begin(), baseline.statuses.end(), succeeded)) return {};
+  const std::vector<bool> may_be_refused = refusable_steps(program);
   for (std::size_t i = 0; i < baseline.statuses.size(); ++i) {
-    if (baseline.statuses[i].code == 0 || std::holds_alternative<Update>(program.steps[i].command)) continue;
+    if (baseline.statuses[i].code == 0 || may_be_refused[i]) continue;
     return fmt::format("the baseline refuses '{}' with {}", command_word(program.steps[i].command),
                        hip::status_name(baseline.statuses[i].code));
   }
@@ -53,6 +66,25 @@ std::set<PropertyId> broken_first(const std::vector<Violation>& violations) {
 
 bool holds(const std::vector<Violation>& violations, PropertyId id) {
   return std::any_of(violations.begin(), violations.end(), [id](const Violation& v) { return v.property == id; });
+}
+
+bool differs_in_bad_call(const Program& program, const std::optional<Deviation>& deviation) {
+  return deviation && deviation->step < program.steps.size() &&
+         std::holds_alternative<BadCall>(program.steps[deviation->step].command);
+}
+
+// A bench names what breaks on it itself, and nothing of the program around it can be the cause.
+bool shows_on_a_bench(const Program& program, const std::vector<Violation>& violations) {
+  const auto is_action = [](const Step& step) { return std::holds_alternative<SystemAction>(step.command); };
+  if (violations.empty()) return false;
+  const std::size_t step = first_step(violations);
+  return step < program.steps.size() ? is_action(program.steps[step])
+                                     : std::all_of(program.steps.begin(), program.steps.end(), is_action);
+}
+
+RunOptions in_the_usual_order(RunOptions options) {
+  options.schedule_seed = 0;
+  return options;
 }
 
 }  // namespace
@@ -96,6 +128,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   run.schedule_seed = options.schedule_seed;
   run.isolation = options.isolation;
   run.poison = options.poison;
+  run.keep_passed = !options.poison;
   run.failures = options.failures;
   Pair pair = run_pair(program, run);
   const Quirk* quirk = explain(program, pair.deviation, pair.reverse);
@@ -134,6 +167,12 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   } else {
     if (options.every_call_fails) every_call_fails(program, pair, judgement);
     if (options.however_built) however_built(program, pair, judgement);
+    if (options.every_order) every_order(program, pair, judgement);
+    if (options.however_built) by_streams(program, pair, judgement);
+    if (options.cycles && judgement.verdict == VerdictKind::kAgree) cycles(program, judgement);
+  }
+  if (options.costs && (judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kKnownQuirk)) {
+    costs(program, judgement);
   }
   return judgement;
 }
@@ -184,27 +223,72 @@ bool Judge::needs_repeats(const Program& program, const RunOptions& options, con
          !holds(again.violations, PropertyId::kA2) && !holds(again.violations, PropertyId::kA3);
 }
 
-void Judge::name_cause(const Program& program, const RunOptions& options, const Pair& pair, Judgement& judgement) {
+// The reference refuses the first command that ends otherwise, and the subject says that it is done.
+bool Judge::says_done_where_refused(const Program& program, const Pair& pair) {
+  if (!pair.deviation || pair.deviation->effect != Effect::kStatus) return false;
+  const std::size_t step = pair.deviation->step;
+  return step < pair.subject.statuses.size() && pair.subject.statuses[step].code == 0 &&
+         !std::holds_alternative<Fail>(program.steps[step].command) && step <= first_step(pair.subject.violations);
+}
+
+// A pointer that stayed stale may have been written to another object, where it does not show when that one held it
+// already: graphs that are not patched themselves do not.
+bool Judge::hits_the_graph_instead(const Program& program, const RunOptions& options) {
+  if (subject_.contained()) return false;
+  Program fewer = program;
+  std::erase_if(fewer.steps, [](const Step& step) {
+    const auto* patch = std::get_if<Patch>(&step.command);
+    return patch != nullptr && patch->target == Target::kGraph;
+  });
+  if (fewer.steps.size() == program.steps.size()) return false;
+  fewer = drop_invalid(fewer);
+  RunOptions closer = options;
+  closer.isolation = true;
+  return holds(run_pair(fewer, closer).subject.violations, PropertyId::kP2);
+}
+
+const Judge::Pair& Judge::or_else(const Pair& pair, const Pair& other) {
+  return pair.clean() ? other : pair;
+}
+
+bool Judge::clean_without_redundant_edges(const Program& program, const RunOptions& options) {
+  const std::optional<Program> fewer = without_redundant_edges(program);
+  return fewer && run_pair(*fewer, options).clean();
+}
+
+void Judge::name_cause(const Program& program, const RunOptions& options, const Pair& first, Judgement& judgement) {
+  // The first bad command may have done something earlier, or to something else, than a run shows that does not look.
+  RunOptions closer = options;
+  closer.isolation = true;
+  const Pair pair = options.isolation || subject_.contained() ? first : or_else(run_pair(program, closer), first);
   std::set<PropertyId> broken = broken_first(pair.subject.violations);
   std::set<PropertyId> later;
   for (const Violation& violation : pair.subject.violations) later.insert(violation.property);
   const bool died = !pair.subject.death.empty();
   if (!pair.differences.empty()) {
     (broken.empty() ? broken : later).insert(died ? PropertyId::kP11 : PropertyId::kP3);
+    if (died && step_concerns_capture(program, pair.subject.death_step)) broken.insert(PropertyId::kP7);
   }
 
-  const auto clean_with = [&](auto change) {
-    RunOptions other = options;
-    change(other);
-    return run_pair(program, other).clean();
-  };
+  const auto clean_with = [&](const RunOptions& other) { return run_pair(program, other).clean(); };
   std::optional<PropertyId> cause;
-  if (clean_with([](RunOptions& o) { o.poison = false; })) {
+  if (shows_on_a_bench(program, pair.subject.violations)) {
+    cause.reset();
+  } else if (differs_in_bad_call(program, pair.deviation)) {
+    cause = PropertyId::kP11;
+  } else if (clean_with(keeping_what_was_passed(options))) {
     cause = PropertyId::kP1;
-  } else if (has_failures(program) && clean_with([](RunOptions& o) { o.failures = false; })) {
+  } else if (has_failures(program) && clean_with(without_failures(options))) {
     cause = PropertyId::kP4;
-  } else if (options.schedule_seed != 0 && clean_with([](RunOptions& o) { o.schedule_seed = 0; })) {
+  } else if (options.schedule_seed != 0 && clean_with(in_the_usual_order(options))) {
     cause = PropertyId::kP5;
+  } else if (says_done_where_refused(program, pair) && !broken.contains(PropertyId::kP7)) {
+    cause = PropertyId::kP4;
+  } else if (broken.contains(PropertyId::kP2) ||
+             (broken.contains(PropertyId::kA2) && hits_the_graph_instead(program, options))) {
+    cause = PropertyId::kP2;
+  } else if (pair.subject.violations.empty() && !died && clean_without_redundant_edges(program, options)) {
+    cause = PropertyId::kP9;
   } else if (broken.contains(PropertyId::kA3) ||
              (broken.contains(PropertyId::kA2) && needs_repeats(program, options, pair))) {
     // Buffers were confused, and a field that came back to where it was is part of that.
@@ -226,9 +310,13 @@ void Judge::name_cause(const Program& program, const RunOptions& options, const 
 // A runtime that chooses its own addresses chooses others the next time, and frozen scalars see that.
 Trace Judge::reference_for(const Program& program, const Pair& pair, const RunResult& other) {
   if (other.script == pair.script) return pair.subject;
+  return run_baseline(program, other.script);
+}
+
+Trace Judge::run_baseline(const Program& program, const AddressScript& script) {
   RunOptions reference;
   reference.poison = reference.failures = reference.inspect = reference.isolation = false;
-  return baseline_.run(program, reference, other.script).trace;
+  return baseline_.run(program, reference, script).trace;
 }
 
 // A further run of a program: whether it holds. What a quirk explains, or a fresh process does not show again, is the
@@ -286,29 +374,187 @@ void Judge::every_call_fails(const Program& program, const Pair& pair, Judgement
   }
 }
 
+// Every legal order where they can be counted, and some more: who loses an edge has more orders than there are legal
+// ones. Each has to observe what the order of addition does.
+void Judge::every_order(const Program& program, const Pair& pair, Judgement& judgement) {
+  const std::optional<std::uint64_t> counted = subject_.contained() ? std::nullopt : orders_to_count(program);
+  const std::uint64_t legal = counted.value_or(0);
+  for (std::uint64_t number = 0; number < legal + kRandomOrders; ++number) {
+    RunOptions options;
+    options.isolation = options.inspect = false;
+    const bool is_legal = number < legal;
+    options.schedule_seed = is_legal ? kCountedOrder | number : kFirstRandomOrder + number - legal;
+    std::vector<Difference> differences;
+    const bool held = further_run_holds(judgement, [&] {
+      const RunResult other = subject_.run(program, options);
+      const Trace expected = reference_for(program, pair, other);
+      differences = compare(program, expected, other.trace);
+      const bool clean = differences.empty();
+      return Look{clean, clean ? nullptr : explain(program, expected, other.trace)};
+    });
+    ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP5)];
+    if (held) continue;
+    if (judgement.verdict != VerdictKind::kDiverge) return;
+    judgement.broken = {PropertyId::kP5};
+    judgement.violations.push_back({PropertyId::kP5, program.steps.size(),
+                                    is_legal ? fmt::format("legal order {} of {}", number, legal)
+                                             : fmt::format("schedule {}", options.schedule_seed),
+                                    "no difference", "a difference"});
+    judgement.differences = std::move(differences);
+    return;
+  }
+}
+
+// The program by its streams: what it launches as eager work, what it captures recorded by hand.
+void Judge::by_streams(const Program& program, const Pair& pair, Judgement& judgement) {
+  struct Change {
+    PropertyId property;
+    const char* name;
+    std::optional<StreamVariant> (*make)(const Program&);
+  };
+  static constexpr Change kChanges[] = {{PropertyId::kP6, "launches replaced by eager work", launched_eagerly},
+                                        {PropertyId::kP9, "captures recorded by hand", recorded_by_hand}};
+  for (const Change& change : kChanges) {
+    if (judgement.verdict != VerdictKind::kAgree) return;
+    const std::optional<StreamVariant> variant = change.make(program);
+    if (!variant) continue;
+    RunOptions options;
+    options.isolation = options.inspect = options.failures = false;
+    std::vector<Difference> differences;
+    bool supported = true;
+    const bool held = further_run_holds(judgement, [&] {
+      const RunResult other = subject_.run(variant->program, options);
+      supported = other.trace.unsupported.empty();
+      if (!supported || other.trace.notes.races != 0) return Look{true, nullptr};
+      const Trace expected = reference_for(program, pair, other);
+      const Trace observed = in_terms_of(program, *variant, expected, other.trace);
+      differences = compare(program, expected, observed);
+      if (differences.empty()) return Look{true, nullptr};
+      return Look{false, explain_variant(*variant, other)};
+    });
+    if (supported) ++judgement.exercised[static_cast<std::size_t>(change.property)];
+    if (held || judgement.verdict != VerdictKind::kDiverge) continue;
+    judgement.broken = {change.property};
+    judgement.violations.push_back(
+        {change.property, program.steps.size(), change.name, "no difference", "a difference"});
+    judgement.differences = std::move(differences);
+  }
+}
+
+// Quirks are about commands, so they are asked about the variant's own, against the variant's own baseline.
+const Quirk* Judge::explain_variant(const StreamVariant& variant, const RunResult& other) {
+  RunOptions reference;
+  reference.poison = reference.failures = reference.inspect = reference.isolation = false;
+  return explain(variant.program, baseline_.run(variant.program, reference, other.script).trace, other.trace);
+}
+
+// The subject alone, at growing sizes: what it costs is its own matter.
+void Judge::costs(const Program& program, Judgement& judgement) {
+  const std::uint32_t widest = widest_fan(program);
+  if (widest < kLeastCostFan) return;
+  std::vector<std::uint32_t> sizes;
+  std::vector<Trace> traces;
+  RunOptions options;
+  options.poison = options.failures = options.inspect = options.isolation = false;
+  options.costs = true;
+  for (const std::uint32_t size : kCostSizes) {
+    if (size > widest) break;
+    sizes.push_back(size);
+    const Program narrow = narrowed(program, size);
+    // What comes for the first time in a process (a kernel is loaded, a pool is made) is no cost of the size.
+    if (traces.empty()) static_cast<void>(subject_.run(narrow, options));
+    traces.push_back(subject_.run(narrow, options).trace);
+  }
+  judgement.costs = fit_costs(program, sizes, traces);
+  judgement.exercised[static_cast<std::size_t>(PropertyId::kP10)] += judgement.costs.size();
+  for (const CostMeasurement& cost : judgement.costs) {
+    if (cost.exponent <= cost.bound + kCostTolerance) continue;
+    judgement.verdict = VerdictKind::kDiverge;
+    judgement.broken = {PropertyId::kP10};
+    judgement.violations.push_back(
+        {PropertyId::kP10, cost.step, fmt::format("{} of '{}'", cost.measure, cost.operation),
+         fmt::format("growth with the nodes to the power of {:.1f} at most", cost.bound),
+         fmt::format("{:.2f} ({} for {} nodes, {} for {})", cost.exponent, cost.values.front(), cost.sizes.front(),
+                     cost.values.back(), cost.sizes.back())});
+  }
+}
+
+// The subject alone: many cycles to warm it up, then few and many in turns. A pool that grew because the device fell
+// behind says nothing: only what grows with the cycles each time is kept for every one of them. A program that a quirk
+// is known of says nothing either.
+void Judge::cycles(const Program& program, Judgement& judgement) {
+  const std::optional<Program> few = cycled(program, kFewCycles), many = cycled(program, kManyCycles);
+  if (!few || !many) return;
+  RunOptions options;
+  options.poison = options.failures = options.inspect = options.isolation = false;
+  options.held = true;
+  std::string text;
+  bool asked = true;
+  const bool held = further_run_holds(judgement, [&] {
+    const auto went_well = [](const Trace& trace) {
+      return trace.death.empty() && trace.unsupported.empty() && trace.notes.fault.empty() &&
+             std::all_of(trace.statuses.begin(), trace.statuses.end(), [](const StepStatus& s) { return s.code == 0; });
+    };
+    text.clear();
+    asked = went_well(subject_.run(*many, options).trace);
+    Trace before = subject_.run(*few, options).trace;
+    for (int measured = 0; asked && measured < kGrowths; ++measured) {
+      const Trace after = subject_.run(*many, options).trace;
+      Trace again = subject_.run(*few, options).trace;
+      asked = went_well(before) && went_well(after) && went_well(again) && !before.held.empty();
+      text = asked ? grown(before.held, after.held, again.held) : std::string();
+      if (text.empty()) break;
+      before = std::move(again);
+    }
+    return Look{text.empty(), nullptr};
+  });
+  if (asked) ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP8)];
+  if (held || judgement.verdict != VerdictKind::kDiverge) return;
+  judgement.broken = {PropertyId::kP8};
+  judgement.violations.push_back({PropertyId::kP8, program.steps.size(),
+                                  fmt::format("what is held after {} cycles", kManyCycles),
+                                  fmt::format("no more than after {}", kFewCycles), text});
+}
+
 void Judge::however_built(const Program& program, const Pair& pair, Judgement& judgement) {
+  const std::size_t steps = program.steps.size();
   for (const Variant& variant : equal_variants(program)) {
     RunOptions options;
     options.isolation = options.inspect = false;
     std::vector<Difference> differences;
+    bool lacking = false;
     const bool held = further_run_holds(judgement, [&] {
-      const RunResult other = subject_.run(variant.program, options);
-      // Only what a client sees of memory: the graphs themselves were built differently on purpose.
-      Trace expected = reference_for(program, pair, other), observed = other.trace;
-      expected.topology.clear();
-      observed.topology.clear();
+      const RunResult other = subject_.run(variant.derived.program, options);
+      lacking = !other.trace.unsupported.empty();
+      if (lacking) return Look{true, nullptr};
+      const Trace expected = variant.reference ? as_original(run_baseline(variant.reference->program, other.script),
+                                                             *variant.reference, steps)
+                                               : as_original(reference_for(program, pair, other), {program, {}}, steps);
+      const Trace observed = as_original(other.trace, variant.derived, steps);
       differences = compare(program, expected, observed);
-      return Look{differences.empty(), differences.empty() ? nullptr : explain(variant.program, expected, observed)};
+      if (differences.empty()) return Look{true, nullptr};
+      // A quirk is looked for in the program that ran, whose steps are others.
+      const Trace wanted = run_baseline(variant.derived.program, other.script);
+      return Look{false, explain(variant.derived.program, wanted, other.trace)};
     });
+    if (lacking) continue;
     ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP9)];
     if (held) continue;
     if (judgement.verdict != VerdictKind::kDiverge) return;
     judgement.broken = {PropertyId::kP9};
+    if (variant.precisely) judgement.broken.insert(judgement.broken.begin(), *variant.precisely);
     judgement.violations.push_back(
-        {PropertyId::kP9, program.steps.size(), std::string(variant.change), "no difference", "a difference"});
+        {PropertyId::kP9, steps, std::string(variant.change), "no difference", "a difference"});
     judgement.differences = std::move(differences);
     return;
   }
+}
+
+bool step_concerns_capture(const Program& program, std::size_t step) {
+  if (step >= program.steps.size()) return false;
+  State state;
+  for (std::size_t i = 0; i < step; ++i) state.apply(program.steps[i].command);
+  return concerns_capture(state, program.steps[step].command);
 }
 
 }  // namespace verify

@@ -6,7 +6,11 @@
 //   without poisoning      clean: the subject kept the caller's memory (P1)
 //   without failures       clean: a failure was not handled (P4)
 //   in the other order     clean: an edge was not honoured (P5)
+//   without redundant edges  clean: how a graph was built made a difference (P9, where nothing else is known)
+//   looking at the others  what nobody asked to be changed was changed by the first bad command (P2)
+//   graphs not patched     likewise, where the other object held the same already
 //   at fresh addresses     clean: addresses that repeat were confused (A3, where A2 was seen)
+// A command that the reference refuses and the subject says it has done is a failure that was not reported (P4).
 // What a subject process showed has to show again in a fresh one: else it may be what an earlier program left behind,
 // and the program is Poisoned.
 // A divergence that a known quirk of the subject's release explains ends the judgement as KnownQuirk.
@@ -16,11 +20,13 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "verify/execute/runner.h"
 #include "verify/oracle/oracle.h"
+#include "verify/oracle/stream_variants.h"
 #include "verify/result.h"
 
 namespace verify {
@@ -29,9 +35,12 @@ struct JudgeOptions {
   std::uint64_t schedule_seed = 1;  // of the subject; the baseline runs in order of addition
   bool isolation = true;            // P2, look at everything else around each exec operation
   bool every_call_fails = false;    // P4
-  bool however_built = false;       // P9
+  bool however_built = false;       // P9, and P6's eager pair
+  bool every_order = false;         // P5
   bool poison = true;               // P1; off to tell whether a crash needs it
   bool failures = true;             // obey `fail`; off likewise
+  bool cycles = false;              // P8, the program's commands again and again
+  bool costs = false;               // P10, of programs whose fans are wide enough
 };
 
 struct Judgement {
@@ -41,6 +50,7 @@ struct Judgement {
   std::vector<PropertyId> broken;  // the name first, the others after; empty unless kDiverge
   std::vector<Violation> violations;
   std::vector<Difference> differences;
+  std::vector<CostMeasurement> costs;  // where they were asked for
   std::array<std::uint64_t, kProperties> exercised{};
 };
 
@@ -74,9 +84,14 @@ class Judge {
   Pair run_pair(const Program& program, const RunOptions& options);
   static std::string unrepeated(const Pair& pair);
   bool shows_again(const Program& program, const RunOptions& options, Pair& pair);
+  static bool says_done_where_refused(const Program& program, const Pair& pair);
+  static const Pair& or_else(const Pair& pair, const Pair& other);  // the first one that shows something
+  bool clean_without_redundant_edges(const Program& program, const RunOptions& options);
+  bool hits_the_graph_instead(const Program& program, const RunOptions& options);
   bool needs_repeats(const Program& program, const RunOptions& options, const Pair& pair);
   // What `program` observes at the addresses of `other`: the pair's own run where those are the same.
   Trace reference_for(const Program& program, const Pair& pair, const RunResult& other);
+  Trace run_baseline(const Program& program, const AddressScript& script);
   void name_cause(const Program& program, const RunOptions& options, const Pair& pair, Judgement& judgement);
   struct Look {
     bool clean = false;
@@ -84,7 +99,12 @@ class Judge {
   };
   bool further_run_holds(Judgement& judgement, const std::function<Look()>& attempt);
   void every_call_fails(const Program& program, const Pair& pair, Judgement& judgement);
+  void every_order(const Program& program, const Pair& pair, Judgement& judgement);
   void however_built(const Program& program, const Pair& pair, Judgement& judgement);
+  void by_streams(const Program& program, const Pair& pair, Judgement& judgement);
+  const Quirk* explain_variant(const StreamVariant& variant, const RunResult& other);
+  void costs(const Program& program, Judgement& judgement);
+  void cycles(const Program& program, Judgement& judgement);
 
   Runner& subject_;
   Runner& baseline_;
@@ -95,6 +115,9 @@ class Judge {
   Known known_, known_of_baseline_;
   bool faulted_ = false;  // the device, in one of the runs of the program that is being judged
 };
+
+// Whether the command at `step` is one that capture has rules for: a death in it breaks P7, and P11 with it.
+[[nodiscard]] bool step_concerns_capture(const Program& program, std::size_t step);
 
 // At most that many calls of one program are made to fail in turn; longer programs are sampled evenly.
 inline constexpr std::uint64_t kMaxFailedCalls = 32;

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "verify/program/state.h"
+
 namespace verify {
 
 namespace {
@@ -20,8 +22,14 @@ bool other_style(Program& program) {
   return changed;
 }
 
-// Every edge that the others imply already.
+bool has_update(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& step) { return std::holds_alternative<Update>(step.command); });
+}
+
+// Every edge that the others imply already. What an update answers depends on the edges.
 bool redundant_edges(Program& program) {
+  if (has_update(program)) return false;
   std::map<std::pair<Id, Id>, std::set<Id>> ancestors;
   bool changed = false;
   for (Step& step : program.steps) {
@@ -39,11 +47,68 @@ bool redundant_edges(Program& program) {
   return changed;
 }
 
+// What comes before each node of a program's graphs, as far as its commands have gone.
+class Ancestry {
+ public:
+  // Takes what the others imply out of `after`, and returns whether there was any.
+  bool thin_out(Id graph, std::vector<Id>& after) {
+    std::set<Id> implied;
+    for (const Id id : after) implied.insert(before_[{graph, id}].begin(), before_[{graph, id}].end());
+    return std::erase_if(after, [&](Id id) { return implied.contains(id); }) != 0;
+  }
+  void add(Id graph, Id node, const std::vector<Id>& after) {
+    std::set<Id>& mine = before_[{graph, node}];
+    for (const Id id : after) {
+      const std::set<Id> theirs = before_[{graph, id}];
+      mine.insert(theirs.begin(), theirs.end());
+      mine.insert(id);
+    }
+  }
+  // Whoever loses an edge may lose what it implied; nothing is said of that graph's nodes any more.
+  void forget(Id graph) {
+    std::erase_if(before_, [graph](const auto& entry) { return entry.first.first == graph; });
+  }
+  [[nodiscard]] bool comes_before(Id graph, Id node, Id of) { return before_[{graph, of}].contains(node); }
+  void clone(Id graph, Id from) {
+    std::map<std::pair<Id, Id>, std::set<Id>> copies;
+    for (const auto& [node, before] : before_) {
+      if (node.first == from) copies[{graph, node.second}] = before;
+    }
+    before_.merge(copies);
+  }
+
+ private:
+  std::map<std::pair<Id, Id>, std::set<Id>> before_;
+};
+
+// No edge that the others imply, as far as the order of the commands shows it.
+bool fewer_edges(Program& program) {
+  Ancestry ancestry;
+  bool changed = false;
+  for (Step& step : program.steps) {
+    if (auto* node = std::get_if<AddNode>(&step.command)) {
+      changed = ancestry.thin_out(node->graph, node->after) || changed;
+      ancestry.add(node->graph, node->node, node->after);
+    } else if (auto* begin = std::get_if<BeginCapture>(&step.command); begin != nullptr && begin->into) {
+      changed = ancestry.thin_out(*begin->into, begin->after) || changed;
+    } else if (const auto* clone = std::get_if<CloneGraph>(&step.command)) {
+      ancestry.clone(clone->graph, clone->from);
+    } else if (const auto* removed = std::get_if<RemoveNode>(&step.command)) {
+      ancestry.forget(removed->graph);
+    } else if (auto* edges = std::get_if<ChangeEdges>(&step.command); edges != nullptr && !edges->add) {
+      ancestry.forget(edges->graph);
+    } else if (edges != nullptr) {
+      const auto known = [&](Id id) { return ancestry.comes_before(edges->graph, id, edges->node); };
+      changed = std::erase_if(edges->after, known) != 0 || changed;
+      ancestry.add(edges->graph, edges->node, edges->after);
+    }
+  }
+  return changed;
+}
+
 // Neighbours that do not depend on each other change places. Updates pair nodes by order, so they rule this out.
 bool other_order(Program& program) {
-  for (const Step& step : program.steps) {
-    if (std::holds_alternative<Update>(step.command)) return false;
-  }
+  if (has_update(program)) return false;
   bool changed = false;
   for (std::size_t i = 0; i + 1 < program.steps.size(); ++i) {
     const auto* first = std::get_if<AddNode>(&program.steps[i].command);
@@ -59,6 +124,13 @@ bool other_order(Program& program) {
 
 }  // namespace
 
+std::optional<Program> without_redundant_edges(const Program& program) {
+  Program fewer = program;
+  // What removes an edge by name may have lost it.
+  if (!fewer_edges(fewer) || validate(fewer)) return std::nullopt;
+  return fewer;
+}
+
 std::vector<Variant> equal_variants(const Program& program) {
   struct Change {
     std::string_view name;
@@ -66,12 +138,20 @@ std::vector<Variant> equal_variants(const Program& program) {
   };
   static constexpr Change kChanges[] = {{"the other argument style", other_style},
                                         {"redundant edges", redundant_edges},
+                                        {"no redundant edge", fewer_edges},
                                         {"nodes added in another order", other_order}};
   std::vector<Variant> variants;
   for (const Change& change : kChanges) {
-    Variant variant{change.name, program};
-    if (change.apply(variant.program)) variants.push_back(std::move(variant));
+    Variant variant{change.name, {program, {}}, {}};
+    if (change.apply(variant.derived.program)) variants.push_back(std::move(variant));
   }
+  for (const auto pair : {instantiated_from_clones, flattened_children, disabled_is_empty, other_form}) {
+    if (std::optional<Variant> variant = pair(program)) variants.push_back(std::move(*variant));
+  }
+  // What is done to a graph afterwards may not fit one that was built in another way.
+  std::erase_if(variants, [](const Variant& variant) {
+    return validate(variant.derived.program) || (variant.reference && validate(variant.reference->program));
+  });
   return variants;
 }
 

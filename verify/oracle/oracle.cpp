@@ -24,6 +24,7 @@ std::string hex_bytes(const std::vector<std::byte>& bytes, std::size_t from) {
 std::string status_text(const StepStatus& status) {
   std::string text = hip::status_name(status.code);
   if (status.update_result > 0) text += fmt::format(", update result {}", status.update_result);
+  if (!status.seen.empty()) text += fmt::format(", saw '{}'", status.seen);
   return text;
 }
 

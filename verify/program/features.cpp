@@ -12,12 +12,22 @@ namespace {
 
 std::vector<std::string> make_names() {
   std::vector<std::string> names = {"placement arena", "placement native"};
-  for (const char* word : {"buffer", "graph", "stream", "event", "instantiate", "launch", "move", "patch", "set",
-                           "update", "sync", "record", "wait", "read", "write", "free", "destroy", "fail", "repeat"}) {
+  for (const char* word :
+       {"buffer",  "graph",      "stream",       "event",         "instantiate",  "launch", "move",       "patch",
+        "set",     "update",     "sync",         "record",        "wait",         "read",   "write",      "free",
+        "destroy", "fail",       "bad",          "repeat",        "clone",        "find",   "edge",       "unedge",
+        "remove",  "enable",     "disable",      "upload",        "inspect",      "on",     "query",      "elapsed",
+        "capture", "endcapture", "capture_info", "capture_after", "capture_mode", "unsafe", "userobject", "retain",
+        "release", "dot",        "free_async"}) {
     names.push_back(std::string("command ") + word);
   }
-  for (const char* word : {"kernel", "memcpy", "memcpy3d", "memset", "host", "empty", "child"}) {
+  for (std::size_t i = 0; i < kSystemVerbs; ++i) {
+    names.push_back("command " + std::string(describe(static_cast<SystemVerb>(i)).words));
+  }
+  for (const char* word : {"kernel", "memcpy", "memcpy3d", "memset", "host", "empty", "child", "eventrecord",
+                           "eventwait", "alloc", "free"}) {
     names.push_back(std::string("node ") + word);
+    if (word == std::string_view("alloc") || word == std::string_view("free")) continue;  // HIP has no setter
     if (word != std::string_view("empty")) names.push_back(std::string("set exec ") + word);
     if (word != std::string_view("empty") && word != std::string_view("child"))
       names.push_back(std::string("set graph ") + word);
@@ -37,6 +47,8 @@ std::vector<std::string> make_names() {
                            "memory device",
                            "memory pinned",
                            "memory pageable",
+                           "memory managed",
+                           "memory registered",
                            "copy h2h",
                            "copy h2d",
                            "copy d2h",
@@ -62,7 +74,33 @@ std::vector<std::string> make_names() {
                            "patch exec",
                            "patch graph",
                            "host with memory",
-                           "non-blocking stream"}) {
+                           "instantiate flags",
+                           "instantiate params",
+                           "instantiate a circle",
+                           "inspect exec",
+                           "shared memory",
+                           "generic add",
+                           "driver add",
+                           "driver set exec",
+                           "driver set graph",
+                           "generic set exec",
+                           "generic set graph",
+                           "non-blocking stream",
+                           "stream with a priority",
+                           "per-thread stream",
+                           "event with timing",
+                           "event that blocks",
+                           "eager work",
+                           "captured work",
+                           "captured launch",
+                           "capture global",
+                           "capture thread",
+                           "capture relaxed",
+                           "capture into a graph",
+                           "capture fork",
+                           "capture refused",
+                           "capture invalidated",
+                           "helper thread"}) {
     names.emplace_back(rest);
   }
   return names;
@@ -120,6 +158,7 @@ class Counter {
     add("kernel ", kernel.kernel->name);
     add(kernel.style == ArgumentStyle::kExtra ? "style extra" : "style params");
     if (kernel.opaque) add("opaque kernel");
+    if (kernel.shared_bytes != 0) add("shared memory");
     for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
       const FieldSpec& field = kernel.kernel->fields[i];
       const ArgumentValue& value = kernel.arguments[i];
@@ -166,12 +205,14 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
   const Counter counter(counts);
   counter.add(program.placement == Placement::kArena ? "placement arena" : "placement native");
   std::vector<std::uint64_t> buffer_bytes;
-  std::set<Id> filled;
+  std::set<Id> filled, circles;
   for (const Step& step : program.steps) {
     if (step.repeat > 1) counter.add("command repeat");
     if (const auto* node = std::get_if<AddNode>(&step.command)) {
       counter.add("node ", node_word(node->params));
       if (node->fan > 1) counter.add("fan");
+      if (node->form == NodeForm::kGeneric) counter.add("generic add");
+      if (node->form == NodeForm::kDriver) counter.add("driver add");
       filled.insert(node->graph);
       counter.node(node->params, buffer_bytes);
       continue;
@@ -180,21 +221,39 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
     if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
       if (buffer_bytes.size() <= buffer->buffer) buffer_bytes.resize(buffer->buffer + 1);
       buffer_bytes[buffer->buffer] = buffer->bytes;
-      static constexpr const char* kMemory[] = {"memory device", "memory pinned", "memory pageable"};
+      static constexpr const char* kMemory[] = {"memory device", "memory pinned", "memory pageable", "memory managed",
+                                                "memory registered"};
       counter.add(kMemory[static_cast<int>(buffer->memory)]);
     } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
       counter.moves(*move);
     } else if (const auto* set = std::get_if<SetNode>(&step.command)) {
       counter.add(set->target == Target::kExec ? "set exec " : "set graph ", node_word(set->params));
+      const bool in_exec = set->target == Target::kExec;
+      if (set->form == NodeForm::kGeneric) counter.add(in_exec ? "generic set exec" : "generic set graph");
+      if (set->form == NodeForm::kDriver) counter.add(in_exec ? "driver set exec" : "driver set graph");
       counter.node(set->params, buffer_bytes);
     } else if (const auto* patch = std::get_if<Patch>(&step.command)) {
       counter.add(patch->target == Target::kExec ? "patch exec" : "patch graph");
     } else if (const auto* instantiate = std::get_if<Instantiate>(&step.command)) {
       if (!filled.contains(instantiate->graph)) counter.add("empty graph");
-    } else if (const auto* stream = std::get_if<DeclareStream>(&step.command)) {
-      if (stream->non_blocking) counter.add("non-blocking stream");
+      if (instantiate->form == InstantiateForm::kFlags) counter.add("instantiate flags");
+      if (instantiate->form == InstantiateForm::kParams) counter.add("instantiate params");
+      if (circles.contains(instantiate->graph)) counter.add("instantiate a circle");
+    } else if (const auto* clone = std::get_if<CloneGraph>(&step.command)) {
+      if (filled.contains(clone->from)) filled.insert(clone->graph);
+      if (circles.contains(clone->from)) circles.insert(clone->graph);
+    } else if (const auto* edges = std::get_if<ChangeEdges>(&step.command)) {
+      if (edges->cycle) circles.insert(edges->graph);
+      if (!edges->add) circles.erase(edges->graph);
+    } else if (const auto* inspect = std::get_if<Inspect>(&step.command)) {
+      if (inspect->target == Target::kExec) counter.add("inspect exec");
+    } else if (const auto* end = std::get_if<EndCapture>(&step.command)) {
+      filled.insert(end->graph);
+    } else if (const auto* work = std::get_if<Enqueue>(&step.command)) {
+      counter.node(work->params, buffer_bytes);
     }
   }
+  count_stream_features(program, [&counter](std::string_view name) { counter.add(name); });
 }
 
 }  // namespace verify

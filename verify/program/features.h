@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,5 +20,7 @@ namespace verify {
 
 // Adds what `program` has to `counts`, which is as long as feature_names().
 void count_features(const Program& program, std::span<std::uint64_t> counts);
+// The part of it that is about streams, events and capture.
+void count_stream_features(const Program& program, const std::function<void(std::string_view)>& add);
 
 }  // namespace verify

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <tuple>
 #include <vector>
 
+#include "verify/errors/error_cases.h"
 #include "verify/program/text.h"
 
 namespace verify {
@@ -220,6 +222,13 @@ ArgumentValue parse_pointer_or_number(Line& line, const FieldSpec& field, Token 
 NodeParams parse_kernel(Line& line, Token name, Attributes& attributes) {
   KernelParams params;
   params.kernel = find_kernel(name.text);
+  if (params.kernel == nullptr && name.text.find('@') != std::string_view::npos) {
+    line.fail(name.column,
+              fmt::format("'{}' is a kernel of a recorded program: its code is none of the project's kernels, so it "
+                          "cannot be run (the name's second half is its code object's hash)",
+                          name.text));
+    return EmptyParams{};
+  }
   if (params.kernel == nullptr) {
     std::string known;
     for (const KernelSpec& spec : kernel_catalogue()) known += (known.empty() ? "" : ", ") + spec.name;
@@ -245,6 +254,7 @@ NodeParams parse_kernel(Line& line, Token name, Attributes& attributes) {
     }
   }
   params.opaque = attributes.flag("opaque");
+  params.shared_bytes = static_cast<std::uint32_t>(attributes.number("shared", 0, kMaxSharedBytes));
   return params;
 }
 
@@ -330,6 +340,9 @@ NodeParams parse_node_params(Line& line, std::string_view word, Rest rest) {
   Token positional;
   if (word == "kernel") positional = line.word("the name of a kernel");
   if (word == "child") positional = line.word("a name like g0");
+  if (word == "eventrecord" || word == "eventwait") positional = line.word("a name like v0");
+  if (word == "alloc" || word == "free") positional = line.word("a name like b0");
+  const Token size = word == "alloc" ? line.word("a size in bytes") : Token{};
   Attributes attributes(line);
   NodeParams params = EmptyParams{};
   if (word == "kernel") params = parse_kernel(line, positional, attributes);
@@ -342,6 +355,13 @@ NodeParams parse_node_params(Line& line, std::string_view word, Rest rest) {
     child.nest = static_cast<std::uint32_t>(attributes.number("nest", 1, kMaxNest));
     params = child;
   }
+  if (word == "eventrecord") params = EventRecordParams{parse_id(line, positional, 'v')};
+  if (word == "eventwait") params = EventWaitParams{parse_id(line, positional, 'v')};
+  if (word == "alloc") {
+    const Id buffer = parse_id(line, positional, 'b');
+    params = MemoryAllocParams{buffer, parse_number(line, size, kMaxBufferBytes, "a size in bytes")};
+  }
+  if (word == "free") params = MemoryFreeParams{parse_id(line, positional, 'b')};
   rest(attributes);
   attributes.end();
   return params;
@@ -349,7 +369,7 @@ NodeParams parse_node_params(Line& line, std::string_view word, Rest rest) {
 
 bool is_node_word(std::string_view word) {
   return word == "kernel" || word == "memcpy" || word == "memcpy3d" || word == "memset" || word == "host" ||
-         word == "empty" || word == "child";
+         word == "empty" || word == "child" || word == "eventrecord" || word == "eventwait" || word == "alloc";
 }
 
 // "g0.n3": the target's letter decides what it names.
@@ -384,6 +404,14 @@ void parse_after(Line& line, Token token, std::vector<Id>& after) {
   }
 }
 
+NodeForm take_form(Attributes& attributes) {
+  Token form;
+  if (!attributes.take("form", form) || form.text == "plain") return NodeForm::kTyped;
+  if (form.text == "generic") return NodeForm::kGeneric;
+  if (form.text != "driver") attributes.line().fail(form.column, "form is plain, generic or driver");
+  return NodeForm::kDriver;
+}
+
 Command parse_add_node(Line& line, Token word) {
   AddNode command;
   const Token name_token = line.word("a node like g0.n0");
@@ -398,6 +426,7 @@ Command parse_add_node(Line& line, Token word) {
     if (command.fan == 0) line.fail(fan.column, "fan is at least 1");
     Token after;
     if (attributes.take("after", after)) parse_after(line, after, command.after);
+    command.form = take_form(attributes);
   });
   return command;
 }
@@ -407,7 +436,8 @@ Command parse_set(Line& line) {
   const Token word = line.word("the type of the node");
   if (!is_node_word(word.text)) line.fail(word.column, fmt::format("'{}' is not a node type", word.text));
   SetNode command{name.target, name.id, name.node, EmptyParams{}};
-  command.params = parse_node_params(line, word.text, [](Attributes&) {});
+  command.params =
+      parse_node_params(line, word.text, [&](Attributes& attributes) { command.form = take_form(attributes); });
   return command;
 }
 
@@ -424,8 +454,12 @@ Command parse_buffer(Line& line) {
       command.memory = MemoryKind::kPinned;
     } else if (memory.text == "pageable") {
       command.memory = MemoryKind::kPageable;
+    } else if (memory.text == "managed") {
+      command.memory = MemoryKind::kManaged;
+    } else if (memory.text == "registered") {
+      command.memory = MemoryKind::kRegistered;
     } else if (memory.text != "device") {
-      line.fail(memory.column, "memory is device, pinned or pageable");
+      line.fail(memory.column, "memory is device, pinned, pageable, managed or registered");
     }
   }
   attributes.end();
@@ -466,13 +500,92 @@ std::pair<Target, Id> parse_target(Line& line, std::string_view letters) {
   return {targets.at(token.text[0]), parse_id(line, token, token.text[0])};
 }
 
+// Ends the line: the attribute of commands that take no other.
+Id parse_thread(Line& line) {
+  Attributes attributes(line);
+  const auto thread = static_cast<Id>(attributes.number("thread", 0, kMaxThread));
+  attributes.end();
+  return thread;
+}
+
 Command parse_synchronize(Line& line) {
+  Synchronize command;
   if (line.peek().text == "device") {
     static_cast<void>(line.word("device"));
-    return Synchronize{Target::kDevice, 0};
+  } else {
+    std::tie(command.target, command.id) = parse_target(line, "sv");
   }
-  const auto [target, id] = parse_target(line, "sv");
-  return Synchronize{target, id};
+  command.thread = parse_thread(line);
+  return command;
+}
+
+Command parse_enqueue(Line& line) {
+  Enqueue command;
+  command.stream = id_of(line, 's');
+  const Token word = line.word("the type of a node");
+  if (!is_node_word(word.text)) line.fail(word.column, fmt::format("'{}' is not a node type", word.text));
+  command.params = parse_node_params(line, word.text, [&](Attributes& attributes) {
+    command.thread = static_cast<Id>(attributes.number("thread", 0, kMaxThread));
+  });
+  return command;
+}
+
+Command parse_query(Line& line) {
+  Query command;
+  std::tie(command.target, command.id) = parse_target(line, "sv");
+  command.thread = parse_thread(line);
+  return command;
+}
+
+CaptureMode parse_mode(Line& line, Token token) {
+  static const std::map<std::string_view, CaptureMode> modes = {
+      {"global", CaptureMode::kGlobal}, {"thread", CaptureMode::kThreadLocal}, {"relaxed", CaptureMode::kRelaxed}};
+  const auto found = modes.find(token.text);
+  if (found != modes.end()) return found->second;
+  line.fail(token.column, "a mode is global, thread or relaxed");
+  return CaptureMode::kGlobal;
+}
+
+Command parse_begin_capture(Line& line) {
+  BeginCapture command;
+  command.stream = id_of(line, 's');
+  Attributes attributes(line);
+  Token value;
+  if (attributes.take("mode", value)) command.mode = parse_mode(line, value);
+  if (attributes.take("into", value)) command.into = parse_id(line, value, 'g');
+  if (attributes.take("after", value)) {
+    if (!command.into) line.fail(value.column, "'after' names nodes of the graph that is captured 'into'");
+    parse_after(line, value, command.after);
+  }
+  command.thread = static_cast<Id>(attributes.number("thread", 0, kMaxThread));
+  attributes.end();
+  return command;
+}
+
+Command parse_end_capture(Line& line) {
+  EndCapture command;
+  command.stream = id_of(line, 's');
+  command.graph = id_of(line, 'g');
+  command.thread = parse_thread(line);
+  return command;
+}
+
+Command parse_capture_after(Line& line) {
+  CaptureAfter command;
+  command.stream = id_of(line, 's');
+  const Token nodes = line.word("nodes like n0,n1, or none");
+  if (nodes.text != "none") parse_after(line, nodes, command.nodes);
+  Attributes attributes(line);
+  command.add = attributes.flag("add");
+  attributes.end();
+  return command;
+}
+
+Command parse_capture_mode(Line& line) {
+  ExchangeCaptureMode command;
+  command.mode = parse_mode(line, line.word("global, thread or relaxed"));
+  command.thread = parse_thread(line);
+  return command;
 }
 
 Command parse_fail(Line& line) {
@@ -487,22 +600,137 @@ Command parse_fail(Line& line) {
   return command;
 }
 
+std::int32_t parse_priority(Line& line, Token token) {
+  constexpr std::uint64_t kMaxPriority = 1000;
+  const bool negative = token.text.starts_with("-");
+  if (negative) token = {token.text.substr(1), token.column + 1};
+  const auto value = static_cast<std::int32_t>(parse_number(line, token, kMaxPriority, "a priority"));
+  return negative ? -value : value;
+}
+
+Command parse_bad(Line& line) {
+  const Token function = line.word("the name of a HIP function");
+  const Token error_case = line.word("a case of it");
+  if (find_error_case(function.text, error_case.text) == nullptr) {
+    line.fail(error_case.column, fmt::format("'{}' has no case '{}'", function.text, error_case.text));
+  }
+  return BadCall{std::string(function.text), std::string(error_case.text)};
+}
+
 Command parse_stream(Line& line) {
   DeclareStream command;
   command.stream = id_of(line, 's');
   Attributes attributes(line);
   command.non_blocking = attributes.flag("nonblocking");
+  Token priority;
+  if (attributes.take("priority", priority)) command.priority = parse_priority(line, priority);
+  command.per_thread = attributes.flag("per_thread");
   attributes.end();
   return command;
+}
+
+Command parse_event(Line& line) {
+  DeclareEvent command;
+  command.event = id_of(line, 'v');
+  Attributes attributes(line);
+  command.timing = attributes.flag("timing");
+  command.blocking = attributes.flag("blocking");
+  attributes.end();
+  return command;
+}
+
+std::vector<std::uint8_t> parse_hex(Line& line, Token token) {
+  std::vector<std::uint8_t> bytes;
+  const std::string_view digits = token.text;
+  if (digits.empty() || digits.size() % 2 != 0 || digits.size() > 2 * kMaxWrittenBytes) {
+    line.fail(token.column, fmt::format("hex is 1 to {} bytes, two digits each", kMaxWrittenBytes));
+    return bytes;
+  }
+  bytes.resize(digits.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const char* const from = digits.data() + 2 * i;
+    if (std::from_chars(from, from + 2, bytes[i], 16).ptr == from + 2) continue;
+    line.fail(token.column, fmt::format("'{}' is no byte of two hexadecimal digits", digits.substr(2 * i, 2)));
+    return bytes;
+  }
+  return bytes;
 }
 
 Command parse_write(Line& line) {
   Write command;
   command.buffer = id_of(line, 'b');
   Attributes attributes(line);
-  command.seed = attributes.required_number("seed", kAnyNumber);
+  Token hex;
+  if (attributes.take("hex", hex)) {
+    command.offset = attributes.required_number("at", kMaxBufferBytes);
+    command.data = parse_hex(line, hex);
+  } else {
+    command.seed = attributes.required_number("seed", kAnyNumber);
+  }
   attributes.end();
   return command;
+}
+
+Command parse_instantiate(Line& line) {
+  Instantiate command;
+  command.exec = id_of(line, 'e');
+  command.graph = id_of(line, 'g');
+  Attributes attributes(line);
+  Token form, flags;
+  if (attributes.take("form", form)) {
+    if (form.text == "flags") {
+      command.form = InstantiateForm::kFlags;
+    } else if (form.text == "params") {
+      command.form = InstantiateForm::kParams;
+    } else if (form.text != "plain") {
+      line.fail(form.column, "form is plain, flags or params");
+    }
+  }
+  if (attributes.take("flags", flags)) {
+    for (std::string_view rest = flags.text; !line.failed();) {
+      const std::size_t comma = rest.find(',');
+      const std::uint32_t before = command.flags;
+      for (const auto& [flag, word] : instantiate_flags()) command.flags |= word == rest.substr(0, comma) ? flag : 0;
+      if (command.flags == before) line.fail(flags.column, "flags are auto_free, upload and priority, each once");
+      if (comma == std::string_view::npos) break;
+      rest.remove_prefix(comma + 1);
+    }
+  }
+  attributes.end();
+  return command;
+}
+
+// A node of a graph ('g') or of an executable graph ('e').
+NodeName parse_node_of(Line& line, Target target) {
+  const Token token = line.word(target == Target::kGraph ? "a node like g0.n0" : "a node like e0.n0");
+  const NodeName name = parse_node_name(line, token);
+  if (name.target != target) {
+    line.fail(token.column, fmt::format("expected a node like {}0.n0", target == Target::kGraph ? 'g' : 'e'));
+  }
+  return name;
+}
+
+Command parse_edges(Line& line, bool add) {
+  ChangeEdges command;
+  command.add = add;
+  const NodeName name = parse_node_of(line, Target::kGraph);
+  command.graph = name.id;
+  command.node = name.node;
+  Attributes attributes(line);
+  Token after;
+  if (attributes.take("after", after)) {
+    parse_after(line, after, command.after);
+  } else {
+    attributes.missing("after");
+  }
+  command.cycle = add && attributes.flag("cycle");
+  attributes.end();
+  return command;
+}
+
+Command parse_enable(Line& line, bool enabled) {
+  const NodeName name = parse_node_of(line, Target::kExec);
+  return EnableNode{name.id, name.node, enabled};
 }
 
 using CommandParser = Command (*)(Line&);
@@ -512,11 +740,54 @@ const std::map<std::string_view, CommandParser>& command_parsers() {
       {"buffer", parse_buffer},
       {"graph", [](Line& l) -> Command { return DeclareGraph{id_of(l, 'g')}; }},
       {"stream", parse_stream},
-      {"event", [](Line& l) -> Command { return DeclareEvent{id_of(l, 'v')}; }},
-      {"instantiate",
+      {"event", parse_event},
+      {"instantiate", parse_instantiate},
+      {"clone",
+       [](Line& l) -> Command {
+         const Id g = id_of(l, 'g');
+         return CloneGraph{g, id_of(l, 'g')};
+       }},
+      {"find",
+       [](Line& l) -> Command {
+         const Id g = id_of(l, 'g');
+         const NodeName name = parse_node_of(l, Target::kGraph);
+         return FindInClone{g, name.id, name.node};
+       }},
+      {"edge", [](Line& l) { return parse_edges(l, true); }},
+      {"unedge", [](Line& l) { return parse_edges(l, false); }},
+      {"remove",
+       [](Line& l) -> Command {
+         const NodeName name = parse_node_of(l, Target::kGraph);
+         return RemoveNode{name.id, name.node};
+       }},
+      {"enable", [](Line& l) { return parse_enable(l, true); }},
+      {"disable", [](Line& l) { return parse_enable(l, false); }},
+      {"upload",
        [](Line& l) -> Command {
          const Id e = id_of(l, 'e');
-         return Instantiate{e, id_of(l, 'g')};
+         return Upload{e, id_of(l, 's')};
+       }},
+      {"userobject", [](Line& l) -> Command { return DeclareUserObject{id_of(l, 'u')}; }},
+      {"retain",
+       [](Line& l) -> Command {
+         const Id u = id_of(l, 'u');
+         const Id g = id_of(l, 'g');
+         Attributes attributes(l);
+         const bool move = attributes.flag("move");
+         attributes.end();
+         return RetainUserObject{u, g, move};
+       }},
+      {"release",
+       [](Line& l) -> Command {
+         ReleaseUserObject command{id_of(l, 'u'), {}};
+         if (!l.at_end()) command.graph = id_of(l, 'g');
+         return command;
+       }},
+      {"dot", [](Line& l) -> Command { return PrintDot{id_of(l, 'g')}; }},
+      {"inspect",
+       [](Line& l) -> Command {
+         const auto [t, id] = parse_target(l, "ge");
+         return Inspect{t, id};
        }},
       {"launch",
        [](Line& l) -> Command {
@@ -549,14 +820,50 @@ const std::map<std::string_view, CommandParser>& command_parsers() {
       {"read", [](Line& l) -> Command { return Read{id_of(l, 'b')}; }},
       {"write", parse_write},
       {"free", [](Line& l) -> Command { return Free{id_of(l, 'b')}; }},
+      {"free_async",
+       [](Line& l) -> Command {
+         const Id b = id_of(l, 'b');
+         return FreeAsync{b, id_of(l, 's')};
+       }},
       {"destroy",
        [](Line& l) -> Command {
          const auto [t, id] = parse_target(l, "gesv");
          return Destroy{t, id};
        }},
       {"fail", parse_fail},
+      {"on", parse_enqueue},
+      {"query", parse_query},
+      {"elapsed",
+       [](Line& l) -> Command {
+         const Id from = id_of(l, 'v');
+         return Elapsed{from, id_of(l, 'v')};
+       }},
+      {"capture", parse_begin_capture},
+      {"endcapture", parse_end_capture},
+      {"capture_info", [](Line& l) -> Command { return CaptureInfo{id_of(l, 's')}; }},
+      {"capture_after", parse_capture_after},
+      {"capture_mode", parse_capture_mode},
+      {"unsafe", [](Line& l) -> Command { return UnsafeCall{parse_thread(l)}; }},
+      {"bad", parse_bad},
   };
   return parsers;
+}
+
+// "cache acquire 0 device=1 flags=0 priority=0": the second word is what tells it from other commands.
+Command parse_system_action(Line& line, const Token& first) {
+  const Token second = line.word("what the system does");
+  const std::optional<SystemVerb> verb = verb_of(first.text, second.text);
+  if (!verb) {
+    line.fail(second.column,
+              fmt::format("there is no action '{} {}'; docs/program-language.md lists them", first.text, second.text));
+    return SystemAction{};
+  }
+  std::vector<std::string_view> fields;
+  while (!line.at_end() && !line.failed()) fields.push_back(line.word("a field").text);
+  std::string error;
+  const std::optional<SystemAction> action = parse_action(*verb, fields, &error);
+  if (!action) line.fail(second.column, error);
+  return action.value_or(SystemAction{});
 }
 
 Step parse_step(Line& line) {
@@ -569,8 +876,12 @@ Step parse_step(Line& line) {
     if (step.repeat == 0) line.fail(count.column, "a command is repeated at least once");
     word = line.word("the command to repeat");
   }
-  if (is_node_word(word.text)) {
+  // `free b0` is the buffer's command, `free g0.n1 b0` the node.
+  const bool node = is_node_word(word.text) || (word.text == "free" && line.peek().text.starts_with('g'));
+  if (node) {
     step.command = parse_add_node(line, word);
+  } else if (is_system_word(word.text)) {
+    step.command = parse_system_action(line, word);
   } else {
     const auto found = command_parsers().find(word.text);
     if (found == command_parsers().end()) {

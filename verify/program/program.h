@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "verify/program/kernel_spec.h"
+#include "verify/systems/action.h"
 
 namespace verify {
 
@@ -24,11 +25,15 @@ inline constexpr std::uint32_t kMaxFan = 20000;
 inline constexpr std::uint32_t kMaxNest = 64;                          // child graphs within child graphs, in all
 inline constexpr std::uint64_t kMaxInstances = 65536;                  // nodes of one graph, fans and children counted
 inline constexpr std::uint64_t kMaxProducts = std::uint64_t{1} << 20;  // multiplications of one matrix kernel
+inline constexpr std::uint32_t kMaxSharedBytes = 65536;                // of a workgroup, on every device that HIP has
+inline constexpr std::size_t kMaxWrittenBytes = 65536;                 // of one write's own bytes
 inline constexpr std::uint32_t kMaxRepeat = 1000000;
 inline constexpr std::size_t kMaxCommands = 100000;
 
 enum class Placement : std::uint8_t { kArena, kNative };
-enum class MemoryKind : std::uint8_t { kDevice, kPinned, kPageable };
+// Registered memory is pageable memory that hipHostRegister made known.
+enum class MemoryKind : std::uint8_t { kDevice, kPinned, kPageable, kManaged, kRegistered };
+inline constexpr std::size_t kMemoryKinds = 5;
 enum class CopyKind : std::uint8_t { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDefault };
 enum class ArgumentStyle : std::uint8_t { kParams, kExtra };
 
@@ -58,7 +63,8 @@ struct KernelParams {
   std::uint32_t grid = 1;                // workgroups
   std::uint32_t block = 64;              // work items a workgroup
   ArgumentStyle style = ArgumentStyle::kParams;
-  bool opaque = false;  // recorded by somebody who cannot say where its pointers are
+  bool opaque = false;             // recorded by somebody who cannot say where its pointers are
+  std::uint32_t shared_bytes = 0;  // dynamic shared memory, which no kernel of the project touches
   bool operator==(const KernelParams&) const = default;
 };
 
@@ -112,7 +118,31 @@ struct ChildParams {
   bool operator==(const ChildParams&) const = default;
 };
 
-using NodeParams = std::variant<KernelParams, CopyParams, MemsetParams, HostParams, EmptyParams, ChildParams>;
+// An event node; in the text "eventrecord" or "eventwait".
+struct EventRecordParams {
+  Id event = 0;
+  bool operator==(const EventRecordParams&) const = default;
+};
+struct EventWaitParams {
+  Id event = 0;
+  bool operator==(const EventWaitParams&) const = default;
+};
+
+// Memory that is there from this node's execution until it is freed: by a free node of the same graph, by the program
+// (`free b5`, `free_async b5 s1`), or by the next launch of an executable graph that was instantiated with auto_free.
+// Where it is is the runtime's business.
+struct MemoryAllocParams {
+  Id buffer = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const MemoryAllocParams&) const = default;
+};
+struct MemoryFreeParams {
+  Id buffer = 0;
+  bool operator==(const MemoryFreeParams&) const = default;
+};
+
+using NodeParams = std::variant<KernelParams, CopyParams, MemsetParams, HostParams, EmptyParams, ChildParams,
+                                EventRecordParams, EventWaitParams, MemoryAllocParams, MemoryFreeParams>;
 
 // ---- commands
 
@@ -129,12 +159,20 @@ struct DeclareGraph {
 struct DeclareStream {
   Id stream = 0;
   bool non_blocking = false;
+  std::int32_t priority = 0;  // as written; a runtime clamps it to its range
+  bool per_thread = false;    // hipStreamPerThread of the first thread, which exists already
   bool operator==(const DeclareStream&) const = default;
 };
 struct DeclareEvent {
   Id event = 0;
+  bool timing = false;
+  bool blocking = false;
   bool operator==(const DeclareEvent&) const = default;
 };
+
+// Which of HIP's functions a node is added or set through: that of its type; the one that takes any type
+// (hipGraphAddNode, hipGraphNodeSetParams, hipGraphExecNodeSetParams); or the driver's (hipDrvGraph...).
+enum class NodeForm : std::uint8_t { kTyped, kGeneric, kDriver };
 
 struct AddNode {
   Id graph = 0;
@@ -142,11 +180,17 @@ struct AddNode {
   NodeParams params;
   std::vector<Id> after;
   std::uint32_t fan = 1;  // that many unordered nodes; written pointers advance by what each writes
+  NodeForm form = NodeForm::kTyped;
   bool operator==(const AddNode&) const = default;
 };
+// Which of HIP's functions makes an executable graph, and with which of its flags.
+enum class InstantiateForm : std::uint8_t { kPlain, kFlags, kParams };
+inline constexpr std::uint32_t kAutoFreeOnLaunch = 1, kUploadAtOnce = 2, kUseNodePriority = 8;  // HIP's numbers
 struct Instantiate {
   Id exec = 0;
   Id graph = 0;
+  InstantiateForm form = InstantiateForm::kPlain;
+  std::uint32_t flags = 0;  // none with kPlain
   bool operator==(const Instantiate&) const = default;
 };
 struct Launch {
@@ -176,6 +220,7 @@ struct SetNode {
   Id id = 0;
   Id node = 0;
   NodeParams params;
+  NodeForm form = NodeForm::kTyped;
   bool operator==(const SetNode&) const = default;
 };
 struct Update {
@@ -186,6 +231,7 @@ struct Update {
 struct Synchronize {
   Target target = Target::kDevice;
   Id id = 0;
+  Id thread = 0;
   bool operator==(const Synchronize&) const = default;
 };
 struct RecordEvent {
@@ -198,18 +244,88 @@ struct WaitEvent {
   Id event = 0;
   bool operator==(const WaitEvent&) const = default;
 };
+// ---- streams, eager work and stream capture. `thread` is the host thread that makes the call: 0 is the program's own,
+// the others are helpers that take turns with it.
+
+inline constexpr Id kMaxThread = 3;
+
+// A node's work given to a stream: done when its turn comes, or, on a stream that captures, a node of the capture.
+struct Enqueue {
+  Id stream = 0;
+  NodeParams params;
+  Id thread = 0;
+  bool operator==(const Enqueue&) const = default;
+};
+struct Query {
+  Target target = Target::kStream;  // or an event
+  Id id = 0;
+  Id thread = 0;
+  bool operator==(const Query&) const = default;
+};
+struct Elapsed {
+  Id from = 0, to = 0;
+  bool operator==(const Elapsed&) const = default;
+};
+enum class CaptureMode : std::uint8_t { kGlobal, kThreadLocal, kRelaxed };  // HIP's numbers
+struct BeginCapture {
+  Id stream = 0;
+  CaptureMode mode = CaptureMode::kGlobal;
+  std::optional<Id> into;  // hipStreamBeginCaptureToGraph
+  std::vector<Id> after;   // nodes of that graph
+  Id thread = 0;
+  bool operator==(const BeginCapture&) const = default;
+};
+// The capture becomes `graph`, whose nodes are named in the order in which they were captured: from n0, or from where
+// the names of the graph that was captured into end.
+struct EndCapture {
+  Id stream = 0;
+  Id graph = 0;
+  Id thread = 0;
+  bool operator==(const EndCapture&) const = default;
+};
+struct CaptureInfo {
+  Id stream = 0;
+  bool operator==(const CaptureInfo&) const = default;
+};
+// hipStreamUpdateCaptureDependencies: nodes of the capture by the names that they are going to have.
+struct CaptureAfter {
+  Id stream = 0;
+  std::vector<Id> nodes;
+  bool add = false;  // else they replace what the stream's next node comes behind
+  bool operator==(const CaptureAfter&) const = default;
+};
+struct ExchangeCaptureMode {
+  CaptureMode mode = CaptureMode::kGlobal;
+  Id thread = 0;
+  bool operator==(const ExchangeCaptureMode&) const = default;
+};
+// hipMalloc of a few bytes, and hipFree should it have worked: a call that captures may forbid.
+struct UnsafeCall {
+  Id thread = 0;
+  bool operator==(const UnsafeCall&) const = default;
+};
+
 struct Read {
   Id buffer = 0;
   bool operator==(const Read&) const = default;
 };
+// A pattern over all of it, or bytes as they are (of a recorded program) from an offset on.
 struct Write {
   Id buffer = 0;
   std::uint64_t seed = 0;
+  std::uint64_t offset = 0;
+  std::vector<std::uint8_t> data{};  // empty: the pattern
   bool operator==(const Write&) const = default;
 };
 struct Free {
   Id buffer = 0;
   bool operator==(const Free&) const = default;
+};
+// hipFreeAsync of memory that a graph allocated.
+struct FreeAsync {
+  Id buffer = 0;
+  Id stream = 0;
+  bool operator==(const FreeAsync&) const = default;
 };
 struct Destroy {
   Target target = Target::kGraph;
@@ -223,9 +339,89 @@ struct Fail {
   bool operator==(const Fail&) const = default;
 };
 
+// ---- graphs and executable graphs as wholes
+
+// g1 is hipGraphClone's; its nodes have the names of the original's.
+struct CloneGraph {
+  Id graph = 0;
+  Id from = 0;
+  bool operator==(const CloneGraph&) const = default;
+};
+// hipGraphNodeFindInClone: which node of `clone` was made from a node of `graph`; an observation.
+struct FindInClone {
+  Id clone = 0;
+  Id graph = 0;
+  Id node = 0;
+  bool operator==(const FindInClone&) const = default;
+};
+// Dependencies of `node` that are added or removed, all in one call. Only with `cycle` they may close a circle.
+struct ChangeEdges {
+  Id graph = 0;
+  Id node = 0;
+  std::vector<Id> after;
+  bool add = true;
+  bool cycle = false;
+  bool operator==(const ChangeEdges&) const = default;
+};
+struct RemoveNode {
+  Id graph = 0;
+  Id node = 0;
+  bool operator==(const RemoveNode&) const = default;
+};
+struct EnableNode {
+  Id exec = 0;
+  Id node = 0;
+  bool enabled = false;
+  bool operator==(const EnableNode&) const = default;
+};
+struct Upload {
+  Id exec = 0;
+  Id stream = 0;
+  bool operator==(const Upload&) const = default;
+};
+// Every query that HIP has of a graph or an executable graph.
+struct Inspect {
+  Target target = Target::kGraph;
+  Id id = 0;
+  bool operator==(const Inspect&) const = default;
+};
+
+// A resource of the program that graphs keep alive (hipUserObjectCreate); its function counts itself.
+struct DeclareUserObject {
+  Id object = 0;
+  bool operator==(const DeclareUserObject&) const = default;
+};
+// A graph takes a reference of its own, or (move) the program's.
+struct RetainUserObject {
+  Id object = 0;
+  Id graph = 0;
+  bool move = false;
+  bool operator==(const RetainUserObject&) const = default;
+};
+// Of the program's references, or of a graph's.
+struct ReleaseUserObject {
+  Id object = 0;
+  std::optional<Id> graph;
+  bool operator==(const ReleaseUserObject&) const = default;
+};
+// hipGraphDebugDotPrint into a file that passes; nodes and edges are counted.
+struct PrintDot {
+  Id graph = 0;
+  bool operator==(const PrintDot&) const = default;
+};
+// A call with one invalid argument, against objects of its own (verify/errors/cases.inc): what it answers is observed.
+struct BadCall {
+  std::string function;
+  std::string error_case;
+  bool operator==(const BadCall&) const = default;
+};
+
 using Command =
     std::variant<DeclareBuffer, DeclareGraph, DeclareStream, DeclareEvent, AddNode, Instantiate, Launch, MoveBuffers,
-                 Patch, SetNode, Update, Synchronize, RecordEvent, WaitEvent, Read, Write, Free, Destroy, Fail>;
+                 Patch, SetNode, Update, Synchronize, RecordEvent, WaitEvent, Read, Write, Free, Destroy, Fail,
+                 CloneGraph, FindInClone, ChangeEdges, RemoveNode, EnableNode, Upload, Inspect, Enqueue, Query, Elapsed,
+                 BeginCapture, EndCapture, CaptureInfo, CaptureAfter, ExchangeCaptureMode, UnsafeCall,
+                 DeclareUserObject, RetainUserObject, ReleaseUserObject, PrintDot, BadCall, FreeAsync, SystemAction>;
 
 struct Step {
   Command command;

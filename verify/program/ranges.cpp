@@ -110,6 +110,13 @@ struct RangeAppender {
   }
   void operator()(const EmptyParams&) const {}
   void operator()(const ChildParams&) const {}
+  void operator()(const EventRecordParams&) const {}
+  void operator()(const EventWaitParams&) const {}
+  // As the model has it: whoever uses the memory has to be ordered with both.
+  void operator()(const MemoryAllocParams& params) const {
+    ranges.push_back({params.buffer, 0, static_cast<std::int64_t>(params.bytes), true});
+  }
+  void operator()(const MemoryFreeParams& params) const { ranges.push_back({params.buffer, 0, kToTheEnd, true}); }
 };
 
 }  // namespace

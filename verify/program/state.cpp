@@ -7,15 +7,36 @@
 #include <cassert>
 #include <set>
 
+#include "verify/errors/error_cases.h"
+#include "verify/program/state_capture.h"
+#include "verify/program/state_events.h"
+#include "verify/program/state_graphs.h"
+#include "verify/program/state_memory.h"
 #include "verify/program/text.h"
 
 namespace verify {
 
 using Reason = std::optional<std::string>;
 
+// HIP's generic parameters of a copy are those of its 3D form, and so are the driver's.
+bool has_form(const NodeParams& params, NodeForm form) {
+  const auto* copy = std::get_if<CopyParams>(&params);
+  const auto* kernel = std::get_if<KernelParams>(&params);
+  if (form == NodeForm::kTyped) return true;
+  if (copy != nullptr) return !copy->linear;
+  if (form == NodeForm::kGeneric) return (kernel == nullptr || !kernel->opaque) && !is_memory_node(params);
+  return std::holds_alternative<MemsetParams>(params) || std::holds_alternative<MemoryFreeParams>(params);
+}
+
 const NodeState* GraphState::find(Id node) const {
   const int index = index_of(node);
   return index < 0 ? nullptr : &nodes[static_cast<std::size_t>(index)];
+}
+
+std::vector<ByteRange> GraphState::ranges() const {
+  std::vector<ByteRange> all;
+  for (const NodeState& node : nodes) all.insert(all.end(), node.ranges.begin(), node.ranges.end());
+  return all;
 }
 
 int GraphState::index_of(Id node) const {
@@ -29,8 +50,12 @@ int GraphState::index_of(Id node) const {
 
 namespace {
 
+// Managed memory is on either side.
 bool is_host_memory(MemoryKind kind) {
   return kind != MemoryKind::kDevice;
+}
+bool is_device_memory(MemoryKind kind) {
+  return kind == MemoryKind::kDevice || kind == MemoryKind::kManaged;
 }
 
 // Does a copy's stated direction fit where its ends live? (hipMemcpyKind: the direction must match the pointers.)
@@ -39,11 +64,11 @@ bool direction_fits(CopyKind kind, MemoryKind dst, MemoryKind src) {
     case CopyKind::kHostToHost:
       return is_host_memory(dst) && is_host_memory(src);
     case CopyKind::kHostToDevice:
-      return !is_host_memory(dst) && is_host_memory(src);
+      return is_device_memory(dst) && is_host_memory(src);
     case CopyKind::kDeviceToHost:
-      return is_host_memory(dst) && !is_host_memory(src);
+      return is_host_memory(dst) && is_device_memory(src);
     case CopyKind::kDeviceToDevice:
-      return !is_host_memory(dst) && !is_host_memory(src);
+      return is_device_memory(dst) && is_device_memory(src);
     case CopyKind::kDefault:
       break;
   }
@@ -92,32 +117,7 @@ bool same_topology(const GraphState& a, const GraphState& b) {
   return true;
 }
 
-// As the runtime counts them: those of this level.
-std::uint64_t nodes_in(const GraphState& graph) {
-  std::uint64_t count = 0;
-  for (const NodeState& node : graph.nodes) count += node.fan;
-  return count;
-}
-
 }  // namespace
-
-UpdateOutcome update_outcome(const GraphState& exec, const GraphState& graph) {
-  if (exec.nodes.size() != graph.nodes.size()) {
-    // A fan is as many nodes to the runtime, so graphs with different lists may still be of one size.
-    return nodes_in(exec) == nodes_in(graph) ? UpdateOutcome::kUndefinedHere : UpdateOutcome::kTopologyChanged;
-  }
-  bool types_differ = false;
-  for (std::size_t i = 0; i < exec.nodes.size(); ++i) {
-    const NodeState &x = exec.nodes[i], &y = graph.nodes[i];
-    if (x.after != y.after || x.fan != y.fan) return UpdateOutcome::kUndefinedHere;
-    if (x.params.index() != y.params.index()) {
-      types_differ = true;
-    } else if (!same_shape(x, y.params, y.child.get())) {
-      return UpdateOutcome::kUndefinedHere;
-    }
-  }
-  return types_differ ? UpdateOutcome::kNodeTypeChanged : UpdateOutcome::kSuccess;
-}
 
 bool State::current(const GraphState& graph) const {
   return stale_buffers(graph).empty();
@@ -164,19 +164,25 @@ bool State::node_races(const GraphState& graph, const std::vector<ByteRange>& ra
     ordered[index] = 1;
     stack.insert(stack.end(), graph.nodes[index].after.begin(), graph.nodes[index].after.end());
   }
-  if (replaced >= 0) {  // descendants: nodes are in insertion order, which is topological
-    std::vector<char> below(graph.nodes.size(), 0);
-    below[static_cast<std::size_t>(replaced)] = 1;
-    for (std::size_t i = static_cast<std::size_t>(replaced) + 1; i < graph.nodes.size(); ++i) {
-      for (const std::uint32_t dependency : graph.nodes[i].after) below[i] |= below[dependency];
-      ordered[i] |= below[i];
-    }
-    ordered[static_cast<std::size_t>(replaced)] = 1;
-  }
+  if (replaced >= 0) mark_descendants(graph, static_cast<std::uint32_t>(replaced), ordered);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (ordered[i] == 0 && conflict(ranges, graph.nodes[i].ranges)) return true;
   }
   return false;
+}
+
+std::vector<ByteRange> State::ranges_of(const NodeParams& params, std::uint32_t fan) const {
+  if (const auto* child = std::get_if<ChildParams>(&params)) return graphs_.at(child->graph).ranges();
+  std::vector<ByteRange> ranges;
+  append_ranges(params, fan, ranges);
+  return ranges;
+}
+
+bool State::set_races(const SetNode& command) const {
+  const GraphState& graph = command.target == Target::kGraph ? graphs_.at(command.id) : execs_.at(command.id).graph;
+  const int index = graph.index_of(command.node);
+  const NodeState& node = graph.nodes[static_cast<std::size_t>(index)];
+  return node_races(graph, ranges_of(command.params, node.fan), node.after, index);
 }
 
 // The null stream waits for every blocking stream and every blocking stream for it (HIP: legacy default stream).
@@ -200,20 +206,45 @@ State::Clock State::launch_clock(Id stream) const {
 
 bool State::launch_races(Id exec_id, Id stream) const {
   if (pending_.empty()) return false;
-  const Clock clock = launch_clock(stream);
-  std::vector<ByteRange> ranges;
-  for (const NodeState& node : exec(exec_id)->graph.nodes) {
-    ranges.insert(ranges.end(), node.ranges.begin(), node.ranges.end());
-  }
+  if (capture_of(stream) != nullptr) return false;
+  if (exec(exec_id)->graph.has_events) return launch_with_events_races(exec(exec_id)->graph, stream);
+  return work_races(exec(exec_id)->graph.ranges(), stream);
+}
+
+bool State::work_races(const std::vector<ByteRange>& ranges, Id stream) const {
+  if (pending_.empty() || capture_of(stream) != nullptr) return false;
+  return unordered_conflict(ranges, launch_clock(stream));
+}
+
+bool State::exec_running(Id exec) const {
+  return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) { return pending.exec == exec; });
+}
+
+bool State::stream_busy(Id stream) const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [&](const Pending& pending) { return pending.stream == stream; });
+}
+
+bool State::buffer_in_use(Id buffer) const {
   return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) {
-    const auto known = clock.find(pending.stream);
-    const bool ordered = known != clock.end() && known->second >= pending.tick;
-    return !ordered && conflict(pending.ranges, ranges);
+    return std::any_of(pending.ranges.begin(), pending.ranges.end(),
+                       [&](const ByteRange& range) { return range.buffer == buffer; });
   });
+}
+
+void State::give_work(Id id, std::vector<ByteRange> ranges, std::optional<Id> exec) {
+  Clock clock = launch_clock(id);
+  const std::uint64_t tick = ++clock[id];
+  StreamState& stream = streams_[id];
+  stream.alive = stream.busy = true;
+  stream.clock = std::move(clock);
+  pending_.push_back({id, tick, std::move(ranges), exec});
 }
 
 void State::synchronize_all() {
   pending_.clear();
+  for (auto& [id, stream] : streams_) stream.busy = false;
+  for (auto& [id, event] : events_) event.busy = false;
 }
 
 void State::synchronize_clock(const Clock& clock) {
@@ -264,6 +295,7 @@ struct Checker {
     for (const ByteRange& range : ranges) {
       if (Reason reason = live_buffer(range.buffer)) return reason;
       const auto bytes = static_cast<std::int64_t>(state.buffer(range.buffer)->bytes);
+      if (range.hi == kToTheEnd) continue;
       if (range.lo < 0 || range.hi > bytes) {
         return no(
             fmt::format("bytes {} to {} of b{} are touched, which has {}", range.lo, range.hi, range.buffer, bytes));
@@ -295,6 +327,8 @@ struct Checker {
   Reason params(const KernelParams& p) const {
     if (p.kernel == nullptr || p.arguments.size() != p.kernel->fields.size())
       return no("a kernel takes one value a field");
+    if (p.shared_bytes > kMaxSharedBytes)
+      return no(fmt::format("a workgroup shares at most {} bytes", kMaxSharedBytes));
     if (p.grid == 0 || p.block == 0 || p.block > 1024) return no("grid is at least 1, block 1 to 1024");
     for (std::size_t i = 0; i < p.arguments.size(); ++i) {
       const FieldSpec& field = p.kernel->fields[i];
@@ -384,11 +418,17 @@ struct Checker {
     return {};
   }
   static Reason params(const EmptyParams&) { return {}; }
+  Reason params(const EventRecordParams& p) const { return live_event(p.event); }
+  Reason params(const EventWaitParams& p) const { return live_event(p.event); }
+  Reason params(const MemoryAllocParams&) const { return no("memory is allocated by a node that is added"); }
+  Reason params(const MemoryFreeParams& p) const { return live_buffer(p.buffer); }
   Reason params(const ChildParams& p) const {
     if (p.nest == 0) return no("a child is nested at least once");
     if (Reason reason = live_graph(p.graph)) return reason;
     const GraphState& child = *state.graph(p.graph);
     if (child.depth + p.nest > kMaxNest) return no(fmt::format("graphs nest at most {} deep", kMaxNest));
+    if (!child.objects.empty()) return no(fmt::format("g{} holds user objects", p.graph));
+    if (child.cyclic) return no(fmt::format("g{} has a circle of dependencies", p.graph));
     if (!state.current(child)) return no(fmt::format("g{} has buffers at old addresses: patch it first", p.graph));
     return {};
   }
@@ -429,15 +469,17 @@ struct Checker {
     if (Reason reason = in_bounds(ranges)) return reason;
     return not_self_conflicting(ranges);
   }
-  static Reason fan_allowed(const AddNode& c) {
-    if (c.fan == 1) return {};
-    if (c.fan == 0 || c.fan > kMaxFan) return no(fmt::format("fan is 1 to {}", kMaxFan));
-    const auto* copy = std::get_if<CopyParams>(&c.params);
-    const auto* memset = std::get_if<MemsetParams>(&c.params);
-    const auto* host = std::get_if<HostParams>(&c.params);
-    const auto* kernel = std::get_if<KernelParams>(&c.params);
+  static Reason fan_allowed(const NodeParams& params, std::uint32_t fan) {
+    if (fan == 1) return {};
+    if (fan == 0 || fan > kMaxFan) return no(fmt::format("fan is 1 to {}", kMaxFan));
+    const auto* copy = std::get_if<CopyParams>(&params);
+    const auto* memset = std::get_if<MemsetParams>(&params);
+    const auto* host = std::get_if<HostParams>(&params);
+    const auto* kernel = std::get_if<KernelParams>(&params);
     const bool strided = (copy != nullptr && !copy->linear) || (memset != nullptr && memset->height != 1);
-    const bool shared = (host != nullptr && host->memory) || std::holds_alternative<ChildParams>(c.params);
+    const bool shared = (host != nullptr && host->memory) || std::holds_alternative<ChildParams>(params) ||
+                        std::holds_alternative<EventRecordParams>(params) ||
+                        std::holds_alternative<EventWaitParams>(params) || is_memory_node(params);
     if (strided || shared || (kernel != nullptr && kernel->opaque)) return no("this node cannot be fanned out");
     return {};
   }
@@ -457,6 +499,11 @@ struct Checker {
   Reason operator()(const DeclareStream& c) const {
     if (c.stream == kNullStream) return no("s0 is the null stream and needs no declaration");
     if (State::find(state.streams_, c.stream) != nullptr) return no(fmt::format("s{} is declared already", c.stream));
+    if (!c.per_thread) return {};
+    if (c.non_blocking || c.priority != 0) return no("the per-thread stream is as HIP makes it");
+    for (const auto& [id, stream] : state.streams_) {
+      if (stream.per_thread) return no(fmt::format("s{} is the per-thread stream already", id));
+    }
     return {};
   }
   Reason operator()(const DeclareEvent& c) const {
@@ -466,16 +513,27 @@ struct Checker {
   Reason operator()(const AddNode& c) const {
     if (Reason reason = live_graph(c.graph)) return reason;
     const GraphState& graph = *state.graph(c.graph);
-    if (graph.find(c.node) != nullptr) return no(fmt::format("g{}.n{} exists already", c.graph, c.node));
+    if (graph.find(c.node) != nullptr || graph.removed.contains(c.node))
+      return no(fmt::format("g{}.n{} exists already", c.graph, c.node));
     const std::set<Id> distinct(c.after.begin(), c.after.end());
     if (distinct.size() != c.after.size()) return no("a dependency is named twice");
     for (const Id id : c.after) {
       if (graph.find(id) == nullptr) return no(fmt::format("g{}.n{} does not exist", c.graph, id));
     }
-    if (Reason reason = fan_allowed(c)) return reason;
-    if (Reason reason = node_params(c.params, c.fan)) return reason;
+    if (Reason reason = fan_allowed(c.params, c.fan)) return reason;
+    if (!has_form(c.params, c.form)) return no("this node has no such form");
+    if (const auto* memory = std::get_if<MemoryAllocParams>(&c.params)) {
+      if (Reason reason = (*this)(DeclareBuffer{memory->buffer, memory->bytes})) return reason;
+    } else if (Reason reason = node_params(c.params, c.fan)) {
+      return reason;
+    }
     if (Reason reason = instances_allowed(graph, c)) return reason;
+    if (Reason reason = event_conflict(graph, c.params, child_named(c.params), -1)) return reason;
     return fits_addresses(graph, c.params, -1);
+  }
+  const GraphState* child_named(const NodeParams& params) const {
+    const auto* child = std::get_if<ChildParams>(&params);
+    return child == nullptr ? nullptr : state.graph(child->graph);
   }
   // A few graphs that hold each other twice would be billions of nodes.
   Reason instances_allowed(const GraphState& graph, const AddNode& c) const {
@@ -489,16 +547,34 @@ struct Checker {
     if (state.exec(c.exec) != nullptr) return no(fmt::format("e{} was instantiated already", c.exec));
     if (!state.current(*state.graph(c.graph)))
       return no(fmt::format("g{} has buffers at old addresses: patch it first", c.graph));
-    return {};
+    return flaw_of_instantiation(c);
   }
   Reason operator()(const Launch& c) const {
     if (Reason reason = live_exec(c.exec)) return reason;
     if (Reason reason = live_stream(c.stream)) return reason;
     const std::vector<Id> stale = state.stale_buffers(state.exec(c.exec)->graph);
-    if (stale.empty()) return {};
+    if (stale.empty()) return captured_launch(c);
     if (!state.buffer(stale.front())->alive)
       return no(fmt::format("e{} uses b{}, which was freed", c.exec, stale.front()));
     return no(fmt::format("e{} has b{} at an old address: patch it first", c.exec, stale.front()));
+  }
+  // Launched into a capture it becomes a child node.
+  Reason captured_launch(const Launch& c) const {
+    const CaptureState* capture = state.capture_of(c.stream);
+    if (capture == nullptr) return {};
+    const GraphState& inner = state.exec(c.exec)->graph;
+    const auto disabled = [](const NodeState& node) { return !node.enabled; };
+    if (std::any_of(inner.nodes.begin(), inner.nodes.end(), disabled)) {
+      return no("what a capture makes of a disabled node is not documented");
+    }
+    if (inner.depth + 1 > kMaxNest) return no(fmt::format("graphs nest at most {} deep", kMaxNest));
+    if (capture->graph.instances + inner.instances >= kMaxInstances) return no("a graph of so many nodes is too large");
+    for (const auto& [buffer, version] : inner.addresses) {
+      const auto known = capture->graph.addresses.find(buffer);
+      if (known != capture->graph.addresses.end() && known->second != state.buffer(buffer)->version)
+        return no(fmt::format("b{} moved since the graph was recorded: patch it first", buffer));
+    }
+    return {};
   }
   Reason operator()(const MoveBuffers& c) const {
     std::set<Id> moving, taken;
@@ -522,11 +598,18 @@ struct Checker {
   Reason operator()(const Patch& c) const {
     if (c.target == Target::kGraph) {
       if (Reason reason = live_graph(c.id)) return reason;
+      if (Reason reason = no_objects(*state.graph(c.id))) return reason;
       return no_dead_buffer(state.graph(c.id)->addresses);
     }
     if (Reason reason = live_exec(c.id)) return reason;
+    if (Reason reason = no_objects(state.exec(c.id)->graph)) return reason;
     if (Reason reason = no_dead_buffer(state.exec(c.id)->graph.addresses)) return reason;
     return origin_alive(c.id);
+  }
+  // A strategy that records again would leave the references behind.
+  static Reason no_objects(const GraphState& graph) {
+    if (graph.objects.empty()) return {};
+    return no("it holds user objects");
   }
   Reason no_dead_buffer(const std::map<Id, std::uint32_t>& addresses) const {
     for (const auto& [id, version] : addresses) {
@@ -546,11 +629,16 @@ struct Checker {
       if (Reason reason = origin_alive(c.id)) return reason;
     }
     const GraphState& graph = on_graph ? *state.graph(c.id) : state.exec(c.id)->graph;
+    if (Reason reason = no_objects(graph)) return reason;
     const int index = graph.index_of(c.node);
     if (index < 0) return no(fmt::format("n{} does not exist there", c.node));
+    if (!on_graph && state.exec(c.id)->gone.contains(c.node)) return no(fmt::format("n{} was removed", c.node));
     const NodeState& node = graph.nodes[static_cast<std::size_t>(index)];
     if (Reason reason = no_dead_buffer(graph.addresses)) return reason;
     if (Reason reason = node_params(c.params, node.fan)) return reason;
+    if (Reason reason = fan_allowed(c.params, node.fan)) return reason;
+    const bool settable = c.form != NodeForm::kDriver || !on_graph || std::holds_alternative<CopyParams>(c.params);
+    if (!settable || !has_form(c.params, c.form)) return no("this node has no such form");
     const auto* child = std::get_if<ChildParams>(&c.params);
     if (on_graph && child != nullptr) return no("HIP has no setter for the child of a graph's own node");
     if (on_graph && !same_kind(node.params, c.params)) return no("a setter keeps the node's type");
@@ -558,6 +646,7 @@ struct Checker {
       return no("an exec setter keeps the node's type, kernel, direction, shape and topology");
     }
     if (std::holds_alternative<EmptyParams>(c.params)) return no("an empty node has no parameters");
+    if (Reason reason = event_conflict(graph, c.params, child_named(c.params), index)) return reason;
     return fits_addresses(graph, c.params, index);
   }
   Reason operator()(const Update& c) const {
@@ -566,12 +655,18 @@ struct Checker {
     if (Reason reason = origin_alive(c.exec)) return reason;
     if (!state.current(*state.graph(c.graph)))
       return no(fmt::format("g{} has buffers at old addresses: patch it first", c.graph));
+    if (Reason reason = no_objects(state.exec(c.exec)->graph)) return reason;
+    if (Reason reason = no_objects(*state.graph(c.graph))) return reason;
+    if (state.graph(c.graph)->cyclic) return no(fmt::format("g{} has a circle of dependencies", c.graph));
     if (update_outcome(state.exec(c.exec)->graph, *state.graph(c.graph)) == UpdateOutcome::kUndefinedHere) {
       return no("what an update does with these two graphs is not documented");
     }
     return {};
   }
   Reason operator()(const Synchronize& c) const {
+    if (c.thread > kMaxThread) return no(fmt::format("threads are numbered to {}", kMaxThread));
+    if (c.thread != 0 && c.target == Target::kStream && state.per_thread(c.id))
+      return no("the per-thread stream is that of the first thread");
     if (c.target == Target::kStream) return live_stream(c.id);
     if (c.target == Target::kEvent) return live_event(c.id);
     return {};
@@ -585,8 +680,17 @@ struct Checker {
     return live_stream(c.stream);
   }
   Reason operator()(const Read& c) const { return live_buffer(c.buffer); }
-  Reason operator()(const Write& c) const { return live_buffer(c.buffer); }
+  Reason operator()(const Write& c) const {
+    if (Reason reason = live_buffer(c.buffer)) return reason;
+    const std::uint64_t bytes = state.buffer(c.buffer)->bytes;
+    if (c.offset <= bytes && c.data.size() <= bytes - c.offset) return {};
+    return no(fmt::format("b{} has {} bytes", c.buffer, bytes));
+  }
   Reason operator()(const Free& c) const { return live_buffer(c.buffer); }
+  Reason operator()(const FreeAsync& c) const {
+    if (Reason reason = live_buffer(c.buffer)) return reason;
+    return live_stream(c.stream);
+  }
   Reason operator()(const Destroy& c) const {
     switch (c.target) {
       case Target::kGraph:
@@ -594,9 +698,14 @@ struct Checker {
       case Target::kExec:
         return live_exec(c.id);
       case Target::kEvent:
+        if (state.event_in_use(c.id)) return no(fmt::format("a graph has a node of v{}", c.id));
         return live_event(c.id);
       case Target::kStream:
         if (c.id == kNullStream) return no("the null stream cannot be destroyed");
+        if (state.per_thread(c.id)) return no("the per-thread stream cannot be destroyed");
+        if (const CaptureState* capture = state.capture_of(c.id); capture != nullptr && capture->into) {
+          return no("what a graph holds of a capture that went with its stream is not documented");
+        }
         return live_stream(c.id);
       case Target::kDevice:
         break;
@@ -607,16 +716,59 @@ struct Checker {
     if (c.nth == 0 || !c.function.starts_with("hip")) return no("fail takes a count from 1 and a HIP function");
     return {};
   }
+  Reason operator()(const BadCall& c) const {
+    if (find_error_case(c.function, c.error_case) == nullptr) return no("there is no such case");
+    if (!state.captures().empty()) return no("bad calls make objects of their own, which open captures forbid");
+    return {};
+  }
+  static bool streams_take(const NodeParams& params) {
+    return std::holds_alternative<KernelParams>(params) || std::holds_alternative<CopyParams>(params) ||
+           std::holds_alternative<MemsetParams>(params) || std::holds_alternative<HostParams>(params);
+  }
+  // CUDA's "API synchronization behavior": pageable memory may be staged when the call is made, before earlier work of
+  // the stream has written it.
+  Reason pageable_source(const Enqueue& c) const {
+    const auto* copy = std::get_if<CopyParams>(&c.params);
+    if (copy == nullptr || state.buffer(copy->src.ref.buffer)->memory != MemoryKind::kPageable) return {};
+    if (!state.buffer_in_use(copy->src.ref.buffer)) return {};
+    return no("a copy from pageable memory may read it at once: synchronise first");
+  }
+  Reason operator()(const Enqueue& c) const {
+    if (Reason reason = live_stream(c.stream)) return reason;
+    if (c.thread != 0 && state.per_thread(c.stream)) return no("the per-thread stream is that of the first thread");
+    if (c.thread > kMaxThread) return no(fmt::format("threads are numbered to {}", kMaxThread));
+    if (!streams_take(c.params)) {
+      return no("streams are given kernels, copies, memsets and host functions");
+    }
+    if (Reason reason = node_params(c.params, 1)) return reason;
+    const CaptureState* capture = state.capture_of(c.stream);
+    if (capture == nullptr) return pageable_source(c);
+    if (capture->graph.instances >= kMaxInstances) return no("a graph of so many nodes is too large");
+    return fits_addresses(capture->graph, c.params, -1);
+  }
+  // Those of verify/program/state_graphs.h and state_capture.h.
+  template <class Other>
+  Reason operator()(const Other& c) const {
+    if constexpr (requires { check_graph_command(state, c); }) {
+      return check_graph_command(state, c);
+    } else {
+      return check_capture_command(state, c);
+    }
+  }
+  Reason operator()(const SystemAction& c) const { return state.systems_.check(c); }
 };
 
 std::optional<std::string> State::check(const Command& command) const {
-  return std::visit(Checker{*this}, command);
+  if (Reason reason = std::visit(Checker{*this}, command)) return reason;
+  if (Reason reason = check_memory_nodes(*this, graph_memory_, command)) return reason;
+  return check_during_capture(*this, command);
 }
 
 // ---- effects
 
 struct Applier {
   State& state;
+  bool captured = false;  // something captured before the command
 
   void note_addresses(GraphState& graph, const NodeState& node) const {
     const auto note = [&](Id buffer) { graph.addresses[buffer] = state.buffers_.at(buffer).version; };
@@ -644,24 +796,30 @@ struct Applier {
   void fill(NodeState& node, const NodeParams& params) const {
     node.params = params;
     node.child = child_of(params);
-    node.ranges.clear();
-    append_ranges(params, node.fan, node.ranges);
-    if (node.child) {
-      for (const NodeState& inner : node.child->nodes) {
-        node.ranges.insert(node.ranges.end(), inner.ranges.begin(), inner.ranges.end());
-      }
-    }
+    node.ranges = state.ranges_of(params, node.fan);
   }
 
   void operator()(const DeclareBuffer& c) const { state.buffers_[c.buffer] = {c.bytes, c.bytes, c.memory, 0, true}; }
   void operator()(const DeclareGraph& c) const { state.graphs_[c.graph].alive = true; }
-  void operator()(const DeclareStream& c) const { state.streams_[c.stream] = {true, c.non_blocking, {}}; }
-  void operator()(const DeclareEvent& c) const { state.events_[c.event] = {true, {}}; }
+  void operator()(const DeclareStream& c) const {
+    State::StreamState stream;
+    stream.alive = true;
+    stream.non_blocking = c.non_blocking;
+    stream.per_thread = c.per_thread;
+    state.streams_[c.stream] = std::move(stream);
+  }
+  void operator()(const DeclareEvent& c) const {
+    State::EventState event;
+    event.alive = true;
+    event.timing = c.timing;
+    state.events_[c.event] = std::move(event);
+  }
   void operator()(const AddNode& c) const {
     GraphState& graph = state.graphs_.at(c.graph);
     NodeState node;
     node.id = c.node;
     node.fan = c.fan;
+    node.form = c.form;
     for (const Id id : c.after) node.after.push_back(static_cast<std::uint32_t>(graph.index_of(id)));
     fill(node, c.params);
     note_addresses(graph, node);
@@ -671,20 +829,66 @@ struct Applier {
       graph.depth = std::max(graph.depth, node.child->depth + nest);
       graph.instances += node.child->instances + nest - 1;
     }
+    if (is_memory_node(c.params)) note_memory_node(c);
+    graph.has_events = graph.has_events || std::holds_alternative<EventRecordParams>(c.params) ||
+                       std::holds_alternative<EventWaitParams>(c.params) || (node.child && node.child->has_events);
     graph.nodes.push_back(std::move(node));
   }
-  void operator()(const Instantiate& c) const { state.execs_[c.exec] = {true, c.graph, state.graphs_.at(c.graph)}; }
-  void operator()(const Launch& c) const {
-    State::Clock clock = state.launch_clock(c.stream);
-    const std::uint64_t tick = ++clock[c.stream];
-    State::StreamState& stream = state.streams_[c.stream];
-    stream.alive = true;
-    stream.clock = std::move(clock);
-    State::Pending pending{c.stream, tick, {}};
-    for (const NodeState& node : state.execs_.at(c.exec).graph.nodes) {
-      pending.ranges.insert(pending.ranges.end(), node.ranges.begin(), node.ranges.end());
+  void note_memory_node(const AddNode& c) const {
+    GraphState& graph = state.graphs_.at(c.graph);
+    graph.has_memory = state.graph_memory_ = true;
+    if (const auto* memory = std::get_if<MemoryAllocParams>(&c.params)) {
+      BufferState& buffer = state.buffers_[memory->buffer];
+      buffer = {memory->bytes, memory->bytes, MemoryKind::kDevice, 0, true};
+      buffer.graph = c.graph;
+      graph.addresses[memory->buffer] = 0;
+    } else {
+      state.buffers_.at(std::get<MemoryFreeParams>(c.params).buffer).has_free_node = true;
     }
-    state.pending_.push_back(std::move(pending));
+  }
+  void operator()(const Instantiate& c) const {
+    const GraphState& graph = state.graphs_.at(c.graph);
+    state.execs_[c.exec] = {!graph.cyclic, c.graph, graph, c.flags, {}};  // a circle is refused
+  }
+  void operator()(const Launch& c) const {
+    const ExecState& exec = state.execs_.at(c.exec);
+    if (CaptureState* capture = push_captured_node(state.captures_, c.stream)) {
+      NodeState& node = capture->graph.nodes.back();
+      node.params = ChildParams{exec.origin, 1};
+      node.child = std::make_shared<const GraphState>(exec.graph);
+      node.ranges = exec.graph.ranges();
+      note_addresses(capture->graph, node);
+      capture->graph.depth = std::max(capture->graph.depth, exec.graph.depth + 1);
+      capture->graph.instances += 1 + exec.graph.instances;
+      capture->graph.has_events = capture->graph.has_events || exec.graph.has_events;
+      return;
+    }
+    if (exec.graph.has_memory) {
+      if (state.unfreed_memory(exec.graph) && (exec.flags & kAutoFreeOnLaunch) == 0) return;  // it is refused
+      allocate(exec);
+    }
+    if (exec.graph.has_events) return state.launch_with_events(c.exec, c.stream);
+    state.give_work(c.stream, exec.graph.ranges(), c.exec);
+  }
+  void allocate(const ExecState& exec) const {
+    for (const NodeState& node : exec.graph.nodes) {
+      const auto* memory = std::get_if<MemoryAllocParams>(&node.params);
+      if (memory == nullptr) continue;
+      BufferState& buffer = state.buffers_.at(memory->buffer);
+      buffer.unfreed = !frees(exec.graph, memory->buffer);
+      buffer.freed_by_program = false;
+    }
+  }
+  void operator()(const Enqueue& c) const {
+    if (CaptureState* capture = push_captured_node(state.captures_, c.stream)) {
+      fill(capture->graph.nodes.back(), c.params);
+      note_addresses(capture->graph, capture->graph.nodes.back());
+      ++capture->graph.instances;
+      return;
+    }
+    std::vector<ByteRange> ranges;
+    append_ranges(c.params, 1, ranges);
+    state.give_work(c.stream, std::move(ranges), {});
   }
   void operator()(const MoveBuffers& c) const {
     state.synchronize_all();
@@ -702,11 +906,13 @@ struct Applier {
   void operator()(const Patch& c) const {
     GraphState& graph = c.target == Target::kGraph ? state.graphs_.at(c.id) : state.execs_.at(c.id).graph;
     for (auto& [buffer, version] : graph.addresses) version = state.buffers_.at(buffer).version;
+    graph.edited = true;
   }
   void operator()(const SetNode& c) const {
     GraphState& graph = c.target == Target::kGraph ? state.graphs_.at(c.id) : state.execs_.at(c.id).graph;
     fill(graph.nodes[static_cast<std::size_t>(graph.index_of(c.node))], c.params);
     renew_addresses(graph);
+    graph.edited = true;
   }
   void operator()(const Update& c) const {
     ExecState& exec = state.execs_.at(c.exec);
@@ -721,16 +927,30 @@ struct Applier {
   }
   void operator()(const Synchronize& c) const {
     if (c.target == Target::kDevice) return state.synchronize_all();
-    if (c.target == Target::kEvent) return state.synchronize_clock(state.events_.at(c.id).clock);
+    if (c.target == Target::kEvent) {
+      State::EventState& event = state.events_.at(c.id);
+      event.busy = false;
+      return state.synchronize_clock(event.clock);
+    }
     // Only what the stream itself was given: whether the null stream's end is that of every blocking stream is not
     // said.
-    const State::StreamState* stream = State::find(state.streams_, c.id);
-    if (stream != nullptr) state.synchronize_clock(stream->clock);
+    const auto stream = state.streams_.find(c.id);
+    if (stream == state.streams_.end()) return;
+    stream->second.busy = false;
+    state.synchronize_clock(stream->second.clock);
   }
-  void operator()(const RecordEvent& c) const { state.events_.at(c.event).clock = state.launch_clock(c.stream); }
+  void operator()(const RecordEvent& c) const {
+    State::EventState& event = state.events_.at(c.event);
+    event.clock = state.launch_clock(c.stream);
+    event.recorded = event.busy = true;
+    event.capture = 0;
+    event.captured.clear();
+    State::StreamState& stream = state.streams_[c.stream];
+    stream.alive = stream.busy = true;
+  }
   void operator()(const WaitEvent& c) const {
     State::StreamState& stream = state.streams_[c.stream];
-    stream.alive = true;
+    stream.alive = stream.busy = true;
     for (const auto& [id, tick] : state.events_.at(c.event).clock) {
       std::uint64_t& known = stream.clock[id];
       known = std::max(known, tick);
@@ -740,10 +960,20 @@ struct Applier {
   void operator()(const Write&) const { state.synchronize_all(); }
   void operator()(const Free& c) const {
     state.synchronize_all();
-    state.buffers_.at(c.buffer).alive = false;
+    BufferState& buffer = state.buffers_.at(c.buffer);
+    buffer.unfreed = false;
+    buffer.freed_by_program = true;
+    if (!buffer.graph) buffer.alive = false;
+  }
+  void operator()(const FreeAsync& c) const {
+    state.give_work(c.stream, {{c.buffer, 0, kToTheEnd, true}}, {});
+    BufferState& buffer = state.buffers_.at(c.buffer);
+    buffer.unfreed = false;
+    buffer.freed_by_program = true;
   }
   void operator()(const Destroy& c) const {
-    state.synchronize_all();
+    // The executor waits for the device first, where nothing captures.
+    if (!captured) state.synchronize_all();
     switch (c.target) {
       case Target::kGraph:
         state.graphs_.at(c.id).alive = false;
@@ -761,15 +991,62 @@ struct Applier {
         break;
     }
   }
-  void operator()(const Fail&) const {}
+  void operator()(const BadCall&) const {}
+  void operator()(const RemoveNode& c) const {
+    remove_node(state.graphs_, state.execs_, c);
+    renew_addresses(state.graphs_.at(c.graph));
+  }
+  void operator()(const DeclareUserObject& c) const { apply_object_command(state.graphs_, state.objects_, c); }
+  void operator()(const RetainUserObject& c) const { apply_object_command(state.graphs_, state.objects_, c); }
+  void operator()(const ReleaseUserObject& c) const { apply_object_command(state.graphs_, state.objects_, c); }
+  template <class Other>
+  void operator()(const Other& c) const {  // what is done about captures is done by then
+    if constexpr (requires { apply_graph_command(state.graphs_, state.execs_, c); }) {
+      apply_graph_command(state.graphs_, state.execs_, c);
+    }
+  }
+  void operator()(const SystemAction& c) const { state.systems_.apply(c); }
 };
 
 void State::apply(const Command& command) {
   assert(!check(command));
-  std::visit(Applier{*this}, command);
+  const CaptureAnswer answer = this->answer(command);
+  const bool captured = !captures_.empty();
+  invalidate_captures(captures_, answer);
+  if (!apply_capture(*this, command, answer.status)) std::visit(Applier{*this, captured}, command);
+}
+
+bool State::may_be_refused(const Command& command) const {
+  if (const auto* instantiate = std::get_if<Instantiate>(&command)) {
+    const GraphState* graph = this->graph(instantiate->graph);
+    if (graph != nullptr && graph->cyclic) return true;
+  }
+  if (const auto* launch = std::get_if<Launch>(&command); launch != nullptr && graph_memory_) {
+    const ExecState* exec = this->exec(launch->exec);
+    if (exec != nullptr && unfreed_memory(exec->graph)) return true;
+  }
+  return std::holds_alternative<Update>(command) || std::holds_alternative<FindInClone>(command) ||
+         answer(command).status != 0;
+}
+
+std::vector<bool> refusable_steps(const Program& program) {
+  State state;
+  std::vector<bool> steps;
+  for (const Step& step : program.steps) {
+    bool refusable = false;  // the second time, say: memory that the first launch allocated is still there
+    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) {
+      refusable = refusable || state.may_be_refused(step.command);
+      state.apply(step.command);
+    }
+    steps.push_back(refusable);
+  }
+  return steps;
 }
 
 std::uint32_t repeats_that_matter(const Step& step) {
+  // Of systems some may be done a bounded number of times.
+  if (std::holds_alternative<SystemAction>(step.command))
+    return std::min<std::uint32_t>(step.repeat, kMaxStreamWorks + 1);
   return std::holds_alternative<MoveBuffers>(step.command) ? step.repeat : std::min<std::uint32_t>(step.repeat, 2);
 }
 
@@ -810,6 +1087,14 @@ std::optional<std::string> host_race(const Program& program) {
   State state;
   bool host_launched = false;
   for (const Step& step : program.steps) {
+    if (const auto* work = std::get_if<Enqueue>(&step.command)) {
+      const auto* host = std::get_if<HostParams>(&work->params);
+      host_launched = host_launched || (host != nullptr && host->memory);
+      std::vector<ByteRange> ranges;
+      append_ranges(work->params, 1, ranges);
+      if (host_launched && state.work_races(ranges, work->stream))
+        return fmt::format("a host function races with work of s{}", work->stream);
+    }
     if (const auto* launch = std::get_if<Launch>(&step.command)) {
       const GraphState& graph = state.exec(launch->exec)->graph;
       const bool host = has_host_memory(graph);

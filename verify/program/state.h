@@ -14,9 +14,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "verify/program/capture_state.h"
 #include "verify/program/program.h"
 
 namespace verify {
@@ -28,6 +30,9 @@ struct ByteRange {
   std::int64_t hi = 0;
   bool write = false;
 };
+
+// One past the last byte of a buffer, whatever it has.
+inline constexpr std::int64_t kToTheEnd = std::int64_t{1} << 62;
 
 // Every reference to a buffer that a node's parameters hold, relocations first, frozen scalars not included.
 void for_each_ref(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
@@ -45,17 +50,27 @@ struct BufferState {
   MemoryKind memory = MemoryKind::kDevice;
   std::uint32_t version = 0;  // of its place; 0 before the first move
   bool alive = false;
+  // Of memory that a graph allocates.
+  std::optional<Id> graph = {};
+  bool unfreed = false;  // a launch allocated it, and nothing has freed it since
+  bool has_free_node = false;
+  bool freed_by_program = false;  // since its last launch
 };
 
 struct GraphState;
 
+// Whether HIP has a function of that form for such a node.
+[[nodiscard]] bool has_form(const NodeParams& params, NodeForm form);
+
 struct NodeState {
   Id id = 0;
   NodeParams params;
-  std::vector<std::uint32_t> after;  // indices of earlier nodes of the same graph
+  std::vector<std::uint32_t> after;  // indices of nodes of the same graph, mostly of earlier ones
   std::uint32_t fan = 1;
   std::shared_ptr<const GraphState> child;  // as it was when the child node was added or set
   std::vector<ByteRange> ranges;            // of all instances, children included
+  bool enabled = true;                      // of an executable graph's
+  NodeForm form = NodeForm::kTyped;         // that it was added through
 };
 
 struct GraphState {
@@ -64,19 +79,49 @@ struct GraphState {
   std::map<Id, std::uint32_t> addresses;  // buffer -> version at which this graph has it
   std::uint32_t depth = 1;                // graphs within graphs, this one counted
   std::uint64_t instances = 0;            // nodes, fans and children counted
+  bool has_events = false;                // event nodes, at any depth
+  bool has_memory = false;                // memory allocation or free nodes
+  std::set<Id> removed;                   // nodes that it had; their names are not used again
+  bool cloned = false;                    // by hipGraphClone
+  bool cyclic = false;                    // it cannot be instantiated
+  std::map<Id, std::uint32_t> objects;    // user objects, and how many references to each it holds
+  bool edited = false;                    // its own nodes were set or patched: a strategy may have recorded it again
 
   [[nodiscard]] const NodeState* find(Id node) const;
-  [[nodiscard]] int index_of(Id node) const;  // -1 when there is none
+  [[nodiscard]] int index_of(Id node) const;            // -1 when there is none
+  [[nodiscard]] std::vector<ByteRange> ranges() const;  // of all its nodes
 };
 
 struct ExecState {
   bool alive = false;
   Id origin = 0;  // the graph whose node handles name its nodes
   GraphState graph;
+  std::uint32_t flags = 0;
+  std::set<Id> gone;  // its nodes whose handles are not valid any more: they were removed from the origin
 };
 
-// What hipGraphExecUpdate does with a pair of graphs.
-enum class UpdateOutcome : std::uint8_t { kSuccess, kTopologyChanged, kNodeTypeChanged, kUndefinedHere };
+// What hipGraphExecUpdate does with a pair of graphs. kUndefinedHere: no documentation says it, or several nodes differ
+// in different ways and none says which one is found first.
+enum class UpdateOutcome : std::uint8_t {
+  kSuccess,
+  kTopologyChanged,
+  kNodeTypeChanged,
+  kUndefinedHere,
+  kParametersChanged
+};
+// A capture that has begun and not ended.
+struct CaptureState {
+  std::uint64_t serial = 0;  // from 1
+  Id origin = 0;
+  CaptureMode mode = CaptureMode::kGlobal;
+  Id thread = 0;  // that began it
+  std::optional<Id> into;
+  bool valid = true;
+  GraphState graph;                                 // what it is going to be; with `into`, what was there before too
+  std::map<Id, std::vector<std::uint32_t>> behind;  // stream -> nodes that its next one comes behind, by index
+  std::vector<std::uint32_t> taken_out;             // that capture_after replaced: they need not be joined
+};
+
 [[nodiscard]] UpdateOutcome update_outcome(const GraphState& exec, const GraphState& graph);
 
 class State {
@@ -84,12 +129,34 @@ class State {
   // Why `command` may not stand here, or nothing.
   [[nodiscard]] std::optional<std::string> check(const Command& command) const;
   void apply(const Command& command);
+  // The runtime may refuse `command` here, and whether it does is an observation.
+  [[nodiscard]] bool may_be_refused(const Command& command) const;
 
+  // What a node with these parameters touches: a child what its graph does.
+  [[nodiscard]] std::vector<ByteRange> ranges_of(const NodeParams& params, std::uint32_t fan) const;
   // Conservative: may adding (or, with `replaced`, setting) this node race with an unordered node of the same graph?
   [[nodiscard]] bool node_races(const GraphState& graph, const std::vector<ByteRange>& ranges,
                                 const std::vector<std::uint32_t>& after, int replaced = -1) const;
-  // Conservative: may launching `exec` on `stream` race with a launch that nothing orders before it?
+  // The same of the node that a valid command sets.
+  [[nodiscard]] bool set_races(const SetNode& command) const;
+  // Conservative: may launching `exec` on `stream` race with work that nothing orders before it?
   [[nodiscard]] bool launch_races(Id exec, Id stream) const;
+  [[nodiscard]] bool work_races(const std::vector<ByteRange>& ranges, Id stream) const;
+
+  // Stream capture: what HIP answers to `command` by the rules of capture_state.h, and what it makes invalid.
+  [[nodiscard]] CaptureAnswer answer(const Command& command) const;
+  // What `command` answers besides (StepStatus::seen), where that is determined.
+  [[nodiscard]] std::string seen(const Command& command) const;
+  [[nodiscard]] const std::vector<CaptureState>& captures() const { return captures_; }
+  [[nodiscard]] const CaptureState* capture_of(Id stream) const;  // null: it takes part in none
+  [[nodiscard]] std::uint64_t captures_failed() const { return captures_failed_; }
+  [[nodiscard]] std::uint64_t captures_begun() const { return captures_made_; }
+  [[nodiscard]] bool chose_mode(Id thread) const { return modes_.contains(thread); }
+  // An event that stands for nodes of a capture, open or over.
+  [[nodiscard]] bool event_captured(Id event) const;
+  // Captured, and on that stream.
+  [[nodiscard]] bool event_captured_on(Id event, Id stream) const;
+  [[nodiscard]] bool per_thread(Id stream) const;
 
   [[nodiscard]] const BufferState* buffer(Id id) const { return find(buffers_, id); }
   [[nodiscard]] const GraphState* graph(Id id) const { return find(graphs_, id); }
@@ -97,11 +164,18 @@ class State {
   [[nodiscard]] const std::map<Id, BufferState>& buffers() const { return buffers_; }
   [[nodiscard]] const std::map<Id, GraphState>& graphs() const { return graphs_; }
   [[nodiscard]] const std::map<Id, ExecState>& execs() const { return execs_; }
+  [[nodiscard]] const std::map<Id, std::uint32_t>& user_objects() const { return objects_; }
   [[nodiscard]] std::vector<Id> live_streams() const;
   [[nodiscard]] std::vector<Id> live_events() const;
 
   // Nothing that was launched may still be running.
   [[nodiscard]] bool idle() const { return pending_.empty(); }
+  // A launch of `exec`, a launch on `stream`, a launch that touches `buffer` may still be running.
+  [[nodiscard]] bool exec_running(Id exec) const;
+  [[nodiscard]] bool stream_busy(Id stream) const;
+  [[nodiscard]] bool buffer_in_use(Id buffer) const;
+  // Memory that a launch of an executable graph that holds `graph` allocated is still there (state_memory.cpp).
+  [[nodiscard]] bool unfreed_memory(const GraphState& graph) const;
   // Every buffer of `graph` lives, and the graph has it where it is now.
   [[nodiscard]] bool current(const GraphState& graph) const;
   // A buffer that `graph` has somewhere else than where it is now.
@@ -110,6 +184,9 @@ class State {
  private:
   friend struct Checker;
   friend struct Applier;
+  friend struct CaptureRules;
+  friend struct CaptureChecker;
+  friend struct CaptureApplier;
 
   // Happens-before among launches: clock[s] = how many launches of stream s are known to be done or ordered before.
   using Clock = std::map<Id, std::uint64_t>;
@@ -117,15 +194,24 @@ class State {
     bool alive = false;
     bool non_blocking = false;
     Clock clock;
+    bool per_thread = false;
+    bool busy = false;  // was given something that nobody has waited for
   };
   struct EventState {
     bool alive = false;
     Clock clock;
+    bool timing = false;
+    bool recorded = false;      // outside of captures, once
+    bool busy = false;          // and nobody has waited since
+    std::uint64_t capture = 0;  // serial of the one that it was last recorded in; 0: it was not
+    std::vector<std::uint32_t> captured;
+    Id captured_on = 0;  // the stream
   };
   struct Pending {
     Id stream = 0;
     std::uint64_t tick = 0;
     std::vector<ByteRange> ranges;
+    std::optional<Id> exec;  // none: eager work
   };
 
   template <class T>
@@ -134,7 +220,14 @@ class State {
     return found == map.end() ? nullptr : &found->second;
   }
   [[nodiscard]] Clock launch_clock(Id stream) const;
+  // Event nodes (state_events.cpp).
+  [[nodiscard]] Clock clock_behind(const Clock& clock, const std::vector<Id>& events) const;
+  [[nodiscard]] bool unordered_conflict(const std::vector<ByteRange>& ranges, const Clock& clock) const;
+  [[nodiscard]] bool launch_with_events_races(const GraphState& graph, Id stream) const;
+  void launch_with_events(Id exec, Id stream);
+  [[nodiscard]] bool event_in_use(Id event) const;
   [[nodiscard]] bool stream_alive(Id id) const;
+  void give_work(Id stream, std::vector<ByteRange> ranges, std::optional<Id> exec);
   void synchronize_all();
   void synchronize_clock(const Clock& clock);
 
@@ -143,12 +236,21 @@ class State {
   std::map<Id, ExecState> execs_;
   std::map<Id, StreamState> streams_;
   std::map<Id, EventState> events_;
+  std::map<Id, std::uint32_t> objects_;  // user objects, and how many references to each the program holds
   std::vector<Pending> pending_;
+  std::vector<CaptureState> captures_;
+  std::uint64_t captures_made_ = 0, captures_failed_ = 0;
+  bool graph_memory_ = false;        // some graph has memory nodes
+  std::map<Id, CaptureMode> modes_;  // of threads
+  SystemsState systems_;
 };
 
 // Why some node's host function may race with another node or launch, conservatively, or nothing. A model knows what
 // every other node touches to the byte, but not what a host function does.
 [[nodiscard]] std::optional<std::string> host_race(const Program& program);
+
+// For each step of a valid program whether State::may_be_refused() where it stands.
+[[nodiscard]] std::vector<bool> refusable_steps(const Program& program);
 
 // How often a repeated command has to be looked at: it means the same each time, except a move, whose places go round.
 [[nodiscard]] std::uint32_t repeats_that_matter(const Step& step);

@@ -2,6 +2,7 @@
 #include "verify/program/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 
@@ -33,10 +34,19 @@ std::string_view memory_name(MemoryKind kind) {
       return "pinned";
     case MemoryKind::kPageable:
       return "pageable";
+    case MemoryKind::kManaged:
+      return "managed";
+    case MemoryKind::kRegistered:
+      return "registered";
     case MemoryKind::kDevice:
       break;
   }
   return "device";
+}
+
+std::string_view mode_name(CaptureMode mode) {
+  static constexpr std::string_view kNames[] = {"global", "thread", "relaxed"};
+  return kNames[static_cast<std::size_t>(mode)];
 }
 
 char target_letter(Target target) {
@@ -84,6 +94,7 @@ struct ParamsPrinter {
     if (p.block != 64) fmt::format_to(out, " block={}", p.block);
     if (p.style == ArgumentStyle::kExtra) fmt::format_to(out, " style=extra");
     if (p.opaque) fmt::format_to(out, " opaque");
+    if (p.shared_bytes != 0) fmt::format_to(out, " shared={}", p.shared_bytes);
   }
   void operator()(const CopyParams& p) const {
     fmt::format_to(out, " dst={} src={}", print_ref(p.dst.ref), print_ref(p.src.ref));
@@ -111,6 +122,10 @@ struct ParamsPrinter {
     fmt::format_to(out, " g{}", p.graph);
     if (p.nest != 1) fmt::format_to(out, " nest={}", p.nest);
   }
+  void operator()(const EventRecordParams& p) const { fmt::format_to(out, " v{}", p.event); }
+  void operator()(const EventWaitParams& p) const { fmt::format_to(out, " v{}", p.event); }
+  void operator()(const MemoryAllocParams& p) const { fmt::format_to(out, " b{} {}", p.buffer, p.bytes); }
+  void operator()(const MemoryFreeParams& p) const { fmt::format_to(out, " b{}", p.buffer); }
 };
 
 // One overload a command.
@@ -124,15 +139,34 @@ struct CommandPrinter {
   void operator()(const DeclareGraph& c) const { fmt::format_to(out, "graph g{}", c.graph); }
   void operator()(const DeclareStream& c) const {
     fmt::format_to(out, "stream s{}{}", c.stream, c.non_blocking ? " nonblocking" : "");
+    if (c.priority != 0) fmt::format_to(out, " priority={}", c.priority);
+    if (c.per_thread) fmt::format_to(out, " per_thread");
   }
-  void operator()(const DeclareEvent& c) const { fmt::format_to(out, "event v{}", c.event); }
+  void operator()(const DeclareEvent& c) const {
+    fmt::format_to(out, "event v{}{}{}", c.event, c.timing ? " timing" : "", c.blocking ? " blocking" : "");
+  }
+  void print_form(NodeForm form) const {
+    if (form != NodeForm::kTyped) fmt::format_to(out, " form={}", form == NodeForm::kGeneric ? "generic" : "driver");
+  }
   void operator()(const AddNode& c) const {
     fmt::format_to(out, "{} g{}.n{}", node_word(c.params), c.graph, c.node);
     std::visit(ParamsPrinter{out}, c.params);
     if (c.fan != 1) fmt::format_to(out, " fan={}", c.fan);
+    print_form(c.form);
     for (std::size_t i = 0; i < c.after.size(); ++i) fmt::format_to(out, "{}n{}", i == 0 ? " after=" : ",", c.after[i]);
   }
-  void operator()(const Instantiate& c) const { fmt::format_to(out, "instantiate e{} g{}", c.exec, c.graph); }
+  void operator()(const Instantiate& c) const {
+    fmt::format_to(out, "instantiate e{} g{}", c.exec, c.graph);
+    if (c.form != InstantiateForm::kPlain) {
+      fmt::format_to(out, " form={}", c.form == InstantiateForm::kFlags ? "flags" : "params");
+    }
+    const char* separator = " flags=";
+    for (const auto& [flag, word] : instantiate_flags()) {
+      if ((c.flags & flag) == 0) continue;
+      fmt::format_to(out, "{}{}", separator, word);
+      separator = ",";
+    }
+  }
   void operator()(const Launch& c) const { fmt::format_to(out, "launch e{} s{}", c.exec, c.stream); }
   void operator()(const MoveBuffers& c) const {
     fmt::format_to(out, "move");
@@ -145,6 +179,7 @@ struct CommandPrinter {
   void operator()(const SetNode& c) const {
     fmt::format_to(out, "set {}{}.n{} {}", target_letter(c.target), c.id, c.node, node_word(c.params));
     std::visit(ParamsPrinter{out}, c.params);
+    print_form(c.form);
   }
   void operator()(const Update& c) const { fmt::format_to(out, "update e{} g{}", c.exec, c.graph); }
   void operator()(const Synchronize& c) const {
@@ -153,14 +188,89 @@ struct CommandPrinter {
     } else {
       fmt::format_to(out, "sync {}{}", target_letter(c.target), c.id);
     }
+    print_thread(c.thread);
   }
   void operator()(const RecordEvent& c) const { fmt::format_to(out, "record v{} s{}", c.event, c.stream); }
   void operator()(const WaitEvent& c) const { fmt::format_to(out, "wait s{} v{}", c.stream, c.event); }
   void operator()(const Read& c) const { fmt::format_to(out, "read b{}", c.buffer); }
-  void operator()(const Write& c) const { fmt::format_to(out, "write b{} seed={}", c.buffer, c.seed); }
+  void operator()(const Write& c) const {
+    if (c.data.empty()) {
+      fmt::format_to(out, "write b{} seed={}", c.buffer, c.seed);
+    } else {
+      fmt::format_to(out, "write b{} at={} hex={:02x}", c.buffer, c.offset, fmt::join(c.data, ""));
+    }
+  }
   void operator()(const Free& c) const { fmt::format_to(out, "free b{}", c.buffer); }
+  void operator()(const FreeAsync& c) const { fmt::format_to(out, "free_async b{} s{}", c.buffer, c.stream); }
   void operator()(const Destroy& c) const { fmt::format_to(out, "destroy {}{}", target_letter(c.target), c.id); }
   void operator()(const Fail& c) const { fmt::format_to(out, "fail {} {}", c.nth, c.function); }
+  void operator()(const BadCall& c) const { fmt::format_to(out, "bad {} {}", c.function, c.error_case); }
+  void operator()(const CloneGraph& c) const { fmt::format_to(out, "clone g{} g{}", c.graph, c.from); }
+  void operator()(const FindInClone& c) const { fmt::format_to(out, "find g{} g{}.n{}", c.clone, c.graph, c.node); }
+  void operator()(const ChangeEdges& c) const {
+    fmt::format_to(out, "{} g{}.n{}", c.add ? "edge" : "unedge", c.graph, c.node);
+    for (std::size_t i = 0; i < c.after.size(); ++i) fmt::format_to(out, "{}n{}", i == 0 ? " after=" : ",", c.after[i]);
+    if (c.cycle) fmt::format_to(out, " cycle");
+  }
+  void operator()(const RemoveNode& c) const { fmt::format_to(out, "remove g{}.n{}", c.graph, c.node); }
+  void operator()(const EnableNode& c) const {
+    fmt::format_to(out, "{} e{}.n{}", c.enabled ? "enable" : "disable", c.exec, c.node);
+  }
+  void operator()(const Upload& c) const { fmt::format_to(out, "upload e{} s{}", c.exec, c.stream); }
+  void operator()(const DeclareUserObject& c) const { fmt::format_to(out, "userobject u{}", c.object); }
+  void operator()(const RetainUserObject& c) const {
+    fmt::format_to(out, "retain u{} g{}{}", c.object, c.graph, c.move ? " move" : "");
+  }
+  void operator()(const ReleaseUserObject& c) const {
+    fmt::format_to(out, "release u{}", c.object);
+    if (c.graph) fmt::format_to(out, " g{}", *c.graph);
+  }
+  void operator()(const PrintDot& c) const { fmt::format_to(out, "dot g{}", c.graph); }
+  void operator()(const Inspect& c) const { fmt::format_to(out, "inspect {}{}", target_letter(c.target), c.id); }
+  void operator()(const Enqueue& c) const {
+    fmt::format_to(out, "on s{} {}", c.stream, node_word(c.params));
+    std::visit(ParamsPrinter{out}, c.params);
+    print_thread(c.thread);
+  }
+  void operator()(const Query& c) const {
+    fmt::format_to(out, "query {}{}", target_letter(c.target), c.id);
+    print_thread(c.thread);
+  }
+  void operator()(const Elapsed& c) const { fmt::format_to(out, "elapsed v{} v{}", c.from, c.to); }
+  void operator()(const BeginCapture& c) const {
+    fmt::format_to(out, "capture s{}", c.stream);
+    if (c.mode != CaptureMode::kGlobal) fmt::format_to(out, " mode={}", mode_name(c.mode));
+    if (c.into) fmt::format_to(out, " into=g{}", *c.into);
+    print_nodes(" after=", c.after);
+    print_thread(c.thread);
+  }
+  void operator()(const EndCapture& c) const {
+    fmt::format_to(out, "endcapture s{} g{}", c.stream, c.graph);
+    print_thread(c.thread);
+  }
+  void operator()(const CaptureInfo& c) const { fmt::format_to(out, "capture_info s{}", c.stream); }
+  void operator()(const CaptureAfter& c) const {
+    fmt::format_to(out, "capture_after s{}", c.stream);
+    print_nodes(" ", c.nodes);
+    if (c.nodes.empty()) fmt::format_to(out, " none");
+    if (c.add) fmt::format_to(out, " add");
+  }
+  void operator()(const ExchangeCaptureMode& c) const {
+    fmt::format_to(out, "capture_mode {}", mode_name(c.mode));
+    print_thread(c.thread);
+  }
+  void operator()(const UnsafeCall& c) const {
+    fmt::format_to(out, "unsafe");
+    print_thread(c.thread);
+  }
+
+  void print_thread(Id thread) const {
+    if (thread != 0) fmt::format_to(out, " thread={}", thread);
+  }
+  void print_nodes(std::string_view before, const std::vector<Id>& nodes) const {
+    for (std::size_t i = 0; i < nodes.size(); ++i) fmt::format_to(out, "{}n{}", i == 0 ? before : ",", nodes[i]);
+  }
+  void operator()(const SystemAction& c) const { fmt::format_to(out, "{}", print_action(c)); }
 };
 
 struct WordOf {
@@ -181,8 +291,31 @@ struct WordOf {
   std::string_view operator()(const Read&) const { return "read"; }
   std::string_view operator()(const Write&) const { return "write"; }
   std::string_view operator()(const Free&) const { return "free"; }
+  std::string_view operator()(const FreeAsync&) const { return "free_async"; }
   std::string_view operator()(const Destroy&) const { return "destroy"; }
   std::string_view operator()(const Fail&) const { return "fail"; }
+  std::string_view operator()(const BadCall&) const { return "bad"; }
+  std::string_view operator()(const CloneGraph&) const { return "clone"; }
+  std::string_view operator()(const FindInClone&) const { return "find"; }
+  std::string_view operator()(const ChangeEdges& c) const { return c.add ? "edge" : "unedge"; }
+  std::string_view operator()(const RemoveNode&) const { return "remove"; }
+  std::string_view operator()(const EnableNode& c) const { return c.enabled ? "enable" : "disable"; }
+  std::string_view operator()(const Upload&) const { return "upload"; }
+  std::string_view operator()(const Inspect&) const { return "inspect"; }
+  std::string_view operator()(const Enqueue&) const { return "on"; }
+  std::string_view operator()(const Query&) const { return "query"; }
+  std::string_view operator()(const Elapsed&) const { return "elapsed"; }
+  std::string_view operator()(const BeginCapture&) const { return "capture"; }
+  std::string_view operator()(const EndCapture&) const { return "endcapture"; }
+  std::string_view operator()(const CaptureInfo&) const { return "capture_info"; }
+  std::string_view operator()(const CaptureAfter&) const { return "capture_after"; }
+  std::string_view operator()(const ExchangeCaptureMode&) const { return "capture_mode"; }
+  std::string_view operator()(const UnsafeCall&) const { return "unsafe"; }
+  std::string_view operator()(const DeclareUserObject&) const { return "userobject"; }
+  std::string_view operator()(const RetainUserObject&) const { return "retain"; }
+  std::string_view operator()(const ReleaseUserObject&) const { return "release"; }
+  std::string_view operator()(const PrintDot&) const { return "dot"; }
+  std::string_view operator()(const SystemAction& c) const { return describe(c.verb).words; }
 };
 
 bool is_counted(const Command& command) {
@@ -199,8 +332,16 @@ std::string print_ref(const BufferRef& ref) {
 
 std::string_view node_word(const NodeParams& params) {
   if (const auto* copy = std::get_if<CopyParams>(&params)) return copy->linear ? "memcpy" : "memcpy3d";
-  static constexpr std::string_view kWords[] = {"kernel", "memcpy", "memset", "host", "empty", "child"};
+  static constexpr std::string_view kWords[] = {"kernel", "memcpy",      "memset",    "host",  "empty",
+                                                "child",  "eventrecord", "eventwait", "alloc", "free"};
+  static_assert(std::size(kWords) == std::variant_size_v<NodeParams>);
   return kWords[params.index()];
+}
+
+std::span<const std::pair<std::uint32_t, std::string_view>> instantiate_flags() {
+  static constexpr std::pair<std::uint32_t, std::string_view> kFlags[] = {
+      {kAutoFreeOnLaunch, "auto_free"}, {kUploadAtOnce, "upload"}, {kUseNodePriority, "priority"}};
+  return kFlags;
 }
 
 std::string_view command_word(const Command& command) {

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "verify/program/program.h"
@@ -31,6 +33,8 @@ struct ParseError {
 // "kernel", "memcpy", ..., "instantiate", ...: the first word of a command.
 [[nodiscard]] std::string_view command_word(const Command& command);
 [[nodiscard]] std::string_view node_word(const NodeParams& params);
+// The words for the flags of an instantiation.
+[[nodiscard]] std::span<const std::pair<std::uint32_t, std::string_view>> instantiate_flags();
 [[nodiscard]] std::string print_ref(const BufferRef& ref);
 
 }  // namespace verify

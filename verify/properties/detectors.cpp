@@ -4,79 +4,28 @@
 
 #include <algorithm>
 
+#include "verify/properties/causes.h"
+#include "verify/properties/isolation.h"
+#include "verify/properties/orders.h"
+
 namespace verify {
 
 namespace {
 
-// FNV-1a over what a node holds. Only equality matters.
-class Fingerprint {
- public:
-  void add(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < size; ++i) hash_ = (hash_ ^ bytes[i]) * 0x100000001b3ULL;
-  }
-  void number(std::uint64_t value) { add(&value, sizeof value); }
+constexpr Function kExecSetters[] = {Function::k_hipGraphExecKernelNodeSetParams,
+                                     Function::k_hipGraphExecMemcpyNodeSetParams,
+                                     Function::k_hipGraphExecMemcpyNodeSetParams1D,
+                                     Function::k_hipGraphExecMemsetNodeSetParams,
+                                     Function::k_hipGraphExecHostNodeSetParams,
+                                     Function::k_hipGraphExecChildGraphNodeSetParams,
+                                     Function::k_hipGraphExecEventRecordNodeSetEvent,
+                                     Function::k_hipGraphExecEventWaitNodeSetEvent,
+                                     Function::k_hipGraphExecNodeSetParams};
 
-  void operator()(const model::EmptyParams&) {}
-  void operator()(const model::ChildParams&) {}
-  void operator()(const model::KernelParams& p) {
-    number(reinterpret_cast<std::uintptr_t>(p.function.get()));
-    number(p.shape.grid.x);
-    number(p.shape.block.x);
-    add(p.arguments.data(), p.arguments.size());
-  }
-  void operator()(const model::CopyParams& p) {
-    for (const model::PitchedPointer* end : {&p.dst, &p.src}) {
-      number(end->base);
-      number(end->pitch);
-      number(end->ysize);
-    }
-    for (const model::Position* at : {&p.dst_pos, &p.src_pos}) {
-      number(at->x);
-      number(at->y);
-      number(at->z);
-    }
-    number(p.extent.width);
-    number(p.extent.height);
-    number(p.extent.depth);
-    number(static_cast<std::uint64_t>(p.kind));
-  }
-  void operator()(const model::MemsetParams& p) {
-    number(p.dst);
-    number(p.value);
-    number(p.element_size);
-    number(p.width);
-    number(p.height);
-  }
-  void operator()(const model::HostParams& p) { number(reinterpret_cast<std::uintptr_t>(p.user_data)); }
-
-  void views(const std::vector<model::NodeView>& nodes) {
-    for (const model::NodeView& node : nodes) {
-      std::visit([this](const auto& p) { (*this)(p); }, *node.params);
-      for (const std::uint32_t dependency : node.dependencies) number(dependency);
-      views(node.children);
-    }
-  }
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
-};
-
-std::uint64_t fingerprint(const std::vector<model::NodeView>& nodes) {
-  Fingerprint print;
-  print.views(nodes);
-  return print.value();
-}
-
-constexpr Function kExecSetters[] = {
-    Function::k_hipGraphExecKernelNodeSetParams,   Function::k_hipGraphExecMemcpyNodeSetParams,
-    Function::k_hipGraphExecMemcpyNodeSetParams1D, Function::k_hipGraphExecMemsetNodeSetParams,
-    Function::k_hipGraphExecHostNodeSetParams,     Function::k_hipGraphExecChildGraphNodeSetParams};
-
-constexpr Function kGraphSetters[] = {Function::k_hipGraphKernelNodeSetParams, Function::k_hipGraphMemcpyNodeSetParams,
-                                      Function::k_hipGraphMemcpyNodeSetParams1D,
-                                      Function::k_hipGraphMemsetNodeSetParams, Function::k_hipGraphHostNodeSetParams};
+constexpr Function kGraphSetters[] = {
+    Function::k_hipGraphKernelNodeSetParams,   Function::k_hipGraphMemcpyNodeSetParams,
+    Function::k_hipGraphMemcpyNodeSetParams1D, Function::k_hipGraphMemsetNodeSetParams,
+    Function::k_hipGraphHostNodeSetParams,     Function::k_hipGraphNodeSetParams};
 
 std::string node_name(const std::vector<NodePlace>& places, Id graph, hip::NodeIndex index) {
   for (const NodePlace& place : places) {
@@ -106,6 +55,8 @@ Detectors::Calls Detectors::calls() const {
   for (const Function setter : kGraphSetters) calls.graph_setters += interposer_.calls_of(setter);
   calls.rerecorded = interposer_.calls_of(Function::k_hipGraphExecUpdate) +
                      interposer_.calls_of(Function::k_hipGraphInstantiate) +
+                     interposer_.calls_of(Function::k_hipGraphInstantiateWithFlags) +
+                     interposer_.calls_of(Function::k_hipGraphInstantiateWithParams) +
                      interposer_.calls_of(Function::k_hipGraphCreate);
   return calls;
 }
@@ -136,16 +87,17 @@ bool Detectors::touched(const hip::RecordedNode& node, const PatchEvidence& patc
 }
 
 void Detectors::gather(const hip::Recording& recording, const std::vector<model::NodeView>& actual,
-                       const std::vector<model::NodeView>& definition, const std::string& name,
-                       PatchEvidence& patch) const {
+                       const std::vector<model::NodeView>& definition, const std::string& name, PatchEvidence& patch,
+                       const std::set<hip::NodeIndex>& hidden) const {
   static const std::vector<model::NodeView> kNone;
   const std::size_t count = std::min(recording.nodes().size(), actual.size());
   for (std::size_t i = 0; i < count; ++i) {
+    if (hidden.contains(static_cast<hip::NodeIndex>(i))) continue;
     const hip::RecordedNode& recorded = recording.nodes()[i];
     const bool defined = i < definition.size() && definition[i].params->index() == actual[i].params->index();
     const std::string inner_name = fmt::format("{}/n{}", name, i);
     if (const auto* child = std::get_if<hip::ChildRecord>(&recorded.record)) {
-      gather(*child->graph, actual[i].children, defined ? definition[i].children : kNone, inner_name, patch);
+      gather(*child->graph, actual[i].children, defined ? definition[i].children : kNone, inner_name, patch, {});
       continue;
     }
     NodeEvidence evidence{inner_name, &recorded, actual[i].params, defined ? definition[i].params : nullptr, false};
@@ -181,14 +133,19 @@ void Detectors::patched(std::size_t step, const ExecObject& exec, const hip::Add
                         const Calls& calls_before) {
   PatchEvidence patch{step, before, after, buffer_bytes, {}};
   bool opaque = false;
-  for (const hip::RecordedNode& node : exec.recording.nodes()) {
-    patch.top_level_touched += touched(node, patch, &opaque) ? 1 : 0;
+  // A node without a handle nobody can set: to a patcher it is opaque.
+  static const std::set<hip::NodeIndex> kNone;
+  const std::set<hip::NodeIndex>& hidden = exec.owned ? kNone : exec.removed;
+  for (hip::NodeIndex i = 0; i < exec.recording.nodes().size(); ++i) {
+    const bool hit = touched(exec.recording.nodes()[i], patch, &opaque);
+    opaque = opaque || (hit && hidden.contains(i));
+    patch.top_level_touched += hit ? 1 : 0;
   }
   patch.opaque_touched = opaque;
   const std::vector<model::NodeView> actual = platform_.look_into(exec.exec).value_or(std::vector<model::NodeView>());
   const std::vector<model::NodeView> defined =
       platform_.look_into(exec.handles.graph).value_or(std::vector<model::NodeView>());
-  gather(exec.recording, actual, defined, fmt::format("g{}", exec.origin), patch);
+  gather(exec.recording, actual, defined, fmt::format("g{}", exec.origin), patch, hidden);
   name_as_written(exec.places, exec.origin, patch.nodes);
   judge(patch, calls_before);
 }
@@ -202,18 +159,15 @@ void Detectors::patched(std::size_t step, const GraphObject& graph, const hip::A
   patch.opaque_touched = opaque;
   const std::vector<model::NodeView> actual =
       platform_.look_into(graph.handles.graph).value_or(std::vector<model::NodeView>());
-  gather(graph.recording, actual, {}, fmt::format("g{}", graph.id), patch);
+  gather(graph.recording, actual, {}, fmt::format("g{}", graph.id), patch, {});
   name_as_written(graph.places, graph.id, patch.nodes);
   judge(patch, calls_before);
 }
 
 void Detectors::injected_failure(std::size_t step, const std::string& command, bool reported) {
   count(PropertyId::kP4);
-  if (reported) return;
   const std::optional<Function> function = interposer_.last_fired();
-  trace_.violations.push_back({PropertyId::kP4, step, fmt::format("'{}'", command),
-                               fmt::format("an error, because {} failed", function ? function_name(*function) : ""),
-                               "success"});
+  detect_p4(step, command, function ? function_name(*function) : "", reported, trace_.violations);
 }
 
 void Detectors::launch(const ExecObject& exec, std::uint64_t schedule_seed) {
@@ -223,17 +177,7 @@ void Detectors::launch(const ExecObject& exec, std::uint64_t schedule_seed) {
 }
 
 void Detectors::topology(std::size_t step, const GraphObject& graph, const TopologySeen& seen) {
-  count(PropertyId::kP5);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> expected;
-  for (std::uint32_t i = 0; i < graph.recording.nodes().size(); ++i) {
-    for (const hip::NodeIndex dependency : graph.recording.nodes()[i].dependencies)
-      expected.emplace_back(dependency, i);
-  }
-  std::sort(expected.begin(), expected.end());
-  if (expected == seen.edges && seen.types.size() == graph.recording.nodes().size()) return;
-  trace_.violations.push_back({PropertyId::kP5, step, fmt::format("edges of g{}", graph.id),
-                               fmt::format("{} nodes, {} edges", graph.recording.nodes().size(), expected.size()),
-                               fmt::format("{} nodes, {} edges", seen.types.size(), seen.edges.size())});
+  if (detect_p5({step, graph.recording, graph.id, seen}, trace_.violations)) count(PropertyId::kP5);
 }
 
 void Detectors::teardown_error(std::size_t step, const std::string& what) {
@@ -246,12 +190,14 @@ void Detectors::leaks(std::size_t step, const std::string& leaks) {
 }
 
 Detectors::Isolation Detectors::isolation(const std::map<Id, GraphObject>& graphs,
-                                          const std::map<Id, ExecObject>& execs, const ExecObject* changing) const {
+                                          const std::map<Id, ExecObject>& execs, const ExecObject* changing,
+                                          const GraphObject* changing_graph) const {
   Isolation prints;
   if (!platform_.white_box()) return prints;
   prints.graph_setters = calls().graph_setters;
+  prints.of_a_graph = changing_graph != nullptr;
   for (const auto& [id, graph] : graphs) {
-    if (!graph.alive) continue;
+    if (!graph.alive || &graph == changing_graph) continue;
     if (const auto found = platform_.look_into(graph.handles.graph)) {
       prints.graphs[fmt::format("g{}", id)] = fingerprint(*found);
     }
@@ -263,21 +209,50 @@ Detectors::Isolation Detectors::isolation(const std::map<Id, GraphObject>& graph
   return prints;
 }
 
-void Detectors::compare_prints(std::size_t step, const std::map<std::string, std::uint64_t>& before,
-                               const std::map<std::string, std::uint64_t>& after) {
-  for (const auto& [name, print] : before) {
-    const auto found = after.find(name);
-    if (found != after.end() && found->second == print) continue;
-    trace_.violations.push_back(
-        {PropertyId::kP2, step, name, "unchanged by an operation on another object", "changed"});
+void Detectors::check_isolation(std::size_t step, const Isolation& before, const Isolation& after) {
+  if (!platform_.white_box()) return;
+  const bool graphs = before.graph_setters == after.graph_setters || before.of_a_graph;
+  count(PropertyId::kP2);
+  detect_p2({step, before.execs, after.execs}, trace_.violations);
+  if (graphs) detect_p2({step, before.graphs, after.graphs}, trace_.violations);
+}
+
+std::vector<std::uint64_t> Detectors::prints_of(const std::optional<std::vector<model::NodeView>>& nodes) {
+  std::vector<std::uint64_t> prints;
+  if (!nodes) return prints;
+  for (std::size_t i = 0; i < std::min(nodes->size(), kMaxPrints); ++i) {
+    prints.push_back(fingerprint((*nodes)[i]));
+  }
+  return prints;
+}
+
+void Detectors::check_node_prints(std::size_t step, const std::string& object, const std::vector<std::uint64_t>& before,
+                                  const std::vector<std::uint64_t>& after, const NodePlace& changed) {
+  if (!platform_.white_box()) return;
+  count(PropertyId::kP2);
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    if (before[i] == after[i] || (i >= changed.first && i - changed.first < changed.fan)) continue;
+    trace_.violations.push_back({PropertyId::kP2, step, fmt::format("{} node {}", object, i),
+                                 "unchanged by an operation on another node", "changed"});
+    return;
   }
 }
 
-void Detectors::check_isolation(std::size_t step, const Isolation& before, const Isolation& after) {
-  if (!platform_.white_box()) return;
-  count(PropertyId::kP2);
-  compare_prints(step, before.execs, after.execs);
-  if (before.graph_setters == after.graph_setters) compare_prints(step, before.graphs, after.graphs);
+void Detectors::check_set(std::size_t step, const std::string& name, const hip::Recording& recording,
+                          const std::vector<model::NodeView>& nodes, const hip::AddressTable& addresses,
+                          const std::vector<std::uint64_t>& buffer_bytes, const NodePlace& set) {
+  PatchEvidence evidence{step, addresses, addresses, buffer_bytes, {}};
+  for (std::size_t i = set.first; i < set.first + set.fan && i < std::min(nodes.size(), recording.nodes().size());
+       ++i) {
+    evidence.nodes.push_back(
+        {fmt::format("{} node {}", name, i), &recording.nodes()[i], nodes[i].params, nullptr, false});
+  }
+  Violations found;
+  static_cast<void>(detect_a4(evidence, found));
+  static_cast<void>(detect_a5(evidence, found));
+  if (found.empty()) return;
+  trace_.violations.push_back(
+      {PropertyId::kP3, step, found.front().where + " after a setter", found.front().expected, found.front().observed});
 }
 
 }  // namespace verify

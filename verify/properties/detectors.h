@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ class Detectors {
   struct Calls {
     std::uint64_t all = 0, exec_setters = 0, graph_setters = 0, rerecorded = 0;
   };
+  static constexpr std::size_t kMaxPrints = 256;
   [[nodiscard]] Calls calls() const;
 
   // A patch reported success and no injected failure fired in it.
@@ -52,21 +54,45 @@ class Detectors {
   struct Isolation {
     std::map<std::string, std::uint64_t> graphs, execs;
     std::uint64_t graph_setters = 0;
+    bool of_a_graph = false;  // a graph is what may change
   };
   [[nodiscard]] Isolation isolation(const std::map<Id, GraphObject>& graphs, const std::map<Id, ExecObject>& execs,
-                                    const ExecObject* changing) const;
+                                    const ExecObject* changing, const GraphObject* changing_graph) const;
   // A graph whose own setters were called in between was meant to change (whether it should have been is P3's matter).
   void check_isolation(std::size_t step, const Isolation& before, const Isolation& after);
+
+  // P2 within an object: a fingerprint of each of its nodes, by index; of the first kMaxPrints.
+  template <class Handle>
+  [[nodiscard]] std::vector<std::uint64_t> node_prints(Handle handle) const {
+    return prints_of(platform_.white_box() ? platform_.look_into(handle) : std::nullopt);
+  }
+  // Nodes were added, or those of [first, first + fan) set: the others are as they were. Prints that are missing say
+  // nothing.
+  void check_node_prints(std::size_t step, const std::string& object, const std::vector<std::uint64_t>& before,
+                         const std::vector<std::uint64_t>& after, const NodePlace& changed);
+
+  // A setter reported success: what it was given is what the nodes hold (P3). Whatever a later patch makes of a node
+  // that never took it is not the patch's doing.
+  template <class Object, class Handle>
+  void check_set(std::size_t step, const std::string& name, const Object& object, Handle handle, const NodePlace& set,
+                 const std::vector<std::uint64_t>& buffer_bytes) {
+    if (!platform_.white_box()) return;
+    const std::vector<model::NodeView> nodes = platform_.look_into(handle).value_or(std::vector<model::NodeView>());
+    check_set(step, name, object.recording, nodes, object.addresses, buffer_bytes, set);
+  }
 
   void count(PropertyId property) { ++trace_.exercised[static_cast<std::size_t>(property)]; }
 
  private:
-  void compare_prints(std::size_t step, const std::map<std::string, std::uint64_t>& before,
-                      const std::map<std::string, std::uint64_t>& after);
+  void check_set(std::size_t step, const std::string& name, const hip::Recording& recording,
+                 const std::vector<model::NodeView>& nodes, const hip::AddressTable& addresses,
+                 const std::vector<std::uint64_t>& buffer_bytes, const NodePlace& set);
+  static std::vector<std::uint64_t> prints_of(const std::optional<std::vector<model::NodeView>>& nodes);
   static bool holds_opaque(const hip::Recording& recording, const std::vector<hip::Move>& moves);
   bool touched(const hip::RecordedNode& node, const PatchEvidence& patch, bool* opaque) const;
   void gather(const hip::Recording& recording, const std::vector<model::NodeView>& actual,
-              const std::vector<model::NodeView>& definition, const std::string& name, PatchEvidence& patch) const;
+              const std::vector<model::NodeView>& definition, const std::string& name, PatchEvidence& patch,
+              const std::set<hip::NodeIndex>& hidden) const;
   void judge(PatchEvidence& patch, const Calls& before);
 
   Platform& platform_;

@@ -57,6 +57,15 @@ struct ArgumentBytes {
 
 using Violations = std::vector<Violation>;
 
+// Memory that host and device both reach, read in both ways after synchronising.
+struct VisibilityEvidence {
+  std::size_t step = 0;
+  Id buffer = 0;
+  const std::vector<std::byte>& by_host;
+  const std::vector<std::byte>& by_runtime;
+};
+bool detect_p12(const VisibilityEvidence& seen, Violations& found);
+
 // One detector a property; each appends what it finds and returns whether the evidence exercised it.
 bool detect_a1(const PatchEvidence& patch, Violations& found);
 bool detect_a2(const PatchEvidence& patch, Violations& found);

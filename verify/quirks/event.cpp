@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "verify/errors/error_cases.h"
+
 namespace verify {
 
 namespace {
@@ -17,7 +19,40 @@ constexpr std::array<AttributeText, kAttributes> kTexts = {{
 #undef ATTRIBUTE
 }};
 
-enum Op : std::uint8_t { kAdd, kSet, kInstantiate, kLaunch, kUpdate, kPatch, kDestroy };
+enum Op : std::uint8_t {
+  kAdd,
+  kSet,
+  kInstantiate,
+  kLaunch,
+  kUpdate,
+  kPatch,
+  kDestroy,
+  kClone,
+  kEdges,
+  kRemove,
+  kEnable,
+  kUpload,
+  kInspect,
+  kRetain,
+  kRelease,
+  kDot,
+  kOn,
+  kSync,
+  kQuery,
+  kRecord,
+  kWait,
+  kCapture,
+  kEndCapture,
+  kCaptureInfo,
+  kCaptureAfter,
+  kCaptureMode,
+  kUnsafe,
+  kElapsed,
+  kBad,
+  kFreeAsync,
+  kFree,
+  kRead
+};
 
 std::uint64_t nodes_of(const GraphState& graph) {
   std::uint64_t nodes = 0;
@@ -29,6 +64,12 @@ std::uint64_t roots_of(const GraphState& graph) {
   std::uint64_t roots = 0;
   for (const NodeState& node : graph.nodes) roots += node.after.empty() ? node.fan : 0;
   return roots;
+}
+
+// As many dependencies at each node, whichever they are.
+bool same_counts(const GraphState& a, const GraphState& b) {
+  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](const NodeState& x, const NodeState& y) { return x.after.size() == y.after.size(); });
 }
 
 std::uint64_t most_dependents(const GraphState& graph) {
@@ -56,6 +97,13 @@ std::uint64_t empties_in(const GraphState& graph) {
   return empties;
 }
 
+std::uint64_t memory_nodes(const GraphState& graph) {
+  return static_cast<std::uint64_t>(std::count_if(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& node) {
+    return std::holds_alternative<MemoryAllocParams>(node.params) ||
+           std::holds_alternative<MemoryFreeParams>(node.params);
+  }));
+}
+
 std::uint64_t offset_of(const CopyEnd& end) {
   return end.position.x + end.pitch * (end.position.y + end.rows * end.position.z);
 }
@@ -64,8 +112,13 @@ class Describer {
  public:
   Describer(const State& state, int strategy, const std::function<bool(const Event&)>& visit)
       : state_(state), visit_(visit) {
-    base_.set(k_strategy, strategy);
+    constexpr int kRebuild = 1, kStabilise = 3;  // which records again, too
+    base_.set(k_strategy, strategy == kStabilise ? kRebuild : strategy);
     base_.set(k_busy, state.idle() ? 0 : 1);
+    base_.set(k_captures, state.captures().size());
+    base_.set(k_invalid, std::count_if(state.captures().begin(), state.captures().end(),
+                                       [](const CaptureState& c) { return !c.valid; }));
+    base_.set(k_failed, state.captures_failed());
   }
 
   bool operator()(const AddNode& c) {
@@ -75,6 +128,8 @@ class Describer {
     about(*graph);
     base_.set(k_fan, c.fan);
     base_.set(k_deps, c.after.size());
+    base_.set(k_generic, c.form == NodeForm::kGeneric ? 1 : 0);
+    base_.set(k_driver, c.form == NodeForm::kDriver ? 1 : 0);
     const auto* child = std::get_if<ChildParams>(&c.params);
     return node(c.params, child == nullptr ? nullptr : state_.graph(child->graph), nullptr, 0);
   }
@@ -85,6 +140,8 @@ class Describer {
     const auto* child = std::get_if<ChildParams>(&c.params);
     const GraphState* inner = child == nullptr ? nullptr : state_.graph(child->graph);
     about(*graph);
+    base_.set(k_generic, c.form == NodeForm::kGeneric ? 1 : 0);
+    base_.set(k_driver, c.form == NodeForm::kDriver ? 1 : 0);
     return in_each_way(kSet, [&](Op op) {
       if (node(c.params, inner, before, 0)) return true;
       return op != kSet ? inside(*graph, 0) : inner != nullptr && inside(*inner, 1);
@@ -93,13 +150,59 @@ class Describer {
   bool operator()(const Instantiate& c) {
     const GraphState* graph = state_.graph(c.graph);
     base_.set(k_op, kInstantiate);
+    base_.set(k_form, c.form);
+    base_.set(k_flags, c.flags);
+    base_.set(k_again, std::count_if(state_.execs().begin(), state_.execs().end(),
+                                     [&](const auto& exec) { return exec.second.origin == c.graph; }));
     return graph != nullptr && whole(*graph);
   }
   bool operator()(const Launch& c) {
     const ExecState* exec = state_.exec(c.exec);
     base_.set(k_op, kLaunch);
-    base_.set(k_stream, c.stream);
-    return exec != nullptr && whole(exec->graph);
+    stream(c.stream);
+    rules(c);
+    if (exec == nullptr) return false;
+    base_.set(k_autofree, (exec->flags & kAutoFreeOnLaunch) != 0 ? 1 : 0);
+    base_.set(k_strange, std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
+                return entry.second.unfreed && !exec->graph.addresses.contains(entry.first);
+              }));
+    return whole(exec->graph);
+  }
+  bool operator()(const Enqueue& c) {
+    base_.set(k_op, kOn);
+    stream(c.stream);
+    rules(c);
+    base_.set(k_thread, c.thread);
+    return node(c.params, nullptr, nullptr, 0);
+  }
+  bool operator()(const Synchronize& c) { return meets(kSync, c, c.target, c.id, c.thread); }
+  bool operator()(const Query& c) { return meets(kQuery, c, c.target, c.id, c.thread); }
+  bool operator()(const Elapsed& c) { return meets(kElapsed, c, Target::kEvent, c.from, 0); }
+  bool operator()(const UnsafeCall& c) { return meets(kUnsafe, c, Target::kDevice, 0, c.thread); }
+  bool operator()(const ExchangeCaptureMode& c) { return meets(kCaptureMode, c, Target::kDevice, 0, c.thread); }
+  bool operator()(const CaptureInfo& c) { return meets(kCaptureInfo, c, Target::kStream, c.stream, 0); }
+  bool operator()(const CaptureAfter& c) { return meets(kCaptureAfter, c, Target::kStream, c.stream, 0); }
+  bool operator()(const RecordEvent& c) {
+    stream(c.stream);
+    return meets(kRecord, c, Target::kEvent, c.event, 0);
+  }
+  bool operator()(const WaitEvent& c) {
+    stream(c.stream);
+    base_.set(k_own, state_.event_captured_on(c.event, c.stream) ? 1 : 0);
+    return meets(kWait, c, Target::kEvent, c.event, 0);
+  }
+  bool operator()(const BeginCapture& c) {
+    base_.set(k_mode, c.mode);
+    base_.set(k_into, c.into ? 1 : 0);
+    return meets(kCapture, c, Target::kStream, c.stream, c.thread);
+  }
+  bool operator()(const EndCapture& c) {
+    if (const CaptureState* capture = state_.capture_of(c.stream)) {
+      base_.set(k_mode, capture->mode);
+      base_.set(k_into, capture->into ? 1 : 0);
+      about(capture->graph);
+    }
+    return meets(kEndCapture, c, Target::kStream, c.stream, c.thread);
   }
   bool operator()(const Patch& c) {
     const GraphState* graph = target(c.target, c.id);
@@ -111,13 +214,60 @@ class Describer {
     if (exec == nullptr || graph == nullptr) return false;
     base_.set(k_target, Target::kExec);
     base_.set(k_outcome, update_outcome(exec->graph, *graph));
+    base_.set(k_evenedges, same_counts(exec->graph, *graph) ? 1 : 0);
+    base_.set(k_samenodes, nodes_of(exec->graph) == nodes_of(*graph) ? 1 : 0);
     about(*graph);
     return in_each_way(kUpdate, [&](Op) { return visit_(base_) || pairs(*graph, exec->graph); });
   }
   bool operator()(const Destroy& c) {
     base_.set(k_op, kDestroy);
+    if (c.target == Target::kStream || c.target == Target::kEvent) return meets(kDestroy, c, c.target, c.id, 0);
     const GraphState* graph = target(c.target, c.id);
     return graph != nullptr && whole(*graph);
+  }
+  bool operator()(const CloneGraph& c) { return asks(kClone, Target::kGraph, c.from); }
+  bool operator()(const ChangeEdges& c) {
+    base_.set(k_deps, c.after.size());
+    base_.set(k_circle, c.cycle ? 1 : 0);
+    return asks(kEdges, Target::kGraph, c.graph);
+  }
+  bool operator()(const RemoveNode& c) { return asks(kRemove, Target::kGraph, c.graph); }
+  bool operator()(const EnableNode& c) {
+    base_.set(k_enabled, c.enabled ? 1 : 0);
+    const GraphState* graph = target(Target::kExec, c.exec);
+    const NodeState* before = graph == nullptr ? nullptr : graph->find(c.node);
+    if (before == nullptr) return false;
+    base_.set(k_op, kEnable);
+    about(*graph);
+    return node(before->params, nullptr, before, 0);
+  }
+  bool operator()(const Upload& c) { return asks(kUpload, Target::kExec, c.exec); }
+  bool operator()(const RetainUserObject& c) { return asks(kRetain, Target::kGraph, c.graph); }
+  bool operator()(const ReleaseUserObject& c) {
+    if (c.graph) return asks(kRelease, Target::kGraph, *c.graph);
+    base_.set(k_op, kRelease);
+    return visit_(base_);
+  }
+  bool operator()(const PrintDot& c) { return asks(kDot, Target::kGraph, c.graph); }
+  bool operator()(const Inspect& c) { return asks(kInspect, c.target, c.id); }
+  bool operator()(const FreeAsync& c) {
+    base_.set(k_op, kFreeAsync);
+    base_.set(k_ofgraph, 1);
+    stream(c.stream);
+    return visit_(base_);
+  }
+  bool operator()(const Free& c) { return of_a_buffer(kFree, c.buffer); }
+  bool operator()(const Read& c) { return of_a_buffer(kRead, c.buffer); }
+  bool operator()(const BadCall& c) {
+    const auto odd = [&](std::string_view release) {
+      return std::uint64_t{find_error_deviation(release, c.function, c.error_case) != nullptr ? 1u : 0u};
+    };
+    base_.set(k_op, kBad);
+    base_.set(k_gone, std::uint64_t{c.error_case.starts_with("gone") ? 1u : 0u});
+    base_.set(k_odd72, odd("7.2"));
+    base_.set(k_odd64, odd("6.4"));
+    base_.set(k_odd57, odd("5.7"));
+    return visit_(base_);
   }
   template <class Other>
   bool operator()(const Other&) {
@@ -125,6 +275,39 @@ class Describer {
   }
 
  private:
+  bool of_a_buffer(Op op, Id id) {
+    const BufferState* buffer = state_.buffer(id);
+    base_.set(k_op, op);
+    base_.set(k_ofgraph, buffer != nullptr && buffer->graph ? 1 : 0);
+    return visit_(base_);
+  }
+  void stream(Id id) {
+    base_.set(k_stream, id);
+    const CaptureState* capture = state_.capture_of(id);
+    base_.set(k_capturing, capture != nullptr ? 1 : 0);
+    if (capture != nullptr) base_.set(k_origin, capture->origin == id ? 1 : 0);
+    base_.set(k_perthread, state_.per_thread(id) ? 1 : 0);
+  }
+  void rules(const Command& command) {
+    const CaptureAnswer answer = state_.answer(command);
+    base_.set(k_refused, answer.status);
+    base_.set(k_invalidates, answer.invalidates.size());
+  }
+  // One event for a command about a stream, an event or the device.
+  bool meets(Op op, const Command& command, Target object, Id id, Id thread) {
+    base_.set(k_op, op);
+    base_.set(k_object, object);
+    base_.set(k_thread, thread);
+    if (object == Target::kStream) stream(id);
+    if (object == Target::kEvent) {
+      base_.set(k_captured, state_.event_captured(id) ? 1 : 0);
+      const auto& all = state_.captures();
+      const auto on_origin = [&](const CaptureState& each) { return state_.event_captured_on(id, each.origin); };
+      base_.set(k_aside, state_.event_captured(id) && std::none_of(all.begin(), all.end(), on_origin) ? 1 : 0);
+    }
+    rules(command);
+    return visit_(base_);
+  }
   // What a command that changes an object comes to: by itself under `patch`; recording again under the others, which
   // then instantiate or update.
   template <class Visit>
@@ -147,6 +330,11 @@ class Describer {
     }
     return false;
   }
+  bool asks(Op op, Target of, Id id) {
+    base_.set(k_op, op);
+    const GraphState* graph = target(of, id);
+    return graph != nullptr && whole(*graph);
+  }
   const GraphState* target(Target target, Id id) {
     base_.set(k_target, target);
     if (target == Target::kGraph) return state_.graph(id);
@@ -163,6 +351,21 @@ class Describer {
     base_.set(k_total, graph.instances);
     base_.set(k_depth, graph.depth);
     base_.set(k_empties, empties_in(graph));
+    base_.set(k_memories, memory_nodes(graph));
+    base_.set(k_byhand, graph.has_memory ? freed_by_program(graph) : 0);
+    base_.set(k_unfreed, state_.unfreed_memory(graph) ? 1 : 0);
+    base_.set(k_cyclic, graph.cyclic ? 1 : 0);
+    base_.set(k_cloned, graph.cloned ? 1 : 0);
+    base_.set(k_edited, graph.edited ? 1 : 0);
+    base_.set(k_lost, graph.removed.size());
+    base_.set(k_disabled,
+              std::count_if(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& n) { return !n.enabled; }));
+  }
+  [[nodiscard]] std::int64_t freed_by_program(const GraphState& graph) const {
+    return std::count_if(graph.nodes.begin(), graph.nodes.end(), [&](const NodeState& node) {
+      const auto* memory = std::get_if<MemoryAllocParams>(&node.params);
+      return memory != nullptr && state_.buffer(memory->buffer)->freed_by_program;
+    });
   }
   bool whole(const GraphState& graph) {
     about(graph);
@@ -172,6 +375,8 @@ class Describer {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const NodeState& n) {
       base_.set(k_fan, n.fan);
       base_.set(k_deps, n.after.size());
+      base_.set(k_enabled, n.enabled ? 1 : 0);
+      base_.set(k_wasdriver, n.form == NodeForm::kDriver ? 1 : 0);
       if (node(n.params, n.child.get(), nullptr, level)) return true;
       return n.child != nullptr && inside(*n.child, level + 1);
     });
@@ -186,6 +391,8 @@ class Describer {
       event.set(k_below, p->nest - 1 + (child == nullptr ? 1 : child->depth));
     }
     if (before != nullptr) {
+      event.set(k_wasdriver, before->form == NodeForm::kDriver ? 1 : 0);
+      if (event[k_enabled] == kUnset) event.set(k_enabled, before->enabled ? 1 : 0);
       event.set(k_was, before->params == params ? 1 : 0);
       if (before->params.index() == params.index()) was(*before, event);
       const auto *old = std::get_if<KernelParams>(&before->params), *now = std::get_if<KernelParams>(&params);
@@ -234,6 +441,7 @@ class Describer {
     event.set(k_extra, p.style == ArgumentStyle::kExtra ? 1 : 0);
     event.set(k_opaque, p.opaque ? 1 : 0);
     event.set(k_grid, p.grid);
+    event.set(k_shared, p.shared_bytes);
     event.set(k_block, p.block);
   }
   void describe(const CopyParams& p, Event& event) const {
@@ -269,6 +477,10 @@ class Describer {
     event.set(k_node, 5);
     event.set(k_nest, p.nest);
   }
+  void describe(const EventRecordParams&, Event& event) const { event.set(k_node, 6); }
+  void describe(const EventWaitParams&, Event& event) const { event.set(k_node, 7); }
+  void describe(const MemoryAllocParams&, Event& event) const { event.set(k_node, 8); }
+  void describe(const MemoryFreeParams&, Event& event) const { event.set(k_node, 9); }
 
   const State& state_;
   const std::function<bool(const Event&)>& visit_;

@@ -150,7 +150,7 @@ bool QuirkSet::Compiled::matches(const Event& event) const {
 
 QuirkSet::QuirkSet(std::string_view release) : QuirkSet(release, quirks()) {}
 
-QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) {
+QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) : release_(release) {
   for (const Quirk& quirk : catalogue) {
     if (!shows_on(quirk, release)) continue;
     assert(!flaw_of(quirk));
@@ -172,6 +172,16 @@ const Quirk* QuirkSet::triggered(const State& state, const Command& command, int
     return false;
   });
   return found;
+}
+
+// 5.7 has no hipGraphAddNode, hipGraphNodeSetParams, hipGraphExecNodeSetParams and hipGraphInstantiateWithParams, and
+// not all of the driver's forms.
+bool QuirkSet::lacks(const Command& command) const {
+  if (release_ != "5.7") return false;
+  if (const auto* node = std::get_if<AddNode>(&command)) return node->form != NodeForm::kTyped;
+  if (const auto* set = std::get_if<SetNode>(&command)) return set->form != NodeForm::kTyped;
+  const auto* instantiate = std::get_if<Instantiate>(&command);
+  return instantiate != nullptr && instantiate->form == InstantiateForm::kParams;
 }
 
 bool QuirkSet::corrupts(const Program& program, int strategy) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 
 #include "verify/generate/generator.h"
 #include "verify/program/state.h"
@@ -31,7 +32,70 @@ Program drop_invalid(const Program& program) {
 
 namespace {
 
+Program with_declared(const Program& program, std::size_t at) {
+  const auto allocation = std::get<AddNode>(program.steps[at].command);
+  const auto memory = std::get<MemoryAllocParams>(allocation.params);
+  Program declared = program;
+  for (Step& step : declared.steps) {
+    if (auto* node = std::get_if<AddNode>(&step.command)) {
+      const auto* freed = std::get_if<MemoryFreeParams>(&node->params);
+      if (freed != nullptr && freed->buffer == memory.buffer) node->params = EmptyParams{};
+      if (node->graph == allocation.graph) std::erase(node->after, allocation.node);
+    } else if (auto* edges = std::get_if<ChangeEdges>(&step.command); edges != nullptr) {
+      if (edges->graph == allocation.graph) std::erase(edges->after, allocation.node);
+    }
+  }
+  declared.steps[at].command = DeclareBuffer{memory.buffer, memory.bytes};
+  return declared;
+}
+
 // One shrink: holds the best program so far and the budget.
+// Whether `command` gives work to the capture that began on `origin`, in `state`.
+bool works_for(const State& state, Id origin, const Command& command) {
+  const auto in_it = [&](Id stream) {
+    const CaptureState* capture = state.capture_of(stream);
+    return capture != nullptr && capture->origin == origin;
+  };
+  if (const auto* work = std::get_if<Enqueue>(&command)) return in_it(work->stream);
+  if (const auto* launch = std::get_if<Launch>(&command)) return in_it(launch->stream);
+  if (const auto* record = std::get_if<RecordEvent>(&command)) return in_it(record->stream);
+  const auto* wait = std::get_if<WaitEvent>(&command);
+  return wait != nullptr && (in_it(wait->stream) || state.event_captured(wait->event));
+}
+
+// The program with the graph that the capture ending at step `at` makes added node by node there, and without what was
+// captured. Nothing when that capture makes none, or adds to a graph that exists.
+std::optional<Program> with_built(const Program& program, std::size_t at) {
+  const auto& end = std::get<EndCapture>(program.steps[at].command);
+  State state;
+  Program built = program;
+  built.steps.clear();
+  std::size_t begin = 0;  // in `built`
+  for (std::size_t i = 0; i < at; ++i) {
+    const Command& command = program.steps[i].command;
+    const auto* begins = std::get_if<BeginCapture>(&command);
+    if (begins != nullptr && begins->stream == end.stream) {
+      if (begins->into) return {};
+      begin = built.steps.size();
+    }
+    if (!works_for(state, end.stream, command)) built.steps.push_back(program.steps[i]);
+    for (std::uint32_t k = 0; k < repeats_that_matter(program.steps[i]); ++k) state.apply(command);
+  }
+  state.apply(program.steps[at].command);
+  const GraphState* graph = state.graph(end.graph);
+  if (graph == nullptr || !graph->alive) return {};
+  built.steps.erase(built.steps.begin() + static_cast<std::ptrdiff_t>(begin));
+  built.steps.push_back({DeclareGraph{end.graph}, 1, 0});
+  for (const NodeState& node : graph->nodes) {
+    AddNode add{end.graph, node.id, node.params, {}, node.fan};
+    for (const std::uint32_t index : node.after) add.after.push_back(graph->nodes[index].id);
+    built.steps.push_back({add, 1, 0});
+  }
+  built.steps.insert(built.steps.end(), program.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                     program.steps.end());
+  return built;
+}
+
 class Descent {
  public:
   Descent(const Program& program, const StillFails& still_fails, std::uint32_t max_runs)
@@ -42,6 +106,9 @@ class Descent {
     while (improved && !spent()) {
       improved = drop_commands();
       improved = simplify_commands() || improved;
+      improved = declare_memory() || improved;
+      improved = build_captured() || improved;
+      improved = declare_captured() || improved;
       improved = use_arena() || improved;
     }
     return {best_, runs_, spent()};
@@ -96,6 +163,45 @@ class Descent {
           if (spent()) break;
         }
       }
+    }
+    return any;
+  }
+
+  // What a graph allocates becomes a buffer of the program's: no rule of memory nodes stands in the way any more.
+  bool declare_memory() {
+    bool any = false;
+    for (std::size_t i = 0; i < best_.steps.size() && !spent(); ++i) {
+      const auto* node = std::get_if<AddNode>(&best_.steps[i].command);
+      if (node != nullptr && std::holds_alternative<MemoryAllocParams>(node->params)) {
+        any = accept(with_declared(best_, i)) || any;
+      }
+    }
+    return any;
+  }
+
+  // A captured graph, built by hand: its nodes have names then, and can go one by one.
+  bool build_captured() {
+    bool any = false;
+    for (std::size_t i = 0; i < best_.steps.size() && !spent(); ++i) {
+      if (!std::holds_alternative<EndCapture>(best_.steps[i].command)) continue;
+      if (const std::optional<Program> built = with_built(best_, i)) any = accept(*built) || any;
+    }
+    return any;
+  }
+
+  // A captured graph whose nodes do not matter is an empty one.
+  bool declare_captured() {
+    bool any = false;
+    for (std::size_t i = 0; i < best_.steps.size() && !spent(); ++i) {
+      const auto* end = std::get_if<EndCapture>(&best_.steps[i].command);
+      if (end == nullptr) continue;
+      Program candidate = best_;
+      candidate.steps[i].command = DeclareGraph{end->graph};
+      std::erase_if(candidate.steps, [stream = end->stream](const Step& step) {
+        const auto* begin = std::get_if<BeginCapture>(&step.command);
+        return begin != nullptr && begin->stream == stream;
+      });
+      any = accept(candidate) || any;
     }
     return any;
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "verify/program/state.h"
+#include "verify/program/text.h"
 #include "verify/shrink/shrinker.h"
 
 namespace verify {
@@ -83,6 +84,11 @@ struct ParamsSimplifier {
       emit(changed);
       changed = p;
     }
+    if (p.shared_bytes != 0) {
+      changed.shared_bytes = 0;
+      emit(changed);
+      changed = p;
+    }
     if (p.grid != 1) {
       changed.grid = 1;
       emit(changed);
@@ -148,6 +154,10 @@ struct ParamsSimplifier {
     if (p.tag != 0) emit(HostParams{0, p.memory, p.bytes});
   }
   void operator()(const EmptyParams&) const {}
+  void operator()(const EventRecordParams&) const {}
+  void operator()(const EventWaitParams&) const {}
+  void operator()(const MemoryAllocParams&) const {}
+  void operator()(const MemoryFreeParams&) const {}
   void operator()(const ChildParams& p) const {
     for (const std::uint64_t nest : smaller(p.nest, 1)) emit(ChildParams{p.graph, static_cast<std::uint32_t>(nest)});
   }
@@ -173,6 +183,11 @@ struct StepSimplifier {
       put(changed);
       changed = c;
     }
+    if (c.form != NodeForm::kTyped) {
+      changed.form = NodeForm::kTyped;
+      put(changed);
+      changed = c;
+    }
     if (!c.after.empty()) {
       changed.after.clear();
       put(changed);
@@ -194,6 +209,11 @@ struct StepSimplifier {
     });
   }
   void operator()(const SetNode& c) const {
+    if (c.form != NodeForm::kTyped) {
+      SetNode plain = c;
+      plain.form = NodeForm::kTyped;
+      put(plain);
+    }
     simplify_params(c.params, [&](const NodeParams& params) {
       SetNode changed = c;
       changed.params = params;
@@ -224,7 +244,54 @@ struct StepSimplifier {
     }
   }
   void operator()(const DeclareStream& c) const {
-    if (c.non_blocking) put(DeclareStream{c.stream, false});
+    if (c.non_blocking || c.priority != 0 || c.per_thread) put(DeclareStream{c.stream});
+    if (c.non_blocking && c.priority != 0) put(DeclareStream{c.stream, true});
+  }
+  void operator()(const DeclareEvent& c) const {
+    if (c.timing || c.blocking) put(DeclareEvent{c.event});
+  }
+  void operator()(const Enqueue& c) const {
+    Enqueue changed = c;
+    changed.thread = 0;
+    if (c.thread != 0) put(changed);
+    simplify_params(c.params, [&](const NodeParams& params) {
+      Enqueue simpler = c;
+      simpler.params = params;
+      put(simpler);
+    });
+  }
+  void operator()(const BeginCapture& c) const {
+    BeginCapture changed = c;
+    changed.mode = CaptureMode::kGlobal;
+    if (c.mode != changed.mode) put(changed);
+    changed = c;
+    changed.thread = 0;
+    if (c.thread != 0) put(changed);
+    changed = c;
+    changed.after.clear();
+    if (!c.after.empty()) put(changed);
+    for (std::size_t i = 0; c.after.size() > 1 && i < c.after.size(); ++i) {
+      changed = c;
+      changed.after.erase(changed.after.begin() + static_cast<std::ptrdiff_t>(i));
+      put(changed);
+    }
+  }
+  void operator()(const EndCapture& c) const {
+    put(DeclareGraph{c.graph});  // where no more than a graph is needed
+    if (c.thread != 0) put(EndCapture{c.stream, c.graph, 0});
+  }
+  void operator()(const CaptureAfter& c) const {
+    for (std::size_t i = 0; i < c.nodes.size(); ++i) {
+      CaptureAfter changed = c;
+      changed.nodes.erase(changed.nodes.begin() + static_cast<std::ptrdiff_t>(i));
+      put(changed);
+    }
+  }
+  void operator()(const Synchronize& c) const {
+    if (c.thread != 0) put(Synchronize{c.target, c.id, 0});
+  }
+  void operator()(const UnsafeCall& c) const {
+    if (c.thread != 0) put(UnsafeCall{});
   }
   void operator()(const Launch& c) const {
     if (c.stream != kNullStream) put(Launch{c.exec, kNullStream});
@@ -232,8 +299,46 @@ struct StepSimplifier {
   void operator()(const Fail& c) const {
     for (const std::uint64_t nth : smaller(c.nth, 1)) put(Fail{static_cast<std::uint32_t>(nth), c.function});
   }
+  // A field plainer: nearer to 0, or to the least that it may be.
+  void operator()(const SystemAction& c) const {
+    const std::span<const FieldOfAction> fields = describe(c.verb).fields;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (fields[i].function) continue;
+      const std::int32_t least = std::max(fields[i].lowest, 0);
+      if (c.fields[i] < least) {
+        SystemAction changed = c;
+        changed.fields[i] = least;
+        put(changed);
+        continue;
+      }
+      for (const std::uint64_t value :
+           smaller(static_cast<std::uint64_t>(c.fields[i]), static_cast<std::uint64_t>(least))) {
+        SystemAction changed = c;
+        changed.fields[i] = static_cast<std::int32_t>(value);
+        put(changed);
+      }
+    }
+  }
   void operator()(const Write& c) const {
-    if (c.seed != 0) put(Write{c.buffer, 0});
+    if (c.seed != 0 || !c.data.empty()) put(Write{c.buffer, 0});
+  }
+  void operator()(const Instantiate& c) const {
+    if (c.form != InstantiateForm::kPlain) put(Instantiate{c.exec, c.graph, InstantiateForm::kPlain, 0});
+    for (const auto& [flag, word] : instantiate_flags()) {
+      if ((c.flags & flag) != 0) put(Instantiate{c.exec, c.graph, c.form, c.flags & ~flag});
+    }
+  }
+  // Commands that need the clone's nodes are dropped with it.
+  void operator()(const CloneGraph& c) const { put(DeclareGraph{c.graph}); }
+  void operator()(const RetainUserObject& c) const {
+    if (c.move) put(RetainUserObject{c.object, c.graph, false});
+  }
+  void operator()(const ChangeEdges& c) const {
+    for (std::size_t i = 0; c.after.size() > 1 && i < c.after.size(); ++i) {
+      ChangeEdges changed = c;
+      changed.after.erase(changed.after.begin() + static_cast<std::ptrdiff_t>(i));
+      put(changed);
+    }
   }
   template <class Other>
   void operator()(const Other&) const {}

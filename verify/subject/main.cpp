@@ -15,11 +15,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <string>
+#include <tuple>
 
+#include "fuzz/faults/runtime/faults.h"
 #include "hip/sync/sync.h"
 #include "verify/execute/executor.h"
+#include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"
+#include "verify/execute/patcher_library.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 #include "verify/subject/process.h"
@@ -82,22 +87,38 @@ RunResult not_run(std::string reason) {
   return result;
 }
 
-// An executor a strategy, made when first asked for.
+// An executor for each strategy, patcher and layer, made when first asked for.
 class Executors {
  public:
   explicit Executors(Platform& platform) : platform_(platform) {}
-  Executor& operator[](StrategyKind strategy) {
-    std::unique_ptr<Executor>& executor = executors_[static_cast<std::size_t>(strategy)];
-    if (!executor) {
-      executor = std::make_unique<Executor>(platform_, strategy);
-      executor->watch(&current_step);
+  hip::Result<Executor*> of(const Request& request) {
+    One& one = executors_[{request.strategy, request.patcher, request.layer}];
+    if (one.executor) return one.executor.get();
+    PatcherFactory patchers = graph_patcher_factory();
+    if (!request.patcher.empty()) {
+      hip::Result<PatcherFactory> loaded = load_patchers(request.patcher);
+      if (!loaded) return loaded.error();
+      patchers = std::move(loaded).value();
     }
-    return *executor;
+    Platform* platform = &platform_;
+    if (!request.layer.empty()) {
+      const fuzz::RuntimeFault* fault = fuzz::find_runtime_fault(request.layer);
+      if (fault == nullptr) return hip::Error{1, fmt::format("there is no runtime fault '{}'", request.layer)};
+      one.layered = std::make_unique<LayeredPlatform>(platform_, fault->make());
+      platform = one.layered.get();
+    }
+    one.executor = std::make_unique<Executor>(*platform, request.strategy, std::move(patchers));
+    one.executor->watch(&current_step);
+    return one.executor.get();
   }
 
  private:
+  struct One {
+    std::unique_ptr<Platform> layered;
+    std::unique_ptr<Executor> executor;
+  };
   Platform& platform_;
-  std::array<std::unique_ptr<Executor>, 3> executors_;
+  std::map<std::tuple<StrategyKind, std::string, std::string>, One> executors_;
 };
 
 RunResult serve(Executors& executors, const std::string& body) {
@@ -110,7 +131,9 @@ RunResult serve(Executors& executors, const std::string& body) {
     return not_run(fmt::format("the program is not valid at line {}: {}", invalid->line, invalid->reason));
   }
   current_step.store(0, std::memory_order_relaxed);
-  return executors[request.value().strategy].run(*program, request.value().options, request.value().script);
+  const hip::Result<Executor*> executor = executors.of(request.value());
+  if (!executor) return not_run(executor.error().message);
+  return executor.value()->run(*program, request.value().options, request.value().script);
 }
 
 int serve_all(Platform& platform, int requests) {

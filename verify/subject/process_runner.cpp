@@ -217,7 +217,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
     return result;
   }
   ++runs_;
-  const Request request{options_.strategy, print_program(program), options, script};
+  const Request request{options_.strategy, options_.patcher, options_.layer, print_program(program), options, script};
   // A write that fails is a subject that is gone: reading says how.
   static_cast<void>(write_all(to_, frame(encode_request(request))));
   const Received received = receive(options_.program_timeout);

@@ -29,6 +29,8 @@ struct ProcessOptions {
   // larger with each program (docs/agent.md).
   std::uint64_t runs_a_process = 4000;
   double start_timeout = 60;  // seconds until the greeting; the first start on a machine may compile AMD's own kernels
+  std::string patcher{};      // as SubjectName's
+  std::string layer{};        // a runtime fault by id, or empty
 };
 
 inline constexpr std::size_t kMaxErrorText = std::size_t{1} << 20;

@@ -68,11 +68,17 @@ json encode_violations(const std::vector<Violation>& violations) {
 
 json encode_trace(const Trace& trace) {
   json statuses = json::array(), reads = json::array(), topology = json::array(), tags = json::array();
-  for (const StepStatus& status : trace.statuses) statuses.push_back({status.code, status.update_result});
+  for (const StepStatus& status : trace.statuses) statuses.push_back({status.code, status.update_result, status.seen});
+  json costs = json::array();
+  for (const StepCost& c : trace.costs) costs.push_back({c.calls, c.allocations, c.bytes, c.steps});
+  json held = json::array();
+  for (const Held& h : trace.held) held.push_back({h.what, h.count});
   for (const BytesSeen& seen : trace.reads) reads.push_back({seen.step, seen.buffer, bytes_of(seen.bytes)});
   for (const TopologySeen& seen : trace.topology) topology.push_back({seen.graph, seen.types, seen.edges});
   for (const auto& [tag, count] : trace.host_tags) tags.push_back({tag, count});
   return {{"statuses", statuses},
+          {"costs", costs},
+          {"held", held},
           {"reads", reads},
           {"topology", topology},
           {"tags", tags},
@@ -102,7 +108,14 @@ std::vector<std::byte> bytes_from(const json& value) {
 
 Trace decode_trace(const json& data) {
   Trace trace;
-  for (const json& s : data.at("statuses")) trace.statuses.push_back({s.at(0).get<int>(), s.at(1).get<int>()});
+  for (const json& s : data.at("statuses"))
+    trace.statuses.push_back({s.at(0).get<int>(), s.at(1).get<int>(), s.at(2).get<std::string>()});
+  for (const json& c : data.at("costs")) {
+    trace.costs.push_back({c.at(0).get<std::uint64_t>(), c.at(1).get<std::uint64_t>(), c.at(2).get<std::uint64_t>(),
+                           c.at(3).get<std::uint64_t>()});
+  }
+  for (const json& h : data.at("held"))
+    trace.held.push_back({h.at(0).get<std::string>(), h.at(1).get<std::uint64_t>()});
   for (const json& r : data.at("reads")) {
     trace.reads.push_back({r.at(0).get<std::size_t>(), r.at(1).get<Id>(), bytes_from(r.at(2))});
   }
@@ -149,13 +162,18 @@ std::string encode_request(const Request& request) {
   const RunOptions& o = request.options;
   return packed({{"kind", "run"},
                  {"strategy", strategy_name(request.strategy)},
+                 {"patcher", request.patcher},
+                 {"layer", request.layer},
                  {"program", request.program},
                  {"options",
                   {{"poison", o.poison},
+                   {"keep_passed", o.keep_passed},
                    {"failures", o.failures},
                    {"fresh_addresses", o.fresh_addresses},
                    {"inspect", o.inspect},
                    {"isolation", o.isolation},
+                   {"costs", o.costs},
+                   {"held", o.held},
                    {"schedule_seed", o.schedule_seed},
                    {"fail_graph_call", o.fail_graph_call}}},
                  {"script", request.script}});
@@ -195,13 +213,18 @@ hip::Result<Request> decode_request(std::string_view body) {
     const std::optional<StrategyKind> strategy = find_strategy(name);
     if (!strategy) return hip::Error{kBadBody, fmt::format("there is no strategy '{}'", name)};
     request.strategy = *strategy;
+    data.at("patcher").get_to(request.patcher);
+    data.at("layer").get_to(request.layer);
     data.at("program").get_to(request.program);
     const json& options = data.at("options");
     options.at("poison").get_to(request.options.poison);
+    options.at("keep_passed").get_to(request.options.keep_passed);
     options.at("failures").get_to(request.options.failures);
     options.at("fresh_addresses").get_to(request.options.fresh_addresses);
     options.at("inspect").get_to(request.options.inspect);
     options.at("isolation").get_to(request.options.isolation);
+    options.at("costs").get_to(request.options.costs);
+    options.at("held").get_to(request.options.held);
     options.at("schedule_seed").get_to(request.options.schedule_seed);
     options.at("fail_graph_call").get_to(request.options.fail_graph_call);
     data.at("script").get_to(request.script);

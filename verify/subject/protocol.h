@@ -11,9 +11,9 @@
 //   hello   subject, once, first: protocol, release ("7.2"), headers (HIP_VERSION of its build), runtime (what
 //           hipRuntimeGetVersion says), library (as loaded)
 //   sorry   subject, instead of hello: reason. The subject then ends.
-//   run     request: strategy, program (text), options, script
-//   step    subject, in a death throe: step, signal. Written by its signal handler.
-//   ran     subject: the trace, and script
+//   run     request: strategy, patcher (path or empty), layer (a runtime fault or empty), program (text), options,
+//   script step    subject, in a death throe: step, signal. Written by its signal handler. ran     subject: the trace,
+//   and script
 //
 // A subject reads requests until its standard input ends and answers each in turn. Standard output belongs to the
 // frames alone: the subject moves it elsewhere before it loads a runtime, so that one that prints breaks nothing.
@@ -32,7 +32,7 @@
 
 namespace verify {
 
-inline constexpr std::uint32_t kProtocol = 1;
+inline constexpr std::uint32_t kProtocol = 2;
 inline constexpr std::size_t kMaxFrame = std::size_t{256} << 20;  // bytes
 inline constexpr std::size_t kFrameHeader = 12;
 
@@ -47,6 +47,8 @@ struct Hello {
 
 struct Request {
   StrategyKind strategy = StrategyKind::kPatch;
+  std::string patcher;  // a library where the subject runs, or empty: the strategy's own
+  std::string layer;    // a runtime fault by id, or empty
   std::string program;
   RunOptions options;
   AddressScript script;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "verify/execute/executor.h"
+#include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"
 #include "verify/execute/model_platform.h"
+#include "verify/execute/patcher_library.h"
 #include "verify/subject/installation.h"
 
 namespace verify {
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::string_view kLibrary = "lib=";
 constexpr std::string_view kCommand = "cmd=";
+constexpr std::string_view kPatcherLibrary = ":lib=";
 
 bool is_rocm(std::string_view runtime) {
   return runtime == "rocm" || runtime == "rocm-soft" || runtime.starts_with("rocm-soft@");
@@ -33,7 +36,7 @@ hip::Result<std::unique_ptr<Platform>> open_platform(const std::string& runtime)
 }  // namespace
 
 std::string SubjectName::text() const {
-  return fmt::format("{}:{}", runtime, strategy_name(strategy));
+  return fmt::format("{}:{}", runtime, patcher.empty() ? std::string(strategy_name(strategy)) : "lib=" + patcher);
 }
 
 hip::Result<SubjectName> parse_subject(std::string_view text) {
@@ -43,14 +46,21 @@ hip::Result<SubjectName> parse_subject(std::string_view text) {
       colon == std::string_view::npos ? std::nullopt : find_strategy(text.substr(colon + 1));
   if (strategy) name.strategy = *strategy;
   name.runtime = std::string(strategy ? text.substr(0, colon) : text);
+  const std::size_t library = strategy ? std::string_view::npos : text.rfind(kPatcherLibrary);
+  if (library != std::string_view::npos) {
+    name.patcher = std::string(text.substr(library + kPatcherLibrary.size()));
+    name.runtime = std::string(text.substr(0, library));
+    if (name.patcher.empty()) return hip::Error{hipErrorInvalidValue, fmt::format("'{}' names no library", text)};
+  }
   if (name.runtime == "model" || is_rocm(name.runtime)) return name;
   for (const std::string_view prefix : {kLibrary, kCommand}) {
     if (name.runtime.starts_with(prefix) && name.runtime.size() > prefix.size()) return name;
   }
   for (const std::string_view runtime : {"model:", "rocm:", "rocm-soft:"}) {
     if (!name.runtime.starts_with(runtime)) continue;
-    return hip::Error{hipErrorInvalidValue, fmt::format("'{}' is not a strategy; there are patch, rebuild and update",
-                                                        name.runtime.substr(runtime.size()))};
+    return hip::Error{hipErrorInvalidValue,
+                      fmt::format("'{}' is not a strategy; there are patch, rebuild, update, stabilise and lib=PATH",
+                                  name.runtime.substr(runtime.size()))};
   }
   return hip::Error{
       hipErrorInvalidValue,
@@ -64,12 +74,29 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
         hipErrorInvalidValue,
         fmt::format("a fault of the patcher needs the strategy patch on model or lib=PATH, not {}", name.text())};
   }
+  if (options.parts && process) {
+    return hip::Error{hipErrorInvalidValue,
+                      fmt::format("a fault of a system needs model or lib=PATH, not {}", name.text())};
+  }
+  if (options.patchers && !name.patcher.empty()) {
+    return hip::Error{hipErrorInvalidValue, "a fault of the patcher and a patcher of one's own exclude each other"};
+  }
+  std::optional<PatcherFactory> patchers = options.patchers;
+  // Loaded here for a subject process as well, so that a library that cannot be used says so before any work. The
+  // machine that a command reaches may have it where this one has not.
+  if (!name.patcher.empty() && !name.runtime.starts_with(kCommand)) {
+    hip::Result<PatcherFactory> loaded = load_patchers(name.patcher);
+    if (!loaded) return loaded.error();
+    patchers = std::move(loaded).value();
+  }
   std::unique_ptr<Subject> subject(new Subject(name));
   if (process) {
     hip::Result<std::vector<std::string>> command = command_of(name.runtime);
     if (!command) return command.error();
-    auto runner = std::make_unique<ProcessRunner>(
-        ProcessOptions{std::move(command).value(), name.strategy, options.program_timeout});
+    ProcessOptions process_options{std::move(command).value(), name.strategy, options.program_timeout};
+    process_options.patcher = name.patcher;
+    process_options.layer = options.layer_name;
+    auto runner = std::make_unique<ProcessRunner>(std::move(process_options));
     subject->process_ = runner.get();
     subject->runner_ = std::move(runner);
     return subject;
@@ -77,8 +104,15 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
   hip::Result<std::unique_ptr<Platform>> platform = open_platform(name.runtime);
   if (!platform) return platform.error();
   subject->platform_ = std::move(platform).value();
-  subject->runner_ = std::make_unique<Executor>(*subject->platform_, name.strategy,
-                                                options.patchers ? *options.patchers : graph_patcher_factory());
+  Platform* platform_of_runs = subject->platform_.get();
+  if (options.layer) {
+    subject->layered_ = std::make_unique<LayeredPlatform>(*subject->platform_, options.layer());
+    platform_of_runs = subject->layered_.get();
+  }
+  auto executor =
+      std::make_unique<Executor>(*platform_of_runs, name.strategy, patchers ? *patchers : graph_patcher_factory());
+  if (options.parts) executor->use(*options.parts);
+  subject->runner_ = std::move(executor);
   return subject;
 }
 
@@ -93,19 +127,24 @@ std::vector<SubjectListing> list_subjects() {
   std::vector<SubjectListing> listings = {
       {"model:patch", "the host model, patched in place by hip::GraphPatcher (the default)", ""},
       {"model:rebuild", "the host model, recorded again at every change (the default baseline)", ""},
-      {"model:update", "the host model, through hipGraphExecUpdate", ""}};
+      {"model:update", "the host model, through hipGraphExecUpdate", ""},
+      {"model:stabilise", "the host model, with buffers copied to addresses that never move, and back", ""}};
   const auto list = [&](const std::string& runtime, const std::string& description) {
     const hip::Result<std::vector<std::string>> command = subject_command(runtime);
-    listings.push_back({runtime + ":patch", description + " (also :rebuild, :update)",
+    listings.push_back({runtime + ":patch", description + " (also :rebuild, :update, :stabilise)",
                         command ? std::string() : command.error().message});
   };
   list("rocm", "AMD's runtime on a GPU of this machine");
   for (const std::string_view release : kReleases) {
     list(fmt::format("rocm-soft@{}", release), fmt::format("AMD's runtime {} on the software gfx942", release));
   }
+  listings.push_back({"lib=PATH:patch",
+                      "any HIP runtime library, loaded into the worker processes (also :rebuild, :update, :stabilise)",
+                      ""});
   listings.push_back(
-      {"lib=PATH:patch", "any HIP runtime library, loaded into the worker processes (also :rebuild, :update)", ""});
-  listings.push_back({"cmd=COMMAND:patch", "a subject process, also over ssh or srun (also :rebuild, :update)", ""});
+      {"RUNTIME:lib=PATH", "somebody's own patcher on any of them (docs/check-your-own-patcher.md)", ""});
+  listings.push_back(
+      {"cmd=COMMAND:patch", "a subject process, also over ssh or srun (also :rebuild, :update, :stabilise)", ""});
   return listings;
 }
 

@@ -1,6 +1,7 @@
 // verify::Subject: what is under test, named RUNTIME:STRATEGY as on the command line.
 //
-// A last ":WORD" is a strategy only if it is a known one, so paths and commands may hold colons. A runtime or a
+// A last ":WORD" is a strategy only if it is a known one, so paths and commands may hold colons; a last ":lib=PATH" is
+// the strategy of somebody's own patcher (hip/patcher_abi.h). A runtime or a
 // strategy that this build or this machine cannot run is listed with the reason and the remedy. The model and lib=PATH
 // run in the process that asks; all others are subject processes.
 #pragma once
@@ -11,16 +12,19 @@
 #include <string_view>
 #include <vector>
 
+#include "hip/api/layer.h"
 #include "hip/result/result.h"
 #include "verify/execute/patcher.h"
 #include "verify/execute/platform.h"
 #include "verify/subject/process_runner.h"
+#include "verify/systems/parts.h"
 
 namespace verify {
 
 struct SubjectName {
   std::string runtime = "model";
   StrategyKind strategy = StrategyKind::kPatch;
+  std::string patcher{};  // the path of a library that stands in for the real patcher, or empty
   [[nodiscard]] std::string text() const;
 };
 
@@ -30,7 +34,12 @@ struct SubjectName {
 struct SubjectOptions {
   // Replaces the real patcher (strategy patch, and runtimes of this process, only).
   std::optional<PatcherFactory> patchers;
+  // Put around the runtime's table, whatever it is. A subject process knows it by `layer_name` (docs/subjects.md).
+  hip::ApiLayerFactory layer{};
+  std::string layer_name{};
   double program_timeout = 10;  // seconds for one run in a subject process
+  // Replaces the real systems that a program's actions drive (runtimes of this process only).
+  std::optional<Parts> parts{};
 };
 
 class Subject {
@@ -50,6 +59,7 @@ class Subject {
   explicit Subject(const SubjectName& name) : name_(name) {}
   SubjectName name_;
   std::unique_ptr<Platform> platform_;  // of a runtime in this process
+  std::unique_ptr<Platform> layered_;   // the same with a layer, if there is one
   std::unique_ptr<Runner> runner_;
   ProcessRunner* process_ = nullptr;  // the runner, when it is one
   std::string release_;

@@ -1,0 +1,97 @@
+// What campaigns remember in a database (--db): how far each one is, its findings by cause, and a corpus with what each
+// entry covers.
+//
+// A campaign is named by what decides its programs and what counts as a finding: version, subject, baseline, fault,
+// seed, size, quirks and properties. Every shard of it goes on where it stopped; several processes may share a
+// database, one process a shard. Programs with a database are mutants of its corpus as with --corpus, of the entries
+// that were there when the campaign was begun: all its shards, and whoever resumes it, see the same ones.
+//
+// Promises: keep_finding() returns when the finding is on the disk, so what is printed after it survives a kill at any
+// moment. `next` of a shard never runs ahead of the findings: whoever is killed tries again what it had not settled,
+// and no program is left out. Programs that ran side by side with one that was not settled are then counted twice.
+// Not for a database on a network file system: SQLite's locks are not to be trusted there.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuzz/corpus.h"
+#include "fuzz/sqlite.h"
+#include "verify/result.h"
+
+namespace fuzz {
+
+struct CampaignIdentity {
+  std::string version, subject, baseline, fault;
+  std::uint64_t seed = 1, size = 30;
+  bool quirks = true;
+  std::vector<std::string> properties;
+  std::uint64_t shard = 1, shards = 1;
+};
+
+// A finding as it is remembered: what a campaign needs to go on with it.
+struct KeptFinding {
+  verify::Finding finding;
+  std::uint64_t index = 0;  // of the program that showed it
+  std::string death;        // of the worker, when that is how it showed
+  bool shrunk = false;
+  bool accepted = false;  // by --accept: counted, and no failure
+};
+
+struct Remembered {
+  std::uint64_t next = 0;          // how many of the shard's programs are settled
+  bool begun_before = false;       // `counts` holds what an earlier session came to
+  verify::CampaignResult counts;   // without findings
+  std::vector<KeptFinding> found;  // in the order in which they were found
+};
+
+class CampaignMemory {
+ public:
+  [[nodiscard]] static hip::Result<std::unique_ptr<CampaignMemory>> open(const std::string& path);
+  CampaignMemory(const CampaignMemory&) = delete;
+  CampaignMemory& operator=(const CampaignMemory&) = delete;
+  ~CampaignMemory() = default;
+
+  // Begins the campaign's shard or goes on with it. An error when another process is at it.
+  [[nodiscard]] hip::Result<Remembered> begin(const CampaignIdentity& identity);
+  // What the campaign's mutants are made of. Entries that this version cannot read are left out.
+  [[nodiscard]] hip::Result<Corpus> corpus();
+  [[nodiscard]] hip::Status keep_program(const std::string& text);
+  [[nodiscard]] hip::Status keep_finding(const KeptFinding& finding);
+  // `found`: every finding so far, for how often each was seen.
+  [[nodiscard]] hip::Status keep_progress(std::uint64_t next, const verify::CampaignResult& counts,
+                                          const std::vector<KeptFinding>& found);
+  [[nodiscard]] hip::Status end(const char* how);
+  // A child that was forked lets go of what the parent holds; it must not use the memory otherwise.
+  void leave_to_parent() const;
+
+ private:
+  explicit CampaignMemory(SqlDatabase database) : database_(std::move(database)) {}
+  [[nodiscard]] hip::Status begin_session(const CampaignIdentity& identity);
+  [[nodiscard]] hip::Status take_shard();
+
+  // A descriptor of the database's file, for the lock on this shard. Closed behind the database: closing any descriptor
+  // of a file gives up the locks that SQLite has on it.
+  struct Lock {
+    int fd = -1;
+    Lock() = default;
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    ~Lock() {
+      if (fd >= 0) close(fd);
+    }
+  };
+  Lock lock_;
+  SqlDatabase database_;
+  std::int64_t campaign_ = 0, shard_ = 0, session_ = 0;
+  CoverageSeen seen_;
+};
+
+// The database at `path`, its tables made when it is new. An error names the file and the remedy.
+[[nodiscard]] hip::Result<SqlDatabase> open_memory(const std::string& path);
+
+}  // namespace fuzz

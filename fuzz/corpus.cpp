@@ -1,0 +1,105 @@
+#include "fuzz/corpus.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "fuzz/files.h"
+#include "verify/generate/mutate.h"
+#include "verify/program/coverage.h"
+#include "verify/program/features.h"
+#include "verify/program/text.h"
+
+namespace fuzz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMutantEvery = 2;
+
+// FNV-1a: names need to differ, and to be the same on every machine.
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+bool note(const std::vector<std::uint64_t>& counts, std::vector<bool>& seen) {
+  seen.resize(counts.size(), false);
+  bool fresh = false;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0 || seen[i]) continue;
+    seen[i] = true;
+    fresh = true;
+  }
+  return fresh;
+}
+
+}  // namespace
+
+bool CoverageSeen::add(const verify::Program& program) {
+  std::vector<std::uint64_t> features(verify::feature_names().size(), 0), pairs(verify::coverage_pairs().size(), 0);
+  verify::count_features(program, features);
+  verify::count_pairs(program, pairs);
+  const bool new_feature = note(features, features_), new_pair = note(pairs, pairs_);
+  return new_feature || new_pair;
+}
+
+hip::Result<Corpus> Corpus::load(const std::string& folder) {
+  if (const hip::Status usable = usable_folder("--corpus", folder); !usable) return usable.error();
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".program") files.push_back(entry.path());
+  }
+  if (error) return hip::Error{1, fmt::format("--corpus: {} cannot be read: {}", folder, error.message())};
+  std::sort(files.begin(), files.end());
+  Corpus corpus;
+  corpus.folder_ = folder;
+  for (const fs::path& file : files) {
+    hip::Result<verify::Program> program = load_program(file.string());
+    if (!program) return program.error();
+    corpus.seen_.add(program.value());
+    corpus.programs_.push_back(std::move(program).value());
+  }
+  return corpus;
+}
+
+Corpus Corpus::of(std::vector<verify::Program> programs, CoverageSeen seen) {
+  Corpus corpus;
+  corpus.reports_ = true;
+  corpus.programs_ = std::move(programs);
+  corpus.seen_ = std::move(seen);
+  return corpus;
+}
+
+hip::Status Corpus::keep(const verify::Program& program) const {
+  const std::string text = verify::print_program(program);
+  const fs::path path = fs::path(folder_) / fmt::format("{:016x}.program", hash_of(text));
+  std::error_code error;
+  if (fs::exists(path, error)) return {};
+  // Several workers may have the same idea at once: each writes a file of its own and renames it.
+  const fs::path temporary = fmt::format("{}.{}", path.string(), getpid());
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file) fs::rename(temporary, path, error);
+  if (!file || error) return hip::Error{1, fmt::format("--corpus: {} cannot be written", path.string())};
+  return {};
+}
+
+verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,
+                           const verify::GeneratorOptions& options) {
+  const std::vector<verify::Program>& programs = corpus.programs();
+  if (programs.empty() || index % kMutantEvery == 0) return verify::campaign_program(seed, index, options);
+  verify::RandomChoices choices = verify::campaign_choices(seed, index);
+  const verify::Program& base = programs[choices.below(programs.size())];
+  const verify::Program& other = programs[choices.below(programs.size())];
+  return verify::mutate_program(base, other, choices, options);
+}
+
+}  // namespace fuzz

@@ -1,0 +1,60 @@
+// A corpus: programs in a folder that campaigns begin from and add to.
+//
+// With a corpus every second program of a campaign is a mutant of two of its entries (verify/generate/mutate.h), the
+// others are generated as without one. The entries that count are those that were there when the campaign began, in
+// order of name, so the same seed, size, version and corpus give the same programs. Programs that met something which
+// no entry meets (a feature, or an operation in a state) are added under a name made from their text.
+//
+// Not done: entries are never removed, and what a runtime executes inside is not looked at.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hip/result/result.h"
+#include "verify/generate/generator.h"
+#include "verify/program/program.h"
+
+namespace fuzz {
+
+// What programs met, so far.
+class CoverageSeen {
+ public:
+  // Whether `program` meets something new; it is known from then on.
+  bool add(const verify::Program& program);
+
+ private:
+  std::vector<bool> features_, pairs_;
+};
+
+class Corpus {
+ public:
+  // Of no folder: empty, and nothing is kept.
+  Corpus() = default;
+  // Makes the folder when it is missing. An error names the file that is no valid program.
+  [[nodiscard]] static hip::Result<Corpus> load(const std::string& folder);
+
+  // Of programs that somebody else keeps: a worker reports what it would add, see worker.h.
+  [[nodiscard]] static Corpus of(std::vector<verify::Program> programs, CoverageSeen seen);
+
+  [[nodiscard]] const std::vector<verify::Program>& programs() const { return programs_; }
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  // Whether programs that meet something new are reported rather than written.
+  [[nodiscard]] bool reports() const { return reports_; }
+  [[nodiscard]] const CoverageSeen& seen() const { return seen_; }
+  // Writes `program` into the folder, whole or not at all; one that is there already is left alone.
+  [[nodiscard]] hip::Status keep(const verify::Program& program) const;
+
+ private:
+  std::string folder_;
+  bool reports_ = false;
+  std::vector<verify::Program> programs_;
+  CoverageSeen seen_;
+};
+
+// The campaign's `index`-th program.
+[[nodiscard]] verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,
+                                         const verify::GeneratorOptions& options);
+
+}  // namespace fuzz

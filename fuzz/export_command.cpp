@@ -1,0 +1,410 @@
+// `hgcheck export`: runs a program on the model and on the subject, finds out what the subject does otherwise, and
+// hands reports/reproducer.h exactly that to write down.
+//
+// Frozen addresses are written as numbers first, and the program is run as it is exported, so that what the file
+// expects is what its own program comes to. Everything behind the first thing that differs is left out of the file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "fuzz/commands.h"
+#include "fuzz/files.h"
+#include "hip/api/api.h"
+#include "reports/reproducer.h"
+#include "verify/execute/placement.h"
+#include "verify/oracle/oracle.h"
+#include "verify/program/state.h"
+#include "verify/program/text.h"
+#include "verify/quirks/quirk.h"
+
+namespace fuzz {
+
+namespace {
+
+constexpr std::uint64_t kSchedules = 8;    // orders of the device in which the subject is looked at
+constexpr std::uint32_t kAttempts = 100;   // of a file whose failure not every order shows
+constexpr std::size_t kMaxExpected = 256;  // bytes of one buffer that a file checks
+constexpr std::uint64_t kFrozenBase = 0x700000000000;
+constexpr std::uint64_t kArenaFactor = 4;  // as verify::BufferMemory's
+
+int complain(const std::string& message) {
+  std::cerr << "hgcheck: " << message << "\n";
+  return kUsage;
+}
+
+const verify::Quirk* quirk_of(const std::string& name) {
+  for (const verify::Quirk& quirk : verify::quirks()) {
+    if (quirk.id == name) return &quirk;
+  }
+  return nullptr;
+}
+
+// ---- the program as it is exported
+
+struct Freeze {
+  verify::KernelParams* operator()(verify::KernelParams& p) const { return &p; }
+  template <class Other>
+  verify::KernelParams* operator()(Other&) const {
+    return nullptr;
+  }
+};
+
+// A frozen address is a number; a file cannot know it before it runs, so it is given one that no buffer has.
+bool freeze(verify::NodeParams& params) {
+  verify::KernelParams* kernel = std::visit(Freeze{}, params);
+  bool found = false;
+  for (std::size_t i = 0; kernel != nullptr && i < kernel->arguments.size(); ++i) {
+    verify::ArgumentValue& value = kernel->arguments[i];
+    if (value.kind != verify::ArgumentValue::Kind::kAddressBits) continue;
+    found = true;
+    value.kind = verify::ArgumentValue::Kind::kNumber;
+    value.number = kFrozenBase + (std::uint64_t{value.ref.buffer} << 32) + static_cast<std::uint64_t>(value.ref.offset);
+    const std::uint32_t size = kernel->kernel->fields[i].size;
+    if (size < 8) value.number &= (std::uint64_t{1} << (8 * size)) - 1;
+    value.ref = {};
+  }
+  return found;
+}
+
+bool freeze(verify::Program& program) {
+  bool found = false;
+  for (verify::Step& step : program.steps) {
+    if (auto* add = std::get_if<verify::AddNode>(&step.command)) found = freeze(add->params) || found;
+    if (auto* set = std::get_if<verify::SetNode>(&step.command)) found = freeze(set->params) || found;
+  }
+  return found;
+}
+
+// Where the buffers of an arena are: what verify::BufferMemory does, without a runtime.
+class ArenaLayout {
+ public:
+  explicit ArenaLayout(reports::Reproducer& out) : out_(out) {
+    for (const verify::Step& step : out.program.steps) {
+      const auto* c = std::get_if<verify::DeclareBuffer>(&step.command);
+      if (c != nullptr) out_.arena_bytes[arena_of(*c)] += verify::BestFit::rounded(c->bytes) * kArenaFactor;
+    }
+    for (const std::uint64_t bytes : out.arena_bytes) arenas_.emplace_back(0, bytes);
+  }
+  void go() {
+    for (const verify::Step& step : out_.program.steps) {
+      for (std::uint32_t k = 0; k < verify::repeats_that_matter(step); ++k) std::visit(*this, step.command);
+    }
+  }
+
+  void operator()(const verify::DeclareBuffer& c) {
+    const std::size_t arena = arena_of(c);
+    places_[c.buffer] = {arena, arenas_[arena].allocate(c.bytes).value_or(0), c.bytes, c.bytes};
+    out_.places.push_back(places_[c.buffer].offset);
+  }
+  void operator()(const verify::MoveBuffers& c) {
+    std::vector<Place> targets;
+    for (const verify::BufferMove& move : c.moves) {
+      Place place = places_[move.buffer];
+      place.capacity = move.onto ? places_[*move.onto].capacity : place.bytes;
+      place.offset = move.onto ? places_[*move.onto].offset : arenas_[place.arena].allocate(place.bytes).value_or(0);
+      targets.push_back(place);
+      out_.places.push_back(place.offset);
+    }
+    for (const verify::BufferMove& move : c.moves) {
+      const Place& old = places_[move.buffer];
+      const auto takes = [&](const Place& t) { return t.arena == old.arena && t.offset == old.offset; };
+      if (std::none_of(targets.begin(), targets.end(), takes)) arenas_[old.arena].release(old.offset, old.capacity);
+    }
+    for (std::size_t i = 0; i < c.moves.size(); ++i) places_[c.moves[i].buffer] = targets[i];
+  }
+  void operator()(const verify::Free& c) {
+    if (!places_.contains(c.buffer)) return;  // a graph's
+    const Place& place = places_[c.buffer];
+    arenas_[place.arena].release(place.offset, place.capacity);
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+
+ private:
+  struct Place {
+    std::size_t arena = 0;
+    std::uint64_t offset = 0, bytes = 0, capacity = 0;
+  };
+  static std::size_t arena_of(const verify::DeclareBuffer& c) { return static_cast<std::size_t>(c.memory); }
+
+  reports::Reproducer& out_;
+  std::map<verify::Id, Place> places_;
+  std::vector<verify::BestFit> arenas_;
+};
+
+// ---- what differs
+
+struct Seen {
+  std::optional<verify::Deviation> first;
+  verify::Trace expected;                                      // by the model, laid out like the subject
+  std::vector<std::pair<verify::Trace, verify::Trace>> pairs;  // of the orders that show it
+  std::uint64_t orders = 0;                                    // that were tried
+  std::vector<verify::Difference> differences;
+};
+
+Seen look(Setup& setup, verify::Runner& model, const verify::Program& program) {
+  Seen seen;
+  verify::RunOptions options;
+  options.poison = options.failures = options.inspect = options.isolation = false;
+  for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
+    options.schedule_seed = seed;
+    setup.subject().start_afresh();
+    const verify::RunResult subject = setup.subject().run(program, options);
+    options.schedule_seed = 0;
+    verify::RunResult baseline = model.run(program, options, subject.script);
+    const std::optional<verify::Deviation> deviation = verify::first_deviation(program, baseline.trace, subject.trace);
+    ++seen.orders;
+    if (seed == 1) seen.expected = baseline.trace;
+    if (!deviation) continue;
+    if (seen.pairs.empty()) {
+      seen.first = deviation;
+      seen.differences = verify::compare(program, baseline.trace, subject.trace);
+    }
+    seen.pairs.emplace_back(std::move(baseline.trace), subject.trace);
+  }
+  return seen;
+}
+
+std::string hex(const std::vector<std::byte>& bytes, std::size_t from, std::size_t to) {
+  std::string text;
+  for (std::size_t i = from; i < to; ++i) text += fmt::format("{:02x}", std::to_integer<unsigned>(bytes[i]));
+  return text;
+}
+
+// The bytes of one read in which some order differs, or (nothing differs) all of them, up to the bound.
+void expect_bytes(const verify::BytesSeen& expected, const std::vector<const verify::BytesSeen*>& observed,
+                  reports::Reproducer& out) {
+  std::size_t from = expected.bytes.size(), to = 0;
+  for (const verify::BytesSeen* other : observed) {
+    for (std::size_t i = 0; i < std::min(expected.bytes.size(), other->bytes.size()); ++i) {
+      if (expected.bytes[i] == other->bytes[i]) continue;
+      from = std::min(from, i);
+      to = std::max(to, i + 1);
+    }
+  }
+  if (observed.empty()) from = 0, to = expected.bytes.size();
+  if (from >= to) return;
+  to = std::min(to, from + kMaxExpected);
+  out.bytes.push_back({expected.step, expected.buffer, from, hex(expected.bytes, from, to)});
+}
+
+void expect_reads(const Seen& seen, reports::Reproducer& out) {
+  for (std::size_t i = 0; i < seen.expected.reads.size(); ++i) {
+    const verify::BytesSeen& expected = seen.expected.reads[i];
+    std::vector<const verify::BytesSeen*> observed;
+    for (const auto& pair : seen.pairs) {
+      if (i < pair.second.reads.size()) observed.push_back(&pair.second.reads[i]);
+    }
+    expect_bytes(expected, observed, out);
+  }
+}
+
+// Cuts the program behind what shows first: what follows works on what that left behind.
+void cut(reports::Reproducer& out, std::size_t step) {
+  if (step >= out.program.steps.size()) return;
+  out.program.steps.resize(step + 1);
+  out.statuses.resize(step + 1);
+}
+
+// Whether the program meets a quirk of the subject's release that damages its process.
+bool damages(const std::string& subject, const verify::Program& program) {
+  const hip::Result<verify::SubjectName> name = verify::parse_subject(subject);
+  if (!name) return false;
+  const std::string& runtime = name.value().runtime;
+  const verify::QuirkSet known(runtime.substr(runtime.find('@') + 1));
+  return known.corrupts(program, static_cast<int>(name.value().strategy));
+}
+
+// Marks the command whose answer differs, by its status or by what else it says.
+void mark(const Seen& seen, reports::Reproducer& out) {
+  const std::size_t step = seen.first->step;
+  const verify::StepStatus& expected = seen.pairs.front().first.statuses[step];
+  const verify::StepStatus& observed = seen.pairs.front().second.statuses[step];
+  out.statuses[step].differs = true;
+  out.statuses[step].only_seen_differs =
+      expected.code == observed.code && expected.update_result == observed.update_result;
+  out.statuses[step].saw = observed.seen;
+}
+
+// Graphs that somebody's capture went into and that failed: no run of hgcheck touches them again, but a file can.
+void expect_owned(reports::Reproducer& out) {
+  for (std::size_t i = 0; i < out.program.steps.size(); ++i) {
+    const auto* end = std::get_if<verify::EndCapture>(&out.program.steps[i].command);
+    if (end == nullptr || out.statuses[i].error != "hipErrorStreamCaptureInvalidated") continue;
+    const auto into = [&](const verify::Step& step) {
+      const auto* begin = std::get_if<verify::BeginCapture>(&step.command);
+      return begin != nullptr && begin->stream == end->stream && begin->into == end->graph;
+    };
+    if (std::any_of(out.program.steps.begin(), out.program.steps.end(), into)) out.owned.push_back(end->graph);
+  }
+}
+
+// Where a damaged process dies, and whether, depends on its heap: on another machine the same file may run on to its
+// end, with wrong bytes. So such a file is whole, tears down, and checks every buffer as well.
+void expect_damage(const Seen& seen, reports::Reproducer& out) {
+  out.dies = out.tears_down = true;
+  for (const verify::BytesSeen& expected : seen.expected.reads) expect_bytes(expected, {}, out);
+}
+
+// `damaged`: the program meets a quirk that damages its process.
+void expect(const Seen& seen, bool damaged, reports::Reproducer& out) {
+  for (const verify::StepStatus& status : seen.expected.statuses) {
+    out.statuses.push_back({hip::status_name(status.code), std::max(status.update_result, 0), status.seen});
+  }
+  out.statuses.resize(out.program.steps.size());
+  if (!seen.first) {
+    expect_owned(out);
+    return expect_reads(seen, out);
+  }
+  const verify::Trace& subject = seen.pairs.front().second;
+  switch (seen.first->effect) {
+    case verify::Effect::kStatus:
+      mark(seen, out);
+      cut(out, seen.first->step);
+      break;
+    case verify::Effect::kCrash:
+      expect_damage(seen, out);
+      break;
+    case verify::Effect::kHang:
+      out.dies = true;
+      out.tears_down = seen.first->step >= out.program.steps.size();
+      cut(out, seen.first->step);
+      break;
+    case verify::Effect::kHost:
+      out.checks_host_functions = true;
+      out.attempts = kAttempts;  // the host's own threads keep no order that could be asked for
+      out.host_functions = seen.expected.host_tags;
+      for (const auto& [tag, count] : subject.host_tags) out.host_functions.emplace(tag, 0);
+      break;
+    case verify::Effect::kTopology:
+      for (const verify::TopologySeen& graph : seen.expected.topology) {
+        out.topology.push_back({graph.graph, graph.types.size(), graph.edges.size()});
+      }
+      break;
+    case verify::Effect::kBytes:
+    case verify::Effect::kTeardown:
+      if (damaged) {
+        expect_damage(seen, out);
+      } else {
+        expect_reads(seen, out);
+      }
+      break;
+  }
+  if (seen.pairs.size() < seen.orders) out.attempts = kAttempts;
+}
+
+// ---- what the file says about itself
+
+std::vector<std::string> folded(const std::string& text) {
+  constexpr std::size_t kColumns = 112;
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < text.size();) {
+    std::size_t end = text.size() - from <= kColumns ? text.size() : text.rfind(' ', from + kColumns);
+    if (end == std::string::npos || end <= from) end = std::min(text.size(), from + kColumns);
+    lines.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return lines;
+}
+
+void describe(const ExportCommand& command, const Seen& seen, const verify::Quirk* quirk, bool froze,
+              reports::Reproducer& out) {
+  const auto say = [&out](const std::string& text) {
+    for (std::string& line : folded(text)) out.comment.push_back(std::move(line));
+  };
+  say(quirk != nullptr ? fmt::format("{}: {}.", quirk->id, quirk->title) : fmt::format("{}.", out.name));
+  out.comment.emplace_back();
+  for (const verify::Difference& difference : seen.differences) {
+    say(fmt::format("At '{}', {}:", difference.command, difference.where));
+    say(fmt::format("  expected {}", difference.expected));
+    say(fmt::format("  observed {}", difference.observed));
+  }
+  for (const verify::Id graph : out.owned) {
+    say(fmt::format("At the end, hipGraphDestroy(g{}): expected hipSuccess, for the program made that graph.", graph));
+  }
+  if (seen.differences.empty() && out.owned.empty())
+    say("Nothing differs there: the file checks every buffer at its end.");
+  say(fmt::format(
+          "on {}{}", command.setup.subject,
+          seen.pairs.size() < seen.orders && !seen.pairs.empty()
+              ? fmt::format(", in {} of {} orders of the device's work that were tried", seen.pairs.size(), seen.orders)
+              : std::string()) +
+      ".");
+  if (quirk != nullptr) {
+    say(fmt::format("Documented: {}.", quirk->documentation));
+    say(fmt::format("Releases that show it: {}.", quirk->releases));
+  }
+  if (froze) say("Arguments that held an address as a plain number hold another number here.");
+  out.comment.emplace_back();
+  if (command.form == "hip") {
+    say(fmt::format("  hipcc {0}.hip -o {0} && ./{0}", out.name));
+    say("Exit status: 0 as documented, 1 the failure shows, 2 it could not run.");
+  }
+  say(fmt::format("Written by hgcheck {} (hgcheck export) from this program:", command.version));
+  std::string text = verify::print_program(out.program);
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = text.find('\n', from);
+    out.comment.push_back("  " + text.substr(from, end - from));
+    from = end + 1;
+  }
+}
+
+// What a program of the catalogue shows itself on; otherwise what --subject says.
+void choose_subject(ExportCommand& command, const verify::Quirk* quirk) {
+  if (!command.setup.subject.empty()) return;
+  if (quirk == nullptr) {
+    command.setup.subject = SetupOptions().subject;
+    return;
+  }
+  const std::string_view release = quirk->releases.substr(0, quirk->releases.find(' '));
+  command.setup.subject = fmt::format("rocm-soft@{}:{}", release, quirk->strategy);
+}
+
+reports::ReproducerStrategy strategy_of(const std::string& subject) {
+  const hip::Result<verify::SubjectName> name = verify::parse_subject(subject);
+  if (!name || name.value().strategy == verify::StrategyKind::kPatch) return reports::ReproducerStrategy::kPatch;
+  return name.value().strategy == verify::StrategyKind::kUpdate ? reports::ReproducerStrategy::kUpdate
+                                                                : reports::ReproducerStrategy::kRebuild;
+}
+
+}  // namespace
+
+int run(ExportCommand command) {
+  if (const hip::Status status = writable("-o", command.output); !status) return complain(status.error().message);
+  const hip::Result<verify::Program> program = load_program(command.file);
+  if (!program) return complain(program.error().message);
+  reports::Reproducer out;
+  out.name = std::filesystem::path(command.file).stem().string();
+  const verify::Quirk* quirk = quirk_of(out.name);
+  choose_subject(command, quirk);
+  hip::Result<std::unique_ptr<Setup>> setup = Setup::make(command.setup);
+  if (!setup) return complain(setup.error().message);
+  const auto model = verify::Subject::make({"model", verify::StrategyKind::kRebuild});
+  if (!model) return complain(model.error().message);
+
+  out.program = program.value();
+  out.strategy = strategy_of(command.setup.subject);
+  const bool froze = freeze(out.program);
+  if (out.program.placement == verify::Placement::kArena) ArenaLayout(out).go();
+  const Seen seen = look(*setup.value(), model.value()->runner(), out.program);
+  if (!seen.expected.harness_error.empty()) return complain(seen.expected.harness_error);
+  expect(seen, damages(command.setup.subject, out.program), out);
+  describe(command, seen, quirk, froze, out);
+  const hip::Result<std::string> text = reports::to_reproducer(
+      out, command.form == "hip" ? reports::ReproducerForm::kHip : reports::ReproducerForm::kCatch2);
+  if (!text) return complain(fmt::format("{}: {}", command.file, text.error().message));
+  if (const hip::Status status = write_text(command.output.empty() ? "-" : command.output, text.value()); !status) {
+    return complain(status.error().message);
+  }
+  if (!seen.first && out.owned.empty()) {
+    std::cerr << fmt::format(
+        "hgcheck: {} shows nothing on {}: the file checks what every buffer holds at its end; "
+        "'--subject' names another runtime ('hgcheck subjects' lists them)\n",
+        command.file, command.setup.subject);
+  }
+  return kAgreed;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,72 @@
+// F16 and F17: patchers that keep a table of where the buffers were.
+//
+// F16: what the author believed: the table is needed for as long as the patcher, and a patcher for as long as the
+// program. It is in pinned memory, for a kernel that compares addresses on the device, and nothing owns it. What is
+// wrong: executable graphs come and go, and each leaves its table behind. P8.
+//
+// F17: what the author believed: the addresses of the last call are those that the graph has, so a call needs to look
+// only at what differs from them. What is wrong: the last call may have failed, and what it wanted is not what is
+// there: tried again, it finds nothing to do and says that it is done. P3, P4.
+#include "fuzz/faults/flat_patcher.h"
+#include "fuzz/faults/patchers.h"
+
+namespace fuzz {
+
+namespace {
+
+class RawTable final : public FlatPatcher {
+ public:
+  using FlatPatcher::FlatPatcher;
+
+ private:
+  void begin(std::span<const hip::Move> moves) override {
+    if (table_ != nullptr || moves.empty()) return;
+    void* memory = nullptr;
+    const std::size_t bytes = addresses().size() * sizeof(hip::DeviceAddress);
+    if (api().hipHostMalloc(&memory, bytes, hipHostMallocDefault) != hipSuccess) return;
+    table_ = static_cast<hip::DeviceAddress*>(memory);
+  }
+  // Without its table it patches nothing.
+  [[nodiscard]] bool refuses(const HeldNode& node, std::span<const hip::Move> moves) const override {
+    return table_ == nullptr || FlatPatcher::refuses(node, moves);
+  }
+
+  hip::DeviceAddress* table_ = nullptr;  // where the device reads it
+};
+
+class LastCall final : public FlatPatcher {
+ public:
+  explicit LastCall(const verify::PatchTarget& target)
+      : FlatPatcher(target), last_(target.addresses.begin(), target.addresses.end()) {}
+
+ private:
+  void begin(std::span<const hip::Move> moves) override {
+    changed_.clear();
+    for (const hip::Move& move : moves) {
+      if (last_[move.buffer] != move.to) changed_.push_back(move);
+      last_[move.buffer] = move.to;
+    }
+  }
+  [[nodiscard]] Rewrite rewrite(hip::NodeIndex node, std::span<const hip::Move>,
+                                hip::NodeRecord& record) const override {
+    return FlatPatcher::rewrite(node, changed_, record);
+  }
+  void replace_all(const hip::Recording& recording, std::span<const hip::DeviceAddress> addresses) override {
+    last_.assign(addresses.begin(), addresses.end());
+    FlatPatcher::replace_all(recording, addresses);
+  }
+
+  hip::AddressTable last_;
+  std::vector<hip::Move> changed_;  // of this call, against the one before
+};
+
+}  // namespace
+
+verify::PatcherFactory leaves_its_table_behind() {
+  return factory_of<RawTable>();
+}
+verify::PatcherFactory compares_with_the_last_call() {
+  return factory_of<LastCall>();
+}
+
+}  // namespace fuzz

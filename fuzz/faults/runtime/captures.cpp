@@ -1,0 +1,134 @@
+// U09, U10, U13 and U14: runtimes that are wrong while a stream is captured.
+//
+// U09 (ROCm/rocm-systems#11517). The author believed: joining a captured stream means joining what the event's stream
+// has joined. What is wrong: that stream may be the waiting one itself, and nobody looks for that. P7.
+//
+// U10 (CHIP-SPV/chipStar#1490). The author believed: what is given to a stream is done as ever, and noted beside that.
+// What is wrong: what is given to a stream that captures must not run. P6.
+//
+// U13 (ROCm/hip#3876). The author believed: querying an event while anything is captured is unsafe. What is wrong: the
+// event may have been recorded elsewhere, and the capture has nothing to do with it. P7.
+//
+// U14 (ROCm/rocm-systems#738). The author believed: ending a capture hands its graph over. What is wrong: when the end
+// fails nobody takes it, and nobody destroys it. P8.
+#include <set>
+
+#include "fuzz/faults/runtime/faults.h"
+
+namespace fuzz {
+
+namespace {
+
+bool captures(const hip::Api& hip, hipStream_t stream) {
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  return hip.hipStreamIsCapturing(stream, &status) == hipSuccess && status == hipStreamCaptureStatusActive;
+}
+
+class JoinsItselfForEver final : public hip::ApiLayer {
+  using Self = JoinsItselfForEver;
+
+  void start() override {
+    recorded_.clear();
+    joined_.clear();
+    replace().hipEventRecord = record;
+    replace().hipStreamWaitEvent = wait;
+  }
+
+  static hipError_t record(hipEvent_t event, hipStream_t stream) {
+    Self& self = current<Self>();
+    self.recorded_[event] = stream;
+    return self.inner().hipEventRecord(event, stream);
+  }
+  static hipError_t wait(hipStream_t stream, hipEvent_t event, unsigned flags) {
+    Self& self = current<Self>();
+    const auto recorded = self.recorded_.find(event);
+    if (recorded != self.recorded_.end() && captures(self.inner(), recorded->second)) {
+      self.joined_[stream].insert(recorded->second);
+      static_cast<void>(self.join(stream));
+    }
+    return self.inner().hipStreamWaitEvent(stream, event, flags);
+  }
+  // How many streams a join reaches. Not the last thing that a call does, so that it does recurse.
+  std::size_t join(hipStream_t stream) {  // NOLINT(misc-no-recursion)
+    std::size_t reached = 1;
+    for (const hipStream_t other : joined_[stream]) reached += join(other);
+    return reached;
+  }
+
+  std::map<hipEvent_t, hipStream_t> recorded_;
+  std::map<hipStream_t, std::set<hipStream_t>> joined_;
+};
+
+class RunsWhatItCaptures final : public hip::ApiLayer {
+  using Self = RunsWhatItCaptures;
+
+  void start() override { replace().hipLaunchHostFunc = host; }
+
+  static hipError_t host(hipStream_t stream, hipHostFn_t function, void* data) {
+    const hip::Api& hip = current<Self>().inner();
+    if (captures(hip, stream)) function(data);
+    return hip.hipLaunchHostFunc(stream, function, data);
+  }
+};
+
+class RejectsQueriesElsewhere final : public hip::ApiLayer {
+  using Self = RejectsQueriesElsewhere;
+
+  void start() override {
+    capturing_.clear();
+    replace().hipStreamBeginCapture = begin;
+    replace().hipStreamEndCapture = end;
+    replace().hipEventQuery = query;
+  }
+
+  static hipError_t begin(hipStream_t stream, hipStreamCaptureMode mode) {
+    Self& self = current<Self>();
+    const hipError_t status = self.inner().hipStreamBeginCapture(stream, mode);
+    if (status == hipSuccess) self.capturing_.insert(stream);
+    return status;
+  }
+  static hipError_t end(hipStream_t stream, hipGraph_t* graph) {
+    Self& self = current<Self>();
+    self.capturing_.erase(stream);
+    return self.inner().hipStreamEndCapture(stream, graph);
+  }
+  static hipError_t query(hipEvent_t event) {
+    Self& self = current<Self>();
+    const hipError_t status = self.inner().hipEventQuery(event);
+    const bool answered = status == hipSuccess || status == hipErrorNotReady;
+    return answered && !self.capturing_.empty() ? hipErrorStreamCaptureUnsupported : status;
+  }
+
+  std::set<hipStream_t> capturing_;
+};
+
+class LosesTheGraphOfAFailedEnd final : public hip::ApiLayer {
+  using Self = LosesTheGraphOfAFailedEnd;
+
+  void start() override { replace().hipStreamEndCapture = end; }
+
+  static hipError_t end(hipStream_t stream, hipGraph_t* graph) {
+    const hip::Api& hip = current<Self>().inner();
+    const hipError_t status = hip.hipStreamEndCapture(stream, graph);
+    hipGraph_t captured = nullptr;  // this layer's own name for what the inner runtime has cleaned up
+    if (status != hipSuccess && status != hipErrorIllegalState) static_cast<void>(hip.hipGraphCreate(&captured, 0));
+    return status;
+  }
+};
+
+}  // namespace
+
+hip::ApiLayerFactory joins_itself_for_ever() {
+  return layer_factory<JoinsItselfForEver>();
+}
+hip::ApiLayerFactory runs_what_it_captures() {
+  return layer_factory<RunsWhatItCaptures>();
+}
+hip::ApiLayerFactory rejects_queries_elsewhere() {
+  return layer_factory<RejectsQueriesElsewhere>();
+}
+hip::ApiLayerFactory loses_the_graph_of_a_failed_end() {
+  return layer_factory<LosesTheGraphOfAFailedEnd>();
+}
+
+}  // namespace fuzz

@@ -1,0 +1,162 @@
+// U08 and U11: runtimes that mistake the edges of a graph.
+//
+// U08 (ROCm/rocm-systems#11499). The author believed: a dependent past as many as there are streams is on its parent's
+// stream again, so it need not wait for it. What is wrong: streams are dealt out in turn, so only every so many is; the
+// others wait for nothing and may run before what they depend on. P5.
+//
+// U11 (CHIP-SPV/chipStar#1491). The author believed: an edge that other edges imply does not occur, since nobody needs
+// it. What is wrong: it is legal, and a graph that has one cannot be launched. P9.
+#include <set>
+
+#include "fuzz/faults/runtime/faults.h"
+#include "fuzz/faults/runtime/queries.h"
+
+namespace fuzz {
+
+namespace {
+
+struct Edges {
+  std::vector<hipGraphNode_t> from, to;
+};
+
+// No edges where the runtime does not say.
+Edges edges_of(const hip::Api& hip, hipGraph_t graph) {
+  std::size_t count = 0;
+  if (hip.hipGraphGetEdges(graph, nullptr, nullptr, &count) != hipSuccess || count == 0) return {};
+  Edges edges{std::vector<hipGraphNode_t>(count), std::vector<hipGraphNode_t>(count)};
+  if (hip.hipGraphGetEdges(graph, edges.from.data(), edges.to.data(), &count) != hipSuccess) return {};
+  return edges;
+}
+
+class SkipsWaitsPastTheLastStream final : public hip::ApiLayer {
+  using Self = SkipsWaitsPastTheLastStream;
+  static constexpr std::size_t kStreams = 2;  // what the runtime is configured for; it wraps around the sooner
+
+  void start() override {
+    replace().hipGraphInstantiate = instantiate;
+    replace().hipGraphInstantiateWithFlags = instantiate_with_flags;
+#if HIP_VERSION >= 60000000  // earlier headers have no such function
+    replace().hipGraphInstantiateWithParams = instantiate_with_params;
+#endif
+    replace().hipGraphExecUpdate = update;
+  }
+
+  // The edges that nothing waits for: to a dependent on another stream that waits for one node alone. Streams are dealt
+  // out to dependents in the order in which they were added.
+  static Edges skipped(const hip::Api& hip, hipGraph_t graph) {
+    const Edges edges = edges_of(hip, graph);
+    std::map<hipGraphNode_t, std::vector<hipGraphNode_t>> parents;
+    for (std::size_t i = 0; i < edges.from.size(); ++i) parents[edges.to[i]].push_back(edges.from[i]);
+    std::map<hipGraphNode_t, std::size_t> dealt;
+    Edges without;
+    for (const hipGraphNode_t node : edges.from.empty() ? std::vector<hipGraphNode_t>() : nodes_of(hip, graph)) {
+      const std::vector<hipGraphNode_t>& waits_for = parents[node];
+      for (const hipGraphNode_t parent : waits_for) {
+        const std::size_t index = dealt[parent]++;
+        if (index < kStreams || index % kStreams == 0 || waits_for.size() > 1) continue;
+        without.from.push_back(parent);
+        without.to.push_back(node);
+      }
+    }
+    return without;
+  }
+  // What runs is the graph without them; what the caller holds is the graph with them.
+  template <class Call>
+  static hipError_t with_waits_skipped(const hip::Api& hip, hipGraph_t graph, const Call& call) {
+    const Edges without = skipped(hip, graph);
+    const std::size_t count = without.from.size();
+    const bool removed = count != 0 && hip.hipGraphRemoveDependencies(graph, without.from.data(), without.to.data(),
+                                                                      count) == hipSuccess;
+    const hipError_t status = call();
+    if (!removed) return status;
+    const hipError_t added = hip.hipGraphAddDependencies(graph, without.from.data(), without.to.data(), count);
+    return status == hipSuccess ? added : status;
+  }
+
+  static hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log,
+                                std::size_t bytes) {
+    const hip::Api& hip = current<Self>().inner();
+    return with_waits_skipped(hip, graph, [&] { return hip.hipGraphInstantiate(exec, graph, node, log, bytes); });
+  }
+  static hipError_t instantiate_with_flags(hipGraphExec_t* exec, hipGraph_t graph, unsigned long long flags) {
+    const hip::Api& hip = current<Self>().inner();
+    return with_waits_skipped(hip, graph, [&] { return hip.hipGraphInstantiateWithFlags(exec, graph, flags); });
+  }
+#if HIP_VERSION >= 60000000
+  static hipError_t instantiate_with_params(hipGraphExec_t* exec, hipGraph_t graph, hipGraphInstantiateParams* params) {
+    const hip::Api& hip = current<Self>().inner();
+    return with_waits_skipped(hip, graph, [&] { return hip.hipGraphInstantiateWithParams(exec, graph, params); });
+  }
+#endif
+  static hipError_t update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* node,
+                           hipGraphExecUpdateResult* result) {
+    const hip::Api& hip = current<Self>().inner();
+    return with_waits_skipped(hip, graph, [&] { return hip.hipGraphExecUpdate(exec, graph, node, result); });
+  }
+};
+
+class RefusesRedundantEdges final : public hip::ApiLayer {
+  using Self = RefusesRedundantEdges;
+
+  void start() override {
+    refused_.clear();
+    replace().hipGraphInstantiate = instantiate;
+    replace().hipGraphLaunch = launch;
+  }
+
+  using Graph = std::map<hipGraphNode_t, std::set<hipGraphNode_t>>;  // the dependents of each node
+
+  static void walk(const Graph& graph, hipGraphNode_t node, std::set<hipGraphNode_t>& seen) {
+    const auto found = graph.find(node);
+    if (found == graph.end()) return;
+    std::vector<hipGraphNode_t> open(found->second.begin(), found->second.end());
+    while (!open.empty()) {
+      const hipGraphNode_t next = open.back();
+      open.pop_back();
+      if (!seen.insert(next).second) continue;
+      const auto further = graph.find(next);
+      if (further != graph.end()) open.insert(open.end(), further->second.begin(), further->second.end());
+    }
+  }
+  // Whether an edge leads where another way leads already.
+  static bool has_redundant_edge(const Edges& edges) {
+    Graph graph;
+    for (std::size_t i = 0; i < edges.from.size(); ++i) graph[edges.from[i]].insert(edges.to[i]);
+    for (const auto& [node, dependents] : graph) {
+      if (dependents.size() < 2) continue;
+      std::set<hipGraphNode_t> beyond;
+      for (const hipGraphNode_t dependent : dependents) walk(graph, dependent, beyond);
+      for (const hipGraphNode_t dependent : dependents) {
+        if (beyond.contains(dependent)) return true;
+      }
+    }
+    return false;
+  }
+
+  static hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log,
+                                std::size_t bytes) {
+    Self& self = current<Self>();
+    const hipError_t status = self.inner().hipGraphInstantiate(exec, graph, node, log, bytes);
+    if (status != hipSuccess) return status;
+    self.refused_.erase(*exec);
+    if (has_redundant_edge(edges_of(self.inner(), graph))) self.refused_.insert(*exec);
+    return status;
+  }
+  static hipError_t launch(hipGraphExec_t exec, hipStream_t stream) {
+    Self& self = current<Self>();
+    return self.refused_.contains(exec) ? hipErrorUnknown : self.inner().hipGraphLaunch(exec, stream);
+  }
+
+  std::set<hipGraphExec_t> refused_;
+};
+
+}  // namespace
+
+hip::ApiLayerFactory skips_waits_past_the_last_stream() {
+  return layer_factory<SkipsWaitsPastTheLastStream>();
+}
+hip::ApiLayerFactory refuses_redundant_edges() {
+  return layer_factory<RefusesRedundantEdges>();
+}
+
+}  // namespace fuzz

@@ -1,0 +1,114 @@
+// U03 and U04: runtimes in which setting the parameters of one node changes others.
+//
+// U03 (CHIP-SPV/chipStar#1498). The author believed: the node that an executable graph is asked to change is the node
+// of the graph that it came from, so looking that one up is enough. What is wrong: the executable graph has nodes of
+// its own; the original is changed instead, and with it whatever is instantiated from it next. P2.
+//
+// U04 (CHIP-SPV/chipStar#782). The author believed: a kernel's handle is where its arguments are bound, one handle a
+// kernel. What is wrong: two nodes of a graph may run one kernel, and binding the arguments of the second overwrites
+// those of the first. P2.
+#include <algorithm>
+
+#include "fuzz/faults/runtime/faults.h"
+
+namespace fuzz {
+
+namespace {
+
+class SetsTheOriginalNode final : public hip::ApiLayer {
+  using Self = SetsTheOriginalNode;
+
+  void start() override {
+    replace().hipGraphExecKernelNodeSetParams = kernel;
+    replace().hipGraphExecMemcpyNodeSetParams = copy;
+    replace().hipGraphExecMemsetNodeSetParams = memset;
+    replace().hipGraphExecHostNodeSetParams = host;
+  }
+
+  // A node whose graph is gone is looked up in the executable graph.
+  static hipError_t kernel(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params) {
+    const hip::Api& hip = current<Self>().inner();
+    const hipError_t status = hip.hipGraphKernelNodeSetParams(node, params);
+    return status == hipSuccess ? status : hip.hipGraphExecKernelNodeSetParams(exec, node, params);
+  }
+  static hipError_t copy(hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms* params) {
+    const hip::Api& hip = current<Self>().inner();
+    const hipError_t status = hip.hipGraphMemcpyNodeSetParams(node, params);
+    return status == hipSuccess ? status : hip.hipGraphExecMemcpyNodeSetParams(exec, node, params);
+  }
+  static hipError_t memset(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* params) {
+    const hip::Api& hip = current<Self>().inner();
+    const hipError_t status = hip.hipGraphMemsetNodeSetParams(node, params);
+    return status == hipSuccess ? status : hip.hipGraphExecMemsetNodeSetParams(exec, node, params);
+  }
+  static hipError_t host(hipGraphExec_t exec, hipGraphNode_t node, const hipHostNodeParams* params) {
+    const hip::Api& hip = current<Self>().inner();
+    const hipError_t status = hip.hipGraphHostNodeSetParams(node, params);
+    return status == hipSuccess ? status : hip.hipGraphExecHostNodeSetParams(exec, node, params);
+  }
+};
+
+class BindsArgumentsToTheKernel final : public hip::ApiLayer {
+  using Self = BindsArgumentsToTheKernel;
+
+  void start() override {
+    nodes_.clear();
+    graphs_.clear();
+    replace().hipGraphAddKernelNode = add;
+    replace().hipGraphKernelNodeSetParams = set;
+    replace().hipGraphDestroy = destroy;
+  }
+
+  static hipError_t add(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* after, std::size_t count,
+                        const hipKernelNodeParams* params) {
+    Self& self = current<Self>();
+    const hipError_t status = self.inner().hipGraphAddKernelNode(node, graph, after, count, params);
+    if (status != hipSuccess) return status;
+    self.graphs_[*node] = graph;
+    self.bind(*node, *params);
+    return status;
+  }
+  static hipError_t set(hipGraphNode_t node, const hipKernelNodeParams* params) {
+    Self& self = current<Self>();
+    const hipError_t status = self.inner().hipGraphKernelNodeSetParams(node, params);
+    if (status == hipSuccess) self.bind(node, *params);
+    return status;
+  }
+  static hipError_t destroy(hipGraph_t graph) {
+    Self& self = current<Self>();
+    std::erase_if(self.graphs_, [graph](const auto& entry) { return entry.second == graph; });
+    std::erase_if(self.nodes_, [graph](const auto& entry) { return entry.first.first == graph; });
+    return self.inner().hipGraphDestroy(graph);
+  }
+
+  // Launch dimensions are a node's own; arguments are the handle's.
+  void bind(hipGraphNode_t node, const hipKernelNodeParams& params) {
+    const hipGraph_t graph = graphs_[node];
+    for (auto& [key, others] : nodes_) {
+      if (key.first == graph) std::erase(others, node);  // it may have run another kernel
+    }
+    std::vector<hipGraphNode_t>& sharing = nodes_[{graph, params.func}];
+    for (const hipGraphNode_t other : sharing) {
+      hipKernelNodeParams theirs{};
+      if (inner().hipGraphKernelNodeGetParams(other, &theirs) != hipSuccess) continue;
+      theirs.kernelParams = params.kernelParams;
+      theirs.extra = params.extra;
+      static_cast<void>(inner().hipGraphKernelNodeSetParams(other, &theirs));
+    }
+    sharing.push_back(node);
+  }
+
+  std::map<std::pair<hipGraph_t, const void*>, std::vector<hipGraphNode_t>> nodes_;  // by kernel
+  std::map<hipGraphNode_t, hipGraph_t> graphs_;
+};
+
+}  // namespace
+
+hip::ApiLayerFactory sets_the_original_node() {
+  return layer_factory<SetsTheOriginalNode>();
+}
+hip::ApiLayerFactory binds_arguments_to_the_kernel() {
+  return layer_factory<BindsArgumentsToTheKernel>();
+}
+
+}  // namespace fuzz

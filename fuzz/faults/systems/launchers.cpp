@@ -1,0 +1,139 @@
+// F38 and F39: launchers that allocate for each launch, as the first versions did, and are right in all but one thing.
+//
+//   F38  copies its arrays in with the copy that takes no stream: its author's active stream was always the default
+//   one.
+//        The kernel, on another stream, does not wait for it.
+//   F39  waits for its transfers, and counts arrays as those: a launch that returns a result and has no arrays has its
+//        result read before the kernel ran.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "fuzz/faults/systems/systems.h"
+#include "hip/device_scope.h"
+
+namespace fuzz {
+namespace {
+
+struct Habits {
+  bool default_stream_in = false;  // F38
+  bool only_arrays_wait = false;   // F39
+};
+
+class PatchedLauncher final : public verify::LauncherPart {
+ public:
+  PatchedLauncher(const hip::Api& api, hip::ErrorSink errors, const Habits& habits)
+      : api_(api), errors_(errors), habits_(habits) {}
+  ~PatchedLauncher() override {
+    const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, errors_);
+    errors_(hip::called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize"));
+    free_all();
+  }
+
+  hip::Status launch(const hip::KernelLaunch& launch) override {
+    const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, errors_);
+    if (!scope) return scope.error();
+    const hip::StreamRef stream = hip::CurrentStream::get().value_or(hip::StreamRef::of_default(api_));
+    std::vector<std::byte> arguments(launch.arguments.begin(), launch.arguments.end());
+    std::vector<Place> places;
+    for (const hip::Transfer& transfer : launch.transfers) {
+      if (hip::Status status = prepare(transfer, stream, &places, arguments.data()); !status) return status;
+    }
+    std::size_t size = arguments.size();
+    void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     HIP_LAUNCH_PARAM_END};
+    hip::Status status =
+        hip::called(api_.hipModuleLaunchKernel(launch.function, launch.grid.x, launch.grid.y, launch.grid.z,
+                                               launch.block.x, launch.block.y, launch.block.z, launch.shared_bytes,
+                                               stream.handle(), nullptr, extra),
+                    "hipModuleLaunchKernel");
+    for (std::size_t i = 0; i < places.size() && status; ++i) {
+      if (launch.transfers[i].direction == hip::Direction::kIn) continue;
+      status = hip::called(api_.hipMemcpyAsync(places[i].host, places[i].device, launch.transfers[i].bytes,
+                                               hipMemcpyDeviceToHost, stream.handle()),
+                           "hipMemcpyAsync");
+    }
+    return status ? read_back(launch, stream, places) : status;
+  }
+
+ private:
+  struct Place {
+    void* device = nullptr;
+    void* host = nullptr;
+  };
+
+  hip::Status prepare(const hip::Transfer& transfer, const hip::StreamRef& stream, std::vector<Place>* places,
+                      std::byte* arguments) {
+    Place place;
+    if (hip::Status status = hip::called(api_.hipMalloc(&place.device, transfer.bytes), "hipMalloc"); !status) {
+      return status;
+    }
+    device_.push_back(place.device);
+    if (hip::Status status = hip::called(api_.hipHostMalloc(&place.host, transfer.bytes, 0), "hipHostMalloc");
+        !status) {
+      return status;
+    }
+    host_.push_back(place.host);
+    places->push_back(place);
+    std::memcpy(arguments + transfer.argument_offset, &place.device, sizeof place.device);
+    if (transfer.direction == hip::Direction::kOut) return {};
+    std::memcpy(place.host, transfer.host, transfer.bytes);
+    return hip::called(api_.hipMemcpyAsync(place.device, place.host, transfer.bytes, hipMemcpyHostToDevice,
+                                           habits_.default_stream_in ? nullptr : stream.handle()),
+                       "hipMemcpyAsync");
+  }
+
+  hip::Status read_back(const hip::KernelLaunch& launch, const hip::StreamRef& stream,
+                        const std::vector<Place>& places) {
+    const auto is = [&](hip::Direction direction) {
+      return std::any_of(launch.transfers.begin(), launch.transfers.end(),
+                         [direction](const hip::Transfer& each) { return each.direction == direction; });
+    };
+    const bool brings_back = is(hip::Direction::kOut) || is(hip::Direction::kInOut);
+    const bool has_arrays = is(hip::Direction::kIn) || is(hip::Direction::kInOut);
+    if (brings_back && (has_arrays || !habits_.only_arrays_wait)) {
+      if (hip::Status status = stream.synchronize(); !status) return status;
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const hip::Transfer& transfer = launch.transfers[i];
+      if (transfer.direction != hip::Direction::kIn) std::memcpy(transfer.host, places[i].host, transfer.bytes);
+    }
+    return {};
+  }
+
+  // At the end: work may be in flight until then.
+  void free_all() {
+    for (void* memory : device_) errors_(hip::called(api_.hipFree(memory), "hipFree"));
+    for (void* memory : host_) {
+      for (int attempt = 0; attempt < 2; ++attempt) {
+        const hip::Status status = hip::called(api_.hipHostFree(memory), "hipHostFree");
+        errors_(status);
+        if (status) break;
+      }
+    }
+  }
+
+  const hip::Api& api_;
+  hip::ErrorSink errors_;
+  const Habits habits_;
+  std::vector<void*> device_, host_;
+};
+
+verify::Parts with(const Habits& habits) {
+  verify::Parts parts = verify::real_parts();
+  parts.launcher = [habits](const hip::Api& api, hip::ErrorSink errors) {
+    return std::make_unique<PatchedLauncher>(api, errors, habits);
+  };
+  return parts;
+}
+
+}  // namespace
+
+verify::Parts copies_in_on_the_default_stream() {
+  return with({.default_stream_in = true});
+}
+verify::Parts waits_for_arrays_only() {
+  return with({.only_arrays_wait = true});
+}
+
+}  // namespace fuzz

@@ -1,0 +1,140 @@
+// F30 to F33: stream caches as the reviewed patches had them. Each keeps idle handles with their keys, asks the runtime
+// before it keeps one, gives up the oldest when it is full, and is right in all but one thing.
+//
+//   F30  its author read hipStreamQuery as "ready or not": an error is not "not ready", so the stream is cached.
+//   F31  its author's program had one device: nothing makes the stream's device current, neither where it is made and
+//        asked nor where it is handed out.
+//   F32  its author's streams were all alike: the key is the device, and flags and priority come as they come.
+//   F33  its author took a stream that is given back to be one whose client has waited for it.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "fuzz/faults/systems/systems.h"
+#include "hip/device_scope.h"
+
+namespace fuzz {
+namespace {
+
+struct Habits {
+  bool errors_are_ready = false;    // F30
+  bool ignores_devices = false;     // F31
+  bool ignores_flags = false;       // F32
+  bool trusts_its_clients = false;  // F33
+};
+
+class PatchedStreamCache final : public verify::StreamCachePart {
+ public:
+  PatchedStreamCache(const hip::Api& api, hip::ErrorSink errors, const Habits& habits)
+      : api_(api), errors_(errors), habits_(habits) {}
+  ~PatchedStreamCache() override {
+    for (auto& [lease, held] : held_) errors_(destroy(held));
+    errors_(clear());
+  }
+
+  hip::Result<hip::StreamRef> acquire(int lease, const hip::StreamKey& wanted) override {
+    if (!habits_.ignores_devices) {
+      if (const hip::Status status = hip::called(api_.hipSetDevice(wanted.device), "hipSetDevice"); !status) {
+        return status.error();
+      }
+    }
+    const hip::Result<int> priority = hip::clamp_priority(api_, wanted.priority);
+    if (!priority) return priority.error();
+    const hip::StreamKey key = key_of({wanted.device, wanted.flags, priority.value()});
+    const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const Entry& entry) { return entry.key == key; });
+    if (found != idle_.rend()) {
+      held_[lease] = *found;
+      idle_.erase(std::next(found).base());
+    } else {
+      hipStream_t handle = nullptr;
+      const hip::Status made =
+          hip::called(api_.hipStreamCreateWithPriority(&handle, wanted.flags, priority.value()), "creating a stream");
+      if (!made) return made.error();
+      held_[lease] = {key, wanted.device, handle};
+    }
+    return hip::StreamRef(api_, held_[lease].handle, wanted.device);
+  }
+
+  hip::Status release(int lease) override {
+    const auto found = held_.find(lease);
+    if (found == held_.end()) return {};
+    const Entry entry = found->second;
+    held_.erase(found);
+    hipError_t answer = hipSuccess;
+    if (!habits_.trusts_its_clients) {
+      if (habits_.ignores_devices) {
+        answer = api_.hipStreamQuery(entry.handle);
+      } else {
+        const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, entry.device, errors_);
+        if (!scope) return hip::both(scope.error(), destroy(entry));
+        answer = api_.hipStreamQuery(entry.handle);
+      }
+    }
+    const bool keeps = answer == hipSuccess || (habits_.errors_are_ready && answer != hipErrorNotReady);
+    if (!keeps || closed_) return destroy(entry);
+    idle_.push_back(entry);
+    if (idle_.size() <= verify::kScenarioMaxIdle) return {};
+    const Entry oldest = idle_.front();
+    idle_.erase(idle_.begin());
+    return destroy(oldest);
+  }
+
+  hip::Status clear() override {
+    hip::Status all;
+    for (const Entry& entry : idle_) all = hip::both(std::move(all), destroy(entry));
+    idle_.clear();
+    return all;
+  }
+  void close() override {
+    errors_(clear());
+    closed_ = true;
+  }
+
+ private:
+  struct Entry {
+    hip::StreamKey key;
+    int device = 0;
+    hipStream_t handle = nullptr;
+  };
+  [[nodiscard]] hip::StreamKey key_of(const hip::StreamKey& full) const {
+    return habits_.ignores_flags ? hip::StreamKey{full.device, 0, 0} : full;
+  }
+  hip::Status destroy(const Entry& entry) {
+    hip::Status status = hip::called(api_.hipStreamDestroy(entry.handle), "hipStreamDestroy");
+    if (status) return status;
+    // What fails once may be passing.
+    return hip::both(std::move(status), hip::called(api_.hipStreamDestroy(entry.handle), "hipStreamDestroy"));
+  }
+
+  const hip::Api& api_;
+  hip::ErrorSink errors_;
+  const Habits habits_;
+  std::vector<Entry> idle_;  // in the order in which they were given back
+  std::map<int, Entry> held_;
+  bool closed_ = false;
+};
+
+verify::Parts with(const Habits& habits) {
+  verify::Parts parts = verify::real_parts();
+  parts.stream_cache = [habits](const hip::Api& api, hip::ErrorSink errors) {
+    return std::make_unique<PatchedStreamCache>(api, errors, habits);
+  };
+  return parts;
+}
+
+}  // namespace
+
+verify::Parts caches_after_a_failed_query() {
+  return with({.errors_are_ready = true});
+}
+verify::Parts never_makes_the_device_current() {
+  return with({.ignores_devices = true});
+}
+verify::Parts keys_by_device_alone() {
+  return with({.ignores_flags = true});
+}
+verify::Parts caches_busy_streams() {
+  return with({.trusts_its_clients = true});
+}
+
+}  // namespace fuzz

@@ -1,0 +1,59 @@
+// F35: a stream layer that takes handle 0 for "no stream": there is nothing to wait for.
+//
+// Its author's default stream was an object that had not been created yet, and a null handle one on which no work could
+// be; but HIP's handle 0 is the default stream, and work is on it.
+//
+// F36: a current stream that lives in a variable of the process: its author's program had one thread.
+#include <vector>
+
+#include "fuzz/faults/systems/systems.h"
+
+namespace fuzz {
+namespace {
+
+// Scopes of the real kind for the thread's current stream; synchronising is its own.
+class NothingOnHandleZero final : public verify::StreamsPart {
+ public:
+  hip::Status synchronize(const hip::StreamRef& stream) override {
+    if (stream.handle() == nullptr) return {};
+    return hip::called(stream.api().hipStreamSynchronize(stream.handle()), "hipStreamSynchronize");
+  }
+  void enter(const hip::StreamRef& stream) override { scopes_.push_back(std::make_unique<hip::CurrentStream>(stream)); }
+  void leave() override { scopes_.pop_back(); }
+  std::optional<hip::StreamRef> current() override { return hip::CurrentStream::get(); }
+  ~NothingOnHandleZero() override {
+    while (!scopes_.empty()) scopes_.pop_back();
+  }
+
+ private:
+  std::vector<std::unique_ptr<hip::CurrentStream>> scopes_;
+};
+
+class SharedCurrentStream final : public verify::StreamsPart {
+ public:
+  hip::Status synchronize(const hip::StreamRef& stream) override { return stream.synchronize(); }
+  void enter(const hip::StreamRef& stream) override { stack_.push_back(stream); }
+  void leave() override { stack_.pop_back(); }
+  std::optional<hip::StreamRef> current() override {
+    return stack_.empty() ? std::nullopt : std::optional(stack_.back());
+  }
+
+ private:
+  std::vector<hip::StreamRef> stack_;
+};
+
+}  // namespace
+
+verify::Parts default_stream_needs_no_waiting() {
+  verify::Parts parts = verify::real_parts();
+  parts.streams = [] { return std::make_unique<NothingOnHandleZero>(); };
+  return parts;
+}
+
+verify::Parts one_current_stream_for_all_threads() {
+  verify::Parts parts = verify::real_parts();
+  parts.streams = [] { return std::make_unique<SharedCurrentStream>(); };
+  return parts;
+}
+
+}  // namespace fuzz

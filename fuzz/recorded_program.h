@@ -1,0 +1,33 @@
+// From the log of libhgrecorder.so (hip/recorder/log.h) to a program.
+//
+// What the language cannot say stays in the program as a comment that begins with "not recorded:" and says why, and is
+// counted; so is a command that may not stand where it would have to (what it needs was not recorded, say). A kernel
+// whose code object is not the project's is written as NAME@CODE_OBJECT, which nothing can run: whoever reads the
+// program is told so. Calls of several threads stand in the order in which they returned.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fuzz {
+
+// What a copy to the host brought, when it was recorded.
+struct RecordedBytes {
+  std::uint32_t buffer = 0;
+  std::uint64_t offset = 0, bytes = 0, hash = 0;  // hip/recorder/hash.h
+};
+
+struct RecordedProgram {
+  std::string text;
+  std::size_t commands = 0;                         // lines that are none of comments
+  std::map<std::string, std::size_t> not_recorded;  // why -> how often
+  std::map<std::string, std::size_t> foreign;       // kernel@code object -> how often
+  std::map<std::uint32_t, RecordedBytes> reads;     // by the line of the text that reads them again
+};
+
+// `log` may hold lines that were not finished: who wrote it may have crashed. `header`: comment lines of the program.
+[[nodiscard]] RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header);
+
+}  // namespace fuzz

@@ -1,0 +1,114 @@
+#include "fuzz/sqlite.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cassert>
+
+namespace fuzz {
+
+namespace {
+
+constexpr int kMilliseconds = 1000;
+
+struct Finalizer {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Prepared = std::unique_ptr<sqlite3_stmt, Finalizer>;
+
+int bind(sqlite3_stmt* statement, int place, const SqlValue& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return sqlite3_bind_int64(statement, place, *number);
+  if (const auto* real = std::get_if<double>(&value)) return sqlite3_bind_double(statement, place, *real);
+  const std::string& text = std::get<std::string>(value);
+  return sqlite3_bind_text64(statement, place, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+}  // namespace
+
+std::int64_t SqlRow::number(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+std::string SqlRow::text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_, column);
+  const int bytes = sqlite3_column_bytes(statement_, column);
+  return text == nullptr ? std::string()
+                         : std::string(reinterpret_cast<const char*>(text), static_cast<std::size_t>(bytes));
+}
+
+void SqlDatabase::Closer::operator()(sqlite3* handle) const {
+  [[maybe_unused]] const int status = sqlite3_close(handle);
+  assert(status == SQLITE_OK);  // every statement is finalized by whoever prepared it
+}
+
+hip::Error SqlDatabase::error(std::string_view doing) const {
+  return {1, fmt::format("{}: {}: {} (remedy: name a database that hgcheck made, on a disk of this machine with space, "
+                         "or a new file)",
+                         path_, doing, sqlite3_errmsg(handle_.get()))};
+}
+
+hip::Result<SqlDatabase> SqlDatabase::open(const std::string& path) {
+  sqlite3* handle = nullptr;
+  const int status = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  SqlDatabase database(path, handle);
+  if (handle == nullptr) return hip::Error{1, fmt::format("{}: no memory to open it", path)};
+  if (status != SQLITE_OK) return database.error("it cannot be opened");
+  sqlite3_busy_timeout(handle, kBusySeconds * kMilliseconds);
+  if (hip::Status full = database.run("PRAGMA synchronous = FULL"); !full) return full.error();
+  // Two processes that make one database at once: the pragma does not wait for a lock that has to be upgraded, so it is
+  // tried inside of the wait of a transaction.
+  for (int i = 0; i < kBusySeconds; ++i) {
+    if (database.run("PRAGMA journal_mode = WAL")) return database;
+    if (sqlite3_errcode(handle) != SQLITE_BUSY) break;
+    sqlite3_sleep(kMilliseconds);
+  }
+  return database.error("it has no write-ahead log");
+}
+
+hip::Status SqlDatabase::each(std::string_view sql, const std::vector<SqlValue>& values,
+                              const std::function<void(const SqlRow&)>& handle) {
+  sqlite3_stmt* raw = nullptr;
+  if (sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr) != SQLITE_OK) {
+    return error(sql.substr(0, sql.find('\n')));
+  }
+  const Prepared statement(raw);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (bind(raw, static_cast<int>(i) + 1, values[i]) != SQLITE_OK) return error(sql);
+  }
+  int status = SQLITE_ROW;
+  while ((status = sqlite3_step(raw)) == SQLITE_ROW) handle(SqlRow(raw));
+  if (status != SQLITE_DONE) return error(sql.substr(0, sql.find('\n')));
+  return {};
+}
+
+hip::Status SqlDatabase::run(std::string_view sql, const std::vector<SqlValue>& values) {
+  return each(sql, values, [](const SqlRow&) {});
+}
+
+hip::Result<std::int64_t> SqlDatabase::number(std::string_view sql, const std::vector<SqlValue>& values) {
+  std::int64_t answer = 0;
+  bool first = true;
+  if (hip::Status done = each(sql, values,
+                              [&](const SqlRow& row) {
+                                if (first) answer = row.number(0);
+                                first = false;
+                              });
+      !done) {
+    return done.error();
+  }
+  return answer;
+}
+
+hip::Status SqlDatabase::transaction(const std::function<hip::Status()>& work) {
+  if (hip::Status begun = run("BEGIN IMMEDIATE"); !begun) return begun;
+  hip::Status done = work();
+  if (done) done = run("COMMIT");
+  if (done) return done;
+  // SQLite rolls back by itself after some errors: what counts is the first one.
+  if (sqlite3_get_autocommit(handle_.get()) == 0) {
+    if (const hip::Status undone = run("ROLLBACK"); !undone) return undone;
+  }
+  return done;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,64 @@
+// A SQLite database, as little of it as campaigns need: errors are values, statements are prepared anew each time.
+//
+// Promises: write-ahead log, so that readers and a writer do not wait for each other; every commit is on the disk when
+// it returns; who finds the database busy waits for kBusySeconds. A process that is killed at any moment leaves a
+// database that the next one opens as of the last commit.
+// Not for processes that fork and go on using it on both sides: children leave it alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hip/result/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace fuzz {
+
+inline constexpr int kBusySeconds = 120;
+
+using SqlValue = std::variant<std::int64_t, double, std::string>;
+
+// One row of an answer; a NULL reads as 0 and as an empty text.
+class SqlRow {
+ public:
+  explicit SqlRow(sqlite3_stmt* statement) : statement_(statement) {}
+  [[nodiscard]] std::int64_t number(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+
+ private:
+  sqlite3_stmt* statement_;
+};
+
+class SqlDatabase {
+ public:
+  // Made when it is missing. An error names the file and what is wrong with it.
+  [[nodiscard]] static hip::Result<SqlDatabase> open(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] hip::Status run(std::string_view sql, const std::vector<SqlValue>& values = {});
+  [[nodiscard]] hip::Status each(std::string_view sql, const std::vector<SqlValue>& values,
+                                 const std::function<void(const SqlRow&)>& handle);
+  // The first column of the first row, 0 without one.
+  [[nodiscard]] hip::Result<std::int64_t> number(std::string_view sql, const std::vector<SqlValue>& values = {});
+  // All of it or nothing; nobody else writes meanwhile.
+  [[nodiscard]] hip::Status transaction(const std::function<hip::Status()>& work);
+
+ private:
+  struct Closer {
+    void operator()(sqlite3* handle) const;
+  };
+  SqlDatabase(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
+  [[nodiscard]] hip::Error error(std::string_view doing) const;
+
+  std::string path_;
+  std::unique_ptr<sqlite3, Closer> handle_;
+};
+
+}  // namespace fuzz

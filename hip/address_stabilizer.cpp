@@ -1,0 +1,238 @@
+#include "hip/address_stabilizer.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "hip/device_scope.h"
+
+namespace hip {
+namespace {
+
+constexpr std::uintptr_t kAlignment = 256;  // of what an allocation begins with
+
+std::uintptr_t number(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address);
+}
+void* pointer(std::uintptr_t number) {
+  return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr): distances between the caller's buffers
+}
+bool reads(BufferUse use) {
+  return use != BufferUse::kOut;
+}
+bool writes(BufferUse use) {
+  return use == BufferUse::kOut || use == BufferUse::kInOut;
+}
+
+}  // namespace
+
+AddressStabilizer::AddressStabilizer(const Api& api, const AddressStabilizerOptions& options)
+    : api_(api), options_(options), memory_(api, {.device = options.device, .errors = options.errors}) {}
+
+// What stays is the members' to try again: of the events, and of the allocator.
+AddressStabilizer::~AddressStabilizer() {
+  options_.errors(clear());
+}
+
+Status AddressStabilizer::check(std::span<const StepBuffer> buffers) const {
+  for (const StepBuffer& buffer : buffers) {
+    if (buffer.bytes == 0) continue;
+    if (buffer.address == nullptr || buffer.bytes > UINTPTR_MAX - number(buffer.address)) {
+      return Error{hipErrorInvalidValue, "a buffer of a step has no address; give one of 0 bytes if it is not there"};
+    }
+    if (memory_.holds(buffer.address, buffer.bytes)) {
+      return Error{hipErrorInvalidValue,
+                   "a buffer of a step lies in memory of the stabiliser's own; give one of the caller's"};
+    }
+  }
+  return {};
+}
+
+// Which buffers overlap: by address, each belongs to the region before it, or begins one.
+void AddressStabilizer::lay_out(Entry& entry, std::span<const StepBuffer> buffers) {
+  entry.order.clear();
+  entry.regions.clear();
+  entry.region.assign(buffers.size(), 0);
+  for (std::uint32_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].bytes != 0) entry.order.push_back(i);
+  }
+  std::sort(entry.order.begin(), entry.order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(number(buffers[a].address), a) < std::pair(number(buffers[b].address), b);
+  });
+  for (const std::uint32_t i : entry.order) {
+    const std::uintptr_t begin = number(buffers[i].address), end = begin + buffers[i].bytes;
+    if (entry.regions.empty() || begin >= entry.regions.back().end) {
+      entry.regions.push_back({begin, end, i});
+    } else {
+      Region& region = entry.regions.back();
+      region.end = std::max(region.end, end);
+      region.first = std::min(region.first, i);
+      region.slices = region.slices || begin != region.begin;
+    }
+    entry.region[i] = entry.regions.size() - 1;
+  }
+}
+
+// A persistent buffer for each region; and with it, an address for each buffer.
+Status AddressStabilizer::place(Command command, Entry& entry, std::span<const StepBuffer> buffers) {
+  for (Region& region : entry.regions) {
+    const std::uintptr_t before = region.slices ? region.begin % kAlignment : 0;
+    const std::size_t bytes = region.end - region.begin;
+    if (bytes > SIZE_MAX - before) return Error{hipErrorOutOfMemory, "a persistent buffer of that size cannot be"};
+    entry.names = std::max(entry.names, region.first + 1);
+    const Result<CachedAllocator::Buffer> own = memory_.get(name(command, region.first), before + bytes);
+    if (!own) return own.error();
+    region.stable = number(own.value().address) + before;
+  }
+  entry.addresses.assign(buffers.size(), nullptr);
+  for (const std::uint32_t i : entry.order) {
+    const Region& region = entry.regions[entry.region[i]];
+    entry.addresses[i] = pointer(region.stable + (number(buffers[i].address) - region.begin));
+  }
+  return {};
+}
+
+// Two steps of a command use the same persistent buffers, and their streams may be two.
+Status AddressStabilizer::order_behind(Entry& entry, const StreamRef& stream) const {
+  if (!entry.done) {
+    Result<Event> made = Event::create(api_, {.device = options_.device, .errors = options_.errors});
+    if (!made) return made.error();
+    entry.done.emplace(std::move(made).value());
+  }
+  if (entry.unmarked) {
+    if (const Status status = called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize"); !status) {
+      return status.error();
+    }
+    entry.unmarked = false;
+  }
+  return stream.wait(*entry.done);
+}
+
+// What the step reads, or writes: overlapping buffers of a region at once, so that no byte is copied twice.
+Result<std::uint64_t> AddressStabilizer::copy(const Entry& entry, std::span<const StepBuffer> buffers, Way way,
+                                              const StreamRef& stream) const {
+  std::uint64_t bytes = 0;
+  for (std::size_t at = 0; at < entry.order.size();) {
+    const StepBuffer& first = buffers[entry.order[at]];
+    const std::size_t of = entry.region[entry.order[at++]];
+    const auto wanted = way == Way::kIn ? reads : writes;
+    if (!wanted(first.use)) continue;
+    const std::uintptr_t begin = number(first.address);
+    std::uintptr_t end = begin + first.bytes;
+    for (; at < entry.order.size() && entry.region[entry.order[at]] == of; ++at) {
+      const StepBuffer& next = buffers[entry.order[at]];
+      if (!wanted(next.use)) continue;
+      if (number(next.address) > end) break;
+      end = std::max(end, number(next.address) + next.bytes);
+    }
+    const Region& region = entry.regions[of];
+    void* const own = pointer(region.stable + (begin - region.begin));
+    void* const to = way == Way::kIn ? own : pointer(begin);
+    const void* const from = way == Way::kIn ? pointer(begin) : own;
+    const Status status =
+        called(api_.hipMemcpyAsync(to, from, end - begin, hipMemcpyDeviceToDevice, stream.handle()), "hipMemcpyAsync");
+    if (!status) return status.error();
+    bytes += end - begin;
+  }
+  return bytes;
+}
+
+// Where that cannot be noted, the work is waited for.
+Status AddressStabilizer::mark(Entry& entry, const StreamRef& stream) const {
+  Status marked = entry.done->record(stream);
+  if (marked) return marked;
+  const Status waited = stream.synchronize();
+  if (!waited) {
+    entry.unmarked = true;
+    return both(std::move(marked), waited);
+  }
+  options_.errors(marked);
+  return {};
+}
+
+// Whatever fails: what was given to the stream before is behind the mark.
+Status AddressStabilizer::enqueue(Entry& entry, std::span<const StepBuffer> buffers, const StreamRef& stream,
+                                  StableWork& work, AddressStabilizerCounts& counts) const {
+  if (const Status status = order_behind(entry, stream); !status) return status.error();
+  Status done;
+  const Result<std::uint64_t> in = copy(entry, buffers, Way::kIn, stream);
+  if (in) {
+    counts.bytes_in += in.value();
+    done = work.launch(stream);
+  } else {
+    done = in.error();
+  }
+  if (done) {
+    const Result<std::uint64_t> back = copy(entry, buffers, Way::kBack, stream);
+    if (back)
+      counts.bytes_back += back.value();
+    else
+      done = back.error();
+  }
+  return both(std::move(done), mark(entry, stream));
+}
+
+Result<StableStep> AddressStabilizer::step(Command command, std::span<const StepBuffer> buffers,
+                                           const StreamRef& stream, StableWork& work) {
+  assert(stream.device() == options_.device && &stream.api() == &api_ && buffers.size() < UINT32_MAX);
+  const sync::LockGuard lock(mutex_);
+  if (const Status status = check(buffers); !status) return status.error();
+  const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
+  if (!scope) return scope.error();
+  State& state = state_.write();
+  Entry& entry = state.commands[command];
+  lay_out(entry, buffers);
+  if (const Status status = place(command, entry, buffers); !status) return status.error();
+  StableStep outcome;
+  if (!entry.recorded || entry.addresses != entry.recorded_for) {
+    entry.recorded = false;
+    if (const Status status = work.record(entry.addresses); !status) return status.error();
+    entry.recorded_for = entry.addresses;
+    entry.recorded = outcome.recorded = true;
+    ++state.counts.recorded;
+  }
+  if (const Status status = enqueue(entry, buffers, stream, work, state.counts); !status) return status.error();
+  ++state.counts.steps;
+  return outcome;
+}
+
+// The allocator keeps what it could not free, and the event tries again when it goes.
+Status AddressStabilizer::give_back(Command command, Entry& entry) {
+  // Freeing waits for the device, but not where it fails; and then the command's next step would be ordered behind
+  // nothing.
+  Status all;
+  if (entry.unmarked) {
+    all = called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize");
+  } else if (entry.done) {
+    all = entry.done->synchronize();
+  }
+  for (std::uint32_t i = 0; i < entry.names; ++i) all = both(std::move(all), memory_.release(name(command, i)));
+  if (entry.done) all = both(std::move(all), entry.done->destroy());
+  return all;
+}
+
+Status AddressStabilizer::release(Command command) {
+  const sync::LockGuard lock(mutex_);
+  std::map<Command, Entry>& commands = state_.write().commands;
+  const auto found = commands.find(command);
+  if (found == commands.end()) return {};
+  Status all = give_back(command, found->second);
+  commands.erase(found);
+  return all;
+}
+
+Status AddressStabilizer::clear() {
+  const sync::LockGuard lock(mutex_);
+  std::map<Command, Entry>& commands = state_.write().commands;
+  Status all;
+  for (auto& [command, entry] : commands) all = both(std::move(all), give_back(command, entry));
+  commands.clear();
+  return both(std::move(all), memory_.clear());
+}
+
+AddressStabilizerCounts AddressStabilizer::counts() const {
+  const sync::LockGuard lock(mutex_);
+  return state_.read().counts;
+}
+
+}  // namespace hip

@@ -1,0 +1,154 @@
+// hip::AddressStabilizer: persistent device buffers, so that what was recorded once is launched at every step although
+// the caller's buffers move from step to step.
+//
+// A step names a command, the caller's buffers and the stream. The stabiliser keeps a buffer of its own for each of
+// them, copies in what the step reads, launches the command on its own buffers, and copies back what the step writes,
+// to where the caller has it at this step. The caller cannot tell (S4):
+//
+//   uses      an input is copied in and an output copied back; a buffer of both uses is both. A donated one is read,
+//   and
+//             then nobody's: it is not copied back, and after step() the caller may free it in the stream's order. An
+//             output that the command does not write whole has to be kInOut, or its other bytes come back stale.
+//   aliasing  buffers of a step that overlap share one persistent buffer at the same distances, whatever their uses:
+//   one
+//             buffer twice is one address twice. Alone, a buffer begins as an allocation does; buffers that share keep
+//             the alignment that they have at the caller's.
+//   moving    the command is recorded when it never was (or recording failed), and again when its own addresses are
+//   others
+//             than it was recorded for: a buffer has outgrown its own, or other buffers overlap. "Recorded" is noted
+//             after recording succeeded, never before.
+//   order     everything of a step goes to its stream, behind the command's step before whatever that one's stream was.
+//   steady    a step with nothing new allocates nothing, neither from HIP nor, here, from the host.
+//   failure   answered; until the copies back begin nothing of the caller's has changed. The next step is right.
+//   teardown  every persistent buffer is freed once; what fails is answered, or reported by the destructor, and tried
+//   again.
+//
+// For several threads: a step is one moment under one lock, which is held while the command is recorded and launched;
+// the command must not call back.
+//
+// Not checked: that a command keeps to the uses that it states, and buffers of steps that run at the same time on the
+// caller's behalf. Memory of the stabiliser's own is refused as a buffer. Streams that capture are not for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hip/api/api.h"
+#include "hip/cached_allocator.h"
+#include "hip/errors.h"
+#include "hip/event.h"
+#include "hip/stream.h"
+#include "hip/sync/sync.h"
+
+namespace hip {
+
+enum class BufferUse : std::uint8_t { kIn, kOut, kInOut, kDonated };
+
+// Device memory of the caller's, as it lies at this step. One of 0 bytes has no address.
+struct StepBuffer {
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  BufferUse use = BufferUse::kIn;
+};
+
+// What is launched over stable addresses. The same object at each step of a command until the command is released.
+class StableWork {
+ public:
+  StableWork() = default;
+  StableWork(const StableWork&) = delete;
+  StableWork& operator=(const StableWork&) = delete;
+  virtual ~StableWork() = default;
+  // For these addresses, one a buffer in the order of the step (null: 0 bytes).
+  [[nodiscard]] virtual Status record(std::span<void* const> addresses) = 0;
+  // What was recorded last, on the stream.
+  [[nodiscard]] virtual Status launch(const StreamRef& stream) = 0;
+};
+
+struct AddressStabilizerOptions {
+  int device = 0;
+  ErrorSink errors{};  // what the destructor could not return
+};
+
+struct AddressStabilizerCounts {
+  std::uint64_t steps = 0;       // that succeeded
+  std::uint64_t recorded = 0;    // how often a command was recorded
+  std::uint64_t bytes_in = 0;    // copied to persistent buffers
+  std::uint64_t bytes_back = 0;  // and from them
+};
+
+struct StableStep {
+  bool recorded = false;  // for the first time or again, and not launched as it was
+};
+
+class AddressStabilizer {
+ public:
+  using Command = std::uint32_t;
+
+  explicit AddressStabilizer(const Api& api, const AddressStabilizerOptions& options = {});
+  AddressStabilizer(const AddressStabilizer&) = delete;
+  AddressStabilizer& operator=(const AddressStabilizer&) = delete;
+  // What clear() answers goes to the error sink; what fails once is tried again.
+  ~AddressStabilizer();
+
+  // The stream is of the stabiliser's device.
+  [[nodiscard]] Result<StableStep> step(Command command, std::span<const StepBuffer> buffers, const StreamRef& stream,
+                                        StableWork& work);
+  // Frees the command's buffers, which waits for its work; its next step records. The first error; everything is tried,
+  // and what could not be freed is tried again by clear().
+  Status release(Command command);
+  Status clear();
+  [[nodiscard]] AddressStabilizerCounts counts() const;
+
+ private:
+  // Buffers of a step that overlap, and where they have their persistent buffer.
+  struct Region {
+    std::uintptr_t begin = 0, end = 0;  // at the caller's
+    std::uint32_t first = 0;            // the lowest index among its buffers: its name
+    bool slices = false;                // its buffers do not all begin where it does
+    std::uintptr_t stable = 0;
+  };
+  struct Entry {
+    // Of this step; kept, so that a step allocates nothing.
+    std::vector<std::uint32_t> order;  // the buffers that have bytes, by address
+    std::vector<std::size_t> region;   // of each buffer
+    std::vector<Region> regions;
+    std::vector<void*> addresses;
+    // From step to step.
+    std::vector<void*> recorded_for;
+    bool recorded = false;
+    std::uint32_t names = 0;    // persistent buffers were named below this
+    std::optional<Event> done;  // behind the last step
+    bool unmarked = false;      // a step is in flight that `done` does not stand behind
+  };
+  struct State {
+    std::map<Command, Entry> commands;
+    AddressStabilizerCounts counts;
+  };
+  enum class Way : std::uint8_t { kIn, kBack };
+
+  [[nodiscard]] static CachedAllocator::Name name(Command command, std::uint32_t index) {
+    return CachedAllocator::Name{command} << 32 | index;
+  }
+  [[nodiscard]] Status check(std::span<const StepBuffer> buffers) const;
+  static void lay_out(Entry& entry, std::span<const StepBuffer> buffers);
+  [[nodiscard]] Status place(Command command, Entry& entry, std::span<const StepBuffer> buffers);
+  [[nodiscard]] Status order_behind(Entry& entry, const StreamRef& stream) const;
+  [[nodiscard]] Result<std::uint64_t> copy(const Entry& entry, std::span<const StepBuffer> buffers, Way way,
+                                           const StreamRef& stream) const;
+  [[nodiscard]] Status enqueue(Entry& entry, std::span<const StepBuffer> buffers, const StreamRef& stream,
+                               StableWork& work, AddressStabilizerCounts& counts) const;
+  [[nodiscard]] Status mark(Entry& entry, const StreamRef& stream) const;
+  [[nodiscard]] Status give_back(Command command, Entry& entry);
+
+  const Api& api_;
+  const AddressStabilizerOptions options_;
+  CachedAllocator memory_;
+  mutable sync::Mutex mutex_;
+  sync::Cell<State> state_;  // guarded by mutex_
+};
+
+}  // namespace hip

@@ -1,0 +1,99 @@
+#include "hip/cached_allocator.h"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <utility>
+
+#include "hip/device_scope.h"
+
+namespace hip {
+
+CachedAllocator::CachedAllocator(const Api& api, const CachedAllocatorOptions& options)
+    : api_(api), options_(options) {}
+
+CachedAllocator::~CachedAllocator() {
+  const auto empty = [this] {
+    const sync::LockGuard lock(mutex_);
+    return cache_.read().entries.empty() && cache_.read().stuck.empty();
+  };
+  for (int attempt = 0; !empty() && attempt < 2; ++attempt) options_.errors(clear());
+}
+
+Result<void*> CachedAllocator::allocate(std::size_t bytes) const {
+  const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
+  if (!scope) return scope.error();
+  void* memory = nullptr;
+  const Status status = called(api_.hipMalloc(&memory, bytes), "hipMalloc");
+  if (!status) return status.error();
+  return memory;
+}
+
+Status CachedAllocator::free(void* memory) const {
+  return called(api_.hipFree(memory), "hipFree");
+}
+
+Result<CachedAllocator::Buffer> CachedAllocator::get(Name name, std::size_t bytes) {
+  assert(bytes != 0);
+  const sync::LockGuard lock(mutex_);
+  Cache& cache = cache_.write();
+  const auto found = cache.entries.find(name);
+  if (found != cache.entries.end() && found->second.bytes >= bytes) {
+    return Buffer{found->second.address, found->second.bytes, false};
+  }
+  const Result<void*> memory = allocate(bytes);
+  if (!memory) return memory.error();
+  if (found == cache.entries.end()) {
+    cache.entries.emplace(name, Entry{memory.value(), bytes});
+  } else {
+    void* const smaller = std::exchange(found->second, Entry{memory.value(), bytes}).address;
+    // It is nobody's any more: that it could not be freed is not this caller's failure, and it is tried again.
+    if (const Status status = free(smaller); !status) {
+      cache.stuck.push_back(smaller);
+      options_.errors(status);
+    }
+  }
+  return Buffer{memory.value(), bytes, true};
+}
+
+bool CachedAllocator::holds(const void* address, std::size_t bytes) const {
+  const sync::LockGuard lock(mutex_);
+  const std::map<Name, Entry>& entries = cache_.read().entries;
+  return std::any_of(entries.begin(), entries.end(), [address, bytes](const auto& each) {
+    const auto* begin = static_cast<const std::byte*>(each.second.address);
+    const std::less<const void*> before;
+    return before(begin, static_cast<const std::byte*>(address) + bytes) && before(address, begin + each.second.bytes);
+  });
+}
+
+std::size_t CachedAllocator::size() const {
+  const sync::LockGuard lock(mutex_);
+  return cache_.read().entries.size();
+}
+
+Status CachedAllocator::release(Name name) {
+  const sync::LockGuard lock(mutex_);
+  Cache& cache = cache_.write();
+  const auto found = cache.entries.find(name);
+  if (found == cache.entries.end()) return {};
+  Status status = free(found->second.address);
+  if (!status) cache.stuck.push_back(found->second.address);
+  cache.entries.erase(found);
+  return status;
+}
+
+Status CachedAllocator::clear() {
+  const sync::LockGuard lock(mutex_);
+  Cache& cache = cache_.write();
+  for (const auto& [name, entry] : cache.entries) cache.stuck.push_back(entry.address);
+  cache.entries.clear();
+  Status all;
+  std::erase_if(cache.stuck, [&](void* memory) {
+    const Status status = free(memory);
+    all = both(std::move(all), status);
+    return status.ok();
+  });
+  return all;
+}
+
+}  // namespace hip

@@ -1,0 +1,74 @@
+// hip::CachedAllocator: device allocations that stay where they are, by name.
+//
+// A command buffer wants addresses that do not move from step to step. Whoever names a buffer the same gets the same
+// memory, as long as it is large enough.
+//
+//   get      one lock around look-up, allocation and insertion: two threads that name the same buffer get one
+//            allocation, and neither loses one. The lock is held while HIP allocates; that is what makes it one step.
+//   growing  a buffer that is too small is replaced: the larger one is there before the smaller one is freed, and the
+//            caller is told that the address is another one now. hipFree waits for the device, so work that still uses
+//            the smaller one is over.
+//   failure  leaves the cache as it was; the next get() tries again.
+//   teardown every allocation is freed once. One that could not be freed is kept and tried again, by clear() and by the
+//            destructor, which tries twice; errors are answered or reported.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+#include "hip/sync/sync.h"
+
+namespace hip {
+
+struct CachedAllocatorOptions {
+  int device = 0;
+  ErrorSink errors{};  // what the destructor could not return
+};
+
+class CachedAllocator {
+ public:
+  using Name = std::uint64_t;
+  struct Buffer {
+    void* address = nullptr;
+    std::size_t bytes = 0;
+    bool moved = false;  // it is new, or not where the last get() of that name found it
+  };
+
+  explicit CachedAllocator(const Api& api, const CachedAllocatorOptions& options = {});
+  CachedAllocator(const CachedAllocator&) = delete;
+  CachedAllocator& operator=(const CachedAllocator&) = delete;
+  ~CachedAllocator();
+
+  // At least that many bytes, which must not be 0.
+  [[nodiscard]] Result<Buffer> get(Name name, std::size_t bytes);
+  // Whether one of those bytes lies in a cached buffer.
+  [[nodiscard]] bool holds(const void* address, std::size_t bytes = 1) const;
+  [[nodiscard]] std::size_t size() const;
+  // Frees the buffer of that name, if there is one. What could not be freed is tried again by clear().
+  Status release(Name name);
+  // Frees everything. The first error, and every allocation is tried.
+  Status clear();
+
+ private:
+  struct Entry {
+    void* address = nullptr;
+    std::size_t bytes = 0;
+  };
+  struct Cache {
+    std::map<Name, Entry> entries;
+    std::vector<void*> stuck;  // could not be freed yet
+  };
+  [[nodiscard]] Result<void*> allocate(std::size_t bytes) const;
+  [[nodiscard]] Status free(void* memory) const;
+
+  const Api& api_;
+  const CachedAllocatorOptions options_;
+  mutable sync::Mutex mutex_;
+  sync::Cell<Cache> cache_;  // guarded by mutex_
+};
+
+}  // namespace hip

@@ -1,0 +1,140 @@
+#include "hip/captured_graph.h"
+
+#include <optional>
+
+#include "hip/event.h"
+
+namespace hip {
+namespace {
+
+Status lacks_capture() {
+  return Error{hipErrorNotSupported, "the runtime has no stream capture; give a release that has one"};
+}
+
+// What fails once may be passing; it is told all the same.
+template <class Call>
+Status twice(const Call& call, const char* function) {
+  Status status = called(call(), function);
+  if (status) return status;
+  return both(std::move(status), called(call(), function));
+}
+
+// A stream must not go on capturing: ending is tried again, and where it fails then, too, the answer says so.
+Result<hipGraph_t> end_capture(const Api& api, hipStream_t stream) {
+  hipGraph_t graph = nullptr;
+  Status first = called(api.hipStreamEndCapture(stream, &graph), "hipStreamEndCapture");
+  if (first) return graph;
+  hipStreamCaptureStatus state = hipStreamCaptureStatusNone;
+  static_cast<void>(api.hipStreamIsCapturing(stream, &state));
+  if (state == hipStreamCaptureStatusNone) return first.error();  // the capture was invalid, and is ended
+  const Status again = called(api.hipStreamEndCapture(stream, &graph), "hipStreamEndCapture");
+  if (again && graph != nullptr) first = both(std::move(first), destroy_graph(api, graph));
+  return both(std::move(first), again).error();
+}
+
+class CapturedTrace final : public Trace {
+ public:
+  CapturedTrace(const Api& api, hipGraphExec_t exec, CapturedGraph graph, Event done, ErrorSink errors)
+      : api_(api), exec_(exec), graph_(std::move(graph)), done_(std::move(done)), errors_(errors) {}
+  ~CapturedTrace() override {
+    // HIP does not document that an executable graph may go while it runs.
+    errors_(wait());
+    errors_(destroy_exec(api_, exec_));
+  }
+
+  Status patch(std::span<const TraceBuffer>) override {
+    return Error{hipErrorNotSupported, "what a library enqueued is not known node by node: record it again"};
+  }
+  Status launch(const StreamRef& stream) override {
+    if (Status status = called(api_.hipGraphLaunch(exec_, stream.handle()), "hipGraphLaunch"); !status) return status;
+    // The work is under way; where that cannot be noted, the device is waited for in the end.
+    const Status marked = done_.record(stream);
+    unmarked_ = !marked;
+    errors_(marked);
+    return {};
+  }
+
+ private:
+  Status wait() const {
+    if (unmarked_) return called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize");
+    return done_.synchronize();
+  }
+
+  const Api& api_;
+  const hipGraphExec_t exec_;
+  CapturedGraph graph_;
+  Event done_;             // behind the last launch
+  bool unmarked_ = false;  // a launch is in flight that `done_` does not stand behind
+  ErrorSink errors_;
+};
+
+}  // namespace
+
+Status destroy_exec(const Api& api, hipGraphExec_t exec) {
+  return twice([&] { return api.hipGraphExecDestroy(exec); }, "hipGraphExecDestroy");
+}
+Status destroy_graph(const Api& api, hipGraph_t graph) {
+  return twice([&] { return api.hipGraphDestroy(graph); }, "hipGraphDestroy");
+}
+
+Result<CapturedGraph> CapturedGraph::capture(const Api& api, hipStream_t stream, const Enqueue& work,
+                                             ErrorSink errors) {
+  if (api.hipStreamBeginCapture == nullptr || api.hipStreamEndCapture == nullptr ||
+      api.hipStreamIsCapturing == nullptr) {
+    return lacks_capture().error();
+  }
+  Status status = called(api.hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal), "hipStreamBeginCapture");
+  if (!status) return status.error();
+  Status worked = work(stream);
+  const Result<hipGraph_t> ended = end_capture(api, stream);
+  if (!ended) return worked ? ended.error() : worked.error();
+  CapturedGraph captured(api, ended.value(), 0, errors);
+  if (!worked) return worked.error();
+  status = called(api.hipGraphGetNodes(captured.graph_, nullptr, &captured.nodes_), "hipGraphGetNodes");
+  if (!status) return status.error();
+  return captured;
+}
+
+CapturedGraph::~CapturedGraph() {
+  if (graph_ != nullptr) errors_(destroy_graph(*api_, graph_));
+}
+
+Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work,
+                                             ErrorSink errors) {
+  Result<CapturedGraph> captured = CapturedGraph::capture(api, stream, work, errors);
+  if (!captured) return captured.error();
+  if (captured.value().empty()) return std::unique_ptr<Trace>();
+  Result<Event> done = Event::create(api, {.errors = errors});
+  if (!done) return done.error();
+  hipGraphExec_t exec = nullptr;
+  const Status status =
+      called(api.hipGraphInstantiate(&exec, captured.value().graph(), nullptr, nullptr, 0), "hipGraphInstantiate");
+  if (!status) return status.error();
+  return std::unique_ptr<Trace>(
+      std::make_unique<CapturedTrace>(api, exec, std::move(captured).value(), std::move(done).value(), errors));
+}
+
+RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffers, EnqueueAt work, ErrorSink errors) {
+  OpaqueRecord record;
+  record.buffers = std::move(buffers);
+  record.reason = "what a library enqueued is not known node by node";
+  record.record = [stream, work = std::move(work), errors](
+                      const Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
+                      std::span<const DeviceAddress> addresses) -> Result<hipGraphNode_t> {
+    const Result<CapturedGraph> captured =
+        CapturedGraph::capture(api, stream, [&](hipStream_t on) { return work(on, addresses); }, errors);
+    if (!captured) return captured.error();
+    hipGraphNode_t node = nullptr;
+    const Status status = captured.value().empty()
+                              ? called(api.hipGraphAddEmptyNode(&node, graph, dependencies.data(), dependencies.size()),
+                                       "hipGraphAddEmptyNode")
+                              : called(api.hipGraphAddChildGraphNode(&node, graph, dependencies.data(),
+                                                                     dependencies.size(), captured.value().graph()),
+                                       "hipGraphAddChildGraphNode");
+    if (!status) return status.error();
+    return node;
+  };
+  return {std::move(record), {}, {}};
+}
+
+}  // namespace hip

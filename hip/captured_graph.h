@@ -1,0 +1,68 @@
+// hip::CapturedGraph: what somebody enqueues on a stream, as a graph; hip::capture_trace makes it a trace for
+// hip/trace_cache.h, and hip::captured_command a node of a command buffer (hip/command_buffer.h).
+//
+//   mode      captured for the calling thread alone, so that other threads may do what a capture forbids.
+//   empty     work that enqueues nothing is a graph without nodes. HIP does not document what becomes of one that is
+//             instantiated or that is a child, and runtimes have crashed on either: it is never handed to one. A trace
+//             of it is no trace (null), and a command an empty node, which keeps its dependencies.
+//   failure   of the work or of HIP: the answer. The capture is ended then, and nothing is left behind.
+//
+// The stream is the caller's, not the default stream, idle in the sense of capturing, and one that nobody else uses
+// meanwhile. Does not check what the work does beside enqueueing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+#include "hip/recording.h"
+#include "hip/trace_cache.h"
+
+namespace hip {
+
+using Enqueue = std::function<Status(hipStream_t stream)>;
+
+class CapturedGraph {
+ public:
+  [[nodiscard]] static Result<CapturedGraph> capture(const Api& api, hipStream_t stream, const Enqueue& work,
+                                                     ErrorSink errors = {});
+
+  CapturedGraph(CapturedGraph&& other) noexcept
+      : api_(other.api_), graph_(std::exchange(other.graph_, nullptr)), nodes_(other.nodes_), errors_(other.errors_) {}
+  CapturedGraph& operator=(CapturedGraph&&) = delete;
+  // What fails is tried once more and then told to the error sink.
+  ~CapturedGraph();
+
+  [[nodiscard]] hipGraph_t graph() const { return graph_; }
+  [[nodiscard]] bool empty() const { return nodes_ == 0; }
+
+ private:
+  CapturedGraph(const Api& api, hipGraph_t graph, std::size_t nodes, ErrorSink errors)
+      : api_(&api), graph_(graph), nodes_(nodes), errors_(errors) {}
+
+  const Api* api_;
+  hipGraph_t graph_;
+  std::size_t nodes_;
+  ErrorSink errors_;
+};
+
+// A trace that is launched on its own, or null where the work is empty. Its addresses are those of the work: a patch
+// answers that it has to be recorded again (A7).
+[[nodiscard]] Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work,
+                                                           ErrorSink errors = {});
+
+// A command whose nodes nobody can look into, for a recording: captured on `stream` each time it is recorded. The work
+// is told where the buffers are (by index, as record_graph is) and may use those that it names and no others.
+using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const DeviceAddress> addresses)>;
+[[nodiscard]] RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffers, EnqueueAt work,
+                                            ErrorSink errors = {});
+
+// What fails once is tried again, and told all the same.
+[[nodiscard]] Status destroy_exec(const Api& api, hipGraphExec_t exec);
+[[nodiscard]] Status destroy_graph(const Api& api, hipGraph_t graph);
+
+}  // namespace hip

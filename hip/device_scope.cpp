@@ -1,0 +1,24 @@
+#include "hip/device_scope.h"
+
+namespace hip {
+
+Result<DeviceScope> DeviceScope::enter(const Api& api, int device, ErrorSink errors) {
+  int before = 0;
+  if (Status status = called(api.hipGetDevice(&before), "hipGetDevice"); !status) return status.error();
+  if (before == device) return DeviceScope(nullptr, before, errors);
+  if (Status status = called(api.hipSetDevice(device), "hipSetDevice"); !status) return status.error();
+  return DeviceScope(&api, before, errors);
+}
+
+DeviceScope::~DeviceScope() {
+  for (int attempt = 0; api_ != nullptr && attempt < 2; ++attempt) errors_(leave());
+}
+
+Status DeviceScope::leave() {
+  if (api_ == nullptr) return {};
+  Status status = called(api_->hipSetDevice(before_), "hipSetDevice");
+  if (status) api_ = nullptr;
+  return status;
+}
+
+}  // namespace hip

@@ -1,0 +1,37 @@
+// hip::DeviceScope: a device made current on this thread, and the one before it made current again at the end.
+//
+// HIP's calls act on the calling thread's current device; whoever needs a certain one says so with a scope. Costs one
+// call where the device is current already, and three otherwise.
+#pragma once
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+
+namespace hip {
+
+class DeviceScope {
+ public:
+  // An error changes nothing.
+  [[nodiscard]] static Result<DeviceScope> enter(const Api& api, int device, ErrorSink errors = {});
+
+  DeviceScope(DeviceScope&& other) noexcept : api_(other.api_), before_(other.before_), errors_(other.errors_) {
+    other.api_ = nullptr;
+  }
+  DeviceScope& operator=(DeviceScope&&) = delete;
+  // What leave() answers goes to the error sink; what fails once is tried again.
+  ~DeviceScope();
+
+  // Makes the device before current again. When that fails the scope stays, and its destructor tries again.
+  Status leave();
+  // The device stays current.
+  void keep() { api_ = nullptr; }
+
+ private:
+  DeviceScope(const Api* api, int before, ErrorSink errors) : api_(api), before_(before), errors_(errors) {}
+
+  const Api* api_;  // null: nothing to put back
+  int before_;
+  ErrorSink errors_;
+};
+
+}  // namespace hip

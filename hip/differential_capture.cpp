@@ -1,0 +1,344 @@
+#include "hip/differential_capture.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace hip {
+namespace {
+
+constexpr std::size_t kWord = sizeof(DeviceAddress);
+
+DeviceAddress word_at(const std::vector<std::byte>& block, std::size_t offset) {
+  DeviceAddress word = 0;
+  std::memcpy(&word, block.data() + offset, kWord);
+  return word;
+}
+
+Error opaque(std::string why) {
+  return {hipErrorNotSupported, std::move(why)};
+}
+
+// Whether the word moved with the buffer, at an addend within it.
+bool moves_with(std::span<const std::vector<std::byte>> blocks, std::size_t offset, const Shadows& shadows,
+                BufferIndex buffer, std::uint64_t* addend) {
+  *addend = word_at(blocks[0], offset) - shadows.tables[0][buffer];
+  if (*addend > shadows.bytes[buffer]) return false;
+  for (std::size_t k = 1; k < blocks.size(); ++k) {
+    if (word_at(blocks[k], offset) - shadows.tables[k][buffer] != *addend) return false;
+  }
+  return true;
+}
+
+std::vector<bool> differing(std::span<const std::vector<std::byte>> blocks) {
+  std::vector<bool> differs(blocks[0].size(), false);
+  for (const std::vector<std::byte>& block : blocks) {
+    for (std::size_t i = 0; i < differs.size(); ++i) differs[i] = differs[i] || block[i] != blocks[0][i];
+  }
+  return differs;
+}
+
+// How far a buffer is moved from the first table to another, looked at some bytes further on.
+bool look_alike(const Shadows& shadows, BufferIndex one, BufferIndex other) {
+  for (unsigned shift = 0; shift < 64; shift += 8) {
+    if (shift == 0 && one == other) continue;
+    const auto alike = [&](const AddressTable& table) {
+      return (table[one] - shadows.tables[0][one]) << shift == table[other] - shadows.tables[0][other];
+    };
+    if (std::all_of(shadows.tables.begin() + 1, shadows.tables.end(), alike)) return true;
+  }
+  return false;
+}
+
+bool found_twice(const Shadows& shadows) {
+  for (const BufferIndex one : shadows.buffers) {
+    for (const BufferIndex other : shadows.buffers) {
+      for (std::size_t k = 0; k < shadows.tables.size(); ++k) {
+        for (std::size_t l = 0; l < shadows.tables.size(); ++l) {
+          if (k == l && one == other) continue;
+          const DeviceAddress begin = shadows.tables[k][one], there = shadows.tables[l][other];
+          if (begin < there + shadows.bytes[other] + 1 && there < begin + shadows.bytes[one] + 1) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+// ---- what a captured graph holds, node by node
+
+// One node, as far as its type is understood: what has to be the same in every capture, and the bytes that may move.
+struct SeenNode {
+  hipGraphNodeType type{};
+  NodeRecord record;
+  std::vector<std::byte> block;
+  std::vector<NodeIndex> dependencies;
+};
+
+std::vector<std::byte> bytes_of(std::initializer_list<const void*> pointers) {
+  std::vector<std::byte> bytes(pointers.size() * kWord);
+  std::size_t at = 0;
+  for (const void* pointer : pointers) std::memcpy(bytes.data() + kWord * at++, &pointer, kWord);
+  return bytes;
+}
+
+class Reader {
+ public:
+  Reader(const Api& api, const KernelLayouts& layouts) : api_(api), layouts_(layouts) {}
+
+  // Empty: something in it is not understood, and `why` says what.
+  [[nodiscard]] Result<std::vector<SeenNode>> read(hipGraph_t graph, std::string* why) {
+    std::size_t count = 0;
+    if (Status s = called(api_.hipGraphGetNodes(graph, nullptr, &count), "hipGraphGetNodes"); !s) return s.error();
+    std::vector<hipGraphNode_t> handles(count);
+    if (Status s = called(api_.hipGraphGetNodes(graph, handles.data(), &count), "hipGraphGetNodes"); !s) {
+      return s.error();
+    }
+    std::vector<SeenNode> nodes(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (Status s = look(handles[i], nodes[i], why); !s) return s.error();
+      if (!why->empty()) return std::vector<SeenNode>();
+    }
+    if (Status s = edges(graph, handles, nodes); !s) return s.error();
+    return nodes;
+  }
+
+ private:
+  Status look(hipGraphNode_t handle, SeenNode& node, std::string* why) {
+    if (Status s = called(api_.hipGraphNodeGetType(handle, &node.type), "hipGraphNodeGetType"); !s) return s;
+    switch (node.type) {
+      case hipGraphNodeTypeKernel:
+        return kernel(handle, node, why);
+      case hipGraphNodeTypeMemcpy:
+        return copy(handle, node, why);
+      case hipGraphNodeTypeMemset: {
+        MemsetRecord record;
+        Status s = called(api_.hipGraphMemsetNodeGetParams(handle, &record.params), "hipGraphMemsetNodeGetParams");
+        node.block = bytes_of({record.params.dst});
+        node.record = record;
+        return s;
+      }
+      case hipGraphNodeTypeEmpty:
+        node.record = EmptyRecord{};
+        return {};
+      default:
+        *why = "a node of a type that holds what no getter shows";
+        return {};
+    }
+  }
+  Status kernel(hipGraphNode_t handle, SeenNode& node, std::string* why) {
+    hipKernelNodeParams params{};
+    if (Status s = called(api_.hipGraphKernelNodeGetParams(handle, &params), "hipGraphKernelNodeGetParams"); !s) {
+      return s;
+    }
+    const auto function = reinterpret_cast<hipFunction_t>(params.func);
+    const std::optional<std::vector<ArgumentSlot>> slots = layouts_(function);
+    if (!slots) {
+      *why = "a kernel whose arguments nobody has described";
+      return {};
+    }
+    if (params.kernelParams == nullptr && !slots->empty()) {
+      *why = "a kernel whose arguments the runtime does not give back";
+      return {};
+    }
+    KernelRecord record;
+    record.function = function;
+    record.grid = params.gridDim;
+    record.block = params.blockDim;
+    record.shared_bytes = params.sharedMemBytes;
+    record.slots = *slots;
+    for (std::size_t i = 0; i < slots->size(); ++i) {
+      const ArgumentSlot slot = (*slots)[i];
+      record.arguments.resize(std::max<std::size_t>(record.arguments.size(), slot.offset + slot.size));
+      std::memcpy(record.arguments.data() + slot.offset, params.kernelParams[i], slot.size);
+    }
+    node.block = record.arguments;
+    node.record = std::move(record);
+    return {};
+  }
+  Status copy(hipGraphNode_t handle, SeenNode& node, std::string* why) {
+    CopyRecord record;
+    hipMemcpy3DParms& params = record.params;
+    if (Status s = called(api_.hipGraphMemcpyNodeGetParams(handle, &params), "hipGraphMemcpyNodeGetParams"); !s) {
+      return s;
+    }
+    if (params.srcArray != nullptr || params.dstArray != nullptr) *why = "a copy of an array";
+    const auto at_begin = [](const hipPos& pos) { return pos.x == 0 && pos.y == 0 && pos.z == 0; };
+    record.linear =
+        params.extent.height <= 1 && params.extent.depth <= 1 && at_begin(params.srcPos) && at_begin(params.dstPos);
+    node.block = bytes_of({params.dstPtr.ptr, params.srcPtr.ptr});
+    node.record = record;
+    return {};
+  }
+  Status edges(hipGraph_t graph, const std::vector<hipGraphNode_t>& handles, std::vector<SeenNode>& nodes) {
+    std::size_t count = 0;
+    if (Status s = called(api_.hipGraphGetEdges(graph, nullptr, nullptr, &count), "hipGraphGetEdges"); !s) return s;
+    std::vector<hipGraphNode_t> from(count), to(count);
+    if (count == 0) return {};
+    if (Status s = called(api_.hipGraphGetEdges(graph, from.data(), to.data(), &count), "hipGraphGetEdges"); !s) {
+      return s;
+    }
+    std::map<hipGraphNode_t, NodeIndex> index;
+    for (std::size_t i = 0; i < handles.size(); ++i) index[handles[i]] = static_cast<NodeIndex>(i);
+    for (std::size_t i = 0; i < count; ++i) nodes[index[to[i]]].dependencies.push_back(index[from[i]]);
+    for (SeenNode& node : nodes) std::sort(node.dependencies.begin(), node.dependencies.end());
+    return {};
+  }
+
+  const Api& api_;
+  const KernelLayouts& layouts_;
+};
+
+// ---- whether two captures are of the same work
+
+bool same(const dim3& a, const dim3& b) {
+  return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+bool same(const hipPos& a, const hipPos& b) {
+  return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+bool same_shape(const KernelRecord& a, const KernelRecord& b) {
+  return a.function == b.function && same(a.grid, b.grid) && same(a.block, b.block) &&
+         a.shared_bytes == b.shared_bytes && a.arguments.size() == b.arguments.size();
+}
+bool same_shape(const MemsetRecord& a, const MemsetRecord& b) {
+  return a.params.elementSize == b.params.elementSize && a.params.height == b.params.height &&
+         a.params.pitch == b.params.pitch && a.params.value == b.params.value && a.params.width == b.params.width;
+}
+bool same_shape(const CopyRecord& a, const CopyRecord& b) {
+  const auto &p = a.params, &q = b.params;
+  return a.linear == b.linear && same(p.srcPos, q.srcPos) && same(p.dstPos, q.dstPos) && p.kind == q.kind &&
+         p.extent.width == q.extent.width && p.extent.height == q.extent.height && p.extent.depth == q.extent.depth &&
+         p.srcPtr.pitch == q.srcPtr.pitch && p.dstPtr.pitch == q.dstPtr.pitch && p.srcPtr.ysize == q.srcPtr.ysize &&
+         p.dstPtr.ysize == q.dstPtr.ysize;
+}
+bool same_work(const SeenNode& a, const SeenNode& b) {
+  if (a.type != b.type || a.record.index() != b.record.index() || a.dependencies != b.dependencies) return false;
+  if (const auto* kernel = std::get_if<KernelRecord>(&a.record)) {
+    return same_shape(*kernel, std::get<KernelRecord>(b.record));
+  }
+  if (const auto* memset = std::get_if<MemsetRecord>(&a.record)) {
+    return same_shape(*memset, std::get<MemsetRecord>(b.record));
+  }
+  if (const auto* copy = std::get_if<CopyRecord>(&a.record)) return same_shape(*copy, std::get<CopyRecord>(b.record));
+  return true;
+}
+
+// The fields of a block that was made of a node's pointers.
+void name_fields(const NodeRecord& record, std::vector<Relocation>& found) {
+  for (Relocation& relocation : found) {
+    if (std::holds_alternative<MemsetRecord>(record)) relocation.field = Field::kMemsetDestination;
+    if (std::holds_alternative<CopyRecord>(record)) {
+      relocation.field = relocation.offset == 0 ? Field::kCopyDestination : Field::kCopySource;
+    }
+    if (!std::holds_alternative<KernelRecord>(record)) relocation.offset = 0;
+  }
+}
+
+// The command as a child graph; an error says why it is opaque.
+Result<RecordedNode> child_of(std::vector<std::vector<SeenNode>>& captures, const Shadows& shadows) {
+  Recording recording;
+  std::vector<SeenNode>& first = captures.front();
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    std::vector<std::vector<std::byte>> blocks;
+    for (const std::vector<SeenNode>& capture : captures) {
+      if (capture.size() != first.size() || !same_work(capture[i], first[i])) {
+        return opaque("the work is another at other addresses");
+      }
+      blocks.push_back(capture[i].block);
+    }
+    Result<std::vector<Relocation>> found = attribute(blocks, shadows);
+    if (!found) return found.error();
+    name_fields(first[i].record, found.value());
+    RecordedNode node{std::move(first[i].record), std::move(first[i].dependencies), std::move(found).value()};
+    if (flaw_of(node, i) != nullptr)
+      return opaque("its nodes are not listed in an order in which they can be recorded");
+    recording.add(std::move(node));
+  }
+  return RecordedNode{ChildRecord{std::make_shared<const Recording>(std::move(recording))}, {}, {}};
+}
+
+}  // namespace
+
+const char* flaw_of(const Shadows& shadows) {
+  if (shadows.tables.size() < 2) return "one table of addresses shows no difference";
+  for (const BufferIndex buffer : shadows.buffers) {
+    if (buffer >= shadows.bytes.size()) return "a buffer has no size";
+    const auto short_of = [buffer](const AddressTable& table) { return buffer >= table.size(); };
+    if (std::any_of(shadows.tables.begin(), shadows.tables.end(), short_of)) return "a table lacks a buffer";
+  }
+  if (found_twice(shadows)) return "an address is that of two buffers, or of one in two tables";
+  for (const BufferIndex one : shadows.buffers) {
+    for (const BufferIndex other : shadows.buffers) {
+      if (look_alike(shadows, one, other)) return "two buffers are moved alike";
+    }
+  }
+  return nullptr;
+}
+
+Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>> blocks, const Shadows& shadows) {
+  assert(flaw_of(shadows) == nullptr && blocks.size() == shadows.tables.size());
+  const std::size_t size = blocks[0].size();
+  if (std::any_of(blocks.begin(), blocks.end(), [&](const auto& block) { return block.size() != size; })) {
+    return opaque("its size depends on addresses");
+  }
+  const std::vector<bool> differs = differing(blocks);
+  std::vector<Relocation> found;
+  std::size_t covered = 0;  // bytes before this are explained
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!differs[i]) continue;
+    // Every word that holds this byte; of those that are addresses there has to be one, and it is not another byte's.
+    std::size_t candidates = 0;
+    Relocation candidate;
+    const std::size_t first = i + 1 < kWord ? 0 : i + 1 - kWord;
+    for (std::size_t offset = first; offset <= i && offset + kWord <= size; ++offset) {
+      for (const BufferIndex buffer : shadows.buffers) {
+        std::uint64_t addend = 0;
+        if (!moves_with(blocks, offset, shadows, buffer, &addend)) continue;
+        ++candidates;
+        candidate = {Field::kKernelArgument, static_cast<std::uint32_t>(offset), buffer,
+                     static_cast<std::int64_t>(addend)};
+      }
+    }
+    if (candidates == 0) return opaque("a byte depends on addresses and is part of none");
+    if (candidates > 1) return opaque("a byte may be part of two addresses");
+    if (!found.empty() && found.back() == candidate) continue;
+    if (candidate.offset < covered) return opaque("two addresses overlap");
+    covered = candidate.offset + kWord;
+    found.push_back(candidate);
+  }
+  return found;
+}
+
+Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, const EnqueueAt& work,
+                                          const Shadows& shadows, const KernelLayouts& layouts, ErrorSink errors) {
+  RecordedNode fallback = captured_command(stream, shadows.buffers, work, errors);
+  const auto because = [&fallback](std::string why) {
+    std::get<OpaqueRecord>(fallback.record).reason = std::move(why);
+    return fallback;
+  };
+  if (const char* flaw = flaw_of(shadows)) return Error{hipErrorInvalidValue, flaw};
+  std::vector<std::vector<SeenNode>> captures;
+  for (const AddressTable& table : shadows.tables) {
+    const Result<CapturedGraph> captured =
+        CapturedGraph::capture(api, stream, [&](hipStream_t on) { return work(on, table); }, errors);
+    if (!captured) return captured.error();
+    std::string why;
+    Result<std::vector<SeenNode>> nodes = Reader(api, layouts).read(captured.value().graph(), &why);
+    if (!nodes) return nodes.error();
+    if (!why.empty()) return because(std::move(why));
+    captures.push_back(std::move(nodes).value());
+  }
+  // A child without nodes is nothing that HIP documents.
+  const bool empty = std::all_of(captures.begin(), captures.end(), [](const auto& nodes) { return nodes.empty(); });
+  if (empty) return RecordedNode{EmptyRecord{}, {}, {}};
+  Result<RecordedNode> child = child_of(captures, shadows);
+  if (!child) return because(child.error().message);
+  return child;
+}
+
+}  // namespace hip

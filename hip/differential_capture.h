@@ -1,0 +1,56 @@
+// Differential capture: where the addresses are in what a library enqueues, found by capturing it more than once.
+//
+// A library's kernels take arguments whose meaning is the library's own. What it enqueues for buffers at some addresses
+// is captured again for the same buffers at other addresses, and what moved with a buffer is that buffer's address:
+//
+//   shadows    tables of addresses, none of which puts a buffer where another table has one. Two are enough; a third
+//              makes coincidences rarer. Nothing runs, but runtimes look at addresses: give real memory.
+//   attribute  every byte that differs between the captures has to lie in exactly one 8-byte word that is, in every
+//              capture, one buffer's address plus the same addend (from its begin to one past its end). Words may be at
+//              any byte. Anything else makes the block opaque: it is never guessed.
+//   A1         a scalar that equals an address is the same in every capture, differs nowhere and is never taken, also
+//              where it lies beside an address: words that overlap are two candidates for a byte, and so opaque.
+//
+// Undecidable, and left to the caller: a scalar that is computed from an address and is, in all captures, that address
+// plus an offset within its buffer is an address to everybody who looks from outside (a tag that is the pointer's own
+// bits, say). A scalar of fewer bytes beside the low half of an address, whose value is the high half in all of them,
+// is the same; shadows that differ in their high halves tell them apart. Which arguments a library would choose for
+// other sizes, or other data, no capture shows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hip/captured_graph.h"
+#include "hip/recording.h"
+
+namespace hip {
+
+struct Shadows {
+  std::vector<AddressTable> tables;    // two or more, by buffer index
+  std::vector<std::uint64_t> bytes;    // of the buffers
+  std::vector<BufferIndex> buffers{};  // those that the work uses
+};
+
+// Why these tables tell nothing apart, in words, or null: fewer than two, a table without one of the buffers, a buffer
+// that is in the same place twice, or two whose moves look alike at some byte.
+[[nodiscard]] const char* flaw_of(const Shadows& shadows);
+
+// The relocations of a block of bytes, of which blocks[k] was captured for tables[k]; an error says why it is opaque.
+// The shadows have no flaw (asserted). Linear in the block for a number of buffers.
+[[nodiscard]] Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>> blocks,
+                                                        const Shadows& shadows);
+
+// Where a kernel's arguments lie, from its code object's metadata; nothing where that is not known.
+using KernelLayouts = std::function<std::optional<std::vector<ArgumentSlot>>(hipFunction_t)>;
+
+// What the work enqueues, as a command for a recording: a child whose nodes have their relocations, or, where something
+// is opaque, captured_command() with the reason. An error is one of capturing or of the runtime's getters.
+[[nodiscard]] Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, const EnqueueAt& work,
+                                                        const Shadows& shadows, const KernelLayouts& layouts,
+                                                        ErrorSink errors = {});
+
+}  // namespace hip

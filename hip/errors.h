@@ -1,0 +1,35 @@
+// Statuses of HIP calls as values, and where an error goes that nobody can be handed.
+//
+// A destructor cannot return: what goes wrong in it is given to the ErrorSink of the object's options, never dropped.
+// A sink is called on the thread on which the error happened, possibly while other threads report too, and must not
+// call back into the object that reports.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <string>
+
+#include "hip/result/result.h"
+
+namespace hip {
+
+// Success, or an error that names the function and what it answered.
+[[nodiscard]] Status called(hipError_t status, const char* function);
+[[nodiscard]] Error call_error(hipError_t status, const char* function);
+// The first of two statuses that is an error; the other one's words are added to its own.
+[[nodiscard]] Status both(Status first, const Status& second);
+
+// "hip: <message>", a line on the standard error stream.
+void print_error(void* context, const Error& error);
+
+struct ErrorSink {
+  void (*report)(void* context, const Error& error) = print_error;
+  void* context = nullptr;
+
+  void operator()(const Error& error) const { report(context, error); }
+  void operator()(const Status& status) const {
+    if (!status) report(context, status.error());
+  }
+};
+
+}  // namespace hip

@@ -1,0 +1,55 @@
+// hip::Event: a point in a stream's work that others can wait for, and, if wanted, its time.
+//
+// RAII. An event belongs to a device and is recorded in streams of that device; any stream may wait for it. Never
+// recorded, it is a point that has passed: waiting for it waits for nothing, and asking for its time is an error.
+#pragma once
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+#include "hip/stream.h"
+
+namespace hip {
+
+struct EventOptions {
+  int device = 0;
+  bool timed = false;          // elapsed() needs it; costs the runtime a timestamp
+  bool blocking_sync = false;  // synchronize() sleeps instead of spinning
+  ErrorSink errors{};
+};
+
+class Event {
+ public:
+  [[nodiscard]] static Result<Event> create(const Api& api, const EventOptions& options = {});
+
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+  // What destroy() answers goes to the error sink.
+  ~Event();
+
+  [[nodiscard]] hipEvent_t handle() const { return handle_; }
+  [[nodiscard]] int device() const { return options_.device; }
+  [[nodiscard]] bool owns() const { return owned_; }
+
+  // Stands for everything that was given to the stream so far, and for nothing that it was recorded behind before.
+  [[nodiscard]] Status record(const StreamRef& stream);
+  [[nodiscard]] Status synchronize() const;
+  [[nodiscard]] Result<bool> done() const;
+
+  // Milliseconds between two timed events that were recorded and are done.
+  [[nodiscard]] static Result<float> elapsed(const Event& from, const Event& to);
+
+  // When that fails the event is still owned and can be destroyed again.
+  Status destroy();
+
+ private:
+  Event(const Api& api, hipEvent_t handle, const EventOptions& options)
+      : api_(&api), handle_(handle), owned_(true), options_(options) {}
+  void let_go();
+
+  const Api* api_;
+  hipEvent_t handle_;
+  bool owned_;
+  EventOptions options_;
+};
+
+}  // namespace hip

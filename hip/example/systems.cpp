@@ -1,0 +1,228 @@
+// Every system of hip/ once, as a framework would use them.
+//
+//   systems                            on the host backend
+//   systems LIBRARY CODE_OBJECT        on a HIP runtime (libamdhip64.so.7), with this project's device kernels
+//
+// Prints what it did, a line a system; status 1 and a reason when something is not as it should be.
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hip/address_stabilizer.h"
+#include "hip/event.h"
+#include "hip/host_backend.h"
+#include "hip/launcher.h"
+#include "hip/scratch_buffer.h"
+#include "hip/stream.h"
+#include "hip/stream_cache.h"
+#include "hip/worker_thread.h"
+
+namespace {
+
+constexpr int kOldestRelease = 50700000;  // HIP 5.7
+
+// data[i] = data[i] * 5 + k + i + n's own hash: the kernel inplace_u32 of this project, as far as the example looks.
+struct Arguments {
+  std::uint32_t* data = nullptr;
+  std::uint32_t n = 0;
+  std::uint32_t k = 0;
+};
+constexpr hip::HostFunction kOnTheHost{[](dim3, dim3, const std::byte* block, std::size_t, void**) {
+  Arguments arguments;
+  std::memcpy(&arguments, block, sizeof arguments);
+  for (std::uint32_t i = 0; i < arguments.n; ++i) arguments.data[i] = arguments.data[i] * 5 + arguments.k + i;
+}};
+
+int fail(const hip::Error& error) {
+  std::fprintf(stderr, "systems: %s\n", error.message.c_str());
+  return 1;
+}
+int fail(const char* what) {
+  std::fprintf(stderr, "systems: %s\n", what);
+  return 1;
+}
+
+// A stream from the cache, given back idle, comes again.
+int reuse_a_stream(const hip::Api& api) {
+  hip::StreamCache cache(api);
+  for (int life = 0; life < 3; ++life) {
+    hip::Result<hip::StreamLease> lease = cache.acquire({});
+    if (!lease) return fail(lease.error());
+    if (const hip::Status status = lease.value().ref().synchronize(); !status) return fail(status.error());
+    if (const hip::Status status = lease.value().release(); !status) return fail(status.error());
+  }
+  const hip::StreamCacheCounts counts = cache.counts();
+  std::printf("stream cache: %llu made, %llu reused\n", static_cast<unsigned long long>(counts.misses),
+              static_cast<unsigned long long>(counts.hits));
+  return 0;
+}
+
+// Work on one stream waits for an event of another; the time between two events.
+int order_two_streams(const hip::Api& api) {
+  hip::Result<hip::Stream> first = hip::Stream::create(api);
+  hip::Result<hip::Stream> second =
+      hip::Stream::create(api, {.device = 0, .flags = hipStreamNonBlocking, .priority = 0});
+  if (!first || !second) return fail("no streams");
+  hip::Result<hip::Event> begin = hip::Event::create(api, {.timed = true});
+  hip::Result<hip::Event> end = hip::Event::create(api, {.timed = true});
+  if (!begin || !end) return fail("no events");
+  for (const hip::Status& status :
+       {begin.value().record(first.value()), second.value().ref().wait(begin.value()),
+        end.value().record(second.value()), second.value().ref().synchronize(), first.value().ref().synchronize()}) {
+    if (!status) return fail(status.error());
+  }
+  const hip::Result<float> milliseconds = hip::Event::elapsed(begin.value(), end.value());
+  if (!milliseconds) return fail(milliseconds.error());
+  std::printf("streams and events: in order\n");
+  return 0;
+}
+
+// A callback behind a stream's work; the worker drains before it goes.
+int call_back(const hip::Api& api) {
+  int called = 0;
+  {
+    hip::Result<std::unique_ptr<hip::WorkerThread>> worker = hip::WorkerThread::start();
+    if (!worker) return fail(worker.error());
+    const hip::StreamRef stream = hip::StreamRef::of_default(api);
+    if (const hip::Status status = worker.value()->post_after(stream, [&called] { ++called; }); !status) {
+      return fail(status.error());
+    }
+  }
+  if (called != 1) return fail("the callback did not run once");
+  std::printf("worker thread: drained\n");
+  return 0;
+}
+
+int use_scratch(const hip::Api& api) {
+  hip::ScratchBuffer scratch(hip::StreamRef::of_default(api));
+  std::array<void*, 2> pieces{};
+  const std::array<std::size_t, 2> sizes{1000, 3000};
+  if (const hip::Status status = scratch.carve(sizes, pieces); !status) return fail(status.error());
+  hip::ScratchBuffer moved(std::move(scratch));
+  if (const hip::Result<void*> again = scratch.reserve(16); !again) return fail(again.error());
+  std::printf("scratch buffer: %zu bytes, and its source is usable\n", moved.capacity());
+  return 0;
+}
+
+// What was recorded once, at addresses that stay: a copy from one buffer to the other.
+class CopyWork final : public hip::StableWork {
+ public:
+  explicit CopyWork(const hip::Api& api) : api_(api) {}
+  hip::Status record(std::span<void* const> addresses) override {
+    from_ = addresses[0];
+    to_ = addresses[1];
+    return {};
+  }
+  hip::Status launch(const hip::StreamRef& stream) override {
+    return hip::called(api_.hipMemcpyAsync(to_, from_, kBytes, hipMemcpyDeviceToDevice, stream.handle()),
+                       "hipMemcpyAsync");
+  }
+  static constexpr std::size_t kBytes = 256;
+
+ private:
+  const hip::Api& api_;
+  void* from_ = nullptr;
+  void* to_ = nullptr;
+};
+
+// Buffers at another place at every step; the command is recorded once.
+int keep_addresses(const hip::Api& api) {
+  constexpr std::size_t kSteps = 3;
+  void* memory = nullptr;
+  const hip::Status got = hip::called(api.hipMalloc(&memory, 2 * kSteps * CopyWork::kBytes), "hipMalloc");
+  if (!got) return fail(got.error());
+  hip::AddressStabilizer stabilizer(api);
+  CopyWork work(api);
+  const hip::StreamRef stream = hip::StreamRef::of_default(api);
+  auto* const bytes = static_cast<std::byte*>(memory);
+  hip::Status status;
+  bool right = true;
+  for (std::size_t step = 0; step < kSteps && status; ++step) {
+    std::byte* const in = bytes + 2 * step * CopyWork::kBytes;
+    const std::array buffers{hip::StepBuffer{in, CopyWork::kBytes, hip::BufferUse::kIn},
+                             hip::StepBuffer{in + CopyWork::kBytes, CopyWork::kBytes, hip::BufferUse::kOut}};
+    status = hip::called(api.hipMemset(in, static_cast<int>(step) + 1, CopyWork::kBytes), "hipMemset");
+    if (status) {
+      const hip::Result<hip::StableStep> done = stabilizer.step(0, buffers, stream, work);
+      status = done ? stream.synchronize() : hip::Status(done.error());
+    }
+    unsigned char last = 0;
+    if (status) {
+      status = hip::called(api.hipMemcpy(&last, in + 2 * CopyWork::kBytes - 1, 1, hipMemcpyDeviceToHost), "hipMemcpy");
+    }
+    right = right && last == step + 1;
+  }
+  status = hip::both(std::move(status), hip::both(stabilizer.clear(), hip::called(api.hipFree(memory), "hipFree")));
+  if (!status) return fail(status.error());
+  if (!right || stabilizer.counts().recorded != 1) return fail("a step did not leave what it should");
+  std::printf("address stabiliser: 3 steps, recorded once\n");
+  return 0;
+}
+
+// A host array to the device and back, on a stream that is current for this thread.
+int launch(const hip::Api& api, hipFunction_t function) {
+  hip::Result<hip::Stream> stream = hip::Stream::create(api);
+  if (!stream) return fail(stream.error());
+  const hip::CurrentStream active(stream.value());
+  hip::Launcher launcher(api);
+  std::vector<std::uint32_t> data(64);
+  std::iota(data.begin(), data.end(), 0u);
+  const Arguments arguments{nullptr, 64, 7};
+  const std::array transfers{hip::Transfer{0, data.data(), data.size() * 4, hip::Direction::kInOut}};
+  hip::KernelLaunch launch;
+  launch.function = function;
+  launch.arguments = std::as_bytes(std::span(&arguments, 1));
+  launch.transfers = transfers;
+  if (const hip::Status status = launcher.launch(launch); !status) return fail(status.error());
+  // The kernel adds a constant of its own to every element; the host backend's adds 0.
+  for (std::uint32_t i = 1; i < data.size(); ++i) {
+    if (data[i] - data[0] != i * 6) return fail("the kernel's result is wrong");
+  }
+  std::printf("launcher: %llu synchronisation\n", static_cast<unsigned long long>(launcher.counts().synchronizations));
+  return 0;
+}
+
+int run_all(const hip::Api& api, hipFunction_t function) {
+  if (const int failed = reuse_a_stream(api)) return failed;
+  if (const int failed = order_two_streams(api)) return failed;
+  if (const int failed = call_back(api)) return failed;
+  if (const int failed = use_scratch(api)) return failed;
+  if (const int failed = keep_addresses(api)) return failed;
+  return launch(api, function);
+}
+
+int run_on_a_runtime(const char* library, const char* code_object) {
+  const hip::Result<hip::LoadedApi> loaded =
+      hip::load_api(library, {.minimum_version = kOldestRelease, .functions = {"hipMallocAsync", "hipLaunchHostFunc"}});
+  if (!loaded) return fail(loaded.error());
+  const hip::Api& api = loaded.value().api;
+  std::ifstream file(code_object, std::ios::binary);
+  const std::vector<char> code{std::istreambuf_iterator<char>(file), {}};
+  if (code.empty()) return fail("the code object cannot be read");
+  hipModule_t module = nullptr;
+  hipFunction_t function = nullptr;
+  hip::Status status = hip::called(api.hipModuleLoadData(&module, code.data()), "hipModuleLoadData");
+  if (status) {
+    status = hip::called(api.hipModuleGetFunction(&function, module, "inplace_u32"), "hipModuleGetFunction");
+  }
+  if (!status) return fail(status.error());
+  const int failed = run_all(api, function);
+  status = hip::called(api.hipModuleUnload(module), "hipModuleUnload");
+  return status ? failed : fail(status.error());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 1) return run_all(hip::host_api(), hip::host_function(kOnTheHost));
+  if (argc == 3) return run_on_a_runtime(argv[1], argv[2]);
+  std::fprintf(stderr, "usage: systems [LIBRARY CODE_OBJECT]\n");
+  return 2;
+}

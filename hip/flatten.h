@@ -1,0 +1,19 @@
+// hip::flattened: a recording with its child graphs expanded into nodes of its own, at every depth.
+//
+// Launches of the flat graph observe what those of the nested one do (P9), and a patch sets its nodes one by one where
+// it would have to hand over a whole child. Every dependency is kept, whatever the types of the nodes: what a child
+// waited for its first nodes wait for, and what waited for the child waits for its last ones; where several meet
+// several, an empty node stands between, so that edges stay linear in the edges that there were. A child without nodes
+// leaves an empty node.
+//
+// What cannot be expanded stays a child: one in which a node waits for a later one. A recording outside its bounds
+// (hip/recording.h) stays as it is.
+#pragma once
+
+#include "hip/recording.h"
+
+namespace hip {
+
+[[nodiscard]] Recording flattened(const Recording& recording);
+
+}  // namespace hip

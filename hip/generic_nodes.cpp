@@ -1,0 +1,115 @@
+#include "hip/generic_nodes.h"
+
+#include <cassert>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "hip/kernel_parameters.h"
+
+namespace hip {
+
+namespace {
+
+Error failed(const char* function, hipError_t status) {
+  return Error{status, std::string(function) + ": " + status_name(status)};
+}
+
+}  // namespace
+
+#if HIP_VERSION >= 60000000
+
+namespace {
+
+// The union, over a record; lives no longer than one call needs it.
+struct Generic {
+  hipGraphNodeParams params{};
+  std::unique_ptr<KernelParameters> kernel;
+  hipGraph_t child = nullptr;  // recorded for the call
+};
+
+Result<Generic> generic_of(const Api& api, NodeRecord& record, std::span<const DeviceAddress> addresses) {
+  Generic generic;
+  hipGraphNodeParams& params = generic.params;
+  if (auto* kernel = std::get_if<KernelRecord>(&record)) {
+    generic.kernel = std::make_unique<KernelParameters>(*kernel, kernel->style);
+    params.type = hipGraphNodeTypeKernel;
+    params.kernel = *generic.kernel->get();
+  } else if (const auto* copy = std::get_if<CopyRecord>(&record)) {
+    params.type = hipGraphNodeTypeMemcpy;
+    params.memcpy.copyParams = copy->params;
+  } else if (const auto* memset = std::get_if<MemsetRecord>(&record)) {
+    params.type = hipGraphNodeTypeMemset;
+    params.memset = memset->params;
+  } else if (const auto* host = std::get_if<HostRecord>(&record)) {
+    params.type = hipGraphNodeTypeHost;
+    params.host = host->params;
+  } else if (const auto* child = std::get_if<ChildRecord>(&record)) {
+    Result<RecordedGraph> inner = record_graph(api, *child->graph, addresses);
+    if (!inner) return inner.error();
+    generic.child = inner.value().graph;
+    params.type = hipGraphNodeTypeGraph;
+    params.graph.graph = generic.child;
+  } else if (const auto* written = std::get_if<EventRecordRecord>(&record)) {
+    params.type = hipGraphNodeTypeEventRecord;
+    params.eventRecord.event = written->event;
+  } else if (const auto* awaited = std::get_if<EventWaitRecord>(&record)) {
+    params.type = hipGraphNodeTypeWaitEvent;
+    params.eventWait.event = awaited->event;
+  } else {
+    assert(std::holds_alternative<EmptyRecord>(record));
+    params.type = hipGraphNodeTypeEmpty;
+  }
+  return generic;
+}
+
+// Destroys what was recorded for a call that answered `status`.
+Status finish(const Api& api, const Generic& generic, const char* function, hipError_t status) {
+  const hipError_t dropped = generic.child == nullptr ? hipSuccess : api.hipGraphDestroy(generic.child);
+  if (status != hipSuccess) return failed(function, status);
+  if (dropped != hipSuccess) return failed("hipGraphDestroy of a child graph that was cloned", dropped);
+  return {};
+}
+
+}  // namespace
+
+Result<hipGraphNode_t> add_generic_node(const Api& api, hipGraph_t graph, NodeRecord& record,
+                                        std::span<const hipGraphNode_t> dependencies,
+                                        std::span<const DeviceAddress> addresses) {
+  if (api.hipGraphAddNode == nullptr) return failed("hipGraphAddNode", hipErrorNotSupported);
+  Result<Generic> generic = generic_of(api, record, addresses);
+  if (!generic) return generic.error();
+  hipGraphNode_t node = nullptr;
+  const hipError_t status =
+      api.hipGraphAddNode(&node, graph, dependencies.data(), dependencies.size(), &generic.value().params);
+  if (Status done = finish(api, generic.value(), "hipGraphAddNode", status); !done) return done.error();
+  return node;
+}
+
+Status set_generic_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node, NodeRecord& record,
+                        std::span<const DeviceAddress> addresses) {
+  const char* function = exec != nullptr ? "hipGraphExecNodeSetParams" : "hipGraphNodeSetParams";
+  const bool there = exec != nullptr ? api.hipGraphExecNodeSetParams != nullptr : api.hipGraphNodeSetParams != nullptr;
+  if (!there) return failed(function, hipErrorNotSupported);
+  Result<Generic> generic = generic_of(api, record, addresses);
+  if (!generic) return generic.error();
+  hipGraphNodeParams* params = &generic.value().params;
+  const hipError_t status =
+      exec != nullptr ? api.hipGraphExecNodeSetParams(exec, node, params) : api.hipGraphNodeSetParams(node, params);
+  return finish(api, generic.value(), function, status);
+}
+
+#else  // these headers have no such functions
+
+Result<hipGraphNode_t> add_generic_node(const Api&, hipGraph_t, NodeRecord&, std::span<const hipGraphNode_t>,
+                                        std::span<const DeviceAddress>) {
+  return failed("hipGraphAddNode", hipErrorNotSupported);
+}
+
+Status set_generic_node(const Api&, hipGraphExec_t, hipGraphNode_t, NodeRecord&, std::span<const DeviceAddress>) {
+  return failed("hipGraphNodeSetParams", hipErrorNotSupported);
+}
+
+#endif
+
+}  // namespace hip

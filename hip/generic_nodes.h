@@ -1,0 +1,25 @@
+// The forms of HIP's graph API that take the parameters of any type of node as one union: hipGraphAddNode,
+// hipGraphNodeSetParams and hipGraphExecNodeSetParams.
+//
+// A copy goes in as its 3D form. A child graph is recorded for the call and destroyed when it has returned. Opaque
+// nodes have no parameters (asserted). A runtime, or a release of HIP's headers, that lacks the form is
+// hipErrorNotSupported.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <span>
+
+#include "hip/recording.h"
+
+namespace hip {
+
+// `record` has been relocated.
+[[nodiscard]] Result<hipGraphNode_t> add_generic_node(const Api& api, hipGraph_t graph, NodeRecord& record,
+                                                      std::span<const hipGraphNode_t> dependencies,
+                                                      std::span<const DeviceAddress> addresses);
+// Of an executable graph, or of a graph's own node when `exec` is null.
+[[nodiscard]] Status set_generic_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node, NodeRecord& record,
+                                      std::span<const DeviceAddress> addresses);
+
+}  // namespace hip

@@ -1,0 +1,26 @@
+// A host backend: the functions that the systems of hip/ use, done by the processor at once.
+//
+// Every stream and every event has the handle 0, and all work is done when the call that gives it returns; so querying
+// answers "idle" and synchronising has nothing to wait for. One device, number 0. Device memory is memory of the
+// process. A "kernel" is a HostFunction: it gets the packed argument block, or the kernelParams, as they were passed.
+// Elapsed time is 0: there is no clock behind a handle of 0.
+//
+// Not there (null in the table): graphs, capture, modules, pools, symbols.
+#pragma once
+
+#include <cstddef>
+
+#include "hip/api/api.h"
+
+namespace hip {
+
+struct HostFunction {
+  // Exactly one of `block` (with its size) and `params` is given, as in hipModuleLaunchKernel.
+  void (*run)(dim3 grid, dim3 block_shape, const std::byte* block, std::size_t block_bytes, void** params);
+};
+
+[[nodiscard]] const Api& host_api();
+// What stands for the function in hipModuleLaunchKernel. The HostFunction has to live as long as it is used.
+[[nodiscard]] hipFunction_t host_function(const HostFunction& function);
+
+}  // namespace hip

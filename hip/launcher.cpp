@@ -1,0 +1,343 @@
+#include "hip/launcher.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "hip/device_scope.h"
+#include "hip/event.h"
+#include "hip/scratch_buffer.h"
+
+namespace hip {
+namespace {
+
+constexpr std::size_t kAlignment = 256;  // of every array in a context
+constexpr std::size_t kPointerBytes = sizeof(void*);
+
+bool goes_in(const Transfer& transfer) {
+  return transfer.bytes != 0 && transfer.direction != Direction::kOut;
+}
+bool comes_out(const Transfer& transfer) {
+  return transfer.bytes != 0 && transfer.direction != Direction::kIn;
+}
+
+Status check(const KernelLaunch& launch) {
+  for (const Transfer& transfer : launch.transfers) {
+    if (std::uint64_t{transfer.argument_offset} + kPointerBytes > launch.arguments.size()) {
+      return Error{hipErrorInvalidValue, "an array's address lies outside the argument block"};
+    }
+    if (transfer.bytes != 0 && transfer.host == nullptr) {
+      return Error{hipErrorInvalidValue, "an array of a launch is null"};
+    }
+  }
+  return {};
+}
+
+// Pinned memory that only grows.
+class Staging {
+ public:
+  Staging(const Api& api, ErrorSink errors) : api_(api), errors_(errors) {}
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  ~Staging() {
+    for (int attempt = 0; data_ != nullptr && attempt < 2; ++attempt) errors_(release(&data_));
+    for (int attempt = 0; stuck_ != nullptr && attempt < 2; ++attempt) errors_(release(&stuck_));
+  }
+
+  Status reserve(std::size_t bytes) {
+    if (stuck_ != nullptr) {
+      if (Status status = release(&stuck_); !status) return status;
+    }
+    if (bytes <= capacity_) return {};
+    void* bigger = nullptr;
+    if (Status status = called(api_.hipHostMalloc(&bigger, bytes, 0), "hipHostMalloc"); !status) return status;
+    stuck_ = std::exchange(data_, bigger);
+    capacity_ = bytes;
+    return stuck_ == nullptr ? Status() : release(&stuck_);
+  }
+  [[nodiscard]] std::byte* at(std::size_t offset) const { return static_cast<std::byte*>(data_) + offset; }
+
+ private:
+  Status release(void** memory) {
+    Status status = called(api_.hipHostFree(*memory), "hipHostFree");
+    if (status) *memory = nullptr;
+    return status;
+  }
+
+  const Api& api_;
+  ErrorSink errors_;
+  void* data_ = nullptr;
+  void* stuck_ = nullptr;  // could not be freed yet
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace
+
+// What one launch works in. One thread at a time.
+class Launcher::Context {
+ public:
+  Context(const Api& api, const LauncherOptions& options, Event done)
+      : home_(StreamRef::of_default(api, options.device)),
+        stream_(home_),
+        errors_(options.errors),
+        done_(std::move(done)),
+        device_(home_, {.errors = options.errors}),
+        staging_(api, options.errors) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  // Nothing is given back while the device may still work on it.
+  ~Context() {
+    // What fails once may be passing.
+    for (int attempt = 0; state_ != State::kIdle && attempt < 2; ++attempt) errors_(settle());
+    rest();
+  }
+
+  [[nodiscard]] bool at_rest() const { return state_ == State::kIdle; }
+  [[nodiscard]] Result<bool> finished() {
+    if (state_ == State::kIdle) return true;
+    if (state_ == State::kUnknown) return false;
+    const Result<bool> done = done_.done();
+    if (done.ok() && done.value()) rest();
+    return done;
+  }
+  // Waits for the work that is in flight.
+  Status settle() {
+    Status status;
+    if (state_ == State::kInFlight) status = done_.synchronize();
+    if (state_ == State::kUnknown) status = synchronize_device();
+    if (status) rest();
+    return status;
+  }
+
+  // Enqueues everything, and waits where there is something to bring back.
+  Status run(const StreamRef& stream, const KernelLaunch& launch, bool* synchronized);
+
+ private:
+  enum class State : std::uint8_t {
+    kIdle,
+    kInFlight,  // until the event is done
+    kUnknown,   // something failed half-way: until the device is done (the stream may be gone by then)
+  };
+
+  // Idle contexts are bound to no client's stream, which may go before them.
+  void rest() {
+    state_ = State::kIdle;
+    stream_ = home_;
+    device_.rebind(home_);
+  }
+  [[nodiscard]] Status synchronize_device() const {
+    Result<DeviceScope> scope = DeviceScope::enter(home_.api(), home_.device(), errors_);
+    if (!scope) return scope.error();
+    Status status = called(home_.api().hipDeviceSynchronize(), "hipDeviceSynchronize");
+    return both(std::move(status), scope.value().leave());
+  }
+  Status prepare(const KernelLaunch& launch);
+  Status enqueue(const KernelLaunch& launch);
+  Status copy_in(const KernelLaunch& launch);
+  Status copy_out(const KernelLaunch& launch);
+
+  const StreamRef home_;
+  StreamRef stream_;
+  ErrorSink errors_;
+  State state_ = State::kIdle;
+  Event done_;
+  ScratchBuffer device_;
+  Staging staging_;
+  std::vector<std::byte> arguments_;
+  std::vector<std::size_t> offsets_;  // of the transfers, in both buffers
+};
+
+// Buffers that are large enough, and the argument block with the arrays' addresses in it. Nothing reaches the stream
+// but the growing of the device's buffer.
+Status Launcher::Context::prepare(const KernelLaunch& launch) {
+  std::size_t total = 0;
+  offsets_.clear();
+  for (const Transfer& transfer : launch.transfers) {
+    offsets_.push_back(total);
+    if (transfer.bytes > std::numeric_limits<std::size_t>::max() - total - kAlignment) {
+      return Error{hipErrorOutOfMemory, "the arrays of a launch have more bytes than there are"};
+    }
+    total = (total + transfer.bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  // Both are grown before an address is taken: a pointer is good until the next growing.
+  const Result<void*> memory = device_.reserve(total);
+  if (!memory) return memory.error();
+  if (Status status = staging_.reserve(total); !status) return status;
+  arguments_.assign(launch.arguments.begin(), launch.arguments.end());
+  for (std::size_t i = 0; i < launch.transfers.size(); ++i) {
+    const Transfer& transfer = launch.transfers[i];
+    const void* address = transfer.bytes == 0 ? nullptr : static_cast<std::byte*>(memory.value()) + offsets_[i];
+    std::memcpy(arguments_.data() + transfer.argument_offset, &address, kPointerBytes);
+  }
+  return {};
+}
+
+Status Launcher::Context::copy_in(const KernelLaunch& launch) {
+  for (std::size_t i = 0; i < launch.transfers.size(); ++i) {
+    const Transfer& transfer = launch.transfers[i];
+    if (!goes_in(transfer)) continue;
+    std::memcpy(staging_.at(offsets_[i]), transfer.host, transfer.bytes);
+    Status status = called(
+        stream_.api().hipMemcpyAsync(static_cast<std::byte*>(device_.data()) + offsets_[i], staging_.at(offsets_[i]),
+                                     transfer.bytes, hipMemcpyHostToDevice, stream_.handle()),
+        "hipMemcpyAsync");
+    if (!status) return status;
+  }
+  return {};
+}
+
+Status Launcher::Context::copy_out(const KernelLaunch& launch) {
+  for (std::size_t i = 0; i < launch.transfers.size(); ++i) {
+    const Transfer& transfer = launch.transfers[i];
+    if (!comes_out(transfer)) continue;
+    Status status = called(
+        stream_.api().hipMemcpyAsync(staging_.at(offsets_[i]), static_cast<std::byte*>(device_.data()) + offsets_[i],
+                                     transfer.bytes, hipMemcpyDeviceToHost, stream_.handle()),
+        "hipMemcpyAsync");
+    if (!status) return status;
+  }
+  return {};
+}
+
+Status Launcher::Context::enqueue(const KernelLaunch& launch) {
+  if (Status status = copy_in(launch); !status) return status;
+  std::size_t size = arguments_.size();
+  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments_.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                   HIP_LAUNCH_PARAM_END};
+  Status launched =
+      called(stream_.api().hipModuleLaunchKernel(launch.function, launch.grid.x, launch.grid.y, launch.grid.z,
+                                                 launch.block.x, launch.block.y, launch.block.z, launch.shared_bytes,
+                                                 stream_.handle(), nullptr, size == 0 ? nullptr : extra),
+             "hipModuleLaunchKernel");
+  if (!launched) return launched;
+  return copy_out(launch);
+}
+
+Status Launcher::Context::run(const StreamRef& stream, const KernelLaunch& launch, bool* synchronized) {
+  stream_ = stream;
+  device_.rebind(stream);
+  const bool brings_back = std::any_of(launch.transfers.begin(), launch.transfers.end(), comes_out);
+  state_ = State::kUnknown;
+  if (Status status = prepare(launch); !status) return status;
+  if (Status status = enqueue(launch); !status) return status;
+  if (!brings_back) {
+    Status recorded = done_.record(stream);
+    if (recorded) state_ = State::kInFlight;
+    return recorded;
+  }
+  *synchronized = true;
+  if (Status status = stream_.synchronize(); !status) return status;
+  for (std::size_t i = 0; i < launch.transfers.size(); ++i) {
+    const Transfer& transfer = launch.transfers[i];
+    if (comes_out(transfer)) std::memcpy(transfer.host, staging_.at(offsets_[i]), transfer.bytes);
+  }
+  rest();
+  return {};
+}
+
+Launcher::Launcher(const Api& api, const LauncherOptions& options) : api_(api), options_(options) {
+  assert(options.max_contexts != 0);
+  pool_.write().contexts.reserve(options.max_contexts);
+}
+
+Launcher::~Launcher() = default;  // contexts wait for their work
+
+Status Launcher::launch(const KernelLaunch& launch) {
+  return launch_on(CurrentStream::get().value_or(StreamRef::of_default(api_, options_.device)), launch);
+}
+
+Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) {
+  if (stream.device() != options_.device) {
+    return Error{hipErrorInvalidDevice, "the active stream belongs to another device than the launcher"};
+  }
+  if (Status status = check(launch); !status) return status;
+  Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
+  if (!scope) return scope.error();
+  Result<std::unique_ptr<Context>> taken = take();
+  if (!taken) return both(taken.error(), scope.value().leave());
+  std::unique_ptr<Context> context = std::move(taken).value();
+  bool synchronized = false;
+  Status status = context->run(stream, launch, &synchronized);
+  {
+    const sync::LockGuard lock(mutex_);
+    LauncherCounts& counts = pool_.write().counts;
+    ++counts.launches;
+    if (synchronized) ++counts.synchronizations;
+  }
+  give_back(std::move(context));
+  return both(std::move(status), scope.value().leave());
+}
+
+// The context that was unused longest; null: there is none, and one may be made. Waits when neither.
+std::unique_ptr<Launcher::Context> Launcher::oldest() {
+  sync::UniqueLock lock(mutex_);
+  returned_.wait(lock, [&] { return !pool_.read().contexts.empty() || pool_.read().made < options_.max_contexts; });
+  Pool& pool = pool_.write();
+  if (pool.contexts.empty()) {
+    ++pool.made;
+    return nullptr;
+  }
+  std::unique_ptr<Context> context = std::move(pool.contexts.front());
+  pool.contexts.erase(pool.contexts.begin());
+  return context;
+}
+
+bool Launcher::may_make_another() {
+  const sync::LockGuard lock(mutex_);
+  if (pool_.read().made >= options_.max_contexts) return false;
+  ++pool_.write().made;
+  return true;
+}
+
+// Rather than wait for a context that is in use another one is made, as long as there may be more.
+Result<std::unique_ptr<Launcher::Context>> Launcher::take() {
+  std::unique_ptr<Context> context = oldest();
+  if (context == nullptr) return make();
+  const Result<bool> finished = context->finished();
+  if (finished.ok() && finished.value()) return context;
+  if (finished.ok() && may_make_another()) {
+    give_back(std::move(context));
+    return make();
+  }
+  // Asking failed: waiting tells as well, but the error is not forgotten.
+  if (!finished.ok()) options_.errors(finished.error());
+  const Status settled = context->settle();
+  {
+    const sync::LockGuard lock(mutex_);
+    ++pool_.write().counts.waits;
+  }
+  if (settled) return context;
+  give_back(std::move(context));
+  return settled.error();
+}
+
+// One that `made` counts already.
+Result<std::unique_ptr<Launcher::Context>> Launcher::make() {
+  Result<Event> done = Event::create(api_, {.device = options_.device, .errors = options_.errors});
+  const sync::LockGuard lock(mutex_);
+  if (!done) {
+    --pool_.write().made;
+    returned_.notify_one();
+    return done.error();
+  }
+  ++pool_.write().counts.contexts;
+  return std::make_unique<Context>(api_, options_, std::move(done).value());
+}
+
+// Those that are at rest come first, so that the next launch finds one without asking.
+void Launcher::give_back(std::unique_ptr<Context> context) {
+  const sync::LockGuard lock(mutex_);
+  std::vector<std::unique_ptr<Context>>& contexts = pool_.write().contexts;
+  const bool rests = context->at_rest();
+  contexts.insert(rests ? contexts.begin() : contexts.end(), std::move(context));
+  returned_.notify_one();
+}
+
+LauncherCounts Launcher::counts() const {
+  const sync::LockGuard lock(mutex_);
+  return pool_.read().counts;
+}
+
+}  // namespace hip

@@ -1,0 +1,38 @@
+#include "hip/rank_agreement.h"
+
+#include <cassert>
+
+namespace hip {
+
+RankAgreement::RankAgreement(const AgreementOptions& options) : options_(options) {
+  assert(options.ranks > 0);
+}
+
+// The last to arrive decides and opens the next round. Nobody can arrive in the round after that before everybody has
+// read this one's answer: it takes every rank.
+Result<bool> RankAgreement::all(bool mine) {
+  const Error kBroken{hipErrorLaunchTimeOut, "a rank did not come to agree in time: the ranks are no longer together"};
+  sync::UniqueLock lock(mutex_);
+  Round& round = round_.write();
+  if (round.broken) return kBroken;
+  round.all = round.all && mine;
+  if (++round.arrived == options_.ranks) {
+    round.last_all = round.all;
+    round.all = true;
+    round.arrived = 0;
+    ++round.number;
+    decided_.notify_all();
+    return round.last_all;
+  }
+  const std::uint64_t number = round.number;
+  const bool in_time = decided_.wait_for(lock, options_.patience,
+                                         [&] { return round_.read().broken || round_.read().number != number; });
+  if (round_.read().number != number) return round_.read().last_all;
+  if (!in_time) {
+    round_.write().broken = true;
+    decided_.notify_all();
+  }
+  return kBroken;
+}
+
+}  // namespace hip

@@ -1,0 +1,48 @@
+// hip::RankAgreement: the ranks of a collective decide together.
+//
+// A rank that replays a cached trace while another one records enqueues other collectives than its peer waits for, and
+// both hang. So every rank says whether it could take the fast way, and all take it exactly when all could. Waiting for
+// the others is bounded: a rank that does not come makes it an error for all, in this and in every later round, rather
+// than a deadlock.
+//
+// For ranks that are threads of one process. One call a rank and round; the rounds of a rank are in order.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "hip/errors.h"
+#include "hip/sync/sync.h"
+
+namespace hip {
+
+struct AgreementOptions {
+  int ranks = 1;
+  std::chrono::milliseconds patience{10000};
+};
+
+class RankAgreement {
+ public:
+  explicit RankAgreement(const AgreementOptions& options);
+  RankAgreement(const RankAgreement&) = delete;
+  RankAgreement& operator=(const RankAgreement&) = delete;
+
+  // Whether every rank said true.
+  [[nodiscard]] Result<bool> all(bool mine);
+
+ private:
+  struct Round {
+    std::uint64_t number = 0;
+    int arrived = 0;
+    bool all = true;       // of those that arrived in this round
+    bool last_all = true;  // what the round before came to
+    bool broken = false;
+  };
+
+  const AgreementOptions options_;
+  sync::Mutex mutex_;
+  sync::ConditionVariable decided_;
+  sync::Cell<Round> round_;  // guarded by mutex_
+};
+
+}  // namespace hip

@@ -1,0 +1,107 @@
+#include "hip/recorder/host_memory.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "hip/recorder/log.h"
+#include "hip/sync/sync.h"
+
+namespace hip::recorder {
+
+namespace {
+
+constexpr std::size_t kMaxLookedAt = std::size_t{1} << 20;  // bytes of one range; larger ones are not looked at
+
+struct Range {
+  std::size_t bytes = 0;
+  std::uint64_t hash = 0;
+  bool adopted = false;
+};
+struct Ranges {
+  hip::sync::Mutex mutex;
+  std::map<std::uintptr_t, Range> by_address;
+};
+// Never destroyed: programs call HIP while they end.
+Ranges& ranges() {
+  static Ranges& instance = *new Ranges();
+  return instance;
+}
+
+// What is there. Of a pageable range a copy, or nothing: it may be gone by now, which is the program's right and
+// nobody's crash. Memory that HIP gave out is there until the call that ends it, which waits for the lock.
+std::span<const std::byte> contents(std::uintptr_t address, const Range& range) {
+  if (!range.adopted) return {reinterpret_cast<const std::byte*>(address), range.bytes};
+  static thread_local std::vector<std::byte> copy;
+  copy.resize(range.bytes);
+  const iovec to{copy.data(), range.bytes};
+  const iovec from{reinterpret_cast<void*>(address), range.bytes};
+  const bool whole = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == static_cast<ssize_t>(range.bytes);
+  return whole ? std::span<const std::byte>(copy) : std::span<const std::byte>();
+}
+
+bool held(std::uintptr_t address, std::size_t bytes) {
+  auto after = ranges().by_address.upper_bound(address);
+  if (after == ranges().by_address.begin()) return false;
+  const auto& [start, range] = *--after;
+  return address + bytes <= start + range.bytes;
+}
+
+}  // namespace
+
+namespace {
+
+void begin_range(const void* address, Range range) {
+  const hip::sync::LockGuard lock(ranges().mutex);
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  // Whatever it holds is written before it is used for the first time.
+  if (range.bytes <= kMaxLookedAt) range.hash = ~hash_of(contents(at, range));
+  ranges().by_address[at] = range;
+  if (range.bytes > kMaxLookedAt) Line("lost").word("contents-of-large-host-memory");
+}
+
+}  // namespace
+
+void host_range_begins(const void* address, std::size_t bytes) {
+  begin_range(address, {bytes, 0, false});
+}
+
+void host_range_ends(const void* address) {
+  const hip::sync::LockGuard lock(ranges().mutex);
+  ranges().by_address.erase(reinterpret_cast<std::uintptr_t>(address));
+}
+
+void adopt(const void* address, std::size_t bytes) {
+  if (bytes == 0) return;
+  {
+    const hip::sync::LockGuard lock(ranges().mutex);
+    if (held(reinterpret_cast<std::uintptr_t>(address), bytes)) return;
+  }
+  Line("adopt").address(address).number(bytes);
+  begin_range(address, {bytes, 0, true});
+}
+
+void write_changes() {
+  const hip::sync::LockGuard lock(ranges().mutex);
+  for (auto& [at, range] : ranges().by_address) {
+    if (range.bytes > kMaxLookedAt) continue;
+    const std::span<const std::byte> bytes = contents(at, range);
+    const std::uint64_t now = hash_of(bytes);
+    if (bytes.empty() || now == range.hash) continue;
+    range.hash = now;
+    Line("host").number(at).number(range.bytes).data(bytes.data(), bytes.size());
+  }
+}
+
+void device_waited_for() {
+  const hip::sync::LockGuard lock(ranges().mutex);
+  for (auto& [at, range] : ranges().by_address) {
+    if (range.bytes <= kMaxLookedAt) range.hash = hash_of(contents(at, range));
+  }
+}
+
+}  // namespace hip::recorder

@@ -1,0 +1,129 @@
+#include "hip/recorder/kernels.h"
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <vector>
+
+#include "hip/code_object/code_object.h"
+#include "hip/sync/sync.h"
+
+namespace hip::recorder {
+
+namespace {
+
+constexpr std::size_t kSmallestImage = 64;  // an ELF header
+
+struct CodeObject {
+  std::string hash = "-";  // of the gfx942 code object; "-" where there is none to be found
+  std::map<std::string, code_object::KernelMetadata> kernels;
+};
+struct Kernel {
+  std::string name;
+  const CodeObject* object = nullptr;
+};
+
+// Never destroyed: programs call HIP while they end.
+struct Known {
+  hip::sync::Mutex mutex;
+  std::map<std::string, CodeObject> objects;
+  std::map<const void*, const CodeObject*> modules;  // and handles of registered binaries
+  std::map<const void*, Kernel> functions;
+};
+Known& known() {
+  static Known& instance = *new Known();
+  return instance;
+}
+
+std::string hex(std::uint64_t value) {
+  std::string text(16, '0');
+  for (std::size_t i = 16; value != 0; value >>= 4) text[--i] = "0123456789abcdef"[value & 15];
+  return text;
+}
+
+void learn(const void* handle, const void* image) {
+  const hip::sync::LockGuard lock(known().mutex);
+  const Result<std::span<const std::byte>> elf = code_object::find_code_object(image);
+  const std::string hash = elf ? hex(hash_of(elf.value())) : "-";
+  const auto [place, fresh] = known().objects.try_emplace(hash);
+  known().modules[handle] = &place->second;
+  if (!fresh || !elf) return;
+  place->second.hash = hash;
+  keep_file("code." + hash, elf.value());
+  Result<std::vector<code_object::KernelMetadata>> kernels = code_object::read_kernels(elf.value());
+  if (!kernels) return;
+  for (code_object::KernelMetadata& kernel : kernels.value()) {
+    std::string name = kernel.name;
+    place->second.kernels[std::move(name)] = std::move(kernel);
+  }
+}
+
+void name_function(const void* function, const void* handle, const char* name) {
+  const hip::sync::LockGuard lock(known().mutex);
+  const auto module = known().modules.find(handle);
+  known().functions[function] = {name, module == known().modules.end() ? nullptr : module->second};
+}
+
+// The packed arguments of `extra`, or nothing.
+const char* packed(void** extra) {
+  for (std::size_t i = 0; extra != nullptr && extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
+    if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER) return static_cast<const char*>(extra[i + 1]);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void module_loaded(hipModule_t module, const void* image) {
+  learn(module, image);
+}
+void module_file_loaded(hipModule_t module, const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string image((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (image.size() >= kSmallestImage) learn(module, image.data());
+}
+void function_found(hipFunction_t function, hipModule_t module, const char* name) {
+  name_function(function, module, name);
+}
+void binary_registered(void** handle, const void* wrapper) {
+  struct Wrapper {
+    std::uint32_t magic, version;
+    const void* binary;
+    const void* unused;
+  };
+  learn(handle, static_cast<const Wrapper*>(wrapper)->binary);
+}
+void function_registered(void** handle, const void* host_function, const char* name) {
+  name_function(host_function, handle, name);
+}
+
+void describe_kernel(Line& line, const void* function, void** params, void** extra) {
+  const hip::sync::LockGuard lock(known().mutex);
+  const auto found = known().functions.find(function);
+  if (found == known().functions.end()) {
+    line.word("").word("").word("unknown");
+    return;
+  }
+  const Kernel& kernel = found->second;
+  line.word(kernel.name).word(kernel.object == nullptr ? "" : kernel.object->hash);
+  const char* const block = packed(extra);
+  const code_object::KernelMetadata* metadata = nullptr;
+  if (kernel.object != nullptr) {
+    const auto at = kernel.object->kernels.find(kernel.name);
+    if (at != kernel.object->kernels.end()) metadata = &at->second;
+  }
+  if (metadata == nullptr || (params == nullptr && block == nullptr)) {
+    line.word("unknown");
+    return;
+  }
+  line.word(params != nullptr ? "params" : "extra");
+  std::size_t index = 0;
+  for (const code_object::Argument& argument : metadata->arguments) {
+    if (argument.kind == code_object::ArgumentKind::kHidden) continue;
+    const void* value = params != nullptr ? params[index++] : block + argument.offset;
+    line.number(argument.offset).word(argument.kind == code_object::ArgumentKind::kPointer ? "pointer" : "value");
+    line.data(value, argument.size);
+  }
+}
+
+}  // namespace hip::recorder

@@ -1,0 +1,26 @@
+// Which kernel a handle or a host function stands for: its name, its arguments, and the code object that it is of.
+//
+// Known from what the program loads (hipModuleLoadData and the like) and registers (compiled-in kernels). A code object
+// is kept as a file beside the log, once. Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+
+#include "hip/recorder/log.h"
+
+namespace hip::recorder {
+
+void module_loaded(hipModule_t module, const void* image);
+void module_file_loaded(hipModule_t module, const char* path);
+void function_found(hipFunction_t function, hipModule_t module, const char* name);
+void binary_registered(void** handle, const void* wrapper);
+void function_registered(void** handle, const void* host_function, const char* name);
+
+// What a launch says of its kernel: " NAME CODE_OBJECT params|extra ARGUMENTS", or one without arguments where the
+// metadata is not to be had; `function` is a hipFunction_t or a host function.
+void describe_kernel(Line& line, const void* function, void** params, void** extra);
+
+}  // namespace hip::recorder

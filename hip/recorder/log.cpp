@@ -1,0 +1,157 @@
+#include "hip/recorder/log.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <new>
+
+#include "hip/sync/sync.h"
+
+namespace hip::recorder {
+
+namespace {
+
+std::string folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&keep_file), &info) == 0 || info.dli_fname == nullptr) return ".";
+  const std::string path = info.dli_fname;
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+constexpr std::size_t kChunkBytes = std::size_t{16} << 20;
+
+// A part of the log's file, mapped: what is stored there is in the file whatever becomes of the process.
+struct Chunk {
+  char* base = nullptr;  // null: there is no room for a log, and nothing is written any more
+  hip::sync::Atomic<std::size_t> used{0};
+};
+
+// Never destroyed: programs call HIP while they end. Chunks stay mapped, for a thread may still be storing into one.
+struct Log {
+  hip::sync::Mutex mutex;  // of what follows
+  int fd = -1;
+  off_t size = 0;
+  hip::sync::Atomic<Chunk*> current{nullptr};
+};
+Log& log() {
+  static Log& instance = *new Log();
+  return instance;
+}
+
+// Room is asked for before it is mapped: a store to a disk that is full would end the program.
+Chunk* next_chunk(Log& own) {
+  auto* chunk = new Chunk();
+  if (own.fd < 0) {
+    const std::string path = folder() + "/log." + std::to_string(getpid());
+    own.fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  }
+  if (own.fd < 0 || posix_fallocate(own.fd, own.size, kChunkBytes) != 0) return chunk;
+  void* const at = mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, own.fd, own.size);
+  if (at == MAP_FAILED) return chunk;
+  own.size += static_cast<off_t>(kChunkBytes);
+  chunk->base = static_cast<char*>(at);
+  return chunk;
+}
+
+// A child that was forked has a log of its own.
+void begin_anew() {
+  Log& own = log();
+  new (&own.mutex) hip::sync::Mutex();  // another thread of the parent may have held it
+  if (own.fd >= 0) close(own.fd);
+  own.fd = -1;
+  own.size = 0;
+  own.current.store(nullptr);
+}
+
+void append(const std::string& text) {
+  Log& own = log();
+  while (true) {
+    Chunk* const chunk = own.current.load();
+    if (chunk != nullptr) {
+      if (chunk->base == nullptr || text.size() > kChunkBytes) return;
+      const std::size_t at = chunk->used.fetch_add(text.size());
+      if (at + text.size() <= kChunkBytes) {
+        std::memcpy(chunk->base + at, text.data(), text.size());
+        return;
+      }
+    }
+    const hip::sync::LockGuard lock(own.mutex);
+    if (own.current.load() != chunk) continue;
+    static const bool watched = pthread_atfork(nullptr, nullptr, begin_anew) == 0;
+    static_cast<void>(watched);
+    own.current.store(next_chunk(own));
+  }
+}
+
+void append_hex(std::string& text, const unsigned char* bytes, std::size_t size) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const std::size_t from = text.size();
+  text.resize(from + 2 * size);
+  char* to = text.data() + from;
+  for (std::size_t i = 0; i < size; ++i) {
+    *to++ = kDigits[bytes[i] >> 4];
+    *to++ = kDigits[bytes[i] & 15];
+  }
+}
+
+}  // namespace
+
+Line::~Line() {
+  const int saved = errno;
+  text_ += '\n';
+  append(text_);
+  errno = saved;
+}
+
+Line& Line::number(std::uint64_t value) {
+  std::array<char, 24> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  text_ += ' ';
+  text_.append(digits.data(), end);
+  return *this;
+}
+
+Line& Line::word(const std::string& text) {
+  text_ += ' ';
+  text_ += text.empty() ? "-" : text;
+  return *this;
+}
+
+Line& Line::data(const void* bytes, std::size_t size) {
+  const auto* from = static_cast<const unsigned char*>(bytes);
+  if (size <= kMaxDataBytes) {
+    text_ += " =";
+    append_hex(text_, from, size);
+    return *this;
+  }
+  text_ += " #";
+  std::array<char, 24> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                          hash_of({static_cast<const std::byte*>(bytes), size}), 16);
+  text_.append(digits.data(), end);
+  return *this;
+}
+
+void keep_file(const std::string& name, std::span<const std::byte> bytes) {
+  const int fd = open((folder() + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return;  // it is there already
+  const char* from = reinterpret_cast<const char*>(bytes.data());
+  for (std::size_t left = bytes.size(); left > 0;) {
+    const ssize_t n = write(fd, from, left);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;  // the disk is full: the watched program must not notice
+    from += n;
+    left -= static_cast<std::size_t>(n);
+  }
+  close(fd);
+}
+
+}  // namespace hip::recorder

@@ -1,0 +1,540 @@
+// libhgrecorder.so: preloaded into a HIP program, it writes down what the program asks of HIP and does nothing else.
+//
+// For every function of hip/api/functions.inc there is one here under its name, which calls the one behind it with the
+// same arguments, returns what that returned, and writes a line (log.h) about it when HIP accepted it. Objects that
+// end are written down before the call, those that begin after it, so that an address is never taken over before it was
+// given up. Calls that HIP's library makes of its own functions are left alone. Of functions that no line speaks of the
+// first call is mentioned, except those that only ask.
+//
+// It adds no call to HIP, no thread, no handler and no lock around a call. What it costs is in docs/recorder.md.
+// Not seen: functions that the program looks up by itself (dlsym, hipGetProcAddress).
+#include <dlfcn.h>
+#include <hip/hip_runtime_api.h>
+
+#include <string_view>
+#include <utility>
+
+#include "hip/recorder/host_memory.h"
+#include "hip/recorder/kernels.h"
+#include "hip/recorder/log.h"
+#include "hip/sync/sync.h"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace hip::recorder {
+
+namespace {
+
+struct Depth {
+  static inline thread_local int now = 0;
+  Depth() { ++now; }
+  Depth(const Depth&) = delete;
+  Depth& operator=(const Depth&) = delete;
+  ~Depth() { --now; }
+};
+
+// ---- words of lines
+
+void stream_word(Line& line, hipStream_t stream) {
+  line.address(stream);
+}
+
+void copy_words(Line& line, const void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
+  line.word("copy").address(dst).address(src).number(bytes).number(static_cast<std::uint64_t>(kind));
+}
+void copy_words(Line& line, const hipMemcpy3DParms& p) {
+  line.word(p.srcArray != nullptr || p.dstArray != nullptr ? "array" : "copy3d");
+  line.address(p.dstPtr.ptr).number(p.dstPtr.pitch).number(p.dstPtr.ysize);
+  line.number(p.dstPos.x).number(p.dstPos.y).number(p.dstPos.z);
+  line.address(p.srcPtr.ptr).number(p.srcPtr.pitch).number(p.srcPtr.ysize);
+  line.number(p.srcPos.x).number(p.srcPos.y).number(p.srcPos.z);
+  line.number(p.extent.width).number(p.extent.height).number(p.extent.depth).number(static_cast<std::uint64_t>(p.kind));
+}
+void fill_words(Line& line, const void* dst, std::uint64_t value, unsigned element, std::size_t width,
+                std::size_t height = 1, std::size_t pitch = 0) {
+  line.word("fill").address(dst).number(value).number(element).number(width).number(height).number(pitch);
+}
+void fill_words(Line& line, const hipMemsetParams& p) {
+  fill_words(line, p.dst, p.value, p.elementSize, p.width, p.height, p.height > 1 ? p.pitch : 0);
+}
+void launch_words(Line& line, const void* function, dim3 grid, dim3 block, std::size_t shared, void** params,
+                  void** extra) {
+  line.word("kernel").number(grid.x).number(grid.y).number(grid.z).number(block.x).number(block.y).number(block.z);
+  line.number(shared);
+  describe_kernel(line, function, params, extra);
+}
+void kernel_words(Line& line, const hipKernelNodeParams& p) {
+  launch_words(line, p.func, p.gridDim, p.blockDim, p.sharedMemBytes, p.kernelParams, p.extra);
+}
+void host_words(Line& line, const void* function) {
+  line.word("host").address(function);
+}
+
+// Pageable memory of a copy that is made later: nobody else says what is in it.
+void adopt_ends(const void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
+  if (kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost) adopt(src, bytes);
+  if (kind == hipMemcpyDeviceToHost || kind == hipMemcpyHostToHost) adopt(dst, bytes);
+}
+void adopt_ends(const hipMemcpy3DParms& p) {
+  const std::size_t slices = p.extent.depth + p.srcPos.z;
+  if (p.kind == hipMemcpyHostToDevice && p.srcArray == nullptr) {
+    adopt(p.srcPtr.ptr, p.srcPtr.pitch * p.srcPtr.ysize * slices);
+  }
+  if (p.kind == hipMemcpyDeviceToHost && p.dstArray == nullptr) {
+    adopt(p.dstPtr.ptr, p.dstPtr.pitch * p.dstPtr.ysize * (p.extent.depth + p.dstPos.z));
+  }
+}
+
+// ---- what each function does; Tag names it. before(): while the call has not been made. after(): HIP accepted it.
+
+#define HIPAPI_REQUIRED(name)                   \
+  struct Tag_##name {                           \
+    static constexpr const char* kName = #name; \
+  };
+#define HIPAPI_OPTIONAL(name) HIPAPI_REQUIRED(name)
+#define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_REQUIRED(name)
+#include "hip/api/functions.inc"
+#undef HIPAPI_REQUIRED
+#undef HIPAPI_OPTIONAL
+#undef HIPAPI_OPTIONAL_AS
+
+// Functions that only ask, or that change nothing a program of ours could speak of.
+bool only_asks(std::string_view name) {
+  for (const std::string_view word : {"Get", "Query", "IsCapturing", "hipInit", "hipModuleUnload", "hipModuleLoad",
+                                      "PeekAtLastError", "hipSetDevice", "CanAccessPeer", "DebugDotPrint"}) {
+    if (name.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+template <class Tag, class... A>
+void before(Tag, const A&...) {}
+template <class Tag, class... A>
+void after(Tag, const A&...) {
+  static hip::sync::Atomic<bool> said{false};
+  if (!only_asks(Tag::kName) && !said.exchange(true)) Line("other").word(Tag::kName);
+}
+
+#define BEFORE(name, ...) void before(Tag_##name __VA_OPT__(, ) __VA_ARGS__)
+#define AFTER(name, ...) void after(Tag_##name __VA_OPT__(, ) __VA_ARGS__)
+
+// memory
+void begins(const char* kind, const void* address, std::size_t bytes) {
+  if (address == nullptr) return;
+  Line("alloc").word(kind).address(address).number(bytes);
+  if (std::string_view(kind) != "device") host_range_begins(address, bytes);
+}
+void ends(const void* address) {
+  if (address == nullptr) return;
+  host_range_ends(address);
+  Line("free").address(address);
+}
+AFTER(hipMalloc, void** p, size_t n) {
+  begins("device", *p, n);
+}
+AFTER(hipMallocAsync, void** p, size_t n, hipStream_t) {
+  begins("device", *p, n);
+}
+AFTER(hipHostMalloc, void** p, size_t n, unsigned) {
+  begins("pinned", *p, n);
+}
+AFTER(hipHostAlloc, void** p, size_t n, unsigned) {
+  begins("pinned", *p, n);
+}
+AFTER(hipMallocHost, void** p, size_t n) {
+  begins("pinned", *p, n);
+}
+AFTER(hipMemAllocHost, void** p, size_t n) {
+  begins("pinned", *p, n);
+}
+AFTER(hipMallocManaged, void** p, size_t n, unsigned) {
+  begins("managed", *p, n);
+}
+AFTER(hipHostRegister, void* p, size_t n, unsigned) {
+  begins("registered", p, n);
+}
+BEFORE(hipFree, void* p) {
+  ends(p);
+}
+AFTER(hipFree, void*) {}
+BEFORE(hipFreeAsync, void* p, hipStream_t) {
+  ends(p);
+}
+AFTER(hipFreeAsync, void*, hipStream_t) {}
+BEFORE(hipHostFree, void* p) {
+  ends(p);
+}
+AFTER(hipHostFree, void*) {}
+BEFORE(hipFreeHost, void* p) {
+  ends(p);
+}
+AFTER(hipFreeHost, void*) {}
+BEFORE(hipHostUnregister, void* p) {
+  ends(p);
+}
+AFTER(hipHostUnregister, void*) {}
+
+// copies that the host waits for
+void copied(void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
+  Line line("copied");
+  line.address(dst).address(src).number(bytes).number(static_cast<std::uint64_t>(kind));
+  const bool from_host = kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost;
+  const bool to_host = kind == hipMemcpyDeviceToHost;
+  if (from_host) line.data(src, bytes);
+  if (to_host) line.number(hash_of({static_cast<const std::byte*>(dst), bytes}));
+}
+BEFORE(hipMemcpy, void*, const void*, size_t, hipMemcpyKind) {
+  write_changes();
+}
+AFTER(hipMemcpy, void* d, const void* s, size_t n, hipMemcpyKind k) {
+  copied(d, s, n, k);
+}
+AFTER(hipMemcpyHtoD, hipDeviceptr_t d, const void* s, size_t n) {
+  copied(d, s, n, hipMemcpyHostToDevice);
+}
+AFTER(hipMemcpyDtoH, void* d, hipDeviceptr_t s, size_t n) {
+  copied(d, s, n, hipMemcpyDeviceToHost);
+}
+AFTER(hipMemcpyDtoD, hipDeviceptr_t d, hipDeviceptr_t s, size_t n) {
+  copied(d, s, n, hipMemcpyDeviceToDevice);
+}
+
+// work given to a stream
+struct Work {
+  explicit Work(hipStream_t stream) : line("work") { stream_word(line, stream); }
+  Line line;
+};
+void copy_later(void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t stream) {
+  Work work(stream);
+  copy_words(work.line, d, s, n, k);
+}
+BEFORE(hipMemcpyAsync, void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t) {
+  adopt_ends(d, s, n, k);
+  write_changes();
+}
+AFTER(hipMemcpyAsync, void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t t) {
+  copy_later(d, s, n, k, t);
+}
+BEFORE(hipMemcpyHtoDAsync, hipDeviceptr_t, const void* s, size_t n, hipStream_t) {
+  adopt(s, n);
+  write_changes();
+}
+AFTER(hipMemcpyHtoDAsync, hipDeviceptr_t d, const void* s, size_t n, hipStream_t t) {
+  copy_later(d, s, n, hipMemcpyHostToDevice, t);
+}
+BEFORE(hipMemcpyDtoHAsync, void* d, hipDeviceptr_t, size_t n, hipStream_t) {
+  adopt(d, n);
+}
+AFTER(hipMemcpyDtoHAsync, void* d, hipDeviceptr_t s, size_t n, hipStream_t t) {
+  copy_later(d, s, n, hipMemcpyDeviceToHost, t);
+}
+AFTER(hipMemcpyDtoDAsync, hipDeviceptr_t d, hipDeviceptr_t s, size_t n, hipStream_t t) {
+  copy_later(d, s, n, hipMemcpyDeviceToDevice, t);
+}
+BEFORE(hipMemcpy3DAsync, const hipMemcpy3DParms* p, hipStream_t) {
+  adopt_ends(*p);
+  write_changes();
+}
+AFTER(hipMemcpy3DAsync, const hipMemcpy3DParms* p, hipStream_t t) {
+  Work work(t);
+  copy_words(work.line, *p);
+}
+void filled(hipStream_t t, const void* d, std::uint64_t v, unsigned e, size_t w, size_t h = 1, size_t pitch = 0) {
+  Work work(t);
+  fill_words(work.line, d, v, e, w, h, h > 1 ? pitch : 0);
+}
+std::uint64_t byte(int value) {
+  return static_cast<unsigned char>(value);
+}
+AFTER(hipMemset, void* d, int v, size_t n) {
+  filled(nullptr, d, byte(v), 1, n);
+}
+AFTER(hipMemset2D, void* d, size_t p, int v, size_t w, size_t h) {
+  filled(nullptr, d, byte(v), 1, w, h, p);
+}
+AFTER(hipMemsetAsync, void* d, int v, size_t n, hipStream_t t) {
+  filled(t, d, byte(v), 1, n);
+}
+AFTER(hipMemset2DAsync, void* d, size_t p, int v, size_t w, size_t h, hipStream_t t) {
+  filled(t, d, byte(v), 1, w, h, p);
+}
+AFTER(hipMemsetD8, hipDeviceptr_t d, unsigned char v, size_t n) {
+  filled(nullptr, d, v, 1, n);
+}
+AFTER(hipMemsetD16, hipDeviceptr_t d, unsigned short v, size_t n) {
+  filled(nullptr, d, v, 2, n);
+}
+AFTER(hipMemsetD32, hipDeviceptr_t d, int v, size_t n) {
+  filled(nullptr, d, static_cast<unsigned>(v), 4, n);
+}
+AFTER(hipMemsetD8Async, hipDeviceptr_t d, unsigned char v, size_t n, hipStream_t t) {
+  filled(t, d, v, 1, n);
+}
+AFTER(hipMemsetD16Async, hipDeviceptr_t d, unsigned short v, size_t n, hipStream_t t) {
+  filled(t, d, v, 2, n);
+}
+AFTER(hipMemsetD32Async, hipDeviceptr_t d, int v, size_t n, hipStream_t t) {
+  filled(t, d, static_cast<unsigned>(v), 4, n);
+}
+
+// modules and launches
+AFTER(hipModuleLoadData, hipModule_t* m, const void* image) {
+  module_loaded(*m, image);
+}
+AFTER(hipModuleLoadDataEx, hipModule_t* m, const void* image, unsigned, hipJitOption*, void**) {
+  module_loaded(*m, image);
+}
+AFTER(hipModuleLoad, hipModule_t* m, const char* path) {
+  module_file_loaded(*m, path);
+}
+AFTER(hipModuleGetFunction, hipFunction_t* f, hipModule_t m, const char* name) {
+  function_found(*f, m, name);
+}
+BEFORE(hipModuleLaunchKernel, hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+       hipStream_t, void**, void**) {
+  write_changes();
+}
+AFTER(hipModuleLaunchKernel, hipFunction_t f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+      unsigned bz, unsigned shared, hipStream_t t, void** params, void** extra) {
+  Work work(t);
+  launch_words(work.line, f, dim3(gx, gy, gz), dim3(bx, by, bz), shared, params, extra);
+}
+BEFORE(hipLaunchKernel, const void*, dim3, dim3, void**, size_t, hipStream_t) {
+  write_changes();
+}
+AFTER(hipLaunchKernel, const void* f, dim3 g, dim3 b, void** params, size_t shared, hipStream_t t) {
+  Work work(t);
+  launch_words(work.line, f, g, b, shared, params, nullptr);
+}
+AFTER(hipLaunchHostFunc, hipStream_t t, hipHostFn_t f, void*) {
+  Work work(t);
+  host_words(work.line, reinterpret_cast<const void*>(f));
+}
+
+// streams and events
+AFTER(hipStreamCreate, hipStream_t* s) {
+  Line("stream").address(*s).number(0).number(0);
+}
+AFTER(hipStreamCreateWithFlags, hipStream_t* s, unsigned flags) {
+  Line("stream").address(*s).number(flags).number(0);
+}
+AFTER(hipStreamCreateWithPriority, hipStream_t* s, unsigned flags, int priority) {
+  Line("stream").address(*s).number(flags).number(static_cast<std::uint64_t>(static_cast<std::int64_t>(priority)));
+}
+BEFORE(hipStreamDestroy, hipStream_t s) {
+  Line("gone").word("stream").address(s);
+}
+AFTER(hipStreamDestroy, hipStream_t) {
+  device_waited_for();
+}
+AFTER(hipStreamSynchronize, hipStream_t s) {
+  device_waited_for();
+  Line("sync").word("stream").address(s);
+}
+AFTER(hipDeviceSynchronize) {
+  device_waited_for();
+  Line("sync").word("device").number(0);
+}
+AFTER(hipEventSynchronize, hipEvent_t e) {
+  device_waited_for();
+  Line("sync").word("event").address(e);
+}
+AFTER(hipEventCreate, hipEvent_t* e) {
+  Line("event").address(*e).number(0);
+}
+AFTER(hipEventCreateWithFlags, hipEvent_t* e, unsigned flags) {
+  Line("event").address(*e).number(flags);
+}
+BEFORE(hipEventDestroy, hipEvent_t e) {
+  Line("gone").word("event").address(e);
+}
+AFTER(hipEventDestroy, hipEvent_t) {}
+AFTER(hipEventRecord, hipEvent_t e, hipStream_t s) {
+  Line("record").address(e).address(s);
+}
+AFTER(hipStreamWaitEvent, hipStream_t s, hipEvent_t e, unsigned) {
+  Line("wait").address(s).address(e);
+}
+
+// capture
+AFTER(hipStreamBeginCapture, hipStream_t s, hipStreamCaptureMode mode) {
+  Line("capture").address(s).number(static_cast<std::uint64_t>(mode));
+}
+AFTER(hipStreamEndCapture, hipStream_t s, hipGraph_t* g) {
+  Line("endcapture").address(s).address(*g);
+}
+
+// graphs
+AFTER(hipGraphCreate, hipGraph_t* g, unsigned) {
+  Line("graph").address(*g);
+}
+BEFORE(hipGraphDestroy, hipGraph_t g) {
+  Line("gone").word("graph").address(g);
+}
+AFTER(hipGraphDestroy, hipGraph_t) {}
+AFTER(hipGraphClone, hipGraph_t* g, hipGraph_t from) {
+  Line("clone").address(*g).address(from);
+}
+AFTER(hipGraphNodeFindInClone, hipGraphNode_t* n, hipGraphNode_t from, hipGraph_t g) {
+  Line("found").address(*n).address(from).address(g);
+}
+void node_words(Line& line, hipGraphNode_t* n, hipGraph_t g, const hipGraphNode_t* after, size_t count) {
+  line.address(*n).address(g).number(count);
+  for (size_t i = 0; i < count; ++i) line.address(after[i]);
+}
+#define ADDS(name, words, ...)                                                                                 \
+  AFTER(name, hipGraphNode_t* n, hipGraph_t g, const hipGraphNode_t* d, size_t c __VA_OPT__(, ) __VA_ARGS__) { \
+    Line line("node");                                                                                         \
+    node_words(line, n, g, d, c);                                                                              \
+    words;                                                                                                     \
+  }
+ADDS(hipGraphAddKernelNode, kernel_words(line, *p), const hipKernelNodeParams* p)
+ADDS(hipGraphAddMemcpyNode, copy_words(line, *p), const hipMemcpy3DParms* p)
+ADDS(hipGraphAddMemcpyNode1D, copy_words(line, dst, src, n1, k), void* dst, const void* src, size_t n1, hipMemcpyKind k)
+ADDS(hipGraphAddMemsetNode, fill_words(line, *p), const hipMemsetParams* p)
+ADDS(hipGraphAddHostNode, host_words(line, reinterpret_cast<const void*>(p->fn)), const hipHostNodeParams* p)
+ADDS(hipGraphAddEmptyNode, line.word("empty"))
+ADDS(hipGraphAddChildGraphNode, line.word("child").address(child), hipGraph_t child)
+ADDS(hipGraphAddEventRecordNode, line.word("eventrecord").address(e), hipEvent_t e)
+ADDS(hipGraphAddEventWaitNode, line.word("eventwait").address(e), hipEvent_t e)
+BEFORE(hipGraphAddMemcpyNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, const hipMemcpy3DParms* p) {
+  adopt_ends(*p);
+}
+BEFORE(hipGraphAddMemcpyNode1D, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, void* d, const void* s,
+       size_t n, hipMemcpyKind k) {
+  adopt_ends(d, s, n, k);
+}
+BEFORE(hipGraphDestroyNode, hipGraphNode_t n) {
+  Line("gone").word("node").address(n);
+}
+AFTER(hipGraphDestroyNode, hipGraphNode_t) {}
+void edges(const char* word, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) Line(word).address(g).address(from[i]).address(to[i]);
+}
+AFTER(hipGraphAddDependencies, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t n) {
+  edges("edge", g, from, to, n);
+}
+AFTER(hipGraphRemoveDependencies, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t n) {
+  edges("unedge", g, from, to, n);
+}
+
+// setters: of a definition the executable graph is 0
+#define SETS(name, words, ...)                 \
+  AFTER(name, hipGraphNode_t n, __VA_ARGS__) { \
+    Line line("set");                          \
+    line.number(0).address(n);                 \
+    words;                                     \
+  }
+#define EXEC_SETS(name, words, ...)                              \
+  AFTER(name, hipGraphExec_t e, hipGraphNode_t n, __VA_ARGS__) { \
+    Line line("set");                                            \
+    line.address(e).address(n);                                  \
+    words;                                                       \
+  }
+SETS(hipGraphKernelNodeSetParams, kernel_words(line, *p), const hipKernelNodeParams* p)
+SETS(hipGraphMemcpyNodeSetParams, copy_words(line, *p), const hipMemcpy3DParms* p)
+SETS(hipGraphMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c, hipMemcpyKind k)
+SETS(hipGraphMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
+SETS(hipGraphHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)), const hipHostNodeParams* p)
+EXEC_SETS(hipGraphExecKernelNodeSetParams, kernel_words(line, *p), const hipKernelNodeParams* p)
+EXEC_SETS(hipGraphExecMemcpyNodeSetParams, copy_words(line, *p), hipMemcpy3DParms* p)
+EXEC_SETS(hipGraphExecMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c,
+          hipMemcpyKind k)
+EXEC_SETS(hipGraphExecMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
+EXEC_SETS(hipGraphExecHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)),
+          const hipHostNodeParams* p)
+EXEC_SETS(hipGraphExecChildGraphNodeSetParams, line.word("child").address(child), hipGraph_t child)
+AFTER(hipGraphNodeSetEnabled, hipGraphExec_t e, hipGraphNode_t n, unsigned enabled) {
+  Line("enable").address(e).address(n).number(enabled);
+}
+
+// executable graphs
+AFTER(hipGraphInstantiate, hipGraphExec_t* e, hipGraph_t g, hipGraphNode_t*, char*, size_t) {
+  Line("instantiate").address(*e).address(g).word("plain").number(0);
+}
+AFTER(hipGraphInstantiateWithFlags, hipGraphExec_t* e, hipGraph_t g, unsigned long long flags) {
+  Line("instantiate").address(*e).address(g).word("flags").number(flags);
+}
+AFTER(hipGraphInstantiateWithParams, hipGraphExec_t* e, hipGraph_t g, hipGraphInstantiateParams* p) {
+  Line("instantiate").address(*e).address(g).word("params").number(p->flags);
+}
+BEFORE(hipGraphExecDestroy, hipGraphExec_t e) {
+  Line("gone").word("exec").address(e);
+}
+AFTER(hipGraphExecDestroy, hipGraphExec_t) {}
+BEFORE(hipGraphLaunch, hipGraphExec_t, hipStream_t) {
+  write_changes();
+}
+AFTER(hipGraphLaunch, hipGraphExec_t e, hipStream_t s) {
+  Line("launch").address(e).address(s);
+}
+AFTER(hipGraphUpload, hipGraphExec_t e, hipStream_t s) {
+  Line("upload").address(e).address(s);
+}
+AFTER(hipGraphExecUpdate, hipGraphExec_t e, hipGraph_t g, hipGraphNode_t*, hipGraphExecUpdateResult*) {
+  Line("update").address(e).address(g);
+}
+
+// ---- calling what is behind
+
+template <class F>
+F behind(const char* name) {
+  return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
+}
+
+template <class Tag, class F>
+struct Wrapped;
+template <class Tag, class... A>
+struct Wrapped<Tag, hipError_t (*)(A...)> {
+  static hipError_t call(A... arguments) {
+    static const auto real = behind<hipError_t (*)(A...)>(Tag::kName);
+    if (real == nullptr) return hipErrorNotSupported;  // a newer program than its runtime
+    if (Depth::now != 0) return real(arguments...);
+    const Depth depth;
+    before(Tag(), arguments...);
+    const hipError_t status = real(arguments...);
+    if (status == hipSuccess) {
+      after(Tag(), arguments...);
+    } else if (!only_asks(Tag::kName)) {
+      Line("failed").word(Tag::kName).number(static_cast<std::uint64_t>(status));
+    }
+    return status;
+  }
+};
+
+}  // namespace
+
+}  // namespace hip::recorder
+
+// ---- the names. Each jumps to its wrapper, whose type is that of HIP's header without being spelled out again.
+
+#define HIPAPI_OPTIONAL_AS(name, ...)                                                                 \
+  extern "C" {                                                                                        \
+  __attribute__((visibility("hidden"), used)) void* hgrecorder_##name =                               \
+      reinterpret_cast<void*>(&hip::recorder::Wrapped<hip::recorder::Tag_##name, __VA_ARGS__>::call); \
+  }                                                                                                   \
+  asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n  jmp *hgrecorder_" #name     \
+      "(%rip)\n.size " #name ", .-" #name "\n");
+#define HIPAPI_REQUIRED(name) HIPAPI_OPTIONAL_AS(name, decltype(&::name))
+#define HIPAPI_OPTIONAL(name) HIPAPI_OPTIONAL_AS(name, decltype(&::name))
+#include "hip/api/functions.inc"
+#undef HIPAPI_REQUIRED
+#undef HIPAPI_OPTIONAL
+#undef HIPAPI_OPTIONAL_AS
+
+// Compiled-in kernels: what the compiler calls before main().
+extern "C" __attribute__((visibility("default"))) void** __hipRegisterFatBinary(const void* wrapper) {
+  static const auto real = hip::recorder::behind<void** (*)(const void*)>("__hipRegisterFatBinary");
+  void** const handle = real(wrapper);
+  hip::recorder::binary_registered(handle, wrapper);
+  return handle;
+}
+extern "C" __attribute__((visibility("default"))) void __hipRegisterFunction(void** handle, const void* host_function,
+                                                                             char* device_function, const char* name,
+                                                                             unsigned limit, void* tid, void* bid,
+                                                                             void* block, void* grid, int* size) {
+  using Register = void (*)(void**, const void*, char*, const char*, unsigned, void*, void*, void*, void*, int*);
+  static const auto real = hip::recorder::behind<Register>("__hipRegisterFunction");
+  hip::recorder::function_registered(handle, host_function, name);
+  real(handle, host_function, device_function, name, limit, tid, bid, block, grid, size);
+}

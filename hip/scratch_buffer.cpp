@@ -1,0 +1,137 @@
+#include "hip/scratch_buffer.h"
+
+#include <cassert>
+#include <cstdint>
+#include <utility>
+
+#include "hip/device_scope.h"
+
+namespace hip {
+namespace {
+
+constexpr std::size_t kPieceAlignment = 256;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
+}
+
+}  // namespace
+
+ScratchBuffer::ScratchBuffer(StreamRef stream, const ScratchOptions& options) : stream_(stream), options_(options) {
+  assert(options.granularity != 0);
+}
+
+ScratchBuffer::ScratchBuffer(ScratchBuffer&& other) noexcept
+    : stream_(other.stream_),
+      options_(other.options_),
+      data_(std::exchange(other.data_, nullptr)),
+      capacity_(std::exchange(other.capacity_, 0)),
+      stuck_(std::exchange(other.stuck_, nullptr)) {}
+
+ScratchBuffer& ScratchBuffer::operator=(ScratchBuffer&& other) noexcept {
+  if (this == &other) return *this;
+  let_go();
+  stream_ = other.stream_;
+  options_ = other.options_;
+  data_ = std::exchange(other.data_, nullptr);
+  capacity_ = std::exchange(other.capacity_, 0);
+  stuck_ = std::exchange(other.stuck_, nullptr);
+  return *this;
+}
+
+ScratchBuffer::~ScratchBuffer() {
+  let_go();
+}
+
+// With the stream's device current: that is where the memory comes from, and which default stream is meant.
+Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
+  const Api& api = stream_.api();
+  const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
+  if (!scope) return scope.error();
+  void* memory = nullptr;
+  const bool ordered = api.hipMallocAsync != nullptr && api.hipFreeAsync != nullptr;
+  const Status taken = ordered ? called(api.hipMallocAsync(&memory, bytes, stream_.handle()), "hipMallocAsync")
+                               : called(api.hipMalloc(&memory, bytes), "hipMalloc");
+  if (!taken) return taken.error();
+  return memory;  // that the caller's device could not be restored is the sink's business, not the memory's
+}
+
+Status ScratchBuffer::free(void* memory) const {
+  const Api& api = stream_.api();
+  const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
+  if (!scope) return scope.error();
+  const bool ordered = api.hipMallocAsync != nullptr && api.hipFreeAsync != nullptr;
+  return ordered ? called(api.hipFreeAsync(memory, stream_.handle()), "hipFreeAsync")
+                 : called(api.hipFree(memory), "hipFree");
+}
+
+Result<void*> ScratchBuffer::reserve(std::size_t bytes) {
+  if (stuck_ != nullptr) {
+    if (const Status status = free(stuck_); !status) return status.error();
+    stuck_ = nullptr;
+  }
+  if (bytes <= capacity_) return data_;
+  const std::size_t rest = bytes % options_.granularity;
+  const std::size_t padding = rest == 0 ? 0 : options_.granularity - rest;
+  if (padding > SIZE_MAX - bytes) return Error{hipErrorOutOfMemory, "a scratch buffer of that size cannot be"};
+  const Result<void*> bigger = allocate(bytes + padding);
+  if (!bigger) return bigger.error();
+  if (data_ != nullptr) {
+    // If the old memory cannot be given up the new one is: the buffer stays what it was.
+    if (Status kept = free(data_); !kept) {
+      const Status undone = free(bigger.value());
+      if (!undone) stuck_ = bigger.value();
+      return both(std::move(kept), undone).error();
+    }
+  }
+  data_ = bigger.value();
+  capacity_ = bytes + padding;
+  return data_;
+}
+
+Status ScratchBuffer::carve(std::span<const std::size_t> bytes, std::span<void*> pieces) {
+  assert(bytes.size() == pieces.size());
+  std::size_t total = 0;
+  for (const std::size_t size : bytes) {
+    if (size > SIZE_MAX - total - kPieceAlignment) {
+      return Error{hipErrorOutOfMemory, "a scratch buffer of that size cannot be"};
+    }
+    total += aligned(size);
+  }
+  const Result<void*> base = reserve(total);
+  if (!base) return base.error();
+  std::byte* at = static_cast<std::byte*>(base.value());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    pieces[i] = bytes[i] == 0 ? nullptr : at;
+    if (at != nullptr) at += aligned(bytes[i]);
+  }
+  return {};
+}
+
+void ScratchBuffer::rebind(const StreamRef& stream) {
+  assert(stream.device() == stream_.device() && &stream.api() == &stream_.api());
+  stream_ = stream;
+}
+
+Status ScratchBuffer::release() {
+  Status all;
+  if (data_ != nullptr) {
+    all = free(data_);
+    if (all) data_ = nullptr, capacity_ = 0;
+  }
+  if (stuck_ != nullptr) {
+    Status status = free(stuck_);
+    if (status) stuck_ = nullptr;
+    all = both(std::move(all), status);
+  }
+  return all;
+}
+
+// What fails once may be passing; what fails twice is reported twice and given up.
+void ScratchBuffer::let_go() {
+  for (int attempt = 0; (data_ != nullptr || stuck_ != nullptr) && attempt < 2; ++attempt) options_.errors(release());
+  data_ = stuck_ = nullptr;
+  capacity_ = 0;
+}
+
+}  // namespace hip

@@ -1,0 +1,68 @@
+// hip::ScratchBuffer: device memory of a stream that grows on demand and is used again and again.
+//
+//   reserve   at least that many bytes. Only growing allocates, and the new memory is there before the old is given up:
+//             when it cannot be had, the buffer is what it was, with its address and its contents. Growing does not
+//             carry contents over: scratch is written before it is read.
+//   order     memory is taken and given back in the stream's order (hipMallocAsync, hipFreeAsync), so work that was
+//             given to the stream before a call of reserve() may still use the old memory; work given to it afterwards
+//             may not: a pointer is good until the next reserve() that grows. Where the runtime has no such functions,
+//             hipFree waits for the device instead.
+//   move      leaves the source empty and as usable as a new one, on the same stream.
+//
+// RAII: destroyed, it gives its memory back in the stream's order; so the stream has to outlive it. Not for several
+// threads at once.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+#include "hip/stream.h"
+
+namespace hip {
+
+struct ScratchOptions {
+  // What is allocated is a multiple of this, so that sizes that vary a little do not allocate.
+  std::size_t granularity = 4096;
+  ErrorSink errors{};  // what a destructor could not return
+};
+
+class ScratchBuffer {
+ public:
+  // Empty; nothing is allocated.
+  explicit ScratchBuffer(StreamRef stream, const ScratchOptions& options = {});
+  ScratchBuffer(ScratchBuffer&& other) noexcept;
+  ScratchBuffer& operator=(ScratchBuffer&& other) noexcept;
+  // What release() answers goes to the error sink.
+  ~ScratchBuffer();
+
+  // The buffer's address; null for 0 bytes of an empty buffer.
+  [[nodiscard]] Result<void*> reserve(std::size_t bytes);
+  // Several pieces at once, each aligned as what an allocation begins with is. The whole is reserved before a piece is
+  // cut, so that no piece is left behind by a growing; pieces are good until the next call that grows.
+  [[nodiscard]] Status carve(std::span<const std::size_t> bytes, std::span<void*> pieces);
+  [[nodiscard]] void* data() const { return data_; }
+  [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  [[nodiscard]] const StreamRef& stream() const { return stream_; }
+
+  // Goes on in the order of another stream of the same device. The caller promises that the work of the one before is
+  // done.
+  void rebind(const StreamRef& stream);
+
+  // Gives the memory back; the buffer is empty and usable. When that fails it still has it and can try again.
+  Status release();
+
+ private:
+  [[nodiscard]] Result<void*> allocate(std::size_t bytes) const;
+  [[nodiscard]] Status free(void* memory) const;
+  void let_go();
+
+  StreamRef stream_;
+  ScratchOptions options_;
+  void* data_ = nullptr;
+  std::size_t capacity_ = 0;
+  void* stuck_ = nullptr;  // memory that could not be given back yet
+};
+
+}  // namespace hip

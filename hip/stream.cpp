@@ -1,0 +1,139 @@
+#include "hip/stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hip/device_scope.h"
+#include "hip/event.h"
+#include "hip/sync/sync.h"
+
+namespace hip {
+namespace {
+
+std::optional<StreamRef>& current_stream() {
+  return sync::of_this_thread<CurrentStream, std::optional<StreamRef>>();
+}
+
+// The default stream is that of the current device; any other handle says itself where it belongs.
+template <class Call>
+Status with_stream(const StreamRef& stream, const Call& call) {
+  if (stream.handle() != nullptr) return call();
+  Result<DeviceScope> scope = DeviceScope::enter(stream.api(), stream.device());
+  if (!scope) return scope.error();
+  Status status = call();
+  return both(std::move(status), scope.value().leave());
+}
+
+hipError_t create_handle(const Api& api, const StreamKey& key, hipStream_t* handle) {
+  if (api.hipStreamCreateWithPriority != nullptr) {
+    return api.hipStreamCreateWithPriority(handle, key.flags, key.priority);
+  }
+  return api.hipStreamCreateWithFlags(handle, key.flags);
+}
+
+}  // namespace
+
+Status StreamRef::synchronize() const {
+  return with_stream(*this, [&] { return called(api_->hipStreamSynchronize(handle_), "hipStreamSynchronize"); });
+}
+
+Result<bool> StreamRef::idle() const {
+  hipError_t answer = hipSuccess;
+  const Status status = with_stream(*this, [&]() -> Status {
+    answer = api_->hipStreamQuery(handle_);
+    return answer == hipErrorNotReady ? Status() : called(answer, "hipStreamQuery");
+  });
+  if (!status) return status.error();
+  return answer == hipSuccess;
+}
+
+Status StreamRef::wait(const Event& event) const {
+  return with_stream(
+      *this, [&] { return called(api_->hipStreamWaitEvent(handle_, event.handle(), 0), "hipStreamWaitEvent"); });
+}
+
+Result<StreamKey> StreamRef::read_key(const StreamKey& otherwise) const {
+  StreamKey key = otherwise;
+  const Status status = with_stream(*this, [&]() -> Status {
+    Status read;
+    if (api_->hipStreamGetFlags != nullptr) {
+      read = called(api_->hipStreamGetFlags(handle_, &key.flags), "hipStreamGetFlags");
+    }
+    if (read && api_->hipStreamGetPriority != nullptr) {
+      read = called(api_->hipStreamGetPriority(handle_, &key.priority), "hipStreamGetPriority");
+    }
+    if (read && api_->hipStreamGetDevice != nullptr) {
+      read = called(api_->hipStreamGetDevice(handle_, &key.device), "hipStreamGetDevice");
+    }
+    return read;
+  });
+  if (!status) return status.error();
+  return key;
+}
+
+Result<int> clamp_priority(const Api& api, int priority) {
+  if (api.hipDeviceGetStreamPriorityRange == nullptr) return priority;
+  int least = 0;
+  int greatest = 0;
+  const Status status =
+      called(api.hipDeviceGetStreamPriorityRange(&least, &greatest), "hipDeviceGetStreamPriorityRange");
+  if (!status) return status.error();
+  return std::clamp(priority, std::min(least, greatest), std::max(least, greatest));
+}
+
+Result<Stream> Stream::create(const Api& api, const StreamKey& key, ErrorSink errors) {
+  // Without the function that takes one, a priority cannot be had: an error rather than another stream than was asked.
+  if (api.hipStreamCreateWithPriority == nullptr && key.priority != 0) {
+    return Error{hipErrorNotSupported, "this runtime has no hipStreamCreateWithPriority: only priority 0 can be had"};
+  }
+  Result<DeviceScope> scope = DeviceScope::enter(api, key.device, errors);
+  if (!scope) return scope.error();
+  hipStream_t handle = nullptr;
+  const Status created = called(create_handle(api, key, &handle), "creating a stream");
+  if (!created) return both(created, scope.value().leave()).error();
+  Stream stream(StreamRef(api, handle, key.device), errors);
+  // A caller whose device has changed under it is told, and gets no stream.
+  if (const Status left = scope.value().leave(); !left) return both(left, stream.destroy()).error();
+  return stream;
+}
+
+Stream::Stream(Stream&& other) noexcept
+    : ref_(other.ref_), owned_(std::exchange(other.owned_, false)), errors_(other.errors_) {}
+
+Stream& Stream::operator=(Stream&& other) noexcept {
+  if (this == &other) return *this;
+  let_go();
+  ref_ = other.ref_;
+  owned_ = std::exchange(other.owned_, false);
+  errors_ = other.errors_;
+  return *this;
+}
+
+Stream::~Stream() {
+  let_go();
+}
+
+Status Stream::destroy() {
+  if (!owned_) return {};
+  Status status = called(ref_.api().hipStreamDestroy(ref_.handle()), "hipStreamDestroy");
+  if (status) owned_ = false;
+  return status;
+}
+
+// What fails once may be passing; what fails twice is reported twice and given up.
+void Stream::let_go() {
+  for (int attempt = 0; owned_ && attempt < 2; ++attempt) errors_(destroy());
+  owned_ = false;
+}
+
+CurrentStream::CurrentStream(StreamRef stream) : before_(std::exchange(current_stream(), stream)) {}
+
+CurrentStream::~CurrentStream() {
+  current_stream() = before_;
+}
+
+std::optional<StreamRef> CurrentStream::get() {
+  return current_stream();
+}
+
+}  // namespace hip

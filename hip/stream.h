@@ -1,0 +1,104 @@
+// Streams: whose they are, what can be asked of them, and which one a thread is working on.
+//
+// hip::StreamRef names a stream that somebody else owns; hip::Stream owns one; hip::CurrentStream makes one the calling
+// thread's current stream for the time of a scope.
+//
+// The default stream is handle 0 and a stream like any other: synchronising it waits for its work, querying it asks for
+// its work. Which default stream handle 0 means depends on the device that is current, so calls with it make the
+// stream's device current first. A handle of 0 does not mean "none": there are backends whose handles are all 0
+// (host_backend.h), so ownership is a flag of its own.
+//
+// Does not check that a StreamRef's stream is still alive; HIP has no way to ask.
+#pragma once
+
+#include <optional>
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+
+namespace hip {
+
+class Event;
+
+// What distinguishes one stream from another: what was asked for when it was made.
+struct StreamKey {
+  int device = 0;
+  unsigned flags = hipStreamDefault;
+  int priority = 0;  // lower numbers come first
+  auto operator<=>(const StreamKey&) const = default;
+};
+
+class StreamRef {
+ public:
+  StreamRef(const Api& api, hipStream_t handle, int device) : api_(&api), handle_(handle), device_(device) {}
+  [[nodiscard]] static StreamRef of_default(const Api& api, int device = 0) { return {api, nullptr, device}; }
+
+  [[nodiscard]] const Api& api() const { return *api_; }
+  [[nodiscard]] hipStream_t handle() const { return handle_; }
+  [[nodiscard]] int device() const { return device_; }
+  bool operator==(const StreamRef&) const = default;
+
+  // Waits until all work that was given to the stream is done.
+  [[nodiscard]] Status synchronize() const;
+  // Whether it is; an error is an answer about the stream (its work failed, it captures), not about the question.
+  [[nodiscard]] Result<bool> idle() const;
+  // What is given to the stream from now on waits for what the event was recorded behind; nothing, when it never was.
+  [[nodiscard]] Status wait(const Event& event) const;
+  // What the runtime says that the stream is, read from the handle. Where it has no such getter, `otherwise`'s word.
+  [[nodiscard]] Result<StreamKey> read_key(const StreamKey& otherwise) const;
+
+ private:
+  const Api* api_;
+  hipStream_t handle_;
+  int device_;
+};
+
+// A priority brought into the range that the current device has (as HIP does with one that is not).
+[[nodiscard]] Result<int> clamp_priority(const Api& api, int priority);
+
+class Stream {
+ public:
+  // On the device of `key`, which is current only while the stream is made.
+  [[nodiscard]] static Result<Stream> create(const Api& api, const StreamKey& key = {}, ErrorSink errors = {});
+
+  Stream(Stream&& other) noexcept;
+  Stream& operator=(Stream&& other) noexcept;
+  // What destroy() answers goes to the error sink.
+  ~Stream();
+
+  // After destroy() and of a moved-from stream: of no stream, and not to be used.
+  [[nodiscard]] bool owns() const { return owned_; }
+  [[nodiscard]] StreamRef ref() const { return ref_; }
+  operator StreamRef() const { return ref_; }  // NOLINT(google-explicit-constructor)
+
+  // Gives the stream back to the runtime; its work is finished first. When that fails the stream is still owned and can
+  // be destroyed again.
+  Status destroy();
+  // The handle is the caller's from now on.
+  void disown() { owned_ = false; }
+
+ private:
+  Stream(StreamRef ref, ErrorSink errors) : ref_(ref), owned_(true), errors_(errors) {}
+  void let_go();
+
+  StreamRef ref_;
+  bool owned_;
+  ErrorSink errors_;
+};
+
+// The calling thread's current stream, for the time of a scope. Scopes nest, and each belongs to the thread that made
+// it: no thread sees another's. A thread without one has none: who wants the default stream names it.
+class CurrentStream {
+ public:
+  explicit CurrentStream(StreamRef stream);
+  CurrentStream(const CurrentStream&) = delete;
+  CurrentStream& operator=(const CurrentStream&) = delete;
+  ~CurrentStream();
+
+  [[nodiscard]] static std::optional<StreamRef> get();
+
+ private:
+  std::optional<StreamRef> before_;
+};
+
+}  // namespace hip

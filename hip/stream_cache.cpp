@@ -1,0 +1,262 @@
+#include "hip/stream_cache.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hip/device_scope.h"
+#include "hip/sync/sync.h"
+
+namespace hip {
+
+// What the cache and its leases share; the last of them to go takes it along.
+struct StreamCache::Shared {
+  struct Entry {
+    StreamKey key;
+    hipStream_t handle;
+  };
+  struct Pool {
+    std::vector<Entry> idle;    // in the order in which they were given back
+    std::vector<Entry> doomed;  // could not be destroyed yet
+    StreamCacheCounts counts;
+    bool closed = false;  // the cache is gone
+  };
+
+  Shared(const Api& table, const StreamCacheOptions& chosen) : api(table), options(chosen) {}
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  // Nobody holds a lease any more: what could not be destroyed is tried for the last time.
+  ~Shared() {
+    for (int attempt = 0; !pool.read().doomed.empty() && attempt < 2; ++attempt) options.errors(destroy_doomed());
+  }
+
+  std::optional<Entry> take(const StreamKey& key);
+  Result<Entry> create(const StreamKey& key);
+  Status give_back(const Entry& entry);
+  std::optional<Entry> keep(const Entry& entry);
+  Status destroy(const Entry& entry);
+  Status destroy_doomed();
+  Status clear();
+  template <class Change>
+  void count(const Change& change) {
+    const sync::LockGuard lock(mutex);
+    change(pool.write().counts);
+  }
+
+  const Api& api;
+  const StreamCacheOptions options;
+  mutable sync::Mutex mutex;
+  sync::Cell<Pool> pool;  // guarded by mutex
+};
+
+namespace {
+
+using Entry = StreamCache::Shared::Entry;
+
+// Restores the caller's device last, and says so when that fails.
+template <class Call>
+Status on_device(const Api& api, int device, ErrorSink errors, const Call& call) {
+  Result<DeviceScope> scope = DeviceScope::enter(api, device, errors);
+  if (!scope) return scope.error();
+  Status status = call();
+  return both(std::move(status), scope.value().leave());
+}
+
+}  // namespace
+
+// The one that was given back last.
+std::optional<Entry> StreamCache::Shared::take(const StreamKey& key) {
+  const sync::LockGuard lock(mutex);
+  std::vector<Entry>& idle = pool.write().idle;
+  const auto found = std::find_if(idle.rbegin(), idle.rend(), [&](const Entry& entry) { return entry.key == key; });
+  if (found == idle.rend()) return std::nullopt;
+  const Entry entry = *found;
+  idle.erase(std::next(found).base());
+  return entry;
+}
+
+// With the device of `key` current.
+Result<Entry> StreamCache::Shared::create(const StreamKey& key) {
+  Result<Stream> made = Stream::create(api, key, options.errors);
+  if (!made) return made.error();
+  Stream stream = std::move(made).value();
+  const Result<StreamKey> read = stream.ref().read_key(key);
+  if (!read) {
+    // The handle goes to the doomed when it cannot even be destroyed.
+    const Entry entry{key, stream.ref().handle()};
+    Status failed = read.error();
+    const Status destroyed = stream.destroy();
+    if (!destroyed) {
+      stream.disown();
+      const sync::LockGuard lock(mutex);
+      pool.write().doomed.push_back(entry);
+    }
+    return both(std::move(failed), destroyed).error();
+  }
+  const Entry entry{read.value(), stream.ref().handle()};
+  stream.disown();
+  return entry;
+}
+
+// Null when it was kept, else what has to be destroyed: `entry` itself or the one that lay idle longest.
+std::optional<Entry> StreamCache::Shared::keep(const Entry& entry) {
+  const sync::LockGuard lock(mutex);
+  Pool& now = pool.write();
+  if (now.closed || options.max_idle == 0) return entry;
+  now.idle.push_back(entry);
+  ++now.counts.kept;
+  if (now.idle.size() <= options.max_idle) return std::nullopt;
+  const Entry oldest = now.idle.front();
+  now.idle.erase(now.idle.begin());
+  ++now.counts.evicted;
+  return oldest;
+}
+
+Status StreamCache::Shared::give_back(const Entry& entry) {
+  Result<bool> idle = false;
+  const Status asked = on_device(api, entry.key.device, options.errors, [&]() -> Status {
+    idle = StreamRef(api, entry.handle, entry.key.device).idle();
+    return idle.ok() ? Status() : idle.error();
+  });
+  if (!asked) {
+    count([](StreamCacheCounts& counts) { ++counts.faulty; });
+    return both(asked, destroy(entry));
+  }
+  if (!idle.value()) {
+    count([](StreamCacheCounts& counts) { ++counts.busy; });
+    return destroy(entry);
+  }
+  const std::optional<Entry> surplus = keep(entry);
+  return surplus ? destroy(*surplus) : Status();
+}
+
+// Whatever device is current: a handle says itself where it belongs.
+Status StreamCache::Shared::destroy(const Entry& entry) {
+  Status status = called(api.hipStreamDestroy(entry.handle), "hipStreamDestroy");
+  const sync::LockGuard lock(mutex);
+  if (status) {
+    ++pool.write().counts.destroyed;
+  } else {
+    pool.write().doomed.push_back(entry);
+  }
+  return status;
+}
+
+Status StreamCache::Shared::destroy_doomed() {
+  std::vector<Entry> doomed;
+  {
+    const sync::LockGuard lock(mutex);
+    doomed.swap(pool.write().doomed);
+  }
+  Status all;
+  for (const Entry& entry : doomed) all = both(std::move(all), destroy(entry));
+  return all;
+}
+
+Status StreamCache::Shared::clear() {
+  std::vector<Entry> idle;
+  {
+    const sync::LockGuard lock(mutex);
+    idle.swap(pool.write().idle);
+  }
+  Status all = destroy_doomed();
+  for (const Entry& entry : idle) all = both(std::move(all), destroy(entry));
+  return all;
+}
+
+StreamCache::StreamCache(const Api& api, const StreamCacheOptions& options)
+    : shared_(std::make_shared<Shared>(api, options)) {}
+
+StreamCache::~StreamCache() {
+  {
+    const sync::LockGuard lock(shared_->mutex);
+    shared_->pool.write().closed = true;
+  }
+  shared_->options.errors(shared_->clear());
+}
+
+Result<StreamLease> StreamCache::acquire(const StreamKey& wanted) {
+  Result<DeviceScope> scope = DeviceScope::enter(shared_->api, wanted.device, shared_->options.errors);
+  if (!scope) return scope.error();
+  const Result<int> priority = clamp_priority(shared_->api, wanted.priority);
+  if (!priority) return both(priority.error(), scope.value().leave()).error();
+  const StreamKey key{wanted.device, wanted.flags, priority.value()};
+  // A failure is reported again by whoever it stops; nothing here depends on it.
+  shared_->options.errors(shared_->destroy_doomed());
+  while (const std::optional<Entry> entry = shared_->take(key)) {
+    const StreamRef stream(shared_->api, entry->handle, key.device);
+    const Result<bool> idle = stream.idle();
+    if (idle.ok() && idle.value()) {
+      shared_->count([](StreamCacheCounts& counts) { ++counts.hits; });
+      scope.value().keep();
+      return StreamLease(shared_, stream, key);
+    }
+    // Somebody used it after giving it back, or its device is in trouble: the next one, or a new one, will tell.
+    if (!idle.ok()) shared_->options.errors(idle.error());
+    const bool busy = idle.ok();
+    shared_->count([busy](StreamCacheCounts& counts) { ++(busy ? counts.busy : counts.faulty); });
+    shared_->options.errors(shared_->destroy(*entry));
+  }
+  const Result<Entry> made = shared_->create(key);
+  if (!made) return both(made.error(), scope.value().leave()).error();
+  shared_->count([](StreamCacheCounts& counts) { ++counts.misses; });
+  scope.value().keep();
+  return StreamLease(shared_, StreamRef(shared_->api, made.value().handle, key.device), made.value().key);
+}
+
+Status StreamCache::clear() {
+  return shared_->clear();
+}
+
+std::size_t StreamCache::idle() const {
+  const sync::LockGuard lock(shared_->mutex);
+  return shared_->pool.read().idle.size();
+}
+
+StreamCacheCounts StreamCache::counts() const {
+  const sync::LockGuard lock(shared_->mutex);
+  return shared_->pool.read().counts;
+}
+
+StreamCache& StreamCache::of_process(const Api& api) {
+  struct Caches {
+    sync::Mutex mutex;
+    sync::Cell<std::map<const Api*, StreamCache*>> by_table;
+  };
+  static Caches* const caches = new Caches;
+  const sync::LockGuard lock(caches->mutex);
+  StreamCache*& cache = caches->by_table.write()[&api];
+  if (cache == nullptr) cache = new StreamCache(api);
+  return *cache;
+}
+
+StreamLease::StreamLease(StreamLease&& other) noexcept
+    : shared_(std::exchange(other.shared_, nullptr)), ref_(other.ref_), key_(other.key_) {}
+
+StreamLease& StreamLease::operator=(StreamLease&& other) noexcept {
+  if (this == &other) return *this;
+  if (holds()) {
+    const ErrorSink errors = shared_->options.errors;
+    errors(release());
+  }
+  shared_ = std::exchange(other.shared_, nullptr);
+  ref_ = other.ref_;
+  key_ = other.key_;
+  return *this;
+}
+
+StreamLease::~StreamLease() {
+  if (!holds()) return;
+  const ErrorSink errors = shared_->options.errors;
+  errors(release());
+}
+
+Status StreamLease::release() {
+  if (!holds()) return {};
+  const std::shared_ptr<StreamCache::Shared> shared = std::exchange(shared_, nullptr);
+  return shared->give_back({key_, ref_.handle()});
+}
+
+}  // namespace hip

@@ -1,0 +1,98 @@
+// hip::StreamCache: stream handles, reused across the lives of their clients.
+//
+// Making a stream is slow on real hardware, and frameworks make and destroy hundreds of them with every client. A cache
+// lends them out and takes them back.
+//
+//   key       device, creation flags and priority, read back from the handle once it is made. A request is brought into
+//             the device's range of priorities first, so that what is asked for is what can be read back.
+//   acquire   makes the stream's device current and leaves it current. What it hands out is idle and free of error: it
+//             is asked once more before it goes out. The stream that was given back last comes first.
+//   release   asks the stream, with its device current, whether it is idle. Only a stream that says so is kept; one
+//   with
+//             work, with an error or in a capture is destroyed. The caller's device is current again afterwards.
+//   bound     at most max_idle streams are kept; past it the one that lay idle longest is destroyed.
+//   teardown  in any order: a lease that outlives its cache destroys its stream. A stream whose destruction failed is
+//             kept aside and tried again with every later call, and reported when it still fails at the end.
+//
+// All functions may be called by any thread. No lock is held during a call of HIP. The one thing that a client must not
+// do is to use a handle after it gave it back; the cache notices what it can (work on it).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+#include "hip/stream.h"
+
+namespace hip {
+
+struct StreamCacheOptions {
+  std::size_t max_idle = 256;
+  ErrorSink errors{};  // what a destructor could not return
+};
+
+struct StreamCacheCounts {
+  std::uint64_t hits = 0, misses = 0;
+  std::uint64_t kept = 0;       // given back and cached
+  std::uint64_t busy = 0;       // destroyed because they had work
+  std::uint64_t faulty = 0;     // destroyed because the runtime answered an error about them
+  std::uint64_t evicted = 0;    // destroyed because the cache was full
+  std::uint64_t destroyed = 0;  // altogether
+};
+
+class StreamLease;
+
+class StreamCache {
+ public:
+  explicit StreamCache(const Api& api, const StreamCacheOptions& options = {});
+  StreamCache(const StreamCache&) = delete;
+  StreamCache& operator=(const StreamCache&) = delete;
+  // What clear() answers goes to the error sink.
+  ~StreamCache();
+
+  [[nodiscard]] Result<StreamLease> acquire(const StreamKey& wanted);
+  // Destroys every idle stream; leases that are out stay valid. The first error, and every stream is tried.
+  Status clear();
+
+  [[nodiscard]] std::size_t idle() const;
+  [[nodiscard]] StreamCacheCounts counts() const;
+
+  // The process's cache for that table, made on first use. It is never destroyed: at the end of a process the runtime
+  // may be gone before it. clear() empties it in time.
+  [[nodiscard]] static StreamCache& of_process(const Api& api);
+
+  struct Shared;
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+// A stream on loan.
+class StreamLease {
+ public:
+  StreamLease(StreamLease&& other) noexcept;
+  StreamLease& operator=(StreamLease&& other) noexcept;
+  // What release() answers goes to the cache's error sink.
+  ~StreamLease();
+
+  [[nodiscard]] bool holds() const { return shared_ != nullptr; }
+  [[nodiscard]] StreamRef ref() const { return ref_; }
+  operator StreamRef() const { return ref_; }  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] const StreamKey& key() const { return key_; }
+
+  // Gives the stream back. Whatever it answers, the lease is over; an error says what was wrong with the stream.
+  Status release();
+
+ private:
+  friend class StreamCache;
+  StreamLease(std::shared_ptr<StreamCache::Shared> shared, StreamRef ref, const StreamKey& key)
+      : shared_(std::move(shared)), ref_(ref), key_(key) {}
+
+  std::shared_ptr<StreamCache::Shared> shared_;  // null: holds nothing
+  StreamRef ref_;
+  StreamKey key_;
+};
+
+}  // namespace hip

@@ -1,0 +1,123 @@
+// What an explored build's synchronisation names talk to: every operation that another thread can see is announced to a
+// Scheduler before it takes effect, and takes effect when the scheduler returns.
+//
+// Only explored.h includes this, and only builds with HGCHECK_EXPLORE include that. The implementation is
+// verify/race/machine.h. Outside a schedule there is no scheduler (active() is null): operations then take effect at
+// once and threads cannot be started.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <source_location>
+
+namespace hip::sync {
+
+enum class Kind : std::uint8_t {
+  kSpawn,
+  kJoin,
+  kYield,  // and sleep_for: other threads first
+  kLock,
+  kTryLock,
+  kUnlock,
+  kLockShared,
+  kTryLockShared,
+  kUnlockShared,
+  kWait,       // gives up the mutex and waits
+  kWaitTimed,  // likewise; may also come back without being notified
+  kWake,       // comes back with the mutex
+  kNotifyOne,
+  kNotifyAll,
+  kLoad,
+  kStore,
+  kExchange,  // any operation that reads and writes
+  kFence,
+  kOnce,      // call_once
+  kOnceDone,  // its function has returned
+  kStep,      // of a Point: something that others can see and that is no synchronisation
+  kRead,      // of a Cell
+  kWrite,
+  kDestroy,  // of any object
+};
+
+// What an object is for.
+enum class Sort : std::uint8_t { kMutex, kSharedMutex, kCondition, kAtomic, kOnce, kCell, kPoint };
+
+// How an Atomic was reached, once that is known.
+enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };
+
+using ThreadNumber = std::uint8_t;
+
+// What each synchronising object and each cell carries: whether it is alive, and where the running schedule keeps what
+// it knows about it.
+class Object {
+ public:
+  explicit Object(Sort sort) noexcept : sort_(sort) {}
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  ~Object();
+
+  [[nodiscard]] Sort sort() const { return sort_; }
+  // False for one that was destroyed, as long as its memory is not used for something else. Looks at memory that may be
+  // freed: that is the question.
+  [[nodiscard, gnu::no_sanitize_address]] bool alive() const { return life_ == kAlive; }
+
+  // The scheduler's.
+  std::uint64_t schedule = 0;  // in which `index` means something
+  std::uint32_t index = 0;
+
+ private:
+  static constexpr std::uint32_t kAlive = 0x600DC0DE;
+  static constexpr std::uint32_t kDead = 0xDEADC0DE;
+
+  // Volatile: what a destructor writes last is otherwise never written.
+  volatile std::uint32_t life_ = kAlive;
+  Sort sort_;
+};
+
+struct Operation {
+  Kind kind{};
+  std::memory_order order = std::memory_order_seq_cst;
+  ThreadNumber thread = 0;  // that is joined
+  Object* object = nullptr;
+  Object* mutex = nullptr;      // of a wait
+  const char* label = nullptr;  // of a step
+  bool writes = true;           // a step
+  std::source_location where{};
+};
+
+class Scheduler {
+ public:
+  // Returns when the operation has taken effect; for kTryLock and kOnce with whether it succeeded, for kWake with
+  // whether the thread was notified.
+  virtual bool visible(const Operation& operation) = 0;
+  // An atomic's value was read or written just now, as the last operation of the calling thread.
+  virtual void reached(Object& atomic, Access access, std::memory_order order, std::uint64_t value) = 0;
+  // `run` is called once, on a thread of its own.
+  virtual ThreadNumber spawn(void (*run)(void*), void* argument, const std::source_location& where) = 0;
+  [[nodiscard]] virtual ThreadNumber self() const = 0;
+  // The calling thread's value for `key`.
+  virtual void* local(const void* key, void* (*make)(), void (*drop)(void*)) = 0;
+  // A programmer error that the names themselves notice (a joinable thread destroyed). Does not return.
+  [[noreturn]] virtual void misused(const char* what, const std::source_location& where) = 0;
+
+ protected:
+  ~Scheduler() = default;
+};
+
+// The running schedule's, or null.
+inline Scheduler*& active() {
+  static constinit Scheduler* scheduler = nullptr;
+  return scheduler;
+}
+
+inline Object::~Object() {
+  if (Scheduler* const scheduler = active()) {
+    Operation operation;
+    operation.kind = Kind::kDestroy;
+    operation.object = this;
+    scheduler->visible(operation);
+  }
+  life_ = kDead;
+}
+
+}  // namespace hip::sync

@@ -1,0 +1,159 @@
+#include "hip/trace_cache.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace hip {
+namespace {
+
+bool same_buffers(std::span<const TraceBuffer> one, std::span<const TraceBuffer> other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const TraceBuffer& a, const TraceBuffer& b) { return a.identity == b.identity; });
+}
+
+}  // namespace
+
+TraceCache::TraceCache(const TraceCacheOptions& options) : options_(options) {
+  assert(options.max_traces > 0);
+}
+
+TraceCache::~TraceCache() {
+  clear();
+}
+
+std::list<TraceCache::EntryPointer>::iterator TraceCache::find(std::uint64_t command,
+                                                               std::span<const TraceBuffer> buffers) {
+  std::list<EntryPointer>& entries = cache_.write().entries;
+  return std::find_if(entries.begin(), entries.end(), [&](const EntryPointer& entry) {
+    return entry->command == command && same_buffers(entry->buffers, buffers);
+  });
+}
+
+// An entry that leaves the list. Its trace, unless a step has it.
+std::unique_ptr<Trace> TraceCache::drop(Entry& entry) {
+  entry.dropped = true;
+  return entry.taken ? nullptr : std::move(entry.trace.write());
+}
+
+// The decision: one moment under the lock, so that steps are as if one came after the other. Whoever wants the same
+// trace meanwhile waits; whoever wants its place makes it drop out behind the step.
+TraceCache::Taken TraceCache::take(std::uint64_t command, std::span<const TraceBuffer> buffers) {
+  Taken taken;
+  sync::UniqueLock lock(mutex_);
+  auto found = find(command, buffers);
+  std::list<EntryPointer>& entries = cache_.write().entries;
+  while (found != entries.end() && (*found)->taken) {
+    given_back_.wait(lock);
+    found = find(command, buffers);
+  }
+  if (found != entries.end()) {
+    entries.splice(entries.end(), entries, found);
+    taken.entry = *found;
+    const bool moved = !std::equal(buffers.begin(), buffers.end(), taken.entry->buffers.begin());
+    taken.outcome = moved ? TraceOutcome::kPatched : TraceOutcome::kHit;
+    taken.entry->buffers.assign(buffers.begin(), buffers.end());
+  } else {
+    taken.entry = std::make_shared<Entry>();
+    taken.entry->command = command;
+    taken.entry->buffers.assign(buffers.begin(), buffers.end());
+    entries.push_back(taken.entry);
+  }
+  taken.entry->taken = true;
+  while (entries.size() > options_.max_traces) {
+    ++cache_.write().counts.evicted;
+    taken.evicted.push_back(drop(*entries.front()));
+    entries.pop_front();
+  }
+  return taken;
+}
+
+Result<bool> TraceCache::agree(bool could) {
+  if (options_.ranks == nullptr) return could;
+  return options_.ranks->all(could);
+}
+
+// The trace to where the buffers are, by the fast way where there is one.
+Status TraceCache::bring(Taken& taken, std::span<const TraceBuffer> buffers, const Recorder& record) {
+  std::unique_ptr<Trace>& trace = taken.entry->trace.write();
+  bool could = taken.outcome != TraceOutcome::kRecorded;
+  if (taken.outcome == TraceOutcome::kPatched && trace != nullptr && !trace->patch(buffers)) {
+    could = false;
+    const sync::LockGuard lock(mutex_);
+    ++cache_.write().counts.refused;
+  }
+  const Result<bool> all = agree(could);
+  if (!all) return all.error();
+  if (all.value()) return {};
+  if (could) {
+    const sync::LockGuard lock(mutex_);
+    ++cache_.write().counts.overruled;
+  }
+  taken.outcome = TraceOutcome::kRecorded;
+  Result<std::unique_ptr<Trace>> fresh = record(buffers);
+  if (!fresh) return fresh.error();
+  trace = std::move(fresh).value();
+  return {};
+}
+
+void TraceCache::give_back(const Taken& taken, bool keep) {
+  std::unique_ptr<Trace> gone;  // after the lock
+  const sync::LockGuard lock(mutex_);
+  Entry& entry = *taken.entry;
+  Cache& cache = cache_.write();
+  entry.taken = false;
+  if (!keep) {
+    ++cache.counts.failed;
+    if (!entry.dropped) cache.entries.remove(taken.entry);
+    entry.dropped = true;
+  } else {
+    TraceCacheCounts& counts = cache.counts;
+    ++(taken.outcome == TraceOutcome::kHit       ? counts.hits
+       : taken.outcome == TraceOutcome::kPatched ? counts.patched
+                                                 : counts.recorded);
+  }
+  if (entry.dropped) gone = std::move(entry.trace.write());
+  given_back_.notify_all();
+}
+
+Result<TraceOutcome> TraceCache::execute(std::uint64_t command, std::span<const TraceBuffer> buffers,
+                                         const StreamRef& stream, const Recorder& record) {
+  Taken taken = take(command, buffers);
+  taken.evicted.clear();
+  Status status = bring(taken, buffers, record);
+  const std::unique_ptr<Trace>& trace = taken.entry->trace.read();
+  if (status && trace != nullptr) status = trace->launch(stream);
+  give_back(taken, status.ok());
+  if (!status) return status.error();
+  return taken.outcome;
+}
+
+void TraceCache::forget(std::uint64_t identity) {
+  Traces gone;
+  const sync::LockGuard lock(mutex_);
+  cache_.write().entries.remove_if([&](const EntryPointer& entry) {
+    const bool holds = std::any_of(entry->buffers.begin(), entry->buffers.end(),
+                                   [&](const TraceBuffer& buffer) { return buffer.identity == identity; });
+    if (holds) gone.push_back(drop(*entry));
+    return holds;
+  });
+}
+
+void TraceCache::clear() {
+  Traces gone;
+  const sync::LockGuard lock(mutex_);
+  for (const EntryPointer& entry : cache_.read().entries) gone.push_back(drop(*entry));
+  cache_.write().entries.clear();
+}
+
+std::size_t TraceCache::size() const {
+  const sync::LockGuard lock(mutex_);
+  return cache_.read().entries.size();
+}
+
+TraceCacheCounts TraceCache::counts() const {
+  const sync::LockGuard lock(mutex_);
+  return cache_.read().counts;
+}
+
+}  // namespace hip

@@ -1,0 +1,130 @@
+// hip::TraceCache: executable graphs of traces, kept from one step to the next.
+//
+// A trace is what a command enqueued, recorded as a graph; recording is slow, launching what was recorded is fast. A
+// step names the command and the buffers that it works on, each by identity and by address, and the cache decides:
+//
+//   hit       the same command, the same buffers, all of them where they were: launched as it is.
+//   patched   the same buffers, some of them elsewhere: brought there, then launched.
+//   recorded  anything else, and whatever could not be patched. An address that was freed and belongs to another buffer
+//             now is another buffer: the identity decides, never the address alone.
+//   bound     at most max_traces; past it the one that was not executed for longest goes.
+//   failure   of a patch: recorded again, and counted. Of recording or of a launch: the answer, and nothing is kept of
+//             that trace, so that the next step records it.
+//   together  with ranks, all of them take the fast way or all record (C6): a rank that could records as well when a
+//             peer could not. Each rank has a cache of its own. When the ranks are no longer together that is the
+//             answer, and nothing was launched.
+//
+// All functions may be called by any thread; steps of one trace come one after another, those of different traces do
+// not wait for each other. No lock is held while a trace is patched, recorded, launched or destroyed. A recorder may
+// execute other traces, not its own (it would wait for itself).
+//
+// Does not check: that buffers of one identity are of one size, and what a recorder reads beside the buffers. Both
+// belong into the command's number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hip/errors.h"
+#include "hip/rank_agreement.h"
+#include "hip/stream.h"
+#include "hip/sync/sync.h"
+
+namespace hip {
+
+// A buffer of a step. `identity` is never the number of two buffers, also not one after the other.
+struct TraceBuffer {
+  std::uint64_t identity = 0;
+  std::uint64_t address = 0;
+  bool operator==(const TraceBuffer&) const = default;
+};
+
+// What is kept of a trace. One thread at a time; none of its functions throws.
+class Trace {
+ public:
+  Trace() = default;
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+  // May be called while the last launch still runs.
+  virtual ~Trace() = default;
+  // Brings it to these addresses, all at once. An error: it has to be recorded again and is not launched any more.
+  [[nodiscard]] virtual Status patch(std::span<const TraceBuffer> buffers) = 0;
+  [[nodiscard]] virtual Status launch(const StreamRef& stream) = 0;
+};
+
+enum class TraceOutcome : std::uint8_t { kHit, kPatched, kRecorded };
+
+struct TraceCacheCounts {
+  std::uint64_t hits = 0, patched = 0, recorded = 0;
+  std::uint64_t refused = 0;    // patches that failed: recorded instead
+  std::uint64_t overruled = 0;  // fast ways not taken because a peer could not
+  std::uint64_t failed = 0;     // steps that were answered by an error
+  std::uint64_t evicted = 0;
+};
+
+struct TraceCacheOptions {
+  std::size_t max_traces = 64;     // at least 1
+  RankAgreement* ranks = nullptr;  // of this cache's rank with its peers; outlives the cache
+};
+
+class TraceCache {
+ public:
+  // Null for a command that enqueues nothing: that is remembered, and launching it does nothing.
+  using Recorder = std::function<Result<std::unique_ptr<Trace>>(std::span<const TraceBuffer> buffers)>;
+
+  explicit TraceCache(const TraceCacheOptions& options = {});
+  TraceCache(const TraceCache&) = delete;
+  TraceCache& operator=(const TraceCache&) = delete;
+  // No step may be under way.
+  ~TraceCache();
+
+  // Launches the command's work on the stream.
+  [[nodiscard]] Result<TraceOutcome> execute(std::uint64_t command, std::span<const TraceBuffer> buffers,
+                                             const StreamRef& stream, const Recorder& record);
+  // The buffer is gone: traces that hold it go too. A step that is under way ends as it began.
+  void forget(std::uint64_t identity);
+  void clear();
+
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] TraceCacheCounts counts() const;
+
+ private:
+  struct Entry {
+    std::uint64_t command = 0;
+    std::vector<TraceBuffer> buffers;
+    bool taken = false;    // by a step
+    bool dropped = false;  // not in the list any more: goes with the step that has it
+    // The step's that took the entry; guarded by mutex_ while there is none.
+    sync::Cell<std::unique_ptr<Trace>> trace;
+  };
+  using EntryPointer = std::shared_ptr<Entry>;
+  struct Cache {
+    std::list<EntryPointer> entries;  // the one that was executed last at the end
+    TraceCacheCounts counts;
+  };
+  using Traces = std::vector<std::unique_ptr<Trace>>;
+  struct Taken {
+    EntryPointer entry;
+    TraceOutcome outcome = TraceOutcome::kRecorded;
+    Traces evicted;
+  };
+
+  [[nodiscard]] Taken take(std::uint64_t command, std::span<const TraceBuffer> buffers);
+  [[nodiscard]] std::list<EntryPointer>::iterator find(std::uint64_t command, std::span<const TraceBuffer> buffers);
+  [[nodiscard]] Status bring(Taken& taken, std::span<const TraceBuffer> buffers, const Recorder& record);
+  [[nodiscard]] Result<bool> agree(bool could);
+  void give_back(const Taken& taken, bool keep);
+  [[nodiscard]] static std::unique_ptr<Trace> drop(Entry& entry);
+
+  const TraceCacheOptions options_;
+  mutable sync::Mutex mutex_;
+  sync::ConditionVariable given_back_;
+  sync::Cell<Cache> cache_;  // guarded by mutex_
+};
+
+}  // namespace hip

@@ -1,0 +1,228 @@
+#include "hip/worker_thread.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace hip {
+namespace {
+
+using Ticket = std::uintptr_t;  // names a callback that a stream still owes
+
+// Tickets by number and not by address: a host function that comes late, or never, holds nothing that can dangle.
+struct Tickets {
+  sync::Mutex mutex;
+  sync::Cell<std::map<Ticket, std::shared_ptr<WorkerThread::State>>> owners;
+  sync::Cell<Ticket> last{0};
+};
+
+// Never destroyed: a runtime may run host functions until the process ends.
+Tickets& tickets() {
+  static Tickets* const all = new Tickets;
+  return *all;
+}
+
+}  // namespace
+
+struct WorkerThread::State {
+  struct Owed {
+    StreamRef stream;
+    Callback callback;
+  };
+  struct Queue {
+    std::deque<Callback> ready;
+    std::map<Ticket, Owed> owed;
+    std::size_t on_the_way = 0;  // owed ones that their stream was not given yet
+    bool running = false;        // a callback
+    bool stopping = false;
+  };
+  explicit State(const WorkerOptions& chosen) : options(chosen) {}
+
+  void run();
+  // False: the queue is full.
+  [[nodiscard]] bool owe(Ticket ticket, const StreamRef& stream, Callback callback);
+  // The stream has it now, or refused it.
+  void given(Ticket ticket, bool accepted);
+  void arrived(Ticket ticket);
+  Status synchronize_owing_streams();
+
+  const WorkerOptions options;
+  mutable sync::Mutex mutex;
+  sync::ConditionVariable changed;
+  sync::Cell<Queue> queue;  // guarded by mutex
+};
+
+namespace {
+
+void forget(Ticket ticket) {
+  Tickets& all = tickets();
+  const sync::LockGuard lock(all.mutex);
+  all.owners.write().erase(ticket);
+}
+
+// The host function. Calls no HIP.
+void deliver(void* user_data) {
+  const Ticket ticket = reinterpret_cast<Ticket>(user_data);
+  std::shared_ptr<WorkerThread::State> owner;
+  {
+    Tickets& all = tickets();
+    const sync::LockGuard lock(all.mutex);
+    const auto found = all.owners.read().find(ticket);
+    if (found == all.owners.read().end()) return;
+    owner = found->second;
+    all.owners.write().erase(ticket);
+  }
+  owner->arrived(ticket);
+}
+
+}  // namespace
+
+bool WorkerThread::State::owe(Ticket ticket, const StreamRef& stream, Callback callback) {
+  const sync::LockGuard lock(mutex);
+  Queue& now = queue.write();
+  if (now.ready.size() + now.owed.size() >= options.max_queued) return false;
+  now.owed.emplace(ticket, Owed{stream, std::move(callback)});
+  ++now.on_the_way;
+  return true;
+}
+
+void WorkerThread::State::given(Ticket ticket, bool accepted) {
+  const sync::LockGuard lock(mutex);
+  Queue& now = queue.write();
+  if (!accepted) now.owed.erase(ticket);
+  if (--now.on_the_way == 0) changed.notify_all();
+}
+
+void WorkerThread::State::arrived(Ticket ticket) {
+  const sync::LockGuard lock(mutex);
+  Queue& now = queue.write();
+  const auto found = now.owed.find(ticket);
+  if (found == now.owed.end()) return;
+  now.ready.push_back(std::move(found->second.callback));
+  now.owed.erase(found);
+  changed.notify_all();
+}
+
+// The thread's life. Callbacks run, and are destroyed, without the lock.
+void WorkerThread::State::run() {
+  sync::UniqueLock lock(mutex);
+  while (true) {
+    changed.wait(lock, [&] { return !queue.read().ready.empty() || queue.read().stopping; });
+    Queue& now = queue.write();
+    if (now.ready.empty()) return;
+    {
+      Callback callback = std::move(now.ready.front());
+      now.ready.pop_front();
+      now.running = true;
+      lock.unlock();
+      callback();
+    }
+    lock.lock();
+    queue.write().running = false;
+    changed.notify_all();
+  }
+}
+
+// Waits for every stream that owes a callback. One that answers an error never delivers: what it owes is given up.
+// A stream that somebody is about to give a callback is asked after that: before, it would answer for ever that it is
+// done.
+Status WorkerThread::State::synchronize_owing_streams() {
+  std::vector<std::pair<Ticket, StreamRef>> owing;
+  {
+    sync::UniqueLock lock(mutex);
+    changed.wait(lock, [&] { return queue.read().on_the_way == 0; });
+    for (const auto& [ticket, owed] : queue.read().owed) owing.emplace_back(ticket, owed.stream);
+  }
+  Status all;
+  for (const auto& [ticket, stream] : owing) {
+    {
+      const sync::LockGuard lock(mutex);
+      if (!queue.read().owed.contains(ticket)) continue;  // it came while another one was waited for
+    }
+    const Status status = stream.synchronize();
+    if (status) continue;
+    forget(ticket);
+    std::size_t given_up = 0;
+    {
+      const sync::LockGuard lock(mutex);
+      given_up = queue.write().owed.erase(ticket);
+    }
+    if (given_up == 0) continue;
+    all = both(std::move(all), Error{status.error().code, "a callback was given up: " + status.error().message});
+  }
+  return all;
+}
+
+WorkerThread::WorkerThread(const WorkerOptions& options)
+    : state_(std::make_shared<State>(options)), thread_([state = state_] { state->run(); }) {}
+
+Result<std::unique_ptr<WorkerThread>> WorkerThread::start(const WorkerOptions& options) {
+  try {
+    return std::unique_ptr<WorkerThread>(new WorkerThread(options));
+  } catch (const std::system_error& error) {
+    return Error{hipErrorOperatingSystem, std::string("no thread could be started: ") + error.what()};
+  }
+}
+
+WorkerThread::~WorkerThread() {
+  state_->options.errors(drain());
+  {
+    const sync::LockGuard lock(state_->mutex);
+    state_->queue.write().stopping = true;
+    state_->changed.notify_all();
+  }
+  thread_.join();
+}
+
+Status WorkerThread::post(Callback callback) {
+  const sync::LockGuard lock(state_->mutex);
+  State::Queue& now = state_->queue.write();
+  if (now.ready.size() + now.owed.size() >= state_->options.max_queued) {
+    return Error{hipErrorOutOfMemory, "the worker's queue is full"};
+  }
+  now.ready.push_back(std::move(callback));
+  state_->changed.notify_all();
+  return {};
+}
+
+Status WorkerThread::post_after(const StreamRef& stream, Callback callback) {
+  if (stream.api().hipLaunchHostFunc == nullptr) {
+    return Error{hipErrorNotSupported, "this runtime has no hipLaunchHostFunc"};
+  }
+  Ticket ticket = 0;
+  {
+    Tickets& all = tickets();
+    const sync::LockGuard lock(all.mutex);
+    ticket = ++all.last.write();
+    all.owners.write().emplace(ticket, state_);
+  }
+  if (!state_->owe(ticket, stream, std::move(callback))) {
+    forget(ticket);
+    return Error{hipErrorOutOfMemory, "the worker's queue is full"};
+  }
+  Status status = called(stream.api().hipLaunchHostFunc(stream.handle(), deliver, reinterpret_cast<void*>(ticket)),
+                         "hipLaunchHostFunc");
+  if (!status) forget(ticket);
+  state_->given(ticket, status.ok());
+  return status;
+}
+
+Status WorkerThread::drain() {
+  if (sync::this_thread_id() == thread_.get_id()) {
+    return Error{hipErrorNotSupported, "a callback cannot wait for its own worker"};
+  }
+  Status all;
+  while (true) {
+    all = both(std::move(all), state_->synchronize_owing_streams());
+    sync::UniqueLock lock(state_->mutex);
+    const auto idle = [&] { return state_->queue.read().ready.empty() && !state_->queue.read().running; };
+    state_->changed.wait(lock, idle);
+    // Callbacks may have posted behind more streams.
+    if (state_->queue.read().owed.empty()) return all;
+  }
+}
+
+}  // namespace hip

@@ -1,0 +1,56 @@
+// hip::WorkerThread: a thread that runs callbacks in the order in which they were posted, also behind a stream's work.
+//
+// HIP forbids calls of HIP in a host function of a stream; what has to happen after a stream's work and calls HIP is
+// posted here (post_after), and the host function only passes it on.
+//
+// Teardown drains first: no callback is dropped, none runs after the destructor, and nothing that callbacks use has to
+// outlive the worker. Draining synchronises the streams that still owe a callback; a stream whose work failed never
+// delivers, so its callbacks are given up then, and said so.
+//
+// A callback must not throw, must not wait for its own worker, and may post. Bounded: posting to a full worker is an
+// error, not a wait.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+#include "hip/stream.h"
+#include "hip/sync/sync.h"
+
+namespace hip {
+
+struct WorkerOptions {
+  std::size_t max_queued = 4096;  // callbacks that were posted and did not run yet
+  ErrorSink errors{};             // what the destructor could not return
+};
+
+class WorkerThread {
+ public:
+  using Callback = std::function<void()>;
+
+  [[nodiscard]] static Result<std::unique_ptr<WorkerThread>> start(const WorkerOptions& options = {});
+  WorkerThread(const WorkerThread&) = delete;
+  WorkerThread& operator=(const WorkerThread&) = delete;
+  // drain(), then the end of the thread. What drain() answers goes to the error sink.
+  ~WorkerThread();
+
+  [[nodiscard]] Status post(Callback callback);
+  // Once everything that was given to the stream so far is done.
+  [[nodiscard]] Status post_after(const StreamRef& stream, Callback callback);
+  // Returns when everything posted before it ran. An error: a stream failed and its callbacks were given up, or it was
+  // called by a callback, which would wait for itself.
+  Status drain();
+
+  struct State;
+
+ private:
+  explicit WorkerThread(const WorkerOptions& options);
+
+  std::shared_ptr<State> state_;
+  sync::Thread thread_;  // last: it ends before what it uses
+};
+
+}  // namespace hip

@@ -1,0 +1,160 @@
+// Memory allocation and free nodes, and what they hold of a device. Sources: HIP's header documentation;
+// catch/unit/graph: hipGraphAddMemAllocNode.cc, hipGraphAddMemFreeNode.cc, hipGraphMem*NodeGetParams.cc,
+// hipDevice*GraphMem*.cc.
+#include "model/abi/convert.h"
+#include "model/abi/node_place.h"
+
+namespace model::abi {
+namespace {
+
+// Lists of rights that a getter hands out belong to the node.
+using HipRights = std::vector<hipMemAccessDesc>;
+
+bool is_device(const State& state, int device) {
+  return device >= 0 && device < state.runtime.options().devices;
+}
+
+// What HIP asks of the pool's properties, and CUDA of the rights: no more of them than devices.
+bool sensible(const State& state, const hipMemAllocNodeParams& params) {
+  const hipMemPoolProps& pool = params.poolProps;
+  return params.bytesize != 0 && pool.allocType == hipMemAllocationTypePinned &&
+         pool.location.type == hipMemLocationTypeDevice && is_device(state, pool.location.id) &&
+         params.accessDescCount <= static_cast<std::size_t>(state.runtime.options().devices) &&
+         (params.accessDescCount == 0 || params.accessDescs != nullptr);
+}
+
+Status add_allocation(State& state, const Where& where, hipMemAllocNodeParams* params) {
+  if (params == nullptr) return Status::kInvalidValue;
+  params->dptr = nullptr;
+  if (where.out == nullptr || find(state, where.graph) == nullptr || !sensible(state, *params)) {
+    return Status::kInvalidValue;
+  }
+  AllocateParams allocate;
+  for (std::size_t i = 0; i < params->accessDescCount; ++i) {
+    allocate.rights.push_back({params->accessDescs[i].location.id, static_cast<int>(params->accessDescs[i].flags)});
+  }
+  const Status reserved =
+      state.runtime.memory().reserve(params->bytesize, params->poolProps.location.id, &allocate.range);
+  if (reserved != Status::kSuccess) return reserved;
+  const Address base = allocate.range->base();
+  const Status added = add(state, where, std::move(allocate));
+  if (added == Status::kSuccess) params->dptr = to_pointer(base);
+  return added;
+}
+
+// One free node an allocation node, in whatever graph (clr: hipGraphAddMemFreeNode).
+Status add_free(State& state, const Where& where, const void* pointer) {
+  Reservation* range = state.runtime.memory().find_reservation(to_address(pointer));
+  if (range == nullptr || range->base() != to_address(pointer) || range->has_free_node) return Status::kInvalidValue;
+  const Status added = add(state, where, FreeParams{range->shared_from_this()});
+  if (added == Status::kSuccess) range->has_free_node = true;
+  return added;
+}
+
+Status get(State& state, hipGraphNode_t handle, hipMemAllocNodeParams* out) {
+  Node* node = find(state, handle);
+  if (node == nullptr || out == nullptr || node->type() != NodeType::kAllocate) return Status::kInvalidValue;
+  const auto& allocate = std::get<AllocateParams>(node->params());
+  if (node->attachment() == nullptr) {
+    auto rights = std::make_shared<HipRights>();
+    for (const MemoryAccessRight& right : allocate.rights) {
+      rights->push_back({{hipMemLocationTypeDevice, right.device}, static_cast<hipMemAccessFlags>(right.flags)});
+    }
+    node->attach(rights);
+  }
+  const auto& rights = *static_cast<const HipRights*>(node->attachment().get());
+  *out = {};
+  out->poolProps.allocType = hipMemAllocationTypePinned;
+  out->poolProps.location = {hipMemLocationTypeDevice, allocate.range->device()};
+  out->accessDescs = rights.empty() ? nullptr : rights.data();
+  out->accessDescCount = rights.size();
+  out->bytesize = allocate.range->bytes();
+  out->dptr = to_pointer(allocate.range->base());
+  return Status::kSuccess;
+}
+
+}  // namespace
+}  // namespace model::abi
+
+HGMODEL_FUNCTIONS_BEGIN
+
+hipError_t hipGraphAddMemAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                   size_t count, hipMemAllocNodeParams* params) {
+  return call([&](State& state) { return add_allocation(state, {node, graph, dependencies, count}, params); });
+}
+
+hipError_t hipGraphMemAllocNodeGetParams(hipGraphNode_t node, hipMemAllocNodeParams* params) {
+  return call([&](State& state) { return get(state, node, params); });
+}
+
+hipError_t hipGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                  size_t count, void* pointer) {
+  return call([&](State& state) { return add_free(state, {node, graph, dependencies, count}, pointer); });
+}
+
+hipError_t hipDrvGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                     size_t count, hipDeviceptr_t pointer) {
+  return call([&](State& state) { return add_free(state, {node, graph, dependencies, count}, pointer); });
+}
+
+hipError_t hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void* pointer) {
+  return call([&](State& state) {
+    const Node* found = find(state, node);
+    if (found == nullptr || pointer == nullptr || found->type() != NodeType::kFree) return Status::kInvalidValue;
+    *static_cast<void**>(pointer) = to_pointer(std::get<FreeParams>(found->params()).range->base());
+    return Status::kSuccess;
+  });
+}
+
+// The model keeps nothing in reserve: what is reserved is what is used.
+hipError_t hipDeviceGetGraphMemAttribute(int device, hipGraphMemAttributeType attribute, void* value) {
+  return call([&](State& state) {
+    if (!is_device(state, device)) return Status::kInvalidDevice;
+    if (value == nullptr) return Status::kInvalidValue;
+    const AddressSpace& memory = state.runtime.memory();
+    switch (attribute) {
+      case hipGraphMemAttrUsedMemCurrent:
+      case hipGraphMemAttrReservedMemCurrent:
+        *static_cast<std::uint64_t*>(value) = memory.mapped_bytes(device);
+        return Status::kSuccess;
+      case hipGraphMemAttrUsedMemHigh:
+      case hipGraphMemAttrReservedMemHigh:
+        *static_cast<std::uint64_t*>(value) = memory.mapped_high(device);
+        return Status::kSuccess;
+    }
+    return Status::kInvalidValue;
+  });
+}
+
+// High-water marks can be set to 0 alone, which means what is there now.
+hipError_t hipDeviceSetGraphMemAttribute(int device, hipGraphMemAttributeType attribute, void* value) {
+  return call([&](State& state) {
+    if (!is_device(state, device)) return Status::kInvalidDevice;
+    if (value == nullptr) return Status::kInvalidValue;
+    if (attribute != hipGraphMemAttrUsedMemHigh && attribute != hipGraphMemAttrReservedMemHigh) {
+      return Status::kInvalidValue;
+    }
+    if (*static_cast<const std::uint64_t*>(value) != 0) return Status::kInvalidValue;
+    state.runtime.memory().reset_mapped_high(device);
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDeviceGraphMemTrim(int device) {
+  return call([&](State& state) { return is_device(state, device) ? Status::kSuccess : Status::kInvalidDevice; });
+}
+
+HGMODEL_FUNCTIONS_END
+
+#ifndef HGMODEL_SHARED
+void model::abi::fill_memory_nodes(hip::Api& api) {
+  HGMODEL_ENTER(hipGraphAddMemAllocNode);
+  HGMODEL_ENTER(hipGraphMemAllocNodeGetParams);
+  HGMODEL_ENTER(hipGraphAddMemFreeNode);
+  HGMODEL_ENTER(hipDrvGraphAddMemFreeNode);
+  HGMODEL_ENTER(hipGraphMemFreeNodeGetParams);
+  HGMODEL_ENTER(hipDeviceGetGraphMemAttribute);
+  HGMODEL_ENTER(hipDeviceSetGraphMemAttribute);
+  HGMODEL_ENTER(hipDeviceGraphMemTrim);
+}
+#endif

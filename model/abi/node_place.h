@@ -1,0 +1,17 @@
+// What every hipGraphAdd*Node has in common: where the node goes. For the implementation of model/abi only.
+#pragma once
+
+#include "model/abi/context.h"
+
+namespace model::abi {
+
+struct Where {
+  hipGraphNode_t* out;
+  hipGraph_t graph;
+  const hipGraphNode_t* dependencies;
+  std::size_t count;
+};
+
+[[nodiscard]] Status add(State& state, const Where& where, NodeParams params);
+
+}  // namespace model::abi

@@ -1,0 +1,111 @@
+// The order that event nodes make, and launching a graph that has some; the contract is in the header.
+#include "model/event_order.h"
+
+#include <algorithm>
+#include <cassert>
+#include <memory>
+#include <set>
+
+#include "model/runtime.h"
+
+namespace model {
+namespace {
+
+bool at_or_before(const Reachability& reachability, StepIndex a, StepIndex b) {
+  return a == b || reachability.reaches(a, b);
+}
+
+ObjectId event_of(const NodeParams& params) {
+  if (const auto* record = std::get_if<EventRecordParams>(&params)) return record->event;
+  return std::get<EventWaitParams>(params).event;
+}
+
+}  // namespace
+
+EventOrder::EventOrder(const Plan& plan, Clock base, const std::function<const Event&(ObjectId)>& find)
+    : groups_(plan.steps.size()), clocks_{std::move(base)}, which_(plan.steps.size(), 0) {
+  for (const StepIndex step : plan.structure->event_steps) {
+    if (type_of(plan.steps[step].params) == NodeType::kEventRecord) records_.push_back(step);
+  }
+  place_steps(plan);
+  wait(plan, find);
+}
+
+// Walks the records from the last one back: a step belongs to the first of the unbroken run of records that come after
+// it. Where reachability is unknown nothing is known to come before a record.
+void EventOrder::place_steps(const Plan& plan) {
+  std::fill(groups_.begin(), groups_.end(), records_.size());
+  const Reachability& reachability = plan.structure->reachability;
+  if (!reachability.known()) return;
+  for (StepIndex step = 0; step < groups_.size(); ++step) {
+    std::uint64_t& group = groups_[step];
+    while (group > 0 && at_or_before(reachability, step, records_[group - 1])) --group;
+  }
+}
+
+void EventOrder::wait(const Plan& plan, const std::function<const Event&(ObjectId)>& find) {
+  const Reachability& reachability = plan.structure->reachability;
+  std::vector<StepIndex> waits;
+  for (const StepIndex step : plan.structure->event_steps) {
+    if (type_of(plan.steps[step].params) != NodeType::kEventWait) continue;
+    const Event& event = find(event_of(plan.steps[step].params));
+    const bool own = reachability.known() && std::any_of(records_.begin(), records_.end(), [&](StepIndex record) {
+                       return event_of(plan.steps[record].params) == event.id() && reachability.reaches(record, step);
+                     });
+    if (own || !event.recorded() || event.capture() != 0) continue;
+    waits.push_back(step);
+    waited_.merge(event.point());
+  }
+  if (waits.empty() || !reachability.known()) return;
+  std::map<std::vector<StepIndex>, std::uint32_t> clock_of;  // by the waits that a step is behind
+  for (StepIndex step = 0; step < which_.size(); ++step) {
+    std::vector<StepIndex> behind;
+    std::copy_if(waits.begin(), waits.end(), std::back_inserter(behind),
+                 [&](StepIndex wait) { return at_or_before(reachability, wait, step); });
+    if (behind.empty()) continue;
+    const auto [found, fresh] = clock_of.emplace(behind, static_cast<std::uint32_t>(clocks_.size()));
+    if (fresh) {
+      Clock clock = clocks_.front();
+      for (const StepIndex wait : behind) clock.merge(find(event_of(plan.steps[wait].params)).point());
+      clocks_.push_back(std::move(clock));
+    }
+    which_[step] = found->second;
+  }
+}
+
+// What an operation is ordered after for certain; it may run later still.
+const Clock& Runtime::race_clock(const Operation& operation) {
+  const auto* launch = std::get_if<GraphLaunch>(&operation.work);
+  return launch != nullptr && launch->events != nullptr ? launch->events->base() : operation.before;
+}
+
+void Runtime::record_events(const EventOrder& order, const Plan& plan, StreamSlot stream, std::uint64_t first) {
+  for (std::uint64_t k = 0; k < order.records().size(); ++k) {
+    const StepIndex step = order.records()[k];
+    Clock point = order.before(step);
+    point.raise(stream, first + k);
+    find_event(event_of(plan.steps[step].params))->record(std::move(point), operations_);
+  }
+}
+
+// An event that a node names and that was destroyed is no event any more: kInvalidHandle, as for any use of it.
+Status Runtime::launch_with_events(GraphExec& exec, Stream& stream) {
+  if (fault_) return sticky();
+  const std::shared_ptr<const Plan> plan = exec.plan();
+  for (const StepIndex step : plan->structure->event_steps) {
+    if (find_event(event_of(plan->steps[step].params)) == nullptr) return Status::kInvalidHandle;
+  }
+  const auto order =
+      std::make_shared<const EventOrder>(*plan, comes_before(stream, &exec.last_launch()),
+                                         [this](ObjectId event) -> const Event& { return *find_event(event); });
+  Clock after = exec.last_launch();
+  after.merge(order->waited());
+  const Status status = push(stream, GraphLaunch{plan, order}, &after, order->positions());
+  if (status != Status::kSuccess) return status;
+  const Queue& queue = queues_[stream.slot()];
+  record_events(*order, *plan, stream.slot(), queue.enqueued - order->positions() + 1);
+  exec.set_last_launch(queue.clock);
+  return status;
+}
+
+}  // namespace model

@@ -1,0 +1,57 @@
+// model::EventOrder: what the event nodes of one launch order, inside the launch and outside of it.
+//
+// An event record node records its event each time the graph is launched, at the node: whoever waits for that record
+// comes after the node and what precedes it, not after the rest of the graph. An event wait node waits for what its
+// event stood for when the graph was launched: the node's descendants come after that, the other nodes do not. Events
+// are taken in the order of the launches (Unit_hipGraphAddEventRecordNode_*, Unit_hipGraphAddEventWaitNode_*; CUDA's
+// documentation of cudaGraphAddEventRecordNode: "each launch of the graph will record event").
+//
+// A launch still runs as one step: its wait nodes delay all of it, and an event recorded by it is done when all of it
+// is. That is legal, and shows only in programs with data races, which are looked for with the finer order kept here:
+// a launch with r record nodes takes r + 1 positions of its stream, and every step is put at the first one that all
+// records from there on come after. So the order is exact for records that follow each other, and claims too little
+// for records that nothing orders. A wait behind a record of the same event in the same launch adds nothing to the
+// edges.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "model/clock.h"
+#include "model/object.h"
+
+namespace model {
+
+class Event;
+struct Plan;
+
+class EventOrder {
+ public:
+  // `base`: what the launch comes after whatever its nodes are. `find` knows every event that the plan names.
+  EventOrder(const Plan& plan, Clock base, const std::function<const Event&(ObjectId)>& find);
+
+  [[nodiscard]] const Clock& base() const { return clocks_.front(); }
+  // What the wait nodes wait for, all together.
+  [[nodiscard]] const Clock& waited() const { return waited_; }
+  // How many positions of its stream the launch takes, and at which of them (from 0) a step stands.
+  [[nodiscard]] std::uint64_t positions() const { return records_.size() + 1; }
+  [[nodiscard]] std::uint64_t group(std::size_t step) const { return groups_[step]; }
+  // What a step comes after, outside of the launch.
+  [[nodiscard]] const Clock& before(std::size_t step) const { return clocks_[which_[step]]; }
+  // The record nodes' steps, in order: the k-th is the last of group k.
+  [[nodiscard]] const std::vector<std::uint32_t>& records() const { return records_; }
+
+ private:
+  void place_steps(const Plan& plan);
+  void wait(const Plan& plan, const std::function<const Event&(ObjectId)>& find);
+
+  std::vector<std::uint32_t> records_;
+  std::vector<std::uint64_t> groups_;  // by step
+  std::vector<Clock> clocks_;          // the first one: base
+  std::vector<std::uint32_t> which_;   // by step
+  Clock waited_;
+};
+
+}  // namespace model

@@ -1,0 +1,39 @@
+// Which findings are one bug: the same property, node types, setters and first divergence.
+//
+// A campaign keeps one finding a cause; one bug has many causes, as it shows at this buffer or at that status. What is
+// the same in their shrunk programs names the bug, for the report as for a campaign's memory. Does not promise that two
+// bugs never share a name: a person who reads both programs knows better.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verify/result.h"
+
+namespace reports {
+
+struct Bug {
+  std::string property;
+  std::vector<std::string> nodes;     // "kernel", in the order of the alphabet
+  std::vector<std::string> setters;   // "patch": what changed a graph after it was made
+  std::string divergence;             // "argument at #", or "-"
+  std::vector<std::size_t> findings;  // indices; the fewest commands first
+  std::uint64_t seen = 0;             // programs that showed one of them
+
+  // "A2; kernel memcpy; patch; argument at #"
+  [[nodiscard]] std::string name() const;
+};
+
+// The bug that a finding is of; `findings` stays empty.
+[[nodiscard]] Bug bug_of(const verify::Finding& finding);
+
+// In the order in which the first finding of each was found.
+[[nodiscard]] std::vector<Bug> bugs_of(const std::vector<verify::Finding>& findings);
+
+// As far as the first parenthesis, each number a '#': those differ from program to program.
+[[nodiscard]] std::string without_numbers(std::string_view text);
+
+}  // namespace reports

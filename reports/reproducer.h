@@ -1,0 +1,70 @@
+// A program as one stand-alone HIP source file that needs nothing of hgcheck: the form in which a finding goes to the
+// people who own the runtime.
+//
+// Promises: the file builds with hipcc alone (as Catch2: within AMD's HIP tests), makes the HIP calls that the program
+// and the strategy come to, in their order, with buffers laid out as they were when the program was run, and shows the
+// failure by its exit status (0 as documented, 1 the failure, 2 could not run). A command or a node that has no such
+// form is an error that names it.
+// Knows nothing of what is right: what has to be checked, and with which bytes, is the caller's to say (`hgcheck
+// export` asks the model). Not reproduced: the overwriting of arguments after each call, and injected failures.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hip/result/result.h"
+#include "verify/program/program.h"
+
+namespace reports {
+
+enum class ReproducerForm : std::uint8_t { kHip, kCatch2 };
+enum class ReproducerStrategy : std::uint8_t { kPatch, kRebuild, kUpdate };
+
+// How a command has to end.
+struct ExpectedStatus {
+  std::string error = "hipSuccess";  // the name of a hipError_t
+  int update_result = 0;             // hipGraphExecUpdateResult, of an update
+  std::string seen;                  // what else the command answers, as verify::StepStatus spells it
+  bool differs = false;              // the runtime answers otherwise: it is what the file shows
+  bool only_seen_differs = false;    // and `seen` is all that does:
+  std::string saw{};                 // the runtime's
+};
+// What a buffer has to hold from `offset` on, at a `read` or (step: the program's length) at the end.
+struct ExpectedBytes {
+  std::size_t step = 0;
+  verify::Id buffer = 0;
+  std::uint64_t offset = 0;
+  std::string hex;
+};
+struct ExpectedTopology {
+  verify::Id graph = 0;
+  std::size_t nodes = 0, edges = 0;
+};
+
+struct Reproducer {
+  std::string name;                  // of the file, without its ending
+  std::vector<std::string> comment;  // what the file says about itself, a line each
+  verify::Program program;           // valid, without `fail` and frozen addresses; nothing behind what it shows
+  ReproducerStrategy strategy = ReproducerStrategy::kPatch;
+  // Of the placement `arena`: the size of each kind of memory, and where in it each declaration and each move puts its
+  // buffer, in order.
+  std::array<std::uint64_t, verify::kMemoryKinds> arena_bytes{};
+  std::vector<std::uint64_t> places;
+  std::vector<ExpectedStatus> statuses;  // one a step
+  std::vector<ExpectedBytes> bytes;
+  std::vector<ExpectedTopology> topology;
+  // That a capture went into that failed: still the program's, so destroying them at the end has to succeed.
+  std::vector<verify::Id> owned{};
+  bool checks_host_functions = false;
+  std::map<std::uint32_t, std::uint64_t> host_functions;  // how often each tag has to run
+  bool dies = false;                                      // a crash or a hang is what the file shows
+  bool tears_down = false;                                // and everything is destroyed at its end
+  std::uint32_t attempts = 1;                             // what depends on timing is tried that often
+};
+
+[[nodiscard]] hip::Result<std::string> to_reproducer(const Reproducer& reproducer, ReproducerForm form);
+
+}  // namespace reports

@@ -1,0 +1,76 @@
+// The text of a reproducer as it grows: lines of the test's body, and which helpers they need. One class for both
+// forms, which differ in how a call is checked and in nothing else.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/reproducer.h"
+
+namespace reports {
+
+// Functions that a body may call, in the order in which they have to stand.
+enum class Helper : std::uint8_t {
+  kLoad,
+  kHex,
+  kStore,
+  kFill,
+  kHost,
+  kKernel,
+  kExtra,
+  kThread,
+  kCaptured,
+  kUnsafe,
+  kContext
+};
+
+class ReproducerText {
+ public:
+  explicit ReproducerText(ReproducerForm form) : form_(form) {}
+
+  void line(std::string text) { lines_.push_back(std::move(text)); }
+  // A call that has to succeed, or the case could not run.
+  void must(std::string_view call);
+  // A call that has to end as `expected` says: what the file shows when it `differs`.
+  void call(const ExpectedStatus& expected, std::string_view call);
+  // `value`, an expression of a string, has to be `expected`, another one.
+  void equal(std::string_view what, std::string_view expected, std::string_view value);
+  // `call` as the n-th helper thread makes it (0: this one).
+  [[nodiscard]] std::string on_thread(std::uint32_t thread, const std::string& call);
+  void wait();  // for the device, unless that was the last thing done
+
+  void need(Helper helper) { helpers_.insert(helper); }
+  void need_header(std::string_view name) { headers_.insert(std::string(name)); }
+  void need_kernel(std::string_view name) { kernels_.insert(std::string(name)); }
+  // Lines from `from` on, taken out again.
+  [[nodiscard]] std::vector<std::string> take(std::size_t from);
+  [[nodiscard]] std::size_t size() const { return lines_.size(); }
+
+  // The whole file around the body.
+  [[nodiscard]] std::string file(const Reproducer& reproducer) const;
+
+ private:
+  void write_includes(std::string& out, bool dies) const;
+  void write_helpers(std::string& out) const;
+  void write_checks(std::string& out, bool dies) const;
+
+  ReproducerForm form_;
+  std::vector<std::string> lines_;
+  std::set<Helper> helpers_;
+  std::set<std::string> kernels_, headers_;
+  bool checks_ = false, fails_ = false;
+};
+
+// The sources of kernels of the project as plain HIP, with what they use, each once.
+[[nodiscard]] std::string kernel_sources(const std::set<std::string>& names);
+
+// Runs of lines that differ in the node they add alone, as loops.
+[[nodiscard]] std::vector<std::string> looped(const std::vector<std::string>& lines);
+
+// A line that is too long, broken behind commas with the rest indented.
+[[nodiscard]] std::string wrapped(const std::string& line, std::size_t indent);
+
+}  // namespace reports

@@ -1,0 +1,79 @@
+"""`hgcheck race` as others script against it: exit statuses, files, and replay of what it finds.
+
+  race_command_test.py HGCHECK
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FAULTS = {"F22": "C6", "F25": "C5", "F26": "C2", "F34": "C4", "F36": "S2", "F37": "S1"}
+
+
+def hgcheck(*arguments):
+    return subprocess.run([HGCHECK, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+class RaceCommand(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_every_fault_is_found_small_written_and_replayed_alike(self):
+        for fault, properties in FAULTS.items():
+            report = self.folder / fault
+            found = hgcheck("race", "--fault", fault, "--report", report, "--json", self.folder / "result.json")
+            self.assertEqual(found.returncode, 1, found.stderr)
+            result = json.loads((self.folder / "result.json").read_text())
+            self.assertEqual(result["fault"], fault)
+            finding = result["findings"][0]
+            self.assertEqual(finding["property"], properties)
+            self.assertLessEqual(finding["threads"], 3)
+            program = pathlib.Path(finding["program"])
+            self.assertEqual(program.read_text(), finding["text"])
+            page = (report / "races.html").read_text()
+            self.assertIn(finding["id"], page)
+            self.assertIn("starts and joins", page)
+            self.assertEqual(hgcheck("check", program).returncode, 0)
+            again = hgcheck("replay", program)
+            self.assertEqual(again.returncode, 1, again.stderr)
+            self.assertIn(f"diverges: {properties} {finding['failure']}", again.stdout)
+
+    def test_the_real_systems_are_clean_and_say_how_far_they_were_explored(self):
+        clean = hgcheck("race", "--scenario", "trace-cache", "--json", self.folder / "result.json")
+        self.assertEqual(clean.returncode, 0, clean.stdout)
+        self.assertIn("every schedule of 2 preemptions", clean.stdout)
+        for row in json.loads((self.folder / "result.json").read_text())["scenarios"]:
+            self.assertTrue(row["complete"])
+            self.assertEqual(row["share"], 1)
+
+    def test_pct_states_its_probability_and_the_same_seed_does_the_same(self):
+        runs = []
+        for _ in range(2):
+            run = hgcheck("race", "--fault", "F26", "--explore", "pct", "--seed", 7, "--json", self.folder / "result.json")
+            self.assertEqual(run.returncode, 1, run.stderr)
+            result = json.loads((self.folder / "result.json").read_text())
+            self.assertGreater(result["scenarios"][0]["probability"], 0)
+            runs.append((result["findings"][0]["text"], result["findings"][0]["schedules"]))
+        self.assertEqual(runs[0], runs[1])
+
+    def test_what_is_wrong_is_said_with_what_there_is(self):
+        for arguments, words in [
+            (["--scenario", "nothing"], "there are: stream-cache"),
+            (["--fault", "F99"], "'hgcheck race --list' says which there are"),
+            (["--fault", "F26", "--scenario", "launcher"], "but to: stable-buffers"),
+            (["--explore", "pct", "--bound", "3"], "pct takes --depth"),
+            (["--schedules", "5", "--seconds", "5"], "excludes"),
+            (["--report", "/dev/null/no"], "--report"),
+        ]:
+            wrong = hgcheck("race", *arguments)
+            self.assertEqual(wrong.returncode, 2, arguments)
+            self.assertIn(words, wrong.stderr, arguments)
+
+
+if __name__ == "__main__":
+    HGCHECK = sys.argv.pop(1)
+    unittest.main()

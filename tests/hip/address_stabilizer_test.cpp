@@ -1,0 +1,289 @@
+// AddressStabilizer over a host table that counts what it gives out and fails any call of a step in turn. The stateful
+// tests against its model are in tests/verify/systems.
+#include "hip/address_stabilizer.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "hip/host_backend.h"
+#include "hip/sync/sync.h"
+
+namespace {
+
+using hip::BufferUse;
+using hip::StepBuffer;
+
+// What the table counts; the call of that number fails.
+int calls = 0, failing = 0, allocations = 0, frees = 0, events = 0;
+int failing_frees = 0;  // so many of the next ones
+
+bool fails() {
+  return ++calls == failing;
+}
+
+hip::Api counting_api() {
+  hip::Api api = hip::host_api();
+  api.hipMalloc = [](void** out, std::size_t size) {
+    if (fails()) return hipErrorOutOfMemory;
+    ++allocations;
+    return hip::host_api().hipMalloc(out, size);
+  };
+  api.hipFree = [](void* memory) {
+    if (fails() || (failing_frees > 0 && failing_frees-- > 0)) return hipErrorUnknown;
+    ++frees;
+    return hip::host_api().hipFree(memory);
+  };
+  api.hipMemcpyAsync = [](void* to, const void* from, std::size_t size, hipMemcpyKind kind, hipStream_t stream) {
+    return fails() ? hipErrorUnknown : hip::host_api().hipMemcpyAsync(to, from, size, kind, stream);
+  };
+  api.hipEventCreateWithFlags = [](hipEvent_t* out, unsigned flags) {
+    if (fails()) return hipErrorOutOfMemory;
+    ++events;
+    return hip::host_api().hipEventCreateWithFlags(out, flags);
+  };
+  api.hipEventDestroy = [](hipEvent_t event) {
+    if (fails()) return hipErrorUnknown;
+    --events;
+    return hip::host_api().hipEventDestroy(event);
+  };
+  api.hipEventRecord = [](hipEvent_t event, hipStream_t stream) {
+    return fails() ? hipErrorUnknown : hip::host_api().hipEventRecord(event, stream);
+  };
+  api.hipStreamWaitEvent = [](hipStream_t stream, hipEvent_t event, unsigned flags) {
+    return fails() ? hipErrorUnknown : hip::host_api().hipStreamWaitEvent(stream, event, flags);
+  };
+  api.hipGetDevice = [](int* device) { return fails() ? hipErrorUnknown : hip::host_api().hipGetDevice(device); };
+  return api;
+}
+
+// to[i] = from[i] + 1, for buffer 0 and the last one.
+class AddOne final : public hip::StableWork {
+ public:
+  explicit AddOne(std::size_t bytes) : bytes_(bytes) {}
+  hip::Status record(std::span<void* const> addresses) override {
+    ++recordings;
+    if (refuses) return hip::Error{hipErrorNotSupported, "not now"};
+    for_addresses.assign(addresses.begin(), addresses.end());
+    return {};
+  }
+  hip::Status launch(const hip::StreamRef&) override {
+    ++launches;
+    const auto* from = static_cast<const unsigned char*>(for_addresses.front());
+    auto* to = static_cast<unsigned char*>(for_addresses.back());
+    for (std::size_t i = 0; i < bytes_; ++i) to[i] = static_cast<unsigned char>(from[i] + 1);
+    return {};
+  }
+  bool refuses = false;
+  int recordings = 0, launches = 0;
+  std::vector<void*> for_addresses;
+
+ private:
+  std::size_t bytes_;
+};
+
+class AddressStabilizer : public testing::Test {
+ protected:
+  AddressStabilizer() { calls = failing = allocations = frees = events = failing_frees = 0; }
+  static void note(void* reports, const hip::Error& error) {
+    static_cast<std::vector<hip::Error>*>(reports)->push_back(error);
+  }
+  static StepBuffer buffer(std::vector<unsigned char>& bytes, BufferUse use) {
+    return {bytes.data(), bytes.size(), use};
+  }
+
+  // Whether an error was answered. What failed is done once more.
+  bool three_steps_and_a_release() {
+    hip::AddressStabilizer stabilizer(api_, options_);
+    AddOne work(8);
+    bool told = false;
+    for (unsigned char step = 0; step < 3; ++step) {
+      std::vector<unsigned char> in(step == 2 ? 64 : 8, step), out(8, 99);
+      const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+      if (!stabilizer.step(0, buffers, stream_, work).ok()) {
+        told = true;
+        EXPECT_TRUE(stabilizer.step(0, buffers, stream_, work).ok()) << "after call " << failing;
+      }
+      EXPECT_EQ(out, std::vector<unsigned char>(8, static_cast<unsigned char>(step + 1))) << "call " << failing;
+    }
+    return !stabilizer.release(0).ok() || told;
+  }
+
+  const hip::Api api_ = counting_api();
+  const hip::StreamRef stream_ = hip::StreamRef::of_default(api_);
+  std::vector<hip::Error> reports_;
+  hip::AddressStabilizerOptions options_{.device = 0, .errors = {note, &reports_}};
+};
+
+TEST_F(AddressStabilizer, MovedBuffersAreReadAndWrittenWhereTheyAreAndNothingIsRecordedAgain) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  for (unsigned char step = 0; step < 4; ++step) {
+    std::vector<unsigned char> in(8, step), out(8, 99);
+    const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+    EXPECT_EQ(stabilizer.step(7, buffers, stream_, work).value().recorded, step == 0);
+    EXPECT_EQ(out, std::vector<unsigned char>(8, static_cast<unsigned char>(step + 1)));
+    EXPECT_EQ(in, std::vector<unsigned char>(8, step));
+  }
+  EXPECT_EQ(allocations, 2);
+  EXPECT_EQ(stabilizer.counts().steps, 4u);
+  EXPECT_EQ(stabilizer.counts().bytes_back, 32u);
+}
+
+TEST_F(AddressStabilizer, OneBufferTwiceIsOneAddressTwice) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  std::vector<unsigned char> both(8, 5);
+  const std::array buffers{buffer(both, BufferUse::kDonated), buffer(both, BufferUse::kOut)};
+  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+  EXPECT_EQ(work.for_addresses[0], work.for_addresses[1]);
+  EXPECT_EQ(both, std::vector<unsigned char>(8, 6));
+}
+
+TEST_F(AddressStabilizer, OverlappingSlicesKeepTheirDistanceAndTheirAlignment) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(16);
+  alignas(256) std::array<unsigned char, 256> memory{};
+  memory[4] = 10;
+  const std::array buffers{StepBuffer{&memory[4], 40, BufferUse::kIn}, StepBuffer{&memory[16], 60, BufferUse::kInOut}};
+  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+  const auto* first = static_cast<unsigned char*>(work.for_addresses[0]);
+  const auto* second = static_cast<unsigned char*>(work.for_addresses[1]);
+  EXPECT_EQ(second - first, 12);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(second) % 16, 0u);
+  EXPECT_EQ(allocations, 1);
+  EXPECT_EQ(memory[16], 11);
+  EXPECT_EQ(memory[4], 10);
+}
+
+TEST_F(AddressStabilizer, ADonatedBufferIsReadAndNotCopiedBack) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  std::vector<unsigned char> donated(8, 1), out(8, 0);
+  const std::array buffers{buffer(donated, BufferUse::kDonated), buffer(out, BufferUse::kOut)};
+  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+  EXPECT_EQ(out, std::vector<unsigned char>(8, 2));
+  EXPECT_EQ(stabilizer.counts().bytes_in, 8u);
+  EXPECT_EQ(stabilizer.counts().bytes_back, 8u);
+}
+
+TEST_F(AddressStabilizer, ABufferThatOutgrowsItsOwnIsRecordedAgainOnceAndKeepsNothingOfTheSmallerOne) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  std::vector<unsigned char> small(8, 1), large(800, 3);
+  const std::array first{buffer(small, BufferUse::kInOut)}, second{buffer(large, BufferUse::kInOut)};
+  EXPECT_TRUE(stabilizer.step(0, first, stream_, work).value().recorded);
+  EXPECT_TRUE(stabilizer.step(0, second, stream_, work).value().recorded);
+  EXPECT_FALSE(stabilizer.step(0, first, stream_, work).value().recorded);
+  EXPECT_EQ(small[0], 3);
+  EXPECT_EQ(large[7], 4);
+  EXPECT_EQ(large[8], 3);
+  EXPECT_EQ(allocations - frees, 1);
+}
+
+TEST_F(AddressStabilizer, ARecordingThatFailedIsTriedAgainAndNotLaunched) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  std::vector<unsigned char> bytes(8, 1);
+  const std::array buffers{buffer(bytes, BufferUse::kInOut)};
+  work.refuses = true;
+  EXPECT_EQ(stabilizer.step(0, buffers, stream_, work).error().code, hipErrorNotSupported);
+  EXPECT_EQ(work.launches, 0);
+  work.refuses = false;
+  EXPECT_TRUE(stabilizer.step(0, buffers, stream_, work).value().recorded);
+  EXPECT_EQ(bytes, std::vector<unsigned char>(8, 2));
+}
+
+TEST_F(AddressStabilizer, BuffersWithoutAnAddressOrOfItsOwnMemoryAreRefused) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  std::vector<unsigned char> bytes(8, 1);
+  const std::array good{buffer(bytes, BufferUse::kInOut)};
+  ASSERT_TRUE(stabilizer.step(0, good, stream_, work).ok());
+  const std::array missing{StepBuffer{nullptr, 8, BufferUse::kIn}};
+  EXPECT_EQ(stabilizer.step(0, missing, stream_, work).error().code, hipErrorInvalidValue);
+  const std::array own{StepBuffer{work.for_addresses[0], 4, BufferUse::kIn}};
+  EXPECT_EQ(stabilizer.step(1, own, stream_, work).error().code, hipErrorInvalidValue);
+  EXPECT_EQ(work.launches, 1);
+}
+
+TEST_F(AddressStabilizer, ABufferOfNoBytesHasNoAddressAndNoMemory) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(0);
+  const std::array buffers{StepBuffer{}};
+  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+  EXPECT_EQ(work.for_addresses[0], nullptr);
+  EXPECT_EQ(allocations, 0);
+}
+
+TEST_F(AddressStabilizer, ReleasingFreesTheCommandsBuffersAndAnswersWhatFails) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  std::vector<unsigned char> in(8, 1), out(8, 0);
+  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+  failing_frees = 1;
+  EXPECT_EQ(stabilizer.release(0).error().code, hipErrorUnknown);
+  EXPECT_EQ(frees, 1);
+  EXPECT_TRUE(stabilizer.release(0).ok());
+  EXPECT_TRUE(stabilizer.step(0, buffers, stream_, work).value().recorded);
+  EXPECT_TRUE(stabilizer.clear().ok());
+  EXPECT_EQ(frees, allocations);
+  EXPECT_EQ(events, 0);
+}
+
+TEST_F(AddressStabilizer, ItsDestructorReportsAnErrorAndFreesEverythingOnce) {
+  {
+    hip::AddressStabilizer stabilizer(api_, options_);
+    AddOne work(8);
+    std::vector<unsigned char> in(8, 1), out(8, 0);
+    const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+    ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+    failing_frees = 1;
+  }
+  EXPECT_EQ(frees, allocations);
+  EXPECT_EQ(reports_.size(), 1u);
+}
+
+// The call of every number fails once: it is told, nothing is left, and the step after it is right.
+TEST_F(AddressStabilizer, EveryCallMayFailOnce) {
+  int number = 0;
+  do {
+    calls = allocations = frees = events = 0;
+    failing = ++number;
+    reports_.clear();
+    const bool told = three_steps_and_a_release();
+    if (calls < number) break;
+    EXPECT_TRUE(told || !reports_.empty()) << "call " << number;
+    EXPECT_EQ(frees, allocations) << "call " << number;
+    EXPECT_EQ(events, 0) << "call " << number;
+  } while (!HasFailure());
+  EXPECT_GT(number, 20);
+}
+
+TEST_F(AddressStabilizer, StepsOfManyThreadsAreAsIfOneCameAfterTheOther) {
+  constexpr int kThreads = 4, kSteps = 50;
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(32);
+  std::vector<int> right(kThreads, 0);
+  std::vector<hip::sync::Thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int step = 0; step < kSteps; ++step) {
+        const auto value = static_cast<unsigned char>(thread * 50 + step);
+        std::vector<unsigned char> in(32, value), out(32, 0);
+        const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+        const bool done = stabilizer.step(0, buffers, stream_, work).ok();
+        const auto expected = static_cast<unsigned char>(value + 1);
+        if (done && out == std::vector<unsigned char>(32, expected)) ++right[static_cast<std::size_t>(thread)];
+      }
+    });
+  }
+  for (hip::sync::Thread& thread : threads) thread.join();
+  EXPECT_EQ(right, std::vector<int>(kThreads, kSteps));
+  EXPECT_EQ(work.recordings, 1);
+}
+
+}  // namespace

@@ -1,0 +1,144 @@
+// CachedAllocator and RankAgreement, over a host table whose allocations are counted and fail when told to.
+// Not verified here: schedules of several threads (the explorer drives fuzz/faults/threads), only that threads agree.
+#include "hip/cached_allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "hip/host_backend.h"
+#include "hip/rank_agreement.h"
+
+namespace {
+
+int live = 0, fail_malloc = 0, fail_free = 0;
+
+hip::Api counting_api() {
+  hip::Api api = hip::host_api();
+  api.hipMalloc = [](void** out, std::size_t size) {
+    if (fail_malloc > 0 && fail_malloc-- == 1) return hipErrorOutOfMemory;
+    ++live;
+    return hip::host_api().hipMalloc(out, size);
+  };
+  api.hipFree = [](void* memory) {
+    if (fail_free > 0 && fail_free-- == 1) return hipErrorUnknown;
+    --live;
+    return hip::host_api().hipFree(memory);
+  };
+  return api;
+}
+
+class CachedAllocator : public testing::Test {
+ protected:
+  CachedAllocator() { live = fail_malloc = fail_free = 0; }
+  static void note(void* reports, const hip::Error& error) {
+    static_cast<std::vector<hip::Error>*>(reports)->push_back(error);
+  }
+  const hip::Api api_ = counting_api();
+  std::vector<hip::Error> reports_;
+  hip::CachedAllocatorOptions options_{.device = 0, .errors = {note, &reports_}};
+};
+
+TEST_F(CachedAllocator, TheSameNameIsTheSameMemoryAsLongAsItIsLargeEnough) {
+  hip::CachedAllocator cache(api_, options_);
+  const hip::CachedAllocator::Buffer first = cache.get(1, 100).value();
+  EXPECT_TRUE(first.moved);
+  const hip::CachedAllocator::Buffer again = cache.get(1, 40).value();
+  EXPECT_FALSE(again.moved);
+  EXPECT_EQ(again.address, first.address);
+  EXPECT_NE(cache.get(2, 100).value().address, first.address);
+  EXPECT_EQ(live, 2);
+}
+
+TEST_F(CachedAllocator, ABufferThatGrowsIsAnotherOneAndSaysSo) {
+  hip::CachedAllocator cache(api_, options_);
+  static_cast<void>(cache.get(1, 100).value());
+  const hip::CachedAllocator::Buffer larger = cache.get(1, 101).value();
+  EXPECT_TRUE(larger.moved);
+  EXPECT_GE(larger.bytes, 101u);
+  EXPECT_EQ(live, 1);
+  EXPECT_EQ(cache.size(), 1u);
+}
+
+TEST_F(CachedAllocator, AFailedAllocationChangesNothingAndIsTriedAgain) {
+  hip::CachedAllocator cache(api_, options_);
+  void* const first = cache.get(1, 100).value().address;
+  fail_malloc = 1;
+  EXPECT_EQ(cache.get(1, 200).error().code, hipErrorOutOfMemory);
+  EXPECT_EQ(cache.get(1, 100).value().address, first);
+  EXPECT_TRUE(cache.get(1, 200).ok());
+  EXPECT_EQ(live, 1);
+}
+
+TEST_F(CachedAllocator, KnowsWhichAddressesAreItsOwn) {
+  hip::CachedAllocator cache(api_, options_);
+  auto* const begin = static_cast<std::byte*>(cache.get(1, 100).value().address);
+  EXPECT_TRUE(cache.holds(begin));
+  EXPECT_TRUE(cache.holds(begin + 99));
+  EXPECT_FALSE(cache.holds(begin + 100));
+  EXPECT_FALSE(cache.holds(&cache));
+}
+
+TEST_F(CachedAllocator, ClearingAnswersItsErrorAndTriesAgain) {
+  hip::CachedAllocator cache(api_, options_);
+  static_cast<void>(cache.get(1, 100).value());
+  static_cast<void>(cache.get(2, 100).value());
+  fail_free = 1;
+  EXPECT_EQ(cache.clear().error().code, hipErrorUnknown);
+  EXPECT_EQ(live, 1);
+  EXPECT_TRUE(cache.clear().ok());
+  EXPECT_EQ(live, 0);
+}
+
+TEST_F(CachedAllocator, ItsDestructorReportsAnErrorAndFreesEverythingOnce) {
+  {
+    hip::CachedAllocator cache(api_, options_);
+    static_cast<void>(cache.get(1, 100).value());
+    static_cast<void>(cache.get(2, 100).value());
+    fail_free = 2;
+  }
+  EXPECT_EQ(live, 0);
+  EXPECT_EQ(reports_.size(), 1u);
+}
+
+TEST_F(CachedAllocator, ManyThreadsThatNameOneBufferGetOneAllocation) {
+  constexpr int kThreads = 8;
+  hip::CachedAllocator cache(api_, options_);
+  std::vector<void*> seen(kThreads, nullptr);
+  std::vector<hip::sync::Thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&cache, &seen, i] { seen[static_cast<std::size_t>(i)] = cache.get(9, 64).value().address; });
+  }
+  for (hip::sync::Thread& thread : threads) thread.join();
+  for (void* address : seen) EXPECT_EQ(address, seen[0]);
+  EXPECT_EQ(live, 1);
+}
+
+TEST(RankAgreement, AllTakeTheFastWayExactlyWhenAllCould) {
+  constexpr int kRanks = 3;
+  constexpr int kRounds = 50;
+  hip::RankAgreement agreement({.ranks = kRanks});
+  std::vector<std::vector<bool>> answers(kRanks);
+  std::vector<hip::sync::Thread> ranks;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    ranks.emplace_back([&agreement, &answers, rank] {
+      for (int round = 0; round < kRounds; ++round) {
+        const bool mine = round % (rank + 2) != 0;
+        answers[static_cast<std::size_t>(rank)].push_back(agreement.all(mine).value());
+      }
+    });
+  }
+  for (hip::sync::Thread& rank : ranks) rank.join();
+  for (int round = 0; round < kRounds; ++round) {
+    const bool all = round % 2 != 0 && round % 3 != 0 && round % 4 != 0;
+    for (const std::vector<bool>& each : answers) EXPECT_EQ(each[static_cast<std::size_t>(round)], all) << round;
+  }
+}
+
+TEST(RankAgreement, ARankThatDoesNotComeIsAnErrorForAllAndStaysOne) {
+  hip::RankAgreement agreement({.ranks = 2, .patience = std::chrono::milliseconds(1)});
+  EXPECT_EQ(agreement.all(true).error().code, hipErrorLaunchTimeOut);
+  EXPECT_EQ(agreement.all(true).error().code, hipErrorLaunchTimeOut);
+}
+
+}  // namespace

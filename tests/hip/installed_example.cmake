@@ -1,0 +1,29 @@
+# Installs hip/'s package, builds the example against it, runs it on the host backend and, given one, on a runtime.
+#
+#   cmake -DBUILD=<build folder> -DSOURCE=<hip/example> -DWORK=<scratch folder> -DHEADERS=<HIP's headers> -DCOMPILER=<c++>
+#         [-DRUN=<capsule's bin/run> -DAGENT=<folder> -DLIBRARY=<libamdhip64> -DCODE=<code object>] -P installed_example.cmake
+function(must)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 900)
+  message("${output}")
+  if(NOT status STREQUAL "0")
+    message(FATAL_ERROR "failed (${status}): ${ARGV}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+must(${CMAKE_COMMAND} --install ${BUILD} --component hip --prefix ${WORK}/prefix)
+must(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix -DHGCHECK_HIP_INCLUDE=${HEADERS}
+     -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS})
+must(${CMAKE_COMMAND} --build ${WORK}/build)
+set(lines "stream cache: 1 made, 2 reused.*streams and events: in order.*worker thread: drained.*scratch buffer: .*launcher: 1 synchronisation")
+must(${WORK}/build/systems)
+if(NOT output MATCHES "${lines}")
+  message(FATAL_ERROR "the example did not say what it did on the host backend")
+endif()
+if(RUN)
+  must(${RUN} --agent ${AGENT} ${WORK}/build/systems ${LIBRARY} ${CODE})
+  if(NOT output MATCHES "${lines}")
+    message(FATAL_ERROR "the example did not say what it did on the runtime")
+  endif()
+endif()

@@ -1,0 +1,191 @@
+// hip::TraceCache with traces that note what is done with them and fail when told to. What several threads do with it
+// is the explorer's (verify/race/scenarios/trace_cache.cpp), with the cache's sequential model.
+#include "hip/trace_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "hip/host_backend.h"
+
+namespace {
+
+using hip::TraceBuffer;
+using hip::TraceOutcome;
+
+// What the traces of a test are told.
+struct Script {
+  bool refuse_patch = false, fail_record = false, fail_launch = false;
+  int live = 0;
+  std::string log;
+};
+
+class ScriptedTrace final : public hip::Trace {
+ public:
+  explicit ScriptedTrace(Script& script) : script_(script) { ++script.live; }
+  ~ScriptedTrace() override { --script_.live; }
+  hip::Status patch(std::span<const TraceBuffer> buffers) override {
+    script_.log += "patch@" + std::to_string(buffers[0].address) + " ";
+    if (script_.refuse_patch) return hip::Error{hipErrorNotSupported, "refused"};
+    return {};
+  }
+  hip::Status launch(const hip::StreamRef&) override {
+    script_.log += "launch ";
+    if (script_.fail_launch) return hip::Error{hipErrorLaunchFailure, "failed"};
+    return {};
+  }
+
+ private:
+  Script& script_;
+};
+
+class TraceCache : public testing::Test {
+ protected:
+  hip::TraceCache::Recorder recorder() {
+    return [this](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
+      script_.log += "record ";
+      if (script_.fail_record) return hip::Error{hipErrorOutOfMemory, "failed"};
+      return std::unique_ptr<hip::Trace>(new ScriptedTrace(script_));
+    };
+  }
+  hip::Result<TraceOutcome> step(hip::TraceCache& cache, std::uint64_t command, std::vector<TraceBuffer> buffers) {
+    return cache.execute(command, buffers, hip::StreamRef::of_default(api_), recorder());
+  }
+  std::string taken_log() { return std::exchange(script_.log, {}); }
+
+  const hip::Api api_ = hip::host_api();
+  Script script_;
+};
+
+TEST_F(TraceCache, BuffersWhereTheyWereAreAHitMovedOnesArePatchedAndOthersAreRecorded) {
+  hip::TraceCache cache;
+  EXPECT_EQ(step(cache, 1, {{7, 100}, {8, 200}}).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(taken_log(), "record launch ");
+  EXPECT_EQ(step(cache, 1, {{7, 100}, {8, 200}}).value(), TraceOutcome::kHit);
+  EXPECT_EQ(taken_log(), "launch ");
+  EXPECT_EQ(step(cache, 1, {{7, 300}, {8, 200}}).value(), TraceOutcome::kPatched);
+  EXPECT_EQ(taken_log(), "patch@300 launch ");
+  EXPECT_EQ(step(cache, 1, {{7, 300}, {8, 200}}).value(), TraceOutcome::kHit);
+  EXPECT_EQ(step(cache, 2, {{7, 300}, {8, 200}}).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(step(cache, 1, {{7, 300}}).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(cache.counts().hits, 2u);
+  EXPECT_EQ(cache.counts().patched, 1u);
+  EXPECT_EQ(cache.counts().recorded, 3u);
+}
+
+// A3: buffers that take each other's place, and an address whose next owner is another buffer.
+TEST_F(TraceCache, AnAddressThatBelongsToAnotherBufferNowIsAMiss) {
+  hip::TraceCache cache;
+  EXPECT_EQ(step(cache, 1, {{7, 100}}).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(step(cache, 1, {{9, 100}}).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(step(cache, 1, {{7, 100}, {8, 200}}).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(step(cache, 1, {{7, 200}, {8, 100}}).value(), TraceOutcome::kPatched);
+  cache.forget(7);
+  EXPECT_EQ(cache.size(), 1u);
+  EXPECT_EQ(script_.live, 1);
+  EXPECT_EQ(step(cache, 1, {{9, 100}}).value(), TraceOutcome::kHit);
+}
+
+TEST_F(TraceCache, TheOneThatWasNotExecutedForLongestGoesPastTheBound) {
+  hip::TraceCache cache({.max_traces = 2});
+  for (const std::uint64_t command : {1, 2, 1, 3}) ASSERT_TRUE(step(cache, command, {{7, 100}}).ok());
+  EXPECT_EQ(cache.size(), 2u);
+  EXPECT_EQ(script_.live, 2);
+  EXPECT_EQ(cache.counts().evicted, 1u);
+  EXPECT_EQ(step(cache, 1, {{7, 100}}).value(), TraceOutcome::kHit);
+  EXPECT_EQ(step(cache, 2, {{7, 100}}).value(), TraceOutcome::kRecorded);
+}
+
+TEST_F(TraceCache, WhatCannotBePatchedIsRecordedAgain) {
+  hip::TraceCache cache;
+  ASSERT_TRUE(step(cache, 1, {{7, 100}}).ok());
+  script_.refuse_patch = true;
+  taken_log();
+  EXPECT_EQ(step(cache, 1, {{7, 300}}).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(taken_log(), "patch@300 record launch ");
+  EXPECT_EQ(cache.counts().refused, 1u);
+  EXPECT_EQ(script_.live, 1);
+  EXPECT_EQ(step(cache, 1, {{7, 300}}).value(), TraceOutcome::kHit);
+}
+
+TEST_F(TraceCache, AStepThatFailsIsAnsweredAndLeavesNothingThatIsTakenForATrace) {
+  hip::TraceCache cache;
+  script_.fail_record = true;
+  EXPECT_EQ(step(cache, 1, {{7, 100}}).error().code, hipErrorOutOfMemory);
+  EXPECT_EQ(cache.size(), 0u);
+  script_.fail_record = false;
+  EXPECT_EQ(step(cache, 1, {{7, 100}}).value(), TraceOutcome::kRecorded);
+  script_.fail_launch = true;
+  EXPECT_EQ(step(cache, 1, {{7, 100}}).error().code, hipErrorLaunchFailure);
+  EXPECT_EQ(cache.size(), 0u);
+  EXPECT_EQ(script_.live, 0);
+  script_.fail_launch = false;
+  EXPECT_EQ(step(cache, 1, {{7, 100}}).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(cache.counts().failed, 2u);
+}
+
+TEST_F(TraceCache, ACommandThatEnqueuesNothingIsRemembered) {
+  hip::TraceCache cache;
+  const hip::TraceCache::Recorder nothing = [](std::span<const TraceBuffer>) { return std::unique_ptr<hip::Trace>(); };
+  const TraceBuffer buffer{7, 100}, moved{7, 200};
+  const hip::StreamRef stream = hip::StreamRef::of_default(api_);
+  EXPECT_EQ(cache.execute(1, {&buffer, 1}, stream, nothing).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(cache.execute(1, {&buffer, 1}, stream, nothing).value(), TraceOutcome::kHit);
+  EXPECT_EQ(cache.execute(1, {&moved, 1}, stream, nothing).value(), TraceOutcome::kPatched);
+}
+
+TEST_F(TraceCache, ARecorderMayExecuteOtherTracesAlsoWhereTheyTakeItsPlace) {
+  hip::TraceCache cache({.max_traces = 1});
+  const TraceBuffer buffer{7, 100};
+  const hip::StreamRef stream = hip::StreamRef::of_default(api_);
+  const hip::TraceCache::Recorder outer =
+      [&](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
+    EXPECT_EQ(step(cache, 2, {{7, 100}}).value(), TraceOutcome::kRecorded);
+    return std::unique_ptr<hip::Trace>(new ScriptedTrace(script_));
+  };
+  EXPECT_EQ(cache.execute(1, {&buffer, 1}, stream, outer).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(cache.size(), 1u);
+  EXPECT_EQ(script_.live, 1);  // the outer one was evicted while it was recorded
+  EXPECT_EQ(step(cache, 2, {{7, 100}}).value(), TraceOutcome::kHit);
+}
+
+// C6, with one thread a rank. The first has the trace, the second has not: both record; then both hit.
+TEST_F(TraceCache, RanksTakeTheFastWayTogetherOrRecordTogether) {
+  hip::RankAgreement ranks({.ranks = 2});
+  Script peers_script;  // outlives the traces that write to it
+  hip::TraceCache mine({.ranks = &ranks}), peers({.ranks = &ranks});
+  const TraceBuffer buffer{7, 100};
+  const auto rank = [&](hip::TraceCache& cache, Script& script, std::vector<TraceOutcome>* seen,
+                        std::vector<int> commands) {
+    for (const int command : commands) {
+      const auto outcome = cache.execute(
+          static_cast<std::uint64_t>(command), {&buffer, 1}, hip::StreamRef::of_default(api_),
+          [&](std::span<const TraceBuffer>) { return std::unique_ptr<hip::Trace>(new ScriptedTrace(script)); });
+      seen->push_back(outcome.value());
+    }
+  };
+  std::vector<TraceOutcome> first, second;
+  hip::sync::Thread other([&] {
+    rank(peers, peers_script, &second, {1});
+    peers.clear();
+    rank(peers, peers_script, &second, {1, 1});
+  });
+  rank(mine, script_, &first, {1, 1, 1});
+  other.join();
+  const std::vector<TraceOutcome> expected = {TraceOutcome::kRecorded, TraceOutcome::kRecorded, TraceOutcome::kHit};
+  EXPECT_EQ(first, expected);
+  EXPECT_EQ(second, expected);
+  EXPECT_EQ(mine.counts().overruled, 1u);
+  EXPECT_EQ(script_.live, 1);
+}
+
+TEST_F(TraceCache, ARankWhosePeerDoesNotComeIsToldAndLaunchesNothing) {
+  hip::RankAgreement ranks({.ranks = 2, .patience = std::chrono::milliseconds(1)});
+  hip::TraceCache cache({.ranks = &ranks});
+  EXPECT_EQ(step(cache, 1, {{7, 100}}).error().code, hipErrorLaunchTimeOut);
+  EXPECT_EQ(taken_log(), "");
+  EXPECT_EQ(cache.size(), 0u);
+}
+
+}  // namespace

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""`hgcheck record` on an ordinary HIP program: the program notices nothing, what was recorded replays to the same bytes, and what
+could not be recorded is said.
+
+usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS
+
+RUN starts PROGRAM on the runtime of the folder RUNTIME; KERNELS is the project's code object, OTHER_KERNELS one that is not.
+"""
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS = (str(pathlib.Path(path).resolve()) for path in sys.argv[1:7])
+# Threads that copy while others destroy streams crash AMD's 7.2 by itself, in one run of eighty of this program, with a
+# recorder and without: docs/findings.md, copy-while-stream-destroyed.
+MODES = ["graph", "capture", "eager"] + (["threads"] if pathlib.Path(RUNTIME).name == "dropin" else [])
+PATIENCE = 240  # seconds for one process, on the busiest machine
+
+
+def run(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+class Recorder(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory(prefix="hgcheck-record-test-")
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+        self.program = self.folder / "a.program"
+
+    def watched(self, mode, kernels=KERNELS):
+        return [RUN, "--agent", RUNTIME, PROGRAM, kernels, mode]
+
+    def record(self, *command, status=0):
+        done = run(HGCHECK, "record", "-o", self.program, "--", *command)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def replays(self, program, *more):
+        for arguments in ([], ["--subject", "model:rebuild"], list(more)):
+            done = run(HGCHECK, "replay", program, *arguments)
+            self.assertEqual((done.returncode, done.stdout.strip()), (0, "agree"), done.stderr)
+
+    def test_what_it_prints_and_computes_is_what_it_does_alone(self):
+        for mode in MODES:
+            alone = run(*self.watched(mode))
+            self.assertEqual(alone.returncode, 0, alone.stdout + alone.stderr)
+            done = self.record(*self.watched(mode))
+            self.assertTrue(done.stdout.startswith(alone.stdout), done.stdout)
+            self.assertEqual(done.stderr, alone.stderr)
+
+    def test_it_replays_to_the_same_bytes(self):
+        for mode, word in (("graph", "set e0.n1 kernel gemm_u32"), ("capture", "endcapture s1 g0"), ("eager", "on s1 kernel"),
+                           ("threads", "stream s3")):
+            if mode not in MODES:
+                continue
+            done = self.record(*self.watched(mode))
+            self.assertRegex(done.stdout, r"replayed on the model, all [1-9]\d* reads hold the same bytes", mode)
+            text = self.program.read_text(encoding="utf-8")
+            self.assertIn(word, text, mode)
+            self.assertNotIn("not recorded", text, mode)
+            self.replays(self.program)
+
+    def test_it_is_a_seed_of_a_corpus(self):
+        corpus = self.folder / "corpus"
+        corpus.mkdir()
+        self.program = corpus / "seed.program"
+        self.record(*self.watched("graph"))
+        done = run(HGCHECK, "campaign", "--corpus", corpus, "--programs", 2, "--jobs", 1, "--quiet")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_what_a_crash_leaves_is_recorded(self):
+        done = self.record(*self.watched("crash"))
+        self.assertIn("killed by signal 11", done.stderr)
+        self.assertIn("hold the same bytes", done.stdout)
+        self.assertIn("# it ended with killed by signal 11", self.program.read_text(encoding="utf-8"))
+        self.replays(self.program)
+
+    def test_each_process_has_a_program(self):
+        done = self.record(*self.watched("fork"))
+        self.assertEqual(done.stdout.count("hold the same bytes"), 2, done.stdout)
+        self.replays(self.program)
+        self.replays(self.folder / "a-2.program")
+
+    def test_kernels_of_others_are_named_and_kept_and_refused(self):
+        done = self.record(*self.watched("foreign", OTHER_KERNELS))
+        self.assertRegex(done.stderr, r"cannot be replayed: kernel append@[0-9a-f]{16} is none of the project's")
+        objects = list(self.folder.glob("*.co"))
+        self.assertEqual(len(objects), 1)
+        text = self.program.read_text(encoding="utf-8")
+        self.assertRegex(text, rf"kernel append@{objects[0].stem} .*pointer@0=\S+ value@8=05000000")
+        self.assertTrue(objects[0].read_bytes().startswith(b"\x7fELF"))
+        replay = run(HGCHECK, "replay", self.program)
+        self.assertEqual(replay.returncode, 2)
+        self.assertIn("none of the project's kernels", replay.stderr)
+
+    def test_what_could_not_be_recorded_is_said_and_shows_in_the_bytes(self):
+        done = self.record(*self.watched("pitched"), status=1)
+        self.assertIn("not recorded: hipMemcpy2D has no command (x1)", done.stderr)
+        self.assertIn("# not recorded: hipMemcpy2D has no command", self.program.read_text(encoding="utf-8"))
+        self.assertRegex(done.stdout, r"other bytes: line \d+: 512 bytes from b2\+0")
+
+    def test_an_interrupt_is_the_commands_to_answer(self):
+        # To the whole group, as a terminal does it, before the command has made its first call. A shell cannot trap what
+        # was ignored when it began: the trap works only if the command was given back what hgcheck ignores.
+        script = "trap 'echo interrupted' INT; kill -INT 0; exec \"$@\""
+        done = subprocess.run([HGCHECK, "record", "-o", self.program, "--", "sh", "-c", script, "sh", *self.watched("graph")],
+                              capture_output=True, text=True, timeout=PATIENCE, check=False, start_new_session=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.startswith("interrupted\n"), done.stdout)
+        self.assertIn("hold the same bytes", done.stdout)
+
+    def test_a_command_without_hip_is_refused_with_a_reason(self):
+        self.assertIn("no call of HIP was seen", self.record("true", status=2).stderr)
+        done = self.record("/no/such/command", status=2)
+        self.assertIn("No such file or directory", done.stderr)
+        self.assertFalse(self.program.exists())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

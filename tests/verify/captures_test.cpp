@@ -1,0 +1,251 @@
+// Captures on the model: P6, P7 and P9's pair, sentence by sentence, the detectors against runtimes that are wrong in
+// one thing, and captured graphs as graphs like any other.
+#include "verify/properties/captures.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "judging.h"
+#include "verify/generate/generator.h"
+#include "verify/oracle/stream_variants.h"
+
+namespace verify {
+namespace {
+
+constexpr const char* kObjects =
+    "buffer b0 256\nbuffer b1 256\nbuffer b2 64 memory=pinned\nstream s1 nonblocking\nstream s2\nevent v0\nevent v1\n";
+constexpr const char* kForked =
+    "capture s1\non s1 kernel axpy_u64 out=b0+0 in=b1+0 n=8 a=addr(b0+8)\nrecord v0 s1\nwait s2 v0\n"
+    "on s2 memset dst=b1+64 value=7 element=2 width=8\non s1 memcpy dst=b0+128 src=b1+0 bytes=64 kind=d2d\n"
+    "on s1 host tag=3 mem=b2+0 bytes=16\nrecord v1 s2\nwait s1 v1\ncapture_info s1\nendcapture s1 g1\n";
+
+Program with_objects(const std::string& commands) {
+  return program_of(kObjects + commands);
+}
+
+bool captures(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& step) { return std::holds_alternative<BeginCapture>(step.command); });
+}
+
+// A program of a random campaign that is one of those asked for.
+Program program_with(const std::function<bool(const Program&)>& wanted) {
+  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+  std::uint64_t index = 0;
+  while (!wanted(campaign_program(seed, index, {}))) ++index;
+  return campaign_program(seed, index, {});
+}
+
+// What a run shows of one property.
+std::size_t violations_of(const Trace& trace, PropertyId id) {
+  return static_cast<std::size_t>(std::count_if(trace.violations.begin(), trace.violations.end(),
+                                                [id](const Violation& v) { return v.property == id; }));
+}
+
+Trace run_on(Platform& platform, const Program& program) {
+  Executor executor(platform, StrategyKind::kRebuild);
+  return executor.run(program, {}).trace;
+}
+
+TEST(Captures, ACapturedGraphIsPatchedSetAndUpdatedLikeAnyOther) {
+  const Program program = with_objects(
+      std::string(kForked) +
+      "instantiate e0 g1\nlaunch e0 s1\nsync s1\nmove b0=@b1 b1=@b0\npatch e0\nlaunch e0 s1\nread b0\n"
+      "set e0.n1 memset dst=b1+64 value=9 element=2 width=8\nlaunch e0 s1\nread b1\nmove b0\npatch g1\npatch e0\n"
+      "update e0 g1\nlaunch e0 s2\nread b0");
+  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
+    Bench bench(strategy);
+    const Judgement judgement = bench.judge.judge(program, {.every_call_fails = true, .however_built = true});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_GE(judgement.exercised[index_of(PropertyId::kP6)], 1u);
+    EXPECT_GE(judgement.exercised[index_of(PropertyId::kP7)], 10u);
+  }
+}
+
+TEST(Captures, WhatIsCapturedIntoAGraphAndLaunchedIntoACaptureRunsInItsPlace) {
+  Bench bench;
+  const Program program = with_objects(
+      "graph g0\nmemset g0.n0 dst=b0+0 value=1 width=64 fan=2\ncapture s1 into=g0 after=n0\n"
+      "on s1 kernel inplace_u32 data=b0+0 n=4 k=3\nendcapture s1 g0\ninstantiate e0 g0\ncapture s2 mode=relaxed\n"
+      "on s2 memset dst=b0+0 value=9 width=16\nlaunch e0 s2\non s2 kernel inplace_u32 data=b0+0 n=8 k=5 thread=1\n"
+      "endcapture s2 g1 thread=2\ninstantiate e1 g1\nlaunch e1 s1\nread b0\nmove b0\npatch e1\nlaunch e1 s0\nread b0");
+  const Judgement judgement = bench.judge.judge(program, {.however_built = true});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+}
+
+TEST(Captures, AnOpaqueKernelIsCapturedAndHonestlyRecordedAgain) {
+  Bench bench;
+  const Program program = with_objects(
+      "capture s1\non s1 kernel inplace_u32 data=b0+0 n=4 k=3 opaque\nendcapture s1 g0\ninstantiate e0 g0\n"
+      "launch e0 s1\nread b0\nmove b0\npatch e0\nlaunch e0 s1\nread b0");
+  const Judgement judgement = bench.judge.judge(program, {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  EXPECT_GE(judgement.exercised[index_of(PropertyId::kA7)], 1u);
+}
+
+// P6
+RC_GTEST_PROP(P6, ReplayingObservesTheSameAsRunningTheOperationsEagerly, ()) {
+  const Program program =
+      program_with([](const Program& candidate) { return launched_eagerly(candidate).has_value(); });
+  const std::optional<StreamVariant> variant = launched_eagerly(program);
+  RC_ASSERT(flaw(variant->program) == "");
+  Bench bench(StrategyKind::kRebuild);
+  RunOptions options;
+  options.failures = false;
+  const RunResult replayed = bench.subject.run(program, options);
+  RC_ASSERT(replayed.trace.notes.races == 0u);
+  const RunResult eager = bench.baseline.run(variant->program, options, replayed.script);
+  const auto differences =
+      compare(program, replayed.trace, in_terms_of(program, *variant, replayed.trace, eager.trace));
+  RC_ASSERT(differences.empty());
+}
+
+TEST(P6, ARuntimeThatRunsWhatItCapturesIsCaught) {
+  OtherTable hasty([](hip::Api& api) {
+    api.hipLaunchHostFunc = [](hipStream_t stream, hipHostFn_t function, void* data) {
+      function(data);
+      return model::abi::InProcess::api().hipLaunchHostFunc(stream, function, data);
+    };
+  });
+  const Program program = with_objects("capture s1\non s1 host tag=3\nendcapture s1 g0");
+  EXPECT_EQ(violations_of(run_on(hasty, program), PropertyId::kP6), 1u);
+  ModelPlatform model;
+  EXPECT_EQ(violations_of(run_on(model, program), PropertyId::kP6), 0u);
+}
+
+TEST(P6, ARuntimeWhoseReplayIsNotItsEagerWorkIsNamedAfterIt) {
+  ModelPlatform baseline_platform;
+  OtherTable odd([](hip::Api& api) {
+    api.hipMemsetAsync = [](void* dst, int value, size_t size, hipStream_t stream) {
+      return model::abi::InProcess::api().hipMemsetAsync(dst, value + 1, size, stream);
+    };
+  });
+  Executor subject(odd, StrategyKind::kPatch), baseline(baseline_platform, StrategyKind::kRebuild);
+  Judge judge(subject, baseline);
+  const Judgement judgement =
+      judge.judge(with_objects("graph g0\nmemset g0.n0 dst=b0+0 value=1 width=8\ninstantiate e0 g0\nlaunch e0 s1"),
+                  {.however_built = true});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge);
+  EXPECT_EQ(broken_names(judgement), "P6") << described(judgement);
+}
+
+// P7
+RC_GTEST_PROP(P7, CaptureFollowsItsStateMachine, ()) {
+  const Program program = program_with([](const Program& candidate) { return captures(candidate); });
+  ModelPlatform model;
+  const Trace trace = run_on(model, program);
+  RC_ASSERT(violations_of(trace, PropertyId::kP7) == 0u);
+  RC_ASSERT(trace.exercised[index_of(PropertyId::kP7)] != 0u);
+  RC_ASSERT(trace.harness_error.empty());
+}
+
+TEST(P7, EveryRuleIsWhatTheModelAnswers) {
+  ModelPlatform model;
+  for (const char* commands :
+       {"capture s0", "capture s1\ncapture s1", "endcapture s1 g0",
+        "capture s1\nquery s1\ncapture_info s1\nendcapture s1 g0",
+        "capture s1\nsync device\nendcapture s1 g0\ncapture s1\nendcapture s1 g0", "capture s2\ncapture_info s0",
+        "capture s2\non s0 memset dst=b0+0 value=1 width=4\nendcapture s2 g0",
+        "capture s1\nrecord v0 s1\nwait s2 v0\nendcapture s2 g0\non s2 memset dst=b0+0 value=1 width=4\nendcapture s1 "
+        "g0",
+        "capture s1\nrecord v0 s1\nsync v0\nendcapture s1 g0\nquery v0\nrecord v0 s1\nsync v0\nquery v0",
+        "capture s1\ncapture s2\nrecord v0 s1\nwait s2 v0\nendcapture s1 g0\nendcapture s2 g0",
+        "record v0 s2\nsync v0\ncapture s1\nwait s1 v0\nendcapture s1 g0",
+        "capture s1 mode=thread\nunsafe thread=1\nunsafe",
+        "capture_mode relaxed thread=1\ncapture s1\nunsafe thread=1\ncapture_mode global thread=1\nunsafe thread=1",
+        "capture s1\nendcapture s1 g0 thread=1\nendcapture s1 g0", "capture s1\nrecord v0 s1\nwait s2 v0\ndestroy s2",
+
+        "capture s1\ndestroy s1\ncapture s2\nendcapture s2 g0", "elapsed v0 v1",
+        "capture s1\non s1 host tag=1\non s1 host tag=2\ncapture_after s1 n0\non s1 host tag=3\ncapture_info s1\n"
+        "capture_after s1 n1 add\ncapture_info s1\ncapture_after s1 none\ncapture_info s1\nendcapture s1 g0"}) {
+    const Program program = with_objects(commands);
+    ASSERT_EQ(flaw(program), "") << commands;
+    const Trace trace = run_on(model, program);
+    EXPECT_EQ(violations_of(trace, PropertyId::kP7), 0u)
+        << commands << "\n"
+        << (trace.violations.empty() ? ""
+                                     : trace.violations[0].where + " expected " + trace.violations[0].expected +
+                                           ", observed " + trace.violations[0].observed);
+    EXPECT_GE(trace.exercised[index_of(PropertyId::kP7)], commands == std::string("elapsed v0 v1") ? 0u : 1u);
+  }
+}
+
+TEST(P7, WhatOtherRulesAnswerWhileSomethingCapturesIsNoViolation) {
+  const std::string begun =
+      "graph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=0 k=0\ninstantiate e0 g0\ngraph g2\nempty g2.n0\n"
+      "empty g2.n1 after=n0\ncapture s1\n";
+  for (const char* command :
+       {"inspect g0", "disable e0.n0", "find g2 g0.n0", "edge g2.n0 after=n1 cycle\ninstantiate e1 g2"}) {
+    Bench bench(StrategyKind::kPatch);
+    const Judgement judgement = bench.judge.judge(with_objects(begun + command), {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << command << "\n" << described(judgement);
+  }
+}
+
+TEST(P7, ARuntimeThatLetsTheDeviceBeWaitedForIsCaught) {
+  OtherTable lenient([](hip::Api& api) {
+    api.hipDeviceSynchronize = [] {
+      const bool capturing = !model::abi::active()->runtime().captures().empty();
+      return capturing ? hipSuccess : model::abi::InProcess::api().hipDeviceSynchronize();
+    };
+  });
+  const Trace trace = run_on(lenient, with_objects("capture s1\nsync device\nendcapture s1 g0"));
+  EXPECT_EQ(violations_of(trace, PropertyId::kP7), 2u);  // it was not refused, and the capture is not invalid
+}
+
+// P12
+RC_GTEST_PROP(P12, WhatANodeWritesIsSeenByTheNodesAfterItAndByTheHostAfterSynchronisingForEveryMemoryKind, ()) {
+  // A memset, then copies through memory of any kinds, as nodes or as eager work; the host reads every buffer.
+  const auto kinds = *rc::gen::container<std::vector<int>>(3, rc::gen::inRange(0, 3));
+  const bool eager = *rc::gen::arbitrary<bool>();
+  const char* const kMemory[] = {"device", "pinned", "pageable"};
+  std::string text = "buffer b0 64 memory=" + std::string(kMemory[kinds[0] % 2]) + "\n";  // a memset reaches it
+  for (int i = 1; i < 3; ++i)
+    text += "buffer b" + std::to_string(i) + " 64 memory=" + kMemory[kinds[static_cast<std::size_t>(i)]] + "\n";
+  text += "stream s1 nonblocking\ngraph g0\n";
+  const auto node = [&](const std::string& word, int n) {
+    return eager ? "on s1 " + word : word + " g0.n" + std::to_string(n);
+  };
+  const auto after = [&](int n) { return eager || n == 0 ? "\n" : " after=n" + std::to_string(n - 1) + "\n"; };
+  text += node("memset", 0) + " dst=b0+0 value=165 width=64" + after(0);
+  text += node("memcpy", 1) + " dst=b1+0 src=b0+0 bytes=64 kind=default" + after(1);
+  if (eager) text += "sync s1\n";  // pageable memory may be read at once
+  text += node("memcpy", 2) + " dst=b2+0 src=b1+0 bytes=64 kind=default" + after(2);
+  if (!eager) text += "instantiate e0 g0\nlaunch e0 s1\n";
+  const Program program = program_of(text + "read b0\nread b1\nread b2");
+  RC_ASSERT(flaw(program) == "");
+  ModelPlatform model;
+  const Trace trace = run_on(model, program);
+  RC_ASSERT(trace.violations.empty());
+  for (const BytesSeen& seen : trace.reads) RC_ASSERT(seen.bytes == std::vector<std::byte>(64, std::byte{165}));
+}
+
+TEST(P12, AHostThatSeesOtherBytesThanTheRuntimeIsCaught) {
+  std::vector<std::byte> by_host(4, std::byte{1}), by_runtime(4, std::byte{1});
+  Violations found;
+  EXPECT_TRUE(detect_p12({7, 2, by_host, by_runtime}, found));
+  EXPECT_TRUE(found.empty());
+  by_host[3] = std::byte{0};
+  EXPECT_TRUE(detect_p12({7, 2, by_host, by_runtime}, found));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].where, "b2+3");
+  EXPECT_EQ(found[0].property, PropertyId::kP12);
+}
+
+// P9
+RC_GTEST_PROP(P9, AGraphThatIsRecordedByHandObservesTheSameAsTheCapturedOne, ()) {
+  const Program program =
+      program_with([](const Program& candidate) { return recorded_by_hand(candidate).has_value(); });
+  const std::optional<StreamVariant> variant = recorded_by_hand(program);
+  RC_ASSERT(flaw(variant->program) == "");
+  Bench bench(StrategyKind::kPatch);
+  RunOptions options;
+  options.failures = false;
+  const RunResult captured = bench.subject.run(program, options);
+  const RunResult by_hand = bench.baseline.run(variant->program, options, captured.script);
+  RC_ASSERT(compare(program, captured.trace, in_terms_of(program, *variant, captured.trace, by_hand.trace)).empty());
+}
+
+}  // namespace
+}  // namespace verify

@@ -1,0 +1,98 @@
+#include "verify/program/coverage.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "verify/generate/generator.h"
+#include "verify/program/state.h"
+#include "verify/program/text.h"
+
+namespace verify {
+namespace {
+
+Program parsed(const std::string& commands) {
+  std::variant<Program, ParseError> program = parse_program("hgcheck-program 1\n" + commands);
+  EXPECT_TRUE(std::holds_alternative<Program>(program)) << std::get<ParseError>(program).text("test");
+  EXPECT_FALSE(validate(std::get<Program>(program)));
+  return std::get<Program>(program);
+}
+
+std::vector<std::uint64_t> counts_of(const Program& program) {
+  std::vector<std::uint64_t> counts(coverage_pairs().size(), 0);
+  count_pairs(program, counts);
+  return counts;
+}
+
+std::uint64_t count_of(const Program& program, std::string_view operation, std::string_view state) {
+  const std::vector<std::uint64_t> counts = counts_of(program);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (coverage_pairs()[i].operation == operation && coverage_pairs()[i].state == state) return counts[i];
+  }
+  ADD_FAILURE() << "there is no pair of " << operation << " and " << state;
+  return 0;
+}
+
+constexpr const char* kLaunched =
+    "buffer b0 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\ninstantiate e0 g0\nlaunch e0 s0\n";
+
+TEST(Coverage, AnExecutableGraphRunsFromItsLaunchUntilTheHostWaits) {
+  const Program running = parsed(std::string(kLaunched) + "launch e0 s0\n");
+  EXPECT_EQ(count_of(running, "launch", "exec: never launched"), 1);
+  EXPECT_EQ(count_of(running, "launch", "exec: running"), 1);
+  EXPECT_EQ(count_of(running, "launch", "exec: idle"), 0);
+  const Program waited = parsed(std::string(kLaunched) + "sync device\nlaunch e0 s0\n");
+  EXPECT_EQ(count_of(waited, "launch", "exec: running"), 0);
+  EXPECT_EQ(count_of(waited, "launch", "exec: idle"), 1);
+}
+
+TEST(Coverage, AMoveMakesAddressesOldUntilThePatch) {
+  const Program program = parsed(std::string(kLaunched) + "move b0\npatch e0\npatch e0\n");
+  EXPECT_EQ(count_of(program, "patch exec", "exec: with old addresses"), 1);
+  EXPECT_EQ(count_of(program, "patch exec", "exec: was patched"), 1);
+  EXPECT_EQ(count_of(program, "move", "buffer: never moved"), 1);
+}
+
+TEST(Coverage, AChangedGraphIsChangedForItsEarlierExecutables) {
+  const Program program =
+      parsed(std::string(kLaunched) + "set g0.n0 kernel inplace_u32 data=b0+0 n=4 k=2\nlaunch e0 s0\nupdate e0 g0\n");
+  EXPECT_EQ(count_of(program, "launch", "exec: its graph changed since"), 1);
+  EXPECT_EQ(count_of(program, "update from", "graph: changed since it was instantiated"), 1);
+}
+
+TEST(Coverage, EveryPairIsThereOnceAndHasAMeaning) {
+  std::set<std::pair<std::string, std::string>> pairs;
+  std::set<std::string_view> names;
+  for (const StateMeaning& state : object_states()) {
+    EXPECT_FALSE(state.meaning.empty()) << state.name;
+    EXPECT_TRUE(names.insert(state.name).second) << state.name;
+  }
+  for (const CoveragePair& pair : coverage_pairs()) {
+    EXPECT_TRUE(pairs.emplace(pair.operation, pair.state).second) << pair.operation << " " << pair.state;
+    EXPECT_TRUE(names.contains(pair.state)) << pair.state;
+  }
+}
+
+constexpr std::uint64_t kPrograms = 60000;
+
+// What is said to be impossible must not show; the rest shows sooner or later, so that a hole means something.
+TEST(Coverage, GeneratedProgramsShowWhatIsPossibleAndNothingElse) {
+  std::vector<std::uint64_t> counts(coverage_pairs().size(), 0);
+  GeneratorOptions options;
+  for (std::uint64_t index = 0; index < kPrograms; ++index) count_pairs(campaign_program(1, index, options), counts);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const CoveragePair& pair = coverage_pairs()[i];
+    if (pair.why_not.empty()) {
+      EXPECT_NE(counts[i], 0) << pair.operation << " with " << pair.state;
+    } else {
+      EXPECT_EQ(counts[i], 0) << pair.operation << " with " << pair.state
+                              << " is said to be impossible: " << pair.why_not;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace verify

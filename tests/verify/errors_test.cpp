@@ -1,0 +1,174 @@
+// Every documented error, row by row, on the model: the status, what hipGetLastError says behind it, and that nothing
+// has changed. And the rows themselves.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "model/abi/in_process.h"
+#include "verify/errors/error_calls.h"
+
+namespace verify {
+namespace {
+
+using model::NodeView;
+
+// A graph by value.
+struct Picture {
+  model::NodeType type;
+  model::NodeParams params;
+  std::vector<std::uint32_t> dependencies;
+  std::vector<Picture> children;
+  model::ObjectId id;
+  bool enabled;
+  bool operator==(const Picture&) const = default;
+};
+std::vector<Picture> picture(const std::vector<NodeView>& views) {
+  std::vector<Picture> all;
+  for (const NodeView& view : views) {
+    all.push_back({view.type, *view.params, view.dependencies, picture(view.children), view.id, view.enabled});
+  }
+  return all;
+}
+
+// A model with a kernel of the scene's signature.
+class Machine {
+ public:
+  Machine() : instance_(options()), active_(instance_) {
+    model::Kernel kernel;
+    kernel.name = "count_only";
+    kernel.signature = {17,
+                        {{0, 4, model::ArgumentKind::kValue},
+                         {8, 8, model::ArgumentKind::kValue},
+                         {16, 1, model::ArgumentKind::kValue}}};
+    kernel.semantics = [](std::span<const std::byte>, const model::LaunchShape&, model::MemoryAccess&) {};
+    const hipModule_t module = instance_.add_module({kernel});
+    EXPECT_EQ(api().hipModuleGetFunction(&kernel_, module, "count_only"), hipSuccess);
+  }
+  [[nodiscard]] static const hip::Api& api() { return model::abi::InProcess::api(); }
+  [[nodiscard]] hipFunction_t kernel() const { return kernel_; }
+  [[nodiscard]] model::LiveHandles live() { return instance_.runtime().live_handles(); }
+  [[nodiscard]] std::vector<Picture> look(hipGraph_t graph) {
+    const model::Graph* found = instance_.graph(graph);
+    return found == nullptr ? std::vector<Picture>{} : picture(model::inspect(*found));
+  }
+  [[nodiscard]] std::vector<Picture> look(hipGraphExec_t exec) {
+    const model::GraphExec* found = instance_.exec(exec);
+    return found == nullptr ? std::vector<Picture>{} : picture(found->inspect());
+  }
+
+ private:
+  static model::abi::InProcessOptions options() {
+    model::abi::InProcessOptions chosen;
+    chosen.model.memory.unknown_is_host = true;
+    return chosen;
+  }
+  model::abi::InProcess instance_;
+  model::abi::Activate active_;
+  hipFunction_t kernel_ = nullptr;
+};
+
+// What a call could have changed.
+struct Everything {
+  Everything(Machine& machine, const ErrorScene& scene)
+      : live(machine.live()),
+        graph(machine.look(scene.graph)),
+        other(machine.look(scene.other)),
+        leaf(machine.look(scene.leaf)),
+        exec(machine.look(scene.exec)) {}
+  model::LiveHandles live;
+  std::vector<Picture> graph, other, leaf, exec;
+  bool operator==(const Everything&) const = default;
+};
+
+class BadInput : public testing::TestWithParam<ErrorCase> {};
+
+TEST_P(BadInput, GivesItsDocumentedErrorAndLeavesStateUnchanged) {
+  Machine machine;
+  const ErrorCall* call = find_error_call(GetParam());
+  ASSERT_NE(call, nullptr);
+  EXPECT_EQ(static_cast<int>(call->expected), GetParam().expected);
+  ASSERT_TRUE(call->exists(machine.api())) << "the model lacks " << GetParam().function;
+  {
+    ErrorScene scene(machine.api(), machine.kernel());
+    ASSERT_EQ(scene.prepared(), hipSuccess);
+    const Everything before(machine, scene);
+    EXPECT_EQ(machine.api().hipGetLastError(), hipSuccess);
+    EXPECT_EQ(hip::status_name(call->make(scene)), hip::status_name(call->expected)) << GetParam().source;
+    EXPECT_EQ(machine.api().hipGetLastError(), call->expected);
+    EXPECT_EQ(machine.api().hipGetLastError(), hipSuccess);
+    EXPECT_TRUE(Everything(machine, scene) == before) << "something changed";
+    EXPECT_EQ(machine.api().hipGraphLaunch(scene.exec, scene.stream), hipSuccess);
+    EXPECT_EQ(machine.api().hipStreamSynchronize(scene.stream), hipSuccess);
+  }
+  model::LiveHandles left;
+  left.modules = 1;
+  EXPECT_TRUE(machine.live() == left) << "something is left";
+}
+
+// null-graph of hipGraphCreate: hipGraphCreate_NullGraph.
+std::string test_name(const testing::TestParamInfo<ErrorCase>& info) {
+  std::string name = std::string(info.param.function) + "_";
+  bool start = true;
+  for (const char c : info.param.name) {
+    if (c == '-') {
+      start = true;
+      continue;
+    }
+    name += start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    start = false;
+  }
+  return name;
+}
+
+bool model_has(const ErrorCase& one) {
+  const ErrorCall* call = find_error_call(one);
+  return call != nullptr && call->exists(Machine::api());
+}
+
+std::vector<ErrorCase> cases_of_the_model() {
+  std::vector<ErrorCase> all;
+  for (const ErrorCase& one : error_cases()) {
+    if (model_has(one)) all.push_back(one);
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(OnTheModel, BadInput, testing::ValuesIn(cases_of_the_model()), test_name);
+
+TEST(ErrorCases, WhatTheModelLacksIsKnown) {
+  constexpr std::string_view kLacking[] = {"AddMemAllocNode",   "AddMemFreeNode", "AllocNodeGetParams",
+                                           "FreeNodeGetParams", "GraphMem",       "Symbol",
+                                           "EventRecordNode",   "EventWaitNode",  "BatchMemOp",
+                                           "WaitValue",         "WriteValue",     "ExternalSemaphores",
+                                           "hipGraphAddNode",   "NodeSetParams",  "hipGraphInstantiateWithParams"};
+  for (const ErrorCase& one : error_cases()) {
+    const bool known = std::any_of(std::begin(kLacking), std::end(kLacking), [&](std::string_view part) {
+      return one.function.find(part) != std::string_view::npos;
+    });
+    EXPECT_TRUE(known || model_has(one)) << one.function;
+  }
+}
+
+TEST(ErrorCases, EachHasANameOfItsOwnAndASource) {
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (const ErrorCase& one : error_cases()) {
+    EXPECT_TRUE(seen.emplace(one.function, one.name).second) << one.function << " " << one.name;
+    EXPECT_NE(one.expected, 0) << one.function << " " << one.name;
+    EXPECT_FALSE(one.source.empty());
+    EXPECT_EQ(find_error_case(one.function, one.name), &one);
+    for (const char c : one.name) EXPECT_TRUE((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-') << one.name;
+  }
+  EXPECT_EQ(find_error_case("hipGraphCreate", "no-such-case"), nullptr);
+}
+
+TEST(ErrorCases, ADeviationNamesACaseAndSaysSomethingElse) {
+  for (const ErrorDeviation& one : error_deviations()) {
+    const ErrorCase* of = find_error_case(one.function, one.name);
+    ASSERT_NE(of, nullptr) << one.function << " " << one.name;
+    EXPECT_TRUE(of->expected != one.answer || of->expected != one.last_error);
+    EXPECT_EQ(find_error_deviation(one.release, one.function, one.name), &one);
+  }
+}
+
+}  // namespace
+}  // namespace verify

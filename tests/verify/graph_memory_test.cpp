@@ -1,0 +1,169 @@
+// Memory that graphs allocate, in programs: what may stand where, what is observed, and that every strategy keeps it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "judging.h"
+#include "verify/generate/generator.h"
+#include "verify/program/picture.h"
+
+namespace verify {
+namespace {
+
+constexpr std::string_view kAllocates =
+    "buffer b0 256\nbuffer b1 256\ngraph g0\nalloc g0.n0 b5 256\n"
+    "memset g0.n1 dst=b5+0 value=7 element=4 width=64 after=n0\n"
+    "kernel g0.n2 axpy_u64 out=b0+0 in=b5+0 n=8 a=3 after=n1\n"
+    "memcpy g0.n3 dst=b1+0 src=b5+0 bytes=256 kind=d2d after=n1\n";
+
+std::string with(std::string_view more) {
+  return std::string(kAllocates) + std::string(more);
+}
+
+constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild};
+
+TEST(GraphMemoryPrograms, EveryStrategyKeepsMemoryThatNodesFreeThroughPatchesSettersAndFailures) {
+  const Program program = program_of(
+      with("free g0.n4 b5 after=n2,n3\ninspect g0\ndot g0\ninstantiate e0 g0\nlaunch e0 s0\nmove b0\npatch e0\n"
+           "launch e0 s0\nset e0.n2 kernel axpy_u64 out=b0+64 in=b5+64 n=8 a=5\nlaunch e0 s0\nmove b0=@b1 b1=@b0\n"
+           "patch e0\nlaunch e0 s0\npatch g0\nset g0.n3 memcpy dst=b1+0 src=b5+16 bytes=16 kind=d2d\ndestroy e0\n"
+           "instantiate e1 g0\nlaunch e1 s0\nread b1\n"));
+  ASSERT_EQ(flaw(program), "");
+  for (const StrategyKind strategy : kStrategies) {
+    Bench bench(strategy);
+    for (const bool fails : {false, true}) {
+      JudgeOptions options;
+      options.every_call_fails = fails;
+      const Judgement judgement = bench.judge.judge(program, options);
+      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    }
+  }
+}
+
+TEST(GraphMemoryPrograms, WhatTheProgramFreesMayBeLaunchedAgainAndIsReadBefore) {
+  const Program program =
+      program_of(with("instantiate e0 g0\nlaunch e0 s0\nread b5\non s0 memcpy dst=b1+0 src=b5+0 bytes=8 kind=d2d\n"
+                      "free_async b5 s0\nlaunch e0 s0\nfree b5\nmove b0\npatch e0\nlaunch e0 s0\n"));
+  for (const StrategyKind strategy : kStrategies) {
+    Bench bench(strategy);
+    const Judgement judgement = bench.judge.judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  }
+}
+
+TEST(GraphMemoryPrograms, LaunchingAgainWhatNobodyFreedIsRefusedUnlessTheExecutableGraphFreesItself) {
+  for (const auto& [flags, refused] : {std::pair{"", true}, std::pair{" form=flags flags=auto_free", false}}) {
+    const Program program =
+        program_of(with("instantiate e0 g0" + std::string(flags) + "\nlaunch e0 s0\nlaunch e0 s0\n"));
+    ModelPlatform platform;
+    Executor executor(platform, StrategyKind::kPatch);
+    const RunResult result = executor.run(program, {}, {});
+    ASSERT_EQ(result.trace.statuses.size(), program.steps.size());
+    EXPECT_EQ(result.trace.statuses.back().code != 0, refused) << flags;
+    EXPECT_TRUE(result.trace.violations.empty()) << flags;
+    Bench bench;
+    const Judgement judgement = bench.judge.judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  }
+}
+
+// P8: a runtime that keeps what it is told to free is found out.
+TEST(GraphMemoryPrograms, MemoryThatIsNotGivenBackIsALeak) {
+  OtherTable keeps([](hip::Api& api) { api.hipFreeAsync = [](void*, hipStream_t) { return hipSuccess; }; });
+  Executor subject(keeps, StrategyKind::kPatch);
+  ModelPlatform model;
+  Executor baseline(model, StrategyKind::kRebuild);
+  Judge judge(subject, baseline);
+  const Judgement judgement = judge.judge(program_of(with("instantiate e0 g0\nlaunch e0 s0\nfree_async b5 s0\n")), {});
+  ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+  EXPECT_EQ(judgement.broken.front(), PropertyId::kP8);
+}
+
+TEST(GraphMemoryPrograms, WhatHipForbidsIsRefused) {
+  for (const auto& [commands, mentions] : {
+           std::pair{"clone g1 g0\n", "clone"},
+           {"graph g1\nchild g1.n0 g0\n", "child"},
+           {"remove g0.n2\n", "remove nodes"},
+           {"unedge g0.n2 after=n1\n", "remove edges"},
+           {"instantiate e0 g0\ninstantiate e1 g0\n", "one executable graph"},
+           {"instantiate e0 g0\nupdate e0 g0\n", "update"},
+           {"instantiate e0 g0\nlaunch e0 s0\nmove b0\npatch e0\n", "free it first"},
+           {"instantiate e0 g0\nlaunch e0 s0\ndestroy e0\n", "free it first"},
+           {"instantiate e0 g0\nlaunch e0 s0\ndestroy g0\n", "free it first"},
+           {"instantiate e0 g0\nfree g0.n4 b5 after=n2,n3\n", "leaves b5"},
+           {"instantiate e0 g0\ndisable e0.n1\n", "fills b5"},
+           {"set g0.n1 memset dst=b5+0 value=1 width=255\n", "fills b5"},
+           {"set g0.n0 empty\n", "type"},
+           {"free g0.n4 b5 after=n2\n", "behind every node"},
+           {"free g0.n4 b5 after=n2,n3\nfree g0.n5 b5 after=n4\n", "frees b5 already"},
+           {"free g0.n4 b5 after=n2,n3\nmemset g0.n5 dst=b5+0 value=1 width=1 after=n4\n", "before the one that frees"},
+           {"memset g0.n4 dst=b5+0 value=1 width=1\n", "behind the one that allocates"},
+           {"alloc g0.n4 b6 64\nmemset g0.n5 dst=b6+0 value=1 width=1 after=n4\n", "holds anything"},
+           {"alloc g0.n4 b5 64\n", "declared already"},
+           {"alloc g0.n4 b6 0\n", "bytes"},
+           {"graph g1\nmemset g1.n0 dst=b5+0 value=1 width=256\n", "only nodes of g0"},
+           {"graph g1\nfree g1.n0 b5\n", "does not allocate"},
+           {"kernel g0.n4 count_only n=8 a=addr(b5) b=0 after=n3\n", "runtime's business"},
+           {"move b5\n", "runtime's business"},
+           {"write b5 seed=1\n", "nodes and streams"},
+           {"read b5\n", "not there"},
+           {"free b5\n", "not there"},
+           {"free_async b5 s0\n", "not there"},
+           {"free_async b0 s0\n", "no graph"},
+           {"on s0 memset dst=b5+0 value=1 width=1\n", "not there"},
+           {"stream s1\ncapture s1\ninstantiate e0 g0\nlaunch e0 s0\n", "while a stream captures"},
+       }) {
+    const std::string why = flaw(program_of(with(commands)));
+    EXPECT_NE(why.find(mentions), std::string::npos) << commands << ": " << why;
+  }
+}
+
+// Its meaning does not hang on when the work runs: every order that the model may choose gives the same.
+TEST(GraphMemoryPrograms, EveryOrderOfASettledProgramGivesTheSame) {
+  const Program program = program_of(
+      with("free g0.n4 b5 after=n2,n3\nstream s1 nonblocking\ninstantiate e0 g0 form=params flags=auto_free\n"
+           "launch e0 s0\nlaunch e0 s1\nsync device\nread b0\n"));
+  Bench bench;
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    JudgeOptions options;
+    options.schedule_seed = seed;
+    const Judgement judgement = bench.judge.judge(program, options);
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << seed << " " << described(judgement);
+  }
+}
+
+TEST(GraphMemoryPrograms, PicturesNameWhatIsAllocatedAndFreed) {
+  const std::vector<GraphPicture> pictures = draw_graphs(program_of(with("free g0.n4 b5 after=n2,n3\n")), {});
+  ASSERT_EQ(pictures.size(), 1U);
+  EXPECT_EQ(pictures[0].nodes.front().label, "alloc b5");
+  EXPECT_EQ(pictures[0].nodes.back().label, "free b5");
+}
+
+TEST(GraphMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
+  std::uint64_t allocations = 0, freed_by_nodes = 0, freed_by_programs = 0;
+  for (std::uint64_t index = 0; index < 600; ++index) {
+    GeneratorOptions options;
+    options.size = 30;
+    const Program program = campaign_program(3, index, options);
+    bool any = false;
+    for (const Step& step : program.steps) {
+      if (const auto* node = std::get_if<AddNode>(&step.command)) {
+        any = any || std::holds_alternative<MemoryAllocParams>(node->params);
+        freed_by_nodes += std::holds_alternative<MemoryFreeParams>(node->params) ? 1 : 0;
+      }
+      freed_by_programs += std::holds_alternative<FreeAsync>(step.command) ? 1 : 0;
+    }
+    if (!any) continue;
+    ++allocations;
+    Bench bench;
+    const Judgement judgement = bench.judge.judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << index << " " << described(judgement) << print_program(program);
+  }
+  EXPECT_GE(allocations, 10U);
+  EXPECT_GE(freed_by_nodes, 5U);
+  EXPECT_GE(freed_by_programs, 1U);
+}
+
+}  // namespace
+}  // namespace verify

@@ -1,0 +1,18 @@
+// What ThreadSanitizer reports in the explorer's tests and is meant to: races that are there on purpose. Everything
+// else ends the test with a report. Nothing in a build without it.
+//
+// Evidence, one a line: the test that fails when the race is not there.
+#include "verify/race/sanitizers.h"
+
+#ifdef HGCHECK_RACE_TSAN
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() {
+  return
+      // Litmus.MessagePassing... and Litmus.ALockOrdersPlainDataAndTwoLocksDoNot expect the races of these programs.
+      "race:litmus_test.cpp\n"
+      // Exhaustive.TheReductionLosesNoOutcomeOfRandomPrograms: random programs, of which many race; races are counted.
+      "race:exhaustive_test.cpp\n"
+      // Scenarios.EachFaultShowsAndBreaksItsProperty: F37 frees what another launch still uses.
+      "race:DeferringLauncher\n";
+}
+#endif

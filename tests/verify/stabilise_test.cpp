@@ -1,0 +1,84 @@
+// The strategy `stabilise`: programs cannot tell it from recording again, and what it does is what it is there for.
+#include <gtest/gtest.h>
+
+#include "judging.h"
+#include "verify/generate/generator.h"
+
+namespace verify {
+namespace {
+
+constexpr std::string_view kMoves =
+    "buffer b0 64\nbuffer b1 64\nwrite b0 seed=3\ngraph g0\nmemcpy g0.n0 dst=b1+0 src=b0+0 bytes=64 kind=d2d\n"
+    "instantiate e0 g0\nmove b0 b1\npatch e0\nlaunch e0 s0\nsync device\nmove b0 b1\npatch e0\nlaunch e0 s0\n"
+    "sync device\nread b1";
+
+RunResult run_with_costs(StrategyKind strategy, const Program& program) {
+  Bench bench(strategy);
+  RunOptions options;
+  options.costs = true;
+  return bench.subject.run(program, options);
+}
+
+std::vector<StepCost> costs_of(const RunResult& run, const Program& program, std::string_view word) {
+  std::vector<StepCost> costs;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (command_word(program.steps[i].command) == word) costs.push_back(run.trace.costs[i]);
+  }
+  return costs;
+}
+
+TEST(Stabilise, IsAStrategyByName) {
+  EXPECT_EQ(find_strategy("stabilise"), StrategyKind::kStabilise);
+  EXPECT_EQ(strategy_name(StrategyKind::kStabilise), "stabilise");
+}
+
+TEST(Stabilise, APatchCallsNothingAndOnlyTheFirstLaunchBehindOneRecords) {
+  const Program program = program_of(kMoves);
+  ASSERT_EQ(flaw(program), "");
+  const RunResult run = run_with_costs(StrategyKind::kStabilise, program);
+  const std::vector<StepCost> patches = costs_of(run, program, "patch"), launches = costs_of(run, program, "launch");
+  ASSERT_EQ(patches.size(), 2u);
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(patches[0].calls, 0u);
+  EXPECT_EQ(patches[1].calls, 0u);
+  EXPECT_GT(launches[0].calls, launches[1].calls);
+  // Two buffers there and back, the launch, and what orders them.
+  EXPECT_GE(launches[1].calls, 5u);
+}
+
+TEST(Stabilise, BytesAreThoseOfRecordingAgainWithEveryCallFailingInTurn) {
+  Bench bench(StrategyKind::kStabilise);
+  JudgeOptions options;
+  options.every_call_fails = options.however_built = options.cycles = true;
+  for (const std::string_view text : {kMoves, kExample}) {
+    const Judgement judgement = bench.judge.judge(text == kMoves ? program_of(text) : parsed(text), options);
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  }
+}
+
+// Captures take the graph as it would be: what was captured has no persistent buffer in it.
+TEST(Stabilise, ALaunchIntoACaptureIsCapturedAtTheProgramsAddresses) {
+  const Program program = program_of(
+      "buffer b0 64\nbuffer b1 64\nwrite b0 seed=3\nstream s1\ngraph g0\nmemcpy g0.n0 dst=b1+0 src=b0+0 bytes=64 "
+      "kind=d2d\ninstantiate e0 g0\nmove b0 b1\npatch e0\ncapture s1\nlaunch e0 s1\nendcapture s1 g1\n"
+      "instantiate e1 g1\nlaunch e1 s1\nsync device\nread b1");
+  ASSERT_EQ(flaw(program), "");
+  Bench bench(StrategyKind::kStabilise);
+  const Judgement judgement = bench.judge.judge(program, {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+}
+
+TEST(Stabilise, NoGeneratedProgramCanTellItFromRecordingAgain) {
+  Bench bench(StrategyKind::kStabilise);
+  for (std::uint64_t index = 0; index < 800; ++index) {
+    const Program program = campaign_program(77, index, {});
+    JudgeOptions options;
+    options.schedule_seed = index % 3;
+    options.isolation = index % 8 == 0;
+    const Judgement judgement = bench.judge.judge(program, options);
+    ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement) << "\n" << print_program(program);
+  }
+}
+
+}  // namespace
+}  // namespace verify

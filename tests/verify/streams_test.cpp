@@ -1,0 +1,188 @@
+// Streams, eager work and capture in programs: the text of every command, what may stand where, and what the rules of
+// capture answer.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "programs.h"
+#include "verify/generate/generator.h"
+#include "verify/program/features.h"
+#include "verify/program/picture.h"
+#include "verify/program/state.h"
+
+namespace verify {
+namespace {
+
+constexpr const char* kObjects =
+    "buffer b0 256\nbuffer b1 64 memory=pageable\nstream s1\nstream s2 nonblocking\nevent v0\nevent v1 timing\n";
+constexpr const char* kWork = "memset dst=b0+0 value=1 width=4";
+
+// The state behind `commands`, all of which stand.
+State state_behind(const std::string& commands) {
+  const Program program = program_of(kObjects + commands);
+  EXPECT_EQ(flaw(program), "") << commands;
+  State state;
+  for (const Step& step : program.steps) state.apply(step.command);
+  return state;
+}
+
+// What HIP answers to the last command of `commands`.
+int answer_to_last(const std::string& commands) {
+  const Program program = program_of(kObjects + commands);
+  EXPECT_EQ(flaw(program), "") << commands;
+  State state;
+  for (std::size_t i = 0; i + 1 < program.steps.size(); ++i) state.apply(program.steps[i].command);
+  return state.answer(program.steps.back().command).status;
+}
+
+bool stands(const std::string& commands) {
+  return flaw(program_of(kObjects + commands)).empty();
+}
+
+std::string captured(const std::string& commands) {
+  return "capture s1\n" + commands;
+}
+const std::string kOn1 = std::string("on s1 ") + kWork + "\n";
+const std::string kOn2 = "on s2 memset dst=b0+64 value=2 width=4\n";
+const std::string kFork = "record v0 s1\nwait s2 v0\n";
+const std::string kJoin = "record v1 s2\nwait s1 v1\n";
+
+TEST(Streams, WhatAHelperThreadCannotBeIsSaid) {
+  EXPECT_FALSE(stands("stream s3 per_thread\nstream s4 per_thread"));
+  EXPECT_FALSE(stands("stream s3 per_thread\nsync s3 thread=1"));
+  EXPECT_FALSE(stands("stream s3 per_thread\ndestroy s3"));
+  EXPECT_TRUE(stands("stream s3 per_thread\ncapture s3\nendcapture s3 g0"));
+}
+
+TEST(Streams, AQueryStandsOnlyWhereItsAnswerIsNoMatterOfTime) {
+  EXPECT_TRUE(stands("query s1"));
+  EXPECT_FALSE(stands(kOn1 + "query s1"));
+  EXPECT_TRUE(stands(kOn1 + "query s2"));
+  EXPECT_FALSE(stands(kOn1 + "query s0"));
+  EXPECT_TRUE(stands(kOn1 + "sync s1\nquery s1"));
+  EXPECT_FALSE(stands("record v0 s1\nquery v0"));
+  EXPECT_TRUE(stands("record v0 s1\nsync v0\nquery v0"));
+  EXPECT_FALSE(stands("record v1 s1\nelapsed v1 v1"));
+  EXPECT_TRUE(stands("record v1 s1\nsync device\nelapsed v1 v1"));
+}
+
+TEST(Streams, MemoryStaysAsItIsWhileAStreamCaptures) {
+  for (const char* command : {"read b0", "write b0 seed=1", "move b0", "free b0", "buffer b9 64"}) {
+    EXPECT_FALSE(stands("capture s1\n" + std::string(command))) << command;
+    EXPECT_TRUE(stands("capture s1\nendcapture s1 g0\n" + std::string(command))) << command;
+  }
+}
+
+TEST(Streams, ACaptureBecomesAGraphWhoseNodesAreNamedInTheirOrder) {
+  const State state = state_behind(captured(kOn1 + kFork + kOn2 + kOn1 + kJoin + kOn1 + "endcapture s1 g7"));
+  const GraphState* graph = state.graph(7);
+  ASSERT_NE(graph, nullptr);
+  ASSERT_EQ(graph->nodes.size(), 4u);
+  EXPECT_EQ(graph->nodes[1].after, (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(graph->nodes[2].after, (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(graph->nodes[3].after, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_TRUE(state.captures().empty());
+  EXPECT_TRUE(state.idle());
+}
+
+TEST(Streams, ALaunchIntoACaptureIsAChild) {
+  const State state =
+      state_behind("graph g0\nempty g0.n0\ninstantiate e0 g0\ncapture s1\nlaunch e0 s1\nendcapture s1 g1");
+  EXPECT_TRUE(std::holds_alternative<ChildParams>(state.graph(1)->nodes.at(0).params));
+  EXPECT_EQ(state.graph(1)->depth, 2u);
+}
+
+TEST(Streams, NodesGoOnBehindThoseOfTheGraphThatIsCapturedInto) {
+  const std::string graph = "graph g0\nempty g0.n0\nempty g0.n4\n";
+  const State state = state_behind(graph + "capture s1 into=g0 after=n4\n" + kOn1 + "endcapture s1 g0");
+  ASSERT_EQ(state.graph(0)->nodes.size(), 3u);
+  EXPECT_EQ(state.graph(0)->nodes[2].id, 5u);
+  EXPECT_EQ(state.graph(0)->nodes[2].after, (std::vector<std::uint32_t>{1}));
+  EXPECT_FALSE(stands(graph + "capture s1 into=g0\nempty g0.n1"));
+  EXPECT_FALSE(stands(graph + "capture s1 into=g0\nendcapture s1 g1"));
+  EXPECT_FALSE(stands(graph + "capture s1 into=g0\nquery s1\nendcapture s1 g0\ninstantiate e0 g0"));
+}
+
+TEST(CaptureRules, BeginningAndEndingHaveTheirConditions) {
+  EXPECT_EQ(answer_to_last("capture s0"), kAnswerUnsupported);
+  EXPECT_EQ(answer_to_last("capture s1\ncapture s1"), kAnswerIllegalState);
+  EXPECT_EQ(answer_to_last("endcapture s1 g0"), kAnswerIllegalState);
+  EXPECT_EQ(answer_to_last(captured(kFork + "endcapture s2 g0")), kAnswerUnmatched);
+  EXPECT_EQ(answer_to_last("capture s1\nendcapture s1 g0 thread=1"), kAnswerWrongThread);
+  EXPECT_EQ(answer_to_last("capture s1 mode=relaxed\nendcapture s1 g0 thread=1"), kAnswerSuccess);
+  EXPECT_EQ(answer_to_last(captured(kFork + kOn2 + "endcapture s1 g0")), kAnswerUnjoined);
+  EXPECT_EQ(answer_to_last(captured(kFork + kOn2 + kJoin + "endcapture s1 g0")), kAnswerSuccess);
+}
+
+TEST(CaptureRules, WaitingAndAskingIsRefusedAndInvalidates) {
+  for (const char* command : {"query s1", "sync s1", "sync device", "unsafe", "sync s2"}) {
+    EXPECT_EQ(answer_to_last("capture s1\n" + std::string(command)), kAnswerUnsupported) << command;
+    EXPECT_EQ(answer_to_last("capture s1\n" + std::string(command) + "\n" + kOn1), kAnswerInvalidated) << command;
+    EXPECT_EQ(answer_to_last("capture s1\n" + std::string(command) + "\nendcapture s1 g0"), kAnswerInvalidated);
+  }
+  EXPECT_EQ(answer_to_last(captured("record v0 s1\nquery v0")), kAnswerCapturedEvent);
+  EXPECT_EQ(answer_to_last(captured("record v0 s1\nendcapture s1 g0\nsync v0")), kAnswerCapturedEvent);
+}
+
+TEST(CaptureRules, TheNullStreamIsForbiddenWhileABlockingStreamCaptures) {
+  const std::string null_work = "on s0 memset dst=b0+128 value=3 width=4";
+  EXPECT_EQ(answer_to_last("capture s1\n" + null_work), kAnswerImplicit);
+  EXPECT_EQ(answer_to_last("capture s2\n" + null_work), kAnswerSuccess);
+  EXPECT_EQ(answer_to_last("capture s1\ncapture_info s0"), kAnswerImplicit);
+  EXPECT_EQ(answer_to_last("capture s1\ncapture_info s0\n" + kOn1), kAnswerSuccess);
+}
+
+TEST(CaptureRules, EventsJoinStreamsAndKeepCapturesApart) {
+  EXPECT_EQ(answer_to_last("record v0 s2\ncapture s1\nwait s1 v0"), kAnswerIsolation);
+  EXPECT_EQ(answer_to_last("capture s1\ncapture s2\nrecord v0 s1\nwait s2 v0"), kAnswerMerge);
+  EXPECT_EQ(answer_to_last(captured(kFork + kOn2 + "capture_info s2")), kAnswerSuccess);
+}
+
+TEST(CaptureRules, TheModesSayWhoseUnsafeCallsAreForbidden) {
+  EXPECT_EQ(answer_to_last("capture s1\nunsafe thread=1"), kAnswerUnsupported);
+  EXPECT_EQ(answer_to_last("capture s1 mode=thread\nunsafe thread=1"), kAnswerSuccess);
+  EXPECT_EQ(answer_to_last("capture s1 mode=relaxed\nunsafe"), kAnswerSuccess);
+  EXPECT_EQ(answer_to_last("capture_mode relaxed\ncapture s1\nunsafe"), kAnswerSuccess);
+  EXPECT_EQ(answer_to_last("capture_mode thread thread=1\ncapture s1\nunsafe thread=1"), kAnswerSuccess);
+}
+
+TEST(CaptureRules, AFailedCaptureLeavesNoTraceInTheNextOne) {
+  const State state =
+      state_behind("capture s1\n" + kOn1 + "query s1\nendcapture s1 g0\ncapture s1\n" + kOn1 + "endcapture s1 g0");
+  ASSERT_NE(state.graph(0), nullptr);
+  EXPECT_EQ(state.graph(0)->nodes.size(), 1u);
+  EXPECT_EQ(state.captures_failed(), 1u);
+}
+
+TEST(CaptureRules, WhatItShowsIsNamed) {
+  const State state = state_behind(captured(kOn1 + kFork + kOn2));
+  EXPECT_EQ(state.seen(CaptureInfo{1}), "active after n0");
+  EXPECT_EQ(state.seen(CaptureInfo{2}), "active after n1");
+  EXPECT_EQ(state.seen(ExchangeCaptureMode{CaptureMode::kRelaxed, 0}), "global");
+}
+
+TEST(Streams, ACapturedGraphIsDrawn) {
+  const auto pictures = draw_graphs(program_of(kObjects + captured(kOn1 + kOn1 + "endcapture s1 g1")), {"g1.n1"});
+  ASSERT_EQ(pictures.size(), 1u);
+  ASSERT_EQ(pictures[0].nodes.size(), 2u);
+  EXPECT_TRUE(pictures[0].nodes[1].at_fault);
+  EXPECT_EQ(pictures[0].edges.size(), 1u);
+}
+
+TEST(Streams, FeaturesTellEagerFromCapturedWork) {
+  std::vector<std::uint64_t> counts(feature_names().size(), 0);
+  count_features(program_of(kObjects + kOn1 + "sync device\n" + captured(kOn1 + kFork + "query s1\nendcapture s1 g0")),
+                 counts);
+  const auto count = [&](std::string_view name) {
+    const auto names = feature_names();
+    return counts[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
+  };
+  EXPECT_EQ(count("eager work"), 1u);
+  EXPECT_EQ(count("captured work"), 1u);
+  EXPECT_EQ(count("capture fork"), 1u);
+  EXPECT_EQ(count("capture refused"), 2u);
+  EXPECT_EQ(count("capture invalidated"), 1u);
+}
+
+}  // namespace
+}  // namespace verify

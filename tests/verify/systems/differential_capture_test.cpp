@@ -1,0 +1,169 @@
+// hip::differential_command on the host model: what kernels of the tree, copies and memsets are captured as, opaque to
+// whoever captures them, comes back with every address named; what cannot be told is said to be opaque.
+#include "hip/differential_capture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "verify/execute/model_platform.h"
+#include "verify/program/kernel_spec.h"
+
+namespace {
+
+using hip::Relocation;
+
+constexpr std::size_t kBuffers = 3, kTables = 3, kBytes = 256;
+
+class DifferentialCommands : public testing::Test {
+ protected:
+  void SetUp() override {
+    platform_.enter();
+    platform_.begin(0);
+    ASSERT_EQ(api().hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking), hipSuccess);
+    // Of different sizes and one behind the other, so that no two tables move two buffers alike.
+    for (std::size_t k = 0; k < kTables; ++k) {
+      hip::AddressTable table;
+      for (std::size_t b = 0; b < kBuffers; ++b) {
+        void* memory = nullptr;
+        ASSERT_EQ(api().hipMalloc(&memory, kBytes << (k * kBuffers + b)), hipSuccess);
+        memory_.push_back(memory);
+        table.push_back(reinterpret_cast<hip::DeviceAddress>(memory));
+      }
+      shadows_.tables.push_back(table);
+    }
+    shadows_.bytes.assign(kBuffers, kBytes);
+    shadows_.buffers = {0, 1, 2};
+    ASSERT_EQ(hip::flaw_of(shadows_), nullptr);
+  }
+  void TearDown() override {
+    for (void* memory : memory_) EXPECT_EQ(api().hipFree(memory), hipSuccess);
+    EXPECT_EQ(api().hipStreamDestroy(stream_), hipSuccess);
+    EXPECT_EQ(platform_.leaks(), "");
+    platform_.leave();
+  }
+
+  const hip::Api& api() { return platform_.api(); }
+  hipFunction_t function(const verify::KernelSpec& spec) {
+    return platform_.function(static_cast<std::size_t>(&spec - verify::kernel_catalogue().data()));
+  }
+  hip::KernelLayouts layouts() {
+    return [this](hipFunction_t function) -> std::optional<std::vector<hip::ArgumentSlot>> {
+      for (const verify::KernelSpec& spec : verify::kernel_catalogue()) {
+        if (this->function(spec) != function) continue;
+        std::vector<hip::ArgumentSlot> slots;
+        for (const verify::ArgumentSpec& argument : spec.arguments) slots.push_back({argument.offset, argument.size});
+        return slots;
+      }
+      return std::nullopt;
+    };
+  }
+  // Pointers to begins, ends and between; scalars have the bits of the first addresses and keep them.
+  hip::EnqueueAt launch_of(const verify::KernelSpec& spec, std::vector<Relocation>& truth) {
+    truth.clear();
+    for (const verify::FieldSpec& field : spec.fields) {
+      if (field.kind != verify::FieldKind::kPointer) continue;
+      const auto nth = static_cast<hip::BufferIndex>(truth.size());
+      constexpr std::array<std::int64_t, 3> kAddends = {0, kBytes, 24};
+      truth.push_back({hip::Field::kKernelArgument, field.offset, nth % static_cast<hip::BufferIndex>(kBuffers),
+                       kAddends[nth / kBuffers % 3]});
+    }
+    return [this, &spec, truth](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+      std::vector<std::byte> block(spec.argument_bytes);
+      for (const verify::FieldSpec& field : spec.fields) {
+        const hip::DeviceAddress frozen = shadows_.tables[0][field.offset % kBuffers];
+        std::memcpy(block.data() + field.offset, &frozen, field.size);
+      }
+      for (const Relocation& relocation : truth) {
+        const hip::DeviceAddress now = at[relocation.buffer] + static_cast<std::uint64_t>(relocation.addend);
+        std::memcpy(block.data() + relocation.offset, &now, sizeof now);
+      }
+      std::vector<void*> pointers;
+      for (const verify::ArgumentSpec& argument : spec.arguments) pointers.push_back(block.data() + argument.offset);
+      return hip::called(
+          api().hipModuleLaunchKernel(function(spec), 1, 1, 1, 64, 1, 1, 0, on, pointers.data(), nullptr),
+          "hipModuleLaunchKernel");
+    };
+  }
+  hip::RecordedNode command_of(const hip::EnqueueAt& work) {
+    hip::Result<hip::RecordedNode> command = hip::differential_command(api(), stream_, work, shadows_, layouts());
+    EXPECT_TRUE(command) << command.error().message;
+    return command ? std::move(command).value() : hip::RecordedNode{hip::EmptyRecord{}, {}, {}};
+  }
+
+  verify::ModelPlatform platform_{{.devices = 1, .identity = true}};
+  hipStream_t stream_ = nullptr;
+  std::vector<void*> memory_;
+  hip::Shadows shadows_;
+};
+
+TEST_F(DifferentialCommands, EveryKernelOfTheTreeComesBackWithItsAddressesAndNoOthers) {
+  std::size_t with_pointers = 0;
+  for (const verify::KernelSpec& spec : verify::kernel_catalogue()) {
+    std::vector<Relocation> truth;
+    const hip::RecordedNode command = command_of(launch_of(spec, truth));
+    const auto* child = std::get_if<hip::ChildRecord>(&command.record);
+    ASSERT_NE(child, nullptr) << spec.name << " is opaque";
+    ASSERT_EQ(child->graph->nodes().size(), 1u) << spec.name;
+    std::sort(truth.begin(), truth.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    EXPECT_EQ(child->graph->nodes()[0].relocations, truth) << spec.name;
+    with_pointers += truth.empty() ? 0 : 1;
+  }
+  EXPECT_GT(with_pointers, 5u);
+}
+
+TEST_F(DifferentialCommands, CopiesAndMemsetsKeepTheirOrderAndNameTheirFields) {
+  const hip::RecordedNode command = command_of([this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    const auto pointer = [&](std::size_t b, std::size_t offset) { return reinterpret_cast<void*>(at[b] + offset); };
+    hip::Status status = hip::called(api().hipMemsetAsync(pointer(0, 8), 7, 16, on), "hipMemsetAsync");
+    return hip::both(std::move(status),
+                     hip::called(api().hipMemcpyAsync(pointer(1, 0), pointer(0, 8), 16, hipMemcpyDeviceToDevice, on),
+                                 "hipMemcpyAsync"));
+  });
+  const auto* child = std::get_if<hip::ChildRecord>(&command.record);
+  ASSERT_NE(child, nullptr);
+  ASSERT_EQ(child->graph->nodes().size(), 2u);
+  using Relocations = std::vector<Relocation>;
+  EXPECT_EQ(child->graph->nodes()[0].relocations, (Relocations{{hip::Field::kMemsetDestination, 0, 0, 8}}));
+  EXPECT_EQ(child->graph->nodes()[1].relocations,
+            (Relocations{{hip::Field::kCopyDestination, 0, 1, 0}, {hip::Field::kCopySource, 0, 0, 8}}));
+  EXPECT_EQ(child->graph->nodes()[1].dependencies, std::vector<hip::NodeIndex>{0});
+}
+
+TEST_F(DifferentialCommands, WhatIsNotUnderstoodIsOpaqueWithItsReason) {
+  const verify::KernelSpec& spec = verify::kernel_catalogue()[0];
+  std::vector<Relocation> truth;
+  const hip::EnqueueAt work = launch_of(spec, truth);
+  const auto nobody_knows = [](hipFunction_t) { return std::optional<std::vector<hip::ArgumentSlot>>(); };
+  const hip::Result<hip::RecordedNode> unknown =
+      hip::differential_command(api(), stream_, work, shadows_, nobody_knows);
+  ASSERT_TRUE(unknown) << unknown.error().message;
+  ASSERT_TRUE(std::holds_alternative<hip::OpaqueRecord>(unknown.value().record));
+  EXPECT_NE(std::get<hip::OpaqueRecord>(unknown.value().record).reason.find("nobody has described"), std::string::npos);
+  int captures = 0;
+  const hip::RecordedNode fickle = command_of([&](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(at[0]), 1, 8 + 8 * (captures++ % 2), on), "memset");
+  });
+  EXPECT_TRUE(std::holds_alternative<hip::OpaqueRecord>(fickle.record));
+}
+
+TEST_F(DifferentialCommands, WorkThatEnqueuesNothingIsAnEmptyNode) {
+  const hip::RecordedNode command =
+      command_of([](hipStream_t, std::span<const hip::DeviceAddress>) { return hip::Status(); });
+  EXPECT_TRUE(std::holds_alternative<hip::EmptyRecord>(command.record));
+}
+
+TEST_F(DifferentialCommands, AnErrorOfTheWorkIsTheAnswer) {
+  const auto fails = [](hipStream_t, std::span<const hip::DeviceAddress>) {
+    return hip::Status(hip::Error{hipErrorNotReady, "not now"});
+  };
+  const auto command = hip::differential_command(api(), stream_, fails, shadows_, layouts());
+  ASSERT_FALSE(command);
+  EXPECT_EQ(command.error().code, hipErrorNotReady);
+}
+
+}  // namespace

@@ -1,0 +1,35 @@
+// The calls behind verify/errors/cases.inc: each with one wrong argument, against a scene of live objects.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "hip/api/api.h"
+#include "verify/errors/error_cases.h"
+#include "verify/errors/error_scene.h"
+
+namespace verify {
+
+struct ErrorCall {
+  std::string_view function;
+  std::string_view name;
+  hipError_t expected;  // by HIP's own enumerator
+  bool (*exists)(const hip::Api& api);
+  hipError_t (*make)(ErrorScene& scene);
+};
+
+// Null where the headers that this was built with do not declare the function.
+[[nodiscard]] const ErrorCall* find_error_call(const ErrorCase& error_case);
+
+struct ErrorAnswer {
+  enum class Kind { kAnswered, kUnsupported, kUnprepared };  // no such function; the scene could not be made
+  Kind kind = Kind::kAnswered;
+  hipError_t status = hipSuccess;
+  hipError_t last_error = hipSuccess;  // what hipGetLastError says behind the call
+};
+// As it is compared: the status, and the last error where it is another one.
+[[nodiscard]] std::string describe(const ErrorAnswer& answer);
+// `kernel` is the catalogue's count_only.
+[[nodiscard]] ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const ErrorCase& error_case);
+
+}  // namespace verify

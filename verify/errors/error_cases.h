@@ -1,0 +1,40 @@
+// verify::ErrorCase: what is known of one invalid argument: the function, the case in words joined by '-', the status
+// that HIP documents, and who says so. The rows are data, verify/errors/cases.inc; what each of them calls is in
+// verify/errors/error_calls.cpp. Releases of AMD's runtime that answer otherwise are data too (deviations.inc).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace verify {
+
+struct ErrorCase {
+  std::string_view function;
+  std::string_view name;
+  int expected = 0;  // hipError_t
+  std::string_view source;
+};
+
+// In the order of the functions in the table; each pair of function and name once.
+[[nodiscard]] std::span<const ErrorCase> error_cases();
+// Null: there is no such case.
+[[nodiscard]] const ErrorCase* find_error_case(std::string_view function, std::string_view name);
+
+// In place of a status.
+inline constexpr int kAnswerCrash = -1;
+inline constexpr int kAnswerHang = -2;
+inline constexpr int kAnswerUndefined = -3;  // it uses memory that was freed: anything may happen
+
+struct ErrorDeviation {
+  std::string_view release;
+  std::string_view function;
+  std::string_view name;
+  int answer = 0;      // hipError_t, kAnswerCrash, kAnswerHang or kAnswerUndefined
+  int last_error = 0;  // what hipGetLastError says behind it, where that is another status
+};
+[[nodiscard]] std::span<const ErrorDeviation> error_deviations();
+// What that release answers instead; null when it does not deviate.
+[[nodiscard]] const ErrorDeviation* find_error_deviation(std::string_view release, std::string_view function,
+                                                         std::string_view name);
+
+}  // namespace verify

@@ -1,0 +1,345 @@
+// Making and unmaking of scenes, and the calls that are right but for one argument; the contract is in the header.
+#include "verify/errors/error_scene.h"
+
+namespace verify {
+namespace {
+
+constexpr std::size_t kPitch = 16;
+
+void count_nothing(void*) {}
+
+}  // namespace
+
+ErrorScene::ErrorScene(const hip::Api& table, hipFunction_t kernel) : api(table), function(kernel) {
+  make_memory();
+  must(api.hipStreamCreateWithFlags(&stream, hipStreamDefault));
+  must(api.hipEventCreateWithFlags(&event, hipEventDisableTiming));
+  if (prepared_ != hipSuccess) return;
+  make_graphs();
+  make_optional();
+  make_gone();
+}
+
+// What could not be made is null, and a runtime's answer to that is of no interest here.
+ErrorScene::~ErrorScene() {
+  if (api.hipUserObjectRelease != nullptr && object != nullptr) (void)api.hipUserObjectRelease(object, 1);
+  for (hipGraphExec_t one : execs_) (void)api.hipGraphExecDestroy(one);
+  for (hipGraph_t one : graphs_) (void)api.hipGraphDestroy(one);
+  if (event != nullptr) (void)api.hipEventDestroy(event);
+  if (stream != nullptr) (void)api.hipStreamDestroy(stream);
+  for (void* memory : {a, b, small}) {
+    if (memory != nullptr) (void)api.hipFree(memory);
+  }
+  if (pinned != nullptr) (void)api.hipHostFree(pinned);
+  (void)api.hipGetLastError();
+}
+
+void ErrorScene::make_memory() {
+  must(api.hipMalloc(&a, kBytes));
+  must(api.hipMalloc(&b, kBytes));
+  must(api.hipMalloc(&small, kSmallBytes));
+  must(api.hipHostMalloc(&pinned, kBytes, 0));
+}
+
+void ErrorScene::fill(hipGraph_t to, Nodes* out) {
+  must(api.hipGraphAddEmptyNode(&out->empty, to, nullptr, 0));
+  must(add_kernel(&out->kernel, to, &out->empty, 1));
+  must(add_copy(&out->copy, to, &out->kernel, 1));
+  must(api.hipGraphAddMemcpyNode1D(&out->line, to, nullptr, 0, a, b, 8, hipMemcpyDeviceToDevice));
+  must(add_memset(&out->set, to, nullptr, 0));
+  must(add_host(&out->host, to, nullptr, 0));
+  must(api.hipGraphAddChildGraphNode(&out->child, to, nullptr, 0, leaf));
+}
+
+void ErrorScene::make_graphs() {
+  for (hipGraph_t* one : {&leaf, &graph, &other, &cyclic, &cyclic_outer}) {
+    must(api.hipGraphCreate(one, 0));
+    graphs_.push_back(*one);
+  }
+  must(api.hipGraphAddEmptyNode(&node_out, leaf, nullptr, 0));
+  fill(graph, &nodes);
+  fill(other, &others);
+  must(api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  execs_.push_back(exec);
+  if (api.hipGraphClone != nullptr) {
+    must(api.hipGraphClone(&clone, graph));
+    graphs_.push_back(clone);
+  }
+  hipGraphNode_t first = nullptr, second = nullptr;
+  must(api.hipGraphAddEmptyNode(&first, cyclic, nullptr, 0));
+  must(api.hipGraphAddEmptyNode(&second, cyclic, &first, 1));
+  if (api.hipGraphAddDependencies != nullptr) must(api.hipGraphAddDependencies(cyclic, &second, &first, 1));
+  must(api.hipGraphAddChildGraphNode(&first, cyclic_outer, nullptr, 0, cyclic));
+}
+
+void ErrorScene::make_optional() {
+  if (api.hipUserObjectCreate != nullptr) {
+    must(api.hipUserObjectCreate(&object, nullptr, &count_nothing, 1, hipUserObjectNoDestructorSync));
+  }
+  if (api.hipGraphAddEventRecordNode != nullptr && api.hipGraphAddEventWaitNode != nullptr) {
+    must(api.hipGraphCreate(&event_graph, 0));
+    graphs_.push_back(event_graph);
+    must(api.hipGraphAddEventRecordNode(&record_node, event_graph, nullptr, 0, event));
+    must(api.hipGraphAddEventWaitNode(&wait_node, event_graph, nullptr, 0, event));
+    must(api.hipGraphInstantiate(&event_exec, event_graph, nullptr, nullptr, 0));
+    execs_.push_back(event_exec);
+  }
+#if HGCHECK_HIP_AT_LEAST(6, 0)
+  if (api.hipDrvGraphAddMemcpyNode != nullptr) must(add_driver_copy(&driver_node, other, nullptr, 0));
+#endif
+#if HGCHECK_HIP_AT_LEAST(6, 4)
+  if (api.hipGraphAddBatchMemOpNode != nullptr) {
+    must(api.hipGraphCreate(&batch_graph, 0));
+    graphs_.push_back(batch_graph);
+    must(add_batch(&batch_node, batch_graph, nullptr, 0));
+    must(api.hipGraphInstantiate(&batch_exec, batch_graph, nullptr, nullptr, 0));
+    execs_.push_back(batch_exec);
+  }
+#endif
+}
+
+void ErrorScene::make_gone() {
+  hipGraph_t passing = nullptr;
+  must(api.hipGraphCreate(&passing, 0));
+  must(api.hipGraphInstantiate(&gone_exec, passing, nullptr, nullptr, 0));
+  must(api.hipGraphExecDestroy(gone_exec));
+  must(api.hipGraphDestroy(passing));
+  must(api.hipStreamCreateWithFlags(&gone_stream, hipStreamDefault));
+  must(api.hipStreamDestroy(gone_stream));
+  must(api.hipGraphAddEmptyNode(&gone_node, other, nullptr, 0));
+  if (api.hipGraphDestroyNode != nullptr) must(api.hipGraphDestroyNode(gone_node));
+  must(api.hipGraphCreate(&gone_graph, 0));
+  must(api.hipGraphDestroy(gone_graph));
+}
+
+ErrorScene::Place ErrorScene::behind(hipGraphNode_t first) {
+  list_ = {first, nullptr};
+  return {&node_out, graph, list_.data(), 1};
+}
+ErrorScene::Place ErrorScene::behind(hipGraphNode_t first, hipGraphNode_t second) {
+  list_ = {first, second};
+  return {&node_out, graph, list_.data(), 2};
+}
+
+hipKernelNodeParams ErrorScene::kernel_params() {
+  hipKernelNodeParams params{};
+  params.func = function;
+  params.gridDim = params.blockDim = dim3(1, 1, 1);
+  params.kernelParams = arguments_.data();
+  return params;
+}
+
+void** ErrorScene::extra() {
+  extra_ = {HIP_LAUNCH_PARAM_BUFFER_POINTER, packed_.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &packed_bytes_,
+            HIP_LAUNCH_PARAM_END};
+  return extra_.data();
+}
+
+hipMemcpy3DParms ErrorScene::copy_params() const {
+  hipMemcpy3DParms params{};
+  params.dstPtr = {a, kPitch, 8, kBytes / kPitch};
+  params.srcPtr = {b, kPitch, 8, kBytes / kPitch};
+  params.extent = {8, kBytes / kPitch, 1};
+  params.kind = hipMemcpyDeviceToDevice;
+  return params;
+}
+
+hipMemsetParams ErrorScene::memset_params() const {
+  hipMemsetParams params{};
+  params.dst = a;
+  params.elementSize = 4;
+  params.width = 4;
+  params.height = 1;
+  params.value = 1;
+  return params;
+}
+
+hipHostNodeParams ErrorScene::host_params() {
+  return {&count_nothing, nullptr};
+}
+
+hipKernelNodeAttrValue* ErrorScene::window() {
+  attribute = {};
+  attribute.accessPolicyWindow.base_ptr = a;
+  attribute.accessPolicyWindow.hitRatio = 0.5f;
+  attribute.accessPolicyWindow.hitProp = hipAccessPropertyStreaming;
+  attribute.accessPolicyWindow.missProp = hipAccessPropertyStreaming;
+  return &attribute;
+}
+
+hipMemAllocNodeParams ErrorScene::alloc_params() const {
+  hipMemAllocNodeParams params{};
+  params.poolProps.allocType = hipMemAllocationTypePinned;
+  params.poolProps.location.type = hipMemLocationTypeDevice;
+  params.poolProps.location.id = 0;
+  params.bytesize = kBytes;
+  return params;
+}
+
+hipCtx_t ErrorScene::context() const {
+  hipCtx_t current = nullptr;
+  if (api.hipCtxGetCurrent != nullptr) (void)api.hipCtxGetCurrent(&current);
+  // A runtime without contexts only compares with null.
+  return current != nullptr ? current : reinterpret_cast<hipCtx_t>(function);
+}
+
+hipError_t ErrorScene::add_kernel(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
+  const hipKernelNodeParams params = kernel_params();
+  return api.hipGraphAddKernelNode(node, to, list, count, &params);
+}
+hipError_t ErrorScene::set_kernel(hipGraphNode_t node) {
+  const hipKernelNodeParams params = kernel_params();
+  return api.hipGraphKernelNodeSetParams(node, &params);
+}
+hipError_t ErrorScene::set_kernel(hipGraphExec_t of, hipGraphNode_t node) {
+  const hipKernelNodeParams params = kernel_params();
+  return api.hipGraphExecKernelNodeSetParams(of, node, &params);
+}
+hipError_t ErrorScene::add_copy(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
+  const hipMemcpy3DParms params = copy_params();
+  return api.hipGraphAddMemcpyNode(node, to, list, count, &params);
+}
+hipError_t ErrorScene::set_copy(hipGraphNode_t node) {
+  const hipMemcpy3DParms params = copy_params();
+  return api.hipGraphMemcpyNodeSetParams(node, &params);
+}
+hipError_t ErrorScene::set_copy(hipGraphExec_t of, hipGraphNode_t node) {
+  hipMemcpy3DParms params = copy_params();
+  return api.hipGraphExecMemcpyNodeSetParams(of, node, &params);
+}
+hipError_t ErrorScene::add_memset(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
+  const hipMemsetParams params = memset_params();
+  return api.hipGraphAddMemsetNode(node, to, list, count, &params);
+}
+hipError_t ErrorScene::set_memset(hipGraphNode_t node) {
+  const hipMemsetParams params = memset_params();
+  return api.hipGraphMemsetNodeSetParams(node, &params);
+}
+hipError_t ErrorScene::set_memset(hipGraphExec_t of, hipGraphNode_t node) {
+  const hipMemsetParams params = memset_params();
+  return api.hipGraphExecMemsetNodeSetParams(of, node, &params);
+}
+hipError_t ErrorScene::add_host(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
+  const hipHostNodeParams params = host_params();
+  return api.hipGraphAddHostNode(node, to, list, count, &params);
+}
+hipError_t ErrorScene::set_host(hipGraphNode_t node) {
+  const hipHostNodeParams params = host_params();
+  return api.hipGraphHostNodeSetParams(node, &params);
+}
+hipError_t ErrorScene::set_host(hipGraphExec_t of, hipGraphNode_t node) {
+  const hipHostNodeParams params = host_params();
+  return api.hipGraphExecHostNodeSetParams(of, node, &params);
+}
+hipError_t ErrorScene::add_alloc(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
+  hipMemAllocNodeParams params = alloc_params();
+  return api.hipGraphAddMemAllocNode(node, to, list, count, &params);
+}
+hipError_t ErrorScene::get_alloc(hipGraphNode_t node) {
+  hipMemAllocNodeParams params{};
+  return api.hipGraphMemAllocNodeGetParams(node, &params);
+}
+
+#if HGCHECK_HIP_AT_LEAST(6, 2)
+hipGraphNodeParams ErrorScene::any_params() const {
+  hipGraphNodeParams params{};
+  params.type = hipGraphNodeTypeMemset;
+  params.memset = memset_params();
+  return params;
+}
+hipError_t ErrorScene::add_any(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
+  hipGraphNodeParams params = any_params();
+  return api.hipGraphAddNode(node, to, list, count, &params);
+}
+hipError_t ErrorScene::set_any(hipGraphExec_t of, hipGraphNode_t node) {
+  hipGraphNodeParams params = any_params();
+  return api.hipGraphExecNodeSetParams(of, node, &params);
+}
+hipError_t ErrorScene::set_driver_copy(hipGraphExec_t of, hipGraphNode_t node) {
+  const HIP_MEMCPY3D params = driver_copy();
+  return api.hipDrvGraphExecMemcpyNodeSetParams(of, node, &params, context());
+}
+hipError_t ErrorScene::set_driver_memset(hipGraphExec_t of, hipGraphNode_t node) {
+  const hipMemsetParams params = memset_params();
+  return api.hipDrvGraphExecMemsetNodeSetParams(of, node, driver_form(&params), context());
+}
+#endif
+
+#if HGCHECK_HIP_AT_LEAST(6, 0)
+const DriverMemset* ErrorScene::driver_form(const hipMemsetParams* params) {
+  if (params == nullptr) return nullptr;
+  driver_memset = {};
+  driver_memset.dst = params->dst, driver_memset.pitch = params->pitch, driver_memset.value = params->value;
+  driver_memset.elementSize = params->elementSize;
+  driver_memset.width = params->width, driver_memset.height = params->height;
+  return &driver_memset;
+}
+HIP_MEMCPY3D ErrorScene::driver_copy() const {
+  const hipMemcpy3DParms plain = copy_params();
+  HIP_MEMCPY3D params{};
+  params.dstMemoryType = params.srcMemoryType = hipMemoryTypeDevice;
+  params.dstDevice = a, params.dstPitch = plain.dstPtr.pitch, params.dstHeight = plain.dstPtr.ysize;
+  params.srcDevice = b, params.srcPitch = plain.srcPtr.pitch, params.srcHeight = plain.srcPtr.ysize;
+  params.WidthInBytes = plain.extent.width, params.Height = plain.extent.height, params.Depth = plain.extent.depth;
+  return params;
+}
+hipError_t ErrorScene::add_driver_copy(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list,
+                                       std::size_t count) {
+  const HIP_MEMCPY3D params = driver_copy();
+  return api.hipDrvGraphAddMemcpyNode(node, to, list, count, &params, context());
+}
+hipError_t ErrorScene::add_driver_memset(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list,
+                                         std::size_t count) {
+  const hipMemsetParams params = memset_params();
+  return api.hipDrvGraphAddMemsetNode(node, to, list, count, driver_form(&params), context());
+}
+hipError_t ErrorScene::get_driver_copy(hipGraphNode_t node) {
+  HIP_MEMCPY3D params{};
+  return api.hipDrvGraphMemcpyNodeGetParams(node, &params);
+}
+hipError_t ErrorScene::set_driver_copy(hipGraphNode_t node) {
+  const HIP_MEMCPY3D params = driver_copy();
+  return api.hipDrvGraphMemcpyNodeSetParams(node, &params);
+}
+#endif
+
+#if HGCHECK_HIP_AT_LEAST(6, 4)
+hipBatchMemOpNodeParams ErrorScene::batch() {
+  operations_[0].operation = hipStreamMemOpWriteValue32;
+  operations_[0].writeValue.address = a;
+  operations_[0].writeValue.value = 1;
+  hipBatchMemOpNodeParams params{};
+  params.ctx = context();
+  params.count = 1;
+  params.paramArray = operations_.data();
+  return params;
+}
+hipError_t ErrorScene::add_batch(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
+  const hipBatchMemOpNodeParams params = batch();
+  return api.hipGraphAddBatchMemOpNode(node, to, list, count, &params);
+}
+hipError_t ErrorScene::get_batch(hipGraphNode_t node) {
+  hipBatchMemOpNodeParams params{};
+  return api.hipGraphBatchMemOpNodeGetParams(node, &params);
+}
+hipError_t ErrorScene::set_batch(hipGraphNode_t node) {
+  hipBatchMemOpNodeParams params = batch();
+  return api.hipGraphBatchMemOpNodeSetParams(node, &params);
+}
+hipError_t ErrorScene::set_batch(hipGraphExec_t of, hipGraphNode_t node) {
+  const hipBatchMemOpNodeParams params = batch();
+  return api.hipGraphExecBatchMemOpNodeSetParams(of, node, &params);
+}
+#endif
+
+Capturing::Capturing(ErrorScene& scene) : scene_(scene) {
+  (void)scene_.api.hipStreamBeginCapture(scene_.stream, hipStreamCaptureModeRelaxed);
+}
+Capturing::~Capturing() {
+  hipGraph_t captured = nullptr;
+  if (scene_.api.hipStreamEndCapture(scene_.stream, &captured) == hipSuccess) {
+    (void)scene_.api.hipGraphDestroy(captured);
+  }
+}
+
+}  // namespace verify

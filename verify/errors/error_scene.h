@@ -1,0 +1,183 @@
+// verify::ErrorScene: live objects of a HIP runtime for a call with one wrong argument: graphs with a node of each
+// type, executable graphs of them, memory, a stream, an event, a user object; and handles of objects that are gone.
+// Everything is made through the table, and destroyed again. What a runtime does not have is null.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hip/api/api.h"
+
+#define HGCHECK_HIP_AT_LEAST(major, minor) \
+  (HIP_VERSION_MAJOR > (major) || (HIP_VERSION_MAJOR == (major) && HIP_VERSION_MINOR >= (minor)))
+
+namespace verify {
+
+#if HGCHECK_HIP_AT_LEAST(7, 0)
+using DriverMemset = hipMemsetParams;
+#elif HGCHECK_HIP_AT_LEAST(6, 0)
+using DriverMemset = HIP_MEMSET_NODE_PARAMS;  // the driver had a struct of its own
+#endif
+
+class ErrorScene {
+ public:
+  static constexpr std::size_t kBytes = 256, kSmallBytes = 64;  // of an allocation
+
+  // `kernel` is the catalogue's count_only.
+  ErrorScene(const hip::Api& table, hipFunction_t kernel);
+  ErrorScene(const ErrorScene&) = delete;
+  ErrorScene& operator=(const ErrorScene&) = delete;
+  ~ErrorScene();
+  // The first call of its making that failed, or hipSuccess.
+  [[nodiscard]] hipError_t prepared() const { return prepared_; }
+
+  // Where a node is added.
+  struct Place {
+    hipGraphNode_t* node;
+    hipGraph_t graph;
+    const hipGraphNode_t* list;
+    std::size_t count;
+  };
+  [[nodiscard]] Place place() { return {&node_out, graph, nullptr, 0}; }
+  [[nodiscard]] Place behind(hipGraphNode_t first);
+  [[nodiscard]] Place behind(hipGraphNode_t first, hipGraphNode_t second);
+
+  [[nodiscard]] hipKernelNodeParams kernel_params();
+  [[nodiscard]] void** extra();
+  [[nodiscard]] hipMemcpy3DParms copy_params() const;   // rows of 8 bytes, all over b and a
+  [[nodiscard]] hipMemsetParams memset_params() const;  // four words of a
+  [[nodiscard]] static hipHostNodeParams host_params();
+  [[nodiscard]] hipKernelNodeAttrValue* window();
+  [[nodiscard]] hipMemAllocNodeParams alloc_params() const;
+  [[nodiscard]] hipCtx_t context() const;
+
+  hipError_t add_kernel(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
+  hipError_t set_kernel(hipGraphNode_t node);
+  hipError_t set_kernel(hipGraphExec_t of, hipGraphNode_t node);
+  hipError_t add_copy(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
+  hipError_t set_copy(hipGraphNode_t node);
+  hipError_t set_copy(hipGraphExec_t of, hipGraphNode_t node);
+  hipError_t add_memset(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
+  hipError_t set_memset(hipGraphNode_t node);
+  hipError_t set_memset(hipGraphExec_t of, hipGraphNode_t node);
+  hipError_t add_host(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
+  hipError_t set_host(hipGraphNode_t node);
+  hipError_t set_host(hipGraphExec_t of, hipGraphNode_t node);
+  hipError_t add_alloc(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
+  hipError_t get_alloc(hipGraphNode_t node);
+#if HGCHECK_HIP_AT_LEAST(6, 2)
+  [[nodiscard]] hipGraphNodeParams any_params() const;  // a memset
+  hipError_t add_any(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
+  hipError_t set_any(hipGraphExec_t of, hipGraphNode_t node);
+  hipError_t set_driver_copy(hipGraphExec_t of, hipGraphNode_t node);
+  hipError_t set_driver_memset(hipGraphExec_t of, hipGraphNode_t node);
+#endif
+#if HGCHECK_HIP_AT_LEAST(6, 0)
+  [[nodiscard]] const DriverMemset* driver_form(const hipMemsetParams* params);
+  [[nodiscard]] HIP_MEMCPY3D driver_copy() const;  // as copy_params()
+  hipError_t add_driver_copy(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
+  hipError_t add_driver_memset(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
+  hipError_t get_driver_copy(hipGraphNode_t node);
+  hipError_t set_driver_copy(hipGraphNode_t node);
+#endif
+#if HGCHECK_HIP_AT_LEAST(6, 4)
+  [[nodiscard]] hipBatchMemOpNodeParams batch();  // one word of a is written
+  hipError_t add_batch(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
+  hipError_t get_batch(hipGraphNode_t node);
+  hipError_t set_batch(hipGraphNode_t node);
+  hipError_t set_batch(hipGraphExec_t of, hipGraphNode_t node);
+#endif
+
+  const hip::Api& api;
+  hipFunction_t function;
+
+  // Memory: two of kBytes and one of kSmallBytes on the device, kBytes pinned.
+  void *a = nullptr, *b = nullptr, *small = nullptr, *pinned = nullptr;
+
+  // empty -> kernel -> copy; the others stand alone. `copy` has the 3D form, `line` the 1D form.
+  struct Nodes {
+    hipGraphNode_t empty = nullptr, kernel = nullptr, copy = nullptr, line = nullptr, set = nullptr, host = nullptr,
+                   child = nullptr;
+  };
+  hipGraph_t leaf = nullptr;  // one empty node
+  hipGraph_t graph = nullptr, other = nullptr, clone = nullptr, cyclic = nullptr;
+  hipGraph_t cyclic_outer = nullptr;  // whose child has a cycle
+  Nodes nodes, others;                // of graph and other
+  hipGraphExec_t exec = nullptr;
+  hipStream_t stream = nullptr;
+  hipEvent_t event = nullptr;
+  hipUserObject_t object = nullptr;
+
+  // Where the runtime has such nodes: graphs of their own.
+  hipGraph_t event_graph = nullptr, batch_graph = nullptr;
+  hipGraphNode_t record_node = nullptr, wait_node = nullptr, batch_node = nullptr;
+  hipGraphNode_t driver_node = nullptr;  // a copy of `other` that was added in the driver's form
+  hipGraphExec_t event_exec = nullptr, batch_exec = nullptr;
+
+  hipGraph_t gone_graph = nullptr;
+  hipGraphNode_t gone_node = nullptr;
+  hipGraphExec_t gone_exec = nullptr;
+  hipStream_t gone_stream = nullptr;
+
+  // Room for answers.
+  hipGraphNode_t node_out = nullptr, node_in = nullptr;
+  hipGraph_t graph_out = nullptr;
+  hipGraphExec_t exec_out = nullptr;
+  hipEvent_t event_out = nullptr;
+  hipUserObject_t object_out = nullptr;
+  hipKernelNodeParams kernel_out{};
+  hipMemcpy3DParms copy_out{};
+  hipMemsetParams memset_out{};
+  hipHostNodeParams host_out{};
+  hipKernelNodeAttrValue attribute{};
+  hipGraphExecUpdateResult update_out{};
+  hipStreamCaptureStatus capture_out{};
+  unsigned enabled_out = 0;
+  std::uint64_t number = 0;
+  void* pointer_out = nullptr;
+
+#if HGCHECK_HIP_AT_LEAST(6, 0)
+  DriverMemset driver_memset{};
+#endif
+
+ private:
+  void must(hipError_t status) {
+    if (prepared_ == hipSuccess) prepared_ = status;
+  }
+  void make_memory();
+  void fill(hipGraph_t to, Nodes* out);
+  void make_graphs();
+  void make_optional();
+  void make_gone();
+
+  hipError_t prepared_ = hipSuccess;
+  std::array<hipGraphNode_t, 2> list_{};
+  std::vector<hipGraph_t> graphs_;
+  std::vector<hipGraphExec_t> execs_;
+  std::uint32_t n_ = 0;  // the kernel's arguments
+  std::uint64_t x_ = 0;
+  std::uint8_t y_ = 0;
+  std::array<void*, 3> arguments_{&n_, &x_, &y_};
+  std::array<std::byte, 24> packed_{};
+  std::size_t packed_bytes_ = sizeof packed_;
+  std::array<void*, 5> extra_{};
+#if HGCHECK_HIP_AT_LEAST(6, 4)
+  std::array<hipStreamBatchMemOpParams, 1> operations_{};
+#endif
+};
+
+// The scene's stream captures as long as this lives.
+class Capturing {
+ public:
+  explicit Capturing(ErrorScene& scene);
+  Capturing(const Capturing&) = delete;
+  Capturing& operator=(const Capturing&) = delete;
+  ~Capturing();
+
+ private:
+  ErrorScene& scene_;
+};
+
+}  // namespace verify

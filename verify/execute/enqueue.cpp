@@ -1,0 +1,76 @@
+#include "verify/execute/enqueue.h"
+
+#include <fmt/format.h>
+
+#include "hip/kernel_parameters.h"
+
+namespace verify {
+
+namespace {
+
+hip::Status checked(hipError_t code, const char* what) {
+  if (code == hipSuccess) return {};
+  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
+}
+
+hip::Status no_call() {
+  return hip::Error{hipErrorNotSupported, "there is no stream function for such a node"};
+}
+
+// One overload a record.
+struct Enqueuer {
+  const hip::Api& api;
+  hipStream_t stream;
+
+  template <class Function, class... Args>
+  static EnqueueResult call(const char* name, Function function, Args... args) {
+    const std::optional<hipError_t> code = call_if_there(function, args...);
+    if (!code) return {{}, name};
+    return {checked(*code, name), {}};
+  }
+
+  EnqueueResult operator()(hip::KernelRecord& r) const {
+    const hip::KernelParameters made(r, r.style);
+    const hipKernelNodeParams& p = *made.get();
+    return call("hipModuleLaunchKernel", api.hipModuleLaunchKernel, r.function, r.grid.x, r.grid.y, r.grid.z, r.block.x,
+                r.block.y, r.block.z, r.shared_bytes, stream, p.kernelParams, p.extra);
+  }
+  EnqueueResult operator()(hip::CopyRecord& r) const {
+    if (!r.linear) return call("hipMemcpy3DAsync", api.hipMemcpy3DAsync, &r.params, stream);
+    return call("hipMemcpyAsync", api.hipMemcpyAsync, r.params.dstPtr.ptr, r.params.srcPtr.ptr, r.params.extent.width,
+                r.params.kind, stream);
+  }
+  EnqueueResult operator()(hip::MemsetRecord& r) const {
+    const hipMemsetParams& p = r.params;
+    const auto short_value = static_cast<unsigned short>(p.value);
+    const auto value = static_cast<int>(p.value);
+    if (p.height == 1) {
+      if (p.elementSize == 1) return call("hipMemsetAsync", api.hipMemsetAsync, p.dst, value, p.width, stream);
+      if (p.elementSize == 2)
+        return call("hipMemsetD16Async", api.hipMemsetD16Async, p.dst, short_value, p.width, stream);
+      return call("hipMemsetD32Async", api.hipMemsetD32Async, p.dst, value, p.width, stream);
+    }
+    if (p.elementSize == 1)
+      return call("hipMemset2DAsync", api.hipMemset2DAsync, p.dst, p.pitch, value, p.width, p.height, stream);
+    if (p.elementSize == 2)
+      return call("hipMemsetD2D16Async", api.hipMemsetD2D16Async, p.dst, p.pitch, short_value, p.width, p.height,
+                  stream);
+    return call("hipMemsetD2D32Async", api.hipMemsetD2D32Async, p.dst, p.pitch, p.value, p.width, p.height, stream);
+  }
+  EnqueueResult operator()(hip::HostRecord& r) const {
+    return call("hipLaunchHostFunc", api.hipLaunchHostFunc, stream, r.params.fn, r.params.userData);
+  }
+  template <class Other>
+  EnqueueResult operator()(Other&) const {
+    return {no_call(), {}};
+  }
+};
+
+}  // namespace
+
+EnqueueResult enqueue(const hip::Api& api, const hip::NodeRecord& record, hipStream_t stream) {
+  hip::NodeRecord copy = record;
+  return std::visit(Enqueuer{api, stream}, copy);
+}
+
+}  // namespace verify

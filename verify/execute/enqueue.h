@@ -1,0 +1,33 @@
+// A node's record as a call of HIP's stream functions: the same work, done when the stream comes to it, or captured.
+//
+// An empty node and a child graph have no such call: they are refused. So is an opaque record:
+// its owner enqueues what it was made of.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "hip/api/api.h"
+#include "hip/recording.h"
+
+namespace verify {
+
+struct EnqueueResult {
+  hip::Status status;
+  std::string unsupported;  // the function that the runtime lacks; nothing was done then
+};
+
+// Nothing where the runtime lacks the function, or the headers that this is built with declare none of that name (it
+// has no parameters then).
+template <class Function, class... Args>
+[[nodiscard]] std::optional<hipError_t> call_if_there(Function function, Args... args) {
+  if constexpr (std::is_invocable_v<Function, Args...>) {
+    if (function != nullptr) return function(args...);
+  }
+  return {};
+}
+
+[[nodiscard]] EnqueueResult enqueue(const hip::Api& api, const hip::NodeRecord& record, hipStream_t stream);
+
+}  // namespace verify

@@ -1,0 +1,76 @@
+#include "verify/execute/graph_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "verify/execute/strategy.h"
+
+namespace verify {
+
+namespace {
+
+hip::Status checked(hipError_t code, const char* what) {
+  if (code == hipSuccess) return {};
+  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
+}
+
+void* pointer(hip::DeviceAddress address) {
+  return reinterpret_cast<void*>(address);
+}
+
+}  // namespace
+
+void GraphMemory::added(Id buffer, std::uint64_t bytes, hip::DeviceAddress address) {
+  buffers_[buffer] = {bytes, 0};
+  machine_.buffer_bytes[buffer] = bytes;
+  memory_.show_elsewhere(buffer, bytes, address);
+}
+
+void GraphMemory::show_as_in(const hip::AddressTable& addresses) {
+  for (const auto& [id, buffer] : buffers_) memory_.show_elsewhere(id, buffer.bytes, addresses[id]);
+}
+
+void GraphMemory::show_live() {
+  for (const auto& [id, buffer] : buffers_) memory_.show_elsewhere(id, buffer.bytes, buffer.live);
+}
+
+void GraphMemory::launched(const ExecObject& exec) {
+  if (!exec.recording.has_memory_nodes()) return;
+  for (const hip::RecordedNode& node : exec.recording.nodes()) {
+    const auto* memory = std::get_if<hip::MemoryAllocRecord>(&node.record);
+    if (memory != nullptr) buffers_.at(memory->buffer).live = exec.addresses[memory->buffer];
+  }
+  for (const hip::RecordedNode& node : exec.recording.nodes()) {
+    const auto* freed = std::get_if<hip::MemoryFreeRecord>(&node.record);
+    if (freed != nullptr) buffers_.at(freed->buffer).live = 0;
+  }
+}
+
+hip::Status GraphMemory::free(Id buffer) {
+  hip::Status status = checked(machine_.api.hipFree(pointer(buffers_.at(buffer).live)), "hipFree of a graph's memory");
+  if (status) buffers_.at(buffer).live = 0;
+  return status;
+}
+
+hip::Status GraphMemory::free_async(Id buffer, hipStream_t stream) {
+  if (machine_.api.hipFreeAsync == nullptr) return lacking(machine_, "hipFreeAsync");
+  hip::Status status = checked(machine_.api.hipFreeAsync(pointer(buffers_.at(buffer).live), stream), "hipFreeAsync");
+  if (status) buffers_.at(buffer).live = 0;
+  return status;
+}
+
+hip::Status GraphMemory::free_everything() {
+  hip::Status first;
+  for (auto& [id, buffer] : buffers_) {
+    if (buffer.live == 0) continue;
+    hip::Status status =
+        checked(machine_.interposer.inner().hipFree(pointer(buffer.live)), "hipFree of a graph's memory");
+    buffer.live = 0;
+    if (first) first = std::move(status);
+  }
+  return first;
+}
+
+}  // namespace verify

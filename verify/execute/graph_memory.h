@@ -1,0 +1,43 @@
+// Memory that graphs allocate, as the executor knows it.
+//
+// An allocation node has an address of its own in every graph that was recorded with it, so recording again is told
+// another one. Each graph and executable graph keeps its own in its table; the table of the program's buffers, by which
+// records are made and moves are found, shows those of the object at hand (show_as_in), or, for the program's own
+// calls, of the launch that allocated the memory (show_live). Addresses are the runtime's and no observation.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "verify/execute/objects.h"
+#include "verify/execute/placement.h"
+
+namespace verify {
+
+class GraphMemory {
+ public:
+  GraphMemory(Machine& machine, BufferMemory& memory) : machine_(machine), memory_(memory) {}
+
+  // A node that allocates `buffer` was added.
+  void added(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
+  void show_as_in(const hip::AddressTable& addresses);
+  void show_live();
+
+  void launched(const ExecObject& exec);
+  [[nodiscard]] bool has(Id buffer) const { return buffers_.contains(buffer); }
+  hip::Status free(Id buffer);
+  hip::Status free_async(Id buffer, hipStream_t stream);
+  // What the program leaves.
+  hip::Status free_everything();
+
+ private:
+  struct Buffer {
+    std::uint64_t bytes = 0;
+    hip::DeviceAddress live = 0;  // 0: not there
+  };
+  Machine& machine_;
+  BufferMemory& memory_;
+  std::map<Id, Buffer> buffers_;
+};
+
+}  // namespace verify

@@ -1,0 +1,20 @@
+// What a thread asks of the heap: a deterministic measure of work, for any code of this process (P10).
+//
+// Counts operator new in all its forms, those of loaded libraries included: replaced once for the whole program. Memory
+// that C code takes by malloc is not counted. Under sanitizers, which replace operator new themselves, all counts are
+// 0.
+#pragma once
+
+#include <cstdint>
+
+namespace verify {
+
+struct HeapUse {
+  std::uint64_t allocations = 0;
+  std::uint64_t bytes = 0;
+};
+
+// By this thread, since it began.
+[[nodiscard]] HeapUse heap_use();
+
+}  // namespace verify

@@ -1,0 +1,39 @@
+#include "verify/execute/host_threads.h"
+
+namespace verify {
+
+void HostThreads::serve(Helper& helper) {
+  hip::sync::UniqueLock lock(helper.mutex);
+  for (;;) {
+    helper.changed.wait(lock, [&] { return helper.work != nullptr || helper.stop; });
+    if (helper.work == nullptr) return;
+    (*helper.work)();
+    helper.work = nullptr;
+    helper.changed.notify_all();
+  }
+}
+
+void HostThreads::run(unsigned n, const std::function<void()>& work) {
+  std::unique_ptr<Helper>& helper = helpers_[n];
+  if (helper == nullptr) {
+    helper = std::make_unique<Helper>();
+    helper->thread = hip::sync::Thread([&served = *helper] { serve(served); });
+  }
+  hip::sync::UniqueLock lock(helper->mutex);
+  helper->work = &work;
+  helper->changed.notify_all();
+  helper->changed.wait(lock, [&] { return helper->work == nullptr; });
+}
+
+HostThreads::~HostThreads() {
+  for (auto& [n, helper] : helpers_) {
+    {
+      const hip::sync::LockGuard lock(helper->mutex);
+      helper->stop = true;
+      helper->changed.notify_all();
+    }
+    helper->thread.join();
+  }
+}
+
+}  // namespace verify

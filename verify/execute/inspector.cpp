@@ -1,0 +1,280 @@
+#include "verify/execute/inspector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "verify/execute/strategy.h"
+
+namespace verify {
+
+namespace {
+
+std::string type_word(hipGraphNodeType type) {
+  switch (type) {
+    case hipGraphNodeTypeKernel:
+      return "kernel";
+    case hipGraphNodeTypeMemcpy:
+      return "memcpy";
+    case hipGraphNodeTypeMemset:
+      return "memset";
+    case hipGraphNodeTypeHost:
+      return "host";
+    case hipGraphNodeTypeGraph:
+      return "child";
+    case hipGraphNodeTypeEmpty:
+      return "empty";
+    case hipGraphNodeTypeMemAlloc:
+      return "alloc";
+    case hipGraphNodeTypeMemFree:
+      return "free";
+    default:
+      return fmt::format("type {}", static_cast<int>(type));
+  }
+}
+
+// Whether a pointer is where the relocation of that field says.
+const char* place_word(const hip::RecordedNode& node, hip::Field field, const void* pointer,
+                       const hip::AddressTable& addresses) {
+  for (const hip::Relocation& relocation : node.relocations) {
+    if (relocation.field != field) continue;
+    const std::uint64_t expected = addresses[relocation.buffer] + static_cast<std::uint64_t>(relocation.addend);
+    return reinterpret_cast<std::uintptr_t>(pointer) == expected ? "right" : "elsewhere";
+  }
+  return "anywhere";
+}
+
+}  // namespace
+
+void Inspector::say(std::string text) {
+  if (!said_.empty()) said_ += "; ";
+  said_ += text;
+}
+
+bool Inspector::holds(hipError_t code, const char* function) {
+  if (code == hipSuccess) return true;
+  if (failed_) failed_ = hip::Error{code, fmt::format("{} answered {}", function, hip::status_name(code))};
+  return false;
+}
+
+void Inspector::name_nodes(const std::vector<hipGraphNode_t>& handles, const std::vector<NodePlace>& places) {
+  names_.clear();
+  said_.clear();
+  failed_ = {};
+  for (const NodePlace& place : places) {
+    for (std::uint32_t k = 0; k < place.fan; ++k) {
+      names_[handles[place.first + k]] =
+          place.fan == 1 ? fmt::format("n{}", place.id) : fmt::format("n{}[{}]", place.id, k);
+    }
+  }
+}
+
+std::string Inspector::name(hipGraphNode_t node) const {
+  const auto found = names_.find(node);
+  return found == names_.end() ? (node == nullptr ? "null" : "unknown") : found->second;
+}
+
+void Inspector::list(const std::string& what, const Query& query) {
+  std::size_t count = 0;
+  if (!holds(query(nullptr, &count), what.c_str())) return;
+  std::string text = fmt::format("{} {}:", what, count);
+  if (count > 0) {
+    std::size_t fewer = count - 1;
+    std::vector<hipGraphNode_t> some(count, nullptr);
+    if (!holds(query(some.data(), &fewer), what.c_str())) return;
+    std::size_t known = 0;
+    for (std::size_t i = 0; i + 1 < count; ++i) known += names_.contains(some[i]) ? 1 : 0;
+    if (fewer != count - 1 || known != count - 1) text += fmt::format(" (a short array: {}, {} known)", fewer, known);
+  }
+  std::size_t more = count + 2;
+  std::vector<hipGraphNode_t> all(count + 2, reinterpret_cast<hipGraphNode_t>(&more));
+  if (!holds(query(all.data(), &more), what.c_str())) return;
+  if (more != count) text += fmt::format(" (a long array: {})", more);
+  if (all[count] != nullptr || all[count + 1] != nullptr) text += " (a long array is not filled up with nulls)";
+  all.resize(count);
+  std::vector<std::string> words;
+  for (const hipGraphNode_t node : all) words.push_back(name(node));
+  std::sort(words.begin(), words.end());
+  if (count <= kMaxInspectedNodes) {
+    for (const std::string& word : words) text += " " + word;
+  }
+  say(std::move(text));
+}
+
+void Inspector::edges(const GraphObject& graph) {
+  const hip::Api& api = machine_.api;
+  const hipGraph_t handle = graph.handles.graph;
+  std::size_t count = 0;
+  if (!holds(api.hipGraphGetEdges(handle, nullptr, nullptr, &count), "hipGraphGetEdges")) return;
+  std::string text = fmt::format("edges {}:", count);
+  std::size_t more = count + 1;
+  std::vector<hipGraphNode_t> from(more), to(more);
+  if (!holds(api.hipGraphGetEdges(handle, from.data(), to.data(), &more), "hipGraphGetEdges")) return;
+  if (more != count) text += fmt::format(" (a long array: {})", more);
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < count; ++i) words.push_back(name(from[i]) + ">" + name(to[i]));
+  std::sort(words.begin(), words.end());
+  for (std::size_t i = 0; i < std::min(count, kMaxInspectedNodes); ++i) text += " " + words[i];
+  if (count > 1) {
+    std::size_t fewer = count - 1;
+    if (!holds(api.hipGraphGetEdges(handle, from.data(), to.data(), &fewer), "hipGraphGetEdges")) return;
+    if (fewer != count - 1) text += fmt::format(" (a short array: {})", fewer);
+  }
+  say(std::move(text));
+}
+
+void Inspector::kernel(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name,
+                       const GraphObject& graph) {
+  hipKernelNodeParams params{};
+  if (!holds(machine_.api.hipGraphKernelNodeGetParams(handle, &params), "hipGraphKernelNodeGetParams")) return;
+  const KernelSpec* spec = machine_.interposer.kernel_of(static_cast<hipFunction_t>(params.func));
+  std::string text = fmt::format("{} runs {} grid {} block {} shared {}", name, spec == nullptr ? "?" : spec->name,
+                                 params.gridDim.x, params.blockDim.x, params.sharedMemBytes);
+  const auto* record = std::get_if<hip::KernelRecord>(&node.record);
+  if (record != nullptr && record->style == hip::ArgumentStyle::kParams && !graph.edited) {
+    const hip::NodeRecord now = hip::relocated(node, graph.addresses);
+    const auto& expected = std::get<hip::KernelRecord>(now);
+    for (std::size_t i = 0; i < expected.slots.size(); ++i) {
+      const hip::ArgumentSlot& slot = expected.slots[i];
+      const bool same = params.kernelParams != nullptr && params.kernelParams[i] != nullptr &&
+                        std::memcmp(params.kernelParams[i], expected.arguments.data() + slot.offset, slot.size) == 0;
+      if (!same) text += fmt::format(", argument {} differs", i);
+    }
+  }
+  say(std::move(text));
+}
+
+void Inspector::copy(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name,
+                     const GraphObject& graph) {
+  hipMemcpy3DParms params{};
+  if (!holds(machine_.api.hipGraphMemcpyNodeGetParams(handle, &params), "hipGraphMemcpyNodeGetParams")) return;
+  std::string text = fmt::format("{} copies {}x{}x{} kind {} to {} from {}", name, params.extent.width,
+                                 params.extent.height, params.extent.depth, static_cast<int>(params.kind),
+                                 place_word(node, hip::Field::kCopyDestination, params.dstPtr.ptr, graph.addresses),
+                                 place_word(node, hip::Field::kCopySource, params.srcPtr.ptr, graph.addresses));
+  if (!std::get<hip::CopyRecord>(node.record).linear) {
+    text +=
+        fmt::format(" pitches {} {} at {},{},{} {},{},{}", params.dstPtr.pitch, params.srcPtr.pitch, params.dstPos.x,
+                    params.dstPos.y, params.dstPos.z, params.srcPos.x, params.srcPos.y, params.srcPos.z);
+  }
+  say(std::move(text));
+}
+
+void Inspector::memset(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name,
+                       const GraphObject& graph) {
+  hipMemsetParams params{};
+  if (!holds(machine_.api.hipGraphMemsetNodeGetParams(handle, &params), "hipGraphMemsetNodeGetParams")) return;
+  std::string text =
+      fmt::format("{} sets {} of {} in {} rows of {} at {}", name, params.value, params.elementSize, params.height,
+                  params.width, place_word(node, hip::Field::kMemsetDestination, params.dst, graph.addresses));
+  if (params.height > 1) text += fmt::format(" pitch {}", params.pitch);
+  say(std::move(text));
+}
+
+void Inspector::allocation(const hip::MemoryAllocRecord& record, hipGraphNode_t handle, const std::string& name,
+                           const GraphObject& graph) {
+  if (machine_.api.hipGraphMemAllocNodeGetParams == nullptr) return;
+  hipMemAllocNodeParams params{};
+  if (!holds(machine_.api.hipGraphMemAllocNodeGetParams(handle, &params), "hipGraphMemAllocNodeGetParams")) return;
+  const bool there = reinterpret_cast<std::uintptr_t>(params.dptr) == graph.addresses[record.buffer];
+  say(fmt::format("{} allocates {} bytes {}", name, params.bytesize, there ? "where it said" : "elsewhere"));
+}
+
+void Inspector::freed(const hip::MemoryFreeRecord& record, hipGraphNode_t handle, const std::string& name,
+                      const GraphObject& graph) {
+  if (machine_.api.hipGraphMemFreeNodeGetParams == nullptr) return;
+  void* pointer = nullptr;
+  if (!holds(machine_.api.hipGraphMemFreeNodeGetParams(handle, &pointer), "hipGraphMemFreeNodeGetParams")) return;
+  const bool right = reinterpret_cast<std::uintptr_t>(pointer) == graph.addresses[record.buffer];
+  say(fmt::format("{} frees {}", name, right ? "what it was given" : "something else"));
+}
+
+void Inspector::parameters(const GraphObject& graph, hip::NodeIndex index, const std::string& name) {
+  const hip::RecordedNode& node = graph.recording.nodes()[index];
+  const hipGraphNode_t handle = graph.handles.nodes[index];
+  if (std::holds_alternative<hip::KernelRecord>(node.record)) return kernel(node, handle, name, graph);
+  if (std::holds_alternative<hip::CopyRecord>(node.record)) return copy(node, handle, name, graph);
+  if (std::holds_alternative<hip::MemsetRecord>(node.record)) return memset(node, handle, name, graph);
+  if (const auto* memory = std::get_if<hip::MemoryAllocRecord>(&node.record))
+    return allocation(*memory, handle, name, graph);
+  if (const auto* memory = std::get_if<hip::MemoryFreeRecord>(&node.record)) return freed(*memory, handle, name, graph);
+  if (const auto* record = std::get_if<hip::HostRecord>(&node.record)) {
+    hipHostNodeParams params{};
+    if (!holds(machine_.api.hipGraphHostNodeGetParams(handle, &params), "hipGraphHostNodeGetParams")) return;
+    const bool same = params.fn == record->params.fn && params.userData == record->params.userData;
+    say(fmt::format("{} calls {}", name, same ? "what was recorded" : "something else"));
+  } else if (std::holds_alternative<hip::ChildRecord>(node.record)) {
+    hipGraph_t child = nullptr;
+    std::size_t count = 0;
+    if (!holds(machine_.api.hipGraphChildGraphNodeGetGraph(handle, &child), "hipGraphChildGraphNodeGetGraph")) return;
+    if (!holds(machine_.api.hipGraphGetNodes(child, nullptr, &count), "hipGraphGetNodes of a child")) return;
+    say(fmt::format("{} holds {} nodes", name, count));
+  }
+}
+
+void Inspector::node(const GraphObject& graph, hip::NodeIndex index) {
+  const hip::Api& api = machine_.api;
+  const hipGraphNode_t handle = graph.handles.nodes[index];
+  const std::string name = this->name(handle);
+  hipGraphNodeType type{};
+  if (!holds(api.hipGraphNodeGetType(handle, &type), "hipGraphNodeGetType")) return;
+  say(fmt::format("{} is a {}", name, type_word(type)));
+  list(name + " waits for", [&](hipGraphNode_t* nodes, std::size_t* count) {
+    return api.hipGraphNodeGetDependencies(handle, nodes, count);
+  });
+  list(name + " is waited for by", [&](hipGraphNode_t* nodes, std::size_t* count) {
+    return api.hipGraphNodeGetDependentNodes(handle, nodes, count);
+  });
+  parameters(graph, index, name);
+}
+
+bool Inspector::has_queries() {
+  const hip::Api& api = machine_.api;
+  const char* missing = api.hipGraphGetRootNodes == nullptr            ? "hipGraphGetRootNodes"
+                        : api.hipGraphNodeGetDependencies == nullptr   ? "hipGraphNodeGetDependencies"
+                        : api.hipGraphNodeGetDependentNodes == nullptr ? "hipGraphNodeGetDependentNodes"
+                        : api.hipGraphNodeGetEnabled == nullptr        ? "hipGraphNodeGetEnabled"
+                                                                       : nullptr;
+  if (missing != nullptr) failed_ = lacking(machine_, missing);
+  return missing == nullptr;
+}
+
+hip::Result<std::string> Inspector::look_at(const GraphObject& graph) {
+  const hip::Api& api = machine_.api;
+  name_nodes(graph.handles.nodes, graph.places);
+  if (!has_queries()) return failed_.error();
+  list("nodes", [&](hipGraphNode_t* nodes, std::size_t* count) {
+    return api.hipGraphGetNodes(graph.handles.graph, nodes, count);
+  });
+  list("roots", [&](hipGraphNode_t* nodes, std::size_t* count) {
+    return api.hipGraphGetRootNodes(graph.handles.graph, nodes, count);
+  });
+  edges(graph);
+  const std::size_t shown = std::min(graph.handles.nodes.size(), kMaxInspectedNodes);
+  for (hip::NodeIndex i = 0; i < shown && failed_; ++i) node(graph, i);
+  if (!failed_) return failed_.error();
+  return std::move(said_);
+}
+
+// Only kernel, copy and memset nodes have an enabled state.
+hip::Result<std::string> Inspector::look_at(const ExecObject& exec) {
+  name_nodes(exec.handles.nodes, exec.places);
+  if (!has_queries()) return failed_.error();
+  const std::size_t shown = std::min(exec.handles.nodes.size(), kMaxInspectedNodes);
+  for (hip::NodeIndex i = 0; i < shown && failed_; ++i) {
+    const hip::NodeRecord& record = exec.recording.nodes()[i].record;
+    const bool can = std::holds_alternative<hip::KernelRecord>(record) ||
+                     std::holds_alternative<hip::CopyRecord>(record) ||
+                     std::holds_alternative<hip::MemsetRecord>(record);
+    if (!can || exec.removed.contains(i)) continue;
+    const hipGraphNode_t handle = exec.handles.nodes[i];
+    unsigned enabled = 2;
+    if (!holds(machine_.api.hipGraphNodeGetEnabled(exec.exec, handle, &enabled), "hipGraphNodeGetEnabled")) break;
+    if (enabled != 1) say(fmt::format("{} is {}", name(handle), enabled == 0 ? "disabled" : "neither on nor off"));
+  }
+  if (!failed_) return failed_.error();
+  return std::move(said_);
+}
+
+}  // namespace verify

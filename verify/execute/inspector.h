@@ -1,0 +1,56 @@
+// verify::Inspector: asks every query that HIP has of a graph or an executable graph and says the answers in symbolic
+// words: nodes by the names that the program gives them, pointers as "right" where they are the buffer plus offset that
+// was recorded.
+//
+// Lists are asked for three times: for their length, with an array that is one too short and with one that is longer;
+// which nodes a short array gets is the runtime's choice, how many is not. Not asked: what a kernel's arguments are
+// where somebody may have set them as a packed block (ROCm's getters do not give that back), and the details of more
+// than kMaxInspectedNodes nodes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hip/result/result.h"
+#include "verify/execute/objects.h"
+
+namespace verify {
+
+inline constexpr std::size_t kMaxInspectedNodes = 48;
+
+class Inspector {
+ public:
+  explicit Inspector(Machine& machine) : machine_(machine) {}
+
+  // The answers, or the first query that failed. A function that the runtime lacks is noted in the machine.
+  [[nodiscard]] hip::Result<std::string> look_at(const GraphObject& graph);
+  [[nodiscard]] hip::Result<std::string> look_at(const ExecObject& exec);
+
+ private:
+  using Query = std::function<hipError_t(hipGraphNode_t*, std::size_t*)>;
+  [[nodiscard]] bool has_queries();
+  void name_nodes(const std::vector<hipGraphNode_t>& handles, const std::vector<NodePlace>& places);
+  [[nodiscard]] std::string name(hipGraphNode_t node) const;
+  void list(const std::string& what, const Query& query);
+  void edges(const GraphObject& graph);
+  void node(const GraphObject& graph, hip::NodeIndex index);
+  void parameters(const GraphObject& graph, hip::NodeIndex index, const std::string& name);
+  void kernel(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name, const GraphObject& graph);
+  void copy(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name, const GraphObject& graph);
+  void memset(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name, const GraphObject& graph);
+  void allocation(const hip::MemoryAllocRecord& record, hipGraphNode_t handle, const std::string& name,
+                  const GraphObject& graph);
+  void freed(const hip::MemoryFreeRecord& record, hipGraphNode_t handle, const std::string& name,
+             const GraphObject& graph);
+  bool holds(hipError_t code, const char* function);
+  void say(std::string text);
+
+  Machine& machine_;
+  std::map<hipGraphNode_t, std::string> names_;
+  std::string said_;
+  hip::Status failed_;
+};
+
+}  // namespace verify

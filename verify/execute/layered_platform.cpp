@@ -1,0 +1,30 @@
+#include "verify/execute/layered_platform.h"
+
+#include "verify/program/kernel_spec.h"
+
+namespace verify {
+
+void LayeredPlatform::enter() {
+  inner_.enter();
+  layer_->enter();
+}
+
+void LayeredPlatform::leave() {
+  layer_->leave();
+  inner_.leave();
+}
+
+void LayeredPlatform::begin(std::uint64_t schedule_seed) {
+  inner_.begin(schedule_seed);
+  layer_->begin(inner_.api());
+}
+
+hipFunction_t LayeredPlatform::function(std::size_t kernel_index) {
+  hipFunction_t function = inner_.function(kernel_index);
+  std::vector<std::size_t> sizes;
+  for (const auto& argument : kernel_catalogue()[kernel_index].arguments) sizes.push_back(argument.size);
+  layer_->know_kernel(function, std::move(sizes));
+  return function;
+}
+
+}  // namespace verify

@@ -1,0 +1,168 @@
+#include "verify/execute/stabilise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "hip/address_stabilizer.h"
+
+namespace verify {
+namespace {
+
+void name_buffers(const hip::Recording& recording, std::vector<hip::BufferIndex>& named) {
+  for (const hip::RecordedNode& node : recording.nodes()) {
+    for (const hip::Relocation& relocation : node.relocations) named.push_back(relocation.buffer);
+    if (const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record)) {
+      named.insert(named.end(), opaque->buffers.begin(), opaque->buffers.end());
+    }
+    if (const auto* child = std::get_if<hip::ChildRecord>(&node.record)) name_buffers(*child->graph, named);
+  }
+}
+
+std::vector<hip::BufferIndex> stable_buffers(const Machine& machine, const hip::Recording& recording) {
+  std::vector<hip::BufferIndex> named;
+  name_buffers(recording, named);
+  std::sort(named.begin(), named.end());
+  named.erase(std::unique(named.begin(), named.end()), named.end());
+  std::erase_if(named, [&](hip::BufferIndex buffer) { return !machine.on_device[buffer]; });
+  return named;
+}
+
+// What launches an executable graph whose buffers have moved: the graph with its stable addresses.
+class StableExec final : public ExecPatcher, private hip::StableWork {
+ public:
+  StableExec(Machine& machine, ExecObject& exec)
+      : machine_(machine),
+        exec_(exec),
+        buffers_(stable_buffers(machine, exec.recording)),
+        stabilizer_(machine.api, {.device = 0, .errors = {note_error, this}}) {}
+  ~StableExec() override {
+    for (const auto& [exec, graph] : captured_) drop(exec, graph);
+  }
+
+  // New addresses of the program's; where one moved that is not stable, the next launch records again.
+  void move_to(const hip::AddressTable& addresses) {
+    for (hip::BufferIndex i = 0; i < addresses.size(); ++i) {
+      const bool moved = addresses[i] != exec_.addresses[i];
+      if (moved && !std::binary_search(buffers_.begin(), buffers_.end(), i)) forget_ = true;
+    }
+    exec_.addresses = addresses;
+  }
+
+  hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
+    if (machine_.capturing) return launch_as_it_would_be(stream);
+    if (std::exchange(forget_, false)) {
+      if (const hip::Status released = stabilizer_.release(0); !released) return code_of(released);
+    }
+    std::vector<hip::StepBuffer> given;
+    for (const hip::BufferIndex buffer : buffers_) {
+      given.push_back(
+          {reinterpret_cast<void*>(exec_.addresses[buffer]), machine_.buffer_bytes[buffer], hip::BufferUse::kInOut});
+    }
+    if (const hipError_t waited = machine_.api.hipDeviceSynchronize(); waited != hipSuccess) return waited;
+    const auto done = stabilizer_.step(0, given, hip::StreamRef(machine_.api, stream, 0), *this);
+    const hipError_t waited = machine_.api.hipDeviceSynchronize();
+    return done.ok() ? waited : static_cast<hipError_t>(done.error().code);
+  }
+
+  // The program has no patcher to ask: this strategy records again instead.
+  hip::PatchResult patch(std::span<const hip::Move>) override {
+    return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "stable addresses are never patched"};
+  }
+  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override { forget_ = true; }
+  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override { forget_ = true; }
+
+ private:
+  static hipError_t code_of(const hip::Status& status) {
+    return status ? hipSuccess : static_cast<hipError_t>(status.error().code);
+  }
+  // What is still held when the program ends is found by whoever looks for leaks.
+  static void note_error(void*, const hip::Error&) {}
+
+  hip::Status record(std::span<void* const> addresses) override {
+    hip::AddressTable at = exec_.addresses;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      at[buffers_[i]] = reinterpret_cast<hip::DeviceAddress>(addresses[i]);
+    }
+    // Recording again ends what was stable, which is this.
+    std::unique_ptr<ExecPatcher> self = std::move(exec_.stable);
+    hip::AddressTable programs = exec_.addresses;
+    hip::Status status = rebuild(machine_, exec_, exec_.recording, at);
+    exec_.addresses = std::move(programs);
+    exec_.stable = std::move(self);
+    return status;
+  }
+  hip::Status launch(const hip::StreamRef& stream) override {
+    // Releases of AMD's runtime begin a graph's further roots before what the stream was given earlier is done, and the
+    // copies to the stable buffers are that (docs/quirks.md).
+    if (hip::Status waited = stream.synchronize(); !waited) return waited;
+    return hip::called(machine_.api.hipGraphLaunch(exec_.exec, stream.handle()), "hipGraphLaunch");
+  }
+
+  // A capture keeps what it captured, and the program's own addresses are what it has to hold.
+  hipError_t launch_as_it_would_be(hipStream_t stream) {
+    const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine_.api, exec_.recording, exec_.addresses);
+    if (!fresh) return static_cast<hipError_t>(fresh.error().code);
+    const hipGraph_t graph = fresh.value().graph;
+    const hip::Result<hipGraphExec_t> exec = instantiate(machine_, graph, exec_.form, exec_.flags);
+    if (!exec) {
+      drop(nullptr, graph);
+      return static_cast<hipError_t>(exec.error().code);
+    }
+    captured_.emplace_back(exec.value(), graph);
+    for (const hip::NodeIndex index : exec_.disabled) {
+      const hipError_t status = machine_.api.hipGraphNodeSetEnabled(exec.value(), fresh.value().nodes[index], 0);
+      if (status != hipSuccess) return status;
+    }
+    return machine_.api.hipGraphLaunch(exec.value(), stream);
+  }
+  void drop(hipGraphExec_t exec, hipGraph_t graph) const {
+    if (exec != nullptr) static_cast<void>(machine_.interposer.inner().hipGraphExecDestroy(exec));
+    static_cast<void>(machine_.interposer.inner().hipGraphDestroy(graph));
+  }
+
+  Machine& machine_;
+  ExecObject& exec_;
+  const std::vector<hip::BufferIndex> buffers_;
+  hip::AddressStabilizer stabilizer_;
+  bool forget_ = false;  // what was recorded is not what the program has any more
+  std::vector<std::pair<hipGraphExec_t, hipGraph_t>> captured_;
+};
+
+class StabiliseStrategy final : public Strategy {
+ public:
+  PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
+    if (moves.empty() && !exec.stable) return {};
+    if (exec.recording.has_memory_nodes()) return PatchOutcome{rebuild(machine, exec, exec.recording), {}, {}};
+    if (!exec.stable) exec.stable = std::make_unique<StableExec>(machine, exec);
+    static_cast<StableExec&>(*exec.stable).move_to(machine.addresses);
+    PatchOutcome outcome;
+    outcome.in_place = false;
+    return outcome;
+  }
+  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) override {
+    return rebuilding_->patch(machine, graph, moves);
+  }
+  hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
+    return rebuilding_->set(machine, exec, index, node);
+  }
+  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
+    return rebuilding_->set(machine, graph, index, node);
+  }
+  UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
+    return rebuilding_->update(machine, exec, graph);
+  }
+
+ private:
+  std::unique_ptr<Strategy> rebuilding_ = make_strategy(StrategyKind::kRebuild);
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_stabilise_strategy() {
+  return std::make_unique<StabiliseStrategy>();
+}
+
+}  // namespace verify

@@ -1,0 +1,129 @@
+#include "verify/execute/user_objects.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "verify/execute/strategy.h"
+
+namespace verify {
+
+namespace {
+
+hip::Status checked(hipError_t code, const char* what) {
+  if (code == hipSuccess) return {};
+  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
+}
+
+hip::Status missing() {
+  return hip::Error{hipErrorInvalidHandle, "an earlier command failed to make this object"};
+}
+
+// A file that is gone with this.
+class PassingFile {
+ public:
+  PassingFile() : path_((std::filesystem::temp_directory_path() / "hgcheck-dot-XXXXXX").string()) {
+    const int file = mkstemp(path_.data());
+    if (file < 0) {
+      path_.clear();
+    } else {
+      close(file);
+    }
+  }
+  PassingFile(const PassingFile&) = delete;
+  PassingFile& operator=(const PassingFile&) = delete;
+  ~PassingFile() {
+    std::error_code ignored;  // a file in the system's folder for such files
+    std::filesystem::remove(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+hip::Status UserObjects::perform(const DeclareUserObject& c) {
+  if (machine_.api.hipUserObjectCreate == nullptr) return lacking(machine_, "hipUserObjectCreate");
+  if (machine_.api.hipUserObjectRelease == nullptr) return lacking(machine_, "hipUserObjectRelease");
+  Object& object = objects_[c.object];
+  hip::Status status =
+      checked(machine_.api.hipUserObjectCreate(
+                  &object.handle, &object, [](void* data) { static_cast<Object*>(data)->runs.fetch_add(1); }, 1,
+                  hipUserObjectNoDestructorSync),
+              "hipUserObjectCreate");
+  if (status) {
+    object.held = 1;
+  } else {
+    objects_.erase(c.object);
+  }
+  return status;
+}
+
+hip::Status UserObjects::perform(const RetainUserObject& c, hipGraph_t graph) {
+  const auto found = objects_.find(c.object);
+  if (found == objects_.end() || graph == nullptr) return missing();
+  if (machine_.api.hipGraphRetainUserObject == nullptr) return lacking(machine_, "hipGraphRetainUserObject");
+  hip::Status status = checked(
+      machine_.api.hipGraphRetainUserObject(graph, found->second.handle, 1, c.move ? hipGraphUserObjectMove : 0),
+      "hipGraphRetainUserObject");
+  if (status && c.move) --found->second.held;
+  return status;
+}
+
+hip::Status UserObjects::perform(const ReleaseUserObject& c, hipGraph_t graph) {
+  const auto found = objects_.find(c.object);
+  if (found == objects_.end() || (c.graph && graph == nullptr)) return missing();
+  if (c.graph) {
+    if (machine_.api.hipGraphReleaseUserObject == nullptr) return lacking(machine_, "hipGraphReleaseUserObject");
+    return checked(machine_.api.hipGraphReleaseUserObject(graph, found->second.handle, 1), "hipGraphReleaseUserObject");
+  }
+  hip::Status status = checked(machine_.api.hipUserObjectRelease(found->second.handle, 1), "hipUserObjectRelease");
+  if (status) --found->second.held;
+  return status;
+}
+
+std::string UserObjects::gone() {
+  std::string text;
+  for (auto& [id, object] : objects_) {
+    const std::uint32_t runs = object.runs.load();
+    for (; object.told < runs; ++object.told) text += fmt::format("{}u{} went", text.empty() ? "" : ", ", id);
+  }
+  return text;
+}
+
+std::string UserObjects::finish() {
+  for (auto& [id, object] : objects_) {
+    for (; object.held > 0; --object.held) {
+      if (machine_.api.hipUserObjectRelease(object.handle, 1) != hipSuccess) return fmt::format("u{} not released", id);
+    }
+  }
+  for (auto& [id, object] : objects_) {
+    if (object.runs.load() != 1) return fmt::format("the function of u{} ran {} times", id, object.runs.load());
+  }
+  return {};
+}
+
+hip::Result<std::string> count_dot(Machine& machine, hipGraph_t graph) {
+  if (machine.api.hipGraphDebugDotPrint == nullptr) return lacking(machine, "hipGraphDebugDotPrint");
+  const PassingFile file;
+  const hip::Status status =
+      checked(machine.api.hipGraphDebugDotPrint(graph, file.path().c_str(), 0), "hipGraphDebugDotPrint");
+  if (!status) return status.error();
+  std::ifstream text(file.path());
+  std::size_t nodes = 0, edges = 0;
+  for (std::string line; std::getline(text, line);) {
+    if (line.find("->") != std::string::npos) {
+      ++edges;
+    } else if (line.starts_with('"') && line.find("label=") != std::string::npos) {
+      ++nodes;  // a node's line begins with its quoted name
+    }
+  }
+  return fmt::format("{} nodes, {} edges", nodes, edges);
+}
+
+}  // namespace verify

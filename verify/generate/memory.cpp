@@ -1,0 +1,145 @@
+#include "verify/generate/memory.h"
+
+#include <algorithm>
+#include <array>
+
+namespace verify {
+
+namespace {
+
+Id next_node(const GraphState& graph) {
+  return static_cast<Id>(graph.nodes.size() + graph.removed.size());
+}
+
+}  // namespace
+
+std::vector<Id> MemoryGenerator::there(const GraphState* graph) const {
+  std::vector<Id> ids;
+  for (const auto& [id, buffer] : state_.buffers()) {
+    if (buffer.unfreed && (graph == nullptr || graph->addresses.contains(id))) ids.push_back(id);
+  }
+  return ids;
+}
+
+bool MemoryGenerator::allocate(Id graph) {
+  static constexpr std::array<std::uint64_t, 5> kSizes = {64, 256, 512, 1000, 4096};
+  const std::uint64_t bytes = kSizes[choices_.below(kSizes.size())];
+  const Id buffer = hands_.buffer;
+  AddNode node;
+  node.graph = graph;
+  node.node = next_node(*state_.graph(graph));
+  node.params = MemoryAllocParams{buffer, bytes};
+  const std::vector<NodeState>& nodes = state_.graph(graph)->nodes;
+  if (!nodes.empty() && choices_.percent(50)) node.after = {nodes[choices_.below(nodes.size())].id};
+  if (!hands_.take(node)) return false;
+  ++hands_.buffer;
+  MemsetParams memset;
+  memset.dst = {buffer, 0};
+  memset.value = static_cast<std::uint32_t>(choices_.below(1 << 16));
+  memset.element = choices_.percent(50) ? 1 : choices_.percent(50) ? 2 : 4;
+  memset.width = bytes / memset.element;
+  node.node = next_node(*state_.graph(graph));
+  node.params = memset;
+  node.after.clear();
+  return hands_.add(node);
+}
+
+void MemoryGenerator::carry_out(Id graph, Id buffer) {
+  std::vector<Id> targets;
+  for (const auto& [id, other] : state_.buffers()) {
+    const auto known = state_.graph(graph)->addresses.find(id);
+    const bool here = known == state_.graph(graph)->addresses.end() || known->second == other.version;
+    if (other.alive && !other.graph && other.memory == MemoryKind::kDevice && here) targets.push_back(id);
+  }
+  if (targets.empty()) return;
+  AddNode node;
+  node.graph = graph;
+  node.node = next_node(*state_.graph(graph));
+  CopyParams copy;
+  copy.dst.ref = {pick(targets), 0};
+  copy.src.ref = {buffer, 0};
+  copy.width = std::min(state_.buffer(buffer)->bytes, state_.buffer(copy.dst.ref.buffer)->bytes);
+  copy.kind = choices_.percent(70) ? CopyKind::kDeviceToDevice : CopyKind::kDefault;
+  node.params = copy;
+  hands_.add(node);
+}
+
+void MemoryGenerator::instantiate(Id graph) {
+  Instantiate command{hands_.exec, graph, InstantiateForm::kPlain, 0};
+  if (choices_.percent(45)) {
+    command.form = choices_.percent(70) ? InstantiateForm::kFlags : InstantiateForm::kParams;
+    command.flags = kAutoFreeOnLaunch;
+  }
+  if (!state_.current(*state_.graph(graph)) && choices_.percent(80)) hands_.take(Patch{Target::kGraph, graph});
+  if (!hands_.take(command)) return;
+  hands_.launch(hands_.exec++);
+}
+
+void MemoryGenerator::family() {
+  std::vector<Id> graphs;
+  for (const auto& [id, graph] : state_.graphs()) {
+    if (graph.alive && !graph.cyclic) graphs.push_back(id);
+  }
+  Id graph = hands_.graph;
+  if (!graphs.empty() && choices_.percent(50)) {
+    graph = pick(graphs);
+  } else {
+    ++hands_.graph;
+    if (!hands_.take(DeclareGraph{graph})) return;
+    if (choices_.percent(40)) hands_.add_any_node(graph);
+  }
+  std::vector<Id> buffers;
+  for (std::uint64_t i = choices_.percent(30) ? 2 : 1; i > 0; --i) {
+    const Id buffer = hands_.buffer;
+    if (!allocate(graph)) return;
+    buffers.push_back(buffer);
+  }
+  for (std::uint64_t i = choices_.below(4); i > 0; --i) hands_.add_any_node(graph);
+  for (const Id buffer : buffers) {
+    if (choices_.percent(80)) carry_out(graph, buffer);
+    if (!choices_.percent(55)) continue;
+    AddNode node;
+    node.graph = graph;
+    node.node = next_node(*state_.graph(graph));
+    node.params = MemoryFreeParams{buffer};
+    hands_.add(node);
+  }
+  instantiate(graph);
+}
+
+void MemoryGenerator::free(Id buffer) {
+  if (choices_.percent(45)) {
+    hands_.take(Free{buffer});
+    return;
+  }
+  const std::vector<Id> streams = state_.live_streams();
+  const FreeAsync command{buffer, pick(streams)};
+  if (state_.check(command)) return;
+  // Freeing behind work of another stream is a race inside of 7.2.4, whatever orders the streams.
+  bool elsewhere = state_.work_races({{buffer, 0, kToTheEnd, true}}, command.stream);
+  for (const Id stream : streams) {
+    elsewhere = elsewhere || (stream != command.stream && state_.buffer_in_use(buffer) && state_.stream_busy(stream));
+  }
+  if (elsewhere) hands_.take(Synchronize{Target::kDevice, 0});
+  hands_.take(command);
+}
+
+void MemoryGenerator::use_what_is_there() {
+  const std::vector<Id> buffers = there(nullptr);
+  if (buffers.empty()) return;
+  const Id buffer = pick(buffers);
+  if (choices_.percent(40)) {
+    hands_.take(Read{buffer});
+  } else {
+    free(buffer);
+  }
+}
+
+void MemoryGenerator::before_launch(Id exec) {
+  if ((state_.exec(exec)->flags & kAutoFreeOnLaunch) != 0 && choices_.percent(80)) return;
+  for (const Id buffer : there(&state_.exec(exec)->graph)) {
+    if (choices_.percent(75)) free(buffer);
+  }
+}
+
+}  // namespace verify

@@ -1,0 +1,27 @@
+// Mutants: programs made from others by a few changes, valid and as free of races as generated ones.
+//
+// What a fuzzer does with a corpus: commands are dropped, doubled, swapped, taken from another program, generated anew
+// in the middle, or get another argument. The result is repaired: what may not stand is dropped, what would race is
+// ordered. A mutant is a function of its parents and the choices alone.
+//
+// Not promised: that a mutant differs from its parent (a repair may undo a change).
+#pragma once
+
+#include "verify/generate/choices.h"
+#include "verify/generate/generator.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+inline constexpr std::uint64_t kMaxMutations = 4;     // changes of one mutant
+inline constexpr std::size_t kMaxMutantSteps = 400;   // longer mutants are cut
+inline constexpr std::uint32_t kMaxMutantRepeat = 4;  // of one command
+inline constexpr std::uint32_t kMaxMutantFan = 64;    // nodes of one command
+
+[[nodiscard]] Program mutate_program(const Program& base, const Program& other, Choices& choices,
+                                     const GeneratorOptions& options);
+
+// `program` without what may not stand or what options.avoid names, and with what would race ordered.
+[[nodiscard]] Program repair_program(const Program& program, const GeneratorOptions& options);
+
+}  // namespace verify

@@ -1,0 +1,289 @@
+#include "verify/generate/streams.h"
+
+#include <algorithm>
+#include <array>
+
+namespace verify {
+
+namespace {
+
+constexpr int kAttempts = 4;
+constexpr std::size_t kMaxStreams = 4, kMaxEvents = 4;
+
+}  // namespace
+
+void StreamGenerator::declare_stream() {
+  if (state_.live_streams().size() >= kMaxStreams) return;
+  DeclareStream command;
+  command.stream = names_.stream;
+  command.non_blocking = choices_.percent(40);
+  if (choices_.percent(15)) command.priority = static_cast<std::int32_t>(choices_.below(5)) - 2;
+  if (swarm_.captures && choices_.percent(8)) command = {names_.stream, false, 0, true};
+  if (take_(command)) ++names_.stream;
+}
+
+void StreamGenerator::declare_event() {
+  if (state_.live_events().size() >= kMaxEvents) return;
+  if (take_(DeclareEvent{names_.event, choices_.percent(25), choices_.percent(15)})) ++names_.event;
+}
+
+std::vector<Id> StreamGenerator::usable_buffers(const GraphState* graph) const {
+  std::vector<Id> ids;
+  for (const auto& [id, buffer] : state_.buffers()) {
+    if (!buffer.alive) continue;
+    if (buffer.graph && (graph != nullptr || !buffer.unfreed)) continue;
+    if (graph != nullptr) {
+      const auto known = graph->addresses.find(id);
+      if (known != graph->addresses.end() && known->second != buffer.version) continue;
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+// Work for a stream; races are kept clear of by waiting, or, in a capture, by not doing it.
+bool StreamGenerator::work(Id stream) {
+  const CaptureState* capture = state_.capture_of(stream);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::vector<Id> usable = usable_buffers(capture == nullptr ? nullptr : &capture->graph);
+    if (usable.empty()) return false;
+    ParamsGenerator generator(choices_, swarm_, state_, usable);
+    std::optional<NodeParams> params = generator.any();
+    if (!params) continue;
+    const Enqueue command{stream, std::move(*params), 0};
+    if (state_.check(command)) continue;
+    std::vector<ByteRange> ranges;
+    append_ranges(command.params, 1, ranges);
+    if (capture != nullptr) {
+      if (state_.node_races(capture->graph, ranges, capture->behind.at(stream))) continue;
+    } else if (state_.work_races(ranges, stream)) {
+      if (!state_.captures().empty() || !take_(Synchronize{Target::kDevice, 0})) continue;
+    }
+    Enqueue placed = command;
+    if (!state_.per_thread(stream)) placed.thread = other_thread();
+    if (take_(placed)) return true;
+  }
+  return false;
+}
+
+void StreamGenerator::eager_work() {
+  const Id stream = pick(state_.live_streams());
+  for (std::uint64_t i = choices_.between(1, 3); i > 0; --i) work(stream);
+}
+
+void StreamGenerator::query() {
+  const std::vector<Id> events = state_.live_events();
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 40 || events.empty()) {
+    const Id stream = pick(state_.live_streams());
+    if (choices_.percent(60)) take_(Synchronize{Target::kStream, stream});
+    take_(Query{Target::kStream, stream, 0});
+  } else if (draw < 75) {
+    const Id event = pick(events);
+    if (choices_.percent(60)) take_(Synchronize{Target::kEvent, event});
+    take_(Query{Target::kEvent, event, 0});
+  } else {
+    const Elapsed command{pick(events), pick(events)};
+    if (choices_.percent(70)) {
+      take_(RecordEvent{command.from, pick(state_.live_streams())});
+      take_(RecordEvent{command.to, pick(state_.live_streams())});
+      take_(Synchronize{Target::kDevice, 0});
+    }
+    take_(command);
+  }
+}
+
+// ---- captures
+
+std::vector<Id> StreamGenerator::capturing() const {
+  std::vector<Id> streams;
+  for (const Id stream : state_.live_streams()) {
+    if (state_.capture_of(stream) != nullptr) streams.push_back(stream);
+  }
+  return streams;
+}
+
+bool StreamGenerator::begin() {
+  const std::vector<Id> streams = state_.live_streams();
+  BeginCapture command;
+  command.stream = pick(streams);
+  command.mode = static_cast<CaptureMode>(choices_.below(3));
+  if (!state_.per_thread(command.stream)) command.thread = other_thread();
+  if (choices_.percent(15)) {
+    std::vector<Id> graphs;
+    for (const auto& [id, graph] : state_.graphs()) {
+      if (graph.alive && state_.current(graph)) graphs.push_back(id);
+    }
+    if (!graphs.empty()) {
+      command.into = pick(graphs);
+      const GraphState& graph = *state_.graph(*command.into);
+      for (const NodeState& node : graph.nodes) command.after.push_back(node.id);
+    }
+  }
+  return take_(command) && state_.capture_of(command.stream) != nullptr;
+}
+
+void StreamGenerator::capture() {
+  if (state_.live_streams().size() < 2) declare_stream();
+  if (state_.live_events().size() < 2) declare_event();
+  if (choices_.percent(6)) take_(ExchangeCaptureMode{static_cast<CaptureMode>(choices_.below(3)), other_thread()});
+  if (!begin()) return;
+  for (std::uint64_t turns = choices_.between(2, 10); turns > 0; --turns) act_during_capture();
+  end_captures();
+}
+
+void StreamGenerator::act_during_capture() {
+  const std::vector<Id> streams = capturing();
+  if (streams.empty()) return;
+  const Id stream = pick(streams);
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 52) {
+    work(stream);
+  } else if (draw < 66) {
+    fork();
+  } else if (draw < 76) {
+    join();
+  } else if (draw < 82) {
+    launch_into(stream);
+  } else if (draw < 88) {
+    take_(CaptureInfo{pick(state_.live_streams())});
+  } else if (draw < 91) {
+    change_dependencies(stream);
+  } else if (draw < 95) {
+    const Id other = pick(state_.live_streams());
+    if (state_.capture_of(other) == nullptr && state_.answer(Enqueue{other, EmptyParams{}, 0}).status == 0) work(other);
+  } else if (swarm_.forbidden) {
+    forbidden();
+  }
+}
+
+void StreamGenerator::fork() {
+  const std::vector<Id> events = state_.live_events(), streams = capturing();
+  if (events.empty()) return;
+  const Id event = pick(events);
+  take_(RecordEvent{event, pick(streams)});
+  const WaitEvent wait{pick(state_.live_streams()), event};
+  if (state_.answer(wait).status == 0 || (swarm_.forbidden && choices_.percent(20))) take_(wait);
+}
+
+void StreamGenerator::join() {
+  const std::vector<CaptureState>& captures = state_.captures();
+  if (!captures.empty()) join_everything(captures[choices_.below(captures.size())]);
+}
+
+// The origin waits for everything that the capture's other streams have.
+void StreamGenerator::join_everything(const CaptureState& capture) {
+  const std::vector<Id> events = state_.live_events();
+  if (events.empty() || !capture.valid) return;
+  const Id origin = capture.origin;
+  std::vector<Id> others;
+  for (const auto& [stream, behind] : capture.behind) {
+    if (stream != origin) others.push_back(stream);
+  }
+  for (const Id stream : others) {
+    const Id event = pick(events);
+    if (take_(RecordEvent{event, stream})) take_(WaitEvent{origin, event});
+  }
+}
+
+void StreamGenerator::launch_into(Id stream) {
+  std::vector<Id> execs;
+  for (const auto& [id, exec] : state_.execs()) {
+    if (exec.alive && !state_.check(Launch{id, stream})) execs.push_back(id);
+  }
+  const CaptureState* capture = state_.capture_of(stream);
+  if (execs.empty() || capture == nullptr) return;
+  const Id exec = pick(execs);
+  const std::vector<ByteRange> ranges = state_.exec(exec)->graph.ranges();
+  if (!state_.node_races(capture->graph, ranges, capture->behind.at(stream))) take_(Launch{exec, stream});
+}
+
+// Mostly in addition to what is there; replaced dependencies let later work race, which work() keeps clear of.
+void StreamGenerator::change_dependencies(Id stream) {
+  const CaptureState* capture = state_.capture_of(stream);
+  CaptureAfter command{stream, {}, choices_.percent(60)};
+  for (const NodeState& node : capture->graph.nodes) {
+    if (choices_.percent(35)) command.nodes.push_back(node.id);
+  }
+  take_(command);
+}
+
+// What HIP refuses while something captures; whether it does, and what becomes of the capture, is observed.
+void StreamGenerator::forbidden() {
+  const Id stream = pick(state_.live_streams());
+  const std::vector<Id> events = state_.live_events();
+  switch (choices_.below(9)) {
+    case 0:
+      take_(Synchronize{Target::kStream, stream, state_.per_thread(stream) ? 0 : other_thread()});
+      break;
+    case 1:
+      take_(Synchronize{Target::kDevice, 0, other_thread()});
+      break;
+    case 2:
+      take_(Query{Target::kStream, stream, 0});
+      break;
+    case 3:
+      if (!events.empty()) take_(Query{Target::kEvent, pick(events), 0});
+      break;
+    case 4:
+      if (!events.empty()) take_(Synchronize{Target::kEvent, pick(events)});
+      break;
+    case 5:
+      take_(UnsafeCall{other_thread()});
+      break;
+    case 6:
+      work(kNullStream);
+      break;
+    case 7:
+      take_(BeginCapture{choices_.percent(60) && !capturing().empty() ? pick(capturing()) : stream,
+                         static_cast<CaptureMode>(choices_.below(3)),
+                         {},
+                         {},
+                         0});
+      break;
+    default:
+      if (choices_.percent(50)) take_(Destroy{Target::kStream, stream});
+      break;
+  }
+}
+
+void StreamGenerator::end_captures() {
+  while (!state_.captures().empty()) {
+    const std::size_t open = state_.captures().size();
+    end(state_.captures().back().serial);
+    if (state_.captures().size() == open) break;  // it is being steered around
+  }
+}
+
+void StreamGenerator::end(std::uint64_t serial) {
+  const auto find = [&]() -> const CaptureState* {
+    const auto& all = state_.captures();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const CaptureState& c) { return c.serial == serial; });
+    return found == all.end() ? nullptr : &*found;
+  };
+  const bool careless = swarm_.forbidden && choices_.percent(25);
+  if (careless && choices_.percent(15)) take_(BeginCapture{find()->origin, CaptureMode::kGlobal, {}, {}, 0});
+  if (!careless) join_everything(*find());
+  const CaptureState& capture = *find();
+  const Id graph = capture.into ? *capture.into : names_.graph;
+  const bool into = capture.into.has_value();
+  EndCapture command{capture.origin, graph, capture.thread};
+  if (careless && choices_.percent(30)) {
+    EndCapture wrong = command;
+    if (choices_.percent(50)) {
+      wrong.thread = capture.thread == 0 ? 1 : 0;
+    } else {
+      wrong.stream = pick(state_.live_streams());
+    }
+    // The name is used up only by an end that succeeds.
+    if (state_.answer(wrong).status != 0) take_(wrong);
+  }
+  if (careless && choices_.percent(10) && take_(Destroy{Target::kStream, command.stream})) return;
+  if (find() == nullptr || !take_(command)) return;
+  const GraphState* made = state_.graph(graph);
+  if (made == nullptr || !made->alive) return;
+  if (!into) ++names_.graph;
+  if (choices_.percent(80) && take_(Instantiate{names_.exec, graph})) ++names_.exec;
+}
+
+}  // namespace verify

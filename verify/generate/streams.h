@@ -1,0 +1,58 @@
+// Generators of eager work, queries and stream captures. Internal to verify/generate.
+//
+// A capture is drawn as one episode, because memory stays as it is meanwhile: work on the origin, forks and joins,
+// launches that become child nodes, eager work elsewhere, questions, and, seldom, something that HIP forbids. Most
+// episodes end well and are instantiated.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "verify/generate/choices.h"
+#include "verify/generate/params.h"
+#include "verify/program/state.h"
+
+namespace verify {
+
+class StreamGenerator {
+ public:
+  // The numbers that the next objects are going to have.
+  struct Names {
+    Id &graph, &exec, &stream, &event;
+  };
+  StreamGenerator(Choices& choices, const Swarm& swarm, const State& state, Names names,
+                  std::function<bool(const Command&)> take)
+      : choices_(choices), swarm_(swarm), state_(state), names_(names), take_(std::move(take)) {}
+
+  void declare_stream();
+  void declare_event();
+  void eager_work();
+  void query();
+  void capture();
+  // Ends what is still open, so that what follows may touch memory.
+  void end_captures();
+
+ private:
+  [[nodiscard]] Id pick(const std::vector<Id>& ids) { return ids[choices_.below(ids.size())]; }
+  [[nodiscard]] std::vector<Id> usable_buffers(const GraphState* graph) const;
+  [[nodiscard]] std::vector<Id> capturing() const;
+  Id other_thread() { return static_cast<Id>(choices_.percent(85) ? 0 : choices_.between(1, 2)); }
+  bool work(Id stream);
+  bool begin();
+  void act_during_capture();
+  void fork();
+  void join();
+  void launch_into(Id stream);
+  void change_dependencies(Id stream);
+  void forbidden();
+  void join_everything(const CaptureState& capture);
+  void end(std::uint64_t serial);
+
+  Choices& choices_;
+  const Swarm& swarm_;
+  const State& state_;
+  Names names_;
+  std::function<bool(const Command&)> take_;
+};
+
+}  // namespace verify

@@ -1,0 +1,19 @@
+// Programs whose work grows with one number, drawn for measuring what each operation costs (P10).
+//
+// A few layers of up to kWideFan unordered nodes each, of every type that has a fan, and operations that look at all of
+// them: instantiations, launches, patches, updates, clones and destructions in a random order. Valid at every width
+// (narrowed()), and without races.
+#pragma once
+
+#include <cstdint>
+
+#include "verify/generate/choices.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+inline constexpr std::uint32_t kWideFan = 1024;
+
+[[nodiscard]] Program wide_program(Choices& choices);
+
+}  // namespace verify

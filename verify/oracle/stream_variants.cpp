@@ -1,0 +1,178 @@
+#include "verify/oracle/stream_variants.h"
+
+#include <algorithm>
+
+#include "verify/program/state.h"
+
+namespace verify {
+
+namespace {
+
+class Builder {
+ public:
+  explicit Builder(const Program& program) { variant_.program.placement = program.placement; }
+  bool put(Command command, std::size_t origin, std::uint32_t repeat = 1) {
+    if (variant_.program.steps.size() == kMaxVariantSteps) return false;
+    variant_.program.steps.push_back({std::move(command), repeat, 0});
+    variant_.origin.push_back(origin);
+    return true;
+  }
+  StreamVariant take() { return std::move(variant_); }
+
+ private:
+  StreamVariant variant_;
+};
+
+// Indices of a graph's nodes in an order that the edges allow; the order of addition where that is one.
+std::vector<std::size_t> some_order(const GraphState& graph) {
+  std::vector<std::size_t> order;
+  std::vector<char> done(graph.nodes.size(), 0);
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const auto& after = graph.nodes[i].after;
+      if (done[i] != 0 || !std::all_of(after.begin(), after.end(), [&](std::uint32_t d) { return done[d] != 0; }))
+        continue;
+      done[i] = 1;
+      order.push_back(i);
+      progress = true;
+    }
+  }
+  return order;
+}
+
+struct EagerNodes {
+  const State& state;
+  Builder& builder;
+  std::size_t origin;
+  Id stream;
+
+  // A frozen scalar keeps the bits of when its node was recorded, which eager work cannot take any more.
+  [[nodiscard]] bool thawed(const NodeParams& params) const {
+    bool moved = false;
+    for_each_frozen(params, [&](const BufferRef& ref) {
+      const BufferState& buffer = *state.buffer(ref.buffer);
+      moved = moved || !buffer.alive || buffer.version != 0;
+    });
+    return moved;
+  }
+  bool run(const GraphState& graph) const {  // NOLINT(misc-no-recursion): as deep as graphs nest
+    for (const std::size_t i : some_order(graph)) {
+      const NodeState& node = graph.nodes[i];
+      if (node.child && node.enabled && !run(*node.child)) return false;
+      if (node.child || !node.enabled || std::holds_alternative<EmptyParams>(node.params)) continue;
+      // An event node orders other launches too, which eager work in one stream does not.
+      if (std::holds_alternative<EventRecordParams>(node.params) ||
+          std::holds_alternative<EventWaitParams>(node.params))
+        return false;
+      if (thawed(node.params)) return false;
+      for (std::uint32_t k = 0; k < node.fan; ++k) {
+        if (!builder.put(Enqueue{stream, fan_instance(node.params, k), 0}, origin)) return false;
+      }
+    }
+    return true;
+  }
+};
+
+void apply(State& state, const Step& step) {
+  for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
+}
+
+// Whether `command` belongs to a capture, and so is left out where captures are recorded by hand.
+bool of_a_capture(const State& state, const Command& command) {
+  if (std::holds_alternative<BeginCapture>(command) || std::holds_alternative<CaptureInfo>(command) ||
+      std::holds_alternative<CaptureAfter>(command))
+    return true;
+  if (const auto* work = std::get_if<Enqueue>(&command)) return state.capture_of(work->stream) != nullptr;
+  if (const auto* record = std::get_if<RecordEvent>(&command)) return state.capture_of(record->stream) != nullptr;
+  const auto* wait = std::get_if<WaitEvent>(&command);
+  return wait != nullptr && (state.capture_of(wait->stream) != nullptr || state.event_captured(wait->event));
+}
+
+bool same_by_hand(const State& state, const Command& command) {
+  if (state.answer(command).status != 0) return false;
+  if (const auto* begin = std::get_if<BeginCapture>(&command)) return !begin->into;
+  if (const auto* launch = std::get_if<Launch>(&command)) return state.capture_of(launch->stream) == nullptr;
+  const auto* gone = std::get_if<Destroy>(&command);
+  return gone == nullptr || gone->target != Target::kStream || state.capture_of(gone->id) == nullptr;
+}
+
+bool add_by_hand(Builder& builder, const EndCapture& end, const CaptureState& capture, std::size_t origin) {
+  if (!builder.put(DeclareGraph{end.graph}, origin)) return false;
+  const std::vector<NodeState>& nodes = capture.graph.nodes;
+  for (const NodeState& node : nodes) {
+    AddNode add{end.graph, node.id, node.params, {}, 1};
+    for (const std::uint32_t index : node.after) add.after.push_back(nodes[index].id);
+    if (!builder.put(std::move(add), origin)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<StreamVariant> launched_eagerly(const Program& program) {
+  State state;
+  Builder builder(program);
+  bool changed = false;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    const auto* launch = std::get_if<Launch>(&step.command);
+    bool kept = true;
+    if (launch != nullptr && state.capture_of(launch->stream) == nullptr && state.answer(*launch).status == 0) {
+      changed = true;
+      for (std::uint32_t k = 0; k < step.repeat && kept; ++k)
+        kept = EagerNodes{state, builder, i, launch->stream}.run(state.exec(launch->exec)->graph);
+    } else if (!std::holds_alternative<Fail>(step.command)) {
+      kept = builder.put(step.command, i, step.repeat);
+    }
+    if (!kept) return {};
+    apply(state, step);
+  }
+  StreamVariant variant = builder.take();
+  // Eager work has rules of its own (pageable sources).
+  if (!changed || validate(variant.program)) return {};
+  return variant;
+}
+
+std::optional<StreamVariant> recorded_by_hand(const Program& program) {
+  State state;
+  Builder builder(program);
+  bool changed = false;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    if (!same_by_hand(state, step.command)) return {};
+    bool kept = true;
+    if (const auto* end = std::get_if<EndCapture>(&step.command)) {
+      changed = true;
+      kept = add_by_hand(builder, *end, *state.capture_of(end->stream), i);
+    } else if (!of_a_capture(state, step.command) && !std::holds_alternative<Fail>(step.command)) {
+      kept = builder.put(step.command, i, step.repeat);
+    }
+    if (!kept) return {};
+    apply(state, step);
+  }
+  if (!changed || !state.captures().empty()) return {};
+  return builder.take();
+}
+
+Trace in_terms_of(const Program& program, const StreamVariant& variant, const Trace& expected, Trace observed) {
+  const auto original = [&](std::size_t step) {
+    return step < variant.origin.size() ? variant.origin[step] : program.steps.size();
+  };
+  std::vector<StepStatus> statuses = expected.statuses;
+  std::vector<char> met(statuses.size(), 0);
+  for (std::size_t i = 0; i < observed.statuses.size(); ++i) {
+    const std::size_t step = original(i);
+    if (step >= statuses.size()) continue;
+    // Several steps for one: the first that failed speaks for them.
+    if (met[step] == 0 || statuses[step].code == 0) statuses[step] = observed.statuses[i];
+    met[step] = 1;
+  }
+  observed.statuses = std::move(statuses);
+  for (BytesSeen& seen : observed.reads) seen.step = original(seen.step);
+  for (std::size_t& step : observed.patched_in_place) step = original(step);
+  observed.death_step = original(observed.death_step);
+  return observed;
+}
+
+}  // namespace verify

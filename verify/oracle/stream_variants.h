@@ -1,0 +1,36 @@
+// Programs that must observe the same as the one they are made from, by what they give to streams:
+// its launches replaced by eager work (P6), its captures recorded by hand (P9).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "verify/execute/observation.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+// A longer variant is given up.
+inline constexpr std::size_t kMaxVariantSteps = 4000;
+
+struct StreamVariant {
+  Program program;
+  std::vector<std::size_t> origin;  // of each step, the step of the program that it stands for
+};
+
+// Every launch as the work of its nodes, given to its stream one after the other in an order that the edges allow. That
+// orders more than the graph does, so no race is new. Nothing when nothing is launched, or where a frozen scalar may
+// have taken another address than the buffer has now.
+[[nodiscard]] std::optional<StreamVariant> launched_eagerly(const Program& program);
+
+// Every capture as a graph to which its nodes are added where the capture ended. Nothing when the program captures
+// nothing, or where that would not say the same: something is refused, or a graph is launched into a capture (an
+// executable graph cannot be named as a child) or captured into.
+[[nodiscard]] std::optional<StreamVariant> recorded_by_hand(const Program& program);
+
+// What a variant observed, in terms of the program that it was made from. Steps that are not in it are as `expected`.
+[[nodiscard]] Trace in_terms_of(const Program& program, const StreamVariant& variant, const Trace& expected,
+                                Trace observed);
+
+}  // namespace verify

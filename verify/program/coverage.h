@@ -1,0 +1,38 @@
+// Coverage of (operation, state): in which states of its objects each operation was tried.
+//
+// A state is something that is true or not of one object at the moment an operation meets it: a graph "with old
+// addresses", an executable graph "that is running", a stream "with work". Several can be true at once; each pair is
+// counted by itself. The list of pairs is fixed, so that a pair that was never tried shows as a hole. A pair that no
+// valid program can show says why, and programs never show it (a test holds that).
+//
+// Not covered: combinations of states, and what the runtime's own state is beyond what HIP's documentation speaks of.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verify/program/program.h"
+
+namespace verify {
+
+struct CoveragePair {
+  std::string operation;     // "launch", "set exec kernel"
+  std::string state;         // "exec: running"
+  std::string_view why_not;  // why no valid program can show it; empty when one can
+};
+[[nodiscard]] std::span<const CoveragePair> coverage_pairs();
+
+// The states in which an operation can meet its object, by kind of object: "exec: running" and what it means.
+struct StateMeaning {
+  std::string_view name;
+  std::string_view meaning;
+};
+[[nodiscard]] std::span<const StateMeaning> object_states();
+
+// Adds what the valid program `program` tries to `counts`, which is as long as coverage_pairs().
+void count_pairs(const Program& program, std::span<std::uint64_t> counts);
+
+}  // namespace verify

@@ -1,0 +1,26 @@
+// Properties whose detector is the run itself: P1, P4 and P11. Each function is in the file of its property.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "verify/errors/error_cases.h"
+#include "verify/execute/runner.h"
+#include "verify/properties/evidence.h"
+
+namespace verify {
+
+// P1: the same run, except that nothing that was passed is overwritten.
+[[nodiscard]] RunOptions keeping_what_was_passed(RunOptions options);
+
+// P4: the same run, except that no call is made to fail.
+[[nodiscard]] RunOptions without_failures(RunOptions options);
+// P4: `command`, in which a call of `function` was made to fail, reported it or not.
+void detect_p4(std::size_t step, const std::string& command, std::string_view function, bool reported,
+               Violations& found);
+
+// P11: a call with an invalid argument answered `status`.
+void detect_p11(std::size_t step, const ErrorCase& error_case, int status, Violations& found);
+
+}  // namespace verify

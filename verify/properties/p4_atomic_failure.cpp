@@ -1,0 +1,26 @@
+// P4, atomic failure: a call that fails says so and changes nothing that can be observed; a patch that fails half-way
+// leaves the executable graph as before it, or marked unusable so that it is recorded again.
+//
+// Detectors: a command in which a call was made to fail has to report an error; it is then run again and has to observe
+// what it does when nothing fails; every call of the graph API fails in turn (Judge::every_call_fails). A divergence
+// that is gone when no call fails is this property's. Not seen: a failure of the runtime's own making, half-way into a
+// call; that documented errors change nothing is P11's.
+#include <fmt/format.h>
+
+#include "verify/properties/causes.h"
+
+namespace verify {
+
+RunOptions without_failures(RunOptions options) {
+  options.failures = false;
+  return options;
+}
+
+void detect_p4(std::size_t step, const std::string& command, std::string_view function, bool reported,
+               Violations& found) {
+  if (reported) return;
+  found.push_back({PropertyId::kP4, step, fmt::format("'{}'", command),
+                   fmt::format("an error, because {} failed", function), "success"});
+}
+
+}  // namespace verify

@@ -1,0 +1,102 @@
+// P8 no leak, no use after free: every handle, allocation and byte is released exactly once, and a thousand repetitions
+// of a cycle hold no more than two do.
+//
+// That everything is released is seen after tear-down, by the executor; this is the other half. Counted are live
+// handles and allocations of the model, and of the software gfx942 what its memory pools, its reservations and its
+// locks hold. Kept by a runtime for later use and given out again (streams of its own, signals) is not held: the runs
+// that are compared come behind one of many cycles. What this does not see: a runtime's own heap.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "verify/program/state.h"
+#include "verify/properties/cycles.h"
+
+namespace verify {
+
+namespace {
+
+constexpr std::uint64_t kMostSteps = 4096;  // of a cycled program, repetitions counted
+
+// May `command` stand again and again, where it leaves nothing new behind?
+struct Repeatable {
+  const State& state;
+
+  // Under strategies that record again a graph with memory nodes reserves anew, and the old definition is kept.
+  bool operator()(const SetNode& c) const { return c.target == Target::kExec || !state.graph(c.id)->has_memory; }
+  bool operator()(const Patch& c) const { return c.target == Target::kExec || !state.graph(c.id)->has_memory; }
+  bool operator()(const Launch& c) const { return !state.launch_races(c.exec, c.stream); }
+  bool operator()(const Enqueue&) const { return true; }
+  bool operator()(const Update&) const { return true; }
+  bool operator()(const MoveBuffers&) const { return true; }
+  bool operator()(const Synchronize&) const { return true; }
+  bool operator()(const RecordEvent&) const { return true; }
+  bool operator()(const WaitEvent&) const { return true; }
+  bool operator()(const Read&) const { return true; }
+  bool operator()(const Write&) const { return true; }
+  bool operator()(const EnableNode&) const { return true; }
+  bool operator()(const Upload&) const { return true; }
+  bool operator()(const Inspect&) const { return true; }
+  bool operator()(const PrintDot&) const { return true; }
+  bool operator()(const FindInClone&) const { return true; }
+  template <class Other>
+  bool operator()(const Other&) const {
+    return false;
+  }
+};
+
+// A second launch must not race with the first, so the question is asked again behind each.
+std::uint32_t times_in_a_row(State& state, const Command& command, std::uint32_t times) {
+  std::uint32_t stood = 0;
+  const bool moves = std::holds_alternative<MoveBuffers>(command);
+  for (; stood < times; ++stood) {
+    if (state.check(command) || state.may_be_refused(command)) break;
+    if (stood != 0 && !std::visit(Repeatable{state}, command)) break;
+    state.apply(command);
+    if (stood == 2 && !moves) return times;  // it means the same each time
+  }
+  return stood;
+}
+
+}  // namespace
+
+std::optional<Program> cycled(const Program& program, std::uint32_t times) {
+  Program longer;
+  longer.placement = program.placement;
+  State state;
+  std::uint64_t steps = 0;
+  bool any = false;
+  for (const Step& step : program.steps) {
+    if (std::holds_alternative<Fail>(step.command)) continue;
+    Step changed = step;
+    State tried = state;
+    const bool may = step.repeat == 1 && state.captures().empty() && std::visit(Repeatable{state}, step.command);
+    // As often with few cycles as with many: all of them or once.
+    if (may && times_in_a_row(tried, step.command, kManyCycles) == kManyCycles) {
+      changed.repeat = times;
+      any = true;
+    }
+    for (std::uint32_t k = 0; k < repeats_that_matter(changed); ++k) state.apply(changed.command);
+    steps += changed.repeat;
+    longer.steps.push_back(std::move(changed));
+  }
+  if (!any || steps > kMostSteps || validate(longer)) return {};
+  return longer;
+}
+
+std::string grown(std::span<const Held> few, std::span<const Held> many, std::span<const Held> few_again) {
+  const auto count_in = [](std::span<const Held> counts, const std::string& what) -> std::uint64_t {
+    const auto found = std::find_if(counts.begin(), counts.end(), [&](const Held& h) { return h.what == what; });
+    return found == counts.end() ? 0 : found->count;
+  };
+  std::string text;
+  for (const Held& held : many) {
+    const std::uint64_t then = count_in(few, held.what), again = count_in(few_again, held.what);
+    if (held.count <= then || (again > held.count && again - held.count >= held.count - then)) continue;
+    text += fmt::format("{}{} {} and not {}", text.empty() ? "" : ", ", held.count, held.what, then);
+  }
+  return text;
+}
+
+}  // namespace verify

@@ -1,0 +1,49 @@
+// P9, equal however built: captured or hand-built; cloned or not; child graph or flattened; kernelParams or extra; with
+// or without redundant edges; nodes added in any order; a disabled node or an empty one; the form of a type or the
+// generic one: same observations.
+//
+// The detector runs a program and one that was built differently and compares what a client sees of statuses, bytes and
+// host functions. The pairs are in verify/oracle/metamorphic.h. What queries of the graphs answer is not compared: the
+// graphs differ on purpose.
+#include "verify/oracle/metamorphic.h"
+
+namespace verify {
+
+void Derived::keep(const Step& step, std::size_t at) {
+  program.steps.push_back(step);
+  origin.push_back(at);
+}
+
+void Derived::add(Command command) {
+  program.steps.push_back({std::move(command), 1, 0});
+  origin.push_back(kNoStep);
+}
+
+Trace as_original(const Trace& trace, const Derived& derived, std::size_t steps) {
+  Trace seen = trace;
+  seen.topology.clear();
+  if (!derived.origin.empty()) {
+    seen.statuses.assign(steps, {});
+    int failed = 0;  // an added step that failed shows at the next one that was not
+    for (std::size_t i = 0; i < trace.statuses.size(); ++i) {
+      const std::size_t at = derived.origin[i];
+      if (at == kNoStep) {
+        failed = trace.statuses[i].code != 0 ? trace.statuses[i].code : failed;
+        continue;
+      }
+      seen.statuses[at] = trace.statuses[i];
+      if (failed != 0) seen.statuses[at].code = failed;
+      failed = 0;
+    }
+    const auto step_of = [&](std::size_t step) {
+      while (step < derived.origin.size() && derived.origin[step] == kNoStep) ++step;
+      return step < derived.origin.size() ? derived.origin[step] : steps;
+    };
+    for (BytesSeen& read : seen.reads) read.step = step_of(read.step);
+    seen.death_step = step_of(trace.death_step);
+  }
+  for (StepStatus& status : seen.statuses) status.seen.clear();
+  return seen;
+}
+
+}  // namespace verify

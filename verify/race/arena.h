@@ -1,0 +1,69 @@
+// race::Arena: the memory that a schedule's threads allocate.
+//
+// While a schedule runs, operator new takes from one region of memory, and what is deleted is not used again before the
+// schedule ends: it is overwritten and marked, so that a second delete is noticed, a late use reads nonsense rather
+// than somebody else's data, and what was never deleted is counted. With the next schedule the region begins again, so
+// memory stays flat however many there are. Memory of a schedule that was given up half-way is not used again (what is
+// static in the explored code may still know it).
+//
+// The operators are in operators.cpp, which only programs that explore link; without them, and under the sanitizers,
+// which have allocators of their own, nothing is counted. Does not see malloc, and not memory that a static of the
+// explored code keeps from one schedule to the next: that counts as a leak.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hip/sync/scheduler.h"
+
+namespace verify::race {
+
+struct Leaks {
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0;
+  hip::sync::ThreadNumber thread = 0;  // that allocated the first of them
+  std::uint32_t step = 0;              // after which
+};
+
+class Arena {
+ public:
+  [[nodiscard]] static Arena& of_process();
+
+  // The region begins again; `keep` what the last schedule took.
+  void begin(bool keep);
+  // What was taken since the region began, and is not deleted yet, stays for ever: the explored code's statics.
+  void pin();
+  // From the calls of operator new that the caller makes from now on, or not.
+  void set_on(bool on) { on_ = on && usable_; }
+  [[nodiscard]] bool on() const { return on_; }
+  // Who allocates, for reports.
+  void set_place(hip::sync::ThreadNumber thread, std::uint32_t step) { thread_ = thread, step_ = step; }
+  [[nodiscard]] Leaks leaks() const;
+  [[nodiscard]] std::size_t used() const { return static_cast<std::size_t>(next_ - first_); }
+
+  // For the operators. Null: the region is full.
+  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment);
+  // Whether it was this arena's. Deleted twice: `twice` is called.
+  bool release(void* memory);
+  void on_double_free(void (*twice)(void*), void* context) { twice_ = twice, context_ = context; }
+  void set_usable(bool usable) { usable_ = usable; }
+  [[nodiscard]] bool usable() const { return usable_; }
+
+ private:
+  Arena() = default;
+
+  bool on_ = false;
+  bool usable_ = false;
+  std::byte* base_ = nullptr;
+  std::byte* lowest_ = nullptr;  // where the region begins again: above what is pinned
+  std::byte* first_ = nullptr;   // of this schedule
+  std::byte* next_ = nullptr;
+  std::byte* end_ = nullptr;
+  std::uint64_t live_ = 0;
+  hip::sync::ThreadNumber thread_ = 0;
+  std::uint32_t step_ = 0;
+  void (*twice_)(void*) = nullptr;
+  void* context_ = nullptr;
+};
+
+}  // namespace verify::race

@@ -1,0 +1,45 @@
+// race::RaceFile: a schedule that shows something, as text in the form of a program file.
+//
+//   hgcheck-program 1
+//   race stable-buffers fault=F26     the scenario, and the fault that is switched on
+//   before get 1                      calls before the threads start, one a line
+//   thread 1 get 0, is-cached         each thread's calls
+//   thread 2 get 0
+//   after get 0
+//   schedule 1*5 2*3 1                who takes how many steps; 0 is the thread that starts the others
+//   shows C2 leak                     the property and the kind of failure that replaying has to show
+//
+// Empty lines and what stands behind '#' do not count. Whoever reads a program file recognises this one by its second
+// line (is_race_file).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hip/result/result.h"
+#include "verify/race/explore.h"
+#include "verify/race/scenario.h"
+
+namespace verify::race {
+
+struct RaceFile {
+  const Scenario* scenario = nullptr;
+  std::string fault;
+  Plan plan;
+  std::vector<ThreadNumber> choices;
+  std::string property;
+  std::string failure;  // by name
+};
+
+[[nodiscard]] std::string print_race(const RaceFile& race);
+// An error names the line.
+[[nodiscard]] hip::Result<RaceFile> parse_race(std::string_view text);
+
+[[nodiscard]] std::string print_choices(const std::vector<ThreadNumber>& choices);
+
+// The schedule that the machine ran last, a column a thread. Calls of the scenario stand at the left edge of their
+// column, what they do below them.
+[[nodiscard]] std::string picture_of(const Machine& machine, const Failure& failure);
+
+}  // namespace verify::race

@@ -1,0 +1,111 @@
+// race::Scenario: a system, what threads do with it, and what must hold: a row of a table.
+//
+// A plan is data: calls before the threads start, calls of each thread, calls when all have ended. Dropping one changes
+// no other, so a plan shrinks by dropping; a call that has nothing to work on does nothing. The same rows run under
+// every schedule (explore_scenario) and on real threads (stress.h): a world knows neither machine nor schedule.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verify/race/failure.h"
+
+namespace verify::race {
+
+struct Call {
+  std::uint8_t verb = 0;  // of the scenario
+  std::int32_t argument = 0;
+  bool operator==(const Call&) const = default;
+};
+
+struct Plan {
+  std::vector<Call> before;
+  std::vector<std::vector<Call>> threads;
+  std::vector<Call> after;
+  bool operator==(const Plan&) const = default;
+};
+
+inline constexpr std::size_t kMaxClientThreads = 3;  // of a plan
+inline constexpr std::int32_t kMaxArgument = 999;    // of a call; the least is 0, and a scenario takes every one
+
+struct Verb {
+  std::string_view name;
+  bool argument = false;
+};
+
+// Whom a world tells what is broken. Under a schedule that ends it.
+class Referee {
+ public:
+  virtual void broken(FailureKind kind, const char* property, std::string message) = 0;
+
+ protected:
+  ~Referee() = default;
+};
+
+// One thing under test, made anew for every run.
+class World {
+ public:
+  World() = default;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  virtual ~World() = default;
+  // On the thread of that number; before and after: 0. What it answers is what the sequential model is asked about.
+  virtual std::int64_t call(unsigned thread, const Call& call) = 0;
+  // With one thread again: teardown, and what must hold then.
+  virtual void finish() {}
+};
+
+// What a system promises when calls come one after another.
+class SequentialModel {
+ public:
+  virtual ~SequentialModel() = default;
+  [[nodiscard]] virtual std::unique_ptr<SequentialModel> clone() const = 0;
+  // Whether the call may answer that now; if so it has happened.
+  virtual bool accepts(unsigned thread, const Call& call, std::int64_t answer) = 0;
+};
+
+struct NamedPlan {
+  std::string_view name;  // "two threads"
+  Plan plan;
+};
+
+struct Scenario {
+  std::string_view name;    // "stream-cache"
+  std::string_view system;  // "stream cache"
+  std::string_view summary;
+  std::vector<Verb> verbs;
+  std::vector<NamedPlan> plans;
+  // With the implementation that the fault names, or the real one.
+  std::function<std::unique_ptr<World>(Referee&, std::string_view fault)> make;
+  std::function<std::unique_ptr<SequentialModel>()> model{};  // null: no history is checked
+  std::string_view property = "C5";                           // that a history which is not linearizable breaks
+  std::vector<std::string_view> faults{};                     // that show here
+  std::function<bool(const Plan&)> valid{};                   // null: every plan is
+};
+
+[[nodiscard]] const std::vector<Scenario>& scenarios();
+[[nodiscard]] const Scenario* find_scenario(std::string_view name);
+
+// "acquire 1", or "clear".
+[[nodiscard]] std::string print_call(const Scenario& scenario, const Call& call);
+
+// One call of a history, with when it began and ended in the order of all beginnings and ends.
+struct Invocation {
+  unsigned thread = 0;
+  Call call;
+  std::int64_t answer = 0;
+  std::uint32_t begin = 0, end = 0;
+};
+// Whether the model accepts the calls in some order that keeps those apart which did not overlap (Wing and Gong's
+// search).
+[[nodiscard]] bool linearizable(std::span<const Invocation> history, const SequentialModel& model);
+
+// The property that a failure breaks in a scenario, where the failure itself names none.
+[[nodiscard]] std::string_view property_of(const Scenario& scenario, const Failure& failure);
+
+}  // namespace verify::race

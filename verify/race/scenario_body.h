@@ -1,0 +1,38 @@
+// race::ScenarioBody: a plan of a scenario as what a machine explores.
+#pragma once
+
+#include <string>
+
+#include "verify/race/explore.h"
+#include "verify/race/scenario.h"
+
+namespace verify::race {
+
+class ScenarioBody final : public Body, public Referee {
+ public:
+  // The scenario has to live as long.
+  ScenarioBody(const Scenario& scenario, std::string fault, Plan plan);
+
+  void run(Machine& machine) override;
+  void broken(FailureKind kind, const char* property, std::string message) override;
+
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] const std::string& fault() const { return fault_; }
+
+ private:
+  void client(World& world, unsigned thread, const std::vector<Call>& calls);
+  [[nodiscard]] std::size_t begins(unsigned thread, const Call& call);
+  void ends(std::size_t at, std::int64_t answer);
+  void judge_history();
+
+  const Scenario& scenario_;
+  const std::string fault_;
+  const Plan plan_;
+  std::unique_ptr<SequentialModel> model_;
+  Machine* machine_ = nullptr;
+  std::vector<Invocation> history_;
+  std::uint32_t clock_ = 0;  // of beginnings and ends
+};
+
+}  // namespace verify::race

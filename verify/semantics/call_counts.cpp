@@ -1,0 +1,82 @@
+// A platform whose table counts; the contract is in the header.
+#include "verify/semantics/call_counts.h"
+
+#include <algorithm>
+
+#include "verify/execute/executor.h"
+#include "verify/execute/interposer.h"
+#include "verify/execute/model_platform.h"
+#include "verify/generate/generator.h"
+
+namespace verify {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+
+CallCounts* counting = nullptr;  // by the one thread of this program
+
+// One instance an entry of the table.
+template <std::size_t index, class Type>
+struct Counted;
+template <std::size_t index, class Answer, class... Arguments>
+struct Counted<index, Answer (*)(Arguments...)> {
+  static inline Answer (*inner)(Arguments...) = nullptr;
+  static inline std::uint64_t* count = nullptr;
+  static Answer call(Arguments... arguments) {
+    ++*count;
+    return inner(arguments...);
+  }
+};
+
+template <std::size_t index, class Type>
+void wrap(Type& entry, const char* name) {
+  if (entry == nullptr) return;
+  Counted<index, Type>::inner = entry;
+  Counted<index, Type>::count = &(*counting)[name];
+  entry = &Counted<index, Type>::call;
+}
+
+hip::Api counted(hip::Api api) {
+// Spelled out three times: a helper macro would expand the names that HIP's header renames.
+#define HIPAPI_REQUIRED(name) wrap<static_cast<std::size_t>(Function::k_##name)>(api.name, #name);
+#define HIPAPI_OPTIONAL(name) wrap<static_cast<std::size_t>(Function::k_##name)>(api.name, #name);
+#define HIPAPI_OPTIONAL_AS(name, ...) wrap<static_cast<std::size_t>(Function::k_##name)>(api.name, #name);
+#include "hip/api/functions.inc"
+#undef HIPAPI_REQUIRED
+#undef HIPAPI_OPTIONAL
+#undef HIPAPI_OPTIONAL_AS
+  return api;
+}
+
+class CountingPlatform final : public ModelPlatform {
+ public:
+  CountingPlatform() : table_(counted(ModelPlatform::api())) {}
+  [[nodiscard]] const hip::Api& api() const override { return table_; }
+
+ private:
+  hip::Api table_;
+};
+
+bool has_bad_call(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& step) { return std::holds_alternative<BadCall>(step.command); });
+}
+
+}  // namespace
+
+CallCounts count_calls(std::size_t programs) {
+  CallCounts counts;
+  counting = &counts;
+  CountingPlatform platform;
+  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
+    Executor executor(platform, strategy);
+    for (std::size_t i = 0; i < programs; ++i) {
+      const Program program = campaign_program(kSeed, i, {});
+      if (!has_bad_call(program)) static_cast<void>(executor.run(program, {}));
+    }
+  }
+  counting = nullptr;
+  return counts;
+}
+
+}  // namespace verify

@@ -1,0 +1,272 @@
+// The page of semantics; the contract is in the header.
+#include "verify/semantics/semantics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "hip/api/api.h"
+#include "verify/errors/error_cases.h"
+#include "verify/program/coverage.h"
+#include "verify/quirks/quirk.h"
+#include "verify/semantics/call_counts.h"
+
+namespace verify {
+namespace {
+
+constexpr std::array<std::string_view, 3> kReleasesShown = {"7.2", "6.4", "5.7"};
+
+struct Group {
+  std::string_view title;
+  std::string_view functions;
+};
+constexpr Group kGroups[] = {
+#define GROUP(title, functions) {title, functions},
+#include "verify/semantics/groups.inc"
+#undef GROUP
+};
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// As a word of its own.
+bool mentions(const std::string& text, const std::string& name) {
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const bool begins = at == 0 || !is_name_character(text[at - 1]);
+    const std::size_t end = at + name.size();
+    if (begins && (end == text.size() || !is_name_character(text[end]))) return true;
+  }
+  return false;
+}
+
+bool is_of_graphs(const std::string& name) {
+  if (name.starts_with("hipGraphics")) return false;
+  for (const char* family : {"hipGraph", "hipDrvGraph", "hipUserObject", "hipStreamWaitValue", "hipStreamWriteValue"}) {
+    if (name.starts_with(family)) return true;
+  }
+  for (const char* part : {"GraphMem", "StreamCapture", "StreamBatchMemOp"}) {
+    if (name.find(part) != std::string::npos) return true;
+  }
+  return name.starts_with("hipStream") &&
+         (name.find("Captur") != std::string::npos || name.find("Attribute") != std::string::npos);
+}
+
+// By file name, without its ending; the rows of errors are counted apart.
+std::map<std::string, std::string> sources_of(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> sources;
+  for (const char* room : {"model", "verify", "hip", "programs"}) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder / room)) {
+      const std::filesystem::path& path = file.path();
+      if (path.extension() == ".cpp" || path.extension() == ".hip") {
+        sources[std::string(room) + "/" + path.stem().string()] = text_of(path);
+      }
+    }
+  }
+  return sources;
+}
+
+std::string joined(const std::set<std::string>& words) {
+  return words.empty() ? "-" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+// Which functions a quirk's triggers are about.
+bool is_about(const Quirk& quirk, const std::string& function) {
+  struct Words {
+    std::string_view trigger;
+    std::string_view part;  // of the function's name
+  };
+  constexpr Words kTypes[] = {{"node=kernel", "Kernel"}, {"node=memcpy", "Memcpy"}, {"node=memset", "Memset"},
+                              {"node=host", "Host"},     {"node=child", "Child"},   {"node=empty", "Empty"}};
+  std::istringstream alternatives{std::string(quirk.triggers)};
+  for (std::string one; std::getline(alternatives, one, ';');) {
+    const auto says = [&](std::string_view word) { return one.find(word) != std::string::npos; };
+    if (says("op=launch") && function == "hipGraphLaunch") return true;
+    if (says("op=update") && function == "hipGraphExecUpdate") return true;
+    if (says("op=instantiate") && function == "hipGraphInstantiate") return true;
+    const bool sets = says("op=set") || says("op=patch");
+    const bool of_exec = function.starts_with("hipGraphExec") && !says("target=graph");
+    const bool of_graph = !function.starts_with("hipGraphExec") && !says("target=exec");
+    const bool setter = sets && function.find("SetParams") != std::string::npos && (of_exec || of_graph);
+    const bool adder = says("op=add") && function.starts_with("hipGraphAdd");
+    if (!setter && !adder) continue;
+    for (const Words& type : kTypes) {
+      if (says(type.trigger) && function.find(type.part) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+class Page {
+ public:
+  explicit Page(const SemanticsInput& input)
+      : functions_(graph_functions_of(text_of(input.header))),
+        sources_(sources_of(input.tests)),
+        counts_(count_calls(input.programs)) {}
+
+  SemanticsPage write() {
+    check_classified();
+    fmt::format_to(
+        out_,
+        "# Semantics: what is known of each function\n\n"
+        "Written by `hgcheck-semantics`; a test fails when it is out of date, or when HIP's header declares a function "
+        "that is\nnot here. To write it again: `build/bin/hgcheck-semantics > docs/semantics.md`.\n\n"
+        "*Model*: whether the model has it. *Generated*: whether generated programs call it; `bad` calls it with wrong "
+        "arguments\n(docs/program-language.md). *Errors*: documented errors, each a row of `verify/errors/cases.inc` "
+        "and a test. *Tests*: sources under\n`tests/` that name it. *Rules from*: `hip_runtime_api.h` first, then "
+        "AMD's "
+        "public tests and other sources by name. *Deviates*: quirks\n([quirks.md](quirks.md)), and releases that "
+        "answer some errors otherwise (below).\n");
+    for (const Group& group : kGroups) write_group(group);
+    write_states();
+    write_deviations();
+    return {std::move(text_), std::move(flaws_)};
+  }
+
+ private:
+  void check_classified() {
+    std::set<std::string> classified;
+    for (const Group& group : kGroups) {
+      for (const std::string& name : words_of(group.functions)) {
+        if (!classified.insert(name).second) flaws_.push_back(name + " is classified twice");
+      }
+    }
+    const std::set<std::string> declared(functions_.begin(), functions_.end());
+    for (const std::string& name : declared) {
+      if (!classified.contains(name)) flaws_.push_back(name + " is declared by the header and classified by nobody");
+    }
+    for (const std::string& name : classified) {
+      if (!declared.contains(name)) flaws_.push_back(name + " is classified, but the header does not declare it");
+    }
+  }
+
+  void write_group(const Group& group) {
+    fmt::format_to(out_, "\n## {}\n\n", group.title);
+    fmt::format_to(out_, "| function | model | generated | errors | tests | rules from | deviates |\n");
+    fmt::format_to(out_, "| --- | --- | --- | --- | --- | --- | --- |\n");
+    for (const std::string& name : words_of(group.functions)) write_function(name);
+  }
+
+  void write_function(const std::string& name) {
+    std::size_t rows = 0;
+    std::set<std::string> rules = {};
+    for (const ErrorCase& one : error_cases()) {
+      if (one.function != name) continue;
+      ++rows;
+      const std::string source(one.source);
+      if (source != "hip_runtime_api.h") rules.insert(source.substr(source.rfind('/') + 1));
+    }
+    std::set<std::string> tests;
+    for (const auto& [file, text] : sources_) {
+      if (mentions(text, name)) tests.insert(file);
+    }
+    const auto counted = counts_.find(name);
+    const bool has = counted != counts_.end();
+    const bool called = has && counted->second > 0;
+    if (rows == 0 && tests.empty()) flaws_.push_back(name + " is pinned by no test");
+    fmt::format_to(out_, "| {} | {} | {} | {} | {} | hip_runtime_api.h{}{} | {} |\n", name, has ? "yes" : "no",
+                   called             ? "yes"
+                   : rows != 0 && has ? "bad"
+                                      : "no",
+                   rows, joined(tests), rules.empty() ? "" : ", ", rules.empty() ? "" : joined(rules),
+                   deviations_of(name));
+  }
+
+  static std::string deviations_of(const std::string& name) {
+    std::set<std::string> all;
+    for (const Quirk& quirk : quirks()) {
+      if (is_about(quirk, name)) all.insert(fmt::format("{} ({})", quirk.id, quirk.releases));
+    }
+    for (const std::string_view release : kReleasesShown) {
+      std::size_t count = 0;
+      for (const ErrorDeviation& one : error_deviations())
+        count += one.release == release && one.function == name ? 1 : 0;
+      if (count != 0) all.insert(fmt::format("{} errors of {}", count, release));
+    }
+    return joined(all);
+  }
+
+  void write_states() {
+    fmt::format_to(out_, "\n## States in which an operation can meet its object\n\n");
+    fmt::format_to(out_, "Campaigns count each pair of an operation and a state (`verify/program/coverage.h`).\n\n");
+    fmt::format_to(out_, "| state | meaning |\n| --- | --- |\n");
+    for (const StateMeaning& state : object_states()) fmt::format_to(out_, "| {} | {} |\n", state.name, state.meaning);
+  }
+
+  static std::string answer_text(const ErrorDeviation* deviation) {
+    if (deviation == nullptr) return "";
+    if (deviation->answer == kAnswerCrash) return "crashes";
+    if (deviation->answer == kAnswerHang) return "hangs";
+    if (deviation->answer == kAnswerUndefined) return "undefined";
+    std::string text = hip::status_name(deviation->answer);
+    if (deviation->last_error != deviation->answer) {
+      text += fmt::format(", last error {}", hip::status_name(deviation->last_error));
+    }
+    return text;
+  }
+
+  void write_deviations() {
+    fmt::format_to(
+        out_,
+        "\n## Errors that releases answer otherwise\n\n"
+        "*undefined*: a handle of what is gone, or a node of another type, is used as if it were right: the release "
+        "reads or\nwrites memory that is not its own.\n\n"
+        "| function | case | documented | 7.2 | 6.4 | 5.7 |\n| --- | --- | --- | --- | --- | --- |\n");
+    for (const ErrorCase& one : error_cases()) {
+      std::array<std::string, 3> answers;
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        answers[i] = answer_text(find_error_deviation(kReleasesShown[i], one.function, one.name));
+      }
+      if (answers == std::array<std::string, 3>{}) continue;
+      fmt::format_to(out_, "| {} | {} | {} | {} | {} | {} |\n", one.function, one.name, hip::status_name(one.expected),
+                     answers[0], answers[1], answers[2]);
+    }
+  }
+
+  std::vector<std::string> functions_;
+  std::map<std::string, std::string> sources_;
+  CallCounts counts_;
+  std::string text_;
+  std::back_insert_iterator<std::string> out_{text_};
+  std::vector<std::string> flaws_;
+};
+
+}  // namespace
+
+std::vector<std::string> graph_functions_of(const std::string& header) {
+  std::vector<std::string> names;
+  std::istringstream lines(header);
+  constexpr std::string_view kBegin = "hipError_t ";
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find('(');
+    if (!line.starts_with(kBegin) || at == std::string::npos) continue;
+    const std::string name = line.substr(kBegin.size(), at - kBegin.size());
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (!known && is_of_graphs(name)) names.push_back(name);
+  }
+  return names;
+}
+
+SemanticsPage semantics_page(const SemanticsInput& input) {
+  return Page(input).write();
+}
+
+}  // namespace verify

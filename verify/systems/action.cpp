@@ -1,0 +1,292 @@
+#include "verify/systems/action.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+
+namespace verify {
+namespace {
+
+constexpr std::array<std::string_view, 29> kInjectable = {"hipEventCreateWithFlags",
+                                                          "hipEventQuery",
+                                                          "hipEventRecord",
+                                                          "hipEventSynchronize",
+                                                          "hipFreeAsync",
+                                                          "hipGetDevice",
+                                                          "hipHostFree",
+                                                          "hipHostMalloc",
+                                                          "hipMallocAsync",
+                                                          "hipMemcpyAsync",
+                                                          "hipModuleLaunchKernel",
+                                                          "hipSetDevice",
+                                                          "hipStreamCreateWithPriority",
+                                                          "hipStreamDestroy",
+                                                          "hipStreamGetDevice",
+                                                          "hipStreamGetFlags",
+                                                          "hipStreamGetPriority",
+                                                          "hipStreamQuery",
+                                                          "hipStreamSynchronize",
+                                                          "hipStreamWaitEvent",
+                                                          "hipEventDestroy",
+                                                          "hipFree",
+                                                          "hipMalloc",
+                                                          "hipStreamBeginCapture",
+                                                          "hipStreamEndCapture",
+                                                          "hipGraphInstantiate",
+                                                          "hipGraphLaunch",
+                                                          "hipGraphExecDestroy",
+                                                          "hipGraphDestroy"};
+
+constexpr FieldOfAction kLease{"", 0, kLeases - 1};
+constexpr FieldOfAction kStream{"", 0, kSystemStreams - 1};
+constexpr FieldOfAction kOwnStream{"", 1, kSystemStreams - 1};
+constexpr FieldOfAction kEvent{"", 0, kSystemEvents - 1};
+constexpr FieldOfAction kBuffer{"", 0, kScratchBuffers - 1};
+constexpr FieldOfAction kOnDevice{"device", 0, 1}, kFlags{"flags", 0, 1}, kPriority{"priority", -2, 2};
+constexpr FieldOfAction kBytes{"bytes", 0, kMaxScratchBytes};
+constexpr FieldOfAction kWords{"words", 1, kMaxLaunchWords}, kOnStream{"stream", 0, kSystemStreams - 1};
+
+constexpr std::array<FieldOfAction, 1> kDeviceFields = {{{"", 0, 1}}};
+constexpr std::array<FieldOfAction, 2> kInjectFields = {{{"", 0, kInjectable.size() - 1, true}, {"nth", 1, 8}}};
+constexpr std::array<FieldOfAction, 4> kAcquireFields = {kLease, kOnDevice, kFlags, kPriority};
+constexpr std::array<FieldOfAction, 1> kLeaseFields = {kLease};
+constexpr std::array<FieldOfAction, 4> kMakeFields = {kOwnStream, kOnDevice, kFlags, kPriority};
+constexpr std::array<FieldOfAction, 1> kOwnStreamFields = {kOwnStream};
+constexpr std::array<FieldOfAction, 1> kStreamFields = {kStream};
+constexpr std::array<FieldOfAction, 2> kRecordFields = {kEvent, kOnStream};
+constexpr std::array<FieldOfAction, 2> kWaitFields = {{{"", 0, kSystemStreams - 1}, {"event", 0, kSystemEvents - 1}}};
+constexpr std::array<FieldOfAction, 2> kReserveFields = {kBuffer, kBytes};
+constexpr std::array<FieldOfAction, 2> kFillFields = {{{"", 0, kScratchBuffers - 1}, {"value", 0, 255}}};
+constexpr std::array<FieldOfAction, 1> kBufferFields = {kBuffer};
+constexpr std::array<FieldOfAction, 3> kPiecesFields = {
+    {{"", 0, kScratchBuffers - 1}, {"first", 1, kMaxScratchBytes}, {"second", 1, kMaxScratchBytes}}};
+constexpr std::array<FieldOfAction, 2> kMoveFields = {{{"", 0, kScratchBuffers - 1}, {"to", 0, kScratchBuffers - 1}}};
+constexpr FieldOfAction kCommand{"", 0, kStableCommands - 1};
+constexpr std::array<FieldOfAction, 4> kStableBufferFields = {
+    {{"", 0, kStableBuffers - 1}, {"at", 0, kStablePlaces - 1}, {"bytes", 0, kMaxStableBytes}, {"use", 0, 3}}};
+constexpr std::array<FieldOfAction, 3> kStableStepFields = {
+    {kCommand, {"stream", 0, kStableStreams - 1}, {"seed", 0, 255}}};
+constexpr std::array<FieldOfAction, 1> kCommandFields = {kCommand};
+constexpr std::array<FieldOfAction, 3> kTraceBufferFields = {
+    {{"", 0, kTraceBuffers - 1}, {"at", 0, kTracePlaces - 1}, {"bytes", 0, kMaxTraceBytes}}};
+constexpr std::array<FieldOfAction, 2> kTraceMoveFields = {{{"", 0, kTraceBuffers - 1}, {"at", 0, kTracePlaces - 1}}};
+constexpr std::array<FieldOfAction, 1> kTraceStepFields = {{{"", 0, kTraceCommands - 1}}};
+constexpr std::array<FieldOfAction, 1> kTraceBodyFields = {{{"commands", 0, (1 << kTraceCommands) - 1}}};
+constexpr std::array<FieldOfAction, 2> kResultFields = {{kOnStream, {"seed", 0, 255}}};
+constexpr std::array<FieldOfAction, 3> kLaunchFields = {{kOnStream, kWords, {"seed", 0, 255}}};
+
+// In the order of SystemVerb.
+constexpr std::array<VerbOfAction, kSystemVerbs> kVerbs = {{
+    {"system device", std::nullopt, kDeviceFields},
+    {"system inject", std::nullopt, kInjectFields},
+    {"cache acquire", System::kCache, kAcquireFields},
+    {"cache release", System::kCache, kLeaseFields},
+    {"cache work", System::kCache, kLeaseFields},
+    {"cache sync", System::kCache, kLeaseFields},
+    {"cache clear", System::kCache, {}},
+    {"cache close", System::kCache, {}},
+    {"streams make", System::kStreams, kMakeFields},
+    {"streams drop", System::kStreams, kOwnStreamFields},
+    {"streams work", System::kStreams, kStreamFields},
+    {"streams sync", System::kStreams, kStreamFields},
+    {"streams query", System::kStreams, kStreamFields},
+    {"streams record", System::kStreams, kRecordFields},
+    {"streams wait", System::kStreams, kWaitFields},
+    {"streams enter", System::kStreams, kStreamFields},
+    {"streams leave", System::kStreams, {}},
+    {"streams thread", System::kStreams, kStreamFields},
+    {"scratch reserve", System::kScratch, kReserveFields},
+    {"scratch fill", System::kScratch, kFillFields},
+    {"scratch check", System::kScratch, kBufferFields},
+    {"scratch pieces", System::kScratch, kPiecesFields},
+    {"scratch move", System::kScratch, kMoveFields},
+    {"scratch release", System::kScratch, kBufferFields},
+    {"launcher result", System::kLauncher, kResultFields},
+    {"launcher inplace", System::kLauncher, kLaunchFields},
+    {"launcher in", System::kLauncher, kLaunchFields},
+    {"launcher all", System::kLauncher, kLaunchFields},
+    {"launcher drain", System::kLauncher, {}},
+    {"stable buffer", System::kStabilizer, kStableBufferFields},
+    {"stable step", System::kStabilizer, kStableStepFields},
+    {"stable refuse", System::kStabilizer, kCommandFields},
+    {"stable release", System::kStabilizer, kCommandFields},
+    {"traces buffer", System::kTraces, kTraceBufferFields},
+    {"traces move", System::kTraces, kTraceMoveFields},
+    {"traces step", System::kTraces, kTraceStepFields},
+    {"traces body", System::kTraces, kTraceBodyFields},
+}};
+
+std::optional<std::int32_t> number(std::string_view text) {
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int32_t> value_of(const FieldOfAction& field, std::string_view text) {
+  if (!field.function) return number(text);
+  const auto found = std::find(kInjectable.begin(), kInjectable.end(), text);
+  if (found == kInjectable.end()) return std::nullopt;
+  return static_cast<std::int32_t>(found - kInjectable.begin());
+}
+
+bool within(const FieldOfAction& field, std::int32_t value) {
+  return value >= field.lowest && value <= field.highest;
+}
+
+}  // namespace
+
+std::span<const std::string_view> injectable_functions() {
+  return kInjectable;
+}
+
+const VerbOfAction& describe(SystemVerb verb) {
+  return kVerbs[static_cast<std::size_t>(verb)];
+}
+
+std::string print_action(const SystemAction& action) {
+  const VerbOfAction& verb = describe(action.verb);
+  std::string text(verb.words);
+  for (std::size_t i = 0; i < verb.fields.size(); ++i) {
+    const FieldOfAction& field = verb.fields[i];
+    text += " ";
+    if (!field.name.empty()) text.append(field.name).append("=");
+    text += field.function ? std::string(kInjectable[static_cast<std::size_t>(action.fields[i])])
+                           : std::to_string(action.fields[i]);
+  }
+  return text;
+}
+
+bool is_system_word(std::string_view word) {
+  return std::any_of(kVerbs.begin(), kVerbs.end(),
+                     [word](const VerbOfAction& verb) { return verb.words.substr(0, verb.words.find(' ')) == word; });
+}
+
+std::optional<SystemVerb> verb_of(std::string_view first_word, std::string_view second_word) {
+  for (std::size_t i = 0; i < kVerbs.size(); ++i) {
+    const std::string_view words = kVerbs[i].words;
+    const std::size_t space = words.find(' ');
+    if (words.substr(0, space) == first_word && words.substr(space + 1) == second_word) {
+      return static_cast<SystemVerb>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SystemAction> parse_action(SystemVerb verb, std::span<const std::string_view> fields,
+                                         std::string* error) {
+  const VerbOfAction& described = describe(verb);
+  if (fields.size() != described.fields.size()) {
+    *error = std::string(described.words) + " takes " + std::to_string(described.fields.size()) + " fields";
+    return std::nullopt;
+  }
+  SystemAction action;
+  action.verb = verb;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const FieldOfAction& field = described.fields[i];
+    std::string_view text = fields[i];
+    const std::string prefix = field.name.empty() ? std::string() : std::string(field.name) + "=";
+    const bool named = text.starts_with(prefix);
+    if (named) text.remove_prefix(prefix.size());
+    const std::optional<std::int32_t> value = named ? value_of(field, text) : std::nullopt;
+    if (!value || !within(field, *value)) {
+      *error = "'" + std::string(fields[i]) + "' is not a field '" + prefix + "' of " + std::string(described.words);
+      return std::nullopt;
+    }
+    action.fields[i] = *value;
+  }
+  return action;
+}
+
+std::optional<std::string> SystemsState::check(const SystemAction& action) const {
+  const VerbOfAction& verb = describe(action.verb);
+  for (std::size_t i = 0; i < verb.fields.size(); ++i) {
+    if (!within(verb.fields[i], action.fields[i])) return "a field is out of its bounds";
+  }
+  const auto first = static_cast<std::size_t>(action.fields[0]);
+  switch (action.verb) {
+    case SystemVerb::kCacheAcquire:
+      if (closed_) return "the cache is closed";
+      if (leases_[first]) return "that lease is out already";
+      break;
+    case SystemVerb::kCacheRelease:
+    case SystemVerb::kCacheWork:
+    case SystemVerb::kCacheSync:
+      if (!leases_[first]) return "there is no such lease";
+      break;
+    case SystemVerb::kCacheClear:
+    case SystemVerb::kCacheClose:
+      if (closed_) return "the cache is closed";
+      break;
+    case SystemVerb::kStreamMake:
+      if (streams_[first]) return "that stream exists already";
+      break;
+    case SystemVerb::kStreamDrop:
+      if (!streams_[first]) return "there is no such stream";
+      if (std::count(scopes_.begin(), scopes_.begin() + depth_, action.fields[0]) != 0) {
+        return "the stream is some scope's current stream";
+      }
+      break;
+    case SystemVerb::kStreamWork:
+      if (works_ == kMaxStreamWorks) return "a scenario has no more work than that";
+      [[fallthrough]];
+    case SystemVerb::kStreamSync:
+    case SystemVerb::kStreamQuery:
+    case SystemVerb::kStreamWait:
+    case SystemVerb::kStreamThread:
+      if (!stream_lives(action.fields[0])) return "there is no such stream";
+      break;
+    case SystemVerb::kStreamRecord:
+      if (!stream_lives(action.fields[1])) return "there is no such stream";
+      break;
+    case SystemVerb::kStreamEnter:
+      if (!stream_lives(action.fields[0])) return "there is no such stream";
+      if (depth_ == kMaxStreamWorks) return "scopes nest no deeper than that";
+      break;
+    case SystemVerb::kStreamLeave:
+      if (depth_ == 0) return "there is no scope to leave";
+      break;
+    case SystemVerb::kScratchMove:
+      if (action.fields[0] == action.fields[1]) return "a buffer is not moved into itself";
+      break;
+    default:
+      break;
+  }
+  return std::nullopt;
+}
+
+void SystemsState::apply(const SystemAction& action) {
+  assert(!check(action));
+  untouched_ = false;
+  const auto first = static_cast<std::size_t>(action.fields[0]);
+  switch (action.verb) {
+    case SystemVerb::kCacheAcquire:
+      leases_[first] = true;
+      break;
+    case SystemVerb::kCacheRelease:
+      leases_[first] = false;
+      break;
+    case SystemVerb::kCacheClose:
+      closed_ = true;
+      break;
+    case SystemVerb::kStreamMake:
+      streams_[first] = true;
+      break;
+    case SystemVerb::kStreamDrop:
+      streams_[first] = false;
+      break;
+    case SystemVerb::kStreamWork:
+      ++works_;
+      break;
+    case SystemVerb::kStreamEnter:
+      scopes_[static_cast<std::size_t>(depth_++)] = action.fields[0];
+      break;
+    case SystemVerb::kStreamLeave:
+      --depth_;
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace verify

@@ -1,0 +1,122 @@
+// verify::SystemAction: one operation on one of the systems around the patcher (hip/stream_cache, stream, event,
+// scratch_buffer, launcher, address_stabilizer, trace_cache, command_buffer), as plain data.
+//
+// Actions name leases, streams, events and buffers by small numbers that are fixed up front, so that dropping one never
+// renames another. The text form is the verb and its fields: "cache acquire 0 device=1 flags=0 priority=-1". What each
+// does is in docs/program-language.md. SystemsState says which action may stand where; asking has no side effects.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace verify {
+
+enum class SystemVerb : std::uint8_t {
+  kDevice,
+  kInject,
+  kCacheAcquire,
+  kCacheRelease,
+  kCacheWork,
+  kCacheSync,
+  kCacheClear,
+  kCacheClose,
+  kStreamMake,
+  kStreamDrop,
+  kStreamWork,
+  kStreamSync,
+  kStreamQuery,
+  kStreamRecord,
+  kStreamWait,
+  kStreamEnter,
+  kStreamLeave,
+  kStreamThread,
+  kScratchReserve,
+  kScratchFill,
+  kScratchCheck,
+  kScratchPieces,
+  kScratchMove,
+  kScratchRelease,
+  kLaunchResult,
+  kLaunchInPlace,
+  kLaunchIn,
+  kLaunchAll,
+  kLaunchDrain,
+  kStableBuffer,
+  kStableStep,
+  kStableRefuse,
+  kStableRelease,
+  kTraceBuffer,
+  kTraceMove,
+  kTraceStep,
+  kTraceBody,
+};
+inline constexpr std::size_t kSystemVerbs = static_cast<std::size_t>(SystemVerb::kTraceBody) + 1;
+
+enum class System : std::uint8_t { kCache, kStreams, kScratch, kLauncher, kStabilizer, kTraces };
+inline constexpr std::size_t kSystems = 6;
+
+inline constexpr int kLeases = 6, kSystemStreams = 4, kSystemEvents = 3, kScratchBuffers = 3;
+inline constexpr int kMaxScratchBytes = 65536, kMaxLaunchWords = 512;
+inline constexpr int kStableCommands = 2, kStableBuffers = 3, kStableStreams = 3;
+inline constexpr int kStablePlaces = 16, kStablePlaceBytes = 100, kMaxStableBytes = 1000;  // of the caller's memory
+inline constexpr int kTraceCommands = 3, kTraceBuffers = 3, kTracePlaces = 6, kMaxTraceBytes = 256;
+inline constexpr int kMaxStreamWorks = 64;  // of one scenario: the model keeps what is behind what in a word
+// Functions that an injection may name: those that the systems call.
+[[nodiscard]] std::span<const std::string_view> injectable_functions();
+
+struct SystemAction {
+  SystemVerb verb = SystemVerb::kDevice;
+  std::array<std::int32_t, 4> fields{};  // as many as the verb has; the others are 0
+  bool operator==(const SystemAction&) const = default;
+};
+
+// One field of a verb: its bounds, and the name that it has in the text (empty: it stands there bare).
+struct FieldOfAction {
+  std::string_view name;
+  std::int32_t lowest = 0, highest = 0;
+  bool function = false;  // written by name: an index of injectable_functions()
+};
+struct VerbOfAction {
+  std::string_view words;        // "cache acquire"
+  std::optional<System> system;  // empty: of any
+  std::span<const FieldOfAction> fields;
+};
+[[nodiscard]] const VerbOfAction& describe(SystemVerb verb);
+
+[[nodiscard]] std::string print_action(const SystemAction& action);
+// Whether a line that begins with that word is an action.
+[[nodiscard]] bool is_system_word(std::string_view word);
+// The verb whose words a line begins with; empty when it is no action.
+[[nodiscard]] std::optional<SystemVerb> verb_of(std::string_view first_word, std::string_view second_word);
+// What follows the words. Why not goes to `error`.
+[[nodiscard]] std::optional<SystemAction> parse_action(SystemVerb verb, std::span<const std::string_view> fields,
+                                                       std::string* error);
+
+// What earlier actions made, as far as an action's validity depends on it. Injected failures change nothing here: an
+// action on what failed to come into being does nothing.
+class SystemsState {
+ public:
+  // Why `action` may not stand here, or nothing.
+  [[nodiscard]] std::optional<std::string> check(const SystemAction& action) const;
+  void apply(const SystemAction& action);
+  [[nodiscard]] bool untouched() const { return untouched_; }
+
+ private:
+  [[nodiscard]] bool stream_lives(int stream) const {
+    return stream == 0 || streams_[static_cast<std::size_t>(stream)];
+  }
+
+  std::array<bool, kLeases> leases_{};
+  std::array<bool, kSystemStreams> streams_{};
+  std::array<int, kMaxStreamWorks> scopes_{};  // the streams entered, innermost last
+  int depth_ = 0;
+  int works_ = 0;
+  bool closed_ = false;  // the cache
+  bool untouched_ = true;
+};
+
+}  // namespace verify

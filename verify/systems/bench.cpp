@@ -1,0 +1,121 @@
+#include "verify/systems/bench.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace verify {
+
+hip::ErrorSink BenchContext::sink() {
+  return {
+      [](void* self, const hip::Error& error) { static_cast<BenchContext*>(self)->reported.push_back(error.message); },
+      this};
+}
+
+void BenchContext::expect(bool holds, PropertyId property, const std::string& where, const std::string& expected,
+                          const std::string& observed) {
+  ++exercised[static_cast<std::size_t>(property)];
+  if (!holds) found.push_back({property, 0, where, expected, observed});
+}
+
+SystemsBench::SystemsBench(Platform& platform, const Parts& parts) : context_{platform, interposer_}, parts_(parts) {
+  interposer_.begin(platform.api(), false);
+}
+
+SystemsBench::~SystemsBench() = default;
+
+SystemBench& SystemsBench::bench_of(System system) {
+  std::unique_ptr<SystemBench>& bench = benches_[static_cast<std::size_t>(system)];
+  if (bench != nullptr) return *bench;
+  switch (system) {
+    case System::kCache:
+      bench = make_cache_bench(context_, parts_);
+      break;
+    case System::kStreams:
+      bench = make_streams_bench(context_, parts_);
+      break;
+    case System::kScratch:
+      bench = make_scratch_bench(context_, parts_);
+      break;
+    case System::kLauncher:
+      bench = make_launcher_bench(context_, parts_);
+      break;
+    case System::kStabilizer:
+      bench = make_stabilizer_bench(context_, parts_);
+      break;
+    case System::kTraces:
+      bench = make_trace_bench(context_, parts_);
+      break;
+  }
+  return *bench;
+}
+
+int SystemsBench::dispatch(const SystemAction& action) {
+  if (action.verb == SystemVerb::kDevice) return context_.inner().hipSetDevice(action.fields[0]);
+  if (action.verb == SystemVerb::kInject) {
+    ++injections_;
+    const std::string_view name = injectable_functions()[static_cast<std::size_t>(action.fields[0])];
+    interposer_.fail(*find_function(name), static_cast<std::uint32_t>(action.fields[1]));
+    return hipSuccess;
+  }
+  const System system = *describe(action.verb).system;
+  last_ = system;
+  return bench_of(system).run(action);
+}
+
+// An illegal access, or two accesses that nothing orders: whoever's memory it was, the order was not kept.
+void SystemsBench::look_for_faults(System system) {
+  const RuntimeNotes notes = context_.platform.notes();
+  static constexpr std::array<std::string_view, kSystems> kNames = {"cache",    "streams", "scratch",
+                                                                    "launcher", "stable",  "traces"};
+  const std::string where = std::string(kNames[static_cast<std::size_t>(system)]) + ": the runtime";
+  const PropertyId order = system == System::kStabilizer ? PropertyId::kS4 : PropertyId::kS1;
+  if (!notes.fault.empty()) context_.expect(false, order, where, "no illegal access", notes.fault);
+  if (notes.races != 0) context_.expect(false, order, where, "no race", notes.first_race);
+  stopped_ = !notes.fault.empty() || notes.races != 0;
+}
+
+SystemsBench::Outcome SystemsBench::run(const SystemAction& action) {
+  Outcome outcome;
+  if (stopped_) return outcome;
+  const Interposer::Scope scope(interposer_);
+  context_.found.clear();
+  context_.reported.clear();
+  const std::uint64_t fired = interposer_.fired();
+  outcome.code = dispatch(action);
+  most_fired_ = std::max(most_fired_, interposer_.fired() - fired);
+  if (last_) look_for_faults(*last_);
+  // A query that fails while a stream is given back is an answer about that stream, which is then not kept (C1).
+  const bool about_a_stream =
+      action.verb == SystemVerb::kCacheRelease && interposer_.last_fired() == find_function("hipStreamQuery");
+  if (interposer_.fired() != fired && !stopped_ && !about_a_stream) {
+    context_.expect(outcome.code != hipSuccess || !context_.reported.empty(), PropertyId::kP4, print_action(action),
+                    "a failed call is reported", "success");
+  }
+  outcome.violations = std::exchange(context_.found, {});
+  return outcome;
+}
+
+SystemsBench::Outcome SystemsBench::finish() {
+  Outcome outcome;
+  const Interposer::Scope scope(interposer_);
+  context_.found.clear();
+  context_.reported.clear();
+  // Teardown tries twice: one failure is survived, several at once are more than anybody promises.
+  if (injections_ > 1) {
+    for (const std::string_view name : injectable_functions()) interposer_.fail(*find_function(name), 0);
+  }
+  for (std::unique_ptr<SystemBench>& bench : benches_) {
+    if (bench != nullptr && !stopped_) bench->finish();
+    bench.reset();
+  }
+  if (last_ && !stopped_ && most_fired_ < 2) {
+    look_for_faults(*last_);
+    const std::string left = context_.platform.leaks();
+    context_.expect(left.empty(), last_ == System::kCache ? PropertyId::kC2 : PropertyId::kP8, "at the end",
+                    "nothing is left", left);
+  }
+  outcome.violations = std::exchange(context_.found, {});
+  return outcome;
+}
+
+}  // namespace verify

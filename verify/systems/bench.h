@@ -1,0 +1,126 @@
+// verify::SystemsBench: drives the systems around the patcher, one action at a time, and holds each to its model.
+//
+// A bench runs on a platform's HIP (through an interposer that counts and injects failures), with the real systems or
+// with others behind the same interfaces (parts.h). After every action it compares what came of it with the model and
+// says which property is broken; finish() tears everything down and looks for what is left.
+//
+//   C1  what a stream cache hands out: key, device, idle, free of error          stream_cache_model.h
+//   C2  two leases of one stream; streams that are left over
+//   C5  anything else in which the cache differs from its model
+//   P4  an injected failure that nobody reported
+//   S1  order on streams, of work and of memory                                  streams_model.h, launcher_model.h
+//   S2  a thread's current stream
+//   A3, P10, P11  traces: stale ones, recorded too often, without work   trace_model.h
+//   S4  the bytes that steps leave with the caller, and when commands are recorded stabilizer_model.h
+//   C3  what is launched was recorded; C4 errors of teardown; P10 what is allocated
+//   S3  scratch buffers that fail or move; results and their one synchronisation scratch_model.h, launcher_model.h
+//
+// Not seen: races between threads (an explorer of schedules drives the same parts), time, and what the cache's bound
+// saves; nor leaks of scenarios in which several calls of one action failed: destructors try again once. Once the
+// runtime reports a fault nothing more is concluded.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verify/execute/interposer.h"
+#include "verify/execute/observation.h"
+#include "verify/execute/platform.h"
+#include "verify/systems/action.h"
+#include "verify/systems/parts.h"
+
+namespace verify {
+
+// The devices that a scenario may name; a runtime with fewer cannot run those that name more.
+inline constexpr int kScenarioDevices = 2;
+
+// What the benches of the single systems share. For the implementation.
+struct BenchContext {
+  Platform& platform;
+  Interposer& interposer;
+  std::vector<std::string> reported{};  // what reached the error sink during the action
+  std::vector<Violation> found{};       // broken by the action
+  std::array<std::uint64_t, kProperties> exercised{};
+
+  [[nodiscard]] const hip::Api& api() const { return interposer.table(); }    // what the systems call
+  [[nodiscard]] const hip::Api& inner() const { return interposer.inner(); }  // what the bench calls
+  [[nodiscard]] hip::ErrorSink sink();
+  void expect(bool holds, PropertyId property, const std::string& where, const std::string& expected,
+              const std::string& observed);
+};
+
+// Device 0 current for the bench's own calls, whatever the scenario has made current.
+class AtHome {
+ public:
+  explicit AtHome(const hip::Api& api) : api_(api) {
+    static_cast<void>(api_.hipGetDevice(&before_));
+    static_cast<void>(api_.hipSetDevice(0));
+  }
+  AtHome(const AtHome&) = delete;
+  AtHome& operator=(const AtHome&) = delete;
+  ~AtHome() { static_cast<void>(api_.hipSetDevice(before_)); }
+
+ private:
+  const hip::Api& api_;
+  int before_ = 0;
+};
+
+// One system of a scenario. For the implementation.
+class SystemBench {
+ public:
+  SystemBench() = default;
+  SystemBench(const SystemBench&) = delete;
+  SystemBench& operator=(const SystemBench&) = delete;
+  virtual ~SystemBench() = default;
+  // A hipError_t: what the action answered.
+  virtual int run(const SystemAction& action) = 0;
+  // Gives everything back.
+  virtual void finish() = 0;
+};
+
+class SystemsBench {
+ public:
+  // `platform` has begun and is entered, and stays so until finish().
+  SystemsBench(Platform& platform, const Parts& parts);
+  SystemsBench(const SystemsBench&) = delete;
+  SystemsBench& operator=(const SystemsBench&) = delete;
+  ~SystemsBench();
+
+  struct Outcome {
+    int code = 0;                       // hipError_t
+    std::vector<Violation> violations;  // their step is the caller's business
+  };
+  [[nodiscard]] Outcome run(const SystemAction& action);
+  [[nodiscard]] Outcome finish();
+  [[nodiscard]] const std::array<std::uint64_t, kProperties>& exercised() const { return context_.exercised; }
+  [[nodiscard]] std::uint64_t failures_fired() const { return interposer_.fired(); }
+  [[nodiscard]] std::uint64_t calls() const { return interposer_.calls(); }
+
+  // The nth call of any injectable function from now on fails once (instead of, or with, actions that inject).
+  [[nodiscard]] Interposer& interposer() { return interposer_; }
+
+ private:
+  [[nodiscard]] SystemBench& bench_of(System system);
+  int dispatch(const SystemAction& action);
+  void look_for_faults(System system);
+
+  Interposer interposer_;
+  BenchContext context_;
+  const Parts& parts_;
+  std::array<std::unique_ptr<SystemBench>, kSystems> benches_;
+  std::optional<System> last_;
+  int injections_ = 0;
+  std::uint64_t most_fired_ = 0;  // failures in one action: a destructor survives one
+  bool stopped_ = false;          // the runtime has faulted
+};
+
+// One a system, in cache_bench.cpp and so on.
+[[nodiscard]] std::unique_ptr<SystemBench> make_cache_bench(BenchContext& context, const Parts& parts);
+[[nodiscard]] std::unique_ptr<SystemBench> make_streams_bench(BenchContext& context, const Parts& parts);
+[[nodiscard]] std::unique_ptr<SystemBench> make_scratch_bench(BenchContext& context, const Parts& parts);
+[[nodiscard]] std::unique_ptr<SystemBench> make_launcher_bench(BenchContext& context, const Parts& parts);
+[[nodiscard]] std::unique_ptr<SystemBench> make_stabilizer_bench(BenchContext& context, const Parts& parts);
+[[nodiscard]] std::unique_ptr<SystemBench> make_trace_bench(BenchContext& context, const Parts& parts);
+
+}  // namespace verify

@@ -1,0 +1,40 @@
+// What a launcher promises, in sequence: the model of hip::Launcher.
+//
+// A launch does to its arrays what the kernel's host function does to them: run here, at once, on the host. With
+// something to bring back it synchronises with its stream once, else never. What was passed may be overwritten as soon
+// as the call returned.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "hip/kernels/host_kernels.h"
+
+namespace verify {
+
+// The process's own memory, as kernels' host functions want it.
+class PlainMemory final : public hg::HostMemory {
+ public:
+  std::byte* access(std::uint64_t address, std::size_t, bool) override {
+    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
+  }
+};
+
+// Runs a kernel of the project on the host; pointers in the block are the host's.
+inline void run_on_host(std::string_view kernel, std::span<const std::byte> block) {
+  for (const hg::HostKernel& each : hg::host_kernels()) {
+    if (each.name != kernel) continue;
+    PlainMemory memory;
+    each.run(block, memory);
+    return;
+  }
+  assert(!"no such kernel");
+}
+
+[[nodiscard]] constexpr unsigned expected_synchronizations(bool brings_back) {
+  return brings_back ? 1 : 0;
+}
+
+}  // namespace verify

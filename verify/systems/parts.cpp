@@ -1,0 +1,169 @@
+#include "verify/systems/parts.h"
+
+#include <utility>
+#include <vector>
+
+#include "hip/captured_graph.h"
+#include "hip/command_buffer.h"
+#include "hip/device_scope.h"
+
+namespace verify {
+namespace {
+
+class RealStreamCache final : public StreamCachePart {
+ public:
+  RealStreamCache(const hip::Api& api, hip::ErrorSink errors)
+      : cache_(std::in_place, api, hip::StreamCacheOptions{kScenarioMaxIdle, errors}) {}
+
+  hip::Result<hip::StreamRef> acquire(int lease, const hip::StreamKey& key) override {
+    hip::Result<hip::StreamLease> made = cache_->acquire(key);
+    if (!made) return made.error();
+    std::optional<hip::StreamLease>& place = leases_[static_cast<std::size_t>(lease)];
+    place.emplace(std::move(made).value());
+    return place->ref();
+  }
+  hip::Status release(int lease) override {
+    std::optional<hip::StreamLease>& place = leases_[static_cast<std::size_t>(lease)];
+    if (!place) return {};
+    hip::Status status = place->release();
+    place.reset();
+    return status;
+  }
+  hip::Status clear() override { return cache_->clear(); }
+  void close() override { cache_.reset(); }
+
+ private:
+  // Leases go before or after their cache: both orders are met.
+  std::array<std::optional<hip::StreamLease>, kLeases> leases_;
+  std::optional<hip::StreamCache> cache_;
+};
+
+class RealStreams final : public StreamsPart {
+ public:
+  hip::Status synchronize(const hip::StreamRef& stream) override { return stream.synchronize(); }
+  void enter(const hip::StreamRef& stream) override { scopes_.push_back(std::make_unique<hip::CurrentStream>(stream)); }
+  void leave() override { scopes_.pop_back(); }
+  std::optional<hip::StreamRef> current() override { return hip::CurrentStream::get(); }
+  ~RealStreams() override {
+    while (!scopes_.empty()) scopes_.pop_back();
+  }
+
+ private:
+  std::vector<std::unique_ptr<hip::CurrentStream>> scopes_;
+};
+
+class RealScratch final : public ScratchPart {
+ public:
+  explicit RealScratch(hip::ScratchBuffer buffer) : buffer_(std::move(buffer)) {}
+  hip::Result<void*> reserve(std::size_t bytes) override { return buffer_.reserve(bytes); }
+  hip::Result<std::array<void*, 2>> pieces(std::size_t first, std::size_t second) override {
+    std::array<void*, 2> out{};
+    const std::array sizes{first, second};
+    if (const hip::Status status = buffer_.carve(sizes, out); !status) return status.error();
+    return out;
+  }
+  [[nodiscard]] void* data() const override { return buffer_.data(); }
+  [[nodiscard]] std::size_t capacity() const override { return buffer_.capacity(); }
+  [[nodiscard]] hip::StreamRef stream() const override { return buffer_.stream(); }
+  hip::Status release() override { return buffer_.release(); }
+  std::unique_ptr<ScratchPart> move_out() override {
+    return std::make_unique<RealScratch>(hip::ScratchBuffer(std::move(buffer_)));
+  }
+
+ private:
+  hip::ScratchBuffer buffer_;
+};
+
+class RealLauncher final : public LauncherPart {
+ public:
+  RealLauncher(const hip::Api& api, hip::ErrorSink errors)
+      : launcher_(api, {.device = 0, .max_contexts = kScenarioContexts, .errors = errors}) {}
+  hip::Status launch(const hip::KernelLaunch& launch) override { return launcher_.launch(launch); }
+
+ private:
+  hip::Launcher launcher_;
+};
+
+class RealStabilizer final : public StabilizerPart {
+ public:
+  RealStabilizer(const hip::Api& api, hip::ErrorSink errors) : stabilizer_(api, {.device = 0, .errors = errors}) {}
+  hip::Result<hip::StableStep> step(std::uint32_t command, std::span<const hip::StepBuffer> buffers,
+                                    const hip::StreamRef& stream, hip::StableWork& work) override {
+    return stabilizer_.step(command, buffers, stream, work);
+  }
+  hip::Status release(std::uint32_t command) override { return stabilizer_.release(command); }
+
+ private:
+  hip::AddressStabilizer stabilizer_;
+};
+
+class RealTraces final : public TracesPart {
+ public:
+  RealTraces(const hip::Api& api, hip::ErrorSink errors)
+      : api_(api), errors_(errors), cache_({.max_traces = kScenarioTraces}) {}
+
+  hip::Status step(std::uint64_t command, std::span<const hip::TraceBuffer> buffers, const hip::StreamRef& stream,
+                   const Work& work) override {
+    const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, errors_);
+    if (!scope) return scope.error();
+    if (!capturing_) {
+      hip::Result<hip::Stream> made = hip::Stream::create(api_, {.flags = hipStreamNonBlocking}, errors_);
+      if (!made) return made.error();
+      capturing_.emplace(std::move(made).value());
+    }
+    const auto record = [&](std::span<const hip::TraceBuffer> now) {
+      return hip::capture_trace(
+          api_, capturing_->ref().handle(), [&](hipStream_t on) { return work(on, now); }, errors_);
+    };
+    const hip::Result<hip::TraceOutcome> outcome = cache_.execute(command, buffers, stream, record);
+    return outcome ? hip::Status() : outcome.error();
+  }
+
+  hip::Status body(const Body& body, const hip::StreamRef& stream,
+                   const std::function<void(hipGraph_t)>& look) override {
+    std::optional<Held>& held = bodies_[body.number];
+    if (!held) held.emplace(api_, errors_);
+    if (held->version != body.version) held->buffer.set(body.commands);
+    held->version = body.version;
+    const hip::Result<hip::CommandStep> step = held->buffer.step(body.addresses, stream);
+    if (!step) return step.error();
+    look(held->buffer.graph());
+    return {};
+  }
+
+ private:
+  struct Held {
+    Held(const hip::Api& api, hip::ErrorSink errors) : buffer(api, {.errors = errors}) {}
+    hip::CommandBuffer buffer;
+    std::uint64_t version = 0;
+  };
+  const hip::Api& api_;
+  hip::ErrorSink errors_;
+  std::optional<hip::Stream> capturing_;
+  hip::TraceCache cache_;
+  std::array<std::optional<Held>, kTraceBodies> bodies_;
+};
+
+}  // namespace
+
+Parts real_parts() {
+  Parts parts;
+  parts.stream_cache = [](const hip::Api& api, hip::ErrorSink errors) {
+    return std::make_unique<RealStreamCache>(api, errors);
+  };
+  parts.streams = [] { return std::make_unique<RealStreams>(); };
+  parts.scratch = [](const hip::StreamRef& stream, hip::ErrorSink errors) {
+    return std::make_unique<RealScratch>(
+        hip::ScratchBuffer(stream, {.granularity = kScenarioGranularity, .errors = errors}));
+  };
+  parts.launcher = [](const hip::Api& api, hip::ErrorSink errors) {
+    return std::make_unique<RealLauncher>(api, errors);
+  };
+  parts.stabilizer = [](const hip::Api& api, hip::ErrorSink errors) {
+    return std::make_unique<RealStabilizer>(api, errors);
+  };
+  parts.traces = [](const hip::Api& api, hip::ErrorSink errors) { return std::make_unique<RealTraces>(api, errors); };
+  return parts;
+}
+
+}  // namespace verify

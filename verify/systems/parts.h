@@ -1,0 +1,128 @@
+// The systems as a scenario drives them: one interface each, behind which the real one stands, or a faulty one.
+//
+// An interface is as narrow as a scenario needs; where it says nothing, the contract is that of the header in hip/.
+// Everything is made anew for a scenario, over the table that it is given, and is used by one thread at a time.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "hip/address_stabilizer.h"
+#include "hip/launcher.h"
+#include "hip/recording.h"
+#include "hip/scratch_buffer.h"
+#include "hip/stream.h"
+#include "hip/stream_cache.h"
+#include "hip/trace_cache.h"
+#include "verify/systems/action.h"
+
+namespace verify {
+
+// hip::StreamCache and its leases, by number.
+class StreamCachePart {
+ public:
+  StreamCachePart() = default;
+  StreamCachePart(const StreamCachePart&) = delete;
+  StreamCachePart& operator=(const StreamCachePart&) = delete;
+  virtual ~StreamCachePart() = default;  // every lease is released or closed by then
+  virtual hip::Result<hip::StreamRef> acquire(int lease, const hip::StreamKey& key) = 0;
+  virtual hip::Status release(int lease) = 0;
+  virtual hip::Status clear() = 0;
+  virtual void close() = 0;  // the cache goes; leases stay
+};
+
+// hip::StreamRef::synchronize and hip::CurrentStream.
+class StreamsPart {
+ public:
+  StreamsPart() = default;
+  StreamsPart(const StreamsPart&) = delete;
+  StreamsPart& operator=(const StreamsPart&) = delete;
+  virtual ~StreamsPart() = default;
+  virtual hip::Status synchronize(const hip::StreamRef& stream) = 0;
+  virtual void enter(const hip::StreamRef& stream) = 0;  // on the calling thread
+  virtual void leave() = 0;
+  [[nodiscard]] virtual std::optional<hip::StreamRef> current() = 0;
+};
+
+class ScratchPart {
+ public:
+  ScratchPart() = default;
+  ScratchPart(const ScratchPart&) = delete;
+  ScratchPart& operator=(const ScratchPart&) = delete;
+  virtual ~ScratchPart() = default;
+  virtual hip::Result<void*> reserve(std::size_t bytes) = 0;
+  virtual hip::Result<std::array<void*, 2>> pieces(std::size_t first, std::size_t second) = 0;
+  [[nodiscard]] virtual void* data() const = 0;
+  [[nodiscard]] virtual std::size_t capacity() const = 0;
+  [[nodiscard]] virtual hip::StreamRef stream() const = 0;
+  virtual hip::Status release() = 0;
+  // A buffer that was move-constructed from this one.
+  virtual std::unique_ptr<ScratchPart> move_out() = 0;
+};
+
+class LauncherPart {
+ public:
+  LauncherPart() = default;
+  LauncherPart(const LauncherPart&) = delete;
+  LauncherPart& operator=(const LauncherPart&) = delete;
+  virtual ~LauncherPart() = default;
+  virtual hip::Status launch(const hip::KernelLaunch& launch) = 0;  // on the active stream
+};
+
+class StabilizerPart {
+ public:
+  StabilizerPart() = default;
+  StabilizerPart(const StabilizerPart&) = delete;
+  StabilizerPart& operator=(const StabilizerPart&) = delete;
+  virtual ~StabilizerPart() = default;
+  virtual hip::Result<hip::StableStep> step(std::uint32_t command, std::span<const hip::StepBuffer> buffers,
+                                            const hip::StreamRef& stream, hip::StableWork& work) = 0;
+  virtual hip::Status release(std::uint32_t command) = 0;
+};
+
+// hip::TraceCache over hip::capture_trace, and hip::CommandBuffer. A collective is a command like any other, only that
+// recording it is slow.
+class TracesPart {
+ public:
+  // What a command enqueues on a stream for its buffers.
+  using Work = std::function<hip::Status(hipStream_t stream, std::span<const hip::TraceBuffer> buffers)>;
+
+  TracesPart() = default;
+  TracesPart(const TracesPart&) = delete;
+  TracesPart& operator=(const TracesPart&) = delete;
+  virtual ~TracesPart() = default;
+  virtual hip::Status step(std::uint64_t command, std::span<const hip::TraceBuffer> buffers,
+                           const hip::StreamRef& stream, const Work& work) = 0;
+  // A command buffer by number, with these commands; they are those of its last step while `version` is. `look` is
+  // called with what its executable graph was instantiated from.
+  struct Body {
+    std::size_t number = 0;
+    std::uint64_t version = 0;
+    const hip::Recording& commands;
+    std::span<const hip::DeviceAddress> addresses;
+  };
+  virtual hip::Status body(const Body& body, const hip::StreamRef& stream,
+                           const std::function<void(hipGraph_t)>& look) = 0;
+};
+
+struct Parts {
+  std::function<std::unique_ptr<StreamCachePart>(const hip::Api&, hip::ErrorSink)> stream_cache;
+  std::function<std::unique_ptr<StreamsPart>()> streams;
+  std::function<std::unique_ptr<ScratchPart>(const hip::StreamRef&, hip::ErrorSink)> scratch;
+  std::function<std::unique_ptr<LauncherPart>(const hip::Api&, hip::ErrorSink)> launcher;
+  std::function<std::unique_ptr<StabilizerPart>(const hip::Api&, hip::ErrorSink)> stabilizer;
+  std::function<std::unique_ptr<TracesPart>(const hip::Api&, hip::ErrorSink)> traces;
+};
+
+inline constexpr std::size_t kScenarioMaxIdle = 3;  // of the stream cache: small, so that it runs full
+inline constexpr std::size_t kScenarioContexts = 2;
+inline constexpr std::size_t kScenarioGranularity = 256;
+inline constexpr std::size_t kScenarioTraces = 4;
+inline constexpr std::size_t kTraceBodies = std::size_t{1} << kTraceCommands;
+
+// The ones in hip/.
+[[nodiscard]] Parts real_parts();
+
+}  // namespace verify

@@ -1,0 +1,34 @@
+// What a scratch buffer promises, in sequence: the model of hip::ScratchBuffer.
+//
+// It has a place and a size. reserve() of what fits changes neither; of more it gives a place that is large enough, and
+// the contents are gone; when it fails nothing has changed, contents included. Moving takes place, size, contents and
+// stream along and leaves an empty buffer on the same stream. Released it is empty.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace verify {
+
+struct ScratchModel {
+  const void* place = nullptr;
+  std::size_t size = 0;
+  std::optional<int> value;  // every byte, where it was filled since it grew
+  int stream = 0;            // of the bench
+
+  [[nodiscard]] bool fits(std::size_t bytes) const { return bytes <= size; }
+  void grew(const void* where, std::size_t bytes) {
+    place = where;
+    size = bytes;
+    value.reset();
+  }
+  void released() { grew(nullptr, 0); }
+  [[nodiscard]] ScratchModel move_out() {
+    const ScratchModel taken = *this;
+    released();
+    return taken;
+  }
+};
+
+}  // namespace verify

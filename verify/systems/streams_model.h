@@ -1,0 +1,85 @@
+// What streams and events promise about order, in sequence: the model of hip::Stream, hip::Event and
+// hip::CurrentStream.
+//
+// Every piece of work has a number, and a set of numbers that must be done before it: what its stream was given
+// earlier, what the stream was told to wait for, and, between the default stream and the blocking streams of its
+// device, everything of the other side. A stream stands behind a set; synchronising with it waits for that set. Sets
+// are words.
+//
+// Order only: no time, and nothing about when work runs that nobody waits for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "verify/systems/action.h"
+
+namespace verify {
+
+class StreamsModel {
+ public:
+  using Set = std::uint64_t;  // of works
+  static constexpr Set bit(int work) { return Set{1} << work; }
+
+  void make(int stream, int device, bool blocking) { at(stream) = {true, device, blocking, 0}; }
+  // The work of a stream that is destroyed is finished first.
+  void drop(int stream) { at(stream).alive = false; }
+  // The number of the work that is given to the stream.
+  int work(int stream) {
+    const int number = works_++;
+    before_[static_cast<std::size_t>(number)] = behind(stream);
+    at(stream).behind = behind(stream) | bit(number);
+    return number;
+  }
+  [[nodiscard]] Set before(int work) const { return before_[static_cast<std::size_t>(work)]; }
+  // What must be done when a synchronisation with that stream returns.
+  [[nodiscard]] Set waited_for(int stream) const { return streams_[static_cast<std::size_t>(stream)].behind; }
+  void record(int event, int stream) {
+    at(stream).behind = behind(stream);
+    events_[static_cast<std::size_t>(event)] = at(stream).behind;
+  }
+  // Waiting for an event that was never recorded is nothing, not even an operation.
+  void wait(int stream, int event) {
+    const std::optional<Set>& point = events_[static_cast<std::size_t>(event)];
+    if (point) at(stream).behind = behind(stream) | *point;
+  }
+  // An event that is made anew was never recorded.
+  void forget(int event) { events_[static_cast<std::size_t>(event)].reset(); }
+
+  // The calling thread's current stream.
+  void enter(int stream) { scopes_.push_back(stream); }
+  void leave() { scopes_.pop_back(); }
+  [[nodiscard]] std::optional<int> current() const {
+    return scopes_.empty() ? std::nullopt : std::optional<int>(scopes_.back());
+  }
+
+ private:
+  struct Stream {
+    bool alive = false;
+    int device = 0;
+    bool blocking = true;
+    Set behind = 0;
+  };
+  Stream& at(int stream) { return streams_[static_cast<std::size_t>(stream)]; }
+  // Stream 0 is the default stream of device 0.
+  [[nodiscard]] Set behind(int stream) const {
+    const Stream& self = streams_[static_cast<std::size_t>(stream)];
+    Set set = self.behind;
+    if (!self.blocking || self.device != 0) return set;
+    if (stream != 0) return set | streams_[0].behind;
+    for (const Stream& other : streams_) {
+      if (other.alive && other.blocking && other.device == 0) set |= other.behind;
+    }
+    return set;
+  }
+
+  std::array<Stream, kSystemStreams> streams_{{{true, 0, true, 0}}};
+  std::array<std::optional<Set>, kSystemEvents> events_{};
+  std::array<Set, kMaxStreamWorks> before_{};
+  int works_ = 0;
+  std::vector<int> scopes_;
+};
+
+}  // namespace verify

@@ -1,0 +1,64 @@
+#include "verify/systems/systems_run.h"
+
+namespace verify {
+namespace {
+
+// The device that an action names, 0 when it names none.
+int device_of(const SystemAction& action) {
+  if (action.verb == SystemVerb::kDevice) return action.fields[0];
+  const std::span<const FieldOfAction> fields = describe(action.verb).fields;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name == "device") return action.fields[i];
+  }
+  return 0;
+}
+
+}  // namespace
+
+SystemsRun::Inside::Inside(Platform& platform, bool own) : platform_(own ? &platform : nullptr) {
+  if (platform_ != nullptr) platform_->enter();
+}
+SystemsRun::Inside::~Inside() {
+  if (platform_ != nullptr) platform_->leave();
+}
+
+SystemsRun::SystemsRun(Platform& platform, const Parts& parts, std::uint64_t schedule_seed)
+    : platform_(platform.for_systems()), own_(&platform_ != &platform) {
+  const Inside inside(platform_, own_);
+  if (own_) platform_.begin(schedule_seed);
+  static_cast<void>(platform_.api().hipGetDeviceCount(&devices_));
+  bench_.emplace(platform_, parts);
+}
+
+SystemsRun::~SystemsRun() {
+  const Inside inside(platform_, own_);
+  bench_.reset();
+}
+
+void SystemsRun::perform(const SystemAction& action, std::size_t step, Trace& trace) {
+  const int device = device_of(action);
+  if (device >= devices_) {
+    trace.unsupported = "device " + std::to_string(device);
+    return;
+  }
+  const Inside inside(platform_, own_);
+  const std::uint64_t fired = bench_->failures_fired();
+  note(bench_->run(action), step, trace);
+  trace.failures_fired += bench_->failures_fired() - fired;
+}
+
+void SystemsRun::finish(std::size_t step, Trace& trace) {
+  const Inside inside(platform_, own_);
+  note(bench_->finish(), step, trace);
+  for (std::size_t i = 0; i < kProperties; ++i) trace.exercised[i] += bench_->exercised()[i];
+  trace.calls += bench_->calls();
+}
+
+void SystemsRun::note(SystemsBench::Outcome outcome, std::size_t step, Trace& trace) {
+  for (Violation& violation : outcome.violations) {
+    violation.step = step;
+    trace.violations.push_back(std::move(violation));
+  }
+}
+
+}  // namespace verify

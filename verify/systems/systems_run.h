@@ -1,0 +1,49 @@
+// verify::SystemsRun: the system actions of one run of a program, on a bench of their own.
+//
+// Actions run beside the program's graphs and share nothing with them: where the runtime is a model they have another
+// instance of it (two devices, memory that the process can touch), elsewhere the runtime is the same. What a bench
+// finds goes into the trace as violations; statuses of actions are no observation, so nothing of them is compared with
+// a baseline.
+#pragma once
+
+#include <optional>
+
+#include "verify/execute/observation.h"
+#include "verify/execute/platform.h"
+#include "verify/systems/bench.h"
+
+namespace verify {
+
+class SystemsRun {
+ public:
+  // `platform` is the program's.
+  SystemsRun(Platform& platform, const Parts& parts, std::uint64_t schedule_seed);
+  SystemsRun(const SystemsRun&) = delete;
+  SystemsRun& operator=(const SystemsRun&) = delete;
+  ~SystemsRun();
+
+  void perform(const SystemAction& action, std::size_t step, Trace& trace);
+  // Tears everything down. Once, at the program's end.
+  void finish(std::size_t step, Trace& trace);
+
+ private:
+  // The bench's platform is entered for the time of a call: the program's own is entered around it.
+  class Inside {
+   public:
+    Inside(Platform& platform, bool own);
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside();
+
+   private:
+    Platform* platform_;
+  };
+  void note(SystemsBench::Outcome outcome, std::size_t step, Trace& trace);
+
+  Platform& platform_;
+  const bool own_;  // another platform than the program's
+  int devices_ = 1;
+  std::optional<SystemsBench> bench_;
+};
+
+}  // namespace verify
