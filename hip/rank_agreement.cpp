@@ -3,6 +3,14 @@
 #include <cassert>
 
 namespace hip {
+namespace {
+
+// Made when it is told: ranks that agree at every step allocate nothing for it.
+Error broken() {
+  return {hipErrorLaunchTimeOut, "a rank did not come to agree in time: the ranks are no longer together"};
+}
+
+}  // namespace
 
 RankAgreement::RankAgreement(const AgreementOptions& options) : options_(options) {
   assert(options.ranks > 0);
@@ -11,10 +19,9 @@ RankAgreement::RankAgreement(const AgreementOptions& options) : options_(options
 // The last to arrive decides and opens the next round. Nobody can arrive in the round after that before everybody has
 // read this one's answer: it takes every rank.
 Result<bool> RankAgreement::all(bool mine) {
-  const Error kBroken{hipErrorLaunchTimeOut, "a rank did not come to agree in time: the ranks are no longer together"};
   sync::UniqueLock lock(mutex_);
   Round& round = round_.write();
-  if (round.broken) return kBroken;
+  if (round.broken) return broken();
   round.all = round.all && mine;
   if (++round.arrived == options_.ranks) {
     round.last_all = round.all;
@@ -32,7 +39,7 @@ Result<bool> RankAgreement::all(bool mine) {
     round_.write().broken = true;
     decided_.notify_all();
   }
-  return kBroken;
+  return broken();
 }
 
 }  // namespace hip

@@ -1,0 +1,196 @@
+#include "bench/step_bed.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "hip/differential_capture.h"
+#include "hip/errors.h"
+#include "hip/flatten.h"
+#include "verify/program/kernel_spec.h"
+
+namespace bench {
+
+namespace {
+
+constexpr std::size_t kShadowTables = 2, kMaxBuffersOfCommand = 4;
+// Place p is kSpacing << p into the shadow memory, so no two buffers are moved alike.
+constexpr std::size_t kShadowPlaces = kShadowTables * kMaxBuffersOfCommand;
+
+struct KernelUse {
+  const char* name;
+  std::vector<std::uint32_t> scalars;  // in the order of the arguments
+};
+
+KernelUse use_of(CommandKind kind) {
+  switch (kind) {
+    case CommandKind::kProduct:
+      return {"gemm_u32", {kSide, kSide, kSide, kSide, 1, kSide, 1}};
+    case CommandKind::kCombine:
+      return {"slices_u32", {kElements}};
+    case CommandKind::kUpdate:
+      return {"sgd_u32", {kElements, 3}};
+  }
+  return {};
+}
+
+}  // namespace
+
+StepBed::StepBed(verify::Platform& platform, StepModel model)
+    : platform_(platform), workload_(make_step_workload(model)) {
+  for (const CommandKind kind : {CommandKind::kProduct, CommandKind::kCombine, CommandKind::kUpdate}) {
+    kernels_.push_back(kernel(kind));
+  }
+}
+
+StepBed::~StepBed() {
+  hip::Status status = synchronize();
+  for (hipStream_t stream : {stream_, capturing_}) {
+    if (stream != nullptr) {
+      status = hip::both(std::move(status), hip::called(api().hipStreamDestroy(stream), "hipStreamDestroy"));
+    }
+  }
+  for (void* memory : {memory_, shadows_}) {
+    if (memory != nullptr) status = hip::both(std::move(status), hip::called(api().hipFree(memory), "hipFree"));
+  }
+  hip::ErrorSink{}(status);
+}
+
+hip::Result<std::unique_ptr<StepBed>> StepBed::make(verify::Platform& platform, StepModel model) {
+  std::unique_ptr<StepBed> bed(new StepBed(platform, model));
+  if (hip::Status status = bed->prepare(); !status) return status.error();
+  return bed;
+}
+
+hip::Status StepBed::prepare() {
+  const hip::Api& hip = api();
+  const std::size_t shadow_bytes = kSpacing << kShadowPlaces;
+  hip::Status status = hip::called(hip.hipMalloc(&memory_, places() * kSpacing), "hipMalloc");
+  if (status) status = hip::called(hip.hipMalloc(&shadows_, shadow_bytes), "hipMalloc");
+  for (hipStream_t* stream : {&stream_, &capturing_}) {
+    if (!status) return status;
+    status = hip::called(hip.hipStreamCreateWithFlags(stream, hipStreamNonBlocking), "hipStreamCreateWithFlags");
+  }
+  for (std::size_t i = 0; i < workload_.buffers.size(); ++i) {
+    const auto at = reinterpret_cast<hip::DeviceAddress>(memory_) + 2 * i * kSpacing;
+    home_.push_back(at);
+    away_.push_back(workload_.moves[i] ? at + kSpacing : at);
+  }
+  return status;
+}
+
+StepBed::Kernel StepBed::kernel(CommandKind kind) {
+  const KernelUse use = use_of(kind);
+  const verify::KernelSpec* spec = verify::find_kernel(use.name);
+  assert(spec != nullptr && spec->arguments.size() <= kMaxArguments && spec->argument_bytes <= kMaxBlock);
+  Kernel kernel;
+  kernel.function = platform_.function(static_cast<std::size_t>(spec - verify::kernel_catalogue().data()));
+  kernel.bytes = spec->argument_bytes;
+  kernel.scalars.resize(spec->argument_bytes);
+  for (const verify::ArgumentSpec& argument : spec->arguments) kernel.slots.push_back({argument.offset, argument.size});
+  std::size_t scalar = 0;
+  for (const verify::FieldSpec& field : spec->fields) {
+    if (field.kind == verify::FieldKind::kPointer) {
+      kernel.pointers.push_back(field.offset);
+      continue;
+    }
+    assert(field.size == sizeof use.scalars[scalar] && scalar < use.scalars.size());
+    std::memcpy(kernel.scalars.data() + field.offset, &use.scalars[scalar++], field.size);
+  }
+  assert(scalar == use.scalars.size());
+  return kernel;
+}
+
+std::optional<std::vector<hip::ArgumentSlot>> StepBed::layout_of(hipFunction_t function) const {
+  const auto found = std::find_if(kernels_.begin(), kernels_.end(),
+                                  [function](const Kernel& kernel) { return kernel.function == function; });
+  if (found == kernels_.end()) return std::nullopt;
+  return found->slots;
+}
+
+std::uint64_t StepBed::place_of(hip::DeviceAddress address) const {
+  return (address - reinterpret_cast<hip::DeviceAddress>(memory_)) / kSpacing;
+}
+
+hip::Status StepBed::enqueue(const hip::Api& api, const StepCommand& command, hipStream_t stream,
+                             std::span<const hip::DeviceAddress> at) const {
+  const Kernel& kernel = kernels_[static_cast<std::size_t>(command.kind)];
+  assert(command.buffers.size() == kernel.pointers.size());
+  std::array<std::byte, kMaxBlock> block;
+  std::memcpy(block.data(), kernel.scalars.data(), kernel.bytes);
+  for (std::size_t i = 0; i < kernel.pointers.size(); ++i) {
+    std::memcpy(block.data() + kernel.pointers[i], &at[command.buffers[i]], sizeof(hip::DeviceAddress));
+  }
+  std::array<void*, kMaxArguments> arguments;
+  for (std::size_t i = 0; i < kernel.slots.size(); ++i) arguments[i] = block.data() + kernel.slots[i].offset;
+  return hip::called(
+      api.hipModuleLaunchKernel(kernel.function, 1, 1, 1, kElements, 1, 1, 0, stream, arguments.data(), nullptr),
+      "hipModuleLaunchKernel");
+}
+
+hip::Result<hip::Recording> StepBed::known_commands(const hip::Api& api, std::span<const StepCommand> commands) const {
+  hip::Recording recording;
+  hip::Shadows shadows;
+  shadows.bytes.assign(workload_.buffers.size(), kStepBufferBytes);
+  shadows.tables.assign(kShadowTables, home_);
+  for (const StepCommand& command : commands) {
+    shadows.buffers = command.buffers;
+    std::sort(shadows.buffers.begin(), shadows.buffers.end());
+    shadows.buffers.erase(std::unique(shadows.buffers.begin(), shadows.buffers.end()), shadows.buffers.end());
+    std::size_t place = 0;
+    for (hip::AddressTable& table : shadows.tables) {
+      for (const hip::BufferIndex buffer : shadows.buffers) {
+        table[buffer] = reinterpret_cast<hip::DeviceAddress>(shadows_) + (kSpacing << place++);
+      }
+    }
+    hip::Result<hip::RecordedNode> node = hip::differential_command(
+        api, capturing_,
+        [&](hipStream_t on, std::span<const hip::DeviceAddress> at) { return enqueue(api, command, on, at); }, shadows,
+        [this](hipFunction_t function) { return layout_of(function); });
+    if (!node) return node.error();
+    if (const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.value().record)) {
+      return hip::Error{hipErrorNotSupported, "a command is opaque: " + opaque->reason};
+    }
+    const auto count = static_cast<hip::NodeIndex>(recording.nodes().size());
+    if (count != 0) node.value().dependencies = {count - 1};
+    recording.add(std::move(node).value());
+  }
+  return hip::flattened(recording);
+}
+
+hip::Status StepBed::fill(bool away) {
+  std::vector<std::byte> bytes(places() * kSpacing, std::byte{0xa5});
+  const hip::AddressTable& at = addresses(away);
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const std::size_t begin = place_of(at[i]) * kSpacing;
+    for (std::uint32_t j = 0; j < kElements; ++j) {
+      const auto value = static_cast<std::uint32_t>((i + 1) * 2654435761U + j * 40503U);
+      std::memcpy(bytes.data() + begin + j * sizeof value, &value, sizeof value);
+    }
+  }
+  if (hip::Status status = synchronize(); !status) return status;
+  return platform_.store(reinterpret_cast<hip::DeviceAddress>(memory_), bytes.data(), bytes.size());
+}
+
+hip::Status StepBed::synchronize() const {
+  return hip::called(api().hipDeviceSynchronize(), "hipDeviceSynchronize");
+}
+
+hip::Result<std::vector<std::byte>> StepBed::read(bool away, Counts counts) {
+  if (hip::Status status = synchronize(); !status) return status.error();
+  std::vector<std::byte> all(places() * kSpacing), wanted;
+  const hip::Status status = platform_.load(reinterpret_cast<hip::DeviceAddress>(memory_), all.data(), all.size());
+  if (!status) return status.error();
+  const hip::AddressTable& at = addresses(away);
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    if (!counts(workload_.buffers[i])) continue;
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(place_of(at[i]) * kSpacing);
+    wanted.insert(wanted.end(), begin, begin + kStepBufferBytes);
+  }
+  return wanted;
+}
+
+}  // namespace bench

@@ -1,0 +1,80 @@
+// bench::StepBed: a workload on a runtime: its memory, its kernels, and what each command enqueues.
+//
+// Every buffer has a place where it is, and one that moves a second place; a step finds the buffers at one of the two
+// tables. The memory is the runtime's, filled and read from outside of what is measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bench/step_workload.h"
+#include "hip/recording.h"
+#include "hip/stream.h"
+#include "verify/execute/platform.h"
+
+namespace bench {
+
+class StepBed {
+ public:
+  // `platform` has begun, is entered and stays so. An error is one of the runtime's.
+  [[nodiscard]] static hip::Result<std::unique_ptr<StepBed>> make(verify::Platform& platform, StepModel model);
+  StepBed(const StepBed&) = delete;
+  StepBed& operator=(const StepBed&) = delete;
+  ~StepBed();
+
+  [[nodiscard]] const StepWorkload& workload() const { return workload_; }
+  [[nodiscard]] const hip::Api& api() const { return platform_.api(); }  // that owns the streams and the memory
+  // Where the buffers are: moved away or not.
+  [[nodiscard]] const hip::AddressTable& addresses(bool away) const { return away ? away_ : home_; }
+  // A number for each place that a buffer may have: the identity of what is there.
+  [[nodiscard]] std::uint64_t place_of(hip::DeviceAddress address) const;
+  [[nodiscard]] hipStream_t stream() const { return stream_; }        // the steps'
+  [[nodiscard]] hipStream_t capturing() const { return capturing_; }  // nothing ever runs on it
+
+  // The work of a command, with the buffers at `at`.
+  [[nodiscard]] hip::Status enqueue(const hip::Api& api, const StepCommand& command, hipStream_t stream,
+                                    std::span<const hip::DeviceAddress> at) const;
+  // The commands that `which` says, in order, each behind the one before, with their addresses found by differential
+  // capture and as nodes of their own. An error too where a command is opaque.
+  [[nodiscard]] hip::Result<hip::Recording> known_commands(const hip::Api& api,
+                                                           std::span<const StepCommand> commands) const;
+
+  // Gives every place contents, the same every time; what is at a place without a buffer is junk to the step.
+  [[nodiscard]] hip::Status fill(bool away);
+  [[nodiscard]] hip::Status synchronize() const;
+  // The bytes of the buffers whose role `counts`, one behind the other; waits for the stream first.
+  using Counts = bool (*)(BufferRole role);
+  [[nodiscard]] hip::Result<std::vector<std::byte>> read(bool away, Counts counts);
+
+ private:
+  struct Kernel {
+    hipFunction_t function = nullptr;
+    std::uint32_t bytes = 0;               // of its arguments
+    std::vector<hip::ArgumentSlot> slots;  // in order
+    std::vector<std::uint32_t> pointers;   // offsets of those among them that are addresses
+    std::vector<std::byte> scalars;        // the block without its addresses
+  };
+  static constexpr std::size_t kKinds = 3;
+  static constexpr std::uint64_t kSpacing = 512;  // buffers do not touch
+  static constexpr std::size_t kMaxArguments = 16, kMaxBlock = 128;
+
+  StepBed(verify::Platform& platform, StepModel model);
+  [[nodiscard]] hip::Status prepare();
+  [[nodiscard]] Kernel kernel(CommandKind kind);
+  [[nodiscard]] std::optional<std::vector<hip::ArgumentSlot>> layout_of(hipFunction_t function) const;
+  [[nodiscard]] std::size_t places() const { return 2 * workload_.buffers.size(); }
+
+  verify::Platform& platform_;
+  StepWorkload workload_;
+  std::vector<Kernel> kernels_;  // by kind
+  void* memory_ = nullptr;       // two places a buffer
+  void* shadows_ = nullptr;      // for differential capture
+  hip::AddressTable home_, away_;
+  hipStream_t stream_ = nullptr, capturing_ = nullptr;
+};
+
+}  // namespace bench

@@ -1,0 +1,45 @@
+#include "bench/step_runtimes.h"
+
+#include <iostream>
+#include <utility>
+
+#include "verify/execute/library_platform.h"
+#include "verify/execute/model_platform.h"
+#include "verify/subject/installation.h"
+
+namespace bench {
+
+namespace {
+
+constexpr const char* kLibrary = "libamdhip64.so.7";
+
+StepRuntime opened(std::string name, std::unique_ptr<verify::Platform> platform) {
+  platform->begin(0);
+  platform->enter();
+  return {std::move(name), std::move(platform)};
+}
+
+}  // namespace
+
+StepRuntime open_model() {
+  return opened("model", std::make_unique<verify::ModelPlatform>());
+}
+
+std::vector<StepRuntime> open_step_runtimes() {
+  std::vector<StepRuntime> runtimes;
+  runtimes.push_back(open_model());
+  hip::Result<std::unique_ptr<verify::LibraryPlatform>> library = verify::LibraryPlatform::open(kLibrary);
+  if (!library) {
+    std::cerr << "AMD's runtime is left out: " << library.error().message
+              << "\n  with it: ./dev setup; .capsule/7.2/bin/run --agent build/lib/agent PROGRAM\n";
+    return runtimes;
+  }
+  int version = 0;
+  const hipError_t status = library.value()->api().hipRuntimeGetVersion(&version);
+  const std::string release = status == hipSuccess ? verify::release_of(version) : "?";
+  const char* where = library.value()->schedulable() ? "rocm-soft@" : "rocm@";
+  runtimes.push_back(opened(where + release, std::move(library).value()));
+  return runtimes;
+}
+
+}  // namespace bench

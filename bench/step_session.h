@@ -1,0 +1,84 @@
+// bench::StepSession: one way of running a step after step while its buffers move, over the project's own systems.
+//
+//   eager         no graph: every command is enqueued on the stream.
+//   record        all commands captured again as one graph, instantiated, the old executable graph destroyed.
+//   record_nodes  the same from what is known of every node, without capturing (hip/command_buffer, patching off).
+//   update        all commands captured again; hipGraphExecUpdate brings the executable graph over.
+//   retrace       a child graph a command, in graphs of at most kMaxChildren; the commands that hold a moved buffer are
+//                 captured again and handed over by hipGraphExecChildGraphNodeSetParams.
+//   patch         one executable graph, its addresses found by differential capture (hip/command_buffer).
+//   capture       runs of other commands patched; each run of collectives, whose addresses nobody knows, is captured
+//                 again, instantiated and launched.
+//   cache         the same, but runs of collectives come from a hip/trace_cache.
+//   stabilise     inputs copied to buffers that stay, one launch, outputs copied back (hip/address_stabilizer).
+//
+// kMaxChildren: AMD's release 7.2 crashes when it launches a graph of 16 nodes of which one is a child (docs/quirks.md,
+// child-16).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "bench/step_bed.h"
+
+namespace bench {
+
+enum class StepWay : std::uint8_t {
+  kEager,
+  kRecord,
+  kRecordNodes,
+  kUpdate,
+  kRetrace,
+  kPatch,
+  kCapture,
+  kCache,
+  kStabilise
+};
+inline constexpr StepWay kStepWays[] = {StepWay::kEager,   StepWay::kRecord,  StepWay::kRecordNodes,
+                                        StepWay::kUpdate,  StepWay::kRetrace, StepWay::kPatch,
+                                        StepWay::kCapture, StepWay::kCache,   StepWay::kStabilise};
+[[nodiscard]] std::string_view name_of(StepWay way);
+
+inline constexpr std::size_t kMaxChildren = 15;
+
+struct StepOptions {
+  StepWay way = StepWay::kPatch;
+  // What each capture of a collective costs on top of its real nodes, in microseconds of this thread's time. Where it
+  // is not 0, figures are synthetic: it stands for a collective library's set-up, which cannot be had here.
+  std::uint32_t collective_capture_us = 0;
+};
+
+class StepSession {
+ public:
+  // Through `api`, which is the bed's or a table around it; both outlive this. Makes what is made once.
+  [[nodiscard]] static hip::Result<std::unique_ptr<StepSession>> make(const StepOptions& options, StepBed& bed,
+                                                                      const hip::Api& api);
+  StepSession() = default;
+  StepSession(const StepSession&) = delete;
+  StepSession& operator=(const StepSession&) = delete;
+  virtual ~StepSession() = default;
+
+  // Enqueues a step with the buffers at `addresses`, one of the bed's tables; the device is idle.
+  [[nodiscard]] virtual hip::Status step(const hip::AddressTable& addresses) = 0;
+  // Device memory that steps have copied beside their commands' work.
+  [[nodiscard]] virtual std::uint64_t bytes_copied() const { return 0; }
+  // Whether a step leaves every buffer as the others do, or only those that somebody outside sees.
+  [[nodiscard]] virtual bool keeps_temporaries() const { return true; }
+};
+
+// Null when two steps, one with the buffers moved and one without, leave the same bytes as without a graph; else what
+// is wrong. Steps are launched for real.
+[[nodiscard]] hip::Status check_steps(const StepOptions& options, StepBed& bed);
+
+// What one step comes to, counted, once it is what it will be at every step.
+struct StepCounts {
+  std::uint64_t calls = 0;         // of HIP
+  std::uint64_t setters = 0;       // those that set something in an executable graph
+  std::uint64_t launches = 0;      // of graphs
+  std::uint64_t allocations = 0;   // of operator new, outside of the runtime
+  std::uint64_t bytes_copied = 0;  // as StepSession has it
+};
+[[nodiscard]] hip::Result<StepCounts> count_step(const StepOptions& options, StepBed& bed);
+
+}  // namespace bench

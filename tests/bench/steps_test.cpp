@@ -1,0 +1,120 @@
+// The workloads of the step benchmarks on the host model: what they are, that every way of running them leaves the same
+// bytes, and what a step comes to where that can be counted.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/step_runtimes.h"
+#include "bench/step_session.h"
+#include "verify/execute/heap_counter.h"
+
+namespace {
+
+using bench::StepModel;
+using bench::StepWay;
+
+class Steps : public testing::Test {
+ protected:
+  bench::StepBed& bed(StepModel model) {
+    hip::Result<std::unique_ptr<bench::StepBed>> made = bench::StepBed::make(*runtime_.platform, model);
+    EXPECT_TRUE(made.ok());
+    bed_ = std::move(made).value();
+    return *bed_;
+  }
+  // Of a step in the steady state.
+  bench::StepCounts counts(StepModel model, StepWay way) {
+    const hip::Result<bench::StepCounts> counts = bench::count_step({.way = way}, bed(model));
+    EXPECT_TRUE(counts.ok()) << (counts ? "" : counts.error().message);
+    return counts ? counts.value() : bench::StepCounts{};
+  }
+
+ private:
+  bench::StepRuntime runtime_ = bench::open_model();
+  std::unique_ptr<bench::StepBed> bed_;
+};
+
+TEST_F(Steps, TheFsdpModelHas728CommandsOfWhich216AreCollectivesAndOneInTenChanges) {
+  const bench::StepWorkload workload = bench::make_step_workload(StepModel::kFsdp);
+  EXPECT_EQ(workload.commands.size(), 728u);
+  EXPECT_EQ(std::count_if(workload.commands.begin(), workload.commands.end(),
+                          [](const bench::StepCommand& command) { return command.collective; }),
+            216);
+  EXPECT_EQ(workload.commands_that_change(), 73u);
+}
+
+TEST_F(Steps, EveryBufferOfTheMlpMovesThatIsNoParameter) {
+  for (const StepModel model : {StepModel::kMlp, StepModel::kMlpCollectives}) {
+    const bench::StepWorkload workload = bench::make_step_workload(model);
+    EXPECT_EQ(workload.commands.size(), model == StepModel::kMlp ? 65u : 73u);
+    for (std::size_t i = 0; i < workload.buffers.size(); ++i) {
+      EXPECT_EQ(workload.moves[i], workload.buffers[i] != bench::BufferRole::kParameter) << i;
+    }
+  }
+}
+
+TEST_F(Steps, EveryCommandReadsWhatWasWrittenBeforeOrComesFromOutside) {
+  for (const StepModel model : bench::kStepModels) {
+    const bench::StepWorkload workload = bench::make_step_workload(model);
+    std::vector<bool> written(workload.buffers.size());
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      written[i] =
+          workload.buffers[i] == bench::BufferRole::kParameter || workload.buffers[i] == bench::BufferRole::kInput;
+    }
+    for (const bench::StepCommand& command : workload.commands) {
+      for (std::size_t i = 1; i < command.buffers.size(); ++i) EXPECT_TRUE(written[command.buffers[i]]);
+      written[command.buffers[0]] = true;
+    }
+    EXPECT_EQ(std::count(written.begin(), written.end(), false), 0);
+  }
+}
+
+TEST_F(Steps, EveryWayLeavesWhatTheCommandsLeaveWithoutAGraph) {
+  for (const StepModel model : bench::kStepModels) {
+    for (const StepWay way : bench::kStepWays) {
+      const hip::Status checked = bench::check_steps({.way = way}, bed(model));
+      EXPECT_TRUE(checked.ok()) << name_of(model) << ' ' << name_of(way) << ": "
+                                << (checked ? "" : checked.error().message);
+    }
+  }
+}
+
+// The patched step of the issue: 728 commands, of which 73 hold a buffer that moved.
+TEST_F(Steps, APatchedStepOf728CommandsSetsTheNodesThatChangeLaunchesOnceAndAllocatesNothing) {
+  const bench::StepCounts step = counts(StepModel::kFsdp, StepWay::kPatch);
+  EXPECT_EQ(step.setters, 73u);
+  EXPECT_EQ(step.launches, 1u);
+  // One more asks for the current device, and one notes the launch.
+  EXPECT_EQ(step.calls, step.setters + step.launches + 2);
+  EXPECT_EQ(step.allocations, 0u);
+}
+
+TEST_F(Steps, RecordingAgainAllocatesSoTheCountIsNoConstant) {
+  if (verify::heap_use().allocations == 0) return;  // sanitizers count for themselves
+  EXPECT_GT(counts(StepModel::kFsdp, StepWay::kRecordNodes).allocations, 728u);
+}
+
+TEST_F(Steps, CachedCollectivesAreLaunchedWithoutACaptureAndWithoutAnAllocation) {
+  for (const StepModel model : {StepModel::kMlpCollectives, StepModel::kFsdp}) {
+    const bench::StepCounts cached = counts(model, StepWay::kCache);
+    const bench::StepCounts captured = counts(model, StepWay::kCapture);
+    EXPECT_EQ(cached.allocations, 0u) << name_of(model);
+    EXPECT_EQ(cached.launches, captured.launches) << name_of(model);
+    EXPECT_EQ(cached.setters, captured.setters) << name_of(model);
+    EXPECT_GT(captured.calls, cached.calls) << name_of(model);
+  }
+}
+
+TEST_F(Steps, AStabilisedStepCopiesWhatGoesInAndOutAndAllocatesNothing) {
+  for (const StepModel model : bench::kStepModels) {
+    const bench::StepCounts step = counts(model, StepWay::kStabilise);
+    EXPECT_EQ(step.bytes_copied, 4 * bench::kStepBufferBytes) << name_of(model);
+    EXPECT_EQ(step.setters, 0u) << name_of(model);
+    EXPECT_EQ(step.launches, 1u) << name_of(model);
+    EXPECT_EQ(step.allocations, 0u) << name_of(model);
+  }
+}
+
+}  // namespace
