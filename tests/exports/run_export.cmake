@@ -1,11 +1,11 @@
 # Exports one program, builds the file as its release's users would, runs it, and passes when the failure shows.
 #
 #   cmake -DHGCHECK=... -DPROGRAM=FILE.program -DFORM=hip|catch2 -DNAME=... -DFOLDER=... -DCAPSULES=... -DAGENT=... -DSTUB=...
-#         -P run_export.cmake
+#         -DSCHEDULE=libhgschedule.so -P run_export.cmake
 #
-# Status 1 is the failure; a runtime that does the right thing, or a file that could not run, fails the test. A race of host
-# and device may keep one order for the life of a process: the file is run a few times until one shows it. The
+# Status 1 is the failure; a runtime that does the right thing in every order, or a file that could not run, fails the test. The
 # releases before 7.2 come without a compiler: 7.2's builds against their headers and their library.
+include(${CMAKE_CURRENT_LIST_DIR}/../run_until_shown.cmake)
 file(MAKE_DIRECTORY ${FOLDER})
 set(source ${FOLDER}/${NAME}.hip)
 set(binary ${FOLDER}/${NAME})
@@ -52,18 +52,7 @@ if(NOT code STREQUAL old_code)
   endif()
 endif()
 
-set(runs 1)
-if(text MATCHES "unordered|It depends on timing")
-  set(runs 10)
-endif()
-foreach(run RANGE 1 ${runs})
-  execute_process(COMMAND ${CAPSULES}/${release}/bin/run --agent ${AGENT} ${binary} RESULT_VARIABLE status
-                  OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 120)
-  message("run ${run}: ${output}")
-  if(NOT status STREQUAL "0")
-    break()
-  endif()
-endforeach()
+run_until_shown(status output ${CAPSULES}/${release}/bin/run --agent ${AGENT} ${binary})
 if(FORM STREQUAL "catch2" AND NOT status STREQUAL "0" AND NOT status STREQUAL "2")
   return()  # a failed assertion, or the crash that is the finding
 elseif(NOT status STREQUAL "1")

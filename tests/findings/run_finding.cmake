@@ -1,12 +1,12 @@
 # Runs one finding of docs/findings.md and passes when the deviation still shows.
 #
-#   cmake -DRUN=<capsule's bin/run> -DAGENT=<folder of the agent> -DPROGRAM=<program> -DID=<id> -P run_finding.cmake
+#   cmake -DRUN=<capsule's bin/run> -DAGENT=<folder of the agent> -DPROGRAM=<program> -DID=<id>
+#         -DSCHEDULE=<libhgschedule.so> -P run_finding.cmake
 #
 # Status 1 with the expected and the observed side is the deviation; 0 is a runtime that does the right thing now, which
 # docs/findings.md and the quirks then have to say; anything else is a case that could not run.
-execute_process(COMMAND ${RUN} --agent ${AGENT} ${PROGRAM} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors
-                TIMEOUT 60)
-message("${output}${errors}")
+include(${CMAKE_CURRENT_LIST_DIR}/../run_until_shown.cmake)
+run_until_shown(status output ${RUN} --agent ${AGENT} ${PROGRAM})
 if(status STREQUAL "0")
   message(FATAL_ERROR "${ID} no longer shows: the runtime does what is documented. Say so in docs/findings.md, and remove its quirk")
 elseif(NOT status STREQUAL "1")

@@ -1,0 +1,29 @@
+# run_until_shown(STATUS OUTPUT COMMAND...): runs a program of AMD's runtime on the software gfx942 until its failure shows.
+#
+# The first run is what a user would see. Where it ends as documented, the agent is asked for other orders (tests/schedule.c),
+# with longer and longer delays: which of the runtime's threads comes first is this machine's affair, and a failure of order
+# shows in some orders only. A run that dies otherwise is told and tried again, at most twice. STATUS and OUTPUT are
+# the last run's. SCHEDULE: path of libhgschedule.so.
+function(run_until_shown STATUS OUTPUT)
+  set(died 0)
+  foreach(run RANGE 1 20)
+    set(prefix "")
+    if(run GREATER 1)
+      math(EXPR delay "100 * ${run} * ${run}")
+      set(prefix ${CMAKE_COMMAND} -E env HGCHECK_SCHEDULE=${run}:${delay} LD_PRELOAD=${SCHEDULE})
+    endif()
+    execute_process(COMMAND ${prefix} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output
+                    TIMEOUT 60)
+    message("run ${run} (${status}): ${output}")
+    if(status STREQUAL "1")
+      break()
+    elseif(NOT status STREQUAL "0")
+      math(EXPR died "${died} + 1")
+      if(died GREATER 2)
+        break()
+      endif()
+    endif()
+  endforeach()
+  set(${STATUS} ${status} PARENT_SCOPE)
+  set(${OUTPUT} "${output}" PARENT_SCOPE)
+endfunction()
