@@ -440,15 +440,12 @@ class Campaign {
                                                     finding.replay, finding.program_text));
   }
 
-  // All of it or nothing.
   void write_program(const std::string& path, const std::string& text) {
-    const std::string temporary = path + ".new";
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    std::error_code error;
-    if (file) std::filesystem::rename(temporary, path, error);
-    if (!file || error) outcome_.result.messages.push_back(fmt::format("{} cannot be written", path));
+    for (const auto& write : {write_text, write_code_objects}) {
+      if (const hip::Status written = write(path, text); !written) {
+        outcome_.result.messages.push_back(written.error().message);
+      }
+    }
   }
 
   void shrink_next() {

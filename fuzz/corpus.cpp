@@ -89,7 +89,7 @@ hip::Status Corpus::keep(const verify::Program& program) const {
   file.close();
   if (file) fs::rename(temporary, path, error);
   if (!file || error) return hip::Error{1, fmt::format("--corpus: {} cannot be written", path.string())};
-  return {};
+  return write_code_objects(path.string(), text);
 }
 
 verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,

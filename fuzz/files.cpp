@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <span>
 #include <sstream>
 
+#include "hip/recorder/hash.h"
+#include "verify/execute/code_objects.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 
@@ -23,7 +26,47 @@ std::string why() {
   return std::strerror(errno);
 }
 
+std::filesystem::path code_object_path(const std::string& program, const std::string& id) {
+  return std::filesystem::path(program).parent_path() / (id + ".co");
+}
+
+// What is wrong with a code object is told with its file's name; one that is not there is told by who reads the
+// program.
+hip::Status load_code_objects(const std::string& program, const std::string& text) {
+  for (const std::string& id : verify::code_objects_named_in(text)) {
+    const std::filesystem::path path = code_object_path(program, id);
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) continue;
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream bytes;
+    bytes << file.rdbuf();
+    const std::string elf = bytes.str();
+    const auto span = std::as_bytes(std::span(elf.data(), elf.size()));
+    if (!file || fmt::format("{:016x}", hip::recorder::hash_of(span)) != id) {
+      return hip::Error{1, fmt::format("{} is not the code object that its name says (remedy: take the one that was "
+                                       "recorded with {})",
+                                       path.string(), program)};
+    }
+    const hip::Status read = verify::read_code_object(id, span);
+    if (!read) return hip::Error{1, fmt::format("{}: {}", path.string(), read.error().message)};
+  }
+  return {};
+}
+
 }  // namespace
+
+hip::Status write_code_objects(const std::string& path, const std::string& text) {
+  if (path == "-") return {};
+  for (const std::string& id : verify::code_objects_named_in(text)) {
+    const verify::CodeObject* object = verify::find_code_object(id);
+    const std::filesystem::path target = code_object_path(path, id);
+    std::error_code error;
+    if (object == nullptr || std::filesystem::exists(target, error)) continue;
+    const std::string bytes(reinterpret_cast<const char*>(object->elf.data()), object->elf.size());
+    if (hip::Status written = write_text(target.string(), bytes); !written) return written;
+  }
+  return {};
+}
 
 hip::Result<verify::Program> load_program(const std::string& path) {
   std::error_code error;
@@ -39,6 +82,7 @@ hip::Result<verify::Program> load_program(const std::string& path) {
   if (!file)
     return hip::Error{1,
                       fmt::format("{} cannot be read: {} (remedy: name a .program file that is there)", path, why())};
+  if (const hip::Status loaded = load_code_objects(path, text.str()); !loaded) return loaded.error();
   std::variant<verify::Program, verify::ParseError> parsed = verify::parse_program(text.str());
   if (const auto* failure = std::get_if<verify::ParseError>(&parsed)) return hip::Error{1, failure->text(path)};
   verify::Program program = std::get<verify::Program>(std::move(parsed));

@@ -161,8 +161,9 @@ int run(const ShrinkCommand& command) {
   }
   const Shrunk shrunk = shrink_finding(*setup.value(), program.value(), judged.checks, kReplayTimeout, kShrinkBudget);
   const std::string text = verify::print_program(shrunk.program);
-  if (const hip::Status status = write_text(command.output.empty() ? "-" : command.output, text); !status) {
-    return complain(status.error().message);
+  const std::string output = command.output.empty() ? "-" : command.output;
+  for (const auto& write : {write_text, write_code_objects}) {
+    if (const hip::Status status = write(output, text); !status) return complain(status.error().message);
   }
   std::cerr << fmt::format("hgcheck: {} commands of {}, breaks {}\n", verify::counted_commands(shrunk.program),
                            verify::counted_commands(program.value()),

@@ -1,8 +1,8 @@
 // `hgcheck record`: runs a command with libhgrecorder.so preloaded, and turns what it logged into programs of ours.
 //
 // The command's standard streams, environment (but for LD_PRELOAD) and status are its own. Whatever becomes of it, what
-// it had logged by then is turned into a program: one for each process that called HIP. Programs that hold no kernel of
-// somebody else are replayed on the model, and what the command had read back is held against what the replay reads.
+// it had logged by then is turned into a program: one for each process that called HIP. Programs are
+// replayed on the model, and what the command had read back is held against what the replay reads.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,12 +15,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <span>
 #include <sstream>
 
 #include "fuzz/commands.h"
 #include "fuzz/files.h"
 #include "fuzz/recorded_program.h"
 #include "hip/recorder/hash.h"
+#include "verify/execute/code_objects.h"
 #include "verify/program/text.h"
 #include "verify/subject/process.h"
 #include "verify/subject/subject.h"
@@ -32,7 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "libhgrecorder.so";
-constexpr std::size_t kMaxReasons = 20;  // that are told one by one
+constexpr std::string_view kCodePrefix = "code.";  // of the files that hold code objects
+constexpr std::size_t kMaxReasons = 20;            // that are told one by one
 
 int complain(const std::string& message) {
   std::cerr << "hgcheck: " << message << "\n";
@@ -151,31 +154,28 @@ void tell_what_is_missing(const RecordedProgram& program, const std::string& pat
     }
     std::cerr << fmt::format("hgcheck: {}: not recorded: {} (x{})\n", path, why, count);
   }
-  for (const auto& [kernel, count] : program.foreign) {
-    std::cerr << fmt::format("hgcheck: {}: cannot be replayed: kernel {} is none of the project's (x{})\n", path,
-                             kernel, count);
-  }
 }
 
-// Code objects of kernels that are none of the project's stand beside the program.
-void keep_code_objects(const RecordedProgram& program, const fs::path& folder, const std::string& path) {
+// Makes the kernels known whose code objects the recorder kept (code.HASH).
+void know_code_objects(const fs::path& folder) {
   std::error_code error;
-  for (const auto& [kernel, count] : program.foreign) {
-    const std::string hash = kernel.substr(kernel.rfind('@') + 1);
-    const fs::path from = folder / ("code." + hash);
-    if (!fs::exists(from, error)) continue;
-    fs::copy_file(from, fs::path(path).parent_path() / (hash + ".co"), fs::copy_options::skip_existing, error);
-    if (error) std::cerr << fmt::format("hgcheck: {}.co cannot be written: {}\n", hash, error.message());
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kCodePrefix)) continue;
+    const std::string elf = read_all(entry.path());
+    const hip::Status read =
+        verify::read_code_object(name.substr(kCodePrefix.size()), std::as_bytes(std::span(elf.data(), elf.size())));
+    if (!read) std::cerr << fmt::format("hgcheck: a code object cannot be read: {}\n", read.error().message);
   }
 }
 
-int write_program(const RecordedProgram& program, const fs::path& folder, const std::string& path) {
-  if (const hip::Status written = write_text(path, program.text); !written) return complain(written.error().message);
-  keep_code_objects(program, folder, path);
+int write_program(const RecordedProgram& program, const std::string& path) {
+  for (const auto& write : {write_text, write_code_objects}) {
+    if (const hip::Status written = write(path, program.text); !written) return complain(written.error().message);
+  }
   tell_what_is_missing(program, path);
   std::cout << fmt::format("{}: {} commands, {} reads of what the command read back\n", path, program.commands,
                            program.reads.size());
-  if (!program.foreign.empty()) return kAgreed;
   const hip::Result<std::vector<std::string>> differences = replay_differences(program);
   if (!differences) return complain(fmt::format("{}: {}", path, differences.error().message));
   if (differences.value().empty()) {
@@ -225,6 +225,7 @@ int run(const RecordCommand& command) {
     std::error_code ignored;
     return std::pair(fs::last_write_time(a, ignored), a) < std::pair(fs::last_write_time(b, ignored), b);
   });
+  know_code_objects(folder.path());
   std::string words;
   for (const std::string& word : command.command) words += (words.empty() ? "" : " ") + word;
   std::replace(words.begin(), words.end(), '\n', ' ');
@@ -233,7 +234,7 @@ int run(const RecordCommand& command) {
     const RecordedProgram program = program_of_log(
         read_all(logs[i]),
         {fmt::format("recorded by hgcheck {} from: {}", command.version, words), "it ended with " + how});
-    worst = std::max(worst, write_program(program, folder.path(), numbered(command.output, i)));
+    worst = std::max(worst, write_program(program, numbered(command.output, i)));
   }
   return worst;
 }

@@ -68,17 +68,16 @@ std::vector<std::byte> bytes_of(const std::string& hex) {
   return bytes;
 }
 
-// One line of the program. `checked` stands for it while the program is checked: a foreign kernel cannot be.
+// One line of the program.
 struct Entry {
-  std::string text, checked;
+  std::string text;
   std::optional<RecordedBytes> read;
 };
 
 // A node's work in the language's words: "kernel", "axpy_u64 out=b0+0 ...".
 struct Work {
   std::string word, rest;
-  std::string flaw;     // why it cannot be said, or empty
-  std::string foreign;  // the kernel that cannot be run, or empty
+  std::string flaw{};  // why it cannot be said, or empty
 };
 
 class Conversion {
@@ -102,7 +101,6 @@ class Conversion {
     drop_what_may_not_stand();
     RecordedProgram program;
     program.not_recorded = std::move(not_recorded_);
-    program.foreign = std::move(foreign_);
     std::uint32_t number = 0;
     const auto put = [&](const std::string& text) {
       program.text += text + "\n";
@@ -132,10 +130,10 @@ class Conversion {
 
   // ---- lines
 
-  void say(std::string text) { body_.push_back({text, text, {}}); }
+  void say(std::string text) { body_.push_back({std::move(text), {}}); }
   void note(const std::string& why) {
     ++not_recorded_[why];
-    body_.push_back({"# not recorded: " + why, "", {}});
+    body_.push_back({"# not recorded: " + why, {}});
   }
   void missing(const std::string& verb, Words& words) {
     const std::string what = words.word();
@@ -157,7 +155,7 @@ class Conversion {
   void declare(std::vector<Entry>& where, const std::string& kind, std::uint64_t address, std::uint64_t bytes) {
     const std::uint32_t id = next_buffer_++;
     const std::string text = fmt::format("buffer b{} {}{}", id, bytes, kind == "device" ? "" : " memory=" + kind);
-    where.push_back({text, text, {}});
+    where.push_back({text, {}});
     buffers_[address] = {id, bytes};
   }
   void memory(const std::string& verb, Words& words) {
@@ -214,7 +212,7 @@ class Conversion {
       seen.offset = std::stoull(src->substr(plus + 1));
       seen.bytes = bytes;
       seen.hash = words.number();
-      body_.push_back({text, text, seen});
+      body_.push_back({text, seen});
       return;
     }
     if (!dst || !src) note("a copy between memory that no call of HIP told of");
@@ -228,7 +226,7 @@ class Conversion {
     const auto [place, fresh] = streams_.try_emplace(handle, next_stream_);
     if (!fresh) return place->second;
     const std::string text = fmt::format("stream s{}{}", next_stream_++, handle == kPerThread ? " per_thread" : "");
-    first_.push_back({text, text, {}});
+    first_.push_back({text, {}});
     return place->second;
   }
   template <class Map>
@@ -287,16 +285,11 @@ class Conversion {
     }
     const Work work = work_of(words);
     if (!work.flaw.empty()) return note(work.flaw);
-    add(work, fmt::format("on s{} {} {}", s, work.word, work.rest), "");
+    say(fmt::format("on s{} {} {}", s, work.word, work.rest));
   }
 
   // ---- nodes
 
-  void add(const Work& work, std::string text, std::string stand_in) {
-    if (work.foreign.empty()) return say(std::move(text));
-    ++foreign_[work.foreign];
-    body_.push_back({std::move(text), std::move(stand_in), {}});
-  }
   Work work_of(Words& words) {
     const std::string kind = words.word();
     if (kind == "kernel") return kernel(words);
@@ -306,9 +299,9 @@ class Conversion {
     if (kind == "host") {
       const auto [tag, fresh] = tags_.try_emplace(words.number(), tags_.size() + 1);
       if (fresh) note("what a host function does: a counting one stands for it");
-      return {"host", fmt::format("tag={}", tag->second), "", ""};
+      return {"host", fmt::format("tag={}", tag->second)};
     }
-    if (kind == "empty") return {"empty", "", "", ""};
+    if (kind == "empty") return {"empty", ""};
     if (kind == "child") {
       const std::string child = graph(words.number());
       return {"child", child, child.empty() ? "a child graph that was not recorded" : "", ""};
@@ -323,7 +316,7 @@ class Conversion {
     const std::optional<std::string> dst = ref(words.number()), src = ref(words.number());
     const std::uint64_t bytes = words.number(), kind = std::min<std::uint64_t>(words.number(), 4);
     if (!dst || !src) return {"", "", "a copy between memory that no call of HIP told of", ""};
-    return {"memcpy", fmt::format("dst={} src={} bytes={} kind={}", *dst, *src, bytes, kCopyKinds[kind]), "", ""};
+    return {"memcpy", fmt::format("dst={} src={} bytes={} kind={}", *dst, *src, bytes, kCopyKinds[kind])};
   }
   Work copy3d(Words& words) const {
     struct End {
@@ -343,8 +336,7 @@ class Conversion {
             fmt::format("dst={} src={} width={} height={} depth={} dpitch={} spitch={} drows={} srows={} dpos={},{},{} "
                         "spos={},{},{} kind={}",
                         *dst.place, *src.place, width, height, depth, dst.pitch, src.pitch, dst.rows, src.rows, dst.x,
-                        dst.y, dst.z, src.x, src.y, src.z, kCopyKinds[kind]),
-            "", ""};
+                        dst.y, dst.z, src.x, src.y, src.z, kCopyKinds[kind])};
   }
   Work fill(Words& words) const {
     const std::optional<std::string> dst = ref(words.number());
@@ -354,7 +346,7 @@ class Conversion {
     const std::uint64_t mask = element >= 4 ? 0xffffffff : (std::uint64_t{1} << (8 * element)) - 1;
     std::string rest = fmt::format("dst={} value={} element={} width={}", *dst, value & mask, element, width);
     if (height > 1) rest += fmt::format(" height={} pitch={}", height, pitch);
-    return {"memset", rest, "", ""};
+    return {"memset", rest};
   }
   Work kernel(Words& words) {
     std::uint64_t size[6];
@@ -362,40 +354,40 @@ class Conversion {
     const std::uint64_t shared = words.number();
     const std::string kernel = words.word(), object = words.word(), style = words.word();
     std::vector<std::byte> block;
-    std::string values;
     while (!words.at_end()) {
       const std::uint64_t offset = words.number();
       const std::string kind = words.word(), data = words.word();
       const std::vector<std::byte> bytes = bytes_of(data.starts_with("=") ? data.substr(1) : "");
       block.resize(std::max<std::size_t>(block.size(), offset + bytes.size()));
       if (!bytes.empty()) std::memcpy(block.data() + offset, bytes.data(), bytes.size());
-      values += fmt::format(" {}@{}={}", kind, offset, data.substr(data.empty() ? 0 : 1));
     }
-    const verify::KernelSpec* spec = object == own_ ? verify::find_kernel(kernel) : nullptr;
-    if (spec == nullptr) {
-      Work work{"kernel",
-                fmt::format("{}@{} grid={},{},{} block={},{},{}{}", kernel, object, size[0], size[1], size[2], size[3],
-                            size[4], size[5], values),
-                "", kernel + "@" + object};
-      return work;
-    }
-    if (size[1] * size[2] * size[4] * size[5] != 1) return {"", "", "a launch of two or three dimensions", ""};
-    std::string rest = kernel;
+    const verify::KernelSpec* spec = verify::find_kernel(object == own_ ? kernel : kernel + "@" + object);
+    if (spec == nullptr) return {"", "", "kernel " + kernel + ", whose code could not be read"};
+    if (spec->object == nullptr && size[1] * size[2] * size[4] * size[5] != 1)
+      return {"", "", "a launch of two or three dimensions"};
+    std::string rest = spec->name;
     for (const verify::FieldSpec& field : spec->fields) {
       std::uint64_t value = 0;
-      if (field.offset + field.size > block.size()) return {"", "", "a kernel's arguments", ""};
+      if (field.offset + field.size > block.size()) return {"", "", "a kernel's arguments"};
       std::memcpy(&value, block.data() + field.offset, field.size);
-      if (field.kind == verify::FieldKind::kScalar) {
-        rest += fmt::format(" {}={}", field.name, value);
-        continue;
+      const std::optional<std::string> place = field.kind == verify::FieldKind::kScalar ? std::nullopt : ref(value);
+      const bool said = field.touch != verify::Touch::kNothing;  // by the metadata: a pointer, or null
+      if (!place && (field.kind == verify::FieldKind::kPointer || (said && value != 0)))
+        return {"", "", "a kernel with a pointer into memory that no call of HIP told of"};
+      if (place && !said && field.kind == verify::FieldKind::kEither && doubtful_.insert(field.name + kernel).second) {
+        note(fmt::format("whether {} of {} is a pointer: it equals an address and is taken for one", field.name,
+                         kernel));
       }
-      const std::optional<std::string> place = ref(value);
-      if (!place) return {"", "", "a kernel with a pointer into memory that no call of HIP told of", ""};
-      rest += fmt::format(" {}={}", field.name, *place);
+      rest += fmt::format(" {}={}", field.name, place ? *place : std::to_string(value));
     }
-    rest += fmt::format(" grid={} block={} style={}", size[0], size[3], style);
+    if (spec->object == nullptr) {
+      rest += fmt::format(" grid={} block={}", size[0], size[3]);
+    } else {
+      rest += fmt::format(" grid={},{},{} block={},{},{}", size[0], size[1], size[2], size[3], size[4], size[5]);
+    }
+    rest += " style=" + style;
     if (shared != 0) rest += fmt::format(" shared={}", shared);
-    return {"kernel", rest, "", ""};
+    return {"kernel", rest};
   }
 
   // ---- graphs
@@ -463,8 +455,7 @@ class Conversion {
     if (!work.flaw.empty()) return note(work.flaw);
     const std::string place = fmt::format("g{}.n{}", owner->second, next_node_[owner->second]);
     nodes_[handle] = {owner->second, next_node_[owner->second]++};
-    add(work, fmt::format("{} {}{}{}{}", work.word, place, work.rest.empty() ? "" : " ", work.rest, after),
-        fmt::format("empty {}{}", place, after));
+    say(fmt::format("{} {}{}{}{}", work.word, place, work.rest.empty() ? "" : " ", work.rest, after));
   }
   void set(Words& words) {
     const std::uint64_t on = words.number();
@@ -474,7 +465,7 @@ class Conversion {
     const Work work = work_of(words);
     if (target.empty() || !work.flaw.empty())
       return note(target.empty() ? "a setter of an executable graph" : work.flaw);
-    add(work, fmt::format("set {}.n{} {} {}", target, found->second.id, work.word, work.rest), "");
+    say(fmt::format("set {}.n{} {} {}", target, found->second.id, work.word, work.rest));
   }
   void execs(const std::string& verb, Words& words) {
     const std::uint64_t handle = words.number();
@@ -504,12 +495,12 @@ class Conversion {
 
   // ---- what may not stand
 
-  // Why the first command that may not stand may not, and which it is; the checked text has a line an entry.
+  // Why the first command that may not stand may not, and which it is; the text has a line an entry.
   void drop_what_may_not_stand() {
     for (std::size_t i = 0; i < kMaxDropped; ++i) {
       std::string text = "hgcheck-program 1\nplacement native\n";
       for (const std::vector<Entry>* part : {&first_, &body_}) {
-        for (const Entry& entry : *part) text += entry.checked + "\n";
+        for (const Entry& entry : *part) text += entry.text + "\n";
       }
       const auto parsed = verify::parse_program(text);
       std::size_t line = 0;
@@ -528,7 +519,7 @@ class Conversion {
       const std::size_t at = line - kHeader;
       Entry& entry = at < first_.size() ? first_[at] : body_[at - first_.size()];
       ++not_recorded_[why];
-      entry = {fmt::format("# not recorded: {} ({})", entry.text.substr(0, 200), why), "", {}};
+      entry = {fmt::format("# not recorded: {} ({})", entry.text.substr(0, 200), why), {}};
     }
   }
 
@@ -540,7 +531,8 @@ class Conversion {
   std::map<std::uint64_t, std::size_t> tags_;
   std::map<std::uint32_t, std::uint32_t> next_node_;
   std::uint32_t next_buffer_ = 0, next_stream_ = 1, next_event_ = 0, next_graph_ = 0, next_exec_ = 0;
-  std::map<std::string, std::size_t> not_recorded_, foreign_;
+  std::map<std::string, std::size_t> not_recorded_;
+  std::set<std::string> doubtful_;  // fields of which it has been noted that nobody says what they are
 };
 
 }  // namespace

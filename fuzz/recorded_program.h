@@ -23,11 +23,12 @@ struct RecordedProgram {
   std::string text;
   std::size_t commands = 0;                         // lines that are none of comments
   std::map<std::string, std::size_t> not_recorded;  // why -> how often
-  std::map<std::string, std::size_t> foreign;       // kernel@code object -> how often
   std::map<std::uint32_t, RecordedBytes> reads;     // by the line of the text that reads them again
 };
 
-// `log` may hold lines that were not finished: who wrote it may have crashed. `header`: comment lines of the program.
+// The code objects of its kernels have to be known (verify/program/foreign_kernels.h); a kernel of another one is not
+// recorded. `log` may hold lines that were not finished: who wrote it may have crashed. `header`: comment lines of the
+// program.
 [[nodiscard]] RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header);
 
 }  // namespace fuzz

@@ -14,6 +14,7 @@
 #include "reports/reproducer_captures.h"
 #include "reports/reproducer_nodes.h"
 #include "reports/reproducer_text.h"
+#include "verify/program/foreign_kernels.h"
 #include "verify/program/text.h"
 
 namespace reports {
@@ -720,6 +721,11 @@ class Body {
 
 hip::Result<std::string> to_reproducer(const Reproducer& reproducer, ReproducerForm form) {
   assert(reproducer.statuses.size() == reproducer.program.steps.size());
+  if (const auto foreign = verify::foreign_kernels_of(reproducer.program); !foreign.empty()) {
+    return hip::Error{1, fmt::format("kernel {} has no stand-alone form: only its code object is known, and not its "
+                                     "source; replay the program instead",
+                                     foreign.front()->name)};
+  }
   return Body(reproducer, form).write();
 }
 

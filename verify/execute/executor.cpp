@@ -10,6 +10,7 @@
 #include "hip/driver_nodes.h"
 #include "verify/errors/error_calls.h"
 #include "verify/execute/capture_ops.h"
+#include "verify/execute/code_objects.h"
 #include "verify/execute/graph_memory.h"
 #include "verify/execute/graph_ops.h"
 #include "verify/execute/heap_counter.h"
@@ -78,6 +79,11 @@ class Run {
   }
 
   RunResult go() {
+    if (const hip::Status loaded = load_code_objects(); !loaded) {
+      code_objects_.unload();
+      trace_.harness_error = loaded.error().message;
+      return {std::move(trace_), memory_.script()};
+    }
     for (step_ = 0; step_ < program_.steps.size(); ++step_) {
       const Step& step = program_.steps[step_];
       note_step();
@@ -237,6 +243,7 @@ class Run {
     return make_record(params, context);
   }
   hipFunction_t function(const KernelSpec& spec) {
+    if (spec.object != nullptr) return code_objects_.function(spec);
     const auto index = static_cast<std::size_t>(&spec - kernel_catalogue().data());
     if (functions_.size() <= index) functions_.resize(kernel_catalogue().size(), nullptr);
     if (functions_[index] == nullptr) {
@@ -755,6 +762,17 @@ class Run {
     trace_.topology.push_back(std::move(seen));
   }
 
+  hip::Status load_code_objects() {
+    hip::Status status = code_objects_.load(platform_.api(), program_);
+    if (status) {
+      code_objects_.for_each([this](const KernelSpec& kernel, hipFunction_t function) {
+        interposer_.know_kernel(function, &kernel);
+        platform_.know_kernel(function, kernel);
+      });
+    }
+    return status;
+  }
+
   void tear_down() {
     const auto keep = [this](const hip::Status& status) {
       if (!status && trace_.notes.fault.empty()) detectors_.teardown_error(step_, status.error().message);
@@ -778,6 +796,7 @@ class Run {
     keep(memory_.release_everything());
     // Work that nothing waited for, and that loses its memory here, is this program's and not the next one's.
     keep(checked(interposer_.inner().hipDeviceSynchronize(), "hipDeviceSynchronize"));
+    code_objects_.unload();
     const std::string objects = user_objects_.finish();
     if (!objects.empty() && trace_.notes.fault.empty()) detectors_.teardown_error(step_, objects);
     if (trace_.notes.fault.empty()) trace_.notes = platform_.notes();
@@ -807,6 +826,7 @@ class Run {
   std::map<Id, hipEvent_t> events_;
   CaptureOps captures_;
   std::vector<hipFunction_t> functions_;
+  LoadedCodeObjects code_objects_;
   std::deque<HostCall> host_calls_;
   std::size_t step_ = 0;
   bool fallback_reported_ = false;

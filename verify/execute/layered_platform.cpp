@@ -21,10 +21,14 @@ void LayeredPlatform::begin(std::uint64_t schedule_seed) {
 
 hipFunction_t LayeredPlatform::function(std::size_t kernel_index) {
   hipFunction_t function = inner_.function(kernel_index);
-  std::vector<std::size_t> sizes;
-  for (const auto& argument : kernel_catalogue()[kernel_index].arguments) sizes.push_back(argument.size);
-  layer_->know_kernel(function, std::move(sizes));
+  know_kernel(function, kernel_catalogue()[kernel_index]);
   return function;
+}
+
+void LayeredPlatform::know_kernel(hipFunction_t function, const KernelSpec& kernel) {
+  std::vector<std::size_t> sizes;
+  for (const ArgumentSpec& argument : kernel.arguments) sizes.push_back(argument.size);
+  layer_->know_kernel(function, std::move(sizes));
 }
 
 }  // namespace verify

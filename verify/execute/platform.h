@@ -39,6 +39,9 @@ class Platform {
   [[nodiscard]] virtual const hip::Api& api() const = 0;
   [[nodiscard]] virtual hipFunction_t function(std::size_t kernel_index) = 0;  // of kernel_catalogue()
 
+  // A kernel of a code object that somebody loaded: what its arguments are.
+  virtual void know_kernel(hipFunction_t, const KernelSpec&) {}
+
   // Host memory that is not HIP's (malloc). 0 when there is none left.
   virtual hip::DeviceAddress allocate_pageable(std::size_t bytes) = 0;
   virtual void free_pageable(hip::DeviceAddress address) = 0;

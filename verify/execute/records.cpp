@@ -59,8 +59,8 @@ struct Maker {
     hip::KernelRecord kernel;
     std::vector<hip::Relocation> relocations;
     kernel.function = context.function(*p.kernel);
-    kernel.grid = dim3(p.grid, 1, 1);
-    kernel.block = dim3(p.block, 1, 1);
+    kernel.grid = dim3(p.grid, p.grid_y, p.grid_z);
+    kernel.block = dim3(p.block, p.block_y, p.block_z);
     kernel.shared_bytes = p.shared_bytes;
     kernel.style = p.style == ArgumentStyle::kExtra ? hip::ArgumentStyle::kExtra : hip::ArgumentStyle::kParams;
     kernel.arguments.resize(p.kernel->argument_bytes);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "verify/program/foreign_kernels.h"
+
 namespace verify {
 
 int KernelSpec::field_index(std::string_view wanted) const {
@@ -192,6 +194,7 @@ std::span<const KernelSpec> kernel_catalogue() {
 }
 
 const KernelSpec* find_kernel(std::string_view name) {
+  if (name.find('@') != std::string_view::npos) return find_foreign_kernel(name);
   for (const KernelSpec& spec : kernel_catalogue()) {
     if (spec.name == name) return &spec;
   }

@@ -14,7 +14,11 @@
 
 namespace verify {
 
-enum class FieldKind : std::uint8_t { kPointer, kScalar };
+enum class FieldKind : std::uint8_t {
+  kPointer,
+  kScalar,
+  kEither,  // eight bytes of which nobody says what they are: a program does, launch by launch
+};
 enum class Touch : std::uint8_t { kNothing, kRead, kWrite, kReadWrite };
 
 // One leaf of the argument list: a plain argument ("out") or a member of a by-value struct ("p.out").
@@ -41,7 +45,10 @@ enum class Extent : std::uint8_t {
   kRange,     // [begin, end) is read, out[0] is written; `end` itself is one past the last byte
   kMatrix,    // c[m*n], a and b by strides sa0, sa1, sb0, sb1
   kNone,      // no pointer at all
+  kUnknown,   // somebody else's kernel: nobody says
 };
+
+struct CodeObject;  // verify/program/foreign_kernels.h
 
 struct KernelSpec {
   std::string name;
@@ -49,7 +56,8 @@ struct KernelSpec {
   std::vector<FieldSpec> fields;
   std::uint32_t argument_bytes = 0;  // of the explicit arguments: the end of the last one
   Extent extent = Extent::kElements;
-  int count_field = -1;  // index of `n` where extent is kElements
+  int count_field = -1;                // index of `n` where extent is kElements
+  const CodeObject* object = nullptr;  // that a foreign kernel is in; null for the project's
 
   [[nodiscard]] int field_index(std::string_view name) const;  // -1 when there is none
   [[nodiscard]] int pointer_count() const;
@@ -57,6 +65,7 @@ struct KernelSpec {
 
 // Every kernel of the project, in a fixed order (generators draw by index).
 [[nodiscard]] std::span<const KernelSpec> kernel_catalogue();
+// One of them, or NAME@CODE_OBJECT of a code object that is known (verify/program/foreign_kernels.h); else null.
 [[nodiscard]] const KernelSpec* find_kernel(std::string_view name);
 
 }  // namespace verify

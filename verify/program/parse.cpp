@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <tuple>
@@ -194,6 +195,7 @@ class Attributes {
 };
 
 constexpr std::uint64_t kAnyNumber = ~std::uint64_t{0};
+constexpr std::uint64_t kMaxGrid = 65535, kMaxForeignGrid = 0x7fffffff, kMaxBlock = 1024;
 
 ArgumentValue parse_pointer_or_number(Line& line, const FieldSpec& field, Token token) {
   ArgumentValue value;
@@ -209,7 +211,7 @@ ArgumentValue parse_pointer_or_number(Line& line, const FieldSpec& field, Token 
     }
     return value;
   }
-  if (field.kind == FieldKind::kPointer) {
+  if (field.kind == FieldKind::kPointer || (field.kind == FieldKind::kEither && token.text.starts_with("b"))) {
     value.kind = ArgumentValue::Kind::kPointer;
     value.ref = parse_ref(line, token);
     return value;
@@ -219,14 +221,28 @@ ArgumentValue parse_pointer_or_number(Line& line, const FieldSpec& field, Token 
   return value;
 }
 
+// "4", or "4,2,1" of a foreign kernel.
+void parse_shape(Attributes& attributes, std::string_view key, std::uint64_t max, std::array<std::uint32_t*, 3> shape) {
+  Token token;
+  if (!attributes.take(key, token)) return;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::string_view part = token.text.substr(0, token.text.find(','));
+    *shape[i] = static_cast<std::uint32_t>(parse_number(attributes.line(), {part, token.column}, max, key));
+    if (part.size() == token.text.size()) return;
+    token = {token.text.substr(part.size() + 1), token.column + static_cast<std::uint32_t>(part.size()) + 1};
+  }
+  attributes.line().fail(token.column, fmt::format("'{}' has at most three numbers: x,y,z", key));
+}
+
 NodeParams parse_kernel(Line& line, Token name, Attributes& attributes) {
   KernelParams params;
   params.kernel = find_kernel(name.text);
   if (params.kernel == nullptr && name.text.find('@') != std::string_view::npos) {
-    line.fail(name.column,
-              fmt::format("'{}' is a kernel of a recorded program: its code is none of the project's kernels, so it "
-                          "cannot be run (the name's second half is its code object's hash)",
-                          name.text));
+    line.fail(
+        name.column,
+        fmt::format("'{}' is a kernel of a recorded program, and its code is not there: {}.co has to stand beside "
+                    "the program, and to have that kernel",
+                    name.text, name.text.substr(name.text.rfind('@') + 1)));
     return EmptyParams{};
   }
   if (params.kernel == nullptr) {
@@ -243,8 +259,9 @@ NodeParams parse_kernel(Line& line, Token name, Attributes& attributes) {
     }
     params.arguments.push_back(parse_pointer_or_number(line, field, value));
   }
-  params.grid = static_cast<std::uint32_t>(attributes.number("grid", 1, 65535));
-  params.block = static_cast<std::uint32_t>(attributes.number("block", 64, 1024));
+  const bool foreign = params.kernel->object != nullptr;
+  parse_shape(attributes, "grid", foreign ? kMaxForeignGrid : kMaxGrid, {&params.grid, &params.grid_y, &params.grid_z});
+  parse_shape(attributes, "block", kMaxBlock, {&params.block, &params.block_y, &params.block_z});
   Token style;
   if (attributes.take("style", style)) {
     if (style.text == "extra") {

@@ -58,10 +58,12 @@ struct ArgumentValue {
 };
 
 struct KernelParams {
-  const KernelSpec* kernel = nullptr;    // of the catalogue
+  const KernelSpec* kernel = nullptr;    // of the catalogue, or a foreign one
   std::vector<ArgumentValue> arguments;  // one per field of the spec, in its order
   std::uint32_t grid = 1;                // workgroups
   std::uint32_t block = 64;              // work items a workgroup
+  // The further dimensions of a foreign kernel; the project's kernels have one.
+  std::uint32_t grid_y = 1, grid_z = 1, block_y = 1, block_z = 1;
   ArgumentStyle style = ArgumentStyle::kParams;
   bool opaque = false;             // recorded by somebody who cannot say where its pointers are
   std::uint32_t shared_bytes = 0;  // dynamic shared memory, which no kernel of the project touches

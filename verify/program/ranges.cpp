@@ -57,6 +57,7 @@ std::uint64_t pointer_extent(const KernelParams& params, std::size_t index) {
                                        : strided_span(k, n, number_of(params, "sb0"), number_of(params, "sb1")));
     }
     case Extent::kNone:
+    case Extent::kUnknown:
       break;
   }
   return 0;

@@ -329,11 +329,16 @@ struct Checker {
       return no("a kernel takes one value a field");
     if (p.shared_bytes > kMaxSharedBytes)
       return no(fmt::format("a workgroup shares at most {} bytes", kMaxSharedBytes));
-    if (p.grid == 0 || p.block == 0 || p.block > 1024) return no("grid is at least 1, block 1 to 1024");
+    const std::uint64_t items = std::uint64_t{p.block} * p.block_y * p.block_z;
+    if (p.grid == 0 || p.grid_y == 0 || p.grid_z == 0 || items == 0 || items > 1024)
+      return no("grid is at least 1, block 1 to 1024");
+    if (p.kernel->object == nullptr && (p.grid_y != 1 || p.grid_z != 1 || p.block_y != 1 || p.block_z != 1))
+      return no("the project's kernels have one dimension");
     for (std::size_t i = 0; i < p.arguments.size(); ++i) {
       const FieldSpec& field = p.kernel->fields[i];
       const ArgumentValue& value = p.arguments[i];
-      if ((field.kind == FieldKind::kPointer) != (value.kind == ArgumentValue::Kind::kPointer)) {
+      const bool says = field.kind != FieldKind::kEither;
+      if (says && (field.kind == FieldKind::kPointer) != (value.kind == ArgumentValue::Kind::kPointer)) {
         return no(fmt::format("'{}' of {} is {}", field.name, p.kernel->name,
                               field.kind == FieldKind::kPointer ? "a pointer" : "not a pointer"));
       }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <iterator>
 
 namespace verify {
@@ -83,6 +84,14 @@ void print_position(Out out, const char* key, const Position& p) {
   if (!(p == Position{})) fmt::format_to(out, " {}={},{},{}", key, p.x, p.y, p.z);
 }
 
+void print_shape(Out out, const char* key, std::uint32_t usual, const std::array<std::uint32_t, 3>& shape) {
+  if (shape[1] != 1 || shape[2] != 1) {
+    fmt::format_to(out, " {}={},{},{}", key, shape[0], shape[1], shape[2]);
+  } else if (shape[0] != usual) {
+    fmt::format_to(out, " {}={}", key, shape[0]);
+  }
+}
+
 // The parameters of a node as they stand after its name; one overload a node type.
 struct ParamsPrinter {
   Out out;
@@ -90,8 +99,8 @@ struct ParamsPrinter {
   void operator()(const KernelParams& p) const {
     fmt::format_to(out, " {}", p.kernel->name);
     for (std::size_t i = 0; i < p.arguments.size(); ++i) print_argument(out, p.kernel->fields[i], p.arguments[i]);
-    if (p.grid != 1) fmt::format_to(out, " grid={}", p.grid);
-    if (p.block != 64) fmt::format_to(out, " block={}", p.block);
+    print_shape(out, "grid", 1, {p.grid, p.grid_y, p.grid_z});
+    print_shape(out, "block", 64, {p.block, p.block_y, p.block_z});
     if (p.style == ArgumentStyle::kExtra) fmt::format_to(out, " style=extra");
     if (p.opaque) fmt::format_to(out, " opaque");
     if (p.shared_bytes != 0) fmt::format_to(out, " shared={}", p.shared_bytes);

@@ -89,12 +89,13 @@ struct ParamsSimplifier {
       emit(changed);
       changed = p;
     }
-    if (p.grid != 1) {
+    const bool own = p.kernel->object == nullptr;  // a foreign kernel's shape means what its author knows
+    if (own && p.grid != 1) {
       changed.grid = 1;
       emit(changed);
       changed = p;
     }
-    if (p.block != 64) {
+    if (own && p.block != 64) {
       changed.block = 64;
       emit(changed);
       changed = p;

@@ -21,6 +21,7 @@
 
 #include "fuzz/faults/runtime/faults.h"
 #include "hip/sync/sync.h"
+#include "verify/execute/code_objects.h"
 #include "verify/execute/executor.h"
 #include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"
@@ -124,6 +125,10 @@ class Executors {
 RunResult serve(Executors& executors, const std::string& body) {
   const hip::Result<Request> request = decode_request(body);
   if (!request) return not_run(request.error().message);
+  for (const auto& [id, elf] : request.value().code_objects) {
+    const hip::Status read = read_code_object(id, elf);
+    if (!read) return not_run(fmt::format("the code object {} cannot be read: {}", id, read.error().message));
+  }
   const std::variant<Program, ParseError> parsed = parse_program(request.value().program);
   const Program* program = std::get_if<Program>(&parsed);
   if (program == nullptr) return not_run("the program cannot be read: " + std::get<ParseError>(parsed).message);

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "verify/program/foreign_kernels.h"
 #include "verify/program/text.h"
 #include "verify/subject/process.h"
 
@@ -217,7 +218,10 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
     return result;
   }
   ++runs_;
-  const Request request{options_.strategy, options_.patcher, options_.layer, print_program(program), options, script};
+  Request request{options_.strategy, options_.patcher, options_.layer, print_program(program), options, script, {}};
+  for (const KernelSpec* kernel : foreign_kernels_of(program)) {
+    request.code_objects[kernel->object->id] = kernel->object->elf;
+  }
   // A write that fails is a subject that is gone: reading says how.
   static_cast<void>(write_all(to_, frame(encode_request(request))));
   const Received received = receive(options_.program_timeout);

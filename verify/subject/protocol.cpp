@@ -159,6 +159,8 @@ std::string encode_sorry(std::string_view reason) {
 }
 
 std::string encode_request(const Request& request) {
+  json code_objects = json::object();
+  for (const auto& [id, elf] : request.code_objects) code_objects[id] = bytes_of(elf);
   const RunOptions& o = request.options;
   return packed({{"kind", "run"},
                  {"strategy", strategy_name(request.strategy)},
@@ -176,7 +178,8 @@ std::string encode_request(const Request& request) {
                    {"held", o.held},
                    {"schedule_seed", o.schedule_seed},
                    {"fail_graph_call", o.fail_graph_call}}},
-                 {"script", request.script}});
+                 {"script", request.script},
+                 {"code_objects", code_objects}});
 }
 
 std::string encode_result(const RunResult& result) {
@@ -228,6 +231,7 @@ hip::Result<Request> decode_request(std::string_view body) {
     options.at("schedule_seed").get_to(request.options.schedule_seed);
     options.at("fail_graph_call").get_to(request.options.fail_graph_call);
     data.at("script").get_to(request.script);
+    for (const auto& [id, elf] : data.at("code_objects").items()) request.code_objects[id] = bytes_from(elf);
     return request;
   });
 }

@@ -12,8 +12,9 @@
 //           hipRuntimeGetVersion says), library (as loaded)
 //   sorry   subject, instead of hello: reason. The subject then ends.
 //   run     request: strategy, patcher (path or empty), layer (a runtime fault or empty), program (text), options,
-//   script step    subject, in a death throe: step, signal. Written by its signal handler. ran     subject: the trace,
-//   and script
+//           script, code_objects (by id: the ELF files that its foreign kernels are in)
+//   step    subject, in a death throe: step, signal. Written by its signal handler.
+//   ran     subject: the trace, and script
 //
 // A subject reads requests until its standard input ends and answers each in turn. Standard output belongs to the
 // frames alone: the subject moves it elsewhere before it loads a runtime, so that one that prints breaks nothing.
@@ -23,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +34,7 @@
 
 namespace verify {
 
-inline constexpr std::uint32_t kProtocol = 2;
+inline constexpr std::uint32_t kProtocol = 3;
 inline constexpr std::size_t kMaxFrame = std::size_t{256} << 20;  // bytes
 inline constexpr std::size_t kFrameHeader = 12;
 
@@ -52,6 +54,7 @@ struct Request {
   std::string program;
   RunOptions options;
   AddressScript script;
+  std::map<std::string, std::vector<std::byte>> code_objects;  // that the program's foreign kernels are in, by id
 };
 
 struct Throe {

@@ -1,0 +1,104 @@
+#include "verify/execute/code_objects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hip/code_object/code_object.h"
+
+namespace verify {
+
+namespace {
+
+constexpr std::uint32_t kPiece = 8;  // bytes of a by-value struct that one field holds
+
+// A number of a size that a field may have, or pieces of a struct.
+void add_fields(const hip::code_object::Argument& argument, const std::string& name, KernelSpec& spec) {
+  // A pointer may be null, which is a number to a program.
+  if (argument.kind == hip::code_object::ArgumentKind::kPointer) {
+    spec.fields.push_back({name, argument.offset, argument.size, FieldKind::kEither, Touch::kReadWrite, 1});
+    return;
+  }
+  for (std::uint32_t at = 0; at < argument.size;) {
+    std::uint32_t size = kPiece;
+    while (size > argument.size - at) size /= 2;
+    const FieldKind kind = size == kPiece ? FieldKind::kEither : FieldKind::kScalar;
+    const std::string piece = argument.size == size ? name : fmt::format("{}.{}", name, at);
+    spec.fields.push_back({piece, argument.offset + at, size, kind, Touch::kNothing, 1});
+    at += size;
+  }
+}
+
+bool spec_of(const hip::code_object::KernelMetadata& metadata, const std::string& id, KernelSpec& spec) {
+  spec.name = metadata.name + "@" + id;
+  spec.extent = Extent::kUnknown;
+  for (const hip::code_object::Argument& argument : metadata.arguments) {
+    if (argument.kind == hip::code_object::ArgumentKind::kHidden) continue;
+    if (argument.kind == hip::code_object::ArgumentKind::kOther) return false;
+    // The compiler drops the names of arguments that are not exported; a position is always there.
+    const std::string name = fmt::format("a{}", spec.arguments.size());
+    spec.arguments.push_back({name, argument.offset, argument.size, 1});
+    add_fields(argument, name, spec);
+  }
+  spec.argument_bytes = metadata.explicit_bytes;
+  return true;
+}
+
+}  // namespace
+
+hip::Status read_code_object(const std::string& id, std::span<const std::byte> elf) {
+  if (find_code_object(id) != nullptr) return {};
+  const hip::Result<std::vector<hip::code_object::KernelMetadata>> kernels = hip::code_object::read_kernels(elf);
+  if (!kernels) return kernels.error();
+  CodeObject object{id, {elf.begin(), elf.end()}, {}};
+  for (const hip::code_object::KernelMetadata& metadata : kernels.value()) {
+    KernelSpec spec;
+    if (spec_of(metadata, id, spec)) object.kernels.push_back(std::move(spec));
+  }
+  know_code_object(std::move(object));
+  return {};
+}
+
+hip::Status LoadedCodeObjects::load(const hip::Api& api, const Program& program) {
+  api_ = &api;
+  for (const KernelSpec* kernel : foreign_kernels_of(program)) {
+    if (hip::Status status = load_kernel(*kernel); !status) return status;
+  }
+  return {};
+}
+
+hip::Status LoadedCodeObjects::load_kernel(const KernelSpec& kernel) {
+  const CodeObject& object = *kernel.object;
+  const auto failed = [&](const char* call, hipError_t code) {
+    return hip::Error{code, fmt::format("the code of kernel {} cannot be loaded: {} answered {}", kernel.name, call,
+                                        hip::status_name(code))};
+  };
+  const auto [module, fresh] = modules_.try_emplace(&object, nullptr);
+  if (fresh) {
+    if (const hipError_t code = api_->hipModuleLoadData(&module->second, object.elf.data()); code != hipSuccess) {
+      modules_.erase(module);
+      return failed("hipModuleLoadData", code);
+    }
+  }
+  const std::string name = kernel.name.substr(0, kernel.name.rfind('@'));
+  hipFunction_t function = nullptr;
+  if (const hipError_t code = api_->hipModuleGetFunction(&function, module->second, name.c_str()); code != hipSuccess) {
+    return failed("hipModuleGetFunction", code);
+  }
+  functions_[&kernel] = function;
+  return {};
+}
+
+hipFunction_t LoadedCodeObjects::function(const KernelSpec& kernel) const {
+  const auto found = functions_.find(&kernel);
+  return found == functions_.end() ? nullptr : found->second;
+}
+
+void LoadedCodeObjects::unload() {
+  // A runtime that lost its device refuses; nothing of the run is left to report it.
+  for (const auto& [object, module] : modules_) static_cast<void>(api_->hipModuleUnload(module));
+  modules_.clear();
+  functions_.clear();
+}
+
+}  // namespace verify

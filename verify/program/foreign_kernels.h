@@ -1,0 +1,35 @@
+// Kernels of somebody else's code objects, as a recorded program names them: NAME@CODE_OBJECT.
+//
+// A code object is known by its name (16 hex digits: a hash of its bytes) once it was given to know_code_object(); its
+// kernels are found by find_kernel() from then on, and live as long as the process, so that two readings of one program
+// name the same kernel. What a foreign kernel touches behind its pointers nobody says (Extent::kUnknown).
+//
+// Not for several threads: code objects are known before programs that name them are read.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verify/program/kernel_spec.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+struct CodeObject {
+  std::string id;
+  std::vector<std::byte> elf;  // for gfx942
+  std::vector<KernelSpec> kernels;
+};
+
+// The one that is kept: an earlier one of this id, where there is one.
+const CodeObject& know_code_object(CodeObject object);
+[[nodiscard]] const CodeObject* find_code_object(std::string_view id);
+[[nodiscard]] const KernelSpec* find_foreign_kernel(std::string_view name);  // NAME@CODE_OBJECT
+// The foreign kernels of a program, each once.
+[[nodiscard]] std::vector<const KernelSpec*> foreign_kernels_of(const Program& program);
+// The code objects that the kernels of a program's text name, each once.
+[[nodiscard]] std::vector<std::string> code_objects_named_in(std::string_view text);
+
+}  // namespace verify
