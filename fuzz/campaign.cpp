@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/campaign_memory.h"
+#include "fuzz/files.h"
 #include "fuzz/finding.h"
 #include "fuzz/isolate.h"
 #include "fuzz/machine.h"

@@ -301,21 +301,21 @@ class Conversion {
       if (fresh) note("what a host function does: a counting one stands for it");
       return {"host", fmt::format("tag={}", tag->second)};
     }
-    if (kind == "empty") return {"empty", ""};
+    if (kind == "empty") return {"empty", "", ""};
     if (kind == "child") {
       const std::string child = graph(words.number());
-      return {"child", child, child.empty() ? "a child graph that was not recorded" : "", ""};
+      return {"child", child, child.empty() ? "a child graph that was not recorded" : ""};
     }
     if (kind == "eventrecord" || kind == "eventwait") {
       const std::string e = event(words.number());
-      return {kind, e, e.empty() ? "an event node of an event that was not recorded" : "", ""};
+      return {kind, e, e.empty() ? "an event node of an event that was not recorded" : ""};
     }
-    return {"", "", "a copy of an array", ""};
+    return {"", "", "a copy of an array"};
   }
   Work copy(Words& words) const {
     const std::optional<std::string> dst = ref(words.number()), src = ref(words.number());
     const std::uint64_t bytes = words.number(), kind = std::min<std::uint64_t>(words.number(), 4);
-    if (!dst || !src) return {"", "", "a copy between memory that no call of HIP told of", ""};
+    if (!dst || !src) return {"", "", "a copy between memory that no call of HIP told of"};
     return {"memcpy", fmt::format("dst={} src={} bytes={} kind={}", *dst, *src, bytes, kCopyKinds[kind])};
   }
   Work copy3d(Words& words) const {
@@ -331,7 +331,7 @@ class Conversion {
     const End dst = end(), src = end();
     const std::uint64_t width = words.number(), height = words.number(), depth = words.number();
     const std::uint64_t kind = std::min<std::uint64_t>(words.number(), 4);
-    if (!dst.place || !src.place) return {"", "", "a copy between memory that no call of HIP told of", ""};
+    if (!dst.place || !src.place) return {"", "", "a copy between memory that no call of HIP told of"};
     return {"memcpy3d",
             fmt::format("dst={} src={} width={} height={} depth={} dpitch={} spitch={} drows={} srows={} dpos={},{},{} "
                         "spos={},{},{} kind={}",
@@ -342,7 +342,7 @@ class Conversion {
     const std::optional<std::string> dst = ref(words.number());
     const std::uint64_t value = words.number(), element = words.number(), width = words.number();
     const std::uint64_t height = words.number(), pitch = words.number();
-    if (!dst) return {"", "", "a memset of memory that no call of HIP told of", ""};
+    if (!dst) return {"", "", "a memset of memory that no call of HIP told of"};
     const std::uint64_t mask = element >= 4 ? 0xffffffff : (std::uint64_t{1} << (8 * element)) - 1;
     std::string rest = fmt::format("dst={} value={} element={} width={}", *dst, value & mask, element, width);
     if (height > 1) rest += fmt::format(" height={} pitch={}", height, pitch);

@@ -80,6 +80,24 @@ class Body {
     graphs_[c.graph] = {fmt::format("g{}", c.graph), {}};
     graph_places_[c.graph] = versions();
   }
+  void operator()(const verify::CloneGraph& c) {
+    const verify::GraphState& graph = *after_.graph(c.graph);
+    GraphNames names{fmt::format("g{}", c.graph), {}};
+    for (const verify::NodeState& node : graph.nodes)
+      names.nodes.push_back(fmt::format("{}_n{}", names.graph, node.id));
+    nodes_.declare(graph, names);
+    const GraphNames& from = graphs_[c.from];
+    call(fmt::format("hipGraphClone(&{}, {})", names.graph, from.graph));
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const std::vector<std::string> originals = instances(graph, i, from), clones = instances(graph, i, names);
+      for (std::size_t k = 0; k < clones.size(); ++k) {
+        call(fmt::format("hipGraphNodeFindInClone(&{}, {}, {})", clones[k], originals[k], names.graph));
+      }
+    }
+    nodes_.graphs()[c.graph] = names.graph;
+    graph_places_[c.graph] = graph_places_[c.from];
+    graphs_[c.graph] = std::move(names);
+  }
   void operator()(const verify::DeclareStream& c) {
     if (c.per_thread) return text_.line(fmt::format("s{} = hipStreamPerThread;", c.stream));
     const char* flags = c.non_blocking ? "hipStreamNonBlocking" : "hipStreamDefault";
@@ -436,6 +454,7 @@ class Body {
         arenas[static_cast<std::size_t>(c->memory)] = in_arena();
       }
       if (const auto* c = std::get_if<verify::DeclareGraph>(&step.command)) add("hipGraph_t", "g", c->graph);
+      if (const auto* c = std::get_if<verify::CloneGraph>(&step.command)) add("hipGraph_t", "g", c->graph);
       if (const auto* c = std::get_if<verify::Instantiate>(&step.command)) add("hipGraphExec_t", "e", c->exec);
       if (const auto* c = std::get_if<verify::DeclareStream>(&step.command)) add("hipStream_t", "s", c->stream);
       if (const auto* c = std::get_if<verify::DeclareEvent>(&step.command)) add("hipEvent_t", "v", c->event);

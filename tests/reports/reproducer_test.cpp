@@ -288,6 +288,17 @@ TEST(Reproducer, ABadCallBringsWhatItNeedsOrIsNamed) {
               HasSubstr("'bad hipGraphGetNodes gone-graph' (command 1): this call has no stand-alone form yet"));
 }
 
+TEST(Reproducer, AClonesNodesAreFoundInIt) {
+  const std::string text =
+      text_of(of("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=4 fan=2\nempty g0.n1 after=n0\n"
+                 "clone g1 g0\ninstantiate e0 g1\nremove g1.n1\n"));
+  for (const char* line : {"hipGraph_t g0, g1;", "hipGraphNode_t g1_n0[2], g1_n1;", "hipGraphClone(&g1, g0)",
+                           "hipGraphNodeFindInClone(&g1_n0[1], g0_n0[1], g1)", "hipGraphInstantiate(&e0, g1, ",
+                           "hipGraphDestroyNode(g1_n1)"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 TEST(Reproducer, WhatHasNoStandAloneFormIsAnErrorThatNamesIt) {
   const hip::Result<std::string> failing = reports::to_reproducer(of("fail 1 hipGraphLaunch\n"), ReproducerForm::kHip);
   ASSERT_FALSE(failing.ok());

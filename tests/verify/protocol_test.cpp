@@ -82,7 +82,7 @@ TEST(Protocol, ATraceAndItsAddressesArriveAsTheyWereSent) {
 }
 
 TEST(Protocol, ARequestArrivesAsItWasSent) {
-  Request sent{StrategyKind::kUpdate, "/a/patcher.so", "U03", "hgcheck-program 1\n", {}, {1, 2, 3}};
+  Request sent{StrategyKind::kUpdate, "/a/patcher.so", "U03", "hgcheck-program 1\n", {}, {1, 2, 3}, {}};
   sent.options = {false, true, false, true, false, false, true, true, 42, 7};
   const auto request = decode_request(encode_request(sent));
   ASSERT_TRUE(request.ok());
@@ -116,7 +116,7 @@ TEST(Protocol, AnotherVersionIsRefusedByNumber) {
   hello.protocol = kProtocol + 1;
   const auto decoded = decode_hello(encode_hello(hello));
   ASSERT_FALSE(decoded.ok());
-  EXPECT_NE(decoded.error().message.find("version 2"), std::string::npos) << decoded.error().message;
+  EXPECT_NE(decoded.error().message.find("version 3"), std::string::npos) << decoded.error().message;
 }
 
 RC_GTEST_PROP(Protocol, FramesComeBackWhateverTheChunksTheyArriveIn, (const std::vector<std::string>& bodies)) {

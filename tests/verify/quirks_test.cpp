@@ -106,6 +106,33 @@ TEST(Quirks, ADeviationIsExplainedByAnEventBeforeItAndOfThatKind) {
   EXPECT_EQ(QuirkSet("1.0", status).explain(program, 0, {3, Effect::kStatus, 1}), nullptr) << "another command";
 }
 
+// A child that is set, or updated with its parent, sets what is in it: each copy is held against the one in its place.
+TEST(Quirks, WhatIsInAChildIsSetWithIt) {
+  const Quirk moved[] = {
+      made_up("op=set node=memcpy waspageable=1 pageable=0;op=update node=memcpy waspageable=1 "
+              "pageable=0",
+              "bytes")};
+  const std::string begin =
+      "buffer b0 64\n"
+      "buffer b1 64 memory=pageable\n"
+      "buffer b2 64\n"
+      "graph g0\n"
+      "memcpy g0.n0 dst=b0 src=b1 bytes=16 kind=default\n"
+      "graph g1\n"
+      "child g1.n0 g0\n"
+      "instantiate e1 g1\n";
+  const auto explained = [&](const std::string& rest) {
+    const Program program = program_of(begin + rest + "launch e1 s0\n");
+    EXPECT_EQ(flaw(program), "");
+    return QuirkSet("1.0", moved).explain(program, 0, {program.steps.size(), Effect::kBytes, 0}) != nullptr;
+  };
+  EXPECT_TRUE(explained("set g0.n0 memcpy dst=b0 src=b2 bytes=16 kind=default\nset e1.n0 child g0\n"));
+  EXPECT_FALSE(explained("set g0.n0 memcpy dst=b0 src=b1+8 bytes=16 kind=default\nset e1.n0 child g0\n"));
+  EXPECT_TRUE(
+      explained("graph g2\nmemcpy g2.n0 dst=b0 src=b2 bytes=16 kind=default\n"
+                "graph g3\nchild g3.n0 g2\nupdate e1 g3\n"));
+}
+
 TEST(Quirks, ProgramsThatSteerAroundAQuirkHoldNoTriggerOfIt) {
   const Quirk catalogue[] = {made_up("op=launch node=memset;op=set node=memcpy;op=launch roots>=2 busy=1", "bytes")};
   const QuirkSet quirks("1.0", catalogue);

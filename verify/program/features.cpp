@@ -33,7 +33,6 @@ std::vector<std::string> make_names() {
       names.push_back(std::string("set graph ") + word);
   }
   for (const KernelSpec& spec : kernel_catalogue()) names.push_back("kernel " + spec.name);
-  names.emplace_back("kernel of another code object");
   for (const char* size : {"1", "2", "4", "8"}) {
     names.push_back(std::string("scalar number in ") + size + " bytes");
     names.push_back(std::string("scalar addr() in ") + size + " bytes");
@@ -156,11 +155,7 @@ class Counter {
 
  private:
   void kernel_node(const KernelParams& kernel, const std::vector<std::uint64_t>& buffer_bytes) const {
-    if (kernel.kernel->object != nullptr) {
-      add("kernel of another code object");
-    } else {
-      add("kernel ", kernel.kernel->name);
-    }
+    if (kernel.kernel->object == nullptr) add("kernel ", kernel.kernel->name);  // another's is nobody's to draw
     add(kernel.style == ArgumentStyle::kExtra ? "style extra" : "style params");
     if (kernel.opaque) add("opaque kernel");
     if (kernel.shared_bytes != 0) add("shared memory");

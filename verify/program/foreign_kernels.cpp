@@ -43,17 +43,22 @@ const KernelSpec* find_foreign_kernel(std::string_view name) {
   return found == object->kernels.end() ? nullptr : &*found;
 }
 
+std::vector<const KernelSpec*> foreign_kernels_of(const Command& command) {
+  const NodeParams* params = nullptr;
+  if (const auto* add = std::get_if<AddNode>(&command)) params = &add->params;
+  if (const auto* set = std::get_if<SetNode>(&command)) params = &set->params;
+  if (const auto* enqueue = std::get_if<Enqueue>(&command)) params = &enqueue->params;
+  const auto* kernel = params == nullptr ? nullptr : std::get_if<KernelParams>(params);
+  if (kernel == nullptr || kernel->kernel == nullptr || kernel->kernel->object == nullptr) return {};
+  return {kernel->kernel};
+}
+
 std::vector<const KernelSpec*> foreign_kernels_of(const Program& program) {
   std::vector<const KernelSpec*> kernels;
-  const auto visit = [&](const NodeParams& params) {
-    const auto* kernel = std::get_if<KernelParams>(&params);
-    if (kernel == nullptr || kernel->kernel == nullptr || kernel->kernel->object == nullptr) return;
-    if (std::find(kernels.begin(), kernels.end(), kernel->kernel) == kernels.end()) kernels.push_back(kernel->kernel);
-  };
   for (const Step& step : program.steps) {
-    if (const auto* add = std::get_if<AddNode>(&step.command)) visit(add->params);
-    if (const auto* set = std::get_if<SetNode>(&step.command)) visit(set->params);
-    if (const auto* enqueue = std::get_if<Enqueue>(&step.command)) visit(enqueue->params);
+    for (const KernelSpec* kernel : foreign_kernels_of(step.command)) {
+      if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
+    }
   }
   return kernels;
 }

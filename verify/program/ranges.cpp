@@ -92,6 +92,11 @@ struct RangeAppender {
   void operator()(const KernelParams& params) const {
     for (std::size_t i = 0; i < params.arguments.size(); ++i) {
       const FieldSpec& field = params.kernel->fields[i];
+      if (params.kernel->extent == Extent::kUnknown) {  // all of what it is given
+        const ArgumentValue& value = params.arguments[i];
+        if (value.kind == ArgumentValue::Kind::kPointer) ranges.push_back({value.ref.buffer, 0, kToTheEnd, true});
+        continue;
+      }
       if (field.kind != FieldKind::kPointer || field.touch == Touch::kNothing) continue;
       const bool write = field.touch != Touch::kRead;
       add_range(ranges, params.arguments[i].ref, 0, times(pointer_extent(params, i), write ? fan : 1), write);

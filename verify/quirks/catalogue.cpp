@@ -20,6 +20,17 @@ constexpr Quirk kQuirks[] = {
      "hipStreamLegacy",
      "hipStreamIsCapturing and hipStreamGetCaptureInfo answer hipErrorStreamCaptureImplicit in the same place",
      "work that the capture should have been ordered with runs on its own; use streams of your own"},
+    {"null-stream-joins-capture", "a null stream that waited for an event of a capture crashes the end of the capture",
+     "7.2", "patch", "op=wait refused=906 captured=1", "crash corrupts",
+     "hipErrorStreamCaptureImplicit from the wait, hipErrorStreamCaptureInvalidated from the end",
+     "hipSuccess from the wait, and a segmentation fault in hipStreamEndCapture",
+     "hipErrorStreamCaptureImplicit: the operation would make a disallowed implicit dependency on a current capture "
+     "from "
+     "hipStreamLegacy",
+     "host-side, no packet was written; another stream that waits in its place joins the capture, and 6.4 and 5.7 "
+     "refuse "
+     "the wait with hipErrorInvalidHandle",
+     "the process dies; let no null stream wait for what is being captured"},
     {"failed-capture-lingers", "a capture that another thread began and that failed still forbids unsafe calls",
      "7.2 6.4", "patch", "op=endcapture refused=901 thread>0", "later=900",
      "hipStreamSynchronize succeeds once the invalid capture has ended", "hipErrorStreamCaptureUnsupported",

@@ -144,7 +144,7 @@ class Describer {
     base_.set(k_driver, c.form == NodeForm::kDriver ? 1 : 0);
     return in_each_way(kSet, [&](Op op) {
       if (node(c.params, inner, before, 0)) return true;
-      return op != kSet ? inside(*graph, 0) : inner != nullptr && inside(*inner, 1);
+      return op != kSet ? inside(*graph, 0) : inner != nullptr && pairs(*inner, before->child.get(), 1);
     });
   }
   bool operator()(const Instantiate& c) {
@@ -217,7 +217,7 @@ class Describer {
     base_.set(k_evenedges, same_counts(exec->graph, *graph) ? 1 : 0);
     base_.set(k_samenodes, nodes_of(exec->graph) == nodes_of(*graph) ? 1 : 0);
     about(*graph);
-    return in_each_way(kUpdate, [&](Op) { return visit_(base_) || pairs(*graph, exec->graph); });
+    return in_each_way(kUpdate, [&](Op) { return visit_(base_) || pairs(*graph, &exec->graph, 0); });
   }
   bool operator()(const Destroy& c) {
     base_.set(k_op, kDestroy);
@@ -322,11 +322,16 @@ class Describer {
     if (way(kAdd)) return true;
     return exec && way(strategy == 1 ? kInstantiate : kUpdate);
   }
-  bool pairs(const GraphState& graph, const GraphState& exec) {
+  // What takes the place of what, in children too: of the nodes of `exec`, where there is one, by their order.
+  bool pairs(const GraphState& graph, const GraphState* exec, int level) {
+    const Event around = base_;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      const NodeState* before = i < exec.nodes.size() ? &exec.nodes[i] : nullptr;
-      if (node(graph.nodes[i].params, graph.nodes[i].child.get(), before, 0)) return true;
-      if (graph.nodes[i].child && inside(*graph.nodes[i].child, 1)) return true;
+      const NodeState& now = graph.nodes[i];
+      const NodeState* before = exec != nullptr && i < exec->nodes.size() ? &exec->nodes[i] : nullptr;
+      if (level > 0) base_.set(k_nodes, nodes_of(graph));
+      if (node(now.params, now.child.get(), before, level)) return true;
+      if (now.child && pairs(*now.child, before == nullptr ? nullptr : before->child.get(), level + 1)) return true;
+      base_ = around;
     }
     return false;
   }
