@@ -114,6 +114,19 @@ Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream,
       std::make_unique<CapturedTrace>(api, exec, std::move(captured).value(), std::move(done).value(), errors));
 }
 
+Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
+                                 hipGraph_t child) {
+  hipGraphNode_t node = nullptr;
+  const Status status =
+      child == nullptr
+          ? called(api.hipGraphAddEmptyNode(&node, graph, dependencies.data(), dependencies.size()),
+                   "hipGraphAddEmptyNode")
+          : called(api.hipGraphAddChildGraphNode(&node, graph, dependencies.data(), dependencies.size(), child),
+                   "hipGraphAddChildGraphNode");
+  if (!status) return status.error();
+  return node;
+}
+
 RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffers, EnqueueAt work, ErrorSink errors) {
   OpaqueRecord record;
   record.buffers = std::move(buffers);
@@ -124,15 +137,7 @@ RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffe
     const Result<CapturedGraph> captured =
         CapturedGraph::capture(api, stream, [&](hipStream_t on) { return work(on, addresses); }, errors);
     if (!captured) return captured.error();
-    hipGraphNode_t node = nullptr;
-    const Status status = captured.value().empty()
-                              ? called(api.hipGraphAddEmptyNode(&node, graph, dependencies.data(), dependencies.size()),
-                                       "hipGraphAddEmptyNode")
-                              : called(api.hipGraphAddChildGraphNode(&node, graph, dependencies.data(),
-                                                                     dependencies.size(), captured.value().graph()),
-                                       "hipGraphAddChildGraphNode");
-    if (!status) return status.error();
-    return node;
+    return add_child(api, graph, dependencies, captured.value().empty() ? nullptr : captured.value().graph());
   };
   return {std::move(record), {}, {}};
 }

@@ -39,6 +39,8 @@ class CapturedGraph {
 
   [[nodiscard]] hipGraph_t graph() const { return graph_; }
   [[nodiscard]] bool empty() const { return nodes_ == 0; }
+  // The graph is the caller's to destroy from now on.
+  [[nodiscard]] hipGraph_t take() { return std::exchange(graph_, nullptr); }
 
  private:
   CapturedGraph(const Api& api, hipGraph_t graph, std::size_t nodes, ErrorSink errors)
@@ -60,6 +62,10 @@ class CapturedGraph {
 using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const DeviceAddress> addresses)>;
 [[nodiscard]] RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffers, EnqueueAt work,
                                             ErrorSink errors = {});
+
+// Adds the graph as a child, or an empty node where it is null: a child without nodes is nothing that HIP documents.
+[[nodiscard]] Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph,
+                                               std::span<const hipGraphNode_t> dependencies, hipGraph_t child);
 
 // What fails once is tried again, and told all the same.
 [[nodiscard]] Status destroy_exec(const Api& api, hipGraphExec_t exec);

@@ -1,12 +1,12 @@
 // Scenarios of traces and of command buffers, against trace_model.h.
 //
 // Command c fills one or two of the buffers, each with a value of its own; a buffer of 0 bytes is not filled, so a
-// command may have nothing to do. As a trace it is captured; in a command buffer the last command is captured and the
-// others are nodes of their own. The caller's memory is wiped before each step and looked at behind it.
+// command may have nothing to do. As a trace it is captured; in a command buffer the last command is a traced one and
+// the others are nodes of their own. The caller's memory is wiped before each step and looked at behind it.
 #include <algorithm>
 #include <cstring>
 
-#include "hip/captured_graph.h"
+#include "hip/traced_command.h"
 #include "verify/systems/bench.h"
 #include "verify/systems/trace_model.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kArena = std::size_t{kTracePlaces} * kMaxTraceBytes;
 constexpr unsigned char kWiped = 0xee;
-constexpr int kCapturedCommand = kTraceCommands - 1;  // of a command buffer
+constexpr int kTracedCommand = kTraceCommands - 1;  // of a command buffer
 
 std::vector<std::size_t> buffers_of(int command) {
   if (command == 0) return {0};
@@ -165,8 +165,8 @@ class TraceBench final : public SystemBench {
     for (int command = 0; command < kTraceCommands; ++command) {
       if ((mask >> command & 1) == 0) continue;
       const std::vector<std::size_t> named = buffers_of(command);
-      if (command == kCapturedCommand) {
-        add(captured(command, named));
+      if (command == kTracedCommand) {
+        add(traced(command, named));
         continue;
       }
       for (const std::size_t i : named) {
@@ -184,17 +184,20 @@ class TraceBench final : public SystemBench {
     }
     return commands;
   }
-  [[nodiscard]] hip::RecordedNode captured(int command, const std::vector<std::size_t>& named) const {
+  [[nodiscard]] hip::RecordedNode traced(int command, const std::vector<std::size_t>& named) const {
     std::vector<hip::BufferIndex> buffers;
     for (const std::size_t i : named) buffers.push_back(static_cast<hip::BufferIndex>(i));
-    return hip::captured_command(
-        capturing_, buffers,
-        [this, command, named](hipStream_t on, std::span<const hip::DeviceAddress> at) {
-          std::vector<std::uint64_t> addresses;
-          for (const std::size_t i : named) addresses.push_back(at[i]);
-          return enqueue(command, on, addresses);
-        },
-        context_.sink());
+    hip::TracedWork work;
+    work.command = version_ * kTraceCommands + static_cast<std::uint64_t>(command);  // with the buffers' sizes
+    work.stream = capturing_;
+    work.buffers = std::move(buffers);
+    work.work = [this, command, named](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+      std::vector<std::uint64_t> addresses;
+      for (const std::size_t i : named) addresses.push_back(at[i]);
+      return enqueue(command, on, addresses);
+    };
+    work.errors = context_.sink();
+    return hip::traced_command(std::move(work));
   }
 
   struct Body {
@@ -210,7 +213,7 @@ class TraceBench final : public SystemBench {
     std::vector<hip::DeviceAddress> addresses;
     for (const Buffer& buffer : buffers_) addresses.push_back(address(buffer));
     const bool same = last.there && last.version == version_;
-    const bool patches = same && (mask >> kCapturedCommand & 1) == 0;  // every address is known
+    const bool patches = same && (mask >> kTracedCommand & 1) == 0;  // every address is known
     const bool launches = same && last.addresses == addresses;
     wipe();
     const auto recordings = [&] {

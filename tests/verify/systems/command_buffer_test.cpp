@@ -8,63 +8,17 @@
 #include <memory>
 #include <optional>
 
-#include "hip/captured_graph.h"
+#include "command_bed.h"
 #include "hip/differential_capture.h"
-#include "verify/execute/interposer.h"
-#include "verify/execute/model_platform.h"
 
 namespace {
 
 using hip::StepDecision;
 using hip::StepReason;
 
-constexpr std::size_t kBytes = 64;
-
-class CommandBuffers : public testing::Test {
+class CommandBuffers : public testing::Test, protected CommandBed {
  protected:
-  void SetUp() override {
-    platform_.enter();
-    platform_.begin(0);
-    interposer_.begin(platform_.api(), false);
-    scope_.emplace(interposer_);
-    ASSERT_EQ(api().hipMalloc(&memory_, 4 * kBytes), hipSuccess);
-    ASSERT_EQ(api().hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking), hipSuccess);
-    ASSERT_EQ(api().hipStreamCreateWithFlags(&capturing_, hipStreamNonBlocking), hipSuccess);
-  }
-  void TearDown() override {
-    EXPECT_EQ(api().hipStreamDestroy(stream_), hipSuccess);
-    EXPECT_EQ(api().hipStreamDestroy(capturing_), hipSuccess);
-    EXPECT_EQ(api().hipFree(memory_), hipSuccess);
-    scope_.reset();
-    EXPECT_EQ(platform_.leaks(), "");
-    platform_.leave();
-  }
-
-  const hip::Api& api() { return interposer_.table(); }
-  hip::StreamRef stream() { return {api(), stream_, 0}; }
-  hip::DeviceAddress at(std::size_t place) const {
-    return reinterpret_cast<hip::DeviceAddress>(memory_) + place * kBytes;
-  }
-  hip::RecordedNode fill(int value) const {
-    hipMemsetParams params{};
-    params.dst = memory_;
-    params.elementSize = 1;
-    params.value = static_cast<unsigned>(value);
-    params.width = params.pitch = kBytes;
-    params.height = 1;
-    return {hip::MemsetRecord{params}, {}, {{hip::Field::kMemsetDestination, 0, 0, 0}}};
-  }
-  hip::RecordedNode captured(int value) {
-    return hip::captured_command(capturing_, {0}, [this, value](hipStream_t on, auto addresses) {
-      if (value == 0) return hip::Status();
-      return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(addresses[0]), value, kBytes, on), "memset");
-    });
-  }
-  static hip::Recording of(hip::RecordedNode node) {
-    hip::Recording commands;
-    commands.add(std::move(node));
-    return commands;
-  }
+  hip::RecordedNode captured(int value) { return hip::captured_command(capturing_, {0}, filling(value)); }
   void expect(hip::CommandBuffer& buffer, std::size_t place, StepDecision decision, StepReason reason) {
     const std::array addresses{at(place)};
     const hip::Result<hip::CommandStep> step = buffer.step(addresses, stream());
@@ -72,24 +26,6 @@ class CommandBuffers : public testing::Test {
     EXPECT_EQ(step.value().decision, decision);
     EXPECT_EQ(step.value().reason, reason);
   }
-  int value_at(std::size_t place) {
-    unsigned char value = 0;
-    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
-    EXPECT_EQ(api().hipMemcpy(&value, reinterpret_cast<void*>(at(place)), 1, hipMemcpyDeviceToHost), hipSuccess);
-    return value;
-  }
-  std::vector<std::string> told_;
-  hip::ErrorSink sink() {
-    return {
-        [](void* self, const hip::Error& error) { static_cast<CommandBuffers*>(self)->told_.push_back(error.message); },
-        this};
-  }
-
-  verify::ModelPlatform platform_{{.devices = 1, .identity = true}};
-  verify::Interposer interposer_;
-  std::optional<verify::Interposer::Scope> scope_;
-  void* memory_ = nullptr;
-  hipStream_t stream_ = nullptr, capturing_ = nullptr;
 };
 
 TEST_F(CommandBuffers, RecordFirstThenLaunchWhileNothingChangesAndPatchWhatMoved) {
@@ -128,7 +64,7 @@ TEST_F(CommandBuffers, AMovedBufferOfACapturedCommandIsNeverGuessed) {
     expect(*buffer, 0, StepDecision::kRecord, StepReason::kFirst);
     expect(*buffer, 2, buffer == &updating ? StepDecision::kUpdate : StepDecision::kRecord, StepReason::kOpaque);
     EXPECT_EQ(value_at(2), 5);
-    EXPECT_EQ(api().hipMemset(memory_, 0, 4 * kBytes), hipSuccess);
+    wipe();
   }
 }
 
@@ -163,18 +99,15 @@ TEST_F(CommandBuffers, FlattenedChildrenAreNodesOfTheBuffersOwnAndDoTheSame) {
     hipGraphNodeType type{};
     ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
     EXPECT_EQ(type, buffer == &flat ? hipGraphNodeTypeMemset : hipGraphNodeTypeGraph);
-    EXPECT_EQ(api().hipMemset(memory_, 0, 4 * kBytes), hipSuccess);
+    wipe();
   }
 }
 
 TEST_F(CommandBuffers, ACommandThatWasCapturedDifferentiallyIsPatched) {
   hip::Shadows shadows{{{at(0)}, {at(2)}}, {kBytes}, {0}};
-  const hip::EnqueueAt work = [this](hipStream_t on, std::span<const hip::DeviceAddress> addresses) {
-    return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(addresses[0]), 9, kBytes, on), "memset");
-  };
   const auto no_kernels = [](hipFunction_t) { return std::optional<std::vector<hip::ArgumentSlot>>(); };
   hip::Result<hip::RecordedNode> command =
-      hip::differential_command(api(), capturing_, work, shadows, no_kernels, sink());
+      hip::differential_command(api(), capturing_, filling(9), shadows, no_kernels, sink());
   ASSERT_TRUE(command) << command.error().message;
   hip::CommandBuffer buffer(api(), {.flatten = true});
   buffer.set(of(std::move(command).value()));
@@ -227,6 +160,130 @@ TEST_F(CommandBuffers, WorkThatFailsEndsItsCapture) {
   hipStreamCaptureStatus state = hipStreamCaptureStatusActive;
   ASSERT_EQ(api().hipStreamIsCapturing(capturing_, &state), hipSuccess);
   EXPECT_EQ(state, hipStreamCaptureStatusNone);
+}
+
+// ---- given the quirks of the runtime's release
+
+constexpr int k72 = 70253211, k64 = 60443484;  // as hipRuntimeGetVersion answers
+
+class QuirkAware : public CommandBuffers {
+ protected:
+  hip::CommandBufferOptions options(int version, bool update = false) {
+    return {.update = update, .quirks = hip::ReleaseQuirks::of_version(version), .errors = sink()};
+  }
+  // Each says which quirk it was.
+  void expect(hip::CommandBuffer& buffer, std::size_t place, StepDecision decision, StepReason reason,
+              std::string_view quirk) {
+    const std::array addresses{at(place)};
+    const hip::Result<hip::CommandStep> step = buffer.step(addresses, stream());
+    ASSERT_TRUE(step) << step.error().message;
+    EXPECT_EQ(step.value().decision, decision);
+    EXPECT_EQ(step.value().reason, reason);
+    EXPECT_EQ(step.value().quirk == nullptr ? "" : step.value().quirk->id, quirk);
+  }
+  hip::RecordedNode child(hip::RecordedNode node) {
+    return {hip::ChildRecord{std::make_shared<const hip::Recording>(of(std::move(node)))}, {}, {}};
+  }
+  hip::RecordedNode rows(int value) {
+    hip::RecordedNode node = fill(value);
+    hipMemsetParams& params = std::get<hip::MemsetRecord>(node.record).params;
+    params.height = 2;
+    params.width = params.pitch = kBytes / 2;
+    return node;
+  }
+};
+
+TEST_F(QuirkAware, APatchThatTheReleaseWouldDoWrongIsRecordedAndOthersAreNot) {
+  hip::CommandBuffer touched(api(), options(k72)), safe(api(), options(k72)), bare(api());
+  touched.set(of(child(rows(7))));
+  safe.set(of(rows(8)));
+  bare.set(of(child(rows(9))));
+  expect(touched, 0, StepDecision::kRecord, StepReason::kFirst, "");
+  expect(touched, 1, StepDecision::kRecord, StepReason::kQuirk, "memset-2d-graph-set");
+  EXPECT_EQ(value_at(1), 7);
+  expect(touched, 1, StepDecision::kLaunch, StepReason::kUnchanged, "");
+  expect(safe, 2, StepDecision::kRecord, StepReason::kFirst, "");
+  expect(safe, 3, StepDecision::kPatch, StepReason::kMoved, "");
+  EXPECT_EQ(value_at(3), 8);
+  expect(bare, 4, StepDecision::kRecord, StepReason::kFirst, "");
+  expect(bare, 5, StepDecision::kPatch, StepReason::kMoved, "");
+  EXPECT_EQ(value_at(5), 9);
+}
+
+TEST_F(QuirkAware, AnUpdateThatTheReleaseWouldDoWrongIsRecorded) {
+  hip::CommandBuffer buffer(api(), options(k72, true));
+  buffer.set(of(child(fill(7))));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst, "");
+  buffer.set(of(child(fill(8))));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kQuirk, "child-update-lost");
+  EXPECT_EQ(value_at(0), 8);
+  buffer.set(of(fill(9)));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kQuirk, "update-half-way");
+  buffer.set(of(fill(10)));
+  expect(buffer, 0, StepDecision::kUpdate, StepReason::kOtherCommands, "");
+  EXPECT_EQ(value_at(0), 10);
+}
+
+TEST_F(QuirkAware, CommandsThatTheReleaseWouldLaunchWronglyAreChainedOrFlattened) {
+  hip::CommandBuffer wide(api(), options(k72)), nested(api(), options(k64));
+  hip::Recording roots = of(fill(7));
+  roots.add(fill(8));
+  wide.set(roots);
+  expect(wide, 0, StepDecision::kRecord, StepReason::kFirst, "side-roots-unordered");
+  std::size_t edges = 0;
+  ASSERT_EQ(api().hipGraphGetEdges(wide.graph(), nullptr, nullptr, &edges), hipSuccess);
+  EXPECT_EQ(edges, 1u);
+  expect(wide, 1, StepDecision::kPatch, StepReason::kMoved, "");
+  EXPECT_EQ(value_at(1), 8);
+
+  hip::Recording followed = of(child(fill(9)));
+  hip::RecordedNode last = fill(10);
+  last.dependencies = {0};
+  followed.add(std::move(last));
+  nested.set(followed);
+  expect(nested, 2, StepDecision::kRecord, StepReason::kFirst, "child-successors-unordered");
+  hipGraphNode_t node = nullptr;
+  std::size_t nodes = 1;
+  ASSERT_EQ(api().hipGraphGetRootNodes(nested.graph(), &node, &nodes), hipSuccess);
+  hipGraphNodeType type{};
+  ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
+  EXPECT_EQ(type, hipGraphNodeTypeMemset);
+  EXPECT_EQ(value_at(2), 10);
+}
+
+TEST_F(QuirkAware, WhatNothingHelpsAgainstIsAnErrorUntilOtherCommandsAreSet) {
+  hip::CommandBuffer buffer(api(), options(k64));
+  hip::Recording followed = of(captured(7));
+  hip::RecordedNode last = fill(8);
+  last.dependencies = {0};
+  followed.add(std::move(last));
+  buffer.set(followed);
+  const std::array addresses{at(0)};
+  const hip::Result<hip::CommandStep> step = buffer.step(addresses, stream());
+  ASSERT_FALSE(step);
+  EXPECT_EQ(step.error().code, hipErrorNotSupported);
+  EXPECT_NE(step.error().message.find("child-successors-unordered"), std::string::npos);
+  buffer.set(of(fill(8)));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure, "");
+  EXPECT_EQ(value_at(0), 8);
+}
+
+TEST_F(QuirkAware, ATraceThatMayHoldChildrenIsNotHandedOverWhereTheyWouldBeLost) {
+  hip::TracedWork opaque{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
+  hip::TracedWork known = opaque;
+  known.command = 2;
+  known.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  hip::CommandBuffer one(api(), options(k72)), other(api(), options(k72));
+  one.set(of(hip::traced_command(std::move(opaque))));
+  other.set(of(hip::traced_command(std::move(known))));
+  for (hip::CommandBuffer* buffer : {&one, &other}) {
+    expect(*buffer, 0, StepDecision::kRecord, StepReason::kFirst, "");
+    const bool may = buffer == &one;
+    expect(*buffer, 1, may ? StepDecision::kRecord : StepDecision::kPatch,
+           may ? StepReason::kQuirk : StepReason::kMoved, may ? "child-set-nested" : "");
+    EXPECT_EQ(value_at(1), 7);
+    wipe();
+  }
 }
 
 }  // namespace

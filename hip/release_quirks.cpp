@@ -1,0 +1,441 @@
+#include "hip/release_quirks.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+namespace hip {
+namespace {
+
+using Use = QuirkyUse;
+using Node = QuirkyNode;
+using State = QuirkyState;
+using Way = QuirkWay;
+
+constexpr std::string_view kAllReleases = "7.2 6.4 5.7";
+constexpr std::size_t kManyNodes = 16, kManyDependents = 5;
+
+// In the order of the fields of ReleaseQuirk. verify/quirks/catalogue.cpp has what was observed; a test holds this to
+// it.
+constexpr ReleaseQuirk kQuirks[] = {
+    // ---- setters
+    {"memset-2d-graph-set", kAllReleases, Use::kSetInGraph, Node::kMemset, {State::kRows}, Way::kRecordAgain},
+    {"captured-memset-2d-shape",
+     "7.2",
+     Use::kSetInExec,
+     Node::kMemset,
+     {State::kRows, State::kLargeElements},
+     Way::kRecordAgain},
+    {"memcpy-graph-set-3d-on-1d",
+     "7.2 6.4",
+     Use::kSetInGraph,
+     Node::kCopy,
+     {State::kOtherForm, State::kShaped},
+     Way::kRecordAgain},
+    {"memcpy-graph-set-1d-on-3d",
+     "7.2 6.4",
+     Use::kSetInGraph,
+     Node::kCopy,
+     {State::kOtherForm, State::kLinear},
+     Way::kRecordAgain},
+    {"memcpy-graph-set-form", "5.7", Use::kSetInGraph, Node::kCopy, {State::kOtherForm}, Way::kRecordAgain},
+    {"driver-copy-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kOtherFamily}, Way::kRecordAgain},
+    {"driver-copy-set", "7.2 6.4", Use::kSetInGraph, Node::kCopy, {State::kOtherFamily}, Way::kRecordAgain},
+    {"memcpy-set-from-pageable",
+     "7.2",
+     Use::kSetInExec,
+     Node::kCopy,
+     {State::kLinear, State::kOtherPageable},
+     Way::kRecordAgain},
+    {"memcpy-set-to-pageable",
+     "7.2",
+     Use::kSetInExec,
+     Node::kCopy,
+     {State::kLinear, State::kOtherPageable},
+     Way::kRecordAgain},
+    {"disabled-set-lost", "7.2", Use::kSetInExec, Node::kKernel, {State::kDisabled}, Way::kRecordAgain},
+    {"disabled-set-lost", "7.2", Use::kSetInExec, Node::kCopy, {State::kDisabled}, Way::kRecordAgain},
+    {"child-set-nested", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kNested}, Way::kRecordAgain},
+    {"generic-child-set-lost", "7.2", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTypedSetter},
+    {"generic-memset-2d-set",
+     "7.2 6.4",
+     Use::kSetInExec,
+     Node::kMemset,
+     {State::kGeneric, State::kRows},
+     Way::kTypedSetter},
+    {"host-params-late", kAllReleases, Use::kSetInExec, Node::kHost, {}, Way::kRecordAgain},
+    {"copy-to-pageable-at-set",
+     "6.4",
+     Use::kSetInExec,
+     Node::kCopy,
+     {State::kLinear, State::kPageable},
+     Way::kRecordAgain},
+    {"copy-to-pageable-at-set", "6.4", Use::kSetInExec, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
+    {"copy-to-pageable-at-set",
+     "6.4",
+     Use::kSetInGraph,
+     Node::kCopy,
+     {State::kLinear, State::kPageable},
+     Way::kRecordAgain},
+    {"copy-to-pageable-at-set", "6.4", Use::kSetInGraph, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
+    {"memcpy-3d-graph-set-crash", "5.7", Use::kSetInExec, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
+    {"memcpy-3d-graph-set-crash", "5.7", Use::kSetInGraph, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
+
+    // ---- updates
+    {"update-half-way", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
+    {"update-pairs-by-order", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
+    {"update-edges-unchecked", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
+    {"memset-2d-update", kAllReleases, Use::kUpdate, Node::kMemset, {State::kRows}, Way::kRecordAgain},
+    {"driver-copy-update", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kDriver}, Way::kRecordAgain},
+    {"memcpy-set-from-pageable",
+     "7.2",
+     Use::kUpdate,
+     Node::kCopy,
+     {State::kLinear, State::kOtherPageable},
+     Way::kRecordAgain},
+    {"memcpy-set-to-pageable",
+     "7.2",
+     Use::kUpdate,
+     Node::kCopy,
+     {State::kLinear, State::kOtherPageable},
+     Way::kRecordAgain},
+    {"disabled-set-lost", "7.2", Use::kUpdate, Node::kKernel, {State::kDisabled}, Way::kRecordAgain},
+    {"disabled-set-lost", "7.2", Use::kUpdate, Node::kCopy, {State::kDisabled}, Way::kRecordAgain},
+    {"child-update-lost", "7.2 6.4", Use::kUpdate, Node::kChild, {}, Way::kRecordAgain},
+    {"host-params-late", kAllReleases, Use::kUpdate, Node::kHost, {}, Way::kRecordAgain},
+    {"copy-to-pageable-at-set",
+     "6.4",
+     Use::kUpdate,
+     Node::kCopy,
+     {State::kLinear, State::kPageable},
+     Way::kRecordAgain},
+    {"copy-to-pageable-at-set", "6.4", Use::kUpdate, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
+    {"memcpy-3d-update", "5.7", Use::kUpdate, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
+
+    // ---- launches
+    {"child-16", "7.2", Use::kLaunch, Node::kChild, {State::kManyNodes}, Way::kFlatten},
+    {"child-successors-unordered", "6.4", Use::kLaunch, Node::kChild, {State::kFollowed}, Way::kFlatten},
+    {"child-empty-launch", "5.7", Use::kLaunch, Node::kChild, {State::kEmpty}, Way::kFlatten},
+    {"side-roots-unordered", "7.2 5.7", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
+    {"side-leaves-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
+    {"relaunch-crash", "6.4", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
+    {"joins-unordered", "5.7", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
+    {"fifth-dependent-unordered",
+     "7.2 6.4",
+     Use::kLaunch,
+     Node::kAny,
+     {State::kManyDependents, State::kManyNodes},
+     Way::kChain},
+    {"h2h-side-unordered",
+     "7.2 6.4",
+     Use::kLaunch,
+     Node::kCopy,
+     {State::kBetweenHosts, State::kManyNodes},
+     Way::kChain},
+};
+
+bool lists(std::string_view releases, std::string_view release) {
+  return releases.find(release) != std::string_view::npos;
+}
+
+QuirkyNode kind_for(const NodeRecord& record) {
+  if (std::holds_alternative<KernelRecord>(record)) return Node::kKernel;
+  if (std::holds_alternative<CopyRecord>(record)) return Node::kCopy;
+  if (std::holds_alternative<MemsetRecord>(record)) return Node::kMemset;
+  if (std::holds_alternative<HostRecord>(record)) return Node::kHost;
+  // What a library enqueued becomes a child.
+  const bool child = std::holds_alternative<ChildRecord>(record) || std::holds_alternative<OpaqueRecord>(record);
+  return child ? Node::kChild : Node::kAny;
+}
+
+// Of a copy: whether an end is of that memory, for all that is known, and whether one is of another.
+struct Ends {
+  bool may_be_pageable = false, must_be_pageable = false, may_be_between_hosts = true;
+};
+
+BufferMemory memory_of(const QuirkContext& context, BufferIndex buffer) {
+  return context.memory ? context.memory(buffer) : BufferMemory::kUnknown;
+}
+
+Ends ends_of(const RecordedNode& node, const QuirkContext& context) {
+  Ends ends;
+  std::size_t named = 0;
+  for (const Relocation& relocation : node.relocations) {
+    ++named;
+    const BufferMemory memory = memory_of(context, relocation.buffer);
+    ends.may_be_pageable |= memory == BufferMemory::kPageable || memory == BufferMemory::kUnknown;
+    ends.must_be_pageable |= memory == BufferMemory::kPageable;
+    ends.may_be_between_hosts &= memory != BufferMemory::kDevice;
+  }
+  ends.may_be_pageable |= named < 2;  // an end that no relocation names
+  return ends;
+}
+
+void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyStates& states) {
+  const bool linear = std::get<CopyRecord>(node.record).linear;
+  const Ends ends = ends_of(node, context);
+  states.add(State::kLinear, linear);
+  states.add(State::kShaped, !linear);
+  states.add(State::kPageable, ends.may_be_pageable);
+  states.add(State::kBetweenHosts, ends.may_be_between_hosts);
+}
+
+bool has_empty(const Recording& recording) {
+  if (recording.nodes().empty()) return true;
+  return std::any_of(recording.nodes().begin(), recording.nodes().end(), [](const RecordedNode& node) {
+    const auto* child = std::get_if<ChildRecord>(&node.record);
+    return child != nullptr && has_empty(*child->graph);
+  });
+}
+
+// What holds of a node by itself.
+QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
+  QuirkyStates states;
+  states.add(State::kDriver, node.form == NodeForm::kDriver);
+  if (const auto* memset = std::get_if<MemsetRecord>(&node.record)) {
+    states.add(State::kRows, memset->params.height > 1);
+    states.add(State::kLargeElements, memset->params.elementSize > 1);
+  } else if (std::holds_alternative<CopyRecord>(node.record)) {
+    add_copy(node, context, states);
+  } else if (const auto* child = std::get_if<ChildRecord>(&node.record)) {
+    states.add(State::kNested, child->graph->child_depth() > 0);
+    states.add(State::kEmpty, has_empty(*child->graph));
+  } else if (std::holds_alternative<OpaqueRecord>(node.record)) {
+    states.add(State::kNested);  // for all that is known
+  }
+  return states;
+}
+
+bool same_ends(const RecordedNode& was, const RecordedNode& now) {
+  return std::equal(
+      was.relocations.begin(), was.relocations.end(), now.relocations.begin(), now.relocations.end(),
+      [](const Relocation& a, const Relocation& b) { return a.field == b.field && a.buffer == b.buffer; });
+}
+
+// And what holds of a node that takes the place of another. The families are those of adding and of setting.
+void add_change(const RecordedNode& was, const RecordedNode& now, const QuirkContext& context, QuirkyStates& states) {
+  states.add(State::kDriver, was.form == NodeForm::kDriver);
+  states.add(State::kGeneric, now.form == NodeForm::kGeneric);
+  const auto *before = std::get_if<CopyRecord>(&was.record), *after = std::get_if<CopyRecord>(&now.record);
+  if (before == nullptr || after == nullptr) return;
+  states.add(State::kOtherForm, before->linear != after->linear);
+  states.add(State::kOtherFamily, (was.form == NodeForm::kDriver) != (now.form == NodeForm::kDriver));
+  const Ends old = ends_of(was, context), fresh = ends_of(now, context);
+  const bool known_to_stay = (old.must_be_pageable && fresh.must_be_pageable) ||
+                             (!old.may_be_pageable && !fresh.may_be_pageable) || same_ends(was, now);
+  states.add(State::kOtherPageable, !known_to_stay);
+}
+
+bool same_shape(const Recording& from, const Recording& to) {
+  return std::equal(from.nodes().begin(), from.nodes().end(), to.nodes().begin(), to.nodes().end(),
+                    [](const RecordedNode& a, const RecordedNode& b) {
+                      if (a.record.index() != b.record.index() || a.dependencies != b.dependencies) return false;
+                      const auto* kernel = std::get_if<KernelRecord>(&a.record);
+                      if (kernel != nullptr && kernel->function != std::get<KernelRecord>(b.record).function)
+                        return false;
+                      const auto* child = std::get_if<ChildRecord>(&a.record);
+                      return child == nullptr || same_shape(*child->graph, *std::get<ChildRecord>(b.record).graph);
+                    });
+}
+
+bool holds(const RecordedNode& node, std::span<const Move> moves) {
+  const auto moved = [&](BufferIndex buffer) {
+    return std::any_of(moves.begin(), moves.end(),
+                       [buffer](const Move& move) { return move.buffer == buffer && move.from != move.to; });
+  };
+  if (std::any_of(node.relocations.begin(), node.relocations.end(),
+                  [&](const Relocation& relocation) { return moved(relocation.buffer); })) {
+    return true;
+  }
+  const auto* child = std::get_if<ChildRecord>(&node.record);
+  if (child == nullptr) return false;
+  const auto inner = child->graph->nodes();
+  return std::any_of(inner.begin(), inner.end(), [&](const RecordedNode& each) { return holds(each, moves); });
+}
+
+bool disabled(const QuirkContext& context, NodeIndex node) {
+  return context.disabled && context.disabled(node);
+}
+
+}  // namespace
+
+std::span<const ReleaseQuirk> release_quirks() {
+  return kQuirks;
+}
+
+std::string_view words_for(QuirkyUse use) {
+  static constexpr std::array<std::string_view, 4> kWords = {"set in an executable graph", "set in a graph", "update",
+                                                             "launch"};
+  return kWords.at(static_cast<std::size_t>(use));
+}
+
+std::string_view words_for(QuirkyNode node) {
+  static constexpr std::array<std::string_view, 6> kWords = {"any graph", "kernel", "copy", "memset", "host", "child"};
+  return kWords.at(static_cast<std::size_t>(node));
+}
+
+std::string_view words_for(QuirkyState state) {
+  static constexpr std::array<std::string_view, static_cast<std::size_t>(State::kCount)> kWords = {
+      "several rows",
+      "elements of 2 or 4 bytes",
+      "linear",
+      "2D or 3D",
+      "added by the driver's form",
+      "through the setter for any type",
+      "linear before and shaped now, or the reverse",
+      "set by another family than added it",
+      "an end is pageable",
+      "to or from pageable memory that it was not in",
+      "between host memory",
+      "disabled",
+      "a child in it",
+      "nothing in it",
+      "another node waits for it",
+      "another shape",
+      "several roots",
+      "16 nodes or more",
+      "five dependents or more of a node"};
+  return kWords.at(static_cast<std::size_t>(state));
+}
+
+std::string_view words_for(QuirkWay way) {
+  static constexpr std::array<std::string_view, 4> kWords = {"the setter of the node's type", "record the graph again",
+                                                             "flatten children",
+                                                             "record the nodes one behind the other"};
+  return kWords.at(static_cast<std::size_t>(way));
+}
+
+ReleaseQuirks ReleaseQuirks::of_version(int runtime_version) {
+  constexpr int kMajor = 10000000, kMinor = 100000;  // as HIP_VERSION is made
+  const std::string release =
+      std::to_string(runtime_version / kMajor) + "." + std::to_string(runtime_version % kMajor / kMinor);
+  const bool known = lists(kAllReleases, release);
+  ReleaseQuirks quirks;
+  for (const ReleaseQuirk& quirk : kQuirks) {
+    if (!known || lists(quirk.releases, release)) quirks.entries_.push_back(&quirk);
+  }
+  return quirks;
+}
+
+const ReleaseQuirk* ReleaseQuirks::find(QuirkyUse use, QuirkyNode node, QuirkyStates states) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const ReleaseQuirk* each) {
+    return each->use == use && each->node == node && states.includes(each->states);
+  });
+  return found == entries_.end() ? nullptr : *found;
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_set(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
+                                          NodeIndex index, const QuirkContext& context) const {
+  QuirkyStates states = states_of(now, context);
+  add_change(was, now, context, states);
+  states.add(State::kDisabled, disabled(context, index));
+  return find(use, kind_for(now.record), states);
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_patch(QuirkyUse use, const Recording& recording, std::span<const Move> moves,
+                                            const QuirkContext& context) const {
+  for (NodeIndex i = 0; i < recording.nodes().size() && !entries_.empty(); ++i) {
+    const RecordedNode& node = recording.nodes()[i];
+    if (!holds(node, moves)) continue;
+    QuirkyStates states = states_of(node, context);
+    states.add(State::kDisabled, disabled(context, i));
+    if (const ReleaseQuirk* quirk = find(use, kind_for(node.record), states)) return quirk;
+    const auto* child = std::get_if<ChildRecord>(&node.record);
+    if (child == nullptr) continue;
+    if (const ReleaseQuirk* quirk = of_inner(*child->graph, moves, context)) return quirk;
+  }
+  return nullptr;
+}
+
+// Nodes of children are set in a graph, whoever's the parent is.
+const ReleaseQuirk* ReleaseQuirks::of_inner(const Recording& recording, std::span<const Move> moves,
+                                            const QuirkContext& context) const {
+  QuirkContext inner;
+  inner.memory = context.memory;
+  return of_patch(Use::kSetInGraph, recording, moves, inner);
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_update(const Recording& from, const Recording& to,
+                                             const QuirkContext& context) const {
+  if (entries_.empty()) return nullptr;
+  QuirkyStates whole;
+  whole.add(State::kOtherShape, !same_shape(from, to));
+  if (const ReleaseQuirk* quirk = find(Use::kUpdate, Node::kAny, whole)) return quirk;
+  for (NodeIndex i = 0; i < to.nodes().size(); ++i) {
+    const RecordedNode& now = to.nodes()[i];
+    QuirkyStates states = states_of(now, context);
+    if (i < from.nodes().size()) add_change(from.nodes()[i], now, context, states);
+    states.add(State::kDisabled, disabled(context, i));
+    if (const ReleaseQuirk* quirk = find(Use::kUpdate, kind_for(now.record), states)) return quirk;
+    const auto* child = std::get_if<ChildRecord>(&now.record);
+    if (child == nullptr || child->graph->nodes().empty()) continue;
+    const auto* before = i < from.nodes().size() ? std::get_if<ChildRecord>(&from.nodes()[i].record) : nullptr;
+    QuirkContext inner;
+    inner.memory = context.memory;
+    if (const ReleaseQuirk* quirk =
+            of_update(before != nullptr ? *before->graph : *child->graph, *child->graph, inner)) {
+      return quirk;
+    }
+  }
+  return nullptr;
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const QuirkContext& context) const {
+  if (entries_.empty()) return nullptr;
+  const auto nodes = recording.nodes();
+  std::vector<std::size_t> dependents(nodes.size(), 0);
+  std::size_t roots = 0;
+  for (const RecordedNode& node : nodes) {
+    roots += node.dependencies.empty() ? 1 : 0;
+    for (const NodeIndex before : node.dependencies) ++dependents[before];
+  }
+  QuirkyStates whole;
+  whole.add(State::kManyNodes, nodes.size() >= kManyNodes);
+  whole.add(State::kSeveralRoots, roots > 1);
+  whole.add(State::kManyDependents,
+            !dependents.empty() && *std::max_element(dependents.begin(), dependents.end()) >= kManyDependents);
+  if (const ReleaseQuirk* quirk = find(Use::kLaunch, Node::kAny, whole)) return quirk;
+  for (NodeIndex i = 0; i < nodes.size(); ++i) {
+    QuirkyStates states = states_of(nodes[i], context);
+    states.add(State::kManyNodes, whole.has(State::kManyNodes));
+    states.add(State::kFollowed, dependents[i] != 0);
+    if (const ReleaseQuirk* quirk = find(Use::kLaunch, kind_for(nodes[i].record), states)) return quirk;
+    const auto* child = std::get_if<ChildRecord>(&nodes[i].record);
+    if (child == nullptr) continue;
+    if (const ReleaseQuirk* quirk = of_launch(*child->graph, context)) return quirk;
+  }
+  return nullptr;
+}
+
+Recording chained(const Recording& recording) {
+  const auto nodes = recording.nodes();
+  std::vector<std::size_t> waits;
+  std::vector<std::vector<NodeIndex>> behind(nodes.size());
+  for (NodeIndex i = 0; i < nodes.size(); ++i) {
+    waits.push_back(nodes[i].dependencies.size());
+    for (const NodeIndex before : nodes[i].dependencies) behind[before].push_back(i);
+  }
+  // The first of those that may come next: nodes that were recorded in order stay in that order.
+  std::set<NodeIndex> ready;
+  for (NodeIndex i = 0; i < nodes.size(); ++i) {
+    if (waits[i] == 0) ready.insert(i);
+  }
+  std::vector<NodeIndex> order;
+  while (!ready.empty()) {
+    order.push_back(*ready.begin());
+    ready.erase(ready.begin());
+    for (const NodeIndex each : behind[order.back()]) {
+      if (--waits[each] == 0) ready.insert(each);
+    }
+  }
+  Recording chain = recording;
+  if (order.size() != nodes.size()) return chain;
+  for (NodeIndex i = 0; i < nodes.size(); ++i) {
+    for (const NodeIndex before : nodes[i].dependencies) chain.disconnect(before, i);
+  }
+  for (std::size_t place = 1; place < order.size(); ++place) chain.connect(order[place - 1], order[place]);
+  return chain;
+}
+
+}  // namespace hip

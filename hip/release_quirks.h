@@ -1,0 +1,139 @@
+// hip::ReleaseQuirks: what releases of AMD's runtime do wrong to graphs that are changed or launched, as data.
+//
+// An entry says on which releases which operation goes wrong at which nodes in which state, and which way is right
+// there anyway. Whoever is about to set a node, to update or to launch asks, and takes that way where an entry answers;
+// each is named as its quirk is in docs/findings.md, which tells what happens. docs/safe-operations.md is the same
+// table for people.
+//
+//   conditions  hold of the node that is set (all states of an entry at once), of one of the nodes of a recording that
+//   is
+//               updated to, or of the graph as a whole.
+//   unknown     what the caller does not say counts as the worst: memory may be of any kind, and a release that nobody
+//   has
+//               looked at has every quirk. The way that is taken then is slower, and right.
+//
+// Not here: what recording itself gets wrong (a 2D memset of large elements, say). Nothing that changes graphs can help
+// there; docs/findings.md says what to record instead.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hip/recording.h"
+
+namespace hip {
+
+enum class QuirkyUse : std::uint8_t {
+  kSetInExec,   // a setter of an executable graph, of a node of its own
+  kSetInGraph,  // a setter of a graph's node; those of a child are set so too, before it is handed over
+  kUpdate,      // hipGraphExecUpdate
+  kLaunch,      // of what was recorded and instantiated
+};
+enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild };
+enum class QuirkyState : std::uint8_t {
+  kRows,            // memset: more than one row
+  kLargeElements,   // memset: elements of more than one byte
+  kLinear,          // copy: 1D
+  kShaped,          // copy: 2D or 3D
+  kDriver,          // the driver's form added it
+  kGeneric,         // set through the function that takes any type
+  kOtherForm,       // copy: it was linear and is to be shaped, or the reverse
+  kOtherFamily,     // copy: the driver's form added it and another sets it, or the reverse
+  kPageable,        // copy: an end is pageable
+  kOtherPageable,   // copy: an end was pageable and none is to be, or the reverse
+  kBetweenHosts,    // copy: no end is on the device
+  kDisabled,        // in the executable graph
+  kNested,          // child: a child graph in it
+  kEmpty,           // child: nothing in it, or in a child in it
+  kFollowed,        // child: another node waits for it
+  kOtherShape,      // update: other nodes, other types or other dependencies
+  kSeveralRoots,    // of the graph
+  kManyNodes,       // of the graph: 16 or more
+  kManyDependents,  // of the graph: five or more of one of its nodes
+  kCount
+};
+enum class QuirkWay : std::uint8_t {
+  kTypedSetter,  // the setter of the node's own type
+  kRecordAgain,  // the whole graph is recorded and instantiated anew
+  kFlatten,      // child graphs become nodes of their parent's (hip/flatten.h) when it is recorded
+  kChain,        // the nodes are recorded one behind the other
+};
+
+class QuirkyStates {
+ public:
+  constexpr QuirkyStates() = default;
+  constexpr QuirkyStates(std::initializer_list<QuirkyState> states) {
+    for (const QuirkyState state : states) add(state);
+  }
+  constexpr void add(QuirkyState state) { bits_ |= 1U << static_cast<unsigned>(state); }
+  constexpr void add(QuirkyState state, bool holds) { bits_ |= holds ? 1U << static_cast<unsigned>(state) : 0U; }
+  [[nodiscard]] constexpr bool has(QuirkyState state) const {
+    return (bits_ >> static_cast<unsigned>(state) & 1U) != 0;
+  }
+  [[nodiscard]] constexpr bool includes(QuirkyStates other) const { return (bits_ & other.bits_) == other.bits_; }
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+struct ReleaseQuirk {
+  std::string_view id;        // "child-set-nested"
+  std::string_view releases;  // "7.2 6.4"
+  QuirkyUse use;
+  QuirkyNode node;
+  QuirkyStates states;
+  QuirkWay way;
+};
+[[nodiscard]] std::span<const ReleaseQuirk> release_quirks();
+// "the setter of an executable graph, a memset of several rows", for people.
+[[nodiscard]] std::string_view words_for(QuirkyUse use);
+[[nodiscard]] std::string_view words_for(QuirkyNode node);
+[[nodiscard]] std::string_view words_for(QuirkyState state);
+[[nodiscard]] std::string_view words_for(QuirkWay way);
+
+enum class BufferMemory : std::uint8_t { kUnknown, kDevice, kPinned, kPageable, kManaged };
+
+// What the caller of a check knows beside recordings.
+struct QuirkContext {
+  std::function<BufferMemory(BufferIndex)> memory{};  // none: nothing is known
+  std::function<bool(NodeIndex)> disabled{};          // of the executable graph's own nodes; none: none is
+};
+
+class ReleaseQuirks {
+ public:
+  // None at all.
+  ReleaseQuirks() = default;
+  // Of the release that answers this to hipRuntimeGetVersion. One that is not in the table has all that are.
+  [[nodiscard]] static ReleaseQuirks of_version(int runtime_version);
+
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  // The first entry that touches the operation, or null: it is safe.
+  // Of setting one node (`index`: for `context.disabled`) of an executable graph or of a graph's own.
+  [[nodiscard]] const ReleaseQuirk* of_set(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
+                                           NodeIndex index, const QuirkContext& context) const;
+  // Of patching by setters: the nodes in which one of the buffers is, at any depth.
+  [[nodiscard]] const ReleaseQuirk* of_patch(QuirkyUse use, const Recording& recording, std::span<const Move> moves,
+                                             const QuirkContext& context) const;
+  // Of updating what was instantiated from one recording to another.
+  [[nodiscard]] const ReleaseQuirk* of_update(const Recording& from, const Recording& to,
+                                              const QuirkContext& context) const;
+  // Of launching what was instantiated from the recording.
+  [[nodiscard]] const ReleaseQuirk* of_launch(const Recording& recording, const QuirkContext& context) const;
+
+ private:
+  [[nodiscard]] const ReleaseQuirk* find(QuirkyUse use, QuirkyNode node, QuirkyStates states) const;
+  [[nodiscard]] const ReleaseQuirk* of_inner(const Recording& recording, std::span<const Move> moves,
+                                             const QuirkContext& context) const;
+
+  std::vector<const ReleaseQuirk*> entries_;
+};
+
+// The recording with its nodes one behind the other, in an order that honours its dependencies. One whose dependencies
+// close a circle stays as it is. The nodes keep their numbers.
+[[nodiscard]] Recording chained(const Recording& recording);
+
+}  // namespace hip

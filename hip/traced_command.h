@@ -1,0 +1,78 @@
+// hip::traced_command: a command of a command buffer that a library enqueues, and of which traces are kept.
+//
+// A command buffer (hip/command_buffer.h) captures such a command when its trace cache (hip/trace_cache.h) has no trace
+// of it for these buffers, and makes the trace's graph a child of its own. Whoever else records the node captures the
+// work each time, as captured_command does.
+//
+//   relocations  with shadows, the work is captured differentially once (hip/differential_capture.h): a trace of which
+//                every address is known is patched when buffers move. Otherwise it is captured again.
+//   collective   the ranks decide together whether they use traces or all capture (C6). Never captured for shadow
+//                addresses: a library may talk to its peers while it is captured, and they would not answer.
+//   empty        work that enqueues nothing is an empty node.
+//
+// Does not check what the work reads beside its buffers' addresses: that belongs into the command's number, as the
+// buffers' sizes do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hip/captured_graph.h"
+#include "hip/differential_capture.h"
+#include "hip/graph_patcher.h"
+#include "hip/trace_cache.h"
+
+namespace hip {
+
+struct TracedWork {
+  std::uint64_t command = 0;         // what names the work in the cache; never that of two works
+  hipStream_t stream = nullptr;      // that it is captured on, as captured_command's
+  std::vector<BufferIndex> buffers;  // every one that it uses
+  EnqueueAt work;
+  bool collective = false;
+  std::optional<Shadows> shadows{};  // without a flaw (asserted); of work that is no collective
+  KernelLayouts layouts{};           // for shadows; none: no kernel's layout is known
+  ErrorSink errors{};
+};
+
+[[nodiscard]] RecordedNode traced_command(TracedWork work);
+// The work of a node that is one; else null.
+[[nodiscard]] std::shared_ptr<const TracedWork> traced_work_of(const RecordedNode& node);
+
+// What was captured of a traced command: a graph that others clone as a child, brought to where the buffers are.
+class TracedGraph {
+ public:
+  // Captures the work with the buffers at `addresses`; null where it enqueues nothing. `known`, kept by the caller from
+  // one call to the next, is what differential capture made of the work.
+  [[nodiscard]] static Result<std::shared_ptr<TracedGraph>> capture(const Api& api,
+                                                                    std::shared_ptr<const TracedWork> work,
+                                                                    std::span<const DeviceAddress> addresses,
+                                                                    std::optional<RecordedNode>& known);
+  TracedGraph(const TracedGraph&) = delete;
+  TracedGraph& operator=(const TracedGraph&) = delete;
+  ~TracedGraph();
+
+  // Brings it to where the work's buffers are now, in the order in which the work names them. An error: capture again.
+  [[nodiscard]] Status patch(std::span<const TraceBuffer> buffers);
+  [[nodiscard]] hipGraph_t graph() const { return recorded_.graph; }
+
+ private:
+  TracedGraph(const Api& api, std::shared_ptr<const TracedWork> work, RecordedGraph recorded,
+              std::span<const DeviceAddress> addresses)
+      : api_(api),
+        work_(std::move(work)),
+        recorded_(std::move(recorded)),
+        addresses_(addresses.begin(), addresses.end()) {}
+
+  const Api& api_;
+  const std::shared_ptr<const TracedWork> work_;
+  RecordedGraph recorded_;  // owned; without nodes where they are not known
+  AddressTable addresses_;
+  std::optional<GraphPatcher> patcher_;  // of recorded_; goes before it
+  std::vector<Move> moves_;
+};
+
+}  // namespace hip

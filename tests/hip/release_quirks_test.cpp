@@ -1,0 +1,165 @@
+// hip::ReleaseQuirks: which operations are safe, on which release; and hip::chained.
+#include "hip/release_quirks.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using hip::BufferMemory;
+using hip::QuirkyUse;
+using hip::ReleaseQuirks;
+
+// As hipRuntimeGetVersion answers.
+constexpr int k72 = 70253211, k64 = 60443484, k57 = 50731921, kOther = 60300000;
+
+hip::RecordedNode memset_of(std::size_t rows, unsigned element = 1) {
+  hip::MemsetRecord record;
+  record.params.height = rows;
+  record.params.elementSize = element;
+  return {record, {}, {{hip::Field::kMemsetDestination, 0, 0, 0}}};
+}
+hip::RecordedNode copy_of(bool linear, hip::NodeForm form = hip::NodeForm::kTyped) {
+  hip::CopyRecord record;
+  record.linear = linear;
+  return {record, {}, {{hip::Field::kCopyDestination, 0, 0, 0}, {hip::Field::kCopySource, 0, 1, 0}}, form};
+}
+hip::RecordedNode child_of(hip::Recording recording, std::vector<hip::NodeIndex> behind = {}) {
+  return {hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(recording))}, std::move(behind), {}};
+}
+hip::Recording of(std::vector<hip::RecordedNode> nodes) {
+  hip::Recording recording;
+  for (hip::RecordedNode& node : nodes) recording.add(std::move(node));
+  return recording;
+}
+hip::RecordedNode empty(std::vector<hip::NodeIndex> behind = {}) {
+  return {hip::EmptyRecord{}, std::move(behind), {}};
+}
+hip::QuirkContext all_in(BufferMemory memory) {
+  return {[memory](hip::BufferIndex) { return memory; }, {}};
+}
+std::string id_of(const hip::ReleaseQuirk* quirk) {
+  return quirk == nullptr ? "safe" : std::string(quirk->id);
+}
+
+TEST(ReleaseQuirks, AReleaseHasItsOwnAndOneThatNobodyLookedAtHasAll) {
+  const auto update = [](int version) {
+    return id_of(ReleaseQuirks::of_version(version).of_update(of({copy_of(false)}), of({copy_of(false)}),
+                                                              all_in(BufferMemory::kDevice)));
+  };
+  EXPECT_EQ(update(k72), "safe");
+  EXPECT_EQ(update(k64), "copy-to-pageable-at-set");
+  EXPECT_EQ(update(k57), "memcpy-3d-update");
+  EXPECT_NE(update(kOther), "safe");
+  EXPECT_NE(update(0), "safe");
+  EXPECT_EQ(id_of(ReleaseQuirks().of_update(of({copy_of(false)}), of({empty()}), {})), "safe");
+}
+
+TEST(ReleaseQuirks, SettersAreHeldAgainstTheNodeAsItWasAndAsItIsToBe) {
+  const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
+  const hip::QuirkContext device = all_in(BufferMemory::kDevice);
+  const auto in_exec = [&](const hip::RecordedNode& was, const hip::RecordedNode& now, const hip::QuirkContext& with) {
+    return id_of(quirks.of_set(QuirkyUse::kSetInExec, was, now, 0, with));
+  };
+  const auto in_graph = [&](const hip::RecordedNode& was, const hip::RecordedNode& now) {
+    return id_of(quirks.of_set(QuirkyUse::kSetInGraph, was, now, 0, device));
+  };
+  EXPECT_EQ(in_exec(copy_of(true), copy_of(true), device), "safe");
+  EXPECT_EQ(in_exec(copy_of(false), copy_of(false, hip::NodeForm::kDriver), device), "driver-copy-set");
+  EXPECT_EQ(in_graph(copy_of(true), copy_of(false)), "memcpy-graph-set-3d-on-1d");
+  EXPECT_EQ(in_graph(copy_of(false), copy_of(true)), "memcpy-graph-set-1d-on-3d");
+  EXPECT_EQ(in_graph(memset_of(2), memset_of(2)), "memset-2d-graph-set");
+  EXPECT_EQ(in_exec(memset_of(2), memset_of(2), device), "safe");
+  hip::RecordedNode generic = memset_of(2);
+  generic.form = hip::NodeForm::kGeneric;
+  EXPECT_EQ(in_exec(memset_of(2), generic, device), "generic-memset-2d-set");
+  EXPECT_EQ(quirks.of_set(QuirkyUse::kSetInExec, memset_of(2), generic, 0, device)->way, hip::QuirkWay::kTypedSetter);
+  const hip::QuirkContext disabled{{}, [](hip::NodeIndex node) { return node == 0; }};
+  EXPECT_EQ(in_exec(copy_of(true), copy_of(true), disabled), "disabled-set-lost");
+}
+
+TEST(ReleaseQuirks, MemoryThatIsNotKnownMayBeAnyButStaysWhatItIs) {
+  const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
+  const hip::RecordedNode copy = copy_of(true);
+  hip::RecordedNode other = copy;
+  other.relocations[1].buffer = 2;
+  const auto set = [&](const hip::RecordedNode& now, const hip::QuirkContext& with) {
+    return id_of(quirks.of_set(QuirkyUse::kSetInExec, copy, now, 0, with));
+  };
+  EXPECT_EQ(set(copy, {}), "safe") << "a patch moves buffers, and they stay of their kind";
+  EXPECT_EQ(set(other, {}), "memcpy-set-from-pageable");
+  EXPECT_EQ(set(other, all_in(BufferMemory::kDevice)), "safe");
+  EXPECT_EQ(set(other, all_in(BufferMemory::kPageable)), "safe");
+  const hip::QuirkContext one_pageable{
+      [](hip::BufferIndex buffer) { return buffer == 2 ? BufferMemory::kPageable : BufferMemory::kPinned; }, {}};
+  EXPECT_EQ(set(other, one_pageable), "memcpy-set-from-pageable");
+}
+
+TEST(ReleaseQuirks, APatchIsHeldAgainstTheNodesThatHoldAMovedBufferAtAnyDepth) {
+  const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
+  const auto patch = [&](const hip::Recording& recording, const hip::Move& move) {
+    return id_of(quirks.of_patch(QuirkyUse::kSetInExec, recording, {&move, 1}, {}));
+  };
+  const hip::Move moved{0, 100, 200}, other{7, 100, 200}, stays{0, 100, 100};
+  const hip::Recording rows = of({child_of(of({memset_of(3)}))});
+  EXPECT_EQ(patch(rows, moved), "memset-2d-graph-set");
+  EXPECT_EQ(patch(rows, other), "safe");
+  EXPECT_EQ(patch(rows, stays), "safe");
+  EXPECT_EQ(patch(of({child_of(of({memset_of(1)}))}), moved), "safe");
+  EXPECT_EQ(patch(of({child_of(of({child_of(of({memset_of(1)}))}))}), moved), "child-set-nested");
+}
+
+TEST(ReleaseQuirks, AnUpdateToAnotherShapeIsNotSafeOnAnyRelease) {
+  const std::vector<hip::Recording> shapes = {of({empty(), empty({0})}), of({empty(), empty()}),
+                                              of({empty(), memset_of(1)}), of({empty()}),
+                                              of({child_of(of({empty()}))})};
+  for (const int version : {k72, k64, k57}) {
+    const ReleaseQuirks quirks = ReleaseQuirks::of_version(version);
+    for (std::size_t from = 0; from < shapes.size(); ++from) {
+      for (std::size_t to = 0; to < shapes.size(); ++to) {
+        const bool child_lost = from == to && from == 4 && version != k57;
+        EXPECT_EQ(quirks.of_update(shapes[from], shapes[to], {}) == nullptr, from == to && !child_lost)
+            << version << ": " << from << " to " << to;
+      }
+    }
+  }
+}
+
+TEST(ReleaseQuirks, LaunchesAreHeldAgainstTheWholeGraphAndItsChildren) {
+  const auto launch = [](int version, const hip::Recording& recording) {
+    return id_of(ReleaseQuirks::of_version(version).of_launch(recording, all_in(BufferMemory::kDevice)));
+  };
+  const hip::Recording wide = of({empty(), empty()}), chain = of({empty(), empty({0})});
+  EXPECT_EQ(launch(k72, chain), "safe");
+  EXPECT_EQ(launch(k72, wide), "side-roots-unordered");
+  EXPECT_EQ(launch(k64, wide), "relaunch-crash");
+  EXPECT_EQ(launch(k72, of({child_of(wide)})), "side-roots-unordered");
+  EXPECT_EQ(launch(k64, of({child_of(chain)})), "safe");
+  EXPECT_EQ(launch(k64, of({child_of(chain), empty({0})})), "child-successors-unordered");
+  EXPECT_EQ(launch(k57, of({child_of(of({}))})), "child-empty-launch");
+  hip::Recording many = of({child_of(chain)});
+  for (hip::NodeIndex i = 0; i < 15; ++i) many.add(empty({i}));
+  EXPECT_EQ(launch(k72, many), "child-16");
+  hip::Recording fan = of({empty()});
+  for (hip::NodeIndex i = 0; i < 15; ++i) fan.add(empty({0}));
+  EXPECT_EQ(launch(k72, fan), "fifth-dependent-unordered");
+  EXPECT_EQ(launch(k57, fan), "safe");
+}
+
+TEST(Chained, EveryNodeIsOnceInAnOrderThatHonoursWhatItWaitedFor) {
+  hip::Recording recording = of({empty(), empty(), empty({0}), empty({0, 1}), empty()});
+  recording.connect(4, 0);  // an earlier node behind a later one
+  const hip::Recording chain = hip::chained(recording);
+  const std::vector<std::vector<hip::NodeIndex>> expected = {{4}, {}, {0}, {2}, {1}};
+  ASSERT_EQ(chain.nodes().size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(chain.nodes()[i].dependencies, expected[i]) << i;
+  EXPECT_EQ(ReleaseQuirks::of_version(0).of_launch(chain, {}), nullptr);
+  hip::Recording circle = of({empty(), empty({0})});
+  circle.connect(1, 0);
+  EXPECT_EQ(hip::chained(circle).nodes()[0].dependencies, circle.nodes()[0].dependencies);
+}
+
+}  // namespace

@@ -1,0 +1,91 @@
+// What tests of command buffers stand on: the host model behind an interposer, some memory, two streams and commands
+// that fill a buffer. One on a thread at a time; ranks of a test have one each.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hip/captured_graph.h"
+#include "hip/command_buffer.h"
+#include "verify/execute/interposer.h"
+#include "verify/execute/model_platform.h"
+
+class CommandBed {
+ public:
+  static constexpr std::size_t kBytes = 64, kPlaces = 8;
+
+  CommandBed() {
+    platform_.enter();
+    platform_.begin(0);
+    interposer_.begin(platform_.api(), false);
+    scope_.emplace(interposer_);
+    EXPECT_EQ(api().hipMalloc(&memory_, kPlaces * kBytes), hipSuccess);
+    EXPECT_EQ(api().hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking), hipSuccess);
+    EXPECT_EQ(api().hipStreamCreateWithFlags(&capturing_, hipStreamNonBlocking), hipSuccess);
+  }
+  CommandBed(const CommandBed&) = delete;
+  CommandBed& operator=(const CommandBed&) = delete;
+  // No command buffer is left.
+  ~CommandBed() {
+    EXPECT_EQ(api().hipStreamDestroy(stream_), hipSuccess);
+    EXPECT_EQ(api().hipStreamDestroy(capturing_), hipSuccess);
+    EXPECT_EQ(api().hipFree(memory_), hipSuccess);
+    scope_.reset();
+    EXPECT_EQ(platform_.leaks(), "");
+    platform_.leave();
+  }
+
+  const hip::Api& api() { return interposer_.table(); }
+  hip::StreamRef stream() { return {api(), stream_, 0}; }
+  hip::DeviceAddress at(std::size_t place) const {
+    return reinterpret_cast<hip::DeviceAddress>(memory_) + place * kBytes;
+  }
+  hip::RecordedNode fill(int value, hip::BufferIndex buffer = 0) const {
+    hipMemsetParams params{};
+    params.dst = memory_;
+    params.elementSize = 1;
+    params.value = static_cast<unsigned>(value);
+    params.width = params.pitch = kBytes;
+    params.height = 1;
+    return {hip::MemsetRecord{params}, {}, {{hip::Field::kMemsetDestination, 0, buffer, 0}}};
+  }
+  // Fills the buffer as a library would; 0: enqueues nothing.
+  hip::EnqueueAt filling(int value, hip::BufferIndex buffer = 0) {
+    return [this, value, buffer](hipStream_t on, std::span<const hip::DeviceAddress> addresses) {
+      if (value == 0) return hip::Status();
+      return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(addresses[buffer]), value, kBytes, on), "memset");
+    };
+  }
+  static hip::Recording of(hip::RecordedNode node) {
+    hip::Recording commands;
+    commands.add(std::move(node));
+    return commands;
+  }
+  int value_at(std::size_t place) {
+    unsigned char value = 0;
+    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(api().hipMemcpy(&value, reinterpret_cast<void*>(at(place)), 1, hipMemcpyDeviceToHost), hipSuccess);
+    return value;
+  }
+  // Behind everything that was launched.
+  void wipe() {
+    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(api().hipMemset(memory_, 0, kPlaces * kBytes), hipSuccess);
+    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+  }
+  std::uint64_t calls_of(const char* function) { return interposer_.calls_of(*verify::find_function(function)); }
+  hip::ErrorSink sink() {
+    return {[](void* self, const hip::Error& error) { static_cast<CommandBed*>(self)->told_.push_back(error.message); },
+            this};
+  }
+
+  verify::ModelPlatform platform_{{.devices = 1, .identity = true}};
+  verify::Interposer interposer_;
+  std::optional<verify::Interposer::Scope> scope_;
+  void* memory_ = nullptr;
+  hipStream_t stream_ = nullptr, capturing_ = nullptr;
+  std::vector<std::string> told_;
+};

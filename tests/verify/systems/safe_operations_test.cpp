@@ -1,0 +1,129 @@
+// hip/release_quirks.h against the catalogue of quirks, and docs/safe-operations.md against it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "hip/release_quirks.h"
+#include "verify/quirks/quirk.h"
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kReleases = {"7.2", "6.4", "5.7"};
+
+const verify::Quirk* find_quirk(std::string_view id) {
+  const auto all = verify::quirks();
+  const auto found = std::find_if(all.begin(), all.end(), [id](const verify::Quirk& quirk) { return quirk.id == id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+bool lists(std::string_view releases, std::string_view release) {
+  return releases.find(release) != std::string_view::npos;
+}
+
+TEST(ReleaseQuirks, EachIsAQuirkOfTheCatalogueOnNoReleaseThatDoesNotHaveIt) {
+  for (const hip::ReleaseQuirk& quirk : hip::release_quirks()) {
+    const verify::Quirk* known = find_quirk(quirk.id);
+    ASSERT_NE(known, nullptr) << quirk.id;
+    bool any = false;
+    for (const std::string_view release : kReleases) {
+      if (!lists(quirk.releases, release)) continue;
+      any = true;
+      EXPECT_TRUE(verify::shows_on(*known, release)) << quirk.id << " " << release;
+    }
+    EXPECT_TRUE(any) << quirk.id;
+  }
+}
+
+// What the catalogue has of setters, patches and updates, but for what recording again meets just as well.
+TEST(ReleaseQuirks, NoneThatTheCatalogueHasOfSettersAndUpdatesIsMissing) {
+  constexpr std::array<std::string_view, 3> kMetByRecordingToo = {
+      "memcpy-h2h-mixed",       // adding such a node is refused
+      "managed-3d-copy-early",  // instantiating does the copy
+      "memset-pinned-early",    // instantiating does the memset
+  };
+  const auto changes = [](const verify::Quirk& quirk) {
+    const std::string triggers = ";" + std::string(quirk.triggers);
+    return triggers.find(";op=set ") != std::string::npos || triggers.find(";op=patch ") != std::string::npos ||
+           triggers.find(";op=update ") != std::string::npos;
+  };
+  std::size_t held = 0;
+  for (const verify::Quirk& quirk : verify::quirks()) {
+    const bool met =
+        std::find(kMetByRecordingToo.begin(), kMetByRecordingToo.end(), quirk.id) != kMetByRecordingToo.end();
+    if (!changes(quirk)) continue;
+    for (const std::string_view release : kReleases) {
+      if (!verify::shows_on(quirk, release)) continue;
+      const auto all = hip::release_quirks();
+      const bool there = std::any_of(all.begin(), all.end(), [&](const hip::ReleaseQuirk& each) {
+        return each.id == quirk.id && lists(each.releases, release);
+      });
+      EXPECT_NE(there, met) << quirk.id << " " << release;
+      ++held;
+    }
+  }
+  EXPECT_GE(held, 30u);
+}
+
+// ---- the page
+
+using Cells = std::array<std::string, kReleases.size()>;
+
+std::string page() {
+  std::string text = R"(# Which operations are safe on which release
+
+What releases of AMD's runtime do right to graphs that are changed or launched, and where they do not. The table is that of
+`hip/release_quirks.h`: a command buffer that is given it (`CommandBufferOptions::quirks`) takes the way of the last column, and its
+step says which quirk it was. Each quirk has its story in [findings.md](findings.md). A test holds this page to the table, and the
+table to the catalogue of quirks.
+
+An operation is safe on a release where no row that fits it names a quirk. A release that is not here counts as having all of them,
+and memory of which nothing is known as being of any kind.
+
+| operation | node | when | 7.2 | 6.4 | 5.7 | instead |
+| --- | --- | --- | --- | --- | --- | --- |
+)";
+  std::vector<std::string> order;
+  std::map<std::string, std::pair<Cells, std::string>> rows;
+  for (const hip::ReleaseQuirk& quirk : hip::release_quirks()) {
+    std::string when;
+    for (unsigned state = 0; state < static_cast<unsigned>(hip::QuirkyState::kCount); ++state) {
+      if (!quirk.states.has(static_cast<hip::QuirkyState>(state))) continue;
+      when.append(when.empty() ? "" : ", ").append(words_for(static_cast<hip::QuirkyState>(state)));
+    }
+    const std::string key = "| " + std::string(words_for(quirk.use)) + " | " + std::string(words_for(quirk.node)) +
+                            " | " + (when.empty() ? "always" : when) + " |";
+    if (!rows.contains(key)) order.push_back(key);
+    auto& [cells, way] = rows[key];
+    way = words_for(quirk.way);
+    for (std::size_t i = 0; i < kReleases.size(); ++i) {
+      if (!lists(quirk.releases, kReleases[i])) continue;
+      cells[i].append(cells[i].empty() ? "" : ", ").append(quirk.id);
+    }
+  }
+  for (const std::string& key : order) {
+    text += key;
+    for (const std::string& cell : rows[key].first) text += " " + (cell.empty() ? "-" : cell) + " |";
+    text += " " + rows[key].second + " |\n";
+  }
+  text += R"(
+Not in the table is what recording itself gets wrong, whoever records: 2D memsets of larger elements, 3D copies between pageable
+buffers, copies from pageable memory that a host node writes, and what 6.4 and 5.7 do to pinned memory and to odd pitches.
+[findings.md](findings.md) says what to record instead.
+)";
+  return text;
+}
+
+TEST(SafeOperations, ThePageSaysWhatTheTableSays) {
+  std::ifstream file(SAFE_OPERATIONS);
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(), page());
+}
+
+}  // namespace

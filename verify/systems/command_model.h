@@ -1,0 +1,98 @@
+// What a command buffer with traced commands promises of each step, in sequence: the model of hip::CommandBuffer beside
+// hip::TraceCache. No call fails, nothing is evicted, and a command stands in the buffer once.
+//
+// Recorded is what was never there or has other commands. Otherwise a step launches when no buffer has moved whose
+// number is up to the highest that the commands name, and no trace is another one, and patches when they have. Asked
+// about is a trace that was not asked about for these commands yet, whose buffers are not those, or not where, they
+// were, and every collective. It is a hit when it was last used for the same buffers in the same places; patched, when
+// every address of it is known or it enqueues nothing, and the same buffers are elsewhere; captured otherwise.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "hip/command_buffer.h"
+
+namespace verify {
+
+class CommandModel {
+ public:
+  struct Command {
+    std::uint64_t number = 0;
+    std::vector<hip::BufferIndex> buffers;
+    bool traced = false, known = false, empty = false, collective = false;
+  };
+
+  void set(std::vector<Command> commands) {
+    commands_ = std::move(commands);
+    asked_.clear();
+    others_ = true;
+  }
+  void forget(hip::BufferIndex buffer) {
+    std::erase_if(traces_, [&](const auto& each) {
+      const Where& buffers = each.second;
+      return std::any_of(buffers.begin(), buffers.end(),
+                         [&](const hip::TraceBuffer& held) { return held.identity == identity(buffer); });
+    });
+    ++generations_[buffer];
+  }
+
+  [[nodiscard]] hip::CommandStep step(std::span<const hip::DeviceAddress> addresses) {
+    hip::CommandStep step{hip::StepDecision::kRecord, hip::StepReason::kFirst};
+    hip::BufferIndex named = 0;
+    std::uint64_t others = 0;
+    for (const Command& command : commands_) {
+      Where now;
+      for (const hip::BufferIndex buffer : command.buffers) {
+        now.push_back({identity(buffer), addresses[buffer]});
+        named = std::max(named, buffer + 1);
+      }
+      if (command.traced) others += ask(command, std::move(now), step.traces);
+    }
+    const bool moved = there_ && !std::equal(addresses.begin(), addresses.begin() + named, last_.begin());
+    if (there_ && others_) step.reason = hip::StepReason::kOtherCommands;
+    if (there_ && !others_) {
+      step.decision = moved || others != 0 ? hip::StepDecision::kPatch : hip::StepDecision::kLaunch;
+      step.reason = moved         ? hip::StepReason::kMoved
+                    : others != 0 ? hip::StepReason::kTraces
+                                  : hip::StepReason::kUnchanged;
+      step.traces.handed_over = others;
+    }
+    there_ = true;
+    others_ = false;
+    last_.assign(addresses.begin(), addresses.end());
+    return step;
+  }
+
+ private:
+  using Where = std::vector<hip::TraceBuffer>;
+
+  [[nodiscard]] std::uint64_t identity(hip::BufferIndex buffer) { return generations_[buffer] * 1000 + buffer; }
+  // How many children are others than they were: 0 or 1.
+  std::uint64_t ask(const Command& command, Where now, hip::TraceUse& use) {
+    const auto before = asked_.find(command.number);
+    if (!command.collective && before != asked_.end() && before->second == now) return 0;
+    asked_[command.number] = now;
+    std::vector<std::uint64_t> buffers;
+    for (const hip::TraceBuffer& buffer : now) buffers.push_back(buffer.identity);
+    const auto kept = traces_.find({command.number, buffers});
+    const bool same = kept != traces_.end() && kept->second == now;
+    const bool patched = kept != traces_.end() && !same && (command.known || command.empty);
+    ++(same ? use.hits : patched ? use.patched : use.captured);
+    traces_[{command.number, std::move(buffers)}] = std::move(now);
+    return same || command.empty ? 0 : 1;
+  }
+
+  std::vector<Command> commands_;
+  std::map<hip::BufferIndex, std::uint64_t> generations_;
+  std::map<std::pair<std::uint64_t, std::vector<std::uint64_t>>, Where> traces_;
+  std::map<std::uint64_t, Where> asked_;  // since the commands were set
+  hip::AddressTable last_;
+  bool there_ = false, others_ = false;
+};
+
+}  // namespace verify
