@@ -408,7 +408,7 @@ class Run {
     exec.handles = graph.handles;
     exec.addresses = graph.addresses;
     exec.places = graph.places;
-    return strategy_.instantiated(machine_, exec);
+    return {};
   }
   hip::Status perform(const Launch& c) {
     const ExecObject* exec = live_exec(c.exec);

@@ -10,8 +10,6 @@ std::string_view strategy_name(StrategyKind kind) {
       return "rebuild";
     case StrategyKind::kStabilise:
       return "stabilise";
-    case StrategyKind::kCareful:
-      return "careful";
     case StrategyKind::kUpdate:
       break;
   }
@@ -19,8 +17,8 @@ std::string_view strategy_name(StrategyKind kind) {
 }
 
 std::optional<StrategyKind> find_strategy(std::string_view name) {
-  for (const StrategyKind kind : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate,
-                                  StrategyKind::kStabilise, StrategyKind::kCareful}) {
+  for (const StrategyKind kind :
+       {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate, StrategyKind::kStabilise}) {
     if (name == strategy_name(kind)) return kind;
   }
   return {};

@@ -9,7 +9,6 @@
 #include "hip/driver_nodes.h"
 #include "hip/generic_nodes.h"
 #include "hip/kernel_parameters.h"
-#include "verify/execute/careful.h"
 #include "verify/execute/stabilise.h"
 
 namespace verify {
@@ -366,8 +365,6 @@ std::unique_ptr<Strategy> make_strategy(StrategyKind kind) {
       return std::make_unique<UpdateStrategy>();
     case StrategyKind::kStabilise:
       return make_stabilise_strategy();
-    case StrategyKind::kCareful:
-      return make_careful_strategy();
     case StrategyKind::kPatch:
       break;
   }

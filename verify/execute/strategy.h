@@ -3,7 +3,6 @@
 //   rebuild  records a fresh graph and instantiates it: the meaning that the others are held against
 //   patch    changes the executable graph in place through an ExecPatcher; setters are HIP's exec setters
 //   update   records a fresh graph and hands it to hipGraphExecUpdate, for setters too
-//   careful  patches where the runtime's release is known to do that right, and records again where it is not
 //   stabilise  records it once for buffers that never move (hip/address_stabilizer) and copies the program's buffers
 //            there and back around each launch
 //
@@ -60,8 +59,6 @@ class Strategy {
   virtual hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index,
                           const hip::RecordedNode& node) = 0;
   virtual UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) = 0;
-  // It was just instantiated from a graph of the program's.
-  virtual hip::Status instantiated(Machine&, ExecObject&) { return {}; }
 };
 
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(StrategyKind kind);

@@ -44,7 +44,7 @@ class Event {
 };
 
 // Calls `visit` with every event of `command`, which may stand where `state` is; stops when `visit` says true, and says
-// whether it did. `strategy`: 0 patch, 1 rebuild, 2 update, 3 stabilise, 4 careful.
+// whether it did. `strategy`: 0 patch, 1 rebuild, 2 update, 3 stabilise.
 bool any_event(const State& state, const Command& command, int strategy,
                const std::function<bool(const Event&)>& visit);
 
