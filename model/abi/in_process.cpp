@@ -15,7 +15,6 @@ hip::Api make_table() {
   fill_device(api);
   fill_memory(api);
   fill_copies(api);
-  fill_variables(api);
   fill_modules(api);
   fill_streams(api);
   fill_graphs(api);

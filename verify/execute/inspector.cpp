@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "hip/kernel_attributes.h"
-#include "verify/execute/graph_ops.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
@@ -143,14 +141,6 @@ void Inspector::kernel(const hip::RecordedNode& node, hipGraphNode_t handle, con
                         std::memcmp(params.kernelParams[i], expected.arguments.data() + slot.offset, slot.size) == 0;
       if (!same) text += fmt::format(", argument {} differs", i);
     }
-  }
-  if (record != nullptr && (record->attributes.priority || record->attributes.cooperative)) {
-    const hip::Result<hip::KernelAttributes> attributes = hip::attributes_of(machine_.api, handle, record->attributes);
-    if (!attributes) {
-      failed_ = attributes.error();
-      return;
-    }
-    text += ", " + describe(attributes.value());
   }
   say(std::move(text));
 }

@@ -41,11 +41,6 @@ class Platform {
 
   // A kernel of a code object that somebody loaded: what its arguments are.
   virtual void know_kernel(hipFunction_t, const KernelSpec&) {}
-  // The n-th variable of the project's device code (of kSymbols), as HIP's functions name it; null: there are none.
-  [[nodiscard]] virtual const void* symbol(std::size_t n) {
-    static_cast<void>(n);
-    return nullptr;
-  }
 
   // Host memory that is not HIP's (malloc). 0 when there is none left.
   virtual hip::DeviceAddress allocate_pageable(std::size_t bytes) = 0;

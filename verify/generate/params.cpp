@@ -65,8 +65,6 @@ Swarm draw_swarm(Choices& choices) {
   swarm.unified_memory = choices.percent(8);
   swarm.bad_calls = choices.percent(8);
   swarm.graph_memory = choices.percent(8);
-  swarm.symbols = choices.percent(8);
-  swarm.attributes = choices.percent(8);
   return swarm;
 }
 
@@ -200,15 +198,7 @@ std::optional<NodeParams> ParamsGenerator::copy() {
   const std::uint64_t most = std::min(room(params.dst.ref), room(params.src.ref));
   if (most == 0) return {};
   params.width = choices_.between(1, most);
-  if (swarm_.symbols) name_symbol(params);
   return params;
-}
-
-// An end that is a variable, mostly by its symbol: the destination, where both are.
-void ParamsGenerator::name_symbol(CopyParams& copy) {
-  const bool to = state_.buffer(copy.dst.ref.buffer)->symbol.has_value();
-  if ((!to && !state_.buffer(copy.src.ref.buffer)->symbol) || choices_.percent(15)) return;
-  copy.symbol = to ? CopySymbol::kDestination : CopySymbol::kSource;
 }
 
 std::optional<CopyParams> ParamsGenerator::strided(CopyParams copy) {
@@ -285,11 +275,8 @@ std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
   if (const auto* old = std::get_if<CopyParams>(&params)) {
     CopyParams changed = *old;
     changed.dst.ref = slice(old->dst.ref.buffer, 1, old->width);
-    // A symbol stays; what is on the other side may be another buffer.
-    const bool stays = old->symbol == CopySymbol::kSource;
-    changed.src.ref = slice(
-        !stays && choices_.percent(50) ? usable_[choices_.below(usable_.size())] : old->src.ref.buffer, 1, old->width);
-    if (stays && choices_.percent(50)) changed.dst.ref = slice(usable_[choices_.below(usable_.size())], 1, old->width);
+    changed.src.ref =
+        slice(choices_.percent(50) ? usable_[choices_.below(usable_.size())] : old->src.ref.buffer, 1, old->width);
     if (changed.linear) changed.width = choices_.between(1, old->width);
     return changed;
   }
