@@ -1,31 +1,29 @@
 #include "hip/flatten.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "hip/node_order.h"
 
 namespace hip {
 namespace {
 
 using Nodes = std::vector<NodeIndex>;
 
-bool in_order(const Recording& recording) {
-  const auto nodes = recording.nodes();
-  for (NodeIndex i = 0; i < nodes.size(); ++i) {
-    const Nodes& behind = nodes[i].dependencies;
-    if (std::any_of(behind.begin(), behind.end(), [i](NodeIndex index) { return index >= i; })) return false;
-  }
-  return true;
+// None of its nodes waits for itself.
+bool has_order(const Recording& recording) {
+  return node_order(recording).size() == recording.nodes().size();
 }
 
 class Flattener {
  public:
   // Adds the nodes of `from` behind `entry`, and says which of them come last. Depth is bounded by the recording's.
-  Nodes expand(const Recording& from, const Nodes& entry) {
+  Nodes expand(const Recording& from, const Nodes& entry, Nodes* places = nullptr) {
     const auto nodes = from.nodes();
     std::vector<Nodes> exits(nodes.size());  // what stands for each node to those behind it
     std::vector<bool> last(nodes.size(), true);
-    for (NodeIndex i = 0; i < nodes.size(); ++i) {
+    if (places != nullptr) places->assign(nodes.size(), kNoPlace);
+    for (const NodeIndex i : node_order(from)) {
       Nodes behind;
       for (const NodeIndex index : nodes[i].dependencies) {
         last[index] = false;
@@ -33,6 +31,7 @@ class Flattener {
       }
       if (nodes[i].dependencies.empty()) behind = entry;
       exits[i] = add(nodes[i], std::move(behind));
+      if (places != nullptr && !expands(nodes[i])) (*places)[i] = exits[i].front();
     }
     Nodes all;
     for (NodeIndex i = 0; i < nodes.size(); ++i) {
@@ -43,13 +42,17 @@ class Flattener {
   [[nodiscard]] Recording take() { return std::move(flat_); }
 
  private:
-  Nodes add(const RecordedNode& node, Nodes behind) {
+  static bool expands(const RecordedNode& node) {
     const auto* child = std::get_if<ChildRecord>(&node.record);
-    if (child == nullptr || !in_order(*child->graph)) {
+    return child != nullptr && has_order(*child->graph);
+  }
+  Nodes add(const RecordedNode& node, Nodes behind) {
+    if (!expands(node)) {
       RecordedNode copy = node;
       copy.dependencies = std::move(behind);
       return {flat_.add(std::move(copy))};
     }
+    const auto* child = std::get_if<ChildRecord>(&node.record);
     // One node at either end, so that no edge is multiplied.
     if (behind.size() > 1) behind = {join(std::move(behind))};
     if (child->graph->nodes().empty()) return {join(std::move(behind))};
@@ -64,9 +67,18 @@ class Flattener {
 }  // namespace
 
 Recording flattened(const Recording& recording) {
-  if (!recording.within_bounds() || !in_order(recording)) return recording;
+  Nodes places;
+  return flattened(recording, places);
+}
+
+Recording flattened(const Recording& recording, std::vector<NodeIndex>& places) {
+  places.clear();
+  if (!recording.within_bounds() || !has_order(recording)) {
+    for (NodeIndex i = 0; i < recording.nodes().size(); ++i) places.push_back(i);
+    return recording;
+  }
   Flattener flattener;
-  static_cast<void>(flattener.expand(recording, {}));
+  static_cast<void>(flattener.expand(recording, {}, &places));
   return flattener.take();
 }
 

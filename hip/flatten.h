@@ -6,14 +6,19 @@
 // several, an empty node stands between, so that edges stay linear in the edges that there were. A child without nodes
 // leaves an empty node.
 //
-// What cannot be expanded stays a child: one in which a node waits for a later one. A recording outside its bounds
-// (hip/recording.h) stays as it is.
+// What cannot be expanded stays a child: one whose dependencies close a circle. A recording that closes one itself, or
+// is outside its bounds (hip/recording.h), stays as it is.
 #pragma once
+
+#include <vector>
 
 #include "hip/recording.h"
 
 namespace hip {
 
 [[nodiscard]] Recording flattened(const Recording& recording);
+// The same; `places` says which node of the flat recording each of the recording's own became. A child has none.
+inline constexpr NodeIndex kNoPlace = ~NodeIndex{0};
+[[nodiscard]] Recording flattened(const Recording& recording, std::vector<NodeIndex>& places);
 
 }  // namespace hip

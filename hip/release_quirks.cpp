@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string>
+
+#include "hip/node_order.h"
 
 namespace hip {
 namespace {
@@ -410,25 +411,7 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
 
 Recording chained(const Recording& recording) {
   const auto nodes = recording.nodes();
-  std::vector<std::size_t> waits;
-  std::vector<std::vector<NodeIndex>> behind(nodes.size());
-  for (NodeIndex i = 0; i < nodes.size(); ++i) {
-    waits.push_back(nodes[i].dependencies.size());
-    for (const NodeIndex before : nodes[i].dependencies) behind[before].push_back(i);
-  }
-  // The first of those that may come next: nodes that were recorded in order stay in that order.
-  std::set<NodeIndex> ready;
-  for (NodeIndex i = 0; i < nodes.size(); ++i) {
-    if (waits[i] == 0) ready.insert(i);
-  }
-  std::vector<NodeIndex> order;
-  while (!ready.empty()) {
-    order.push_back(*ready.begin());
-    ready.erase(ready.begin());
-    for (const NodeIndex each : behind[order.back()]) {
-      if (--waits[each] == 0) ready.insert(each);
-    }
-  }
+  const std::vector<NodeIndex> order = node_order(recording);
   Recording chain = recording;
   if (order.size() != nodes.size()) return chain;
   for (NodeIndex i = 0; i < nodes.size(); ++i) {

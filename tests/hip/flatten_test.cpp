@@ -129,7 +129,7 @@ TEST(Flattened, HasEdgesInProportionToThoseThatThereWere) {
   EXPECT_LE(edges, 2 * flat.nodes().size());
 }
 
-TEST(Flattened, AChildWithoutNodesIsAnEmptyNodeAndOneOutOfOrderStaysAChild) {
+TEST(Flattened, AChildWithoutNodesIsAnEmptyNodeAndOneThatClosesACircleStaysAChild) {
   Recording recording;
   recording.add({hip::MemsetRecord{}, {}, {}});
   recording.add({hip::ChildRecord{std::make_shared<const Recording>()}, {0}, {}});
@@ -143,9 +143,32 @@ TEST(Flattened, AChildWithoutNodesIsAnEmptyNodeAndOneOutOfOrderStaysAChild) {
   later->add({hip::MemsetRecord{}, {}, {}});
   later->add({hip::MemsetRecord{}, {}, {}});
   later->connect(1, 0);
-  Recording holds;
-  holds.add({hip::ChildRecord{later}, {}, {}});
-  EXPECT_EQ(hip::flattened(holds).child_depth(), 1u);
+  const auto holding = [](std::shared_ptr<const Recording> child) {
+    Recording holds;
+    holds.add({hip::ChildRecord{std::move(child)}, {}, {}});
+    return holds;
+  };
+  EXPECT_EQ(hip::flattened(holding(later)).child_depth(), 0u);
+  auto circle = std::make_shared<Recording>(*later);
+  circle->connect(0, 1);
+  EXPECT_EQ(hip::flattened(holding(circle)).child_depth(), 1u);
+}
+
+TEST(Flattened, SaysWhereItsOwnNodesWent) {
+  auto child = std::make_shared<Recording>();
+  child->add({hip::MemsetRecord{}, {}, {}});
+  child->add({hip::MemsetRecord{}, {}, {}});
+  Recording recording;
+  recording.add({hip::ChildRecord{child}, {}, {}});
+  recording.add({hip::HostRecord{}, {0}, {}});
+  recording.add({hip::EmptyRecord{}, {}, {}});
+  recording.connect(2, 0);  // the first one waits for the last one
+  std::vector<NodeIndex> places;
+  const Recording flat = hip::flattened(recording, places);
+  ASSERT_EQ(places.size(), 3u);
+  EXPECT_EQ(places[0], hip::kNoPlace);
+  EXPECT_TRUE(std::holds_alternative<hip::HostRecord>(flat.nodes()[places[1]].record));
+  EXPECT_EQ(places[2], 0u);
 }
 
 }  // namespace
