@@ -65,6 +65,10 @@ constexpr ReleaseQuirk kQuirks[] = {
      Node::kMemset,
      {State::kGeneric, State::kRows},
      Way::kTypedSetter},
+    {"graph-memory-freed-set", "7.2 6.4", Use::kSetInExec, Node::kMemset, {State::kGraphMemory}, Way::kRecordAgain},
+    {"graph-memory-freed-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
+    {"graph-memory-freed-set", "7.2 6.4", Use::kSetInGraph, Node::kMemset, {State::kGraphMemory}, Way::kRecordAgain},
+    {"graph-memory-freed-set", "7.2 6.4", Use::kSetInGraph, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
     {"host-params-late", kAllReleases, Use::kSetInExec, Node::kHost, {}, Way::kRecordAgain},
     {"copy-to-pageable-at-set",
      "6.4",
@@ -167,7 +171,7 @@ Ends ends_of(const RecordedNode& node, const QuirkContext& context) {
     const BufferMemory memory = memory_of(context, relocation.buffer);
     ends.may_be_pageable |= memory == BufferMemory::kPageable || memory == BufferMemory::kUnknown;
     ends.must_be_pageable |= memory == BufferMemory::kPageable;
-    ends.may_be_between_hosts &= memory != BufferMemory::kDevice;
+    ends.may_be_between_hosts &= memory != BufferMemory::kDevice && memory != BufferMemory::kGraph;
   }
   ends.may_be_pageable |= named < 2;  // an end that no relocation names
   return ends;
@@ -194,6 +198,10 @@ bool has_empty(const Recording& recording) {
 QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   QuirkyStates states;
   states.add(State::kDriver, node.form == NodeForm::kDriver);
+  states.add(State::kGraphMemory,
+             std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& relocation) {
+               return memory_of(context, relocation.buffer) == BufferMemory::kGraph;
+             }));
   if (const auto* memset = std::get_if<MemsetRecord>(&node.record)) {
     states.add(State::kRows, memset->params.height > 1);
     states.add(State::kLargeElements, memset->params.elementSize > 1);
@@ -289,6 +297,7 @@ std::string_view words_for(QuirkyState state) {
       "an end is pageable",
       "to or from pageable memory that it was not in",
       "between host memory",
+      "of memory that the graph allocates",
       "disabled",
       "a child in it",
       "nothing in it",
@@ -331,7 +340,26 @@ const ReleaseQuirk* ReleaseQuirks::of_set(QuirkyUse use, const RecordedNode& was
   QuirkyStates states = states_of(now, context);
   add_change(was, now, context, states);
   states.add(State::kDisabled, disabled(context, index));
-  return find(use, kind_for(now.record), states);
+  if (const ReleaseQuirk* quirk = find(use, kind_for(now.record), states)) return quirk;
+  return of_set_inside(use, was, now, context);
+}
+
+// A child that is set sets what is in it, node by node: those of the child in its place, as a graph's are.
+const ReleaseQuirk* ReleaseQuirks::of_set_inside(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
+                                                 const QuirkContext& context) const {
+  const auto *before = std::get_if<ChildRecord>(&was.record), *after = std::get_if<ChildRecord>(&now.record);
+  if (after == nullptr || entries_.empty()) return nullptr;
+  QuirkContext inner;
+  inner.memory = context.memory;
+  const auto nodes = after->graph->nodes();
+  for (NodeIndex i = 0; i < nodes.size(); ++i) {
+    const bool paired = before != nullptr && i < before->graph->nodes().size() &&
+                        before->graph->nodes()[i].record.index() == nodes[i].record.index();
+    const RecordedNode& old = paired ? before->graph->nodes()[i] : nodes[i];
+    if (const ReleaseQuirk* quirk = of_set(use, old, nodes[i], i, inner)) return quirk;
+    if (const ReleaseQuirk* quirk = of_set(Use::kSetInGraph, old, nodes[i], i, inner)) return quirk;
+  }
+  return nullptr;
 }
 
 const ReleaseQuirk* ReleaseQuirks::of_patch(QuirkyUse use, const Recording& recording, std::span<const Move> moves,

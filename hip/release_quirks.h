@@ -46,6 +46,7 @@ enum class QuirkyState : std::uint8_t {
   kPageable,        // copy: an end is pageable
   kOtherPageable,   // copy: an end was pageable and none is to be, or the reverse
   kBetweenHosts,    // copy: no end is on the device
+  kGraphMemory,     // memset, copy: of memory that a node of the graph allocates
   kDisabled,        // in the executable graph
   kNested,          // child: a child graph in it
   kEmpty,           // child: nothing in it, or in a child in it
@@ -95,7 +96,14 @@ struct ReleaseQuirk {
 [[nodiscard]] std::string_view words_for(QuirkyState state);
 [[nodiscard]] std::string_view words_for(QuirkWay way);
 
-enum class BufferMemory : std::uint8_t { kUnknown, kDevice, kPinned, kPageable, kManaged };
+enum class BufferMemory : std::uint8_t {
+  kUnknown,
+  kDevice,
+  kPinned,
+  kPageable,
+  kManaged,
+  kGraph,  // a node of the graph allocates it; no memory of which nothing is known counts as this
+};
 
 // What the caller of a check knows beside recordings.
 struct QuirkContext {
@@ -126,6 +134,8 @@ class ReleaseQuirks {
 
  private:
   [[nodiscard]] const ReleaseQuirk* find(QuirkyUse use, QuirkyNode node, QuirkyStates states) const;
+  [[nodiscard]] const ReleaseQuirk* of_set_inside(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
+                                                  const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* of_inner(const Recording& recording, std::span<const Move> moves,
                                              const QuirkContext& context) const;
 

@@ -130,6 +130,7 @@ class Describer {
     base_.set(k_deps, c.after.size());
     base_.set(k_generic, c.form == NodeForm::kGeneric ? 1 : 0);
     base_.set(k_driver, c.form == NodeForm::kDriver ? 1 : 0);
+    base_.set(k_freed, names_freed(c.params) ? 1 : 0);
     const auto* child = std::get_if<ChildParams>(&c.params);
     return node(c.params, child == nullptr ? nullptr : state_.graph(child->graph), nullptr, 0);
   }
@@ -143,6 +144,7 @@ class Describer {
     base_.set(k_generic, c.form == NodeForm::kGeneric ? 1 : 0);
     base_.set(k_driver, c.form == NodeForm::kDriver ? 1 : 0);
     return in_each_way(kSet, [&](Op op) {
+      if (op == kSet) base_.set(k_freed, names_freed(c.params) ? 1 : 0);  // recorded again it has other memory
       if (node(c.params, inner, before, 0)) return true;
       return op != kSet ? inside(*graph, 0) : inner != nullptr && pairs(*inner, before->child.get(), 1);
     });
@@ -275,6 +277,14 @@ class Describer {
   }
 
  private:
+  [[nodiscard]] bool names_freed(const NodeParams& params) const {
+    bool freed = false;
+    for_each_ref(params, [&](const BufferRef& ref) {
+      const BufferState* buffer = state_.buffer(ref.buffer);
+      freed = freed || (buffer != nullptr && buffer->graph && buffer->freed_by_program);
+    });
+    return freed;
+  }
   bool of_a_buffer(Op op, Id id) {
     const BufferState* buffer = state_.buffer(id);
     base_.set(k_op, op);
