@@ -117,13 +117,16 @@ class Run {
   [[nodiscard]] StepCost cost_so_far() const {
     if (!options_.costs) return {};
     const HeapUse heap = heap_use();
-    return {interposer_.calls(), heap.allocations, heap.bytes, platform_.steps()};
+    const std::uint64_t instantiations = interposer_.calls_of(Function::k_hipGraphInstantiate) +
+                                         interposer_.calls_of(Function::k_hipGraphInstantiateWithFlags) +
+                                         interposer_.calls_of(Function::k_hipGraphInstantiateWithParams);
+    return {interposer_.calls(), heap.allocations, heap.bytes, platform_.steps(), instantiations};
   }
   void note_cost(const StepCost& before) {
     if (!options_.costs) return;
     const StepCost now = cost_so_far();
     trace_.costs.push_back({now.calls - before.calls, now.allocations - before.allocations, now.bytes - before.bytes,
-                            now.steps - before.steps});
+                            now.steps - before.steps, now.instantiations - before.instantiations});
   }
   StepStatus run_command(const Command& command) {
     const std::uint64_t fired = interposer_.fired();

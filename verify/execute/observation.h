@@ -72,6 +72,7 @@ struct StepCost {
   std::uint64_t allocations = 0;  // of the heap, by the thread that calls
   std::uint64_t bytes = 0;        // of these
   std::uint64_t steps = 0;        // nodes and edges that the model visits; 0 elsewhere
+  std::uint64_t instantiations = 0;
 };
 
 struct BytesSeen {

@@ -133,8 +133,13 @@ std::vector<CostMeasurement> fit_costs(const Program& program, std::span<const s
       return step < trace.costs.size() && trace.statuses[step].code == 0;
     };
     if (!std::all_of(traces.begin(), traces.end(), succeeded)) continue;
+    // A patch or an update that records again costs what that costs.
+    const bool instantiated =
+        std::any_of(traces.begin(), traces.end(), [&](const Trace& t) { return t.costs[step].instantiations != 0; });
+    const bool bounded = std::ranges::find(cost_bounds(), word, &CostBound::operation) != cost_bounds().end();
+    const std::string_view operation = instantiated && bounded ? std::string_view("instantiate") : word;
     for (const CostBound& bound : cost_bounds()) {
-      if (bound.operation != word) continue;
+      if (bound.operation != operation) continue;
       CostMeasurement m{word, std::string(bound.measure), step, {sizes.begin(), sizes.end()}, {}, 0, bound.exponent};
       for (const Trace& trace : traces) m.values.push_back(measured(trace.costs[step], bound.measure));
       // The largest sizes say most: constants weigh on the small ones.

@@ -70,7 +70,7 @@ json encode_trace(const Trace& trace) {
   json statuses = json::array(), reads = json::array(), topology = json::array(), tags = json::array();
   for (const StepStatus& status : trace.statuses) statuses.push_back({status.code, status.update_result, status.seen});
   json costs = json::array();
-  for (const StepCost& c : trace.costs) costs.push_back({c.calls, c.allocations, c.bytes, c.steps});
+  for (const StepCost& c : trace.costs) costs.push_back({c.calls, c.allocations, c.bytes, c.steps, c.instantiations});
   json held = json::array();
   for (const Held& h : trace.held) held.push_back({h.what, h.count});
   for (const BytesSeen& seen : trace.reads) reads.push_back({seen.step, seen.buffer, bytes_of(seen.bytes)});
@@ -112,7 +112,7 @@ Trace decode_trace(const json& data) {
     trace.statuses.push_back({s.at(0).get<int>(), s.at(1).get<int>(), s.at(2).get<std::string>()});
   for (const json& c : data.at("costs")) {
     trace.costs.push_back({c.at(0).get<std::uint64_t>(), c.at(1).get<std::uint64_t>(), c.at(2).get<std::uint64_t>(),
-                           c.at(3).get<std::uint64_t>()});
+                           c.at(3).get<std::uint64_t>(), c.size() > 4 ? c.at(4).get<std::uint64_t>() : 0});
   }
   for (const json& h : data.at("held"))
     trace.held.push_back({h.at(0).get<std::string>(), h.at(1).get<std::uint64_t>()});
