@@ -166,7 +166,7 @@ TEST(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
       {{"campaign", "--shard", "5/3"}, "1/4"},
       {{"campaign", "--shard", "half"}, "1/4"},
       {{"campaign", "--subject", "nothing:patch"}, "hgcheck subjects"},
-      {{"campaign", "--subject", "model:guess"}, "patch, rebuild, update, stabilise and lib=PATH"},
+      {{"campaign", "--subject", "model:guess"}, "patch, rebuild, update, stabilise, careful and lib=PATH"},
       {{"campaign", "--subject", "lib=/nonexistent/libamdhip64.so"}, "cannot load the HIP runtime"},
       {{"campaign", "--baseline", "nothing"}, "--baseline"},
       {{"campaign", "--fault", "F99"}, "hgcheck faults"},

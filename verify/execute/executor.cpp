@@ -397,21 +397,13 @@ class Run {
   hip::Status perform(const Instantiate& c) {
     if (live_graph(c.graph) == nullptr) return missing();
     const GraphObject& graph = *live_graph(c.graph);
-    const hip::Result<hipGraphExec_t> instantiated =
-        instantiate(machine_, graph.handles.graph, c.form, c.flags, &seen_);
-    if (!instantiated) return instantiated.error();
     ExecObject& exec = execs_[c.exec];
     exec.id = c.exec;
     exec.origin = c.graph;
-    exec.alive = true;
-    exec.exec = instantiated.value();
     exec.form = c.form;
     exec.flags = c.flags;
-    exec.recording = graph.recording;
-    exec.handles = graph.handles;
-    exec.addresses = graph.addresses;
     exec.places = graph.places;
-    return {};
+    return strategy_.instantiate(machine_, graph, exec, &seen_);
   }
   hip::Status perform(const Launch& c) {
     const ExecObject* exec = live_exec(c.exec);
@@ -464,7 +456,11 @@ class Run {
     if (interposer_.fired() != fired && outcome.failure != hip::PatchFailure::kUnusable) return outcome.status;
     ++trace_.fallbacks;
     fallback_reported_ = true;
-    return rebuild(machine_, object, object.recording);
+    if constexpr (std::is_same_v<Object, ExecObject>) {
+      return strategy_.record_again(machine_, object);
+    } else {
+      return rebuild(machine_, object, object.recording);
+    }
   }
 
   hip::Status perform(const Patch& c) {
@@ -543,7 +539,11 @@ class Run {
     return checked(machine_.api.hipGraphUpload(exec->exec, stream(c.stream)), "hipGraphUpload");
   }
   hip::Status perform(const DeclareUserObject& c) { return user_objects_.perform(c); }
-  hip::Status perform(const RetainUserObject& c) { return user_objects_.perform(c, handle_of(c.graph)); }
+  hip::Status perform(const RetainUserObject& c) {
+    hip::Status status = user_objects_.perform(c, handle_of(c.graph));
+    if (status) live_graph(c.graph)->held_objects = true;
+    return status;
+  }
   hip::Status perform(const ReleaseUserObject& c) {
     return user_objects_.perform(c, c.graph ? handle_of(*c.graph) : nullptr);
   }

@@ -57,6 +57,7 @@ hip::Status GraphOps::perform(const CloneGraph& c) {
   object.addresses = from->addresses;
   object.places = from->places;
   object.edited = from->edited;
+  object.held_objects = from->held_objects;
   graphs_[c.graph] = std::move(object);
   return {};
 }

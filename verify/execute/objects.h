@@ -34,7 +34,12 @@ struct GraphObject {
   std::vector<NodePlace> places;
   std::unique_ptr<ExecPatcher> patcher;  // of its definition; made when first needed, dropped when nodes are added
   bool edited = false;                   // its nodes were set or patched
+  bool held_objects = false;             // user objects, once; its executable graphs hold them, too
 };
+
+// What an executable graph was recorded as. Its handles are those of the recording's nodes either way; a child that was
+// flattened has none.
+enum class ExecShape : std::uint8_t { kAsItIs, kChained, kFlat };
 
 struct ExecObject {
   Id id = 0;
@@ -47,7 +52,9 @@ struct ExecObject {
   hip::AddressTable addresses;
   std::vector<NodePlace> places;
   std::unique_ptr<ExecPatcher> patcher;
-  std::unique_ptr<ExecPatcher> stable;  // of the strategy `stabilise`: what launches it, once its buffers have moved
+  std::unique_ptr<ExecPatcher> stable;  // what launches it, where a strategy launches something else
+  ExecShape shape = ExecShape::kAsItIs;
+  hipGraphExec_t anchor = nullptr;  // never launched: instantiated from the program's graph for what that holds
   InstantiateForm form = InstantiateForm::kPlain;
   std::uint32_t flags = 0;
   std::set<hip::NodeIndex> disabled;

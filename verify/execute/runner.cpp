@@ -10,6 +10,8 @@ std::string_view strategy_name(StrategyKind kind) {
       return "rebuild";
     case StrategyKind::kStabilise:
       return "stabilise";
+    case StrategyKind::kCareful:
+      return "careful";
     case StrategyKind::kUpdate:
       break;
   }
@@ -17,8 +19,8 @@ std::string_view strategy_name(StrategyKind kind) {
 }
 
 std::optional<StrategyKind> find_strategy(std::string_view name) {
-  for (const StrategyKind kind :
-       {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate, StrategyKind::kStabilise}) {
+  for (const StrategyKind kind : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate,
+                                  StrategyKind::kStabilise, StrategyKind::kCareful}) {
     if (name == strategy_name(kind)) return kind;
   }
   return {};

@@ -1,12 +1,11 @@
 #include "verify/execute/stabilise.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "hip/address_stabilizer.h"
+#include "verify/execute/captured_launches.h"
 
 namespace verify {
 namespace {
@@ -37,10 +36,8 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
       : machine_(machine),
         exec_(exec),
         buffers_(stable_buffers(machine, exec.recording)),
-        stabilizer_(machine.api, {.device = 0, .errors = {note_error, this}}) {}
-  ~StableExec() override {
-    for (const auto& [exec, graph] : captured_) drop(exec, graph);
-  }
+        stabilizer_(machine.api, {.device = 0, .errors = {note_error, this}}),
+        captured_(machine) {}
 
   // New addresses of the program's; where one moved that is not stable, the next launch records again.
   void move_to(const hip::AddressTable& addresses) {
@@ -52,7 +49,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   }
 
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
-    if (machine_.capturing) return launch_as_it_would_be(stream);
+    if (machine_.capturing) return captured_.launch(exec_, stream);
     if (std::exchange(forget_, false)) {
       if (const hip::Status released = stabilizer_.release(0); !released) return code_of(released);
     }
@@ -101,34 +98,12 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     return hip::called(machine_.api.hipGraphLaunch(exec_.exec, stream.handle()), "hipGraphLaunch");
   }
 
-  // A capture keeps what it captured, and the program's own addresses are what it has to hold.
-  hipError_t launch_as_it_would_be(hipStream_t stream) {
-    const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine_.api, exec_.recording, exec_.addresses);
-    if (!fresh) return static_cast<hipError_t>(fresh.error().code);
-    const hipGraph_t graph = fresh.value().graph;
-    const hip::Result<hipGraphExec_t> exec = instantiate(machine_, graph, exec_.form, exec_.flags);
-    if (!exec) {
-      drop(nullptr, graph);
-      return static_cast<hipError_t>(exec.error().code);
-    }
-    captured_.emplace_back(exec.value(), graph);
-    for (const hip::NodeIndex index : exec_.disabled) {
-      const hipError_t status = machine_.api.hipGraphNodeSetEnabled(exec.value(), fresh.value().nodes[index], 0);
-      if (status != hipSuccess) return status;
-    }
-    return machine_.api.hipGraphLaunch(exec.value(), stream);
-  }
-  void drop(hipGraphExec_t exec, hipGraph_t graph) const {
-    if (exec != nullptr) static_cast<void>(machine_.interposer.inner().hipGraphExecDestroy(exec));
-    static_cast<void>(machine_.interposer.inner().hipGraphDestroy(graph));
-  }
-
   Machine& machine_;
   ExecObject& exec_;
   const std::vector<hip::BufferIndex> buffers_;
   hip::AddressStabilizer stabilizer_;
   bool forget_ = false;  // what was recorded is not what the program has any more
-  std::vector<std::pair<hipGraphExec_t, hipGraph_t>> captured_;
+  CapturedLaunches captured_;
 };
 
 class StabiliseStrategy final : public Strategy {

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "hip/driver_nodes.h"
+#include "hip/flatten.h"
 #include "hip/generic_nodes.h"
 #include "hip/kernel_parameters.h"
+#include "verify/execute/careful.h"
 #include "verify/execute/stabilise.h"
 
 namespace verify {
@@ -365,6 +367,8 @@ std::unique_ptr<Strategy> make_strategy(StrategyKind kind) {
       return std::make_unique<UpdateStrategy>();
     case StrategyKind::kStabilise:
       return make_stabilise_strategy();
+    case StrategyKind::kCareful:
+      return make_careful_strategy();
     case StrategyKind::kPatch:
       break;
   }
@@ -439,36 +443,90 @@ hip::Error lacking(Machine& machine, const char* function) {
   return {hipErrorNotSupported, fmt::format("the runtime has no {}", function)};
 }
 
+namespace {
+
+struct FreshExec {
+  hipGraphExec_t exec = nullptr;
+  hip::RecordedGraph handles;  // of the recording's nodes, whatever stands for it
+};
+
+// A graph recorded and instantiated as `like` was, with the same nodes disabled; nothing where one of it fails.
+hip::Result<FreshExec> record_exec(Machine& machine, const ExecObject& like, const hip::Recording& recording,
+                                   const hip::AddressTable& addresses, const Shaped* as, std::string* said) {
+  hip::Result<hip::RecordedGraph> fresh =
+      hip::record_graph(machine.api, as == nullptr ? recording : as->recording, addresses);
+  if (!fresh) return fresh.error();
+  if (as != nullptr) {
+    std::vector<hipGraphNode_t> nodes;
+    for (const hip::NodeIndex place : as->places) {
+      nodes.push_back(place == hip::kNoPlace ? nullptr : fresh.value().nodes[place]);
+    }
+    fresh.value().nodes = std::move(nodes);
+  }
+  const hip::Result<hipGraphExec_t> instantiated =
+      instantiate(machine, fresh.value().graph, like.form, like.flags, said);
+  hip::Status status = instantiated ? disable_again(machine, like, instantiated.value(), fresh.value())
+                                    : hip::Status(instantiated.error());
+  if (status) return FreshExec{instantiated.value(), std::move(fresh).value()};
+  if (instantiated) {
+    hip::Status dropped = checked(machine.api.hipGraphExecDestroy(instantiated.value()), "hipGraphExecDestroy");
+    if (!dropped) return dropped.error();
+  }
+  const hip::Status destroyed = checked(machine.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
+  return destroyed ? status.error() : destroyed.error();
+}
+
+void take(ExecObject& exec, FreshExec fresh, hip::Recording recording, const hip::AddressTable& addresses,
+          const Shaped* as) {
+  exec.alive = exec.owned = true;
+  exec.exec = fresh.exec;
+  exec.handles = std::move(fresh.handles);
+  exec.shape = as == nullptr ? ExecShape::kAsItIs : as->shape;
+  exec.recording = std::move(recording);
+  exec.addresses = addresses;
+  note_allocations(exec);
+}
+
+}  // namespace
+
 hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording) {
   return rebuild(machine, exec, recording, machine.addresses);
 }
 
 hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording,
-                    const hip::AddressTable& addresses) {
-  hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, recording, addresses);
+                    const hip::AddressTable& addresses, const Shaped* as) {
+  hip::Result<FreshExec> fresh = record_exec(machine, exec, recording, addresses, as, nullptr);
   if (!fresh) return fresh.error();
-  hip::Result<hipGraphExec_t> instantiated = instantiate(machine, fresh.value().graph, exec.form, exec.flags);
-  hip::Status status = instantiated ? disable_again(machine, exec, instantiated.value(), fresh.value())
-                                    : hip::Status(instantiated.error());
-  if (!status) {
-    if (instantiated) {
-      hip::Status dropped = checked(machine.api.hipGraphExecDestroy(instantiated.value()), "hipGraphExecDestroy");
-      if (!dropped) return dropped;
-    }
-    const hip::Status destroyed = checked(machine.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
-    return destroyed ? status : destroyed;
-  }
   hip::Recording kept = recording;  // `recording` may be exec's own
   // Destroying an executable graph under a launch is not documented as safe: let its work end first.
   hip::Status waited = checked(machine.api.hipDeviceSynchronize(), "hipDeviceSynchronize");
   hip::Status destroyed = destroy(machine, exec);
-  exec.alive = exec.owned = true;
-  exec.exec = instantiated.value();
-  exec.handles = std::move(fresh).value();
-  exec.recording = std::move(kept);
-  exec.addresses = addresses;
-  note_allocations(exec);
+  take(exec, std::move(fresh).value(), std::move(kept), addresses, as);
   return waited ? destroyed : waited;
+}
+
+hip::Status build(Machine& machine, ExecObject& exec, const hip::Recording& recording, const Shaped& as,
+                  std::string* said) {
+  hip::Result<FreshExec> fresh = record_exec(machine, exec, recording, machine.addresses, &as, said);
+  if (!fresh) return fresh.error();
+  take(exec, std::move(fresh).value(), recording, machine.addresses, &as);
+  return {};
+}
+
+hip::Status Strategy::instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) {
+  const hip::Result<hipGraphExec_t> instantiated =
+      verify::instantiate(machine, graph.handles.graph, exec.form, exec.flags, said);
+  if (!instantiated) return instantiated.error();
+  exec.alive = true;
+  exec.exec = instantiated.value();
+  exec.recording = graph.recording;
+  exec.handles = graph.handles;
+  exec.addresses = graph.addresses;
+  return {};
+}
+
+hip::Status Strategy::record_again(Machine& machine, ExecObject& exec) {
+  return rebuild(machine, exec, exec.recording);
 }
 
 hip::Status rebuild(Machine& machine, GraphObject& graph, const hip::Recording& recording) {
@@ -491,6 +549,10 @@ hip::Status destroy(Machine& machine, ExecObject& exec) {
   exec.patcher.reset();
   exec.alive = false;
   hip::Status destroyed = checked(machine.api.hipGraphExecDestroy(exec.exec), "hipGraphExecDestroy");
+  if (hipGraphExec_t anchor = std::exchange(exec.anchor, nullptr)) {
+    const hip::Status raised = checked(machine.api.hipGraphExecDestroy(anchor), "hipGraphExecDestroy");
+    if (destroyed) destroyed = raised;
+  }
   if (!exec.owned) return destroyed;
   hip::Status graph = checked(machine.api.hipGraphDestroy(exec.handles.graph), "hipGraphDestroy");
   return destroyed ? graph : destroyed;

@@ -3,6 +3,7 @@
 //   rebuild  records a fresh graph and instantiates it: the meaning that the others are held against
 //   patch    changes the executable graph in place through an ExecPatcher; setters are HIP's exec setters
 //   update   records a fresh graph and hands it to hipGraphExecUpdate, for setters too
+//   careful  patches where the runtime's release is known to do that right, and records again where it does not
 //   stabilise  records it once for buffers that never move (hip/address_stabilizer) and copies the program's buffers
 //            there and back around each launch
 //
@@ -59,6 +60,10 @@ class Strategy {
   virtual hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index,
                           const hip::RecordedNode& node) = 0;
   virtual UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) = 0;
+  // From a graph of the program's, in exec's form. `said`: as verify::instantiate's.
+  virtual hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said);
+  // What no patch could do.
+  virtual hip::Status record_again(Machine& machine, ExecObject& exec);
 };
 
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(StrategyKind kind);
@@ -70,12 +75,22 @@ class Strategy {
 [[nodiscard]] hip::Result<hipGraphExec_t> instantiate(Machine& machine, hipGraph_t graph, InstantiateForm form,
                                                       std::uint32_t flags, std::string* said = nullptr);
 
+// What stands for a recording when it is recorded, and where its nodes are there (hip::kNoPlace: a flattened child).
+struct Shaped {
+  ExecShape shape = ExecShape::kAsItIs;
+  hip::Recording recording;
+  std::vector<hip::NodeIndex> places;
+};
+
 // Records `recording` at the current addresses into a new executable graph and replaces exec's with it. What was
 // disabled is disabled again.
 [[nodiscard]] hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording);
-// The same at other addresses.
+// The same at other addresses, or (`as`) in another shape.
 [[nodiscard]] hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording,
-                                  const hip::AddressTable& addresses);
+                                  const hip::AddressTable& addresses, const Shaped* as = nullptr);
+// The first time: exec has none yet. `said`: as instantiate's.
+[[nodiscard]] hip::Status build(Machine& machine, ExecObject& exec, const hip::Recording& recording, const Shaped& as,
+                                std::string* said);
 [[nodiscard]] hip::Status rebuild(Machine& machine, GraphObject& graph, const hip::Recording& recording);
 [[nodiscard]] hip::Status destroy(Machine& machine, ExecObject& exec);
 [[nodiscard]] hip::Status destroy(Machine& machine, GraphObject& graph);

@@ -473,10 +473,27 @@ constexpr Quirk kQuirks[] = {
      "host-side; which answer it is depends on the heap", "a handle kept too long corrupts memory silently"},
 };
 
+constexpr std::string_view kGoneAround[] = {
+    "memset-2d-graph-set",        "captured-memset-2d-shape", "memcpy-graph-set-3d-on-1d",
+    "memcpy-graph-set-1d-on-3d",  "memcpy-graph-set-form",    "driver-copy-set",
+    "memcpy-set-from-pageable",   "memcpy-set-to-pageable",   "disabled-set-lost",
+    "child-set-nested",           "graph-memory-freed-set",   "generic-child-set-lost",
+    "generic-memset-2d-set",      "host-params-late",         "copy-to-pageable-at-set",
+    "memcpy-3d-graph-set-crash",  "update-half-way",          "update-pairs-by-order",
+    "update-edges-unchecked",     "memset-2d-update",         "driver-copy-update",
+    "child-update-lost",          "memcpy-3d-update",         "child-16",
+    "child-successors-unordered", "child-empty-launch",       "side-roots-unordered",
+    "side-leaves-unordered",      "relaunch-crash",           "joins-unordered",
+    "fifth-dependent-unordered",  "h2h-side-unordered"};
+
 }  // namespace
 
 std::span<const Quirk> quirks() {
   return kQuirks;
+}
+
+std::span<const std::string_view> gone_around() {
+  return kGoneAround;
 }
 
 }  // namespace verify

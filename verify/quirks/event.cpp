@@ -112,8 +112,8 @@ class Describer {
  public:
   Describer(const State& state, int strategy, const std::function<bool(const Event&)>& visit)
       : state_(state), visit_(visit) {
-    constexpr int kRebuild = 1, kStabilise = 3;  // which records again, too
-    base_.set(k_strategy, strategy == kStabilise ? kRebuild : strategy);
+    // Those record again as well: `careful` does wherever the release does wrong what would change a graph in place.
+    base_.set(k_strategy, strategy == kStabilising || strategy == kCareful ? kRebuilding : strategy);
     base_.set(k_busy, state.idle() ? 0 : 1);
     base_.set(k_captures, state.captures().size());
     base_.set(k_invalid, std::count_if(state.captures().begin(), state.captures().end(),

@@ -43,8 +43,11 @@ class Event {
   std::array<std::int64_t, kAttributes> values_;
 };
 
+// Those that are asked for by name; the others are 0 patch and 2 update.
+inline constexpr int kRebuilding = 1, kStabilising = 3, kCareful = 4;
+
 // Calls `visit` with every event of `command`, which may stand where `state` is; stops when `visit` says true, and says
-// whether it did. `strategy`: 0 patch, 1 rebuild, 2 update, 3 stabilise.
+// whether it did. `strategy`: 0 patch, 1 rebuild, 2 update, 3 stabilise, 4 careful.
 bool any_event(const State& state, const Command& command, int strategy,
                const std::function<bool(const Event&)>& visit);
 

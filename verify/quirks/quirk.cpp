@@ -156,7 +156,8 @@ QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) :
     assert(!flaw_of(quirk));
     compiled_.push_back({&quirk, QuirkParser{}.triggers(quirk.triggers),
                          quirk.effects.find(kCorrupts) != std::string_view::npos,
-                         quirk.effects.find(kLaterIs) != std::string_view::npos});
+                         quirk.effects.find(kLaterIs) != std::string_view::npos,
+                         std::ranges::find(gone_around(), quirk.id) != gone_around().end()});
   }
 }
 
@@ -165,7 +166,7 @@ const Quirk* QuirkSet::triggered(const State& state, const Command& command, int
   if (empty()) return found;
   any_event(state, command, strategy, [&](const Event& event) {
     for (const Compiled& compiled : compiled_) {
-      if (!compiled.matches(event)) continue;
+      if (!compiled.counts(strategy) || !compiled.matches(event)) continue;
       found = compiled.quirk;
       return true;
     }
@@ -185,13 +186,13 @@ bool QuirkSet::lacks(const Command& command) const {
 }
 
 bool QuirkSet::corrupts(const Program& program, int strategy) const {
-  const auto corrupting = [](const Compiled& compiled) { return compiled.corrupts; };
+  const auto corrupting = [&](const Compiled& compiled) { return compiled.corrupts && compiled.counts(strategy); };
   if (std::none_of(compiled_.begin(), compiled_.end(), corrupting)) return false;
   State state;
   for (const Step& step : program.steps) {
     const bool met = any_event(state, step.command, strategy, [&](const Event& event) {
       return std::any_of(compiled_.begin(), compiled_.end(),
-                         [&](const Compiled& compiled) { return compiled.corrupts && compiled.matches(event); });
+                         [&](const Compiled& compiled) { return corrupting(compiled) && compiled.matches(event); });
     });
     if (met) return true;
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
@@ -202,7 +203,7 @@ bool QuirkSet::corrupts(const Program& program, int strategy) const {
 const Quirk* QuirkSet::explain(const Program& program, int strategy, const Deviation& deviation) const {
   std::vector<const Compiled*> candidates;
   for (const Compiled& compiled : compiled_) {
-    if (shows_as(*compiled.quirk, deviation)) candidates.push_back(&compiled);
+    if (compiled.counts(strategy) && shows_as(*compiled.quirk, deviation)) candidates.push_back(&compiled);
   }
   const Quirk* found = nullptr;
   State state;

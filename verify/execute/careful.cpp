@@ -1,0 +1,196 @@
+#include "verify/execute/careful.h"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "hip/flatten.h"
+#include "hip/release_quirks.h"
+#include "verify/execute/captured_launches.h"
+
+namespace verify {
+namespace {
+
+// What launches an executable graph that was recorded in another shape: a capture is to hold it as it is.
+class ShapedExec final : public ExecPatcher {
+ public:
+  ShapedExec(Machine& machine, const ExecObject& exec) : machine_(machine), exec_(exec), captured_(machine) {}
+
+  hipError_t launch(const hip::Api& api, hipGraphExec_t exec, hipStream_t stream) override {
+    return captures(stream) ? captured_.launch(exec_, stream) : api.hipGraphLaunch(exec, stream);
+  }
+  // Never asked: exec's own patcher is.
+  hip::PatchResult patch(std::span<const hip::Move>) override {
+    return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "it launches only"};
+  }
+  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override {}
+  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override {}
+
+ private:
+  [[nodiscard]] bool captures(hipStream_t stream) const {
+    const hip::Api& api = machine_.interposer.inner();
+    if (!machine_.capturing || api.hipStreamIsCapturing == nullptr) return false;
+    hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+    return api.hipStreamIsCapturing(stream, &status) == hipSuccess && status == hipStreamCaptureStatusActive;
+  }
+
+  Machine& machine_;
+  const ExecObject& exec_;
+  CapturedLaunches captured_;
+};
+
+std::vector<hip::NodeIndex> same_places(const hip::Recording& recording) {
+  std::vector<hip::NodeIndex> places;
+  for (hip::NodeIndex i = 0; i < recording.nodes().size(); ++i) places.push_back(i);
+  return places;
+}
+
+class CarefulStrategy final : public Strategy {
+ public:
+  PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
+    const auto* quirk =
+        quirks(machine).of_patch(hip::QuirkyUse::kSetInExec, exec.recording, moves, context_of(machine, exec));
+    if (quirk == nullptr && exec.shape != ExecShape::kFlat) return patching_->patch(machine, exec, moves);
+    PatchOutcome outcome;
+    outcome.in_place = false;
+    if (!moves.empty()) outcome.status = record_again(machine, exec);
+    return outcome;
+  }
+  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) override {
+    const auto* quirk = quirks(machine).of_patch(hip::QuirkyUse::kSetInGraph, graph.recording, moves,
+                                                 context_of(machine, graph.recording));
+    if (quirk == nullptr) return patching_->patch(machine, graph, moves);
+    PatchOutcome outcome = rebuilding_->patch(machine, graph, moves);
+    outcome.in_place = false;
+    return outcome;
+  }
+  hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
+    hip::Recording changed = exec.recording;
+    changed.replace(index, node.record, node.relocations);
+    const Shaped as = shaped(machine, changed);
+    const hip::RecordedNode* way = setter(machine, exec, index, node);
+    const bool opaque = std::holds_alternative<hip::OpaqueRecord>(node.record);
+    if (way == nullptr || opaque || as.shape != exec.shape || as.shape == ExecShape::kFlat) {
+      return record_as(machine, exec, changed, as);
+    }
+    return patching_->set(machine, exec, index, *way);
+  }
+  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
+    const hip::RecordedNode& was = graph.recording.nodes()[index];
+    const auto* quirk =
+        quirks(machine).of_set(hip::QuirkyUse::kSetInGraph, was, node, index, context_of(machine, graph.recording));
+    return (quirk == nullptr ? patching_ : rebuilding_)->set(machine, graph, index, node);
+  }
+  UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
+    const DocumentedUpdate documented = documented_update(exec.recording, graph.recording);
+    const auto* quirk = quirks(machine).of_update(exec.recording, graph.recording, context_of(machine, exec));
+    const Shaped as = shaped(machine, graph.recording);
+    const bool as_they_are = exec.shape == ExecShape::kAsItIs && as.shape == ExecShape::kAsItIs;
+    // What cannot fit is not tried on a release that may take it, or a part of it.
+    const bool fits = documented.code == hipSuccess || quirks(machine).empty();
+    if (quirk == nullptr && fits && as_they_are) return patching_->update(machine, exec, graph);
+    const UpdateStatus status{documented.code, documented.result,
+                              documented.node ? graph.handles.nodes[*documented.node] : nullptr};
+    if (status.code != hipSuccess) return status;
+    const hip::Status recorded = record_as(machine, exec, graph.recording, as);
+    return recorded ? status : UpdateStatus{recorded.error().code, hipGraphExecUpdateError, nullptr};
+  }
+  hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) override {
+    const Shaped as = shaped(machine, graph.recording);
+    if (as.shape == ExecShape::kAsItIs) return Strategy::instantiate(machine, graph, exec, said);
+    // An executable graph holds the user objects of the graph that it came from, and no other graph has them.
+    if (graph.held_objects) {
+      const hip::Result<hipGraphExec_t> anchor =
+          verify::instantiate(machine, graph.handles.graph, exec.form, exec.flags);
+      if (!anchor) return anchor.error();
+      exec.anchor = anchor.value();
+    }
+    hip::Status status = build(machine, exec, graph.recording, as, said);
+    if (status) {
+      exec.stable = std::make_unique<ShapedExec>(machine, exec);
+    } else if (hipGraphExec_t anchor = std::exchange(exec.anchor, nullptr)) {
+      static_cast<void>(machine.interposer.inner().hipGraphExecDestroy(anchor));
+    }
+    return status;
+  }
+  hip::Status record_again(Machine& machine, ExecObject& exec) override {
+    return record_as(machine, exec, exec.recording, shaped(machine, exec.recording));
+  }
+
+ private:
+  // What is neither device memory nor the graph's own may be anything.
+  static hip::QuirkContext context_of(const Machine& machine, const hip::Recording& recording) {
+    std::set<hip::BufferIndex> own;
+    for (const hip::RecordedNode& node : recording.nodes()) {
+      if (const auto* allocated = std::get_if<hip::MemoryAllocRecord>(&node.record)) own.insert(allocated->buffer);
+    }
+    hip::QuirkContext context;
+    context.memory = [&machine, own = std::move(own)](hip::BufferIndex buffer) {
+      if (own.contains(buffer)) return hip::BufferMemory::kGraph;
+      return machine.on_device[buffer] ? hip::BufferMemory::kDevice : hip::BufferMemory::kUnknown;
+    };
+    return context;
+  }
+  static hip::QuirkContext context_of(const Machine& machine, const ExecObject& exec) {
+    hip::QuirkContext context = context_of(machine, exec.recording);
+    context.disabled = [&exec](hip::NodeIndex node) { return exec.disabled.contains(node); };
+    return context;
+  }
+  const hip::ReleaseQuirks& quirks(const Machine& machine) {
+    if (!quirks_) {
+      int version = 0;  // of no release: all there are
+      static_cast<void>(machine.interposer.inner().hipRuntimeGetVersion(&version));
+      quirks_ = hip::ReleaseQuirks::of_version(version);
+    }
+    return *quirks_;
+  }
+
+  // The node as a setter takes it that does so rightly; null: none does.
+  const hip::RecordedNode* setter(Machine& machine, const ExecObject& exec, hip::NodeIndex index,
+                                  const hip::RecordedNode& node) {
+    const auto touched = [&](const hip::RecordedNode& each) {
+      return quirks(machine).of_set(hip::QuirkyUse::kSetInExec, exec.recording.nodes()[index], each, index,
+                                    context_of(machine, exec));
+    };
+    const hip::ReleaseQuirk* quirk = touched(node);
+    if (quirk == nullptr) return &node;
+    if (quirk->way != hip::QuirkWay::kTypedSetter) return nullptr;
+    typed_ = node;
+    typed_->form = hip::NodeForm::kTyped;
+    return touched(*typed_) == nullptr ? &*typed_ : nullptr;
+  }
+
+  // As the release launches it rightly: a chain of its own nodes where that is enough, otherwise without children.
+  Shaped shaped(const Machine& machine, const hip::Recording& recording) {
+    const hip::QuirkContext context = context_of(machine, recording);
+    const auto right = [&](const hip::Recording& each) { return quirks(machine).of_launch(each, context) == nullptr; };
+    if (right(recording)) return {ExecShape::kAsItIs, {}, {}};
+    Shaped as{ExecShape::kChained, hip::chained(recording), same_places(recording)};
+    if (recording.child_depth() == 0 || right(as.recording)) return as;
+    as.shape = ExecShape::kFlat;
+    as.recording = hip::flattened(recording, as.places);
+    // Also where it is not flat, because its children have circles: a chain is never wrong.
+    if (!right(as.recording)) as.recording = hip::chained(as.recording);
+    return as;
+  }
+  static hip::Status record_as(Machine& machine, ExecObject& exec, const hip::Recording& recording, const Shaped& as) {
+    const bool as_it_is = as.shape == ExecShape::kAsItIs;
+    const hipGraphExec_t before = exec.exec;
+    hip::Status status = rebuild(machine, exec, recording, machine.addresses, as_it_is ? nullptr : &as);
+    if (exec.exec != before && !as_it_is) exec.stable = std::make_unique<ShapedExec>(machine, exec);
+    return status;
+  }
+
+  std::unique_ptr<Strategy> patching_ = make_strategy(StrategyKind::kPatch);
+  std::unique_ptr<Strategy> rebuilding_ = make_strategy(StrategyKind::kRebuild);
+  std::optional<hip::ReleaseQuirks> quirks_;
+  std::optional<hip::RecordedNode> typed_;  // what setter() made
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_careful_strategy() {
+  return std::make_unique<CarefulStrategy>();
+}
+
+}  // namespace verify
