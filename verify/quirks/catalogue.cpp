@@ -394,14 +394,21 @@ constexpr Quirk kQuirks[] = {
 
     // ---- 6.4 and 5.7 only
     {"memset-pinned-early",
-     "a memset node on pinned memory writes when it is instantiated or set, and not only when it is launched", "6.4",
-     "patch",
+     "a memset node on pinned or registered memory writes when it is instantiated or set, and not only when it is "
+     "launched",
+     "6.4", "patch",
      "op=instantiate node=memset memory=pinned;op=set node=memset memory=pinned;"
-     "op=update node=memset memory=pinned;op=patch node=memset memory=pinned",
+     "op=update node=memset memory=pinned;op=patch node=memset memory=pinned;"
+     "op=instantiate node=memset memory=registered;op=set node=memset memory=registered;"
+     "op=update node=memset memory=registered;op=patch node=memset memory=registered",
      "bytes", "nothing is written before a launch", "the memset is done by hipGraphInstantiate",
      "hipGraphInstantiate creates an executable graph; hipGraphLaunch executes it",
      "no launch is in the program, and 7.2 and 5.7 leave the memory alone",
      "host memory that is still in use is overwritten"},
+    {"memcpy-1d-get-nothing", "the getter returns no parameters of a linear copy that nobody has set", "6.4 5.7",
+     "patch", "op=inspect target=graph node=memcpy linear=1", "status=0", "the places and the size",
+     "zeros, or what was in memory", "hipGraphMemcpyNodeGetParams: gets a memcpy node's parameters",
+     "host-side; 7.2 returns them", "get, change, set works on nothing; keep the parameters yourself"},
     {"copy-to-pageable-at-set", "setting a copy of pageable memory, or a 3D copy, does the copy at once", "6.4",
      "patch",
      "op=set node=memcpy linear=1 pageable=1;op=update node=memcpy linear=1 pageable=1;"
@@ -422,9 +429,11 @@ constexpr Quirk kQuirks[] = {
      "hipGraphExecDestroy releases one executable graph and no other",
      "in the host's own code; 7.2 and 5.7 run the same calls; one instantiation less, and 6.4 does as well",
      "crash of a process that records again at every change"},
-    {"memset-2d-pinned-rows", "a 2D memset of pinned memory writes one run of bytes instead of rows", "6.4 5.7",
-     "patch", "op=launch node=memset memory=pinned height>1", "bytes", "height rows at their pitch",
-     "width*height bytes from the start", "hipMemsetParams: height rows of width elements, pitch bytes apart",
+    {"memset-2d-pinned-rows", "a 2D memset of pinned or registered memory writes one run of bytes instead of rows",
+     "6.4 5.7", "patch",
+     "op=launch node=memset memory=pinned height>1;op=launch node=memset memory=registered height>1", "bytes",
+     "height rows at their pitch", "width*height bytes from the start",
+     "hipMemsetParams: height rows of width elements, pitch bytes apart",
      "the same node on device memory is right, and so is 7.2", "silent corruption"},
     {"memcpy-3d-launch-refused",
      "a 3D copy node whose pitches are not what the device's copy engine likes fails at launch", "5.7", "patch",
