@@ -105,6 +105,7 @@ void PatchTree::replace(NodeIndex node, NodeRecord record, std::vector<Relocatio
   std::vector<TreeNode> fresh;
   Flattener{at, addresses, fresh}.append(replacement, at, 0);
   fresh.front().handle = old.handle;
+  fresh.front().form = old.form;
   const TreeIndex old_size = old.end - at;
   const TreeIndex shift = static_cast<TreeIndex>(fresh.size()) - old_size;  // modulo 2^32: may be 'negative'
   const auto gap = nodes_.erase(nodes_.begin() + at, nodes_.begin() + at + old_size);
