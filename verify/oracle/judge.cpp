@@ -506,7 +506,8 @@ void Judge::cycles(const Program& program, Judgement& judgement) {
       if (text.empty()) break;
       before = std::move(again);
     }
-    return Look{text.empty(), nullptr};
+    const Deviation growth{many->steps.size(), Effect::kGrowth, 0};
+    return Look{text.empty(), text.empty() ? nullptr : known_.quirks.explain(*many, known_.strategy, growth)};
   });
   if (asked) ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP8)];
   if (held || judgement.verdict != VerdictKind::kDiverge) return;

@@ -302,6 +302,11 @@ class Describer {
     const CaptureAnswer answer = state_.answer(command);
     base_.set(k_refused, answer.status);
     base_.set(k_invalidates, answer.invalidates.size());
+    const auto& open = state_.captures();
+    base_.set(k_invalidinto, std::count_if(open.begin(), open.end(), [&](const CaptureState& capture) {
+                const auto& gone = answer.invalidates;
+                return capture.into && std::find(gone.begin(), gone.end(), capture.serial) != gone.end();
+              }));
   }
   // One event for a command about a stream, an event or the device.
   bool meets(Op op, const Command& command, Target object, Id id, Id thread) {

@@ -30,6 +30,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 constexpr std::string_view kStatusIs = "status=";
 constexpr std::string_view kLaterIs = "later=";
 constexpr std::string_view kCorrupts = "corrupts";
+constexpr std::string_view kGrows = "grows";
 
 std::optional<Effect> effect_of(std::string_view word) {
   if (word == "bytes") return Effect::kBytes;
@@ -38,6 +39,7 @@ std::optional<Effect> effect_of(std::string_view word) {
   if (word == "crash") return Effect::kCrash;
   if (word == "hang") return Effect::kHang;
   if (word == "teardown") return Effect::kTeardown;
+  if (word == kGrows) return Effect::kGrowth;
   for (const std::string_view prefix : {kStatusIs, kLaterIs}) {
     if (word.starts_with(prefix) && number_of(word.substr(prefix.size()))) return Effect::kStatus;
   }
@@ -116,6 +118,10 @@ std::optional<std::string> flaw_of(const Quirk& quirk) {
   return flaw;
 }
 
+bool only_grows(const Quirk& quirk) {
+  return quirk.effects == kGrows;
+}
+
 bool shows_on(const Quirk& quirk, std::string_view release) {
   bool shows = false;
   split(quirk.releases, ' ', [&](std::string_view word) { shows = shows || word == release; });
@@ -157,7 +163,7 @@ QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) :
     compiled_.push_back({&quirk, QuirkParser{}.triggers(quirk.triggers),
                          quirk.effects.find(kCorrupts) != std::string_view::npos,
                          quirk.effects.find(kLaterIs) != std::string_view::npos,
-                         std::ranges::find(gone_around(), quirk.id) != gone_around().end()});
+                         std::ranges::find(gone_around(), quirk.id) != gone_around().end(), !only_grows(quirk)});
   }
 }
 
@@ -166,7 +172,7 @@ const Quirk* QuirkSet::triggered(const State& state, const Command& command, int
   if (empty()) return found;
   any_event(state, command, strategy, [&](const Event& event) {
     for (const Compiled& compiled : compiled_) {
-      if (!compiled.counts(strategy) || !compiled.matches(event)) continue;
+      if (!compiled.steered_around || !compiled.counts(strategy) || !compiled.matches(event)) continue;
       found = compiled.quirk;
       return true;
     }

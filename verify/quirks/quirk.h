@@ -9,7 +9,8 @@
 // Triggers: conditions that must all hold, each ATTRIBUTE OP VALUE without spaces (OP: = != < <= > >=; VALUE: a number
 // or one of the attribute's words); alternatives are separated by ';'. An attribute that an event does not have matches
 // nothing. Effects: any of "bytes topology host crash hang teardown", "status=NUMBER" (a hipError_t, of that command)
-// and "later=NUMBER" (of a later one); "corrupts" as well where the runtime's own memory is damaged, so that what comes
+// and "later=NUMBER" (of a later one); "grows" where what the runtime holds grows with the program's cycles (P8), which
+// generation does not steer around; "corrupts" as well where the runtime's own memory is damaged, so that what comes
 // after in the same process means nothing.
 #pragma once
 
@@ -41,12 +42,14 @@ struct Quirk {
 };
 
 [[nodiscard]] std::span<const Quirk> quirks();
+// Whether it shows in what the runtime holds and in nothing else.
+[[nodiscard]] bool only_grows(const Quirk& quirk);
 [[nodiscard]] bool shows_on(const Quirk& quirk, std::string_view release);
 // Those that the strategy `careful` goes around: the ids of hip/release_quirks.h, which a test holds them to. Under
 // that strategy they explain nothing, and no program steers around them.
 [[nodiscard]] std::span<const std::string_view> gone_around();
 
-enum class Effect : std::uint8_t { kStatus, kBytes, kTopology, kHost, kCrash, kHang, kTeardown };
+enum class Effect : std::uint8_t { kStatus, kBytes, kTopology, kHost, kCrash, kHang, kTeardown, kGrowth };
 
 // The first thing that two runs of a program differ in.
 struct Deviation {
@@ -87,6 +90,7 @@ class QuirkSet {
     bool corrupts = false;
     bool later = false;  // a status of a later command counts
     bool gone_around = false;
+    bool steered_around = true;
     [[nodiscard]] bool counts(int strategy) const { return strategy != kCareful || !gone_around; }
     [[nodiscard]] bool matches(const Event& event) const;
   };
