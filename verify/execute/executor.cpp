@@ -217,8 +217,20 @@ class Run {
         c.priority != 0 ? checked(machine_.api.hipStreamCreateWithPriority(&stream, flags, c.priority),
                                   "hipStreamCreateWithPriority")
                         : checked(machine_.api.hipStreamCreateWithFlags(&stream, flags), "hipStreamCreateWithFlags");
-    if (status) streams_[c.stream] = stream;
+    if (!status) return status;
+    streams_[c.stream] = stream;
+    seen_ = what_it_says(stream);
     return status;
+  }
+  // A priority beyond the device's range is taken as the nearest one in it.
+  [[nodiscard]] std::string what_it_says(hipStream_t stream) const {
+    const hip::Api& api = machine_.api;
+    if (api.hipStreamGetFlags == nullptr || api.hipStreamGetPriority == nullptr) return {};
+    unsigned flags = 0;
+    int priority = 0;
+    const bool answered = api.hipStreamGetFlags(stream, &flags) == hipSuccess &&
+                          api.hipStreamGetPriority(stream, &priority) == hipSuccess;
+    return answered ? fmt::format("flags {}, priority {}", flags, priority) : "neither flags nor priority";
   }
   hip::Status perform(const DeclareEvent& c) {
     hipEvent_t event = nullptr;
