@@ -152,7 +152,7 @@ class ProgramGenerator {
 
   void declare_buffer() {
     if (alive(state_.buffers()).size() >= kMaxBuffers) return;
-    static constexpr std::array<std::uint64_t, 7> kSizes = {64, 256, 256, 512, 1024, 1000, 4096};
+    static constexpr std::array<std::uint64_t, 8> kSizes = {1, 64, 256, 256, 512, 1024, 1000, 4096};
     DeclareBuffer command{next_buffer_, std::min(kSizes[choices_.below(kSizes.size())], options_.max_buffer_bytes),
                           MemoryKind::kDevice};
     if (choices_.percent(18)) command.memory = choices_.percent(50) ? MemoryKind::kPinned : MemoryKind::kPageable;
