@@ -84,7 +84,8 @@ class ArenaLayout {
   explicit ArenaLayout(reports::Reproducer& out) : out_(out) {
     for (const verify::Step& step : out.program.steps) {
       const auto* c = std::get_if<verify::DeclareBuffer>(&step.command);
-      if (c != nullptr) out_.arena_bytes[arena_of(*c)] += verify::BestFit::rounded(c->bytes) * kArenaFactor;
+      if (c != nullptr && !c->symbol)
+        out_.arena_bytes[arena_of(*c)] += verify::BestFit::rounded(c->bytes) * kArenaFactor;
     }
     for (const std::uint64_t bytes : out.arena_bytes) arenas_.emplace_back(0, bytes);
   }
@@ -95,6 +96,7 @@ class ArenaLayout {
   }
 
   void operator()(const verify::DeclareBuffer& c) {
+    if (c.symbol) return;
     const std::size_t arena = arena_of(c);
     places_[c.buffer] = {arena, arenas_[arena].allocate(c.bytes).value_or(0), c.bytes, c.bytes};
     out_.places.push_back(places_[c.buffer].offset);

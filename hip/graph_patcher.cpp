@@ -15,6 +15,7 @@
 #include "hip/driver_nodes.h"
 #include "hip/kernel_parameters.h"
 #include "hip/patch_tree.h"
+#include "hip/symbol_nodes.h"
 
 namespace hip {
 namespace {
@@ -37,6 +38,7 @@ struct SetNode {
   hipError_t operator()(const CopyRecord& copy) const {
     // AMD's runtime keeps what the driver added as another type, and another setter would write past it.
     if (form == NodeForm::kDriver) return call_driver_copy_setter(api, exec, node, copy.params);
+    if (copy.symbol.symbol != nullptr) return call_symbol_setter(api, exec, node, copy);
     hipMemcpy3DParms params = copy.params;
     if (copy.linear) {
       return exec ? api.hipGraphExecMemcpyNodeSetParams1D(exec, node, params.dstPtr.ptr, params.srcPtr.ptr,
@@ -76,6 +78,7 @@ const char* setter_name(const NodeRecord& record, bool in_exec) {
     return in_exec ? "hipGraphExecMemsetNodeSetParams" : "hipGraphMemsetNodeSetParams";
   }
   const auto* copy = std::get_if<CopyRecord>(&record);
+  if (copy != nullptr && copy->symbol.symbol != nullptr) return symbol_setter_name(*copy, in_exec);
   if (copy != nullptr && copy->linear) {
     return in_exec ? "hipGraphExecMemcpyNodeSetParams1D" : "hipGraphMemcpyNodeSetParams1D";
   }

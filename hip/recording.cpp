@@ -9,7 +9,9 @@
 
 #include "hip/driver_nodes.h"
 #include "hip/generic_nodes.h"
+#include "hip/kernel_attributes.h"
 #include "hip/kernel_parameters.h"
+#include "hip/symbol_nodes.h"
 
 namespace hip {
 namespace {
@@ -77,8 +79,12 @@ struct FlawOfRecord {
   const std::vector<Relocation>& relocations;
 
   const char* operator()(const KernelRecord& kernel) const { return flaw_of_kernel(kernel, relocations); }
-  const char* operator()(const CopyRecord&) const {
-    return flaw_of_fields(relocations, {Field::kCopyDestination, Field::kCopySource});
+  const char* operator()(const CopyRecord& copy) const {
+    if (copy.symbol.symbol == nullptr) {
+      return flaw_of_fields(relocations, {Field::kCopyDestination, Field::kCopySource});
+    }
+    if (!copy.linear) return "a copy to or from a symbol is linear";
+    return flaw_of_fields(relocations, {copy.symbol.to ? Field::kCopySource : Field::kCopyDestination});
   }
   const char* operator()(const MemsetRecord&) const { return flaw_of_fields(relocations, {Field::kMemsetDestination}); }
   const char* operator()(const HostRecord&) const { return flaw_of_fields(relocations, {}); }
@@ -136,6 +142,7 @@ struct AddNode {
   Result<hipGraphNode_t> operator()(CopyRecord& copy) const {
     const hipMemcpy3DParms& params = copy.params;
     hipGraphNode_t node = nullptr;
+    if (copy.symbol.symbol != nullptr) return add_symbol_node(api, graph, copy, dependencies);
     if (copy.linear) {
       const hipError_t status =
           api.hipGraphAddMemcpyNode1D(&node, graph, dependencies.data(), dependencies.size(), params.dstPtr.ptr,
@@ -372,9 +379,14 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
                                    std::span<const hipGraphNode_t> dependencies,
                                    std::span<const DeviceAddress> addresses, DeviceAddress* allocated) {
   NodeRecord record = relocated(node, addresses);
-  if (node.form == NodeForm::kGeneric) return add_generic_node(api, graph, record, dependencies, addresses);
   if (node.form == NodeForm::kDriver) return add_driver_node(api, graph, record, dependencies, addresses);
-  return std::visit(AddNode{api, graph, dependencies, addresses, allocated}, record);
+  Result<hipGraphNode_t> added = node.form == NodeForm::kGeneric
+                                     ? add_generic_node(api, graph, record, dependencies, addresses)
+                                     : std::visit(AddNode{api, graph, dependencies, addresses, allocated}, record);
+  const auto* kernel = std::get_if<KernelRecord>(&record);
+  if (!added || kernel == nullptr) return added;
+  if (Status set = set_attributes(api, added.value(), kernel->attributes); !set) return set.error();
+  return added;
 }
 
 namespace {

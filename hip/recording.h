@@ -6,8 +6,8 @@
 // memory that is the runtime's own, and on ROCm what they return for `extra` is not usable).
 //
 // Not checked here: whether a kernel's argument block is what the kernel expects. `KernelRecord::from_arguments`
-// packs by the slots of the kernel's metadata; a caller that packs by hand owns the layout. Copies to and from symbols
-// have no record of their own: they are opaque nodes.
+// packs by the slots of the kernel's metadata; a caller that packs by hand owns the layout. Whether a symbol is a
+// variable of the program, and large enough, is the runtime's to say.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -38,6 +39,12 @@ struct ArgumentSlot {
   std::uint32_t size = 0;
 };
 
+// Of a kernel node, where they were set: nothing means that it has what the runtime gives every node.
+struct KernelAttributes {
+  std::optional<int> priority;  // as hipGraphKernelNodeSetAttribute takes it
+  std::optional<bool> cooperative;
+};
+
 struct KernelRecord {
   hipFunction_t function = nullptr;
   dim3 grid{1, 1, 1};
@@ -46,6 +53,7 @@ struct KernelRecord {
   std::vector<std::byte> arguments;  // packed; pointers hold the addresses at recording time
   std::vector<ArgumentSlot> slots;   // needed for kParams only; may be empty with kExtra
   ArgumentStyle style = ArgumentStyle::kExtra;
+  KernelAttributes attributes = {};  // set behind the node's parameters, and not touched by patches
 
   // Packs one value a slot at the offset that the slot states. Bytes that belong to no slot are zero. Every value has
   // to be as large as its slot, and no two slots may overlap (asserted). Launch dimensions are left at their defaults.
@@ -53,10 +61,21 @@ struct KernelRecord {
                                                    std::span<const std::span<const std::byte>> values);
 };
 
-// A copy of any shape. `linear` nodes were recorded by the 1D form and stay 1D (dst, src, extent.width bytes, kind).
+// A variable of the program's device code, as HIP's functions name it, at one end of a copy. Its address is the
+// runtime's own and never moves, so no relocation names that end.
+struct CopySymbol {
+  const void* symbol = nullptr;  // null: the copy has none
+  std::size_t offset = 0;        // bytes into the variable
+  bool to = false;               // it is the destination; else the source
+};
+
+// A copy of any shape. `linear` nodes were recorded by the 1D form and stay 1D (dst, src, extent.width bytes, kind); a
+// copy to or from a symbol is linear, and goes through HIP's functions for those: AMD's runtime keeps it as another
+// type, which the other setters do not know.
 struct CopyRecord {
   hipMemcpy3DParms params{};
   bool linear = false;
+  CopySymbol symbol = {};
 };
 
 struct MemsetRecord {
@@ -189,8 +208,9 @@ struct RecordedGraph {
 };
 
 // Adds one node of a recording to `graph`, relocated, with `dependencies` as handles. Children are recorded into a
-// graph of their own, which is destroyed again (hipGraphAddChildGraphNode clones it); should destroying it fail, that
-// error is returned although the node was added. `allocated`, where it is given, is what an allocation node was told.
+// graph of their own, which is destroyed again (hipGraphAddChildGraphNode clones it); should destroying it fail, or
+// setting a kernel's attributes, that error is returned although the node was added. `allocated`, where it is given, is
+// what an allocation node was told.
 [[nodiscard]] Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                                  std::span<const hipGraphNode_t> dependencies,
                                                  std::span<const DeviceAddress> addresses,

@@ -71,6 +71,11 @@ class Body {
   // ---- declarations
 
   void operator()(const verify::DeclareBuffer& c) {
+    if (c.symbol) {
+      text_.line(fmt::format("char* b{};", c.buffer));
+      text_.must(fmt::format("hipGetSymbolAddress((void**)&b{}, {})", c.buffer, text_.need_symbol(c.buffer)));
+      return fill(c.buffer, c.bytes, 0);
+    }
     place(fmt::format("b{}", c.buffer), c.memory, c.bytes);
     fill(c.buffer, c.bytes, 0);
   }
@@ -167,6 +172,20 @@ class Body {
     text_.line(fmt::format("hipGraphNode_t from{0}[] = {{{1}}}, to{0}[] = {{{2}}};", ++locals_, from, to));
     call(fmt::format("hipGraph{0}Dependencies({1}, from{2}, to{2}, {3})", c.add ? "Add" : "Remove",
                      graphs_[c.graph].graph, locals_, count));
+  }
+  void operator()(const verify::SetAttributes& c) {
+    const verify::NodeState& node = *before_.graph(c.graph)->find(c.node);
+    const std::string& name = graphs_[c.graph].nodes[index_of(*before_.graph(c.graph), c.node)];
+    nodes_.set_attributes(c.attributes, name, node.fan, expected());
+    check_attributes(name, node.fan);
+  }
+  void operator()(const verify::CopyAttributes& c) {
+    const verify::GraphState &graph = *before_.graph(c.graph), &from = *before_.graph(c.from);
+    const std::string source = instances(from, index_of(from, c.source), graphs_[c.from]).front();
+    for (const std::string& node : instances(graph, index_of(graph, c.node), graphs_[c.graph])) {
+      call(fmt::format("hipGraphKernelNodeCopyAttributes({}, {})", source, node));
+    }
+    check_attributes(graphs_[c.graph].nodes[index_of(graph, c.node)], graph.find(c.node)->fan);
   }
   void operator()(const verify::RemoveNode& c) {
     const verify::GraphState& graph = *before_.graph(c.graph);
@@ -451,7 +470,7 @@ class Body {
     };
     for (const verify::Step& step : r_.program.steps) {
       if (const auto* c = std::get_if<verify::DeclareBuffer>(&step.command)) {
-        arenas[static_cast<std::size_t>(c->memory)] = in_arena();
+        if (!c->symbol) arenas[static_cast<std::size_t>(c->memory)] = in_arena();
       }
       if (const auto* c = std::get_if<verify::DeclareGraph>(&step.command)) add("hipGraph_t", "g", c->graph);
       if (const auto* c = std::get_if<verify::CloneGraph>(&step.command)) add("hipGraph_t", "g", c->graph);
@@ -664,6 +683,11 @@ class Body {
       place("destination", set->dst, got + ".dst");
       answered_ = true;
     }
+  }
+  void check_attributes(const std::string& node, std::uint32_t fan) {
+    if (!expected().only_seen_differs) return;
+    nodes_.check_attributes(expected().seen, node, fan);
+    answered_ = true;
   }
   // "u0 went": its function ran.
   void check_user_objects() {

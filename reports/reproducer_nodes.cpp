@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <regex>
+#include <sstream>
 #include <utility>
 
 #include "verify/program/text.h"
@@ -128,6 +129,20 @@ struct CallsOf {
   }
   Calls operator()(const verify::CopyParams& p) const {
     const std::string dst = reference(p.dst.ref, next(p).dst.ref), src = reference(p.src.ref, next(p).src.ref);
+    if (p.symbol != verify::CopySymbol::kNone) {
+      const bool to = p.symbol == verify::CopySymbol::kDestination;
+      const BufferRef &ref = (to ? p.dst : p.src).ref, &second_ref = (to ? next(p).dst : next(p).src).ref;
+      std::string offset = fmt::format("{}", ref.offset);
+      if (second_ref.offset != ref.offset) offset += fmt::format(" + i * {}", second_ref.offset - ref.offset);
+      const std::string symbol = text.need_symbol(ref.buffer);
+      return {
+          {},
+          "",
+          "",
+          "Memcpy",
+          to ? "ToSymbol" : "FromSymbol",
+          fmt::format("{}, {}, {}, {}, {}", to ? symbol : dst, to ? src : symbol, p.width, offset, hip_kind(p.kind))};
+    }
     if (p.linear) {
       return {{}, "", "", "Memcpy", "1D", fmt::format("{}, {}, {}, {}", dst, src, p.width, hip_kind(p.kind))};
     }
@@ -395,7 +410,12 @@ void ReproducerNodes::enqueue(const NodeParams& params, const std::string& strea
   if (std::holds_alternative<verify::KernelParams>(params)) {
     call = fmt::format("hipLaunchKernel(p->func, p->gridDim, p->blockDim, p->kernelParams, 0, {})", stream);
   } else if (const auto* copy = std::get_if<verify::CopyParams>(&params)) {
-    call = fmt::format("hipMemcpy{}Async({}, {})", copy->linear ? "" : "3D", calls.parameters, stream);
+    const bool symbol = copy->symbol != verify::CopySymbol::kNone;
+    call = fmt::format("hipMemcpy{}Async({}, {})",
+                       symbol         ? calls.suffix
+                       : copy->linear ? ""
+                                      : "3D",
+                       calls.parameters, stream);
   } else if (std::holds_alternative<verify::HostParams>(params)) {
     calls.before.resize(1);  // the function's data; the struct for a node is not needed
     call = fmt::format("hipLaunchHostFunc({}, host, {}_data)", stream, calls.parameters);
@@ -421,8 +441,40 @@ GraphNames ReproducerNodes::record(const State& state, const GraphState& graph, 
   text_.line(fmt::format("hipGraph_t {};", names.graph));
   declare(graph, names);
   text_.call(expected, fmt::format("hipGraphCreate(&{}, 0)", names.graph));
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) add(state, graph, i, names, expected);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    add(state, graph, i, names, expected);
+    set_attributes(graph.nodes[i].attributes, names.nodes[i], graph.nodes[i].fan, expected);
+  }
   return names;
+}
+
+void ReproducerNodes::set_attributes(const verify::NodeAttributes& attributes, const std::string& node,
+                                     std::uint32_t fan, const ExpectedStatus& expected) {
+  std::string loop;
+  const char* element = loop_over(fan, loop);
+  const auto set = [&](const char* id, const char* member, int value) {
+    const std::string name = fmt::format("attribute{}", ++locals_);
+    text_.line(fmt::format("hipKernelNodeAttrValue {}{{}};", name));
+    text_.line(fmt::format("{}.{} = {};", name, member, value));
+    const std::size_t at = text_.size();
+    text_.call(expected, fmt::format("hipGraphKernelNodeSetAttribute({}{}, {}, &{})", node, element, id, name));
+    for (const std::string& line : text_.take(at)) text_.line(loop + line);
+  };
+  if (attributes.cooperative) set("hipKernelNodeAttributeCooperative", "cooperative", *attributes.cooperative ? 1 : 0);
+  if (attributes.priority) set("hipKernelNodeAttributePriority", "priority", *attributes.priority);
+}
+
+void ReproducerNodes::check_attributes(const std::string& seen, const std::string& node, std::uint32_t fan) {
+  std::istringstream words(seen);
+  std::string attribute, value;
+  while (words >> attribute >> value) {
+    const std::string name = fmt::format("attribute{}", ++locals_);
+    text_.line(fmt::format("hipKernelNodeAttrValue {}{{}};", name));
+    text_.must(fmt::format("hipGraphKernelNodeGetAttribute({}{}, hipKernelNodeAttribute{}, &{})", node,
+                           fan == 1 ? "" : "[0]", attribute == "priority" ? "Priority" : "Cooperative", name));
+    text_.equal(fmt::format("the attribute {} of {}", attribute, node), fmt::format("\"{}\"", value),
+                fmt::format("std::to_string({}.{})", name, attribute));
+  }
 }
 
 std::string ReproducerNodes::record_child(const State& state, const NodeState& node, const ExpectedStatus& expected) {

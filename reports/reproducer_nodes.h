@@ -32,6 +32,11 @@ class ReproducerNodes {
   // Gives the work of such a node to a stream, by a thread of the host.
   void enqueue(const verify::NodeParams& params, const std::string& stream, verify::Id thread,
                const ExpectedStatus& expected);
+  // Gives the instances of a kernel node, by the variable of it, the attributes that are named.
+  void set_attributes(const verify::NodeAttributes& attributes, const std::string& node, std::uint32_t fan,
+                      const ExpectedStatus& expected);
+  // Checks what a kernel node answers to be asked for its attributes: `seen` in the words of an observation.
+  void check_attributes(const std::string& seen, const std::string& node, std::uint32_t fan);
   // Records `graph` anew into variables of its own.
   GraphNames record(const verify::State& state, const verify::GraphState& graph, const ExpectedStatus& expected);
   // The same inside `nest` - 1 graphs that hold nothing else; the variable of the outermost.

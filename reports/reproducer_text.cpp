@@ -334,6 +334,11 @@ void ReproducerText::write_checks(std::string& out, bool dies) const {
   if (checks_) out += kHipCheck;
 }
 
+std::string ReproducerText::need_symbol(std::uint32_t n) {
+  symbols_.insert(n);
+  return fmt::format("HIP_SYMBOL(symbol{})", n);
+}
+
 std::string ReproducerText::file(const Reproducer& reproducer) const {
   const bool catch2 = form_ == ReproducerForm::kCatch2;
   std::string out;
@@ -346,6 +351,9 @@ std::string ReproducerText::file(const Reproducer& reproducer) const {
   }
   write_helpers(out);
   out += kernel_sources(kernels_);
+  for (const std::uint32_t n : symbols_) {
+    out += fmt::format("__device__ __attribute__((aligned(256))) char symbol{}[{}];\n", n, verify::kSymbolBytes);
+  }
   if (catch2) {
     std::string name = reproducer.name;
     for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';

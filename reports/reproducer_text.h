@@ -45,6 +45,8 @@ class ReproducerText {
   void need(Helper helper) { helpers_.insert(helper); }
   void need_header(std::string_view name) { headers_.insert(std::string(name)); }
   void need_kernel(std::string_view name) { kernels_.insert(std::string(name)); }
+  // A variable of device code that stands for buffer `n`, of as many bytes as the project's own; its name.
+  std::string need_symbol(std::uint32_t n);
   // Lines from `from` on, taken out again.
   [[nodiscard]] std::vector<std::string> take(std::size_t from);
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
@@ -61,6 +63,7 @@ class ReproducerText {
   std::vector<std::string> lines_;
   std::set<Helper> helpers_;
   std::set<std::string> kernels_, headers_;
+  std::set<std::uint32_t> symbols_;
   bool checks_ = false, fails_ = false;
 };
 

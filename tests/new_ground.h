@@ -11,7 +11,7 @@ namespace verify {
 inline bool is_new_ground(const Command& command) {
   if (command.index() > Command(Fail{}).index()) return true;
   if (const auto* buffer = std::get_if<DeclareBuffer>(&command)) {
-    return buffer->memory == MemoryKind::kManaged || buffer->memory == MemoryKind::kRegistered;
+    return buffer->symbol || buffer->memory == MemoryKind::kManaged || buffer->memory == MemoryKind::kRegistered;
   }
   if (const auto* stream = std::get_if<DeclareStream>(&command)) return stream->priority != 0 || stream->per_thread;
   if (const auto* event = std::get_if<DeclareEvent>(&command)) return event->timing || event->blocking;

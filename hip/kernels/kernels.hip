@@ -24,3 +24,14 @@ HG_INLINE constexpr bool running() {
 }
 
 #include "kernels.inc"
+
+// Variables of the device code, for copies to and from symbols (verify::Platform::kVariables of verify::kSymbolBytes).
+// No kernel names one: it is handed their addresses like any other memory's.
+#define HG_VARIABLE(name) \
+  extern "C" __attribute__((device, used, visibility("default"))) alignas(256) u8 name[1024] = {}
+
+HG_VARIABLE(hg_symbol0);
+HG_VARIABLE(hg_symbol1);
+HG_VARIABLE(hg_symbol2);
+HG_VARIABLE(hg_symbol3);
+HG_VARIABLE(hg_symbol4);

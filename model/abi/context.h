@@ -78,6 +78,9 @@ struct InProcess::State {
   // The host functions that stand for kernels and variables of a program's own code; null: there are none.
   ObjectId (*kernel_of_host_function)(State& state, const void* function) = nullptr;
   const void* (*host_function_of_kernel)(ObjectId function) = nullptr;
+  Status (*variable_of_symbol)(State& state, const void* symbol, DeviceImage::Variable* out) = nullptr;
+  // Without a program's own code: InProcess::add_variable. An address of 0: it has no memory yet.
+  std::map<const void*, DeviceImage::Variable> variables;
 };
 
 using State = InProcess::State;
@@ -206,6 +209,7 @@ inline hipCtx_t context_of(int device) {
 void fill_device(hip::Api& api);
 void fill_memory(hip::Api& api);
 void fill_copies(hip::Api& api);
+void fill_variables(hip::Api& api);
 void fill_modules(hip::Api& api);
 void fill_streams(hip::Api& api);
 void fill_graphs(hip::Api& api);

@@ -31,6 +31,9 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
   const bool other = status == Status::kInvalidPitchValue || status == Status::kInvalidMemcpyDirection;
   return other ? Status::kInvalidValue : status;
 }
+// A copy that is no node (copies.cpp); `async`: the call does not wait for it, where it can.
+[[nodiscard]] Status copy_on_stream(State& state, const CopyParams& params, hipStream_t stream, bool async);
+
 // The kernel that a handle or a host function of the program stands for, or null.
 [[nodiscard]] const Function* find_kernel(State& state, const void* function);
 

@@ -15,9 +15,11 @@ bool pageable(const AddressSpace& space, Address address) {
   return found == nullptr || found->kind == MemoryKind::kPageable;
 }
 
+}  // namespace
+
 // A stream copy of memory that does not exist is refused at once (clr checks only ranges that it knows; a program
 // cannot tell what the rest would do). Copies of pageable memory are over when the call returns.
-Status copy(State& state, const CopyParams& params, hipStream_t handle, bool async) {
+Status copy_on_stream(State& state, const CopyParams& params, hipStream_t handle, bool async) {
   Stream* stream = find(state, handle);
   if (stream == nullptr) return Status::kContextIsDestroyed;
   if (params.extent.width == 0 || params.extent.height == 0 || params.extent.depth == 0) return Status::kSuccess;
@@ -31,10 +33,13 @@ Status copy(State& state, const CopyParams& params, hipStream_t handle, bool asy
   return waits && !captured ? state.runtime.synchronize(*stream) : Status::kSuccess;
 }
 
+namespace {
+
 Status copy_1d(State& state, void* dst, const void* src, std::size_t size, hipMemcpyKind kind, hipStream_t stream,
                bool async) {
   if (size == 0) return find(state, stream) == nullptr ? Status::kContextIsDestroyed : Status::kSuccess;
-  return copy(state, linear_copy(to_address(dst), to_address(src), size, static_cast<CopyKind>(kind)), stream, async);
+  return copy_on_stream(state, linear_copy(to_address(dst), to_address(src), size, static_cast<CopyKind>(kind)), stream,
+                        async);
 }
 
 struct Rows {
@@ -53,7 +58,7 @@ Status copy_2d(State& state, const Rows& rows, hipStream_t stream, bool async) {
   params.src = {to_address(rows.src), rows.src_pitch, rows.width, rows.height};
   params.extent = {rows.width, rows.height, 1};
   params.kind = static_cast<CopyKind>(rows.kind);
-  return copy(state, params, stream, async);
+  return copy_on_stream(state, params, stream, async);
 }
 
 #ifdef HGMODEL_SHARED
@@ -79,7 +84,7 @@ Status to_rows(const hip_Memcpy2D* copy, Rows* out) {
 Status copy_3d(State& state, const hipMemcpy3DParms* params, hipStream_t stream, bool async) {
   CopyParams converted;
   if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
-  return copy(state, converted, stream, async);
+  return copy_on_stream(state, converted, stream, async);
 }
 
 }  // namespace

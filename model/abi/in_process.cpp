@@ -15,6 +15,7 @@ hip::Api make_table() {
   fill_device(api);
   fill_memory(api);
   fill_copies(api);
+  fill_variables(api);
   fill_modules(api);
   fill_streams(api);
   fill_graphs(api);

@@ -51,6 +51,12 @@ class InProcess {
   // Streams that hipStreamPerThread made: they live as long as the instance.
   [[nodiscard]] std::size_t per_thread_streams() const;
 
+  // A variable of device code: `symbol` stands for `bytes` of device memory, which it gets when it is first asked for
+  // and keeps. Forgotten by a reset.
+  void add_variable(const void* symbol, std::size_t bytes);
+  // How many of them have memory.
+  [[nodiscard]] std::size_t variables_in_memory() const;
+
   // A module of kernels made by hand, for tests without a code object.
   [[nodiscard]] hipModule_t add_module(std::vector<Kernel> kernels);
 

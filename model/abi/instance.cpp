@@ -1,4 +1,5 @@
 // An instance of the model behind the C ABI; the contract is in in_process.h.
+#include <algorithm>
 #include <utility>
 
 #include "model/abi/context.h"
@@ -21,6 +22,7 @@ void InProcess::reset(const InProcessOptions& options) {
   state_->hostcalls.reset();
   state_->thread_streams.clear();
   state_->capture_nodes.clear();
+  state_->variables.clear();
   state_->runtime.reset(options.model);
 }
 
@@ -39,6 +41,15 @@ Stream& per_thread_stream(State& state) {
   Stream& stream = state.runtime.create_stream(kStreamDefault, 0, device);
   id = stream.id();
   return stream;
+}
+
+void InProcess::add_variable(const void* symbol, std::size_t bytes) {
+  state_->variables[symbol] = {0, bytes};
+}
+
+std::size_t InProcess::variables_in_memory() const {
+  return static_cast<std::size_t>(std::count_if(state_->variables.begin(), state_->variables.end(),
+                                                [](const auto& entry) { return entry.second.address != 0; }));
 }
 
 Runtime& InProcess::runtime() {

@@ -61,6 +61,7 @@ Entry::Entry() {
     only.instance = std::make_unique<InProcess>(only.options);
     only.instance->state().kernel_of_host_function = &kernel_of_host_function;
     only.instance->state().host_function_of_kernel = &host_function_of_kernel;
+    only.instance->state().variable_of_symbol = &registered_variable;
   }
   state_ = &only.instance->state();
   state_->thread = &thread_state;

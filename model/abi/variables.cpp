@@ -1,8 +1,9 @@
-// Variables of registered code (__device__ int x), libhgmodel.so only. Sources: HIP's header documentation of
-// hipMemcpyToSymbol and its neighbours; catch/unit/memory: hipMemcpyToSymbol.cc, hipGetSymbolAddress.cc; for nodes
-// catch/unit/graph: hipGraphAddMemcpyNodeToSymbol.cc.
+// Variables of device code (__device__ int x): those that a program registered (libhgmodel.so), or that whoever made
+// the instance told it of (InProcess::add_variable). Sources: HIP's header documentation of hipMemcpyToSymbol and its
+// neighbours; catch/unit/memory: hipMemcpyToSymbol.cc, hipGetSymbolAddress.cc; for nodes catch/unit/graph:
+// hipGraphAddMemcpyNodeToSymbol.cc, hipGraphMemcpyNodeSetParamsToSymbol.cc.
 #include "model/abi/convert.h"
-#include "model/abi/registration.h"
+#include "model/abi/node_place.h"
 
 namespace model::abi {
 namespace {
@@ -23,12 +24,26 @@ bool kind_fits(const SymbolCopy& copy) {
   return copy.kind == (copy.toward == Toward::kSymbol ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost);
 }
 
+Status find_symbol(State& state, const void* symbol, DeviceImage::Variable* out) {
+  if (state.variable_of_symbol != nullptr) return state.variable_of_symbol(state, symbol, out);
+  const auto found = state.variables.find(symbol);
+  if (found == state.variables.end()) return Status::kInvalidSymbol;
+  DeviceImage::Variable& variable = found->second;
+  // Like a program's own code: it takes memory when something of it is first asked for.
+  if (variable.address == 0) {
+    const Status status = state.runtime.memory().allocate(variable.size, MemoryKind::kDevice, 0, &variable.address);
+    if (status != Status::kSuccess) return status;
+  }
+  *out = variable;
+  return Status::kSuccess;
+}
+
 Status resolve(State& state, const SymbolCopy& copy, CopyParams* out) {
   if (copy.symbol == nullptr) return Status::kInvalidSymbol;
   if (copy.memory == nullptr || copy.bytes == 0) return Status::kInvalidValue;
   if (!kind_fits(copy)) return Status::kInvalidMemcpyDirection;
   DeviceImage::Variable variable;
-  const Status found = registered_variable(state, copy.symbol, &variable);
+  const Status found = find_symbol(state, copy.symbol, &variable);
   if (found != Status::kSuccess) return found;
   if (copy.offset > variable.size || copy.bytes > variable.size - copy.offset) return Status::kInvalidValue;
   const Address at = variable.address + copy.offset, other = to_address(copy.memory);
@@ -38,54 +53,56 @@ Status resolve(State& state, const SymbolCopy& copy, CopyParams* out) {
 }
 
 hipError_t copy_now(const SymbolCopy& copy, hipStream_t stream, bool async) {
-  CopyParams params;
-  if (copy.bytes == 0) return hipSuccess;
-  const hipError_t resolved = call([&](State& state) { return resolve(state, copy, &params); });
-  if (resolved != hipSuccess) return resolved;
-  void* dst = to_pointer(params.dst.base);
-  const void* src = to_pointer(params.src.base);
-  return async ? hipMemcpyAsync(dst, src, copy.bytes, copy.kind, stream)
-               : hipMemcpyWithStream(dst, src, copy.bytes, copy.kind, stream);
+  return call([&](State& state) {
+    CopyParams params;
+    if (copy.bytes == 0) return Status::kSuccess;
+    const Status resolved = resolve(state, copy, &params);
+    return resolved == Status::kSuccess ? copy_on_stream(state, params, stream, async) : resolved;
+  });
 }
 
-hipError_t add_node(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
-                    const SymbolCopy& copy) {
-  CopyParams params;
-  const hipError_t resolved = call([&](State& state) { return resolve(state, copy, &params); });
-  if (resolved != hipSuccess) return resolved;
-  return hipGraphAddMemcpyNode1D(node, graph, dependencies, count, to_pointer(params.dst.base),
-                                 to_pointer(params.src.base), copy.bytes, copy.kind);
+// The place, or the node, is judged before the parameters.
+hipError_t add_node(const Where& where, const SymbolCopy& copy) {
+  return call([&](State& state) {
+    CopyParams params;
+    if (where.out == nullptr || find(state, where.graph) == nullptr) return Status::kInvalidValue;
+    if (where.count > 0 && where.dependencies == nullptr) return Status::kInvalidValue;
+    const Status resolved = resolve(state, copy, &params);
+    return resolved == Status::kSuccess ? add(state, where, std::move(params)) : resolved;
+  });
 }
 
-hipError_t set_node(hipGraphNode_t node, const SymbolCopy& copy) {
-  CopyParams params;
-  const hipError_t resolved = call([&](State& state) { return resolve(state, copy, &params); });
-  if (resolved != hipSuccess) return resolved;
-  return hipGraphMemcpyNodeSetParams1D(node, to_pointer(params.dst.base), to_pointer(params.src.base), copy.bytes,
-                                       copy.kind);
+hipError_t set_node(hipGraphNode_t handle, const SymbolCopy& copy) {
+  return call([&](State& state) {
+    CopyParams params;
+    Node* node = find(state, handle);
+    if (node == nullptr) return Status::kInvalidValue;
+    const Status resolved = resolve(state, copy, &params);
+    return resolved == Status::kSuccess ? node->graph().set_params(*node, std::move(params)) : resolved;
+  });
 }
 
-hipError_t set_exec_node(hipGraphExec_t exec, hipGraphNode_t node, const SymbolCopy& copy) {
-  CopyParams params;
-  const hipError_t resolved = call([&](State& state) { return resolve(state, copy, &params); });
-  if (resolved != hipSuccess) return resolved;
-  return hipGraphExecMemcpyNodeSetParams1D(exec, node, to_pointer(params.dst.base), to_pointer(params.src.base),
-                                           copy.bytes, copy.kind);
+hipError_t set_exec_node(hipGraphExec_t exec, hipGraphNode_t handle, const SymbolCopy& copy) {
+  return call([&](State& state) {
+    CopyParams params;
+    GraphExec* found = find(state, exec);
+    const Node* node = find(state, handle);
+    if (found == nullptr || node == nullptr) return Status::kInvalidValue;
+    if (const Status resolved = resolve(state, copy, &params); resolved != Status::kSuccess) return resolved;
+    return as_invalid_value(found->set_params(node->id(), std::move(params)));
+  });
 }
 
 }  // namespace
 }  // namespace model::abi
 
-using namespace model;
-using namespace model::abi;
-
-extern "C" {
+HGMODEL_FUNCTIONS_BEGIN
 
 hipError_t hipGetSymbolAddress(void** address, const void* symbol) {
   return call([&](State& state) {
     if (address == nullptr) return Status::kInvalidValue;
     DeviceImage::Variable variable;
-    const Status found = registered_variable(state, symbol, &variable);
+    const Status found = find_symbol(state, symbol, &variable);
     if (found == Status::kSuccess) *address = to_pointer(variable.address);
     return found;
   });
@@ -95,7 +112,7 @@ hipError_t hipGetSymbolSize(size_t* size, const void* symbol) {
   return call([&](State& state) {
     if (size == nullptr) return Status::kInvalidValue;
     DeviceImage::Variable variable;
-    const Status found = registered_variable(state, symbol, &variable);
+    const Status found = find_symbol(state, symbol, &variable);
     if (found == Status::kSuccess) *size = variable.size;
     return found;
   });
@@ -119,6 +136,7 @@ hipError_t hipMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t bytes,
   return copy_now({symbol, dst, bytes, offset, kind, Toward::kMemory}, stream, true);
 }
 
+#ifdef HGMODEL_SHARED
 hipError_t hipMemcpyToSymbol_spt(const void* symbol, const void* src, size_t bytes, size_t offset, hipMemcpyKind kind) {
   return copy_now({symbol, src, bytes, offset, kind, Toward::kSymbol}, hipStreamPerThread, false);
 }
@@ -136,17 +154,18 @@ hipError_t hipMemcpyFromSymbolAsync_spt(void* dst, const void* symbol, size_t by
                                         hipStream_t stream) {
   return copy_now({symbol, dst, bytes, offset, kind, Toward::kMemory}, stream ? stream : hipStreamPerThread, true);
 }
+#endif
 
 hipError_t hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                          size_t dependency_count, const void* symbol, const void* src, size_t bytes,
                                          size_t offset, hipMemcpyKind kind) {
-  return add_node(node, graph, dependencies, dependency_count, {symbol, src, bytes, offset, kind, Toward::kSymbol});
+  return add_node({node, graph, dependencies, dependency_count}, {symbol, src, bytes, offset, kind, Toward::kSymbol});
 }
 
 hipError_t hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                            size_t dependency_count, void* dst, const void* symbol, size_t bytes,
                                            size_t offset, hipMemcpyKind kind) {
-  return add_node(node, graph, dependencies, dependency_count, {symbol, dst, bytes, offset, kind, Toward::kMemory});
+  return add_node({node, graph, dependencies, dependency_count}, {symbol, dst, bytes, offset, kind, Toward::kMemory});
 }
 
 hipError_t hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, const void* symbol, const void* src, size_t bytes,
@@ -170,4 +189,21 @@ hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t exec, hipGra
   return set_exec_node(exec, node, {symbol, dst, bytes, offset, kind, Toward::kMemory});
 }
 
-}  // extern "C"
+HGMODEL_FUNCTIONS_END
+
+#ifndef HGMODEL_SHARED
+void model::abi::fill_variables(hip::Api& api) {
+  HGMODEL_ENTER(hipGetSymbolAddress);
+  HGMODEL_ENTER(hipGetSymbolSize);
+  HGMODEL_ENTER(hipMemcpyToSymbol);
+  HGMODEL_ENTER(hipMemcpyToSymbolAsync);
+  HGMODEL_ENTER(hipMemcpyFromSymbol);
+  HGMODEL_ENTER(hipMemcpyFromSymbolAsync);
+  HGMODEL_ENTER(hipGraphAddMemcpyNodeToSymbol);
+  HGMODEL_ENTER(hipGraphAddMemcpyNodeFromSymbol);
+  HGMODEL_ENTER(hipGraphMemcpyNodeSetParamsToSymbol);
+  HGMODEL_ENTER(hipGraphMemcpyNodeSetParamsFromSymbol);
+  HGMODEL_ENTER(hipGraphExecMemcpyNodeSetParamsToSymbol);
+  HGMODEL_ENTER(hipGraphExecMemcpyNodeSetParamsFromSymbol);
+}
+#endif

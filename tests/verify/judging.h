@@ -33,6 +33,7 @@ class OtherTable final : public Platform {
   void begin(std::uint64_t seed) override { model_.begin(seed); }
   [[nodiscard]] const hip::Api& api() const override { return api_; }
   [[nodiscard]] hipFunction_t function(std::size_t kernel) override { return model_.function(kernel); }
+  [[nodiscard]] const void* symbol(std::size_t n) override { return model_.symbol(n); }
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override { return model_.allocate_pageable(bytes); }
   void free_pageable(hip::DeviceAddress address) override { model_.free_pageable(address); }
   hip::Status store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) override {

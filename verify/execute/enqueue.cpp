@@ -37,6 +37,14 @@ struct Enqueuer {
   }
   EnqueueResult operator()(hip::CopyRecord& r) const {
     if (!r.linear) return call("hipMemcpy3DAsync", api.hipMemcpy3DAsync, &r.params, stream);
+    const auto& [symbol, offset, to] = r.symbol;
+    const std::size_t bytes = r.params.extent.width;
+    if (symbol != nullptr && to)
+      return call("hipMemcpyToSymbolAsync", api.hipMemcpyToSymbolAsync, symbol, r.params.srcPtr.ptr, bytes, offset,
+                  r.params.kind, stream);
+    if (symbol != nullptr)
+      return call("hipMemcpyFromSymbolAsync", api.hipMemcpyFromSymbolAsync, r.params.dstPtr.ptr, symbol, bytes, offset,
+                  r.params.kind, stream);
     return call("hipMemcpyAsync", api.hipMemcpyAsync, r.params.dstPtr.ptr, r.params.srcPtr.ptr, r.params.extent.width,
                 r.params.kind, stream);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hip/kernel_attributes.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
@@ -151,6 +152,58 @@ void GraphOps::forget_node(Id graph, Id node) {
   }
 }
 
+// Recorded again the nodes get them again; what those that are asked for are now is the runtime's answer.
+hip::Status GraphOps::note_attributes(GraphObject& graph, const NodePlace& place,
+                                      const hip::KernelAttributes& attributes, const hip::KernelAttributes& asked,
+                                      std::string* seen) const {
+  for (std::uint32_t k = 0; k < place.fan; ++k) {
+    const hip::RecordedNode& node = graph.recording.nodes()[place.first + k];
+    hip::KernelRecord record = std::get<hip::KernelRecord>(node.record);
+    record.attributes = attributes;
+    graph.recording.replace(place.first + k, std::move(record), std::vector(node.relocations));
+  }
+  const hip::Result<hip::KernelAttributes> now =
+      hip::attributes_of(machine_.api, graph.handles.nodes[place.first], asked);
+  if (!now) return now.error();
+  *seen = describe(now.value());
+  return {};
+}
+
+hip::Status GraphOps::perform(const SetAttributes& c, std::string* seen) {
+  GraphObject* object = graph(c.graph);
+  if (object == nullptr) return missing();
+  const NodePlace place = place_of(object->places, c.node);
+  if (place.fan == 0) return missing();
+  const hip::KernelAttributes wanted{c.attributes.priority, c.attributes.cooperative};
+  if (const char* function = hip::missing_for_attributes(machine_.api, wanted)) return lacking(machine_, function);
+  for (std::uint32_t k = 0; k < place.fan; ++k) {
+    hip::Status status = hip::set_attributes(machine_.api, object->handles.nodes[place.first + k], wanted);
+    if (!status) return status;
+  }
+  hip::KernelAttributes merged = std::get<hip::KernelRecord>(object->recording.nodes()[place.first].record).attributes;
+  if (wanted.priority) merged.priority = wanted.priority;
+  if (wanted.cooperative) merged.cooperative = wanted.cooperative;
+  return note_attributes(*object, place, merged, wanted, seen);
+}
+
+hip::Status GraphOps::perform(const CopyAttributes& c, std::string* seen) {
+  GraphObject *object = graph(c.graph), *from = graph(c.from);
+  if (object == nullptr || from == nullptr) return missing();
+  const NodePlace place = place_of(object->places, c.node), source = place_of(from->places, c.source);
+  if (place.fan == 0 || source.fan == 0) return missing();
+  const hip::Api& api = machine_.api;
+  if (api.hipGraphKernelNodeCopyAttributes == nullptr) return lacking(machine_, "hipGraphKernelNodeCopyAttributes");
+  for (std::uint32_t k = 0; k < place.fan; ++k) {
+    hip::Status status = checked(
+        api.hipGraphKernelNodeCopyAttributes(from->handles.nodes[source.first], object->handles.nodes[place.first + k]),
+        "hipGraphKernelNodeCopyAttributes");
+    if (!status) return status;
+  }
+  const hip::KernelAttributes copied =
+      std::get<hip::KernelRecord>(from->recording.nodes()[source.first].record).attributes;
+  return note_attributes(*object, place, copied, copied, seen);
+}
+
 hip::Status GraphOps::perform(const EnableNode& c, std::string* seen) {
   const auto found = execs_.find(c.exec);
   if (found == execs_.end() || !found->second.alive) return missing();
@@ -178,6 +231,13 @@ hip::Status GraphOps::perform(const EnableNode& c, std::string* seen) {
   }
   *seen = std::move(states);
   return {};
+}
+
+std::string describe(const hip::KernelAttributes& attributes) {
+  std::string text;
+  if (attributes.cooperative) text = fmt::format("cooperative {}", *attributes.cooperative ? 1 : 0);
+  if (attributes.priority) text += fmt::format("{}priority {}", text.empty() ? "" : " ", *attributes.priority);
+  return text;
 }
 
 }  // namespace verify

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hip/kernel_attributes.h"
+#include "verify/execute/graph_ops.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
@@ -142,6 +144,14 @@ void Inspector::kernel(const hip::RecordedNode& node, hipGraphNode_t handle, con
       if (!same) text += fmt::format(", argument {} differs", i);
     }
   }
+  if (record != nullptr && (record->attributes.priority || record->attributes.cooperative)) {
+    const hip::Result<hip::KernelAttributes> attributes = hip::attributes_of(machine_.api, handle, record->attributes);
+    if (!attributes) {
+      failed_ = attributes.error();
+      return;
+    }
+    text += ", " + describe(attributes.value());
+  }
   say(std::move(text));
 }
 
@@ -149,11 +159,18 @@ void Inspector::copy(const hip::RecordedNode& node, hipGraphNode_t handle, const
                      const GraphObject& graph) {
   hipMemcpy3DParms params{};
   if (!holds(machine_.api.hipGraphMemcpyNodeGetParams(handle, &params), "hipGraphMemcpyNodeGetParams")) return;
+  const auto& record = std::get<hip::CopyRecord>(node.record);
+  // A variable never moves: its end is where it was when the copy was recorded or set.
+  const auto place = [&](hip::Field field, const void* pointer, const void* recorded) {
+    const bool symbol = record.symbol.symbol != nullptr && record.symbol.to == (field == hip::Field::kCopyDestination);
+    if (!symbol) return place_word(node, field, pointer, graph.addresses);
+    return pointer == recorded ? "the symbol" : "elsewhere";
+  };
   std::string text = fmt::format("{} copies {}x{}x{} kind {} to {} from {}", name, params.extent.width,
                                  params.extent.height, params.extent.depth, static_cast<int>(params.kind),
-                                 place_word(node, hip::Field::kCopyDestination, params.dstPtr.ptr, graph.addresses),
-                                 place_word(node, hip::Field::kCopySource, params.srcPtr.ptr, graph.addresses));
-  if (!std::get<hip::CopyRecord>(node.record).linear) {
+                                 place(hip::Field::kCopyDestination, params.dstPtr.ptr, record.params.dstPtr.ptr),
+                                 place(hip::Field::kCopySource, params.srcPtr.ptr, record.params.srcPtr.ptr));
+  if (!record.linear) {
     text +=
         fmt::format(" pitches {} {} at {},{},{} {},{},{}", params.dstPtr.pitch, params.srcPtr.pitch, params.dstPos.x,
                     params.dstPos.y, params.dstPos.z, params.srcPos.x, params.srcPos.y, params.srcPos.z);

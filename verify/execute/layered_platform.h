@@ -23,6 +23,7 @@ class LayeredPlatform final : public Platform {
   [[nodiscard]] const hip::Api& api() const override { return layer_->table(); }
   [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override;
   void know_kernel(hipFunction_t function, const KernelSpec& kernel) override;
+  [[nodiscard]] const void* symbol(std::size_t n) override { return inner_.symbol(n); }
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override { return inner_.allocate_pageable(bytes); }
   void free_pageable(hip::DeviceAddress address) override { inner_.free_pageable(address); }
   hip::Status store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) override {

@@ -5,6 +5,10 @@
 
 #include <cassert>
 #include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
 #include "hip/kernels/device_kernels.h"
@@ -17,6 +21,37 @@ namespace {
 // Wave instructions of one launch: some hundred times what the largest kernel of a valid program takes, and a few
 // seconds of the interpreter's time.
 constexpr std::uint64_t kInstructionBudget = std::uint64_t{1} << 28;
+
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+void append_number(std::vector<std::byte>& bytes, std::uint64_t number) {
+  const auto* raw = reinterpret_cast<const std::byte*>(&number);
+  bytes.insert(bytes.end(), raw, raw + sizeof number);
+}
+void append_text(std::vector<std::byte>& bytes, std::string_view text) {
+  const auto* raw = reinterpret_cast<const std::byte*>(text.data());
+  bytes.insert(bytes.end(), raw, raw + text.size());
+}
+
+// A code object as clang's offload bundler wraps it (clang documentation, "Clang Offload Bundler"): an entry of no
+// bytes for the host, one for the device, whose code begins at a page.
+std::vector<std::byte> bundle(std::span<const std::byte> code) {
+  constexpr std::uint64_t kPage = 4096;
+  constexpr std::pair<std::string_view, bool> kEntries[] = {{"host-x86_64-unknown-linux--", false},
+                                                            {"hipv4-amdgcn-amd-amdhsa--gfx942", true}};
+  std::vector<std::byte> bytes;
+  append_text(bytes, "__CLANG_OFFLOAD_BUNDLE__");
+  append_number(bytes, std::size(kEntries));
+  for (const auto& [target, device] : kEntries) {
+    append_number(bytes, kPage);
+    append_number(bytes, device ? code.size() : 0);
+    append_number(bytes, target.size());
+    append_text(bytes, target);
+  }
+  bytes.resize(kPage);
+  bytes.insert(bytes.end(), code.begin(), code.end());
+  return bytes;
+}
+#endif
 
 }  // namespace
 
@@ -48,10 +83,53 @@ hip::Status LibraryPlatform::load_kernels() {
     if (code != hipSuccess) return failed("hipModuleGetFunction", code);
     functions_.push_back(function);
   }
+  register_variables();
   return {};
 #else
   return hip::Error{hipErrorNotSupported,
                     "this build has no device kernels: configure with a clang that has the amdgcn target"};
+#endif
+}
+
+// The project's code as a compiler would register it with the variables of a program. Runtimes keep pointers into all
+// of it until they go, and know a variable by its address: so none is ever given back.
+struct LibraryPlatform::RegisteredCode {
+  struct Wrapper {                // what compilers hand to __hipRegisterFatBinary
+    unsigned magic = 0x48495046;  // "HIPF"
+    unsigned version = 1;
+    const void* binary = nullptr;
+    void* unused = nullptr;
+  };
+  std::vector<std::byte> fat_binary;
+  Wrapper wrapper;
+  char shadows[kVariables] = {};  // what stands for the variables
+};
+
+const void* LibraryPlatform::symbol(std::size_t n) {
+  return registered_ == nullptr ? nullptr : &registered_->shadows[n];
+}
+
+// Copies to and from symbols want variables that a program has registered, which no module has. A library without the
+// compilers' entry points has no variables.
+void LibraryPlatform::register_variables() {
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+  void* library = library_.library.get();
+  using RegisterCode = void** (*)(const void*);
+  using RegisterVariable = void (*)(void**, void*, char*, char*, int, std::size_t, int, int);
+  const auto register_code = reinterpret_cast<RegisterCode>(dlsym(library, "__hipRegisterFatBinary"));
+  const auto register_variable = reinterpret_cast<RegisterVariable>(dlsym(library, "__hipRegisterVar"));
+  if (register_code == nullptr || register_variable == nullptr) return;
+  static auto* const all = new std::vector<std::unique_ptr<RegisteredCode>>;
+  RegisteredCode& code = *all->emplace_back(std::make_unique<RegisteredCode>());
+  code.fat_binary = bundle(hg::device_code_object());
+  code.wrapper.binary = code.fat_binary.data();
+  void** const handle = register_code(&code.wrapper);
+  if (handle == nullptr) return;
+  for (std::size_t n = 0; n < kVariables; ++n) {
+    std::string name = fmt::format("hg_symbol{}", n);
+    register_variable(handle, &code.shadows[n], name.data(), name.data(), 0, kSymbolBytes, 0, 0);
+  }
+  registered_ = &code;
 #endif
 }
 

@@ -22,6 +22,7 @@ class LibraryPlatform final : public Platform {
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return library_.api; }
   [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override { return functions_[kernel_index]; }
+  [[nodiscard]] const void* symbol(std::size_t n) override;
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override;
   void free_pageable(hip::DeviceAddress address) override;
   std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
@@ -40,14 +41,17 @@ class LibraryPlatform final : public Platform {
     hgagent_options options{};
     std::uint64_t faults = 0;  // before the program
   };
+  struct RegisteredCode;
   explicit LibraryPlatform(hip::LoadedApi library) : library_(std::move(library)) { find_agent(); }
   void find_agent();
   hip::Status load_kernels();
+  void register_variables();
 
   hip::LoadedApi library_;
   Agent agent_;
   hipModule_t module_ = nullptr;
   std::vector<hipFunction_t> functions_;  // in the order of kernel_catalogue()
+  RegisteredCode* registered_ = nullptr;  // null: there are no variables
 };
 
 }  // namespace verify

@@ -90,6 +90,7 @@ void ModelPlatform::on_thread(Id thread, const std::function<void()>& work) {
 void ModelPlatform::begin(std::uint64_t schedule_seed) {
   instance_.reset(options_for(options_, schedule_seed));
   module_ = &instance_.runtime().load_module(kernels_);
+  for (const char& shadow : shadows_) instance_.add_variable(&shadow, kSymbolBytes);
 }
 
 hipFunction_t ModelPlatform::function(std::size_t kernel_index) {
@@ -172,8 +173,8 @@ std::vector<Held> ModelPlatform::held() {
           {"executable graphs", live.graph_execs},
           {"streams", live.streams},
           {"events", live.events},
-          {"allocations", live.allocations},
-          {"bytes of memory", live.bytes},
+          {"allocations", live.allocations - instance_.variables_in_memory()},
+          {"bytes of memory", live.bytes - instance_.variables_in_memory() * kSymbolBytes},
           {"user objects", live.user_objects}};
 }
 
@@ -187,7 +188,7 @@ std::string ModelPlatform::leaks() {
   note(live.graph_execs, "executable graphs");
   note(live.streams - instance_.per_thread_streams(), "streams");
   note(live.events, "events");
-  note(live.allocations, "allocations");
+  note(live.allocations - instance_.variables_in_memory(), "allocations");
   note(live.user_objects, "user objects");
   return text;
 }

@@ -31,6 +31,7 @@ class ModelPlatform : public Platform {
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return model::abi::InProcess::api(); }
   [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override;
+  [[nodiscard]] const void* symbol(std::size_t n) override { return &shadows_[n]; }
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override;
   void free_pageable(hip::DeviceAddress address) override;
   hip::Status store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) override;
@@ -51,6 +52,7 @@ class ModelPlatform : public Platform {
   model::abi::InProcess instance_;
   std::vector<std::shared_ptr<const model::Kernel>> kernels_;  // in the order of kernel_catalogue()
   model::Module* module_ = nullptr;
+  char shadows_[kVariables] = {};  // what stands for the variables
   std::optional<model::abi::Activate> active_;
   std::unique_ptr<ModelPlatform> for_systems_;  // made when it is first asked for
 };

@@ -87,9 +87,11 @@ class View {
       if (handles != nullptr) node.handle = (*handles)[i];
       const hip::NodeRecord now = hip::relocated(recorded, addresses_);
       std::visit([&](const auto& record) { fill(node, record); }, now);
+      const auto* named = std::get_if<hip::CopyRecord>(&now);
+      if (named != nullptr && named->symbol.symbol != nullptr) show_as_opaque(node, recorded);
       node.dependencies = copy(recorded.dependencies);
       node.dependency_count = recorded.dependencies.size();
-      if (relocations_) show_relocations(node, recorded);
+      if (relocations_ && node.kind != HGPATCHER_OPAQUE) show_relocations(node, recorded);
       nodes.push_back(node);
     }
     nodes_.push_back(std::move(nodes));
@@ -97,6 +99,14 @@ class View {
     graph.nodes = nodes_.back().data();
     graph.node_count = nodes_.back().size();
     return graph;
+  }
+  // The C ABI has no symbols: to a library such a copy is a node that it cannot patch.
+  void show_as_opaque(hgpatcher_node& node, const hip::RecordedNode& recorded) {
+    std::vector<hip::BufferIndex> buffers;
+    for (const hip::Relocation& r : recorded.relocations) buffers.push_back(r.buffer);
+    node.kind = HGPATCHER_OPAQUE;
+    node.buffers = copy(buffers);
+    node.buffer_count = buffers.size();
   }
   void show_relocations(hgpatcher_node& node, const hip::RecordedNode& recorded) {
     std::vector<hgpatcher_relocation> list;

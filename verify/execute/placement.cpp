@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace verify {
@@ -89,7 +90,8 @@ BufferMemory::BufferMemory(Platform& platform, const Program& program, Placement
   std::uint64_t moved = 0;
   for (const Step& step : program.steps) {
     if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
-      arena_bytes_[static_cast<int>(buffer->memory)] += BestFit::rounded(buffer->bytes) * kArenaFactor;
+      if (!buffer->symbol)
+        arena_bytes_[static_cast<int>(buffer->memory)] += BestFit::rounded(buffer->bytes) * kArenaFactor;
     } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
       moved += move->moves.size() * step.repeat;
     }
@@ -125,22 +127,29 @@ hipError_t BufferMemory::allocate_of_kind(std::uint64_t bytes, MemoryKind memory
   return registered;
 }
 
-hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t bytes, MemoryKind memory) {
-  // A subject that failed on the way asked for less: from there on the baseline goes on by itself.
-  hip::DeviceAddress scripted = 0;
-  if (replaying_ && script_next_ < script_.size()) {
-    scripted = script_[script_next_++];
-    if (platform_.place_next(scripted)) scripted = 0;
-  }
-  void* allocated = nullptr;
-  const hipError_t code = allocate_of_kind(bytes, memory, &allocated);
-  if (code != hipSuccess)
-    return hip::Error{code, fmt::format("allocating {} bytes failed with {}", bytes, hip::status_name(code))};
+// Where the next allocation is to be, if the platform cannot be told; else 0. A subject that failed on the way asked
+// for less: from there on the baseline goes on by itself.
+hip::DeviceAddress BufferMemory::place_as_scripted() {
+  if (!replaying_ || script_next_ >= script_.size()) return 0;
+  const hip::DeviceAddress scripted = script_[script_next_++];
+  return platform_.place_next(scripted) ? 0 : scripted;
+}
+
+hip::DeviceAddress BufferMemory::note_in_script(void* allocated, hip::DeviceAddress scripted) {
   const auto address = reinterpret_cast<hip::DeviceAddress>(allocated);
   if (!replaying_) script_.push_back(address);
   scripted_.erase(address);  // of an allocation that was freed since
   if (scripted != 0) scripted_[address] = scripted;
   return address;
+}
+
+hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t bytes, MemoryKind memory) {
+  const hip::DeviceAddress scripted = place_as_scripted();
+  void* allocated = nullptr;
+  const hipError_t code = allocate_of_kind(bytes, memory, &allocated);
+  if (code != hipSuccess)
+    return hip::Error{code, fmt::format("allocating {} bytes failed with {}", bytes, hip::status_name(code))};
+  return note_in_script(allocated, scripted);
 }
 
 hip::Status BufferMemory::runtime_free(hip::DeviceAddress address, MemoryKind memory) {
@@ -216,6 +225,22 @@ hip::Status BufferMemory::declare(Id buffer, std::uint64_t bytes, MemoryKind mem
   if (!address) return address.error();
   places_[buffer] = {bytes, bytes, memory, true};
   settle(buffer, address.value());
+  return write(buffer, 0);
+}
+
+hip::Status BufferMemory::declare_symbol(Id buffer, std::uint64_t bytes, std::uint32_t n) {
+  const hip::Api& api = platform_.api();
+  const void* symbol = platform_.symbol(n);
+  assert(symbol != nullptr);
+  // A model gives a variable its memory when it is first asked for.
+  const hip::DeviceAddress scripted = place_as_scripted();
+  void* found = nullptr;
+  std::size_t size = 0;
+  if (hip::Status s = status_of(api.hipGetSymbolAddress(&found, symbol), "hipGetSymbolAddress"); !s) return s;
+  if (hip::Status s = status_of(api.hipGetSymbolSize(&size, symbol), "hipGetSymbolSize"); !s) return s;
+  if (size != kSymbolBytes) return hip::Error{hipErrorInvalidSymbol, fmt::format("a variable has {} bytes", size)};
+  places_[buffer] = {bytes, bytes, MemoryKind::kDevice, true, symbol};
+  settle(buffer, note_in_script(found, scripted));
   return write(buffer, 0);
 }
 
@@ -297,7 +322,8 @@ hip::Status BufferMemory::release_everything() {
   };
   if (options_.placement == Placement::kNative) {
     for (Id id = 0; id < places_.size(); ++id) {
-      if (places_[id].alive) keep_first(runtime_free(addresses_[id], places_[id].memory));
+      const bool ours = places_[id].alive && places_[id].symbol == nullptr;
+      if (ours) keep_first(runtime_free(addresses_[id], places_[id].memory));
       places_[id].alive = false;
     }
   }

@@ -49,6 +49,8 @@ class BufferMemory {
   BufferMemory& operator=(const BufferMemory&) = delete;
 
   hip::Status declare(Id buffer, std::uint64_t bytes, MemoryKind memory);
+  // The first `bytes` of the platform's n-th variable of device code, which it has: they are never moved or freed.
+  hip::Status declare_symbol(Id buffer, std::uint64_t bytes, std::uint32_t n);
   hip::Status move(const std::vector<BufferMove>& moves);
   hip::Status release(Id buffer);
   hip::Status release_everything();
@@ -70,6 +72,8 @@ class BufferMemory {
   [[nodiscard]] MemoryKind memory(Id buffer) const { return places_[buffer].memory; }
   [[nodiscard]] bool alive(Id buffer) const { return places_[buffer].alive; }
   [[nodiscard]] std::size_t size() const { return places_.size(); }
+  // As HIP's functions name it; null: it is no variable.
+  [[nodiscard]] const void* symbol(Id buffer) const { return places_[buffer].symbol; }
   // Memory that a graph allocates is none of ours: it is read and named where `address` says.
   void show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
 
@@ -79,11 +83,14 @@ class BufferMemory {
     std::uint64_t capacity = 0;  // of the place it occupies
     MemoryKind memory = MemoryKind::kDevice;
     bool alive = false;
+    const void* symbol = nullptr;
   };
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, MemoryKind memory);
   hipError_t allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated);
   hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
   hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, MemoryKind memory);
+  [[nodiscard]] hip::DeviceAddress place_as_scripted();
+  hip::DeviceAddress note_in_script(void* allocated, hip::DeviceAddress scripted);
   void settle(Id buffer, hip::DeviceAddress address);
   hip::Status unplace(hip::DeviceAddress address, std::uint64_t capacity, MemoryKind memory);
   hip::Status store(hip::DeviceAddress address, MemoryKind memory, const std::byte* bytes, std::uint64_t size);

@@ -41,6 +41,13 @@ class Platform {
 
   // A kernel of a code object that somebody loaded: what its arguments are.
   virtual void know_kernel(hipFunction_t, const KernelSpec&) {}
+  // The variables of the project's device code: those of programs, and one for calls with wrong arguments.
+  static constexpr std::size_t kVariables = kSymbols + 1, kVariableOfBadCalls = kSymbols;
+  // The n-th of them, as HIP's functions name it; null: there are none.
+  [[nodiscard]] virtual const void* symbol(std::size_t n) {
+    static_cast<void>(n);
+    return nullptr;
+  }
 
   // Host memory that is not HIP's (malloc). 0 when there is none left.
   virtual hip::DeviceAddress allocate_pageable(std::size_t bytes) = 0;

@@ -78,6 +78,11 @@ struct Maker {
     if (p.opaque) return opaque(std::move(kernel), relocations);
     return {std::move(kernel), {}, std::move(relocations)};
   }
+  [[nodiscard]] hip::CopySymbol symbol_of(const CopyParams& p) const {
+    const bool to = p.symbol == CopySymbol::kDestination;
+    const BufferRef& ref = (to ? p.dst : p.src).ref;
+    return {context.symbol(ref.buffer), static_cast<std::size_t>(ref.offset), to};
+  }
   hip::RecordedNode operator()(const CopyParams& p) const {
     hip::CopyRecord copy;
     copy.linear = p.linear;
@@ -85,12 +90,17 @@ struct Maker {
     copy.params.kind = hip_kind(p.kind);
     copy.params.dstPtr = {pointer(p.dst.ref), p.linear ? p.width : p.dst.pitch, p.width, p.linear ? 1 : p.dst.rows};
     copy.params.srcPtr = {pointer(p.src.ref), p.linear ? p.width : p.src.pitch, p.width, p.linear ? 1 : p.src.rows};
+    if (p.symbol != CopySymbol::kNone) copy.symbol = symbol_of(p);
     copy.params.dstPos = hip_position(p.dst.position);
     copy.params.srcPos = hip_position(p.src.position);
-    return {copy,
-            {},
-            {{hip::Field::kCopyDestination, 0, p.dst.ref.buffer, p.dst.ref.offset},
-             {hip::Field::kCopySource, 0, p.src.ref.buffer, p.src.ref.offset}}};
+    hip::RecordedNode node{copy, {}, {}};
+    if (p.symbol != CopySymbol::kDestination) {
+      node.relocations.push_back({hip::Field::kCopyDestination, 0, p.dst.ref.buffer, p.dst.ref.offset});
+    }
+    if (p.symbol != CopySymbol::kSource) {
+      node.relocations.push_back({hip::Field::kCopySource, 0, p.src.ref.buffer, p.src.ref.offset});
+    }
+    return node;
   }
   hip::RecordedNode operator()(const MemsetParams& p) const {
     hip::MemsetRecord memset;
@@ -122,7 +132,16 @@ struct Maker {
 const char* missing_function(const hip::Api& api, const NodeParams& params) {
 #define MISSING(name) \
   if (api.name == nullptr) return #name
-  if (std::holds_alternative<EventRecordParams>(params)) {
+  const auto* copy = std::get_if<CopyParams>(&params);
+  if (copy != nullptr && copy->symbol == CopySymbol::kDestination) {
+    MISSING(hipGraphAddMemcpyNodeToSymbol);
+    MISSING(hipGraphMemcpyNodeSetParamsToSymbol);
+    MISSING(hipGraphExecMemcpyNodeSetParamsToSymbol);
+  } else if (copy != nullptr && copy->symbol == CopySymbol::kSource) {
+    MISSING(hipGraphAddMemcpyNodeFromSymbol);
+    MISSING(hipGraphMemcpyNodeSetParamsFromSymbol);
+    MISSING(hipGraphExecMemcpyNodeSetParamsFromSymbol);
+  } else if (std::holds_alternative<EventRecordParams>(params)) {
     MISSING(hipGraphAddEventRecordNode);
     MISSING(hipGraphEventRecordNodeSetEvent);
     MISSING(hipGraphExecEventRecordNodeSetEvent);

@@ -18,6 +18,7 @@ struct RecordContext {
   std::function<hipHostNodeParams(const HostParams&)> host;
   std::function<std::shared_ptr<const hip::Recording>(const ChildParams&)> child;
   std::function<hipEvent_t(Id)> event;
+  std::function<const void*(Id)> symbol;  // what HIP's functions name a buffer by that is a variable
 };
 
 // A function that nodes of this type need and that the runtime lacks, or null.

@@ -10,6 +10,7 @@
 #include "hip/flatten.h"
 #include "hip/generic_nodes.h"
 #include "hip/kernel_parameters.h"
+#include "hip/symbol_nodes.h"
 #include "verify/execute/careful.h"
 #include "verify/execute/stabilise.h"
 
@@ -104,6 +105,8 @@ struct ExecSetter {
                    "hipGraphExecKernelNodeSetParams");
   }
   hip::Status operator()(hip::CopyRecord& r) const {
+    if (r.symbol.symbol != nullptr)
+      return checked(hip::call_symbol_setter(machine.api, exec, node, r), hip::symbol_setter_name(r, true));
     if (!r.linear)
       return checked(machine.api.hipGraphExecMemcpyNodeSetParams(exec, node, &r.params),
                      "hipGraphExecMemcpyNodeSetParams");
@@ -151,6 +154,8 @@ struct GraphSetter {
     return checked(machine.api.hipGraphKernelNodeSetParams(node, params.get()), "hipGraphKernelNodeSetParams");
   }
   hip::Status operator()(hip::CopyRecord& r) const {
+    if (r.symbol.symbol != nullptr)
+      return checked(hip::call_symbol_setter(machine.api, nullptr, node, r), hip::symbol_setter_name(r, false));
     if (!r.linear)
       return checked(machine.api.hipGraphMemcpyNodeSetParams(node, &r.params), "hipGraphMemcpyNodeSetParams");
     return checked(machine.api.hipGraphMemcpyNodeSetParams1D(node, r.params.dstPtr.ptr, r.params.srcPtr.ptr,

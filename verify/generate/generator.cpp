@@ -109,7 +109,8 @@ class ProgramGenerator {
   void act() {
     if (swarm_.children && choices_.percent(5)) return child_family();
     if (swarm_.graph_memory && choices_.percent(20)) return graph_memory();
-    if ((swarm_.editing || swarm_.toggling || swarm_.queries || swarm_.objects) && choices_.percent(20))
+    if ((swarm_.editing || swarm_.toggling || swarm_.queries || swarm_.objects || swarm_.attributes) &&
+        choices_.percent(20))
       return graph_op();
     struct Action {
       unsigned weight;
@@ -159,7 +160,15 @@ class ProgramGenerator {
     if (swarm_.unified_memory && choices_.percent(50)) {
       command.memory = choices_.percent(50) ? MemoryKind::kManaged : MemoryKind::kRegistered;
     }
+    if (swarm_.symbols && choices_.percent(50)) make_symbol(command);
     if (take(command)) ++next_buffer_;
+  }
+
+  // The first variable that no buffer is yet.
+  void make_symbol(DeclareBuffer& command) const {
+    DeclareBuffer symbol{command.buffer, std::min(command.bytes, kSymbolBytes), MemoryKind::kDevice, 0};
+    for (std::uint32_t n = 0; n < kSymbols && state_.check(symbol); ++n) symbol.symbol = n + 1;
+    if (!state_.check(symbol)) command = symbol;
   }
 
   // Buffers that a node of `graph` may use: alive, and not known to the graph at an old address.
@@ -357,7 +366,9 @@ class ProgramGenerator {
   }
 
   void move() {
-    const std::vector<Id> buffers = alive(state_.buffers());
+    std::vector<Id> buffers = alive(state_.buffers());
+    std::erase_if(buffers, [this](Id id) { return state_.buffer(id)->symbol.has_value(); });
+    if (buffers.empty()) return;
     MoveBuffers command;
     const std::uint64_t draw = choices_.below(100);
     if (draw < 40) {

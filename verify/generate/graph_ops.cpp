@@ -53,6 +53,8 @@ std::vector<Id> GraphOpsGenerator::execs() const {
 
 std::vector<Command> GraphOpsGenerator::any(Id next_graph, Id next_exec) {
   if (swarm_.objects && choices_.percent(40)) return objects();
+  const bool more = swarm_.editing || swarm_.toggling || swarm_.queries;
+  if (swarm_.attributes && (!more || choices_.percent(40))) return attributes();
   const std::uint64_t draw = choices_.below(3);
   if (swarm_.editing && (draw == 0 || !(swarm_.toggling || swarm_.queries))) return edit(next_graph, next_exec);
   if (swarm_.toggling && (draw == 1 || !swarm_.queries)) return toggle();
@@ -107,6 +109,27 @@ std::vector<Command> GraphOpsGenerator::remove(Id graph) {
   const RemoveNode command{graph, nodes[choices_.below(nodes.size())].id};
   if (races_after(state_, command)) return {};
   return {command};
+}
+
+// Of any kernel node; now and then asked for again, through whatever the graph has become.
+std::vector<Command> GraphOpsGenerator::attributes() {
+  const std::vector<Id> all = graphs();
+  if (all.empty()) return {};
+  const Id graph = pick(all), other = pick(all);
+  const std::vector<NodeState>& nodes = state_.graph(graph)->nodes;
+  const std::vector<NodeState>& others = state_.graph(other)->nodes;
+  if (nodes.empty() || others.empty()) return {};
+  const Id node = nodes[choices_.below(nodes.size())].id;
+  if (choices_.percent(30)) {
+    const CopyAttributes copy{graph, node, other, others[choices_.below(others.size())].id};
+    return state_.check(copy) ? std::vector<Command>{} : std::vector<Command>{copy};
+  }
+  if (choices_.percent(15)) return {Inspect{Target::kGraph, graph}};
+  SetAttributes set{graph, node, {}};
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 60) set.attributes.priority = static_cast<std::int32_t>(choices_.below(3)) - kMaxNodePriority;
+  if (draw >= 50) set.attributes.cooperative = choices_.percent(60);
+  return state_.check(set) ? std::vector<Command>{} : std::vector<Command>{set};
 }
 
 // A graph with a circle cannot be instantiated; without the circle it can.

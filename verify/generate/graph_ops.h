@@ -31,6 +31,7 @@ class GraphOpsGenerator {
   std::vector<Command> edge(Id graph);
   std::vector<Command> unedge(Id graph);
   std::vector<Command> remove(Id graph);
+  std::vector<Command> attributes();
   std::vector<Command> circle(Id graph, Id next_exec);
   std::vector<Command> toggle();
   std::vector<Command> ask();

@@ -65,6 +65,8 @@ Swarm draw_swarm(Choices& choices) {
   swarm.unified_memory = choices.percent(8);
   swarm.bad_calls = choices.percent(8);
   swarm.graph_memory = choices.percent(8);
+  swarm.symbols = choices.percent(8);
+  swarm.attributes = choices.percent(8);
   return swarm;
 }
 
@@ -198,7 +200,15 @@ std::optional<NodeParams> ParamsGenerator::copy() {
   const std::uint64_t most = std::min(room(params.dst.ref), room(params.src.ref));
   if (most == 0) return {};
   params.width = choices_.between(1, most);
+  if (swarm_.symbols) name_symbol(params);
   return params;
+}
+
+// An end that is a variable, mostly by its symbol: the destination, where both are.
+void ParamsGenerator::name_symbol(CopyParams& copy) {
+  const bool to = state_.buffer(copy.dst.ref.buffer)->symbol.has_value();
+  if ((!to && !state_.buffer(copy.src.ref.buffer)->symbol) || choices_.percent(15)) return;
+  copy.symbol = to ? CopySymbol::kDestination : CopySymbol::kSource;
 }
 
 std::optional<CopyParams> ParamsGenerator::strided(CopyParams copy) {
@@ -265,6 +275,16 @@ std::optional<NodeParams> ParamsGenerator::any() {
   return kernel(draw_kernel(choices_, swarm_.big_kernels));
 }
 
+// One of the variables that are there, or `otherwise`.
+Id ParamsGenerator::other_variable(Id otherwise) {
+  const std::size_t start = choices_.below(usable_.size());
+  for (std::size_t i = 0; i < usable_.size(); ++i) {
+    const Id id = usable_[(start + i) % usable_.size()];
+    if (state_.buffer(id)->symbol) return id;
+  }
+  return otherwise;
+}
+
 std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
   if (usable_.empty()) return {};
   if (const auto* old = std::get_if<KernelParams>(&params)) {
@@ -274,9 +294,13 @@ std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
   }
   if (const auto* old = std::get_if<CopyParams>(&params)) {
     CopyParams changed = *old;
-    changed.dst.ref = slice(old->dst.ref.buffer, 1, old->width);
-    changed.src.ref =
-        slice(choices_.percent(50) ? usable_[choices_.below(usable_.size())] : old->src.ref.buffer, 1, old->width);
+    // A symbol may become another one; what is on the other side may be another buffer.
+    const bool from = old->symbol == CopySymbol::kSource;
+    Id &named = (from ? changed.src : changed.dst).ref.buffer, &other = (from ? changed.dst : changed.src).ref.buffer;
+    if (choices_.percent(50)) other = usable_[choices_.below(usable_.size())];
+    if (old->symbol != CopySymbol::kNone && choices_.percent(30)) named = other_variable(named);
+    changed.dst.ref = slice(changed.dst.ref.buffer, 1, old->width);
+    changed.src.ref = slice(changed.src.ref.buffer, 1, old->width);
     if (changed.linear) changed.width = choices_.between(1, old->width);
     return changed;
   }

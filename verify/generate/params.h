@@ -35,6 +35,8 @@ struct Swarm {
   bool objects = false;    // of the user, held by graphs
   bool bad_calls = false;
   bool graph_memory = false;  // graphs that allocate
+  bool symbols = false;       // variables of the device code
+  bool attributes = false;    // of kernel nodes
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);
 
@@ -53,6 +55,8 @@ class ParamsGenerator {
   std::optional<NodeParams> kernel(const KernelSpec& spec);
   std::optional<NodeParams> copy();
   std::optional<CopyParams> strided(CopyParams copy);
+  void name_symbol(CopyParams& copy);
+  Id other_variable(Id otherwise);
   std::optional<NodeParams> memset();
   std::optional<NodeParams> host();
   std::optional<NodeParams> event();

@@ -68,6 +68,7 @@ constexpr std::array kStates = {
     StateRow{Object::kBuffer, {"buffer: named by a graph", "a living graph or executable graph holds its address"}},
     StateRow{Object::kBuffer, {"buffer: in use by a launch", "that was not waited for"}},
     StateRow{Object::kBuffer, {"buffer: memory of a graph", "an allocation node made it"}},
+    StateRow{Object::kBuffer, {"buffer: a variable", "of the device code, named by its symbol or its address"}},
 };
 
 constexpr auto kMeanings = [] {
@@ -114,6 +115,8 @@ constexpr std::array kOperations = {
     OperationRow{"retain into", Object::kGraph},
     OperationRow{"release from", Object::kGraph},
     OperationRow{"dot", Object::kGraph},
+    OperationRow{"set attributes in", Object::kGraph},
+    OperationRow{"copy attributes from", Object::kGraph},
     OperationRow{"launch", Object::kExec},
     OperationRow{"patch exec", Object::kExec},
     OperationRow{"set exec kernel", Object::kExec},
@@ -164,6 +167,7 @@ struct Impossible {
 
 constexpr std::string_view kMemoryNodes = "HIP refuses it where there are memory nodes";
 constexpr std::string_view kUnfreed = "the memory is freed first: a strategy that records again would leave it behind";
+constexpr std::string_view kVariable = "it is where it is for as long as the program runs";
 constexpr std::string_view kNoNames = "HIP names an executable graph's nodes by those of its graph";
 
 // Every row is a precondition of verify::State or the meaning of a word; a test runs programs against this list.
@@ -210,6 +214,9 @@ constexpr std::array kImpossible = {
     Impossible{"free_async", "buffer: pinned memory", "what graphs allocate is a device's"},
     Impossible{"free_async", "buffer: pageable memory", "what graphs allocate is a device's"},
     Impossible{"free_async", "buffer: moved", "what graphs allocate is never moved"},
+    Impossible{"copy attributes from", "graph: empty", "there is no node that has any"},
+    Impossible{"move", "buffer: a variable", kVariable},
+    Impossible{"free", "buffer: a variable", kVariable},
     Impossible{"free memory on", "stream: capturing", "memory stays as it is meanwhile"},
     Impossible{"free memory on", "stream: in an invalid capture", "memory stays as it is meanwhile"},
 };
@@ -350,7 +357,7 @@ class Tracker {
     }
     return bits({buffer.memory == MemoryKind::kDevice, buffer.memory == MemoryKind::kPinned,
                  buffer.memory == MemoryKind::kPageable, buffer.version == 0, buffer.version != 0, named,
-                 state_.buffer_in_use(id), buffer.graph.has_value()});
+                 state_.buffer_in_use(id), buffer.graph.has_value(), buffer.symbol.has_value()});
   }
 
   // ---- what an operation meets
@@ -442,6 +449,8 @@ class Tracker {
     if (c.graph) count("release from", graph(*c.graph));
   }
   void meet(const PrintDot& c) { count("dot", graph(c.graph)); }
+  void meet(const SetAttributes& c) { count("set attributes in", graph(c.graph)); }
+  void meet(const CopyAttributes& c) { count("copy attributes from", graph(c.from)); }
   template <class Declaration>
   void meet(const Declaration&) {}  // what is new meets nothing
 

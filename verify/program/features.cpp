@@ -13,12 +13,12 @@ namespace {
 std::vector<std::string> make_names() {
   std::vector<std::string> names = {"placement arena", "placement native"};
   for (const char* word :
-       {"buffer",  "graph",      "stream",       "event",         "instantiate",  "launch", "move",       "patch",
-        "set",     "update",     "sync",         "record",        "wait",         "read",   "write",      "free",
-        "destroy", "fail",       "bad",          "repeat",        "clone",        "find",   "edge",       "unedge",
-        "remove",  "enable",     "disable",      "upload",        "inspect",      "on",     "query",      "elapsed",
-        "capture", "endcapture", "capture_info", "capture_after", "capture_mode", "unsafe", "userobject", "retain",
-        "release", "dot",        "free_async"}) {
+       {"buffer",  "graph",      "stream",       "event",         "instantiate",    "launch", "move",       "patch",
+        "set",     "update",     "sync",         "record",        "wait",           "read",   "write",      "free",
+        "destroy", "fail",       "bad",          "repeat",        "clone",          "find",   "edge",       "unedge",
+        "remove",  "enable",     "disable",      "upload",        "inspect",        "on",     "query",      "elapsed",
+        "capture", "endcapture", "capture_info", "capture_after", "capture_mode",   "unsafe", "userobject", "retain",
+        "release", "dot",        "free_async",   "attribute",     "copy_attributes"}) {
     names.push_back(std::string("command ") + word);
   }
   for (std::size_t i = 0; i < kSystemVerbs; ++i) {
@@ -49,6 +49,11 @@ std::vector<std::string> make_names() {
                            "memory pageable",
                            "memory managed",
                            "memory registered",
+                           "memory symbol",
+                           "copy to a symbol",
+                           "copy from a symbol",
+                           "attribute priority",
+                           "attribute cooperative",
                            "copy h2h",
                            "copy h2d",
                            "copy d2h",
@@ -185,6 +190,8 @@ class Counter {
   void copy_node(const CopyParams& copy) const {
     static constexpr const char* kKinds[] = {"copy h2h", "copy h2d", "copy d2h", "copy d2d", "copy default"};
     add(kKinds[static_cast<int>(copy.kind)]);
+    if (copy.symbol == CopySymbol::kDestination) add("copy to a symbol");
+    if (copy.symbol == CopySymbol::kSource) add("copy from a symbol");
     if (copy.linear) return;
     if (!(copy.dst.position == Position{}) || !(copy.src.position == Position{})) add("copy with positions");
     add(copy.depth > 1 ? "copy of many slices" : copy.height > 1 ? "copy of many rows" : "copy of one row");
@@ -223,7 +230,7 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
       buffer_bytes[buffer->buffer] = buffer->bytes;
       static constexpr const char* kMemory[] = {"memory device", "memory pinned", "memory pageable", "memory managed",
                                                 "memory registered"};
-      counter.add(kMemory[static_cast<int>(buffer->memory)]);
+      counter.add(buffer->symbol ? "memory symbol" : kMemory[static_cast<int>(buffer->memory)]);
     } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
       counter.moves(*move);
     } else if (const auto* set = std::get_if<SetNode>(&step.command)) {
@@ -245,6 +252,9 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
     } else if (const auto* edges = std::get_if<ChangeEdges>(&step.command)) {
       if (edges->cycle) circles.insert(edges->graph);
       if (!edges->add) circles.erase(edges->graph);
+    } else if (const auto* set_attributes = std::get_if<SetAttributes>(&step.command)) {
+      if (set_attributes->attributes.priority) counter.add("attribute priority");
+      if (set_attributes->attributes.cooperative) counter.add("attribute cooperative");
     } else if (const auto* inspect = std::get_if<Inspect>(&step.command)) {
       if (inspect->target == Target::kExec) counter.add("inspect exec");
     } else if (const auto* end = std::get_if<EndCapture>(&step.command)) {

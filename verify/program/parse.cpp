@@ -323,8 +323,12 @@ NodeParams parse_copy(Line& line, bool linear, Attributes& attributes) {
     if (attributes.take("dpos", position)) params.dst.position = parse_position(line, position);
     if (attributes.take("spos", position)) params.src.position = parse_position(line, position);
   }
-  Token kind;
+  Token kind, symbol;
   if (attributes.take("kind", kind)) params.kind = parse_kind(line, kind);
+  if (attributes.take("symbol", symbol)) {
+    params.symbol = symbol.text == "dst" ? CopySymbol::kDestination : CopySymbol::kSource;
+    if (symbol.text != "dst" && symbol.text != "src") line.fail(symbol.column, "symbol is dst or src");
+  }
   return params;
 }
 
@@ -478,6 +482,10 @@ Command parse_buffer(Line& line) {
     } else if (memory.text != "device") {
       line.fail(memory.column, "memory is device, pinned, pageable, managed or registered");
     }
+  }
+  Token symbol;
+  if (attributes.take("symbol", symbol)) {
+    command.symbol = static_cast<std::uint32_t>(parse_number(line, symbol, kSymbols - 1, "the number of a variable"));
   }
   attributes.end();
   return command;
@@ -745,6 +753,27 @@ Command parse_edges(Line& line, bool add) {
   return command;
 }
 
+Command parse_attribute(Line& line) {
+  const NodeName name = parse_node_of(line, Target::kGraph);
+  SetAttributes command{name.id, name.node, {}};
+  Attributes attributes(line);
+  Token priority;
+  if (attributes.take("priority", priority)) command.attributes.priority = parse_priority(line, priority);
+  Token cooperative;
+  if (attributes.take("cooperative", cooperative)) {
+    command.attributes.cooperative = parse_number(line, cooperative, 1, "cooperative") != 0;
+  }
+  if (command.attributes == NodeAttributes{}) attributes.missing("priority");
+  attributes.end();
+  return command;
+}
+
+Command parse_copy_attributes(Line& line) {
+  const NodeName name = parse_node_of(line, Target::kGraph);
+  const NodeName source = parse_node_of(line, Target::kGraph);
+  return CopyAttributes{name.id, name.node, source.id, source.node};
+}
+
 Command parse_enable(Line& line, bool enabled) {
   const NodeName name = parse_node_of(line, Target::kExec);
   return EnableNode{name.id, name.node, enabled};
@@ -779,6 +808,8 @@ const std::map<std::string_view, CommandParser>& command_parsers() {
        }},
       {"enable", [](Line& l) { return parse_enable(l, true); }},
       {"disable", [](Line& l) { return parse_enable(l, false); }},
+      {"attribute", parse_attribute},
+      {"copy_attributes", parse_copy_attributes},
       {"upload",
        [](Line& l) -> Command {
          const Id e = id_of(l, 'e');

@@ -29,6 +29,10 @@ inline constexpr std::uint32_t kMaxSharedBytes = 65536;                // of a w
 inline constexpr std::size_t kMaxWrittenBytes = 65536;                 // of one write's own bytes
 inline constexpr std::uint32_t kMaxRepeat = 1000000;
 inline constexpr std::size_t kMaxCommands = 100000;
+// The variables of the project's device code (hip/kernels/kernels.hip), and the bytes of each.
+inline constexpr std::uint32_t kSymbols = 4;
+inline constexpr std::uint64_t kSymbolBytes = 1024;
+inline constexpr std::int32_t kMaxNodePriority = 1;  // by amount; a runtime's range is that of its streams
 
 enum class Placement : std::uint8_t { kArena, kNative };
 // Registered memory is pageable memory that hipHostRegister made known.
@@ -84,10 +88,14 @@ struct CopyEnd {
   bool operator==(const CopyEnd&) const = default;
 };
 
+// Which end of a copy is named as a variable of the device code and not by its address.
+enum class CopySymbol : std::uint8_t { kNone, kDestination, kSource };
+
 struct CopyParams {
   CopyEnd dst, src;
   CopyKind kind = CopyKind::kDefault;
-  bool linear = true;  // the 1D form: width bytes
+  CopySymbol symbol = CopySymbol::kNone;  // hipMemcpyToSymbol and its like; linear
+  bool linear = true;                     // the 1D form: width bytes
   std::uint64_t width = 0, height = 1, depth = 1;
   bool operator==(const CopyParams&) const = default;
 };
@@ -152,6 +160,8 @@ struct DeclareBuffer {
   Id buffer = 0;
   std::uint64_t bytes = 0;
   MemoryKind memory = MemoryKind::kDevice;
+  // A variable of the device code, by number: it is where it is, for as long as the program runs.
+  std::optional<std::uint32_t> symbol = {};
   bool operator==(const DeclareBuffer&) const = default;
 };
 struct DeclareGraph {
@@ -388,6 +398,28 @@ struct Inspect {
   bool operator==(const Inspect&) const = default;
 };
 
+// Attributes of a kernel node of a graph (hipGraphKernelNodeSetAttribute); nothing: as the runtime gives them.
+struct NodeAttributes {
+  std::optional<std::int32_t> priority = {};
+  std::optional<bool> cooperative = {};
+  bool operator==(const NodeAttributes&) const = default;
+};
+// Sets those that are given; what the node has then is observed.
+struct SetAttributes {
+  Id graph = 0;
+  Id node = 0;
+  NodeAttributes attributes;
+  bool operator==(const SetAttributes&) const = default;
+};
+// hipGraphKernelNodeCopyAttributes: `node` gets all that a node of `from` has; observed, too.
+struct CopyAttributes {
+  Id graph = 0;
+  Id node = 0;
+  Id from = 0;
+  Id source = 0;
+  bool operator==(const CopyAttributes&) const = default;
+};
+
 // A resource of the program that graphs keep alive (hipUserObjectCreate); its function counts itself.
 struct DeclareUserObject {
   Id object = 0;
@@ -418,12 +450,12 @@ struct BadCall {
   bool operator==(const BadCall&) const = default;
 };
 
-using Command =
-    std::variant<DeclareBuffer, DeclareGraph, DeclareStream, DeclareEvent, AddNode, Instantiate, Launch, MoveBuffers,
-                 Patch, SetNode, Update, Synchronize, RecordEvent, WaitEvent, Read, Write, Free, Destroy, Fail,
-                 CloneGraph, FindInClone, ChangeEdges, RemoveNode, EnableNode, Upload, Inspect, Enqueue, Query, Elapsed,
-                 BeginCapture, EndCapture, CaptureInfo, CaptureAfter, ExchangeCaptureMode, UnsafeCall,
-                 DeclareUserObject, RetainUserObject, ReleaseUserObject, PrintDot, BadCall, FreeAsync, SystemAction>;
+using Command = std::variant<DeclareBuffer, DeclareGraph, DeclareStream, DeclareEvent, AddNode, Instantiate, Launch,
+                             MoveBuffers, Patch, SetNode, Update, Synchronize, RecordEvent, WaitEvent, Read, Write,
+                             Free, Destroy, Fail, CloneGraph, FindInClone, ChangeEdges, RemoveNode, EnableNode, Upload,
+                             Inspect, Enqueue, Query, Elapsed, BeginCapture, EndCapture, CaptureInfo, CaptureAfter,
+                             ExchangeCaptureMode, UnsafeCall, DeclareUserObject, RetainUserObject, ReleaseUserObject,
+                             PrintDot, BadCall, FreeAsync, SetAttributes, CopyAttributes, SystemAction>;
 
 struct Step {
   Command command;

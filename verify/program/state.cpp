@@ -80,6 +80,10 @@ bool same_topology(const GraphState& a, const GraphState& b);
 // What a setter of a graph's own node may not change: everything else is a parameter.
 bool same_kind(const NodeParams& a, const NodeParams& b) {
   if (a.index() != b.index()) return false;
+  // HIP's setters of copies to and from symbols are named after what the node was added as; AMD's runtime keeps each as
+  // a type of its own. Another symbol is a parameter like any other (graph_memcpy_to_from_symbol_common.hh).
+  const auto* copy = std::get_if<CopyParams>(&a);
+  if (copy != nullptr && copy->symbol != std::get<CopyParams>(b).symbol) return false;
   const auto* kernel = std::get_if<KernelParams>(&a);
   return kernel == nullptr || kernel->opaque == std::get<KernelParams>(b).opaque;
 }
@@ -93,7 +97,7 @@ bool same_shape(const NodeState& a, const NodeParams& params, const GraphState* 
   }
   if (const auto* copy = std::get_if<CopyParams>(&params)) {
     const auto& old = std::get<CopyParams>(a.params);
-    if (old.linear != copy->linear || old.kind != copy->kind) return false;
+    if (old.linear != copy->linear || old.kind != copy->kind || old.symbol != copy->symbol) return false;
     return copy->linear || (old.width == copy->width && old.height == copy->height && old.depth == copy->depth);
   }
   if (const auto* memset = std::get_if<MemsetParams>(&params)) {
@@ -396,8 +400,20 @@ struct Checker {
     }
     if (p.width == 0 || p.height == 0 || p.depth == 0) return no("a copy moves at least one byte");
     if (p.linear && (p.height != 1 || p.depth != 1)) return no("a linear copy has one row");
+    if (Reason reason = symbol(p)) return reason;
     const MemoryKind dst = state.buffer(p.dst.ref.buffer)->memory, src = state.buffer(p.src.ref.buffer)->memory;
     if (!direction_fits(p.kind, dst, src)) return no("the copy's kind does not fit the memory of its ends");
+    return {};
+  }
+  // hipMemcpyToSymbol: from the host or the device; hipMemcpyFromSymbol: to either.
+  Reason symbol(const CopyParams& p) const {
+    if (p.symbol == CopySymbol::kNone) return {};
+    const bool to = p.symbol == CopySymbol::kDestination;
+    const Id named = (to ? p.dst : p.src).ref.buffer;
+    if (!state.buffer(named)->symbol) return no(fmt::format("b{} is no variable of the device code", named));
+    if (!p.linear) return no("a copy to or from a symbol is linear");
+    const CopyKind odd = to ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice;
+    if (p.kind == CopyKind::kHostToHost || p.kind == odd) return no("a symbol is on the device");
     return {};
   }
   Reason params(const MemsetParams& p) const {
@@ -495,6 +511,13 @@ struct Checker {
     if (c.bytes == 0 || c.bytes > kMaxBufferBytes)
       return no(fmt::format("a buffer has 1 to {} bytes", kMaxBufferBytes));
     if (state.buffer(c.buffer) != nullptr) return no(fmt::format("b{} is declared already", c.buffer));
+    if (!c.symbol) return {};
+    if (c.memory != MemoryKind::kDevice) return no("a variable of the device code is the device's memory");
+    if (*c.symbol >= kSymbols || c.bytes > kSymbolBytes)
+      return no(fmt::format("there are {} variables of {} bytes", kSymbols, kSymbolBytes));
+    for (const auto& [id, buffer] : state.buffers()) {
+      if (buffer.symbol == c.symbol) return no(fmt::format("b{} is that variable already", id));
+    }
     return {};
   }
   Reason operator()(const DeclareGraph& c) const {
@@ -586,6 +609,7 @@ struct Checker {
     for (const BufferMove& move : c.moves) {
       if (Reason reason = live_buffer(move.buffer)) return reason;
       if (!moving.insert(move.buffer).second) return no(fmt::format("b{} is moved twice", move.buffer));
+      if (state.buffer(move.buffer)->symbol) return no(fmt::format("b{} is a variable, which stays", move.buffer));
     }
     for (const BufferMove& move : c.moves) {
       if (!move.onto) continue;
@@ -691,7 +715,11 @@ struct Checker {
     if (c.offset <= bytes && c.data.size() <= bytes - c.offset) return {};
     return no(fmt::format("b{} has {} bytes", c.buffer, bytes));
   }
-  Reason operator()(const Free& c) const { return live_buffer(c.buffer); }
+  Reason operator()(const Free& c) const {
+    if (Reason reason = live_buffer(c.buffer)) return reason;
+    if (state.buffer(c.buffer)->symbol) return no(fmt::format("b{} is a variable, which stays", c.buffer));
+    return {};
+  }
   Reason operator()(const FreeAsync& c) const {
     if (Reason reason = live_buffer(c.buffer)) return reason;
     return live_stream(c.stream);
@@ -804,7 +832,10 @@ struct Applier {
     node.ranges = state.ranges_of(params, node.fan);
   }
 
-  void operator()(const DeclareBuffer& c) const { state.buffers_[c.buffer] = {c.bytes, c.bytes, c.memory, 0, true}; }
+  void operator()(const DeclareBuffer& c) const {
+    state.buffers_[c.buffer] = {c.bytes, c.bytes, c.memory, 0, true};
+    state.buffers_[c.buffer].symbol = c.symbol;
+  }
   void operator()(const DeclareGraph& c) const { state.graphs_[c.graph].alive = true; }
   void operator()(const DeclareStream& c) const {
     State::StreamState stream;
@@ -927,6 +958,7 @@ struct Applier {
       exec.graph.nodes[i].params = graph.nodes[i].params;
       exec.graph.nodes[i].child = graph.nodes[i].child;
       exec.graph.nodes[i].ranges = graph.nodes[i].ranges;
+      exec.graph.nodes[i].attributes = graph.nodes[i].attributes;
     }
     exec.graph.addresses = graph.addresses;
   }

@@ -54,7 +54,8 @@ struct BufferState {
   std::optional<Id> graph = {};
   bool unfreed = false;  // a launch allocated it, and nothing has freed it since
   bool has_free_node = false;
-  bool freed_by_program = false;  // since its last launch
+  bool freed_by_program = false;             // since its last launch
+  std::optional<std::uint32_t> symbol = {};  // a variable of the device code
 };
 
 struct GraphState;
@@ -71,6 +72,7 @@ struct NodeState {
   std::vector<ByteRange> ranges;            // of all instances, children included
   bool enabled = true;                      // of an executable graph's
   NodeForm form = NodeForm::kTyped;         // that it was added through
+  NodeAttributes attributes = {};           // of a kernel's
 };
 
 struct GraphState {

@@ -358,6 +358,11 @@ struct DuringCapture {
     if (c.target == Target::kStream || c.target == Target::kEvent) return {};
     return no("a graph is not destroyed while a stream captures");
   }
+  Reason operator()(const SetAttributes& c) const { return CaptureChecker{state}.free_target(c.graph); }
+  Reason operator()(const CopyAttributes& c) const {
+    if (Reason reason = CaptureChecker{state}.free_target(c.graph)) return reason;
+    return CaptureChecker{state}.free_target(c.from);
+  }
   Reason operator()(const DeclareBuffer&) const { return memory(); }
   Reason operator()(const MoveBuffers&) const { return memory(); }
   Reason operator()(const Read&) const { return memory(); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 
 namespace verify {
 
@@ -147,6 +148,34 @@ Reason check_graph_command(const State& state, const Upload& c) {
   return live_stream(state, c.stream);
 }
 
+namespace {
+
+Reason attributed_node(const State& state, Id graph, Id node) {
+  if (Reason reason = live_node(state, graph, node)) return reason;
+  const auto* kernel = std::get_if<KernelParams>(&state.graph(graph)->find(node)->params);
+  if (kernel == nullptr) return fmt::format("g{}.n{} is no kernel", graph, node);
+  if (kernel->opaque) return fmt::format("nobody knows how to record g{}.n{} but who did", graph, node);
+  return {};
+}
+
+}  // namespace
+
+Reason check_graph_command(const State& state, const SetAttributes& c) {
+  if (Reason reason = attributed_node(state, c.graph, c.node)) return reason;
+  const std::optional<std::int32_t>& priority = c.attributes.priority;
+  if (priority && std::abs(*priority) > kMaxNodePriority)
+    return fmt::format("a node's priority is {} to {}", -kMaxNodePriority, kMaxNodePriority);
+  if (c.attributes == NodeAttributes{}) return "no attribute is named";
+  return {};
+}
+
+Reason check_graph_command(const State& state, const CopyAttributes& c) {
+  if (Reason reason = attributed_node(state, c.graph, c.node)) return reason;
+  if (Reason reason = attributed_node(state, c.from, c.source)) return reason;
+  if (c.graph == c.from && c.node == c.source) return "a node has its own attributes already";
+  return {};
+}
+
 Reason check_graph_command(const State& state, const Inspect& c) {
   if (c.target == Target::kGraph) return live_graph(state, c.id);
   if (c.target != Target::kExec) return "there is nothing to inspect";
@@ -236,6 +265,25 @@ void apply_graph_command(Graphs& graphs, Execs&, const ChangeEdges& c) {
     }
   }
   if (c.cycle || graph.cyclic) graph.cyclic = has_cycle(graph);
+}
+
+namespace {
+
+NodeAttributes& attributes_of(Graphs& graphs, Id graph, Id node) {
+  GraphState& found = graphs.at(graph);
+  return found.nodes[static_cast<std::size_t>(found.index_of(node))].attributes;
+}
+
+}  // namespace
+
+void apply_graph_command(Graphs& graphs, Execs&, const SetAttributes& c) {
+  NodeAttributes& attributes = attributes_of(graphs, c.graph, c.node);
+  if (c.attributes.priority) attributes.priority = c.attributes.priority;
+  if (c.attributes.cooperative) attributes.cooperative = c.attributes.cooperative;
+}
+
+void apply_graph_command(Graphs& graphs, Execs&, const CopyAttributes& c) {
+  attributes_of(graphs, c.graph, c.node) = attributes_of(graphs, c.from, c.source);
 }
 
 void apply_graph_command(Graphs&, Execs& execs, const EnableNode& c) {

@@ -21,6 +21,8 @@ namespace verify {
 [[nodiscard]] std::optional<std::string> check_graph_command(const State& state, const RetainUserObject& c);
 [[nodiscard]] std::optional<std::string> check_graph_command(const State& state, const ReleaseUserObject& c);
 [[nodiscard]] std::optional<std::string> check_graph_command(const State& state, const PrintDot& c);
+[[nodiscard]] std::optional<std::string> check_graph_command(const State& state, const SetAttributes& c);
+[[nodiscard]] std::optional<std::string> check_graph_command(const State& state, const CopyAttributes& c);
 [[nodiscard]] std::optional<std::string> flaw_of_instantiation(const Instantiate& c);
 
 using Graphs = std::map<Id, GraphState>;
@@ -28,6 +30,8 @@ using Execs = std::map<Id, ExecState>;
 void apply_graph_command(Graphs& graphs, Execs& execs, const CloneGraph& c);
 void apply_graph_command(Graphs& graphs, Execs& execs, const ChangeEdges& c);
 void apply_graph_command(Graphs& graphs, Execs& execs, const EnableNode& c);
+void apply_graph_command(Graphs& graphs, Execs& execs, const SetAttributes& c);
+void apply_graph_command(Graphs& graphs, Execs& execs, const CopyAttributes& c);
 inline void apply_graph_command(Graphs&, Execs&, const FindInClone&) {}
 inline void apply_graph_command(Graphs&, Execs&, const Upload&) {}
 inline void apply_graph_command(Graphs&, Execs&, const Inspect&) {}

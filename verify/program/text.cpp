@@ -116,6 +116,9 @@ struct ParamsPrinter {
       print_position(out, "spos", p.src.position);
     }
     fmt::format_to(out, " kind={}", kind_name(p.kind));
+    if (p.symbol != CopySymbol::kNone) {
+      fmt::format_to(out, " symbol={}", p.symbol == CopySymbol::kDestination ? "dst" : "src");
+    }
   }
   void operator()(const MemsetParams& p) const {
     fmt::format_to(out, " dst={} value={} element={} width={}", print_ref(p.dst), p.value, p.element, p.width);
@@ -144,6 +147,7 @@ struct CommandPrinter {
   void operator()(const DeclareBuffer& c) const {
     fmt::format_to(out, "buffer b{} {}", c.buffer, c.bytes);
     if (c.memory != MemoryKind::kDevice) fmt::format_to(out, " memory={}", memory_name(c.memory));
+    if (c.symbol) fmt::format_to(out, " symbol={}", *c.symbol);
   }
   void operator()(const DeclareGraph& c) const { fmt::format_to(out, "graph g{}", c.graph); }
   void operator()(const DeclareStream& c) const {
@@ -226,6 +230,14 @@ struct CommandPrinter {
     fmt::format_to(out, "{} e{}.n{}", c.enabled ? "enable" : "disable", c.exec, c.node);
   }
   void operator()(const Upload& c) const { fmt::format_to(out, "upload e{} s{}", c.exec, c.stream); }
+  void operator()(const SetAttributes& c) const {
+    fmt::format_to(out, "attribute g{}.n{}", c.graph, c.node);
+    if (c.attributes.priority) fmt::format_to(out, " priority={}", *c.attributes.priority);
+    if (c.attributes.cooperative) fmt::format_to(out, " cooperative={}", *c.attributes.cooperative ? 1 : 0);
+  }
+  void operator()(const CopyAttributes& c) const {
+    fmt::format_to(out, "copy_attributes g{}.n{} g{}.n{}", c.graph, c.node, c.from, c.source);
+  }
   void operator()(const DeclareUserObject& c) const { fmt::format_to(out, "userobject u{}", c.object); }
   void operator()(const RetainUserObject& c) const {
     fmt::format_to(out, "retain u{} g{}{}", c.object, c.graph, c.move ? " move" : "");
@@ -311,6 +323,8 @@ struct WordOf {
   std::string_view operator()(const EnableNode& c) const { return c.enabled ? "enable" : "disable"; }
   std::string_view operator()(const Upload&) const { return "upload"; }
   std::string_view operator()(const Inspect&) const { return "inspect"; }
+  std::string_view operator()(const SetAttributes&) const { return "attribute"; }
+  std::string_view operator()(const CopyAttributes&) const { return "copy_attributes"; }
   std::string_view operator()(const Enqueue&) const { return "on"; }
   std::string_view operator()(const Query&) const { return "query"; }
   std::string_view operator()(const Elapsed&) const { return "elapsed"; }

@@ -24,7 +24,7 @@ UpdateOutcome compare(const KernelParams& a, const KernelParams& b) {
 
 // Negative_Functional_ParametersChanged: the kind of a copy is kept.
 UpdateOutcome compare(const CopyParams& a, const CopyParams& b) {
-  if (a.linear != b.linear) return UpdateOutcome::kUndefinedHere;
+  if (a.linear != b.linear || a.symbol != b.symbol) return UpdateOutcome::kUndefinedHere;
   if (a.kind != b.kind) return UpdateOutcome::kParametersChanged;
   const bool same_extent = a.width == b.width && a.height == b.height && a.depth == b.depth;
   return a.linear || same_extent ? UpdateOutcome::kSuccess : UpdateOutcome::kUndefinedHere;

@@ -15,6 +15,8 @@ namespace {
 constexpr Function kExecSetters[] = {Function::k_hipGraphExecKernelNodeSetParams,
                                      Function::k_hipGraphExecMemcpyNodeSetParams,
                                      Function::k_hipGraphExecMemcpyNodeSetParams1D,
+                                     Function::k_hipGraphExecMemcpyNodeSetParamsToSymbol,
+                                     Function::k_hipGraphExecMemcpyNodeSetParamsFromSymbol,
                                      Function::k_hipGraphExecMemsetNodeSetParams,
                                      Function::k_hipGraphExecHostNodeSetParams,
                                      Function::k_hipGraphExecChildGraphNodeSetParams,
@@ -23,9 +25,10 @@ constexpr Function kExecSetters[] = {Function::k_hipGraphExecKernelNodeSetParams
                                      Function::k_hipGraphExecNodeSetParams};
 
 constexpr Function kGraphSetters[] = {
-    Function::k_hipGraphKernelNodeSetParams,   Function::k_hipGraphMemcpyNodeSetParams,
-    Function::k_hipGraphMemcpyNodeSetParams1D, Function::k_hipGraphMemsetNodeSetParams,
-    Function::k_hipGraphHostNodeSetParams,     Function::k_hipGraphNodeSetParams};
+    Function::k_hipGraphKernelNodeSetParams,         Function::k_hipGraphMemcpyNodeSetParams,
+    Function::k_hipGraphMemcpyNodeSetParams1D,       Function::k_hipGraphMemsetNodeSetParams,
+    Function::k_hipGraphHostNodeSetParams,           Function::k_hipGraphNodeSetParams,
+    Function::k_hipGraphMemcpyNodeSetParamsToSymbol, Function::k_hipGraphMemcpyNodeSetParamsFromSymbol};
 
 std::string node_name(const std::vector<NodePlace>& places, Id graph, hip::NodeIndex index) {
   for (const NodePlace& place : places) {

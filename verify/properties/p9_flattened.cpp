@@ -54,7 +54,9 @@ class Flattener {
       command.after = before;
       command.fan = node.fan;
       ends[i] = {command.node};
+      const SetAttributes attributes{graph_, command.node, node.attributes};
       out_.add(std::move(command));
+      if (!(attributes.attributes == NodeAttributes{})) out_.add(attributes);
     }
     std::vector<Id> last = inner.nodes.empty() ? after : std::vector<Id>{};
     for (std::size_t i = 0; i < inner.nodes.size(); ++i) {

@@ -51,7 +51,9 @@ enum Op : std::uint8_t {
   kBad,
   kFreeAsync,
   kFree,
-  kRead
+  kRead,
+  kAttribute,
+  kCopyAttributes
 };
 
 std::uint64_t nodes_of(const GraphState& graph) {
@@ -244,6 +246,25 @@ class Describer {
     return node(before->params, nullptr, before, 0);
   }
   bool operator()(const Upload& c) { return asks(kUpload, Target::kExec, c.exec); }
+  bool operator()(const SetAttributes& c) {
+    if (c.attributes.cooperative) base_.set(k_cooperative, *c.attributes.cooperative ? 1 : 0);
+    if (c.attributes.priority) base_.set(k_nodepriority, *c.attributes.priority);
+    base_.set(k_op, kAttribute);
+    return visit_(base_);
+  }
+  bool operator()(const CopyAttributes& c) {
+    const GraphState* graph = state_.graph(c.from);
+    const NodeState* source = graph == nullptr ? nullptr : graph->find(c.source);
+    const GraphState* to = state_.graph(c.graph);
+    const NodeState* target = to == nullptr ? nullptr : to->find(c.node);
+    if (source != nullptr) attributes(*source);
+    if (source != nullptr && target != nullptr) {
+      const NodeAttributes &from = source->attributes, &had = target->attributes;
+      base_.set(k_loses, (had.priority && !from.priority) || (had.cooperative && !from.cooperative) ? 1 : 0);
+    }
+    base_.set(k_op, kCopyAttributes);
+    return visit_(base_);
+  }
   bool operator()(const RetainUserObject& c) { return asks(kRetain, Target::kGraph, c.graph); }
   bool operator()(const ReleaseUserObject& c) {
     if (c.graph) return asks(kRelease, Target::kGraph, *c.graph);
@@ -297,6 +318,10 @@ class Describer {
     base_.set(k_capturing, capture != nullptr ? 1 : 0);
     if (capture != nullptr) base_.set(k_origin, capture->origin == id ? 1 : 0);
     base_.set(k_perthread, state_.per_thread(id) ? 1 : 0);
+  }
+  void attributes(const NodeState& node) {
+    if (node.attributes.cooperative) base_.set(k_cooperative, *node.attributes.cooperative ? 1 : 0);
+    if (node.attributes.priority) base_.set(k_nodepriority, *node.attributes.priority);
   }
   void rules(const Command& command) {
     const CaptureAnswer answer = state_.answer(command);
@@ -397,6 +422,9 @@ class Describer {
       base_.set(k_deps, n.after.size());
       base_.set(k_enabled, n.enabled ? 1 : 0);
       base_.set(k_wasdriver, n.form == NodeForm::kDriver ? 1 : 0);
+      base_.set(k_cooperative, kUnset);
+      base_.set(k_nodepriority, kUnset);
+      attributes(n);
       if (node(n.params, n.child.get(), nullptr, level)) return true;
       return n.child != nullptr && inside(*n.child, level + 1);
     });
@@ -452,6 +480,10 @@ class Describer {
     return (dst != nullptr && dst->memory == MemoryKind::kPageable) ||
            (src != nullptr && src->memory == MemoryKind::kPageable);
   }
+  [[nodiscard]] bool variable(const BufferRef& ref) const {
+    const BufferState* buffer = state_.buffer(ref.buffer);
+    return buffer != nullptr && buffer->symbol.has_value();
+  }
   void memory(Attribute attribute, const BufferRef& ref, Event& event) const {
     if (const BufferState* buffer = state_.buffer(ref.buffer)) event.set(attribute, buffer->memory);
   }
@@ -475,6 +507,8 @@ class Describer {
     memory(k_dmem, p.dst.ref, event);
     memory(k_smem, p.src.ref, event);
     event.set(k_same, p.dst.ref.buffer == p.src.ref.buffer ? 1 : 0);
+    event.set(k_symbol, p.symbol);
+    event.set(k_vsymbol, variable(p.dst.ref) || variable(p.src.ref) ? 1 : 0);
     event.set(k_dpitch, p.dst.pitch);
     event.set(k_spitch, p.src.pitch);
     event.set(k_drows, p.dst.rows);

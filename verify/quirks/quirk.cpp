@@ -187,6 +187,7 @@ bool QuirkSet::lacks(const Command& command) const {
   if (release_ != "5.7") return false;
   if (const auto* node = std::get_if<AddNode>(&command)) return node->form != NodeForm::kTyped;
   if (const auto* set = std::get_if<SetNode>(&command)) return set->form != NodeForm::kTyped;
+  if (const auto* set = std::get_if<SetAttributes>(&command)) return set->attributes.priority.has_value();
   const auto* instantiate = std::get_if<Instantiate>(&command);
   return instantiate != nullptr && instantiate->form == InstantiateForm::kParams;
 }

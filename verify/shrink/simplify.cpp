@@ -112,6 +112,9 @@ struct ParamsSimplifier {
       emit(linear);
     }
     CopyParams changed = p;
+    changed.symbol = CopySymbol::kNone;
+    if (!(changed == p)) emit(changed);
+    changed = p;
     changed.dst.position = changed.src.position = {};
     if (!(changed == p)) emit(changed);
     smaller_field(p, &CopyParams::width, 1, emit);
@@ -239,9 +242,9 @@ struct StepSimplifier {
     }
   }
   void operator()(const DeclareBuffer& c) const {
-    if (c.memory != MemoryKind::kDevice) put(DeclareBuffer{c.buffer, c.bytes, MemoryKind::kDevice});
+    if (c.memory != MemoryKind::kDevice || c.symbol) put(DeclareBuffer{c.buffer, c.bytes, MemoryKind::kDevice});
     for (const std::uint64_t bytes : {std::uint64_t{64}, std::uint64_t{256}}) {
-      if (c.bytes > bytes) put(DeclareBuffer{c.buffer, bytes, c.memory});
+      if (c.bytes > bytes) put(DeclareBuffer{c.buffer, bytes, c.memory, c.symbol});
     }
   }
   void operator()(const DeclareStream& c) const {
@@ -328,6 +331,11 @@ struct StepSimplifier {
     for (const auto& [flag, word] : instantiate_flags()) {
       if ((c.flags & flag) != 0) put(Instantiate{c.exec, c.graph, c.form, c.flags & ~flag});
     }
+  }
+  void operator()(const SetAttributes& c) const {
+    if (!c.attributes.priority || !c.attributes.cooperative) return;
+    put(SetAttributes{c.graph, c.node, {c.attributes.priority, {}}});
+    put(SetAttributes{c.graph, c.node, {{}, c.attributes.cooperative}});
   }
   // Commands that need the clone's nodes are dropped with it.
   void operator()(const CloneGraph& c) const { put(DeclareGraph{c.graph}); }

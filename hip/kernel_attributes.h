@@ -1,0 +1,22 @@
+// Attributes of kernel nodes (hipGraphKernelNodeSetAttribute): the priority of the node's launches, and whether they
+// are cooperative. The window of accesses and the memory synchronisation domains of HIP's header are not here: nothing
+// that this project can observe depends on them.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include "hip/recording.h"
+
+namespace hip {
+
+// Sets those that are given. hipErrorNotSupported where the runtime, or this release of HIP's header, lacks one.
+[[nodiscard]] Status set_attributes(const Api& api, hipGraphNode_t node, const KernelAttributes& attributes);
+// What the node has of those that `asked` gives, whatever it gives. AMD's runtime remembers the one that was set last
+// and answers hipErrorInvalidValue for the other (docs/findings.md, kernel-attribute-one-only).
+[[nodiscard]] Result<KernelAttributes> attributes_of(const Api& api, hipGraphNode_t node,
+                                                     const KernelAttributes& asked);
+
+// A function that is needed and that the table lacks, or null; "hipLaunchAttributePriority" where the header does.
+[[nodiscard]] const char* missing_for_attributes(const Api& api, const KernelAttributes& attributes);
+
+}  // namespace hip
