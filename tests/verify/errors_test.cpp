@@ -44,10 +44,18 @@ class Machine {
     kernel.semantics = [](std::span<const std::byte>, const model::LaunchShape&, model::MemoryAccess&) {};
     const hipModule_t module = instance_.add_module({kernel});
     EXPECT_EQ(api().hipModuleGetFunction(&kernel_, module, "count_only"), hipSuccess);
+    instance_.add_variable(&variable_, ErrorScene::kSymbolBytes);
   }
   [[nodiscard]] static const hip::Api& api() { return model::abi::InProcess::api(); }
   [[nodiscard]] hipFunction_t kernel() const { return kernel_; }
-  [[nodiscard]] model::LiveHandles live() { return instance_.runtime().live_handles(); }
+  [[nodiscard]] const void* variable() const { return &variable_; }
+  // Without the variable's memory, which it keeps.
+  [[nodiscard]] model::LiveHandles live() {
+    model::LiveHandles handles = instance_.runtime().live_handles();
+    handles.allocations -= instance_.variables_in_memory();
+    handles.bytes -= instance_.variables_in_memory() * ErrorScene::kSymbolBytes;
+    return handles;
+  }
   [[nodiscard]] std::vector<Picture> look(hipGraph_t graph) {
     const model::Graph* found = instance_.graph(graph);
     return found == nullptr ? std::vector<Picture>{} : picture(model::inspect(*found));
@@ -66,6 +74,7 @@ class Machine {
   model::abi::InProcess instance_;
   model::abi::Activate active_;
   hipFunction_t kernel_ = nullptr;
+  char variable_ = 0;
 };
 
 // What a call could have changed.
@@ -75,9 +84,11 @@ struct Everything {
         graph(machine.look(scene.graph)),
         other(machine.look(scene.other)),
         leaf(machine.look(scene.leaf)),
-        exec(machine.look(scene.exec)) {}
+        symbols(machine.look(scene.symbol_graph)),
+        exec(machine.look(scene.exec)),
+        symbol_exec(machine.look(scene.symbol_exec)) {}
   model::LiveHandles live;
-  std::vector<Picture> graph, other, leaf, exec;
+  std::vector<Picture> graph, other, leaf, symbols, exec, symbol_exec;
   bool operator==(const Everything&) const = default;
 };
 
@@ -90,7 +101,7 @@ TEST_P(BadInput, GivesItsDocumentedErrorAndLeavesStateUnchanged) {
   EXPECT_EQ(static_cast<int>(call->expected), GetParam().expected);
   ASSERT_TRUE(call->exists(machine.api())) << "the model lacks " << GetParam().function;
   {
-    ErrorScene scene(machine.api(), machine.kernel());
+    ErrorScene scene(machine.api(), machine.kernel(), machine.variable());
     ASSERT_EQ(scene.prepared(), hipSuccess);
     const Everything before(machine, scene);
     EXPECT_EQ(machine.api().hipGetLastError(), hipSuccess);
@@ -136,11 +147,13 @@ std::vector<ErrorCase> cases_of_the_model() {
 INSTANTIATE_TEST_SUITE_P(OnTheModel, BadInput, testing::ValuesIn(cases_of_the_model()), test_name);
 
 TEST(ErrorCases, WhatTheModelLacksIsKnown) {
-  constexpr std::string_view kLacking[] = {"AddMemAllocNode",   "AddMemFreeNode", "AllocNodeGetParams",
-                                           "FreeNodeGetParams", "GraphMem",       "Symbol",
-                                           "EventRecordNode",   "EventWaitNode",  "BatchMemOp",
-                                           "WaitValue",         "WriteValue",     "ExternalSemaphores",
-                                           "hipGraphAddNode",   "NodeSetParams",  "hipGraphInstantiateWithParams"};
+  constexpr std::string_view kLacking[] = {"AddMemAllocNode",    "AddMemFreeNode",
+                                           "AllocNodeGetParams", "FreeNodeGetParams",
+                                           "GraphMem",           "EventRecordNode",
+                                           "EventWaitNode",      "BatchMemOp",
+                                           "WaitValue",          "WriteValue",
+                                           "ExternalSemaphores", "hipGraphAddNode",
+                                           "NodeSetParams",      "hipGraphInstantiateWithParams"};
   for (const ErrorCase& one : error_cases()) {
     const bool known = std::any_of(std::begin(kLacking), std::end(kLacking), [&](std::string_view part) {
       return one.function.find(part) != std::string_view::npos;

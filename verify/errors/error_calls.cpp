@@ -8,7 +8,8 @@ namespace verify {
 namespace {
 
 using Place = ErrorScene::Place;
-constexpr std::size_t kBytes = ErrorScene::kBytes, kSmallBytes = ErrorScene::kSmallBytes;
+constexpr std::size_t kBytes = ErrorScene::kBytes, kSmallBytes = ErrorScene::kSmallBytes,
+                      kSymbolBytes = ErrorScene::kSymbolBytes;
 
 [[maybe_unused]] void forget(void*) {}
 
@@ -41,10 +42,18 @@ std::string describe(const ErrorAnswer& answer) {
   return text;
 }
 
-ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const ErrorCase& error_case) {
+bool needs_variable(const ErrorCase& error_case) {
+  return error_case.function.find("Symbol") != std::string_view::npos;
+}
+
+ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable,
+                              const ErrorCase& error_case) {
   const ErrorCall* call = find_error_call(error_case);
-  if (call == nullptr || !call->exists(api)) return {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
-  ErrorScene scene(api, kernel);
+  const bool lacks_variable = variable == nullptr && needs_variable(error_case);
+  if (call == nullptr || !call->exists(api) || lacks_variable)
+    return {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
+  // Cases of anything else are what they were before there were variables.
+  ErrorScene scene(api, kernel, needs_variable(error_case) ? variable : nullptr);
   if (scene.prepared() != hipSuccess) return {ErrorAnswer::Kind::kUnprepared, scene.prepared(), hipSuccess};
   (void)api.hipGetLastError();
   ErrorAnswer answer;

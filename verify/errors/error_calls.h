@@ -22,14 +22,17 @@ struct ErrorCall {
 [[nodiscard]] const ErrorCall* find_error_call(const ErrorCase& error_case);
 
 struct ErrorAnswer {
-  enum class Kind { kAnswered, kUnsupported, kUnprepared };  // no such function; the scene could not be made
+  enum class Kind { kAnswered, kUnsupported, kUnprepared };  // no such function or variable; no scene could be made
   Kind kind = Kind::kAnswered;
   hipError_t status = hipSuccess;
   hipError_t last_error = hipSuccess;  // what hipGetLastError says behind the call
 };
 // As it is compared: the status, and the last error where it is another one.
 [[nodiscard]] std::string describe(const ErrorAnswer& answer);
-// `kernel` is the catalogue's count_only.
-[[nodiscard]] ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const ErrorCase& error_case);
+// Whether the call wants a variable of device code to be there.
+[[nodiscard]] bool needs_variable(const ErrorCase& error_case);
+// `kernel` is the catalogue's count_only; `variable` stands for a variable of device code, or is null.
+[[nodiscard]] ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable,
+                                            const ErrorCase& error_case);
 
 }  // namespace verify

@@ -10,13 +10,15 @@ void count_nothing(void*) {}
 
 }  // namespace
 
-ErrorScene::ErrorScene(const hip::Api& table, hipFunction_t kernel) : api(table), function(kernel) {
+ErrorScene::ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* variable)
+    : api(table), function(kernel), symbol(variable) {
   make_memory();
   must(api.hipStreamCreateWithFlags(&stream, hipStreamDefault));
   must(api.hipEventCreateWithFlags(&event, hipEventDisableTiming));
   if (prepared_ != hipSuccess) return;
   make_graphs();
   make_optional();
+  make_symbol_nodes();
   make_gone();
 }
 
@@ -27,7 +29,7 @@ ErrorScene::~ErrorScene() {
   for (hipGraph_t one : graphs_) (void)api.hipGraphDestroy(one);
   if (event != nullptr) (void)api.hipEventDestroy(event);
   if (stream != nullptr) (void)api.hipStreamDestroy(stream);
-  for (void* memory : {a, b, small}) {
+  for (void* memory : {a, b, small, wide}) {
     if (memory != nullptr) (void)api.hipFree(memory);
   }
   if (pinned != nullptr) (void)api.hipHostFree(pinned);
@@ -39,6 +41,7 @@ void ErrorScene::make_memory() {
   must(api.hipMalloc(&b, kBytes));
   must(api.hipMalloc(&small, kSmallBytes));
   must(api.hipHostMalloc(&pinned, kBytes, 0));
+  if (symbol != nullptr) must(api.hipMalloc(&wide, 2 * kSymbolBytes));
 }
 
 void ErrorScene::fill(hipGraph_t to, Nodes* out) {
@@ -96,6 +99,20 @@ void ErrorScene::make_optional() {
     execs_.push_back(batch_exec);
   }
 #endif
+}
+
+void ErrorScene::make_symbol_nodes() {
+  if (symbol == nullptr || api.hipGraphAddMemcpyNodeToSymbol == nullptr ||
+      api.hipGraphAddMemcpyNodeFromSymbol == nullptr)
+    return;
+  must(api.hipGraphCreate(&symbol_graph, 0));
+  graphs_.push_back(symbol_graph);
+  must(api.hipGraphAddMemcpyNodeToSymbol(&to_symbol, symbol_graph, nullptr, 0, symbol, a, 8, 0,
+                                         hipMemcpyDeviceToDevice));
+  must(api.hipGraphAddMemcpyNodeFromSymbol(&from_symbol, symbol_graph, &to_symbol, 1, a, symbol, 8, 0,
+                                           hipMemcpyDeviceToDevice));
+  must(api.hipGraphInstantiate(&symbol_exec, symbol_graph, nullptr, nullptr, 0));
+  execs_.push_back(symbol_exec);
 }
 
 void ErrorScene::make_gone() {

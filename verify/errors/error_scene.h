@@ -25,8 +25,10 @@ class ErrorScene {
  public:
   static constexpr std::size_t kBytes = 256, kSmallBytes = 64;  // of an allocation
 
-  // `kernel` is the catalogue's count_only.
-  ErrorScene(const hip::Api& table, hipFunction_t kernel);
+  static constexpr std::size_t kSymbolBytes = 1024;  // of the variable
+
+  // `kernel` is the catalogue's count_only; `variable` stands for a variable of device code, or is null.
+  ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* variable);
   ErrorScene(const ErrorScene&) = delete;
   ErrorScene& operator=(const ErrorScene&) = delete;
   ~ErrorScene();
@@ -92,9 +94,11 @@ class ErrorScene {
 
   const hip::Api& api;
   hipFunction_t function;
+  const void* symbol;
 
-  // Memory: two of kBytes and one of kSmallBytes on the device, kBytes pinned.
-  void *a = nullptr, *b = nullptr, *small = nullptr, *pinned = nullptr;
+  // Memory: two of kBytes and one of kSmallBytes on the device, kBytes pinned; where there is a variable, more than it
+  // has on the device.
+  void *a = nullptr, *b = nullptr, *small = nullptr, *pinned = nullptr, *wide = nullptr;
 
   // empty -> kernel -> copy; the others stand alone. `copy` has the 3D form, `line` the 1D form.
   struct Nodes {
@@ -115,6 +119,9 @@ class ErrorScene {
   hipGraphNode_t record_node = nullptr, wait_node = nullptr, batch_node = nullptr;
   hipGraphNode_t driver_node = nullptr;  // a copy of `other` that was added in the driver's form
   hipGraphExec_t event_exec = nullptr, batch_exec = nullptr;
+  hipGraph_t symbol_graph = nullptr;
+  hipGraphNode_t to_symbol = nullptr, from_symbol = nullptr;  // eight bytes from and to a
+  hipGraphExec_t symbol_exec = nullptr;
 
   hipGraph_t gone_graph = nullptr;
   hipGraphNode_t gone_node = nullptr;
@@ -150,6 +157,7 @@ class ErrorScene {
   void fill(hipGraph_t to, Nodes* out);
   void make_graphs();
   void make_optional();
+  void make_symbol_nodes();
   void make_gone();
 
   hipError_t prepared_ = hipSuccess;

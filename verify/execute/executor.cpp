@@ -686,7 +686,7 @@ class Run {
     const ErrorAnswer answer = answer_error_case(
         platform_.api(),
         platform_.function(static_cast<std::size_t>(find_kernel("count_only") - kernel_catalogue().data())),
-        *error_case);
+        platform_.symbol(Platform::kVariableOfBadCalls), *error_case);
     if (answer.kind == ErrorAnswer::Kind::kUnsupported) trace_.unsupported = c.function;
     if (answer.kind == ErrorAnswer::Kind::kUnprepared) return checked(answer.status, "what a bad call needs");
     seen_ = describe(answer);
