@@ -1,7 +1,8 @@
-// hipGraphExecUpdate refuses every graph with a copy to a symbol, even the graph that it was made of.
+// hipGraphExecUpdate refuses every graph with a copy to a symbol, even the graph that it was made of; so does
+// hipGraphExecChildGraphNodeSetParams, where such a copy is in the child.
 //
 // Documentation: hip_runtime_api.h, hipGraphExecUpdate; an update with an identical graph is possible.
-// What happens: hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorParametersChanged.
+// What happens: hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorParametersChanged; hipErrorInvalidValue.
 // Source: GraphMemcpyNodeToSymbol::SetParams(GraphNode*) calls SetParams(src, symbol, ...), whose first two
 // parameters are (symbol, src): the two are exchanged. GraphMemcpyNodeFromSymbol has them in the right order.
 #include "check.h"
@@ -20,5 +21,10 @@ int main() {
   hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
   check("update with the same graph", hipSuccess, hipGraphExecUpdate(exec, graph, &error_node, &result));
   check("result", hipGraphExecUpdateSuccess, result);
+  hipGraph_t outer = new_graph();
+  hipGraphNode_t child = nullptr;
+  MUST(hipGraphAddChildGraphNode(&child, outer, nullptr, 0, graph));
+  hipGraphExec_t outer_exec = instantiate(outer);
+  check("setting a child to the same graph", hipSuccess, hipGraphExecChildGraphNodeSetParams(outer_exec, child, graph));
   return verdict();
 }
