@@ -402,9 +402,9 @@ int run(ExportCommand command) {
   out.name = std::filesystem::path(command.file).stem().string();
   const verify::Quirk* quirk = quirk_of(out.name);
   if (quirk != nullptr && verify::only_grows(*quirk)) {
-    return complain(
-        fmt::format("{}: what shows after many cycles only has no stand-alone form yet; tests/findings/{}.hip measures it",
-                    command.file, quirk->id));
+    return complain(fmt::format(
+        "{}: what shows after many cycles only has no stand-alone form yet; tests/findings/{}.hip measures it",
+        command.file, quirk->id));
   }
   choose_subject(command, quirk);
   hip::Result<std::unique_ptr<Setup>> setup = Setup::make(command.setup);

@@ -2,10 +2,9 @@
 //
 // Documentation: hipGraphClone: the clone is a copy; "after cloning both graphs may be modified independently", and the
 // original may be destroyed. hipGraphExecChildGraphNodeSetParams takes any graph with the child's topology.
-// What happens: the setter refuses, with hipErrorUnknown, a graph that lies at the address of the clone's original. Once
-// the original is destroyed the next graphs are likely to lie there.
-// Source: hipGraphExecChildGraphNodeSetParams compares the new child with the node's GetParentGraph(), which
-// Graph::clone leaves as it was in the original.
+// What happens: the setter refuses, with hipErrorUnknown, a graph that lies at the address of the clone's original.
+// Once the original is destroyed the next graphs are likely to lie there. Source: hipGraphExecChildGraphNodeSetParams
+// compares the new child with the node's GetParentGraph(), which Graph::clone leaves as it was in the original.
 #include "check.h"
 
 int main() {

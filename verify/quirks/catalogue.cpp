@@ -312,7 +312,8 @@ constexpr Quirk kQuirks[] = {
      "op=update node=memcpy kind=default byhand>0",
      "bytes crash later=700 later=719", "the next launch allocates the memory again and does the new copy",
      "the old copy, and the setter answered hipSuccess; on 6.4 a segmentation fault in the setter",
-     "hipGraphExecMemcpyNodeSetParams1D: sets the parameters for a memcpy node; the address of a memory allocation node "
+     "hipGraphExecMemcpyNodeSetParams1D: sets the parameters for a memcpy node; the address of a memory allocation "
+     "node "
      "is its own for the life of the graph",
      "right with hipMemcpyDeviceToDevice, and when a node of the graph frees the memory",
      "a patch that reports success and writes to freed memory; say the direction of copies of graph memory"},
@@ -421,7 +422,7 @@ constexpr Quirk kQuirks[] = {
      "its old ones, and the update answered hipSuccess",
      "CUDA: an update takes the parameters of all nodes, those of child graphs included",
      "right at the top level; 5.7 does it", "an update that reports success and leaves stale addresses"},
- {"clone-keeps-parent", "the nodes of a clone count the original graph as theirs", "7.2", "patch",
+    {"clone-keeps-parent", "the nodes of a clone count the original graph as theirs", "7.2", "patch",
      "op=set target=exec node=child cloned=1;op=patch target=exec node=child cloned=1", "status=999", "hipSuccess",
      "hipErrorUnknown from hipGraphExecChildGraphNodeSetParams, for a graph that lies where the original did",
      "hipGraphClone: the clone is a graph of its own, and the original may be destroyed",
