@@ -69,6 +69,9 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"graph-memory-freed-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
     {"graph-memory-freed-set", "7.2 6.4", Use::kSetInGraph, Node::kMemset, {State::kGraphMemory}, Way::kRecordAgain},
     {"graph-memory-freed-set", "7.2 6.4", Use::kSetInGraph, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
+    {"copy-of-freed-memory-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
+    // Through the setter of the child that the copy is in: by its own setter it is right.
+    {"update-to-symbol", kAllReleases, Use::kSetInGraph, Node::kCopy, {State::kToSymbol}, Way::kRecordAgain},
     {"host-params-late", kAllReleases, Use::kSetInExec, Node::kHost, {}, Way::kRecordAgain},
     {"copy-to-pageable-at-set",
      "6.4",
@@ -92,6 +95,8 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"update-pairs-by-order", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"update-edges-unchecked", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"memset-2d-update", kAllReleases, Use::kUpdate, Node::kMemset, {State::kRows}, Way::kRecordAgain},
+    {"copy-of-freed-memory-set", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
+    {"update-to-symbol", kAllReleases, Use::kUpdate, Node::kCopy, {State::kToSymbol}, Way::kRecordAgain},
     {"driver-copy-update", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kDriver}, Way::kRecordAgain},
     {"memcpy-set-from-pageable",
      "7.2",
@@ -205,7 +210,8 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   if (const auto* memset = std::get_if<MemsetRecord>(&node.record)) {
     states.add(State::kRows, memset->params.height > 1);
     states.add(State::kLargeElements, memset->params.elementSize > 1);
-  } else if (std::holds_alternative<CopyRecord>(node.record)) {
+  } else if (const auto* copy = std::get_if<CopyRecord>(&node.record)) {
+    states.add(State::kToSymbol, copy->symbol.symbol != nullptr && copy->symbol.to);
     add_copy(node, context, states);
   } else if (const auto* child = std::get_if<ChildRecord>(&node.record)) {
     states.add(State::kNested, child->graph->child_depth() > 0);
@@ -298,6 +304,7 @@ std::string_view words_for(QuirkyState state) {
       "to or from pageable memory that it was not in",
       "between host memory",
       "of memory that the graph allocates",
+      "to a symbol",
       "disabled",
       "a child in it",
       "nothing in it",

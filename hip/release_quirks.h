@@ -47,6 +47,7 @@ enum class QuirkyState : std::uint8_t {
   kOtherPageable,   // copy: an end was pageable and none is to be, or the reverse
   kBetweenHosts,    // copy: no end is on the device
   kGraphMemory,     // memset, copy: of memory that a node of the graph allocates
+  kToSymbol,        // copy: to a variable of device code
   kDisabled,        // in the executable graph
   kNested,          // child: a child graph in it
   kEmpty,           // child: nothing in it, or in a child in it

@@ -291,7 +291,8 @@ std::vector<hip::AddressTable> lay_out(const Program& program, const AddressScri
     for (std::uint32_t k = 0; k < step.repeat; ++k) {
       hip::Status status;
       if (const auto* c = std::get_if<DeclareBuffer>(&step.command))
-        status = memory.declare(c->buffer, c->bytes, c->memory);
+        status = c->symbol ? memory.declare_symbol(c->buffer, c->bytes, *c->symbol)
+                           : memory.declare(c->buffer, c->bytes, c->memory);
       if (const auto* c = std::get_if<MoveBuffers>(&step.command)) status = memory.move(c->moves);
       if (const auto* c = std::get_if<Free>(&step.command)) status = memory.release(c->buffer);
       RC_ASSERT(status.ok());

@@ -41,12 +41,15 @@ TEST(ReleaseQuirks, EachIsAQuirkOfTheCatalogueOnNoReleaseThatDoesNotHaveIt) {
   }
 }
 
-// What the catalogue has of setters, patches and updates, but for what recording again meets just as well.
+// What the catalogue has of setters, patches and updates, but for what recording again meets just as well, and what no
+// caller can see coming.
 TEST(ReleaseQuirks, NoneThatTheCatalogueHasOfSettersAndUpdatesIsMissing) {
-  constexpr std::array<std::string_view, 3> kMetByRecordingToo = {
+  constexpr std::array<std::string_view, 5> kNotInTheTable = {
       "memcpy-h2h-mixed",       // adding such a node is refused
       "managed-3d-copy-early",  // instantiating does the copy
       "memset-pinned-early",    // instantiating does the memset
+      "clone-keeps-parent",     // where the heap puts a graph is nobody's to know, and the setter answers an error
+      "exec-set-grows",         // the bytes are right; from time to time the caller instantiates again
   };
   const auto changes = [](const verify::Quirk& quirk) {
     const std::string triggers = ";" + std::string(quirk.triggers);
@@ -55,8 +58,7 @@ TEST(ReleaseQuirks, NoneThatTheCatalogueHasOfSettersAndUpdatesIsMissing) {
   };
   std::size_t held = 0;
   for (const verify::Quirk& quirk : verify::quirks()) {
-    const bool met =
-        std::find(kMetByRecordingToo.begin(), kMetByRecordingToo.end(), quirk.id) != kMetByRecordingToo.end();
+    const bool met = std::find(kNotInTheTable.begin(), kNotInTheTable.end(), quirk.id) != kNotInTheTable.end();
     if (!changes(quirk)) continue;
     for (const std::string_view release : kReleases) {
       if (!verify::shows_on(quirk, release)) continue;
