@@ -124,7 +124,7 @@ std::span<const Fault> faults() {
       runtime_fault("U01", "a kernel setter keeps the caller's pointers", {kP1}),
       runtime_fault("U02", "an argument array that a getter returned is edited to point at the caller's memory", {kP1}),
       runtime_fault("U03", "setters of executable graphs hit the original graph", {kP2}),
-      runtime_fault("U04", "nodes that share a kernel share its arguments", {kP2, kA3}),
+      runtime_fault("U04", "nodes that share a kernel share its arguments", {kP2}),
       runtime_fault("U05", "an update looks at every node again after each node", {kP10}),
       runtime_fault("U06", "an update drops an error and runs what was there", {kP4}),
       runtime_fault("U07", "disabled nodes drop their edges", {kP5}),

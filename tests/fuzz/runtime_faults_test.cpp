@@ -48,6 +48,24 @@ class EachFaultOfACampaign : public testing::TestWithParam<std::string> {
   }
 };
 
+// A patch of a graph sets several nodes at once: one of them is left with another's buffers, which looks like A3.
+TEST(BindsArgumentsToTheKernel, IsNamedIsolationWhereAPatchOfAGraphShowsIt) {
+  const auto parsed = verify::parse_program(
+      "hgcheck-program 1\nbuffer b0 64\nbuffer b1 64\nbuffer b2 64\nstream s1\ngraph g1\n"
+      "kernel g1.n0 nested_struct q.tag=1 q.a.in=b0+0 q.a.k=1 q.flag=1 q.out=b1+0 n=1\n"
+      "kernel g1.n1 nested_struct after=n0 q.tag=1 q.a.in=b0+0 q.a.k=1 q.flag=1 q.out=b2+0 n=1\n"
+      "move b1 b2\npatch g1\ninstantiate e0 g1\nlaunch e0 s0\nread b1\nread b2\n");
+  ASSERT_TRUE(std::holds_alternative<verify::Program>(parsed)) << std::get<verify::ParseError>(parsed).message;
+  fuzz::SetupOptions options;
+  options.fault = "U04";
+  auto setup = fuzz::Setup::make(options);
+  ASSERT_TRUE(setup) << setup.error().message;
+  const verify::Judgement judgement = fuzz::judge_isolated(*setup.value(), std::get<verify::Program>(parsed),
+                                                           fuzz::all_checks(1), options.program_timeout);
+  ASSERT_EQ(judgement.verdict, verify::VerdictKind::kDiverge);
+  EXPECT_EQ(judgement.broken.front(), verify::PropertyId::kP2);
+}
+
 TEST_P(EachFaultOfACampaign, IsFoundNamedAndShrunkToFewCommandsThatAgreeWithoutIt) {
   const std::uint64_t most = fuzz::find_fault(GetParam())->layer ? kMostCommands : kMostCommandsOfOthers;
   fuzz::CampaignOptions options;

@@ -134,15 +134,7 @@ TEST(Careful, NoCallThatFailsOnceLeavesATrace) {
 }
 
 TEST(Careful, NoGeneratedProgramCanTellItFromRecordingAgain) {
-  for (std::uint64_t index = 0; index < 400; ++index) {
-    Bench bench(StrategyKind::kCareful);
-    const Program program = campaign_program(78, index, {});
-    JudgeOptions options;
-    options.schedule_seed = index % 3;
-    options.isolation = index % 8 == 0;
-    const Judgement judgement = bench.judge.judge(program, options);
-    ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement) << "\n" << print_program(program);
-  }
+  no_generated_program_can_tell_from_recording_again(StrategyKind::kCareful, 78, 400);
 }
 
 }  // namespace

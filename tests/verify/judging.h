@@ -7,6 +7,7 @@
 #include "programs.h"
 #include "verify/execute/executor.h"
 #include "verify/execute/model_platform.h"
+#include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
 #include "verify/properties/property.h"
 
@@ -87,6 +88,20 @@ inline std::string described(const Judgement& judgement) {
     text += "\n" + d.where + " at '" + d.command + "': expected " + d.expected + ", observed " + d.observed;
   }
   return text;
+}
+
+// Judges the first programs of a campaign with the strategy: all of them have to agree.
+inline void no_generated_program_can_tell_from_recording_again(StrategyKind strategy, std::uint64_t seed,
+                                                               std::uint64_t programs) {
+  Bench bench(strategy);
+  for (std::uint64_t index = 0; index < programs; ++index) {
+    const Program program = campaign_program(seed, index, {});
+    JudgeOptions options;
+    options.schedule_seed = index % 3;
+    options.isolation = index % 8 == 0;
+    const Judgement judgement = bench.judge.judge(program, options);
+    ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement) << "\n" << print_program(program);
+  }
 }
 
 }  // namespace verify

@@ -69,15 +69,7 @@ TEST(Stabilise, ALaunchIntoACaptureIsCapturedAtTheProgramsAddresses) {
 }
 
 TEST(Stabilise, NoGeneratedProgramCanTellItFromRecordingAgain) {
-  Bench bench(StrategyKind::kStabilise);
-  for (std::uint64_t index = 0; index < 800; ++index) {
-    const Program program = campaign_program(77, index, {});
-    JudgeOptions options;
-    options.schedule_seed = index % 3;
-    options.isolation = index % 8 == 0;
-    const Judgement judgement = bench.judge.judge(program, options);
-    ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement) << "\n" << print_program(program);
-  }
+  no_generated_program_can_tell_from_recording_again(StrategyKind::kStabilise, 77, 800);
 }
 
 }  // namespace

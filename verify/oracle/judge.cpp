@@ -247,6 +247,17 @@ bool Judge::hits_the_graph_instead(const Program& program, const RunOptions& opt
   return holds(run_pair(fewer, closer).subject.violations, PropertyId::kP2);
 }
 
+// A field may hold what the patch never wrote there: where setting the nodes one at a time changes others, too, the
+// runtime does.
+bool Judge::setters_change_other_nodes(const Program& program, const RunOptions& options) {
+  if (subject_.contained()) return false;
+  const std::optional<Program> sets = with_setters_for_patches(program);
+  if (!sets) return false;
+  RunOptions closer = options;
+  closer.isolation = true;
+  return holds(run_pair(*sets, closer).subject.violations, PropertyId::kP2);
+}
+
 const Judge::Pair& Judge::or_else(const Pair& pair, const Pair& other) {
   return pair.clean() ? other : pair;
 }
@@ -285,7 +296,9 @@ void Judge::name_cause(const Program& program, const RunOptions& options, const 
   } else if (says_done_where_refused(program, pair) && !broken.contains(PropertyId::kP7)) {
     cause = PropertyId::kP4;
   } else if (broken.contains(PropertyId::kP2) ||
-             (broken.contains(PropertyId::kA2) && hits_the_graph_instead(program, options))) {
+             (broken.contains(PropertyId::kA2) && hits_the_graph_instead(program, options)) ||
+             ((broken.contains(PropertyId::kA2) || broken.contains(PropertyId::kA3)) &&
+              setters_change_other_nodes(program, options))) {
     cause = PropertyId::kP2;
   } else if (pair.subject.violations.empty() && !died && clean_without_redundant_edges(program, options)) {
     cause = PropertyId::kP9;

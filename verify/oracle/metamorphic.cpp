@@ -5,6 +5,7 @@
 #include <set>
 
 #include "verify/program/state.h"
+#include "verify/shrink/shrinker.h"
 
 namespace verify {
 
@@ -129,6 +130,26 @@ std::optional<Program> without_redundant_edges(const Program& program) {
   // What removes an edge by name may have lost it.
   if (!fewer_edges(fewer) || validate(fewer)) return std::nullopt;
   return fewer;
+}
+
+std::optional<Program> with_setters_for_patches(const Program& program) {
+  Program sets = program;
+  sets.steps.clear();
+  bool changed = false;
+  State state;
+  for (const Step& step : program.steps) {
+    const auto* patch = std::get_if<Patch>(&step.command);
+    if (patch != nullptr && patch->target == Target::kGraph) {
+      changed = true;
+      for (const NodeState& node : state.graph(patch->id)->nodes)
+        sets.steps.push_back({SetNode{Target::kGraph, patch->id, node.id, node.params, node.form}});
+    } else {
+      sets.steps.push_back(step);
+    }
+    for (std::uint32_t i = 0; i < repeats_that_matter(step); ++i) state.apply(step.command);
+  }
+  if (!changed) return std::nullopt;
+  return drop_invalid(sets);
 }
 
 std::vector<Variant> equal_variants(const Program& program) {

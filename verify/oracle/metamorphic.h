@@ -50,5 +50,8 @@ struct Variant {
 [[nodiscard]] std::optional<Variant> other_form(const Program& program);
 // The same program with every edge left out that others imply; nothing when there is none.
 [[nodiscard]] std::optional<Program> without_redundant_edges(const Program& program);
+// The same program with setters of the single nodes in the place of every patch of a graph's definition; nothing when
+// there is no such patch.
+[[nodiscard]] std::optional<Program> with_setters_for_patches(const Program& program);
 
 }  // namespace verify
