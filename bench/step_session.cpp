@@ -282,7 +282,7 @@ class Traced final : public Common {
     return done ? hip::Status() : hip::Status(done.error());
   }
 
-  hip::RankAgreement alone_;
+  hip::ThreadRanks alone_;
   hip::TraceCache cache_;
   std::vector<std::unique_ptr<Run>> runs_;
 };

@@ -12,13 +12,13 @@ Error broken() {
 
 }  // namespace
 
-RankAgreement::RankAgreement(const AgreementOptions& options) : options_(options) {
+ThreadRanks::ThreadRanks(const AgreementOptions& options) : options_(options) {
   assert(options.ranks > 0);
 }
 
 // The last to arrive decides and opens the next round. Nobody can arrive in the round after that before everybody has
 // read this one's answer: it takes every rank.
-Result<bool> RankAgreement::all(bool mine) {
+Result<bool> ThreadRanks::all(bool mine) {
   sync::UniqueLock lock(mutex_);
   Round& round = round_.write();
   if (round.broken) return broken();

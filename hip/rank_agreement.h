@@ -5,7 +5,9 @@
 // the others is bounded: a rank that does not come makes it an error for all, in this and in every later round, rather
 // than a deadlock.
 //
-// For ranks that are threads of one process. One call a rank and round; the rounds of a rank are in order.
+// How ranks talk is the framework's business, which has its own way between processes (MPI, sockets; hip/example/ranks.cpp
+// has one). hip::ThreadRanks is for ranks that are threads of one process. One call a rank and round; the rounds of a
+// rank are in order.
 #pragma once
 
 #include <chrono>
@@ -23,12 +25,19 @@ struct AgreementOptions {
 
 class RankAgreement {
  public:
-  explicit RankAgreement(const AgreementOptions& options);
+  RankAgreement() = default;
   RankAgreement(const RankAgreement&) = delete;
   RankAgreement& operator=(const RankAgreement&) = delete;
+  virtual ~RankAgreement() = default;
 
-  // Whether every rank said true.
-  [[nodiscard]] Result<bool> all(bool mine);
+  // Whether every rank said true. Once it was an error it stays one, on all ranks.
+  [[nodiscard]] virtual Result<bool> all(bool mine) = 0;
+};
+
+class ThreadRanks final : public RankAgreement {
+ public:
+  explicit ThreadRanks(const AgreementOptions& options);
+  [[nodiscard]] Result<bool> all(bool mine) override;
 
  private:
   struct Round {

@@ -117,7 +117,7 @@ TEST_F(CachedAllocator, ManyThreadsThatNameOneBufferGetOneAllocation) {
 TEST(RankAgreement, AllTakeTheFastWayExactlyWhenAllCould) {
   constexpr int kRanks = 3;
   constexpr int kRounds = 50;
-  hip::RankAgreement agreement({.ranks = kRanks});
+  hip::ThreadRanks agreement({.ranks = kRanks});
   std::vector<std::vector<bool>> answers(kRanks);
   std::vector<hip::sync::Thread> ranks;
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -136,7 +136,7 @@ TEST(RankAgreement, AllTakeTheFastWayExactlyWhenAllCould) {
 }
 
 TEST(RankAgreement, ARankThatDoesNotComeIsAnErrorForAllAndStaysOne) {
-  hip::RankAgreement agreement({.ranks = 2, .patience = std::chrono::milliseconds(1)});
+  hip::ThreadRanks agreement({.ranks = 2, .patience = std::chrono::milliseconds(1)});
   EXPECT_EQ(agreement.all(true).error().code, hipErrorLaunchTimeOut);
   EXPECT_EQ(agreement.all(true).error().code, hipErrorLaunchTimeOut);
 }

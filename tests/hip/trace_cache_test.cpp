@@ -152,7 +152,7 @@ TEST_F(TraceCache, ARecorderMayExecuteOtherTracesAlsoWhereTheyTakeItsPlace) {
 
 // C6, with one thread a rank. The first has the trace, the second has not: both record; then both hit.
 TEST_F(TraceCache, RanksTakeTheFastWayTogetherOrRecordTogether) {
-  hip::RankAgreement ranks({.ranks = 2});
+  hip::ThreadRanks ranks({.ranks = 2});
   Script peers_script;  // outlives the traces that write to it
   hip::TraceCache mine({.ranks = &ranks}), peers({.ranks = &ranks});
   const TraceBuffer buffer{7, 100};
@@ -181,7 +181,7 @@ TEST_F(TraceCache, RanksTakeTheFastWayTogetherOrRecordTogether) {
 }
 
 TEST_F(TraceCache, ARankWhosePeerDoesNotComeIsToldAndLaunchesNothing) {
-  hip::RankAgreement ranks({.ranks = 2, .patience = std::chrono::milliseconds(1)});
+  hip::ThreadRanks ranks({.ranks = 2, .patience = std::chrono::milliseconds(1)});
   hip::TraceCache cache({.ranks = &ranks});
   EXPECT_EQ(step(cache, 1, {{7, 100}}).error().code, hipErrorLaunchTimeOut);
   EXPECT_EQ(taken_log(), "");

@@ -290,7 +290,7 @@ TEST_F(TracedCommands, AStepInWhichNothingChangesAllocatesNothingAndOnlyLaunches
   Apart<&hip::Api::hipEventRecord>::put_into(counted);
   Apart<&hip::Api::hipGetDevice>::put_into(counted);
   Apart<&hip::Api::hipSetDevice>::put_into(counted);
-  hip::RankAgreement alone({.ranks = 1});
+  hip::ThreadRanks alone({.ranks = 1});
   hip::CommandBuffer buffer(counted, {.ranks = &alone, .errors = sink()});
   buffer.set(commands(kAll));
   const hip::AddressTable addresses = table({0, 1, 2});
@@ -363,7 +363,7 @@ using Steps = std::vector<hip::Result<hip::CommandStep>>;
 using Play = std::function<Steps(Rank&)>;
 
 std::array<Steps, 2> two_ranks(const Play& first, const Play& second) {
-  hip::RankAgreement ranks({.ranks = 2, .patience = kPatience});
+  hip::ThreadRanks ranks({.ranks = 2, .patience = kPatience});
   std::array<Steps, 2> seen;
   hip::sync::Thread peer([&] {
     Rank rank(ranks);
@@ -462,7 +462,7 @@ TEST(Collectives, ARankThatFailsKeepsItsPeerFromLaunchingAndTheNextStepIsRight) 
 }
 
 TEST(Collectives, ARankWhosePeerDoesNotComeIsToldAndLaunchesNothing) {
-  hip::RankAgreement ranks({.ranks = 2, .patience = std::chrono::milliseconds(1)});
+  hip::ThreadRanks ranks({.ranks = 2, .patience = std::chrono::milliseconds(1)});
   Rank rank(ranks);
   for (int i = 0; i < 2; ++i) {
     const hip::Result<hip::CommandStep> step = rank.step({0, 1, 2});

@@ -69,7 +69,7 @@ class RanksWorld : public World {
     const std::int32_t ranks = std::max(wanted, 1);
     replay_ = std::make_unique<Collective>(static_cast<std::uint32_t>(ranks));
     record_ = std::make_unique<Collective>(static_cast<std::uint32_t>(ranks));
-    agreement_ = std::make_unique<hip::RankAgreement>(
+    agreement_ = std::make_unique<hip::ThreadRanks>(
         hip::AgreementOptions{.ranks = static_cast<int>(ranks), .patience = kPatience});
   }
 
