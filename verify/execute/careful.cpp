@@ -1,12 +1,11 @@
 #include "verify/execute/careful.h"
 
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "hip/flatten.h"
-#include "hip/release_quirks.h"
 #include "verify/execute/captured_launches.h"
+#include "verify/execute/quirk_context.h"
 
 namespace verify {
 namespace {
@@ -118,18 +117,8 @@ class CarefulStrategy final : public Strategy {
   }
 
  private:
-  // What is neither device memory nor the graph's own may be anything.
   static hip::QuirkContext context_of(const Machine& machine, const hip::Recording& recording) {
-    std::set<hip::BufferIndex> own;
-    for (const hip::RecordedNode& node : recording.nodes()) {
-      if (const auto* allocated = std::get_if<hip::MemoryAllocRecord>(&node.record)) own.insert(allocated->buffer);
-    }
-    hip::QuirkContext context;
-    context.memory = [&machine, own = std::move(own)](hip::BufferIndex buffer) {
-      if (own.contains(buffer)) return hip::BufferMemory::kGraph;
-      return machine.on_device[buffer] ? hip::BufferMemory::kDevice : hip::BufferMemory::kUnknown;
-    };
-    return context;
+    return {memory_of(machine, recording), {}};
   }
   static hip::QuirkContext context_of(const Machine& machine, const ExecObject& exec) {
     hip::QuirkContext context = context_of(machine, exec.recording);
@@ -137,11 +126,7 @@ class CarefulStrategy final : public Strategy {
     return context;
   }
   const hip::ReleaseQuirks& quirks(const Machine& machine) {
-    if (!quirks_) {
-      int version = 0;  // of no release: all there are
-      static_cast<void>(machine.interposer.inner().hipRuntimeGetVersion(&version));
-      quirks_ = hip::ReleaseQuirks::of_version(version);
-    }
+    if (!quirks_) quirks_ = release_quirks_of(machine);
     return *quirks_;
   }
 

@@ -66,7 +66,8 @@ class Run {
                  {},
                  {},
                  {},
-                 {}},
+                 {},
+                 false},
         detectors_(platform, interposer, trace_),
         graph_ops_(machine_, graphs_, execs_),
         graph_memory_(machine_, memory_),
@@ -139,14 +140,14 @@ class Run {
     StepStatus status = attempt(command);
     if (interposer_.fired() == fired) return status;
     ++trace_.failures_fired;
-    detectors_.injected_failure(step_, print_command(command), status.code != 0 || fallback_reported_);
+    detectors_.injected_failure(step_, print_command(command), status.code != 0 || fallback_reported_ || machine_.told);
     // Failures are armed one by one; a second one may hit the second attempt.
     for (int again = 0; again < kMaxFailuresACommand && status.code != 0; ++again) status = attempt(command);
     return status;
   }
 
   StepStatus attempt(const Command& command) {
-    fallback_reported_ = false;
+    fallback_reported_ = machine_.told = false;
     update_result_ = -1;
     seen_.clear();
     machine_.capturing = captures_.capturing();
@@ -236,7 +237,10 @@ class Run {
   }
   hip::Status perform(const DeclareEvent& c) {
     hipEvent_t event = nullptr;
-    const unsigned flags = (c.timing ? 0U : hipEventDisableTiming) | (c.blocking ? hipEventBlockingSync : 0U);
+    const unsigned release = c.release == EventRelease::kDevice   ? hipEventReleaseToDevice
+                             : c.release == EventRelease::kSystem ? hipEventReleaseToSystem
+                                                                  : 0U;
+    const unsigned flags = (c.timing ? 0U : hipEventDisableTiming) | (c.blocking ? hipEventBlockingSync : 0U) | release;
     hip::Status status = checked(machine_.api.hipEventCreateWithFlags(&event, flags), "hipEventCreateWithFlags");
     if (status) events_[c.event] = event;
     return status;

@@ -12,6 +12,8 @@ std::string_view strategy_name(StrategyKind kind) {
       return "stabilise";
     case StrategyKind::kCareful:
       return "careful";
+    case StrategyKind::kCommandBuffer:
+      return "command-buffer";
     case StrategyKind::kUpdate:
       break;
   }
@@ -20,7 +22,7 @@ std::string_view strategy_name(StrategyKind kind) {
 
 std::optional<StrategyKind> find_strategy(std::string_view name) {
   for (const StrategyKind kind : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate,
-                                  StrategyKind::kStabilise, StrategyKind::kCareful}) {
+                                  StrategyKind::kStabilise, StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
     if (name == strategy_name(kind)) return kind;
   }
   return {};

@@ -12,6 +12,7 @@
 #include "hip/kernel_parameters.h"
 #include "hip/symbol_nodes.h"
 #include "verify/execute/careful.h"
+#include "verify/execute/command_buffers.h"
 #include "verify/execute/stabilise.h"
 
 namespace verify {
@@ -374,6 +375,8 @@ std::unique_ptr<Strategy> make_strategy(StrategyKind kind) {
       return make_stabilise_strategy();
     case StrategyKind::kCareful:
       return make_careful_strategy();
+    case StrategyKind::kCommandBuffer:
+      return make_command_buffer_strategy();
     case StrategyKind::kPatch:
       break;
   }

@@ -4,6 +4,7 @@
 //   patch    changes the executable graph in place through an ExecPatcher; setters are HIP's exec setters
 //   update   records a fresh graph and hands it to hipGraphExecUpdate, for setters too
 //   careful  patches where the runtime's release is known to do that right, and records again where it does not
+//   command-buffer  launches each as a hip::CommandBuffer that knows the release
 //   stabilise  records it once for buffers that never move (hip/address_stabilizer) and copies the program's buffers
 //            there and back around each launch
 //

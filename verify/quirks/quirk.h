@@ -45,8 +45,8 @@ struct Quirk {
 // Whether it shows in what the runtime holds and in nothing else.
 [[nodiscard]] bool only_grows(const Quirk& quirk);
 [[nodiscard]] bool shows_on(const Quirk& quirk, std::string_view release);
-// Those that the strategy `careful` goes around: the ids of hip/release_quirks.h, which a test holds them to. Under
-// that strategy they explain nothing, and no program steers around them.
+// Those that the strategies `careful` and `command-buffer` go around: the ids of hip/release_quirks.h, which a test
+// holds them to. Under those they explain nothing, and no program steers around them.
 [[nodiscard]] std::span<const std::string_view> gone_around();
 
 enum class Effect : std::uint8_t { kStatus, kBytes, kTopology, kHost, kCrash, kHang, kTeardown, kGrowth };
@@ -91,7 +91,9 @@ class QuirkSet {
     bool later = false;  // a status of a later command counts
     bool gone_around = false;
     bool steered_around = true;
-    [[nodiscard]] bool counts(int strategy) const { return strategy != kCareful || !gone_around; }
+    [[nodiscard]] bool counts(int strategy) const {
+      return (strategy != kCareful && strategy != kCommandBuffer) || !gone_around;
+    }
     [[nodiscard]] bool matches(const Event& event) const;
   };
   friend struct QuirkParser;

@@ -60,8 +60,9 @@ hip::Result<SubjectName> parse_subject(std::string_view text) {
     if (!name.runtime.starts_with(runtime)) continue;
     return hip::Error{
         hipErrorInvalidValue,
-        fmt::format("'{}' is not a strategy; there are patch, rebuild, update, stabilise, careful and lib=PATH",
-                    name.runtime.substr(runtime.size()))};
+        fmt::format(
+            "'{}' is not a strategy; there are patch, rebuild, update, stabilise, careful, command-buffer and lib=PATH",
+            name.runtime.substr(runtime.size()))};
   }
   return hip::Error{
       hipErrorInvalidValue,
@@ -130,23 +131,27 @@ std::vector<SubjectListing> list_subjects() {
       {"model:rebuild", "the host model, recorded again at every change (the default baseline)", ""},
       {"model:update", "the host model, through hipGraphExecUpdate", ""},
       {"model:stabilise", "the host model, with buffers copied to addresses that never move, and back", ""},
-      {"model:careful", "the host model, patched but where a release of AMD's runtime is known to do that wrong", ""}};
+      {"model:careful", "the host model, patched but where a release of AMD's runtime is known to do that wrong", ""},
+      {"model:command-buffer", "the host model, each executable graph launched as a hip::CommandBuffer", ""}};
   const auto list = [&](const std::string& runtime, const std::string& description) {
     const hip::Result<std::vector<std::string>> command = subject_command(runtime);
-    listings.push_back({runtime + ":patch", description + " (also :rebuild, :update, :stabilise, :careful)",
+    listings.push_back({runtime + ":patch",
+                        description + " (also :rebuild, :update, :stabilise, :careful, :command-buffer)",
                         command ? std::string() : command.error().message});
   };
   list("rocm", "AMD's runtime on a GPU of this machine");
   for (const std::string_view release : kReleases) {
     list(fmt::format("rocm-soft@{}", release), fmt::format("AMD's runtime {} on the software gfx942", release));
   }
-  listings.push_back(
-      {"lib=PATH:patch",
-       "any HIP runtime library, loaded into the worker processes (also :rebuild, :update, :stabilise, :careful)", ""});
+  listings.push_back({"lib=PATH:patch",
+                      "any HIP runtime library, loaded into the worker processes (also :rebuild, :update, :stabilise, "
+                      ":careful, :command-buffer)",
+                      ""});
   listings.push_back(
       {"RUNTIME:lib=PATH", "somebody's own patcher on any of them (docs/check-your-own-patcher.md)", ""});
-  listings.push_back({"cmd=COMMAND:patch",
-                      "a subject process, also over ssh or srun (also :rebuild, :update, :stabilise, :careful)", ""});
+  listings.push_back(
+      {"cmd=COMMAND:patch",
+       "a subject process, also over ssh or srun (also :rebuild, :update, :stabilise, :careful, :command-buffer)", ""});
   return listings;
 }
 

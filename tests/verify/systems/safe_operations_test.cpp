@@ -138,6 +138,12 @@ this strategy, in 24 orders, on each release that has the quirk: all agree.
 Nothing of the table is out of its reach. What it needs more than `patch`: a graph that holds user objects and is launched in another shape is
 instantiated twice, because no other graph holds them, and a launch into a capture is one of a graph recorded for it, because a capture is to hold
 the program's own.
+
+## The strategy `command-buffer`
+
+`--subject RUNTIME:command-buffer` launches each executable graph of a program as a `hip::CommandBuffer` that knows the release, those with odd
+numbers flattened: it patches, updates or records again by this table when it is launched. It is held to the same as `careful`, by the same test.
+Graphs that allocate memory, and definitions of graphs, are under `careful`.
 )";
   return text;
 }

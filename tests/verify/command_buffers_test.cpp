@@ -1,0 +1,63 @@
+// The strategy `command-buffer` on the model: programs cannot tell it from recording again, and what is launched is a
+// command buffer that patches what moved. On AMD's releases: tests/verify/quirks_test.cpp.
+#include <gtest/gtest.h>
+
+#include "judging.h"
+
+namespace verify {
+namespace {
+
+constexpr std::string_view kSteps =
+    "buffer b0 64\nbuffer b1 64\nwrite b0 seed=3\ngraph g0\nmemcpy g0.n0 dst=b1+0 src=b0+0 bytes=64 kind=d2d\n"
+    "kernel g0.n1 inplace_u32 data=b1+0 n=4 k=3 after=n0\ninstantiate e0 g0\nlaunch e0 s0\nlaunch e0 s0\nsync device\n"
+    "move b0 b1\npatch e0\nlaunch e0 s0\nread b1";
+
+std::vector<std::uint64_t> calls_of_launches(std::string_view commands) {
+  const Program program = program_of(std::string(commands));
+  Bench bench(StrategyKind::kCommandBuffer);
+  RunOptions options;
+  options.costs = true;
+  const RunResult run = bench.subject.run(program, options);
+  std::vector<std::uint64_t> calls;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (command_word(program.steps[i].command) == "launch") calls.push_back(run.trace.costs[i].calls);
+  }
+  return calls;
+}
+
+TEST(CommandBufferStrategy, IsAStrategyByName) {
+  EXPECT_EQ(find_strategy("command-buffer"), StrategyKind::kCommandBuffer);
+  EXPECT_EQ(strategy_name(StrategyKind::kCommandBuffer), "command-buffer");
+}
+
+TEST(CommandBufferStrategy, RecordsFirstThenLaunchesAndPatchesWhatMoved) {
+  const std::vector<std::uint64_t> calls = calls_of_launches(kSteps);
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_GT(calls[0], 4u);  // two nodes, a graph, an executable graph, an event
+  EXPECT_EQ(calls[1], 2u);  // the launch, and a mark behind it
+  EXPECT_EQ(calls[2], 5u);  // waits for the one before; sets both nodes
+}
+
+TEST(CommandBufferStrategy, ADisabledNodeIsAnEmptyOneUntilItIsEnabledAgain) {
+  const Program program = program_of(std::string(kSteps) +
+                                     "\ndisable e0.n1\nlaunch e0 s0\nread b1\nmove b1\npatch e0\nlaunch e0 s0\n"
+                                     "read b1\nenable e0.n1\nlaunch e0 s0\nread b1");
+  Bench bench(StrategyKind::kCommandBuffer);
+  const Judgement judgement = bench.judge.judge(program, {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+}
+
+TEST(CommandBufferStrategy, AFailureThatIsRecoveredFromWasToldOrIsTheAnswer) {
+  Bench bench(StrategyKind::kCommandBuffer);
+  JudgeOptions options;
+  options.every_call_fails = true;
+  const Judgement judgement = bench.judge.judge(program_of(std::string(kSteps)), options);
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+}
+
+TEST(CommandBufferStrategy, NoGeneratedProgramCanTellItFromRecordingAgain) {
+  no_generated_program_can_tell_from_recording_again(StrategyKind::kCommandBuffer, 79, 600);
+}
+
+}  // namespace
+}  // namespace verify

@@ -1,0 +1,135 @@
+#include "verify/execute/command_buffers.h"
+
+#include <utility>
+
+#include "hip/command_buffer.h"
+#include "verify/execute/captured_launches.h"
+#include "verify/execute/careful.h"
+#include "verify/execute/quirk_context.h"
+
+namespace verify {
+namespace {
+
+// What launches an executable graph of the program.
+class BufferedExec final : public ExecPatcher {
+ public:
+  BufferedExec(Machine& machine, const ExecObject& exec)
+      : machine_(machine), exec_(exec), buffer_(machine.api, options_of(machine, exec)), captured_(machine) {}
+
+  hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
+    if (machine_.capturing) return captured_.launch(exec_, stream);
+    if (other_commands_ || disabled_ != exec_.disabled) {
+      buffer_.set(commands());
+      disabled_ = exec_.disabled;
+      other_commands_ = false;
+    }
+    const auto done = buffer_.step(exec_.addresses, hip::StreamRef(machine_.api, stream, 0));
+    return done.ok() ? hipSuccess : static_cast<hipError_t>(done.error().code);
+  }
+  void set() { other_commands_ = true; }
+
+  // Never asked: the program's patches change addresses, which the buffer sees at its next step.
+  hip::PatchResult patch(std::span<const hip::Move>) override {
+    return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "a command buffer patches when it is launched"};
+  }
+  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override { set(); }
+  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override { set(); }
+
+ private:
+  static hip::CommandBufferOptions options_of(Machine& machine, const ExecObject& exec) {
+    hip::CommandBufferOptions options;
+    options.flatten = exec.id % 2 != 0;
+    options.update = true;
+    options.quirks = release_quirks_of(machine);
+    options.memory = memory_of(machine, exec.recording);
+    options.errors = {note_error, &machine};
+    return options;
+  }
+  static void note_error(void* machine, const hip::Error&) { static_cast<Machine*>(machine)->told = true; }
+  // A disabled node counts as an empty one (hipGraphNodeSetEnabled).
+  [[nodiscard]] hip::Recording commands() const {
+    if (exec_.disabled.empty()) return exec_.recording;
+    hip::Recording commands;
+    const auto nodes = exec_.recording.nodes();
+    for (hip::NodeIndex i = 0; i < nodes.size(); ++i) {
+      hip::RecordedNode node;
+      if (exec_.disabled.contains(i)) {
+        node.record = hip::EmptyRecord{};
+      } else {
+        node = nodes[i];
+        node.dependencies.clear();
+      }
+      commands.add(std::move(node));
+    }
+    for (hip::NodeIndex i = 0; i < nodes.size(); ++i) {
+      for (const hip::NodeIndex before : nodes[i].dependencies) commands.connect(before, i);
+    }
+    return commands;
+  }
+
+  Machine& machine_;
+  const ExecObject& exec_;
+  hip::CommandBuffer buffer_;
+  bool other_commands_ = true;
+  std::set<hip::NodeIndex> disabled_;  // in what the buffer holds
+  CapturedLaunches captured_;
+};
+
+// Recording the program's own executable graph again ends what launches it: the buffer lives on, with other commands.
+template <class Change>
+auto keeping_buffer(ExecObject& exec, const Change& change) {
+  std::unique_ptr<ExecPatcher> buffer = std::move(exec.stable);
+  auto result = change();
+  if (buffer != nullptr) static_cast<BufferedExec&>(*buffer).set();
+  exec.stable = std::move(buffer);
+  return result;
+}
+
+class CommandBufferStrategy final : public Strategy {
+ public:
+  PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
+    if (!buffered(exec)) return careful_->patch(machine, exec, moves);
+    exec.addresses = machine.addresses;
+    PatchOutcome outcome;
+    outcome.in_place = false;
+    return outcome;
+  }
+  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) override {
+    return careful_->patch(machine, graph, moves);
+  }
+  hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
+    if (!buffered(exec)) return careful_->set(machine, exec, index, node);
+    return keeping_buffer(exec, [&] { return rebuilding_->set(machine, exec, index, node); });
+  }
+  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
+    return careful_->set(machine, graph, index, node);
+  }
+  UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
+    if (!buffered(exec)) return careful_->update(machine, exec, graph);
+    return keeping_buffer(exec, [&] { return rebuilding_->update(machine, exec, graph); });
+  }
+  hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) override {
+    if (graph.recording.has_memory_nodes()) return careful_->instantiate(machine, graph, exec, said);
+    hip::Status status = Strategy::instantiate(machine, graph, exec, said);
+    if (status) exec.stable = std::make_unique<BufferedExec>(machine, exec);
+    return status;
+  }
+  hip::Status record_again(Machine& machine, ExecObject& exec) override {
+    if (!buffered(exec)) return careful_->record_again(machine, exec);
+    return keeping_buffer(exec, [&] { return rebuilding_->record_again(machine, exec); });
+  }
+
+ private:
+  static bool buffered(const ExecObject& exec) { return !exec.recording.has_memory_nodes(); }
+
+  std::unique_ptr<Strategy> careful_ = make_careful_strategy();
+  std::unique_ptr<Strategy> rebuilding_ = make_strategy(StrategyKind::kRebuild);
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_command_buffer_strategy() {
+  return std::make_unique<CommandBufferStrategy>();
+}
+
+}  // namespace verify

@@ -1,0 +1,16 @@
+// What strategies that go around a release's quirks ask hip/release_quirks.h with.
+#pragma once
+
+#include "hip/release_quirks.h"
+#include "verify/execute/objects.h"
+
+namespace verify {
+
+// The quirks of the machine's runtime: of a version that is no known release's, all there are.
+[[nodiscard]] hip::ReleaseQuirks release_quirks_of(const Machine& machine);
+
+// What is neither device memory nor the recording's own may be anything. The function refers to `machine`.
+[[nodiscard]] std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const Machine& machine,
+                                                                           const hip::Recording& recording);
+
+}  // namespace verify
