@@ -1,0 +1,98 @@
+// The programs of tests/litmus: what graphs, captures, children and bodies without nodes do, on the model and on every
+// release. HIP's documentation says nothing of most of them; these pin what can be relied on.
+//
+// The first lines of a file are comments: what the program is about, and then, for each outcome that a runtime has
+// besides agreeing with the model, "RELEASES: QUIRK". A strategy that goes around the quirk agrees.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "judging.h"
+#include "verify/quirks/quirk.h"
+#include "verify/subject/subject.h"
+
+namespace verify {
+namespace {
+
+struct Litmus {
+  std::string name, text;
+  // The quirk that may show on the release; empty: none may.
+  [[nodiscard]] std::string allowed_on(const std::string& release) const {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line) && line.starts_with("#");) {
+      const std::size_t colon = line.find(": ");
+      if (colon != std::string::npos && line.substr(0, colon).find(release) != std::string::npos)
+        return line.substr(colon + 2);
+    }
+    return {};
+  }
+};
+
+std::vector<Litmus> litmus_programs() {
+  std::vector<Litmus> all;
+  for (const auto& file : std::filesystem::directory_iterator(LITMUS)) {
+    std::ifstream stream(file.path());
+    std::stringstream text;
+    text << stream.rdbuf();
+    all.push_back({file.path().stem().string(), text.str()});
+  }
+  EXPECT_GE(all.size(), 7u);
+  return all;
+}
+
+TEST(Litmus, EveryStrategyAgreesOnTheModel) {
+  for (const Litmus& each : litmus_programs()) {
+    const Program program = parsed(each.text);
+    ASSERT_EQ(flaw(program), "") << each.name;
+    for (const StrategyKind strategy :
+         {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate, StrategyKind::kStabilise,
+          StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+      Bench bench(strategy);
+      JudgeOptions options;
+      options.every_call_fails = options.however_built = true;
+      const Judgement judgement = bench.judge.judge(program, options);
+      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << each.name << "\n" << described(judgement);
+    }
+  }
+}
+
+#ifdef HGCHECK_HAVE_AGENT
+
+class LitmusOn : public testing::TestWithParam<const char*> {};
+
+TEST_P(LitmusOn, EachEndsAsItSays) {
+  const std::string release = GetParam();
+  const QuirkSet known(release);
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  for (const StrategyKind strategy :
+       {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+    auto subject = Subject::make({"rocm-soft@" + release, strategy});
+    ASSERT_TRUE(subject.ok());
+    ASSERT_TRUE(subject.value()->start());
+    Judge judge(subject.value()->runner(), baseline);
+    judge.know(known, static_cast<int>(strategy));
+    const bool goes_around = strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer;
+    for (const Litmus& each : litmus_programs()) {
+      const std::string quirk = each.allowed_on(release);
+      const bool around = goes_around && std::ranges::find(gone_around(), quirk) != gone_around().end();
+      const Judgement judgement = judge.judge(parsed(each.text), {});
+      const bool agrees = quirk.empty() || around;
+      EXPECT_EQ(judgement.verdict, agrees ? VerdictKind::kAgree : VerdictKind::kKnownQuirk)
+          << each.name << " under " << strategy_name(strategy) << "\n"
+          << described(judgement);
+      if (!agrees) EXPECT_EQ(judgement.reason, quirk) << each.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Releases, LitmusOn, ::testing::Values(HGCHECK_RELEASES),
+                         [](const auto& info) { return "Release" + std::string(1, info.param[0]) + info.param[2]; });
+
+#endif
+
+}  // namespace
+}  // namespace verify
