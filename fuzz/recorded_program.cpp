@@ -254,8 +254,12 @@ class Conversion {
   void make_event(Words& words) {
     const std::uint64_t handle = words.number(), flags = words.number();
     events_[handle] = next_event_;
-    say(fmt::format("event v{}{}{}", next_event_++, (flags & 2) == 0 ? " timing" : "",
-                    (flags & 1) != 0 ? " blocking" : ""));
+    const bool device = (flags & 0x40000000) != 0, system = (flags & 0x80000000) != 0;  // hipEventReleaseTo...
+    say(fmt::format("event v{}{}{}{}", next_event_++, (flags & 2) == 0 ? " timing" : "",
+                    (flags & 1) != 0 ? " blocking" : "",
+                    device   ? " release=device"
+                    : system ? " release=system"
+                             : ""));
   }
   void streams(const std::string& verb, Words& words) {
     static constexpr const char* kModes[] = {"global", "thread", "relaxed"};

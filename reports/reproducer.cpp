@@ -113,8 +113,11 @@ class Body {
   }
   void operator()(const verify::DeclareEvent& c) {
     const std::string timing = c.timing ? "hipEventDefault" : "hipEventDisableTiming";
-    call(fmt::format("hipEventCreateWithFlags(&v{}, {}{})", c.event, timing,
-                     c.blocking ? " | hipEventBlockingSync" : ""));
+    const char* release = c.release == verify::EventRelease::kDevice   ? " | hipEventReleaseToDevice"
+                          : c.release == verify::EventRelease::kSystem ? " | hipEventReleaseToSystem"
+                                                                       : "";
+    call(fmt::format("hipEventCreateWithFlags(&v{}, {}{}{})", c.event, timing,
+                     c.blocking ? " | hipEventBlockingSync" : "", release));
   }
 
   // ---- graphs

@@ -419,6 +419,10 @@ void ReproducerNodes::enqueue(const NodeParams& params, const std::string& strea
   } else if (std::holds_alternative<verify::HostParams>(params)) {
     calls.before.resize(1);  // the function's data; the struct for a node is not needed
     call = fmt::format("hipLaunchHostFunc({}, host, {}_data)", stream, calls.parameters);
+  } else if (const auto* record = std::get_if<verify::EventRecordParams>(&params)) {
+    call = fmt::format("hipEventRecordWithFlags(v{}, {}, hipEventRecordExternal)", record->event, stream);
+  } else if (const auto* wait = std::get_if<verify::EventWaitParams>(&params)) {
+    call = fmt::format("hipStreamWaitEvent({}, v{}, hipEventWaitExternal)", stream, wait->event);
   }
   assert(!call.empty());
   for (const std::string& line : calls.before) text_.line(line);

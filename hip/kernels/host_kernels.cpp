@@ -160,7 +160,7 @@ struct Layout {
     return all;
   }();
 
-  static constexpr u32 kBytes = kArguments.back().offset + kArguments.back().size;
+  static constexpr u32 kBytes = sizeof...(A) == 0 ? 0 : kArguments.back().offset + kArguments.back().size;
 
   static std::tuple<A...> unpack(std::span<const std::byte> block) {
     assert(block.size() >= kBytes);

@@ -34,6 +34,14 @@ Status record_event(State& state, hipEvent_t event, hipStream_t stream) {
   return on == nullptr ? Status::kContextIsDestroyed : state.runtime.record(*found, *on);
 }
 
+// hip_runtime_api.h, hipEventRecordExternal and hipEventWaitExternal: "captured in the graph as an external event node
+// when performing stream capture". Of other streams it says nothing, so there they change nothing.
+template <class Params>
+std::optional<Status> capture_external(State& state, Stream& stream, const Event& event) {
+  if (state.runtime.capture_of(stream) == nullptr) return {};
+  return state.runtime.enqueue(stream, Params{event.id()});
+}
+
 }  // namespace
 }  // namespace model::abi
 
@@ -117,8 +125,10 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int
     Stream* on = find(state, stream);
     const Event* found = find(state, event);
     if (found == nullptr || on == nullptr) return Status::kInvalidHandle;
-    if (flags != 0) return Status::kInvalidValue;
-    return state.runtime.wait(*on, *found);
+    if (flags != hipEventWaitDefault && flags != hipEventWaitExternal) return Status::kInvalidValue;
+    std::optional<Status> captured;
+    if (flags == hipEventWaitExternal) captured = capture_external<EventWaitParams>(state, *on, *found);
+    return captured ? *captured : state.runtime.wait(*on, *found);
   });
 }
 
@@ -156,8 +166,13 @@ hipError_t hipEventSynchronize(hipEvent_t event) {
 
 hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int flags) {
   return call([&](State& state) {
-    if (flags == hipEventRecordExternal) return Status::kNotSupported;
-    return flags == hipEventRecordDefault ? record_event(state, event, stream) : Status::kInvalidValue;
+    if (flags != hipEventRecordDefault && flags != hipEventRecordExternal) return Status::kInvalidValue;
+    const Event* found = find(state, event);
+    Stream* on = find(state, stream);
+    std::optional<Status> captured;
+    if (flags == hipEventRecordExternal && found != nullptr && on != nullptr)
+      captured = capture_external<EventRecordParams>(state, *on, *found);
+    return captured ? *captured : record_event(state, event, stream);
   });
 }
 

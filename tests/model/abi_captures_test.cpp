@@ -47,6 +47,33 @@ TEST_F(CapturesTest, CopiesMemsetsKernelsAndHostFunctionsBecomeNodes) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST_F(CapturesTest, AnExternalRecordAndWaitAreNodesAndOfAnyOtherStreamPlain) {
+  hipEvent_t recorded = nullptr, waited = nullptr;
+  EXPECT_HIP(api.hipEventCreate(&recorded));
+  EXPECT_HIP(api.hipEventCreate(&waited));
+  begin();
+  EXPECT_HIP(api.hipEventRecordWithFlags(recorded, stream, hipEventRecordExternal));
+  EXPECT_HIP(api.hipStreamWaitEvent(stream, waited, hipEventWaitExternal));
+  hipGraph_t graph = end();
+  hipGraphNode_t nodes[2] = {};
+  std::size_t count = 2;
+  EXPECT_HIP(api.hipGraphGetNodes(graph, nodes, &count));
+  ASSERT_EQ(count, 2u);
+  hipEvent_t event = nullptr;
+  EXPECT_HIP(api.hipGraphEventRecordNodeGetEvent(nodes[0], &event));
+  EXPECT_EQ(event, recorded);
+  EXPECT_HIP(api.hipGraphEventWaitNodeGetEvent(nodes[1], &event));
+  EXPECT_EQ(event, waited);
+  hipGraphNode_t before = nullptr;
+  EXPECT_HIP(api.hipGraphNodeGetDependencies(nodes[1], &before, &(count = 1)));
+  EXPECT_EQ(before, nodes[0]);
+  EXPECT_HIP(api.hipEventRecordWithFlags(recorded, stream, hipEventRecordExternal));
+  EXPECT_HIP(api.hipStreamWaitEvent(nullptr, recorded, hipEventWaitExternal));
+  EXPECT_HIP(api.hipEventSynchronize(recorded));
+  EXPECT_EQ(api.hipEventRecordWithFlags(recorded, stream, 2), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipStreamWaitEvent(stream, recorded, 2), hipErrorInvalidValue);
+}
+
 TEST_F(CapturesTest, InformationIsThatOfTheStream) {
   unsigned long long first = 0, second = 0;
   hipStreamCaptureStatus found = hipStreamCaptureStatusActive;

@@ -74,6 +74,50 @@ TEST(Captures, WhatIsCapturedIntoAGraphAndLaunchedIntoACaptureRunsInItsPlace) {
   EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
 }
 
+// hipEventRecordExternal and hipEventWaitExternal: what another stream does behind v0 comes after the node each time.
+constexpr const char* kExternal =
+    "event v2\ncapture s1\non s1 memset dst=b0+0 value=3 element=1 width=64\non s1 eventrecord v2\n"
+    "on s1 eventwait v1\non s1 memcpy dst=b1+0 src=b0+64 bytes=64 kind=d2d\ncapture_info s1\nendcapture s1 g1\n"
+    "instantiate e0 g1\non s2 memset dst=b0+64 value=5 element=1 width=64\nrecord v1 s2\nlaunch e0 s1\n"
+    "wait s2 v2\non s2 memcpy dst=b1+64 src=b0+0 bytes=64 kind=d2d\nsync device\nread b1\ninspect g1\n";
+
+TEST(Captures, ExternalRecordsAndWaitsBecomeEventNodesThatOrderLaunches) {
+  const Program program = with_objects(std::string(kExternal) + "move b0 b1\npatch e0\nlaunch e0 s1\nread b1");
+  ASSERT_EQ(flaw(program), "");
+  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      Bench bench(strategy);
+      JudgeOptions options;
+      options.every_call_fails = options.however_built = true;
+      options.schedule_seed = seed;
+      const Judgement judgement = bench.judge.judge(program, options);
+      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    }
+  }
+}
+
+TEST(Captures, AnExternalRecordThatIsDroppedIsSeen) {
+  OtherTable table([](hip::Api& api) {
+    api.hipEventRecordWithFlags = [](hipEvent_t, hipStream_t, unsigned) { return hipSuccess; };
+  });
+  Executor subject(table, StrategyKind::kRebuild);
+  ModelPlatform reference;
+  Executor baseline(reference, StrategyKind::kRebuild);
+  Judge judge(subject, baseline);
+  const Judgement judgement = judge.judge(with_objects(kExternal), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge);
+}
+
+TEST(Captures, AnExternalRecordOrWaitStandsOnlyWhereTheStreamCapturesAndTheGraphHasNoOtherUseOfTheEvent) {
+  const std::string capture = "capture s1\n";
+  EXPECT_NE(flaw(with_objects("on s1 eventrecord v0")), "");
+  EXPECT_NE(flaw(with_objects("on s1 eventwait v0")), "");
+  EXPECT_EQ(flaw(with_objects(capture + "on s1 eventrecord v0")), "");
+  EXPECT_NE(flaw(with_objects(capture + "on s1 eventrecord v0\non s1 eventwait v0")), "");
+  EXPECT_NE(flaw(with_objects(capture + "record v0 s1\non s1 eventrecord v0")), "");
+  EXPECT_NE(flaw(with_objects(capture + "on s1 eventrecord v0\ndestroy v0")), "");
+}
+
 TEST(Captures, AnOpaqueKernelIsCapturedAndHonestlyRecordedAgain) {
   Bench bench;
   const Program program = with_objects(

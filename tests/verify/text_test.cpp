@@ -174,6 +174,8 @@ constexpr std::string_view kEveryCommand[] = {
     "stream s1 priority=-1",
     "stream s1 per_thread",
     "event v0 timing blocking",
+    "event v1 release=device",
+    "event v2 timing release=system",
     "on s1 kernel inplace_u32 data=b0+0 n=1 k=2",
     "on s1 memset dst=b0+0 value=1 element=1 width=4 thread=2",
     "query s1",

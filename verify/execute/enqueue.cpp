@@ -17,6 +17,9 @@ hip::Status no_call() {
   return hip::Error{hipErrorNotSupported, "there is no stream function for such a node"};
 }
 
+// hipEventRecordExternal and hipEventWaitExternal, which the headers of older releases do not name.
+constexpr unsigned kExternal = 1;
+
 // One overload a record.
 struct Enqueuer {
   const hip::Api& api;
@@ -67,6 +70,14 @@ struct Enqueuer {
   }
   EnqueueResult operator()(hip::HostRecord& r) const {
     return call("hipLaunchHostFunc", api.hipLaunchHostFunc, stream, r.params.fn, r.params.userData);
+  }
+  EnqueueResult operator()(hip::EventRecordRecord& r) const {
+    return call("hipEventRecordWithFlags", api.hipEventRecordWithFlags, r.event, stream, kExternal);
+  }
+  EnqueueResult operator()(hip::EventWaitRecord& r) const {
+    // Releases that do not have the one do not know the flag of the other.
+    if (api.hipEventRecordWithFlags == nullptr) return {{}, "hipEventRecordWithFlags"};
+    return call("hipStreamWaitEvent", api.hipStreamWaitEvent, stream, r.event, kExternal);
   }
   template <class Other>
   EnqueueResult operator()(Other&) const {

@@ -177,7 +177,8 @@ std::optional<NodeParams> ParamsGenerator::kernel(const KernelSpec& spec) {
   if (!fits) return {};
   if (choices_.percent(20)) params.block = 1U << choices_.below(9);
   if (choices_.percent(20)) params.grid = static_cast<std::uint32_t>(choices_.between(1, 4));
-  params.style = choices_.percent(swarm_.extra_percent) ? ArgumentStyle::kExtra : ArgumentStyle::kParams;
+  const bool packed = choices_.percent(swarm_.extra_percent) && !spec.fields.empty();
+  params.style = packed ? ArgumentStyle::kExtra : ArgumentStyle::kParams;
   params.opaque = choices_.percent(swarm_.opaque_percent);
   if (swarm_.forms && choices_.percent(20)) params.shared_bytes = static_cast<std::uint32_t>(choices_.below(1025));
   return params;
@@ -311,7 +312,7 @@ std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
     return changed;
   }
   if (std::holds_alternative<HostParams>(params)) return host();
-  if (std::holds_alternative<EventRecordParams>(params) || std::holds_alternative<EventWaitParams>(params)) {
+  if (is_event_node(params)) {
     const std::vector<Id> events = state_.live_events();
     if (events.empty()) return {};
     const Id other = events[choices_.below(events.size())];

@@ -24,7 +24,9 @@ void StreamGenerator::declare_stream() {
 
 void StreamGenerator::declare_event() {
   if (state_.live_events().size() >= kMaxEvents) return;
-  if (take_(DeclareEvent{names_.event, choices_.percent(25), choices_.percent(15)})) ++names_.event;
+  DeclareEvent command{names_.event, choices_.percent(25), choices_.percent(15)};
+  if (choices_.percent(15)) command.release = choices_.percent(50) ? EventRelease::kDevice : EventRelease::kSystem;
+  if (take_(command)) ++names_.event;
 }
 
 std::vector<Id> StreamGenerator::usable_buffers(const GraphState* graph) const {

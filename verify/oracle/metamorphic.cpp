@@ -16,7 +16,7 @@ bool other_style(Program& program) {
   for (Step& step : program.steps) {
     auto* node = std::get_if<AddNode>(&step.command);
     auto* kernel = node == nullptr ? nullptr : std::get_if<KernelParams>(&node->params);
-    if (kernel == nullptr) continue;
+    if (kernel == nullptr || kernel->kernel->fields.empty()) continue;
     kernel->style = kernel->style == ArgumentStyle::kExtra ? ArgumentStyle::kParams : ArgumentStyle::kExtra;
     changed = true;
   }

@@ -62,9 +62,7 @@ struct EagerNodes {
       if (node.child && node.enabled && !run(*node.child)) return false;
       if (node.child || !node.enabled || std::holds_alternative<EmptyParams>(node.params)) continue;
       // An event node orders other launches too, which eager work in one stream does not.
-      if (std::holds_alternative<EventRecordParams>(node.params) ||
-          std::holds_alternative<EventWaitParams>(node.params))
-        return false;
+      if (is_event_node(node.params)) return false;
       if (thawed(node.params)) return false;
       for (std::uint32_t k = 0; k < node.fan; ++k) {
         if (!builder.put(Enqueue{stream, fan_instance(node.params, k), 0}, origin)) return false;

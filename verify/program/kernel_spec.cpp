@@ -182,6 +182,7 @@ std::vector<KernelSpec> make_catalogue() {
                       .scalar("n", 4)
                       .scalar("rate", 4)
                       .done());
+  specs.push_back(Builder("no_arguments", Extent::kNone).done());
   for (KernelSpec& spec : structured_kernels()) specs.push_back(std::move(spec));
   return specs;
 }

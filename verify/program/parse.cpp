@@ -660,6 +660,11 @@ Command parse_event(Line& line) {
   Attributes attributes(line);
   command.timing = attributes.flag("timing");
   command.blocking = attributes.flag("blocking");
+  Token release;
+  if (attributes.take("release", release)) {
+    if (release.text != "device" && release.text != "system") line.fail(release.column, "release is device or system");
+    command.release = release.text == "device" ? EventRelease::kDevice : EventRelease::kSystem;
+  }
   attributes.end();
   return command;
 }

@@ -154,6 +154,10 @@ struct MemoryFreeParams {
 using NodeParams = std::variant<KernelParams, CopyParams, MemsetParams, HostParams, EmptyParams, ChildParams,
                                 EventRecordParams, EventWaitParams, MemoryAllocParams, MemoryFreeParams>;
 
+[[nodiscard]] inline bool is_event_node(const NodeParams& params) {
+  return std::holds_alternative<EventRecordParams>(params) || std::holds_alternative<EventWaitParams>(params);
+}
+
 // ---- commands
 
 struct DeclareBuffer {
@@ -175,10 +179,14 @@ struct DeclareStream {
   bool per_thread = false;    // hipStreamPerThread of the first thread, which exists already
   bool operator==(const DeclareStream&) const = default;
 };
+// What an event tells of when it is recorded (hipEventReleaseToDevice, hipEventReleaseToSystem): no order depends on
+// it.
+enum class EventRelease : std::uint8_t { kDefault, kDevice, kSystem };
 struct DeclareEvent {
   Id event = 0;
   bool timing = false;
   bool blocking = false;
+  EventRelease release = EventRelease::kDefault;
   bool operator==(const DeclareEvent&) const = default;
 };
 

@@ -331,6 +331,8 @@ struct Checker {
   Reason params(const KernelParams& p) const {
     if (p.kernel == nullptr || p.arguments.size() != p.kernel->fields.size())
       return no("a kernel takes one value a field");
+    if (p.kernel->fields.empty() && p.style == ArgumentStyle::kExtra)
+      return no(fmt::format("{} has no arguments to be packed", p.kernel->name));
     if (p.shared_bytes > kMaxSharedBytes)
       return no(fmt::format("a workgroup shares at most {} bytes", kMaxSharedBytes));
     const std::uint64_t items = std::uint64_t{p.block} * p.block_y * p.block_z;
@@ -499,8 +501,7 @@ struct Checker {
     const auto* kernel = std::get_if<KernelParams>(&params);
     const bool strided = (copy != nullptr && !copy->linear) || (memset != nullptr && memset->height != 1);
     const bool shared = (host != nullptr && host->memory) || std::holds_alternative<ChildParams>(params) ||
-                        std::holds_alternative<EventRecordParams>(params) ||
-                        std::holds_alternative<EventWaitParams>(params) || is_memory_node(params);
+                        is_event_node(params) || is_memory_node(params);
     if (strided || shared || (kernel != nullptr && kernel->opaque)) return no("this node cannot be fanned out");
     return {};
   }
@@ -758,6 +759,18 @@ struct Checker {
     return std::holds_alternative<KernelParams>(params) || std::holds_alternative<CopyParams>(params) ||
            std::holds_alternative<MemsetParams>(params) || std::holds_alternative<HostParams>(params);
   }
+  // An external record or wait (hipEventRecordExternal, hipEventWaitExternal) is captured as a node: it speaks of
+  // launches to come. The documentation of HIP's flags says nothing of streams that do not capture, and CUDA's forbids
+  // it there.
+  Reason external_event(const Enqueue& c) const {
+    const CaptureState* capture = state.capture_of(c.stream);
+    if (capture == nullptr)
+      return no("only a stream that captures takes event nodes: record and wait are for the others");
+    const auto* record = std::get_if<EventRecordParams>(&c.params);
+    const Id event = record != nullptr ? record->event : std::get<EventWaitParams>(c.params).event;
+    if (state.event_captured(event)) return no(fmt::format("v{} stands for nodes of a capture", event));
+    return event_conflict(capture->graph, c.params, nullptr, -1);
+  }
   // CUDA's "API synchronization behavior": pageable memory may be staged when the call is made, before earlier work of
   // the stream has written it.
   Reason pageable_source(const Enqueue& c) const {
@@ -770,10 +783,12 @@ struct Checker {
     if (Reason reason = live_stream(c.stream)) return reason;
     if (c.thread != 0 && state.per_thread(c.stream)) return no("the per-thread stream is that of the first thread");
     if (c.thread > kMaxThread) return no(fmt::format("threads are numbered to {}", kMaxThread));
-    if (!streams_take(c.params)) {
-      return no("streams are given kernels, copies, memsets and host functions");
-    }
+    if (!streams_take(c.params) && !is_event_node(c.params))
+      return no("streams are given kernels, copies, memsets, host functions and event nodes");
     if (Reason reason = node_params(c.params, 1)) return reason;
+    if (is_event_node(c.params)) {
+      if (Reason reason = external_event(c)) return reason;
+    }
     const CaptureState* capture = state.capture_of(c.stream);
     if (capture == nullptr) return pageable_source(c);
     if (capture->graph.instances >= kMaxInstances) return no("a graph of so many nodes is too large");
@@ -866,8 +881,7 @@ struct Applier {
       graph.instances += node.child->instances + nest - 1;
     }
     if (is_memory_node(c.params)) note_memory_node(c);
-    graph.has_events = graph.has_events || std::holds_alternative<EventRecordParams>(c.params) ||
-                       std::holds_alternative<EventWaitParams>(c.params) || (node.child && node.child->has_events);
+    graph.has_events = graph.has_events || is_event_node(c.params) || (node.child && node.child->has_events);
     graph.nodes.push_back(std::move(node));
   }
   void note_memory_node(const AddNode& c) const {
@@ -919,6 +933,7 @@ struct Applier {
     if (CaptureState* capture = push_captured_node(state.captures_, c.stream)) {
       fill(capture->graph.nodes.back(), c.params);
       note_addresses(capture->graph, capture->graph.nodes.back());
+      capture->graph.has_events = capture->graph.has_events || is_event_node(c.params);
       ++capture->graph.instances;
       return;
     }

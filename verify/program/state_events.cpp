@@ -190,6 +190,7 @@ bool State::event_in_use(Id event) const {
   };
   return std::any_of(graphs_.begin(), graphs_.end(),
                      [&](const auto& g) { return g.second.alive && names(g.second); }) ||
+         std::any_of(captures_.begin(), captures_.end(), [&](const auto& c) { return names(c.graph); }) ||
          std::any_of(execs_.begin(), execs_.end(),
                      [&](const auto& e) { return e.second.alive && names(e.second.graph); });
 }

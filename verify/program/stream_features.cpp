@@ -26,9 +26,11 @@ struct StreamFeatures {
   void operator()(const DeclareEvent& c) const {
     if (c.timing) add("event with timing");
     if (c.blocking) add("event that blocks");
+    if (c.release != EventRelease::kDefault) add("event with a release");
   }
   void operator()(const Enqueue& c) const {
     add(state.capture_of(c.stream) != nullptr ? "captured work" : "eager work");
+    if (is_event_node(c.params)) add("captured event node");
     thread(c.thread);
   }
   void operator()(const Launch& c) const {

@@ -157,6 +157,8 @@ struct CommandPrinter {
   }
   void operator()(const DeclareEvent& c) const {
     fmt::format_to(out, "event v{}{}{}", c.event, c.timing ? " timing" : "", c.blocking ? " blocking" : "");
+    if (c.release != EventRelease::kDefault)
+      fmt::format_to(out, " release={}", c.release == EventRelease::kDevice ? "device" : "system");
   }
   void print_form(NodeForm form) const {
     if (form != NodeForm::kTyped) fmt::format_to(out, " form={}", form == NodeForm::kGeneric ? "generic" : "driver");

@@ -114,8 +114,10 @@ class Describer {
  public:
   Describer(const State& state, int strategy, const std::function<bool(const Event&)>& visit)
       : state_(state), visit_(visit) {
-    // Those record again as well: `careful` does wherever the release does wrong what would change a graph in place.
-    base_.set(k_strategy, strategy == kStabilising || strategy == kCareful ? kRebuilding : strategy);
+    // Those record again as well: `careful` and a command buffer do wherever the release does wrong what would change a
+    // graph in place.
+    const bool records_again = strategy == kStabilising || strategy == kCareful || strategy == kCommandBuffer;
+    base_.set(k_strategy, records_again ? kRebuilding : strategy);
     base_.set(k_busy, state.idle() ? 0 : 1);
     base_.set(k_captures, state.captures().size());
     base_.set(k_invalid, std::count_if(state.captures().begin(), state.captures().end(),
@@ -177,6 +179,8 @@ class Describer {
     stream(c.stream);
     rules(c);
     base_.set(k_thread, c.thread);
+    if (const CaptureState* capture = state_.capture_of(c.stream))
+      base_.set(k_deps, capture->behind.at(c.stream).size());
     return node(c.params, nullptr, nullptr, 0);
   }
   bool operator()(const Synchronize& c) { return meets(kSync, c, c.target, c.id, c.thread); }

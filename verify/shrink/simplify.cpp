@@ -252,7 +252,7 @@ struct StepSimplifier {
     if (c.non_blocking && c.priority != 0) put(DeclareStream{c.stream, true});
   }
   void operator()(const DeclareEvent& c) const {
-    if (c.timing || c.blocking) put(DeclareEvent{c.event});
+    if (!(c == DeclareEvent{c.event})) put(DeclareEvent{c.event});
   }
   void operator()(const Enqueue& c) const {
     Enqueue changed = c;
