@@ -87,6 +87,7 @@ class Judge {
   static bool says_done_where_refused(const Program& program, const Pair& pair);
   static const Pair& or_else(const Pair& pair, const Pair& other);  // the first one that shows something
   bool clean_without_redundant_edges(const Program& program, const RunOptions& options);
+  bool clean_without_frees(const Program& program, const RunOptions& options);
   bool hits_the_graph_instead(const Program& program, const RunOptions& options);
   bool needs_repeats(const Program& program, const RunOptions& options, const Pair& pair);
   // What `program` observes at the addresses of `other`: the pair's own run where those are the same.
