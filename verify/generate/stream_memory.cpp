@@ -155,7 +155,7 @@ void StreamMemoryGenerator::on_pools() {
     hands_.take(TrimPool{pool, choices_.below(3) * 256});
   } else if (draw < 72) {
     hands_.take(AccessPool{pool});
-  } else if (draw < 88) {
+  } else if (draw < 85) {
     hands_.take(choices_.percent(75) ? UsePool{pool} : UsePool{});
   } else {
     hands_.take(DestroyPool{pool});
@@ -163,7 +163,7 @@ void StreamMemoryGenerator::on_pools() {
 }
 
 void StreamMemoryGenerator::act() {
-  if (choices_.percent(25)) return on_pools();
+  if (choices_.percent(33)) return on_pools();
   const std::vector<Id> buffers = there();
   if (buffers.size() < kMaxThere && choices_.percent(60)) return reuse();
   if (buffers.size() < kMaxThere && (buffers.empty() || choices_.percent(30))) {
@@ -186,6 +186,10 @@ void StreamMemoryGenerator::act() {
 }
 
 void StreamMemoryGenerator::in_capture(Id stream) {
+  for (const auto& [id, captured] : state_.buffers()) {
+    const bool open = captured.alive && captured.capture && !captured.has_free_node;
+    if (open && choices_.percent(35) && hands_.take(FreeAsync{id, stream})) return;
+  }
   Id buffer = 0;
   if (!allocate(stream, size(), &buffer)) return;
   if (choices_.percent(80)) carry_out(stream, buffer);
