@@ -283,6 +283,7 @@ Status AddressSpace::map(const Reservation& reservation) {
   if (live_bytes_ > options_.capacity || allocation.size > options_.capacity - live_bytes_) return Status::kOutOfMemory;
   std::memset(allocation.bytes, static_cast<int>(options_.fresh), allocation.size);
   allocation.id = ++last_id_;
+  allocation.of_stream = reservation.of_stream;
   insert(allocation, nullptr);
   std::size_t& high = mapped_high_[allocation.device];
   high = std::max(high, mapped_bytes(allocation.device));
@@ -311,7 +312,7 @@ const Allocation* AddressSpace::find_or_promised(Address address) const {
 std::size_t AddressSpace::mapped_bytes(int device) const {
   std::size_t bytes = 0;
   for (const Allocation& allocation : live_) {
-    if (allocation.mapped && allocation.device == device) bytes += allocation.size;
+    if (allocation.mapped && !allocation.of_stream && allocation.device == device) bytes += allocation.size;
   }
   return bytes;
 }

@@ -54,6 +54,7 @@ struct Allocation {
   bool adopted = false;     // the bytes are the calling process's own
   bool mapped = false;      // memory of a reservation
   bool registered = false;  // was pageable, and is pinned until it is unpinned
+  bool of_stream = false;   // mapped, and no graph's
   [[nodiscard]] bool contains(Address address) const { return address - base < size; }
 };
 
@@ -84,7 +85,8 @@ struct AddressSpaceOptions {
 class AddressSpace;
 
 // A range of addresses that is kept, with or without memory in it, as long as somebody holds this: what a memory
-// allocation node of a graph is given when it is added, and has memory at between its execution and the free.
+// allocation node of a graph is given when it is added, or a stream when it allocates, and has memory at between its
+// execution and the free.
 class Reservation : public std::enable_shared_from_this<Reservation> {
  public:
   Reservation(AddressSpace& space, Address base, std::size_t bytes, int device)
@@ -99,6 +101,7 @@ class Reservation : public std::enable_shared_from_this<Reservation> {
   // In the order of the calls, not of their execution: a launch allocated it and nothing has freed it since.
   bool promised = false;
   bool has_free_node = false;  // of any graph; there is one at most, ever
+  bool of_stream = false;      // a stream allocated it, and no graph
 
  private:
   AddressSpace& space_;
@@ -139,7 +142,8 @@ class AddressSpace {
   [[nodiscard]] Reservation* find_reservation(Address address) const;
   // The live allocation that holds `address` or, where there is none, what map() would put there.
   [[nodiscard]] const Allocation* find_or_promised(Address address) const;
-  // Of a device: bytes that reservations have memory for at present, and the most there were since the mark was reset.
+  // Of a device: bytes that reservations of graphs have memory for at present, and the most there were since the mark
+  // was reset.
   [[nodiscard]] std::size_t mapped_bytes(int device) const;
   [[nodiscard]] std::size_t mapped_high(int device) const;
   void reset_mapped_high(int device) { mapped_high_[device] = mapped_bytes(device); }

@@ -62,6 +62,8 @@ void Runtime::run(Operation& operation) {
   } else if (const auto* launch = std::get_if<GraphLaunch>(&operation.work)) {
     ran.events = launch->events;
     run_graph(operation, *launch->plan, &ran);
+  } else if (const auto* allocate = std::get_if<AllocateMemory>(&operation.work)) {
+    run_allocation(operation, *allocate->range, &ran);
   } else {
     run_free(operation, std::get<FreeMemory>(operation.work).address, &ran);
     return;
@@ -92,6 +94,7 @@ void Runtime::run_free(const Operation& operation, Address base, Ran* ran) {
   const Status released = memory_.release(base);
   assert(released == Status::kSuccess);
   (void)released;
+  forget_stream_memory(base);
 }
 
 void Runtime::raise_fault(Status status, const NodeParams& params, ObjectId node, const Operation& operation,

@@ -65,6 +65,7 @@ Status Runtime::free_reserved(Reservation& range, Address base) {
   range.promised = false;
   const Status synchronized = synchronize_device();
   const Status released = memory_.release(base);
+  forget_stream_memory(base);  // the range goes with it
   return synchronized != Status::kSuccess ? synchronized : released;
 }
 

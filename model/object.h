@@ -24,9 +24,10 @@ enum class ObjectKind : std::uint8_t {
   kEvent,
   kModule,
   kFunction,
-  kUserObject
+  kUserObject,
+  kMemoryPool
 };
-inline constexpr std::size_t kObjectKinds = static_cast<std::size_t>(ObjectKind::kUserObject) + 1;
+inline constexpr std::size_t kObjectKinds = static_cast<std::size_t>(ObjectKind::kMemoryPool) + 1;
 
 class ObjectTable {
  public:

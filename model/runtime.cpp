@@ -51,6 +51,10 @@ void Runtime::drop_everything() {
   events_.clear();
   modules_.clear();
   queues_.clear();
+  stream_memory_.clear();
+  current_pools_.clear();
+  for (const auto& pool : pools_) objects_.remove(pool->id);
+  pools_.clear();
   objects_.clear();
   ran_.clear();
   host_.clear();
@@ -191,7 +195,9 @@ LiveHandles Runtime::live_handles() const {
           .modules = modules_.size(),
           .allocations = memory_.live().size(),
           .bytes = memory_.live_bytes(),
-          .user_objects = user_objects_.live()};
+          .user_objects = user_objects_.live(),
+          .pools = static_cast<std::size_t>(
+              std::count_if(pools_.begin(), pools_.end(), [](const auto& pool) { return !pool->of_device; }))};
 }
 
 std::size_t Runtime::pending() const {

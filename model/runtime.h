@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "model/capture.h"
 #include "model/graph.h"
 #include "model/graph_exec.h"
+#include "model/memory_pool.h"
 #include "model/module.h"
 #include "model/race.h"
 #include "model/random.h"
@@ -53,7 +55,7 @@ struct Fault {
 
 struct LiveHandles {
   std::size_t graphs = 0, nodes = 0, graph_execs = 0, streams = 0, events = 0, modules = 0, allocations = 0, bytes = 0,
-              user_objects = 0;
+              user_objects = 0, pools = 0;  // those of devices not counted
   bool operator==(const LiveHandles&) const = default;
 };
 
@@ -92,12 +94,20 @@ class Runtime {
   [[nodiscard]] Event* find_event(std::uint64_t id) const;
   [[nodiscard]] Module* find_module(std::uint64_t id) const;
   [[nodiscard]] Function* find_function(std::uint64_t id) const;
+  // Stream-ordered memory and its pools (memory_pool.h).
+  MemoryPool& create_pool(int device);
+  Status destroy_pool(MemoryPool& pool);  // kInvalidValue for a device's default pool
+  [[nodiscard]] MemoryPool* find_pool(std::uint64_t id) const;
+  [[nodiscard]] MemoryPool& default_pool(int device);
+  [[nodiscard]] MemoryPool& current_pool(int device);
+  void set_current_pool(int device, MemoryPool& pool);
   [[nodiscard]] UserObjects& user_objects() { return user_objects_; }
   [[nodiscard]] Stream& null_stream(int device = 0);  // legacy: one a device, ordered with its blocking streams
 
   // Work. Everything is validated and copied now and runs later.
   Status enqueue(Stream& stream, NodeParams params);
   Status launch(GraphExec& exec, Stream& stream);
+  Status allocate_async(std::size_t bytes, MemoryPool& pool, Stream& stream, Address* out);
   Status free_async(Address base, Stream& stream);
   Status record(Event& event, Stream& stream);
   Status wait(Stream& stream, const Event& event);
@@ -185,6 +195,10 @@ class Runtime {
   Status free_promised(const GraphExec& exec, Stream& stream);
   static void make_promises(const Plan& plan);
   Status free_reserved(Reservation& range, Address base);
+  [[nodiscard]] Status make_room(std::size_t bytes);
+  Status free_captured(Capture& capture, const Stream& stream, Address base);
+  void run_allocation(const Operation& operation, const Reservation& range, Ran* ran);
+  void forget_stream_memory(Address base);
   void run_memory_step(const NodeParams& params, ObjectId node, const Operation& operation, Ran* ran, std::size_t slot);
   Status launch_plan(GraphExec& exec, Stream& stream);
   Status launch_with_events(GraphExec& exec, Stream& stream);
@@ -235,6 +249,9 @@ class Runtime {
   std::vector<std::unique_ptr<Stream>> streams_;
   std::vector<std::unique_ptr<Event>> events_;
   std::vector<std::unique_ptr<Module>> modules_;
+  std::vector<std::shared_ptr<MemoryPool>> pools_;
+  std::map<int, MemoryPool*> current_pools_;  // by device; none: the default one
+  std::map<Address, StreamMemory> stream_memory_;
 };
 
 }  // namespace model

@@ -26,7 +26,10 @@ struct GraphLaunch {
 struct FreeMemory {
   Address address = 0;
 };  // hipFreeAsync
-using Work = std::variant<NodeParams, GraphLaunch, FreeMemory>;
+struct AllocateMemory {
+  std::shared_ptr<Reservation> range;
+};  // hipMallocAsync
+using Work = std::variant<NodeParams, GraphLaunch, FreeMemory, AllocateMemory>;
 
 struct Operation {
   std::uint64_t number = 0;  // of the runtime, from 1

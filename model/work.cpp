@@ -80,7 +80,10 @@ Status Runtime::launch_plan(GraphExec& exec, Stream& stream) {
 }
 
 Status Runtime::free_async(Address base, Stream& stream) {
-  if (const Status refused = refuse_while_capturing(stream); refused != Status::kSuccess) return refused;
+  if (fault_) return sticky();
+  Capture* capture = nullptr;
+  if (const Status refused = route(stream, &capture); refused != Status::kSuccess) return refused;
+  if (capture != nullptr) return free_captured(*capture, stream, base);
   if (Reservation* range = memory_.find_reservation(base)) {
     if (range->base() != base || !range->promised) return Status::kInvalidValue;
     const Status pushed = push(stream, FreeMemory{base}, nullptr);

@@ -13,6 +13,7 @@
 #include "reports/reproducer_bad_calls.h"
 #include "reports/reproducer_captures.h"
 #include "reports/reproducer_nodes.h"
+#include "reports/reproducer_pools.h"
 #include "reports/reproducer_text.h"
 #include "verify/program/foreign_kernels.h"
 #include "verify/program/text.h"
@@ -282,10 +283,21 @@ class Body {
   }
   void operator()(const verify::FreeAsync& c) {
     call(fmt::format("hipFreeAsync(b{}, {})", c.buffer, stream(c.stream)));
+    captures_.captured(before_, after_, c.stream);
   }
+  void operator()(const verify::MallocAsync& c) {
+    pools_.write(c, stream(c.stream), expected());
+    captures_.captured(before_, after_, c.stream);
+  }
+  void operator()(const verify::DeclarePool& c) { pools_.write(c, expected()); }
+  void operator()(const verify::TrimPool& c) { pools_.write(c, expected()); }
+  void operator()(const verify::UsePool& c) { pools_.write(c, expected()); }
+  void operator()(const verify::DestroyPool& c) { pools_.write(c, expected()); }
+  void operator()(const verify::AskPool& c) { answered_ = pools_.write(c, expected()); }
+  void operator()(const verify::AccessPool& c) { answered_ = pools_.write(c, expected()); }
   void operator()(const verify::Free& c) {
     text_.wait();
-    if (before_.buffer(c.buffer)->graph) return call(fmt::format("hipFree(b{})", c.buffer));
+    if (before_.buffer(c.buffer)->runtime_places()) return call(fmt::format("hipFree(b{})", c.buffer));
     if (in_arena()) return;
     release(c.buffer);
   }
@@ -480,6 +492,9 @@ class Body {
       if (const auto* c = std::get_if<verify::Instantiate>(&step.command)) add("hipGraphExec_t", "e", c->exec);
       if (const auto* c = std::get_if<verify::DeclareStream>(&step.command)) add("hipStream_t", "s", c->stream);
       if (const auto* c = std::get_if<verify::DeclareEvent>(&step.command)) add("hipEvent_t", "v", c->event);
+      if (const auto* c = std::get_if<verify::MallocAsync>(&step.command))
+        add("[[maybe_unused]] char", "*b", c->buffer);
+      if (const auto* c = std::get_if<verify::DeclarePool>(&step.command)) add("hipMemPool_t", "p", c->pool);
       if (const auto* c = std::get_if<verify::DeclareUserObject>(&step.command)) add("hipUserObject_t", "u", c->object);
       const auto* end = std::get_if<verify::EndCapture>(&step.command);
       if (end != nullptr && ended.insert(end->graph).second &&
@@ -750,6 +765,7 @@ class Body {
   ReproducerText text_;
   ReproducerNodes nodes_;
   ReproducerCaptures captures_;
+  ReproducerPools pools_{text_};
   bool answered_ = true;          // what the command answers beside its status is checked, where it differs
   std::map<Id, unsigned> wents_;  // how often the function of each user object has to have run
   std::deque<std::uint64_t> places_;

@@ -137,6 +137,7 @@ std::span<const Fault> faults() {
       runtime_fault("U14", "a failed end of a capture leaks the graph", {kP8}),
       runtime_fault("U15", "instantiating a graph without work takes the first of no commands", {kP11}),
       runtime_fault("U16", "a child graph's last launch is never released", {kP8}),
+      runtime_fault("U17", "memory is handed out again while the stream that frees it still uses it", {kS1}),
   };
   return kFaults;
 }

@@ -135,6 +135,9 @@ AFTER(hipMalloc, void** p, size_t n) {
 AFTER(hipMallocAsync, void** p, size_t n, hipStream_t) {
   begins("device", *p, n);
 }
+AFTER(hipMallocFromPoolAsync, void** p, size_t n, hipMemPool_t, hipStream_t) {
+  begins("device", *p, n);
+}
 AFTER(hipHostMalloc, void** p, size_t n, unsigned) {
   begins("pinned", *p, n);
 }

@@ -170,6 +170,9 @@ template <class Handle>
 [[nodiscard]] inline Module* find(State& state, hipModule_t handle) {
   return state.runtime.find_module(to_id(handle));
 }
+[[nodiscard]] inline MemoryPool* find(State& state, hipMemPool_t handle) {
+  return state.runtime.find_pool(to_id(handle));
+}
 [[nodiscard]] inline Function* find(State& state, hipFunction_t handle) {
   return state.runtime.find_function(to_id(handle));
 }
@@ -225,5 +228,6 @@ void fill_user_objects(hip::Api& api);
 void fill_driver_nodes(hip::Api& api);
 void fill_memory_operations(hip::Api& api);
 void fill_semaphores(hip::Api& api);
+void fill_pools(hip::Api& api);
 
 }  // namespace model::abi

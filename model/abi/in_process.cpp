@@ -31,6 +31,7 @@ hip::Api make_table() {
   fill_driver_nodes(api);
   fill_memory_operations(api);
   fill_semaphores(api);
+  fill_pools(api);
   return api;
 }
 

@@ -146,24 +146,6 @@ hipError_t hipFreeHost(void* pointer) {
   return call([&](State& state) { return release(state, pointer, true); }, CallKind::kTeardown);
 }
 
-hipError_t hipMallocAsync(void** pointer, size_t size, hipStream_t stream) {
-  return call([&](State& state) {
-    const Stream* on = find(state, stream);
-    if (on == nullptr) return Status::kContextIsDestroyed;
-    if (const Status refused = state.runtime.refuse_while_capturing(*on); refused != Status::kSuccess) return refused;
-    return allocate(state, pointer, size, MemoryKind::kDevice);
-  });
-}
-
-hipError_t hipFreeAsync(void* pointer, hipStream_t stream) {
-  return call([&](State& state) {
-    if (pointer == nullptr) return Status::kInvalidValue;
-    Stream* on = find(state, stream);
-    if (on == nullptr) return Status::kContextIsDestroyed;
-    return state.runtime.free_async(to_address(pointer), *on);
-  });
-}
-
 hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned int flags) {
   return call([&](State& state) {
     if (device == nullptr || host == nullptr || flags != 0) return Status::kInvalidValue;
@@ -186,7 +168,7 @@ hipError_t hipMemGetInfo(size_t* unused, size_t* total) {
 hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDeviceptr_t pointer) {
   return call([&](State& state) {
     if (base == nullptr || size == nullptr) return Status::kInvalidValue;
-    const Allocation* found = state.runtime.memory().find(to_address(pointer));
+    const Allocation* found = state.runtime.memory().find_or_promised(to_address(pointer));
     if (found == nullptr) return Status::kNotFound;
     *base = to_pointer(found->base);
     *size = found->size;
@@ -199,7 +181,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void
   return call([&](State& state) {
     if (attributes == nullptr || pointer == nullptr) return Status::kInvalidValue;
     *attributes = {};
-    const Allocation* found = state.runtime.memory().find(to_address(pointer));
+    const Allocation* found = state.runtime.memory().find_or_promised(to_address(pointer));
     if (found == nullptr || found->kind == MemoryKind::kPageable) {
       attributes->type = hipMemoryTypeUnregistered;
       attributes->device = hipInvalidDeviceId;
@@ -361,7 +343,7 @@ hipError_t hipMalloc3D(hipPitchedPtr* pointer, hipExtent extent) {
 hipError_t hipMemPtrGetInfo(void* pointer, size_t* size) {
   return call([&](State& state) {
     if (pointer == nullptr || size == nullptr) return Status::kInvalidValue;
-    const Allocation* found = state.runtime.memory().find(to_address(pointer));
+    const Allocation* found = state.runtime.memory().find_or_promised(to_address(pointer));
     if (found == nullptr || found->base != to_address(pointer)) return Status::kInvalidValue;
     *size = found->size;
     return Status::kSuccess;
@@ -392,8 +374,6 @@ void model::abi::fill_memory(hip::Api& api) {
   HGMODEL_ENTER(hipMallocHost);
   HGMODEL_ENTER(hipHostFree);
   HGMODEL_ENTER(hipFreeHost);
-  HGMODEL_ENTER(hipMallocAsync);
-  HGMODEL_ENTER(hipFreeAsync);
   HGMODEL_ENTER(hipHostGetDevicePointer);
   HGMODEL_ENTER(hipMemGetInfo);
   HGMODEL_ENTER(hipMemGetAddressRange);

@@ -45,7 +45,9 @@ Status add_allocation(State& state, const Where& where, hipMemAllocNodeParams* p
 // One free node an allocation node, in whatever graph (clr: hipGraphAddMemFreeNode).
 Status add_free(State& state, const Where& where, const void* pointer) {
   Reservation* range = state.runtime.memory().find_reservation(to_address(pointer));
-  if (range == nullptr || range->base() != to_address(pointer) || range->has_free_node) return Status::kInvalidValue;
+  if (range == nullptr || range->base() != to_address(pointer) || range->has_free_node || range->of_stream) {
+    return Status::kInvalidValue;
+  }
   const Status added = add(state, where, FreeParams{range->shared_from_this()});
   if (added == Status::kSuccess) range->has_free_node = true;
   return added;

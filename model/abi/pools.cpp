@@ -1,133 +1,143 @@
-// Memory pools, libhgmodel.so only. Sources: HIP's header documentation; catch/unit/memory: hipMemPoolApi.cc.
+// Stream-ordered memory and memory pools. Sources: HIP's header documentation; catch/unit/memory: hipMallocAsync.cc,
+// hipFreeAsync.cc, hipMallocFromPoolAsync.cc, hipMemPool*.cc, hipDevice*MemPool.cc. Where those name no code, what
+// AMD's runtime answers.
 //
-// The model takes memory from one address space whatever the pool, and gives it back promptly, so a pool is what was
-// chosen for it: its device and its attributes. It keeps no memory in reserve.
-#include <map>
-#include <memory>
-
+// Every device reaches all memory, so rights are looked at and change nothing.
 #include "model/abi/context.h"
 
 namespace model::abi {
 namespace {
 
-struct Pool {
-  int device = 0;
-  bool of_device = false;  // a device's default pool, which cannot be destroyed
-  std::uint64_t release_threshold = 0;
-  int reuse[3] = {1, 1, 1};  // by attribute, from hipMemPoolReuseFollowEventDependencies
-};
-
-// Guarded by the instance's lock. Pools are told apart by their addresses, which are looked up and never followed.
-struct Pools {
-  std::map<const void*, std::unique_ptr<Pool>> all;
-  std::map<int, Pool*> defaults, current;  // by device
-};
-Pools& pools() {
-  static Pools* const only = new Pools;
-  return *only;
-}
-
-Pool* find_pool(hipMemPool_t handle) {
-  const auto found = pools().all.find(handle);
-  return found == pools().all.end() ? nullptr : found->second.get();
-}
-
-Pool* make_pool(int device) {
-  auto made = std::make_unique<Pool>();
-  made->device = device;
-  Pool* pool = made.get();
-  pools().all.emplace(pool, std::move(made));
-  return pool;
-}
-
-Pool* default_pool(int device) {
-  Pool*& pool = pools().defaults[device];
-  if (pool == nullptr) {
-    pool = make_pool(device);
-    pool->of_device = true;
-  }
-  return pool;
-}
-
 bool is_device(const State& state, int device) {
   return device >= 0 && device < state.runtime.options().devices;
 }
 
-hipMemPool_t handle_of(Pool* pool) {
-  return reinterpret_cast<hipMemPool_t>(pool);
+bool is_place(const State& state, const hipMemLocation& location) {
+  return location.type == hipMemLocationTypeDevice && is_device(state, location.id);
 }
 
-Status get_attribute(const State& state, const Pool& pool, hipMemPoolAttr attribute, void* value) {
+Status get_attribute(const MemoryPool& pool, hipMemPoolAttr attribute, void* value) {
   switch (attribute) {
     case hipMemPoolReuseFollowEventDependencies:
     case hipMemPoolReuseAllowOpportunistic:
     case hipMemPoolReuseAllowInternalDependencies:
-      *static_cast<int*>(value) = pool.reuse[attribute - hipMemPoolReuseFollowEventDependencies];
+      *static_cast<int*>(value) =
+          pool.reuse[static_cast<std::size_t>(attribute - hipMemPoolReuseFollowEventDependencies)];
       return Status::kSuccess;
     case hipMemPoolAttrReleaseThreshold:
       *static_cast<std::uint64_t*>(value) = pool.release_threshold;
       return Status::kSuccess;
     case hipMemPoolAttrReservedMemCurrent:
-    case hipMemPoolAttrReservedMemHigh:
     case hipMemPoolAttrUsedMemCurrent:
+      *static_cast<std::uint64_t*>(value) = pool.used;
+      return Status::kSuccess;
+    case hipMemPoolAttrReservedMemHigh:
     case hipMemPoolAttrUsedMemHigh:
-      *static_cast<std::uint64_t*>(value) = state.runtime.memory().live_bytes();
+      *static_cast<std::uint64_t*>(value) = pool.used_high;
       return Status::kSuccess;
   }
   return Status::kInvalidValue;
 }
 
-Status set_attribute(Pool& pool, hipMemPoolAttr attribute, const void* value) {
+// "High watermark can only be reset to zero": from there on it is what is used now.
+Status set_attribute(MemoryPool& pool, hipMemPoolAttr attribute, const void* value) {
   switch (attribute) {
     case hipMemPoolReuseFollowEventDependencies:
     case hipMemPoolReuseAllowOpportunistic:
     case hipMemPoolReuseAllowInternalDependencies:
-      pool.reuse[attribute - hipMemPoolReuseFollowEventDependencies] = *static_cast<const int*>(value);
+      pool.reuse[static_cast<std::size_t>(attribute - hipMemPoolReuseFollowEventDependencies)] =
+          *static_cast<const int*>(value);
       return Status::kSuccess;
     case hipMemPoolAttrReleaseThreshold:
       pool.release_threshold = *static_cast<const std::uint64_t*>(value);
       return Status::kSuccess;
     case hipMemPoolAttrReservedMemHigh:
     case hipMemPoolAttrUsedMemHigh:
-      return *static_cast<const std::uint64_t*>(value) == 0 ? Status::kSuccess : Status::kInvalidValue;
+      if (*static_cast<const std::uint64_t*>(value) != 0) return Status::kInvalidValue;
+      pool.used_high = pool.used;
+      return Status::kSuccess;
     default:
       return Status::kInvalidValue;
   }
 }
 
+// A pool's own device keeps its rights.
+Status check_access(const State& state, const MemoryPool& pool, const hipMemAccessDesc& access) {
+  const auto flags = static_cast<int>(access.flags);
+  const bool none = flags == hipMemAccessFlagsProtNone;
+  const bool known = none || flags == hipMemAccessFlagsProtRead || flags == hipMemAccessFlagsProtReadWrite;
+  if (access.location.type != hipMemLocationTypeDevice || !known) return Status::kInvalidValue;
+  if (!is_device(state, access.location.id)) return Status::kInvalidDevice;
+  return none && access.location.id == pool.device ? Status::kInvalidDevice : Status::kSuccess;
+}
+
+// Null for a pool that is given and is none.
+MemoryPool* pool_for(State& state, const Stream& stream, const hipMemPool_t* given) {
+  return given == nullptr ? &state.runtime.current_pool(stream.device()) : find(state, *given);
+}
+
+Status allocate_async(State& state, void** pointer, std::size_t size, const hipMemPool_t* given, hipStream_t handle) {
+  if (pointer == nullptr) return Status::kInvalidValue;
+  Stream* stream = find(state, handle);
+  if (stream == nullptr) return Status::kInvalidHandle;
+  MemoryPool* pool = pool_for(state, *stream, given);
+  if (pool == nullptr) return Status::kInvalidValue;
+  if (size == 0) {
+    *pointer = nullptr;
+    return Status::kSuccess;
+  }
+  Address address = 0;
+  const Status status = state.runtime.allocate_async(size, *pool, *stream, &address);
+  if (status == Status::kSuccess) *pointer = to_pointer(address);
+  return status;
+}
+
 }  // namespace
 }  // namespace model::abi
 
-using namespace model;
-using namespace model::abi;
+HGMODEL_FUNCTIONS_BEGIN
 
-extern "C" {
+hipError_t hipMallocAsync(void** pointer, size_t size, hipStream_t stream) {
+  return call([&](State& state) { return allocate_async(state, pointer, size, nullptr, stream); });
+}
+
+hipError_t hipMallocFromPoolAsync(void** pointer, size_t size, hipMemPool_t pool, hipStream_t stream) {
+  return call([&](State& state) { return allocate_async(state, pointer, size, &pool, stream); });
+}
+
+hipError_t hipFreeAsync(void* pointer, hipStream_t stream) {
+  return call([&](State& state) {
+    if (pointer == nullptr) return Status::kInvalidValue;
+    Stream* on = find(state, stream);
+    if (on == nullptr) return Status::kInvalidHandle;
+    return state.runtime.free_async(to_address(pointer), *on);
+  });
+}
 
 hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
   return call([&](State& state) {
     if (pool == nullptr) return Status::kInvalidValue;
     if (!is_device(state, device)) return Status::kInvalidDevice;
-    *pool = handle_of(default_pool(device));
+    *pool = to_handle<hipMemPool_t>(state.runtime.default_pool(device).id);
     return Status::kSuccess;
   });
 }
 
 hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int device) {
   return call([&](State& state) {
-    if (pool == nullptr) return Status::kInvalidValue;
-    if (!is_device(state, device)) return Status::kInvalidDevice;
-    Pool* current = pools().current[device];
-    *pool = handle_of(current != nullptr ? current : default_pool(device));
+    if (pool == nullptr || !is_device(state, device)) return Status::kInvalidValue;
+    *pool = to_handle<hipMemPool_t>(state.runtime.current_pool(device).id);
     return Status::kSuccess;
   });
 }
 
+// "The memory pool must be local to the specified device."
 hipError_t hipDeviceSetMemPool(int device, hipMemPool_t pool) {
   return call([&](State& state) {
-    if (!is_device(state, device)) return Status::kInvalidDevice;
-    Pool* found = find_pool(pool);
-    if (found == nullptr) return Status::kInvalidValue;
-    pools().current[device] = found;
+    MemoryPool* found = find(state, pool);
+    if (found == nullptr || !is_device(state, device)) return Status::kInvalidValue;
+    if (found->device != device) return Status::kInvalidDevice;
+    state.runtime.set_current_pool(device, *found);
     return Status::kSuccess;
   });
 }
@@ -136,65 +146,76 @@ hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* propertie
   return call([&](State& state) {
     if (pool == nullptr || properties == nullptr) return Status::kInvalidValue;
     if (properties->allocType != hipMemAllocationTypePinned) return Status::kInvalidValue;
-    if (properties->location.type != hipMemLocationTypeDevice || !is_device(state, properties->location.id)) {
-      return Status::kInvalidValue;
-    }
-    *pool = handle_of(make_pool(properties->location.id));
+    if (!is_place(state, properties->location)) return Status::kInvalidValue;
+    *pool = to_handle<hipMemPool_t>(state.runtime.create_pool(properties->location.id).id);
     return Status::kSuccess;
   });
 }
 
 hipError_t hipMemPoolDestroy(hipMemPool_t pool) {
-  return call([&](State&) {
-    const Pool* found = find_pool(pool);
-    if (found == nullptr || found->of_device) return Status::kInvalidValue;
-    for (auto& [device, current] : pools().current) {
-      if (current == found) current = nullptr;
-    }
-    pools().all.erase(found);
-    return Status::kSuccess;
+  return call([&](State& state) {
+    MemoryPool* found = find(state, pool);
+    return found == nullptr ? Status::kInvalidValue : state.runtime.destroy_pool(*found);
   });
 }
 
 hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t) {
-  return call([&](State&) { return find_pool(pool) == nullptr ? Status::kInvalidValue : Status::kSuccess; });
+  return call([&](State& state) { return find(state, pool) == nullptr ? Status::kInvalidValue : Status::kSuccess; });
 }
 
 hipError_t hipMemPoolGetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
   return call([&](State& state) {
-    const Pool* found = find_pool(pool);
+    const MemoryPool* found = find(state, pool);
     if (found == nullptr || value == nullptr) return Status::kInvalidValue;
-    return get_attribute(state, *found, attribute, value);
+    return get_attribute(*found, attribute, value);
   });
 }
 
 hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
-  return call([&](State&) {
-    Pool* found = find_pool(pool);
+  return call([&](State& state) {
+    MemoryPool* found = find(state, pool);
     if (found == nullptr || value == nullptr) return Status::kInvalidValue;
     return set_attribute(*found, attribute, value);
   });
 }
 
-// Every device reaches all memory.
 hipError_t hipMemPoolSetAccess(hipMemPool_t pool, const hipMemAccessDesc* access, size_t count) {
-  return call([&](State&) {
-    return find_pool(pool) == nullptr || (access == nullptr && count != 0) ? Status::kInvalidValue : Status::kSuccess;
+  return call([&](State& state) {
+    const MemoryPool* found = find(state, pool);
+    if (found == nullptr || access == nullptr) return Status::kInvalidValue;
+    if (count > static_cast<std::size_t>(state.runtime.options().devices)) return Status::kInvalidDevice;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (const Status flaw = check_access(state, *found, access[i]); flaw != Status::kSuccess) return flaw;
+    }
+    return Status::kSuccess;
   });
 }
 
 hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t pool, hipMemLocation* location) {
-  return call([&](State&) {
-    if (flags == nullptr || location == nullptr || find_pool(pool) == nullptr) return Status::kInvalidValue;
+  return call([&](State& state) {
+    if (flags == nullptr || location == nullptr || find(state, pool) == nullptr) return Status::kInvalidValue;
+    if (!is_place(state, *location)) return Status::kInvalidValue;
     *flags = hipMemAccessFlagsProtReadWrite;
     return Status::kSuccess;
   });
 }
 
-hipError_t hipMallocFromPoolAsync(void** pointer, size_t size, hipMemPool_t pool, hipStream_t stream) {
-  const hipError_t known =
-      call([&](State&) { return find_pool(pool) == nullptr ? Status::kInvalidValue : Status::kSuccess; });
-  return known != hipSuccess ? known : hipMallocAsync(pointer, size, stream);
-}
+HGMODEL_FUNCTIONS_END
 
-}  // extern "C"
+#ifndef HGMODEL_SHARED
+void model::abi::fill_pools(hip::Api& api) {
+  HGMODEL_ENTER(hipMallocAsync);
+  HGMODEL_ENTER(hipMallocFromPoolAsync);
+  HGMODEL_ENTER(hipFreeAsync);
+  HGMODEL_ENTER(hipDeviceGetDefaultMemPool);
+  HGMODEL_ENTER(hipDeviceGetMemPool);
+  HGMODEL_ENTER(hipDeviceSetMemPool);
+  HGMODEL_ENTER(hipMemPoolCreate);
+  HGMODEL_ENTER(hipMemPoolDestroy);
+  HGMODEL_ENTER(hipMemPoolTrimTo);
+  HGMODEL_ENTER(hipMemPoolGetAttribute);
+  HGMODEL_ENTER(hipMemPoolSetAttribute);
+  HGMODEL_ENTER(hipMemPoolSetAccess);
+  HGMODEL_ENTER(hipMemPoolGetAccess);
+}
+#endif

@@ -148,7 +148,7 @@ TEST_F(MemoryTest, MemoryFreedInAStreamIsNotHandedOutBeforeTheStreamGotThere) {
   EXPECT_HIP(api.hipMalloc(&second, 64));
   EXPECT_NE(first, second);
   EXPECT_HIP(api.hipStreamSynchronize(stream));
-  EXPECT_HIP(api.hipMalloc(&third, 64));
+  EXPECT_HIP(api.hipMallocAsync(&third, 64, stream));
   EXPECT_EQ(third, first);
 }
 

@@ -189,6 +189,18 @@ TEST(DropIn, APoolIsItsDeviceAndItsAttributes) {
   EXPECT_EQ(current, of_device);
 }
 
+TEST(DropIn, PoolsAreNotSharedBetweenProcesses) {
+  hipMemPool_t pool = nullptr, imported = nullptr;
+  EXPECT_EQ(HIP(hipDeviceGetDefaultMemPool)(&pool, 0), hipSuccess);
+  void *handle = nullptr, *memory = nullptr;
+  hipMemPoolPtrExportData data{};
+  constexpr auto kFile = hipMemHandleTypePosixFileDescriptor;
+  EXPECT_EQ(HIP(hipMemPoolExportToShareableHandle)(&handle, pool, kFile, 0), hipErrorNotSupported);
+  EXPECT_EQ(HIP(hipMemPoolImportFromShareableHandle)(&imported, handle, kFile, 0), hipErrorNotSupported);
+  EXPECT_EQ(HIP(hipMemPoolExportPointer)(&data, memory), hipErrorNotSupported);
+  EXPECT_EQ(HIP(hipMemPoolImportPointer)(&memory, pool, &data), hipErrorNotSupported);
+}
+
 // Deprecated, and still what older programs call.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

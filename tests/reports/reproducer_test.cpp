@@ -281,6 +281,33 @@ TEST(Reproducer, AnAnswerThatDiffersIsCheckedOrNamed) {
               HasSubstr("(expected 'nodes 1: n0', observed 'nodes 2: n0 unknown') has no stand-alone form yet"));
 }
 
+TEST(Reproducer, StreamOrderedMemoryAndPoolsAreWrittenAsTheirCalls) {
+  const std::string text =
+      text_of(of("buffer b0 64\nstream s1\npool p0\npool p1 default\npool_attribute p0 release_threshold=64\n"
+                 "pool_use p0\nmalloc_async b5 64 s1\nmalloc_async b6 32 s1 pool=p0\n"
+                 "on s1 memset dst=b5+0 value=1 width=64\nfree_async b5 s1\nfree b6\npool_trim p0 16\npool_access p0\n"
+                 "pool_use default\ndestroy p0\n"));
+  for (const char* call :
+       {"hipMemPool_t p0, p1;", "hipMemPoolCreate(&p0, &pool1)", "hipDeviceGetDefaultMemPool(&p1, 0)",
+        "hipMemPoolSetAttribute(p0, hipMemPoolAttrReleaseThreshold, &value", "hipDeviceSetMemPool(0, p0)",
+        "hipMallocAsync(reinterpret_cast<void**>(&b5), 64, s1)",
+        "hipMallocFromPoolAsync(reinterpret_cast<void**>(&b6), 32, p0, s1)", "hipFreeAsync(b5, s1)", "hipFree(b6)",
+        "hipMemPoolTrimTo(p0, 16)", "hipMemPoolSetAccess(p0, &access", "hipMemPoolDestroy(p0)"}) {
+    EXPECT_THAT(text, HasSubstr(call));
+  }
+  EXPECT_THAT(text_of_answer("pool p0\npool_attribute p0 opportunistic=0\n", "0", "1"),
+              HasSubstr("check(\"hipMemPoolReuseAllowOpportunistic of p0\", \"0\", std::to_string(value"));
+}
+
+TEST(Reproducer, MemoryOfACaptureIsTheCapturesNodes) {
+  const std::string text =
+      text_of(of("buffer b0 64\nstream s1\ncapture s1\nmalloc_async b5 64 s1\non s1 memset dst=b5+0 value=1 width=64\n"
+                 "on s1 memcpy dst=b0+0 src=b5+0 bytes=64 kind=d2d\nfree_async b5 s1\nendcapture s1 g0\n"
+                 "instantiate e0 g0\nset e0.n2 memcpy dst=b0+0 src=b5+0 bytes=32 kind=d2d\nlaunch e0 s1\n"));
+  EXPECT_THAT(text, HasSubstr("hipGraphNode_t c1_n2 = last_captured(s1);"));
+  EXPECT_THAT(text, HasSubstr("hipGraphExecMemcpyNodeSetParams1D(e0, c1_n2, b0, b5, 32"));
+}
+
 TEST(Reproducer, ABadCallBringsWhatItNeedsOrIsNamed) {
   EXPECT_THAT(text_of_answer("bad hipGraphInstantiate cycle-in-child\n", "hipErrorInvalidValue", "hipSuccess"),
               HasSubstr("check(\"hipGraphInstantiate\", \"hipErrorInvalidValue\", hipGetErrorName("));

@@ -133,7 +133,11 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
       const bool refused = state.answer(step.command).status != 0;
       const auto* given = std::get_if<Enqueue>(&step.command);
       const auto* started = std::get_if<Launch>(&step.command);
+      const auto* taken = std::get_if<MallocAsync>(&step.command);
+      const auto* given_back = std::get_if<FreeAsync>(&step.command);
       const bool captured = (given != nullptr && state.capture_of(given->stream) != nullptr) ||
+                            (taken != nullptr && state.capture_of(taken->stream) != nullptr) ||
+                            (given_back != nullptr && state.capture_of(given_back->stream) != nullptr) ||
                             (started != nullptr && state.capture_of(started->stream) != nullptr);
       // Launched again over memory that nobody freed.
       const bool held = started != nullptr && state.unfreed_memory(state.exec(started->exec)->graph) &&
@@ -145,10 +149,12 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
         fill_pattern(c->buffer, 0, buffers[c->buffer]);
       } else if (const auto* write = std::get_if<Write>(&step.command)) {
         fill_pattern(write->buffer, write->seed, buffers[write->buffer]);
+      } else if (taken != nullptr) {
+        buffers[taken->buffer].resize(taken->bytes);
       } else if (const auto* freed = std::get_if<Free>(&step.command)) {
         buffers.erase(freed->buffer);
-      } else if (const auto* later = std::get_if<FreeAsync>(&step.command)) {
-        buffers.erase(later->buffer);
+      } else if (given_back != nullptr) {
+        buffers.erase(given_back->buffer);
       } else if (const auto* read = std::get_if<Read>(&step.command)) {
         reads.push_back({i, read->buffer, buffers.at(read->buffer)});
       } else if (const auto* launch = std::get_if<Launch>(&step.command)) {
@@ -159,7 +165,7 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
     }
   }
   for (const auto& [id, bytes] : buffers) {
-    if (!state.buffer(id)->graph) reads.push_back({program.steps.size(), id, bytes});
+    if (!state.buffer(id)->runtime_places()) reads.push_back({program.steps.size(), id, bytes});
   }
   return reads;
 }

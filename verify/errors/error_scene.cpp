@@ -19,6 +19,7 @@ ErrorScene::ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* 
   make_graphs();
   make_optional();
   make_symbol_nodes();
+  make_pools();
   make_gone();
 }
 
@@ -27,6 +28,7 @@ ErrorScene::~ErrorScene() {
   if (api.hipUserObjectRelease != nullptr && object != nullptr) (void)api.hipUserObjectRelease(object, 1);
   for (hipGraphExec_t one : execs_) (void)api.hipGraphExecDestroy(one);
   for (hipGraph_t one : graphs_) (void)api.hipGraphDestroy(one);
+  if (pool != nullptr) (void)api.hipMemPoolDestroy(pool);
   if (event != nullptr) (void)api.hipEventDestroy(event);
   if (stream != nullptr) (void)api.hipStreamDestroy(stream);
   for (void* memory : {a, b, small, wide}) {
@@ -99,6 +101,42 @@ void ErrorScene::make_optional() {
     execs_.push_back(batch_exec);
   }
 #endif
+}
+
+hipMemPoolProps ErrorScene::pool_properties() {
+  hipMemPoolProps properties{};
+  properties.allocType = hipMemAllocationTypePinned;
+  properties.location = {hipMemLocationTypeDevice, 0};
+  return properties;
+}
+
+hipMemAccessDesc ErrorScene::access() {
+  hipMemAccessDesc access{};
+  access.location = {hipMemLocationTypeDevice, 0};
+  access.flags = hipMemAccessFlagsProtReadWrite;
+  return access;
+}
+
+int ErrorScene::devices() const {
+  int count = 0;
+  (void)api.hipGetDeviceCount(&count);
+  return count;
+}
+
+hipError_t ErrorScene::free_twice() const {
+  void* memory = nullptr;
+  if (const hipError_t got = api.hipMallocAsync(&memory, kSmallBytes, stream); got != hipSuccess) return got;
+  if (const hipError_t freed = api.hipFreeAsync(memory, stream); freed != hipSuccess) return freed;
+  if (const hipError_t waited = api.hipStreamSynchronize(stream); waited != hipSuccess) return waited;
+  return api.hipFreeAsync(memory, stream);
+}
+
+void ErrorScene::make_pools() {
+  if (api.hipMemPoolCreate == nullptr || api.hipMemPoolDestroy == nullptr) return;
+  const hipMemPoolProps properties = pool_properties();
+  must(api.hipMemPoolCreate(&pool, &properties));
+  must(api.hipMemPoolCreate(&gone_pool, &properties));
+  must(api.hipMemPoolDestroy(gone_pool));
 }
 
 void ErrorScene::make_symbol_nodes() {

@@ -53,6 +53,9 @@ class ErrorScene {
   [[nodiscard]] static hipHostNodeParams host_params();
   [[nodiscard]] hipKernelNodeAttrValue* window();
   [[nodiscard]] hipMemAllocNodeParams alloc_params() const;
+  [[nodiscard]] static hipMemPoolProps pool_properties();
+  [[nodiscard]] static hipMemAccessDesc access();  // the device 0 reads and writes
+  [[nodiscard]] int devices() const;
   [[nodiscard]] hipCtx_t context() const;
 
   hipError_t add_kernel(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
@@ -67,6 +70,7 @@ class ErrorScene {
   hipError_t add_host(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
   hipError_t set_host(hipGraphNode_t node);
   hipError_t set_host(hipGraphExec_t of, hipGraphNode_t node);
+  [[nodiscard]] hipError_t free_twice() const;  // memory of a stream
   hipError_t add_alloc(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
   hipError_t get_alloc(hipGraphNode_t node);
 #if HGCHECK_HIP_AT_LEAST(6, 2)
@@ -113,6 +117,7 @@ class ErrorScene {
   hipStream_t stream = nullptr;
   hipEvent_t event = nullptr;
   hipUserObject_t object = nullptr;
+  hipMemPool_t pool = nullptr;  // of the device 0
 
   // Where the runtime has such nodes: graphs of their own.
   hipGraph_t event_graph = nullptr, batch_graph = nullptr;
@@ -127,6 +132,7 @@ class ErrorScene {
   hipGraphNode_t gone_node = nullptr;
   hipGraphExec_t gone_exec = nullptr;
   hipStream_t gone_stream = nullptr;
+  hipMemPool_t gone_pool = nullptr;
 
   // Room for answers.
   hipGraphNode_t node_out = nullptr, node_in = nullptr;
@@ -141,6 +147,8 @@ class ErrorScene {
   hipKernelNodeAttrValue attribute{};
   hipGraphExecUpdateResult update_out{};
   hipStreamCaptureStatus capture_out{};
+  hipMemPool_t pool_out = nullptr;
+  hipMemAccessFlags access_out{};
   unsigned enabled_out = 0;
   std::uint64_t number = 0;
   void* pointer_out = nullptr;
@@ -158,6 +166,7 @@ class ErrorScene {
   void make_graphs();
   void make_optional();
   void make_symbol_nodes();
+  void make_pools();
   void make_gone();
 
   hipError_t prepared_ = hipSuccess;

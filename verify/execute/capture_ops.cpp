@@ -150,6 +150,10 @@ void CaptureOps::launched(Id stream, const ExecObject& exec) {
   add(stream, {hip::ChildRecord{std::make_shared<const hip::Recording>(exec.recording)}, {}, {}});
 }
 
+void CaptureOps::captured(Id stream, hip::RecordedNode node) {
+  add(stream, std::move(node));
+}
+
 void CaptureOps::add(Id stream, hip::RecordedNode node) {
   const CaptureState* capture = capture_of(stream);
   if (capture == nullptr || !capture->valid) return;

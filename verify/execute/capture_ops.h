@@ -56,6 +56,8 @@ class CaptureOps {
   hip::Status perform(const UnsafeCall& c);
   // An executable graph was launched on a stream: into its capture, when it has one.
   void launched(Id stream, const ExecObject& exec);
+  // What a call made of a stream's capture, when it has one: a memory node.
+  void captured(Id stream, hip::RecordedNode node);
 
   // The program's end: open captures are ended, threads are as they were, graphs that nobody asked for are destroyed.
   void abandon();

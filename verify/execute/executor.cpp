@@ -16,6 +16,7 @@
 #include "verify/execute/heap_counter.h"
 #include "verify/execute/inspector.h"
 #include "verify/execute/records.h"
+#include "verify/execute/stream_memory.h"
 #include "verify/execute/user_objects.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
@@ -71,6 +72,7 @@ class Run {
         detectors_(platform, interposer, trace_),
         graph_ops_(machine_, graphs_, execs_),
         graph_memory_(machine_, memory_),
+        stream_memory_(machine_, memory_),
         user_objects_(machine_),
         captures_(capture_context(), program) {
     machine_.buffer_bytes.resize(memory_.size(), 0);
@@ -609,12 +611,36 @@ class Run {
   hip::Status perform(const MoveBuffers& c) { return memory_.move(c.moves); }
   hip::Status perform(const Write& c) { return memory_.write(c.buffer, c.seed, c.offset, c.data); }
   hip::Status perform(const Free& c) {
+    if (stream_memory_.has(c.buffer)) return stream_memory_.free(c.buffer);
     return graph_memory_.has(c.buffer) ? graph_memory_.free(c.buffer) : memory_.release(c.buffer);
   }
   hip::Status perform(const FreeAsync& c) {
-    if (!graph_memory_.has(c.buffer) || !has_stream(c.stream)) return missing();
-    return graph_memory_.free_async(c.buffer, stream(c.stream));
+    if (!has_stream(c.stream)) return missing();
+    if (stream_memory_.has(c.buffer)) {
+      ++trace_.exercised[static_cast<std::size_t>(PropertyId::kS1)];
+      return stream_memory_.free_async(c.buffer, stream(c.stream));
+    }
+    if (!graph_memory_.has(c.buffer)) return missing();
+    if (!captures_.capturing()) return graph_memory_.free_async(c.buffer, stream(c.stream));
+    hip::Status status = graph_memory_.free_captured(c.buffer, stream(c.stream));
+    if (status) captures_.captured(c.stream, {hip::MemoryFreeRecord{c.buffer}, {}, {}});
+    return status;
   }
+  hip::Status perform(const MallocAsync& c) {
+    if (!has_stream(c.stream)) return missing();
+    if (!captures_.capturing()) return stream_memory_.allocate(c, stream(c.stream));
+    const hip::Result<hip::DeviceAddress> address = stream_memory_.call(c, stream(c.stream));
+    if (!address) return address.error();
+    graph_memory_.captured(c.buffer, c.bytes, address.value());
+    captures_.captured(c.stream, {hip::MemoryAllocRecord{c.buffer, c.bytes, 0}, {}, {}});
+    return {};
+  }
+  hip::Status perform(const DeclarePool& c) { return stream_memory_.perform(c); }
+  hip::Status perform(const AskPool& c) { return stream_memory_.perform(c, seen_); }
+  hip::Status perform(const TrimPool& c) { return stream_memory_.perform(c); }
+  hip::Status perform(const AccessPool& c) { return stream_memory_.perform(c, seen_); }
+  hip::Status perform(const UsePool& c) { return stream_memory_.perform(c, seen_); }
+  hip::Status perform(const DestroyPool& c) { return stream_memory_.perform(c); }
   hip::Status perform(const Read& c) {
     BytesSeen seen{step_, c.buffer, {}};
     graph_memory_.show_live();
@@ -718,7 +744,10 @@ class Run {
 
   // ---- eager work and capture
 
-  hip::Status perform(const EndCapture& c) { return captures_.perform(c, seen_); }
+  hip::Status perform(const EndCapture& c) {
+    graph_memory_.show_live();
+    return captures_.perform(c, seen_);
+  }
   hip::Status perform(const CaptureInfo& c) { return captures_.perform(c, seen_); }
   hip::Status perform(const ExchangeCaptureMode& c) { return captures_.perform(c, seen_); }
   template <class Other>
@@ -817,6 +846,7 @@ class Run {
       if (!status && trace_.notes.fault.empty()) detectors_.teardown_error(step_, status.error().message);
     };
     keep(graph_memory_.free_everything());
+    keep(stream_memory_.give_back());
     machine_.capturing = false;
     machine_.leftovers.clear();
     for (auto& [id, exec] : execs_) {
@@ -860,6 +890,7 @@ class Run {
   std::map<Id, ExecObject> execs_;
   GraphOps graph_ops_;
   GraphMemory graph_memory_;
+  StreamMemory stream_memory_;
   UserObjects user_objects_;
   std::map<Id, hipStream_t> streams_;
   std::map<Id, hipEvent_t> events_;

@@ -23,9 +23,19 @@ void* pointer(hip::DeviceAddress address) {
 }  // namespace
 
 void GraphMemory::added(Id buffer, std::uint64_t bytes, hip::DeviceAddress address) {
-  buffers_[buffer] = {bytes, 0};
+  buffers_[buffer] = {bytes, 0, 0};
   machine_.buffer_bytes[buffer] = bytes;
   memory_.show_elsewhere(buffer, bytes, address);
+}
+
+void GraphMemory::captured(Id buffer, std::uint64_t bytes, hip::DeviceAddress address) {
+  added(buffer, bytes, address);
+  buffers_[buffer].captured = address;
+}
+
+hip::Status GraphMemory::free_captured(Id buffer, hipStream_t stream) {
+  if (machine_.api.hipFreeAsync == nullptr) return lacking(machine_, "hipFreeAsync");
+  return checked(machine_.api.hipFreeAsync(pointer(buffers_.at(buffer).captured), stream), "hipFreeAsync");
 }
 
 void GraphMemory::show_as_in(const hip::AddressTable& addresses) {
@@ -33,7 +43,9 @@ void GraphMemory::show_as_in(const hip::AddressTable& addresses) {
 }
 
 void GraphMemory::show_live() {
-  for (const auto& [id, buffer] : buffers_) memory_.show_elsewhere(id, buffer.bytes, buffer.live);
+  for (const auto& [id, buffer] : buffers_) {
+    memory_.show_elsewhere(id, buffer.bytes, buffer.live != 0 ? buffer.live : buffer.captured);
+  }
 }
 
 void GraphMemory::launched(const ExecObject& exec) {

@@ -20,6 +20,9 @@ class GraphMemory {
 
   // A node that allocates `buffer` was added.
   void added(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
+  // A capture made one at `address`, which its graph has from its end on.
+  void captured(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
+  hip::Status free_captured(Id buffer, hipStream_t stream);
   void show_as_in(const hip::AddressTable& addresses);
   void show_live();
 
@@ -33,7 +36,8 @@ class GraphMemory {
  private:
   struct Buffer {
     std::uint64_t bytes = 0;
-    hip::DeviceAddress live = 0;  // 0: not there
+    hip::DeviceAddress live = 0;      // 0: not there
+    hip::DeviceAddress captured = 0;  // by what is being captured, or was
   };
   Machine& machine_;
   BufferMemory& memory_;

@@ -175,7 +175,8 @@ std::vector<Held> ModelPlatform::held() {
           {"events", live.events},
           {"allocations", live.allocations - instance_.variables_in_memory()},
           {"bytes of memory", live.bytes - instance_.variables_in_memory() * kSymbolBytes},
-          {"user objects", live.user_objects}};
+          {"user objects", live.user_objects},
+          {"memory pools", live.pools}};
 }
 
 std::string ModelPlatform::leaks() {
@@ -190,6 +191,7 @@ std::string ModelPlatform::leaks() {
   note(live.events, "events");
   note(live.allocations - instance_.variables_in_memory(), "allocations");
   note(live.user_objects, "user objects");
+  note(live.pools, "memory pools");
   return text;
 }
 

@@ -74,7 +74,7 @@ class BufferMemory {
   [[nodiscard]] std::size_t size() const { return places_.size(); }
   // As HIP's functions name it; null: it is no variable.
   [[nodiscard]] const void* symbol(Id buffer) const { return places_[buffer].symbol; }
-  // Memory that a graph allocates is none of ours: it is read and named where `address` says.
+  // Memory that a graph or a stream allocates is none of ours: it is read and named where `address` says.
   void show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
 
  private:

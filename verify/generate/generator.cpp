@@ -8,6 +8,7 @@
 #include "verify/generate/memory.h"
 #include "verify/generate/params.h"
 #include "verify/generate/shapes.h"
+#include "verify/generate/stream_memory.h"
 #include "verify/generate/streams.h"
 #include "verify/program/state.h"
 #include "verify/systems/scenario.h"
@@ -76,6 +77,8 @@ class ProgramGenerator {
       if (const auto* stream = std::get_if<DeclareStream>(&step.command)) behind(next_stream_, stream->stream);
       if (const auto* event = std::get_if<DeclareEvent>(&step.command)) behind(next_event_, event->event);
       if (const auto* end = std::get_if<EndCapture>(&step.command)) behind(next_graph_, end->graph);
+      if (const auto* of_stream = std::get_if<MallocAsync>(&step.command)) behind(next_buffer_, of_stream->buffer);
+      if (const auto* pool = std::get_if<DeclarePool>(&step.command)) behind(next_pool_, pool->pool);
     }
   }
 
@@ -96,7 +99,7 @@ class ProgramGenerator {
     std::vector<Id> ids;
     for (const auto& [id, object] : map) {
       if constexpr (std::is_same_v<typename Map::mapped_type, BufferState>) {
-        if (object.graph) continue;  // memory of a graph is named where it is there
+        if (object.runtime_places()) continue;  // it is named where it is there
       }
       if (object.alive) ids.push_back(id);
     }
@@ -109,6 +112,7 @@ class ProgramGenerator {
   void act() {
     if (swarm_.children && choices_.percent(5)) return child_family();
     if (swarm_.graph_memory && choices_.percent(20)) return graph_memory();
+    if (swarm_.stream_memory && choices_.percent(30)) return memory_of_streams().act();
     if ((swarm_.editing || swarm_.toggling || swarm_.queries || swarm_.objects || swarm_.attributes) &&
         choices_.percent(20))
       return graph_op();
@@ -177,6 +181,7 @@ class ProgramGenerator {
     for (const auto& [id, buffer] : state_.buffers()) {
       const auto known = graph.addresses.find(id);
       if (buffer.graph && known == graph.addresses.end()) continue;
+      if (buffer.of_stream && !buffer.usable()) continue;
       if (buffer.alive && (known == graph.addresses.end() || known->second == buffer.version)) ids.push_back(id);
     }
     return ids;
@@ -196,7 +201,7 @@ class ProgramGenerator {
   bool build_shape(Id graph) {
     std::optional<Id> cells;
     for (const auto& [id, buffer] : state_.buffers()) {
-      if (!buffer.alive || buffer.graph || buffer.memory != MemoryKind::kDevice) continue;
+      if (!buffer.alive || buffer.runtime_places() || buffer.memory != MemoryKind::kDevice) continue;
       if (!cells || buffer.bytes > state_.buffer(*cells)->bytes) cells = id;
     }
     if (!cells) return false;
@@ -349,6 +354,13 @@ class ProgramGenerator {
              [this](AddNode node) { return order(node) && take(node); }, [this](Id graph) { add_node(graph); },
              [this](Id exec) { launch_exec(exec); }, next_graph_, next_exec_, next_buffer_}};
   }
+  StreamMemoryGenerator memory_of_streams() {
+    return {choices_,
+            state_,
+            {[this](const Command& command) { return take(command); },
+             [this](Id stream) { return on_streams().work(stream); }, [this] { on_streams().declare_stream(); },
+             next_buffer_, next_event_, next_pool_}};
+  }
   void graph_memory() {
     const bool room = alive(state_.graphs()).size() < kMaxGraphs && alive(state_.execs()).size() < kMaxExecs;
     if (room && choices_.percent(50)) return memory_of_graphs().family();
@@ -356,7 +368,7 @@ class ProgramGenerator {
   }
 
   void launch_exec(Id exec) {
-    if (swarm_.graph_memory) memory_of_graphs().before_launch(exec);
+    if (swarm_.graph_memory || swarm_.stream_memory) memory_of_graphs().before_launch(exec);
     patch_exec(exec);
     const Launch command{exec, choices_.percent(50) ? kNullStream : pick(state_.live_streams())};
     if (state_.check(command)) return;
@@ -572,10 +584,12 @@ class ProgramGenerator {
   }
 
   StreamGenerator on_streams() {
-    return {
-        choices_, swarm_, state_, {next_graph_, next_exec_, next_stream_, next_event_}, [this](const Command& command) {
-          return take(command);
-        }};
+    return {choices_,
+            swarm_,
+            state_,
+            {next_graph_, next_exec_, next_stream_, next_event_},
+            [this](const Command& command) { return take(command); },
+            [this](Id stream) { memory_of_streams().in_capture(stream); }};
   }
   void eager() {
     if (swarm_.eager) on_streams().eager_work();
@@ -639,7 +653,7 @@ class ProgramGenerator {
   Swarm swarm_;
   State state_;
   Program program_;
-  Id next_buffer_ = 0, next_graph_ = 0, next_exec_ = 0, next_stream_ = 1, next_event_ = 0;
+  Id next_buffer_ = 0, next_graph_ = 0, next_exec_ = 0, next_stream_ = 1, next_event_ = 0, next_pool_ = 0;
 };
 
 }  // namespace

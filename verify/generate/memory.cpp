@@ -49,7 +49,7 @@ void MemoryGenerator::carry_out(Id graph, Id buffer) {
   for (const auto& [id, other] : state_.buffers()) {
     const auto known = state_.graph(graph)->addresses.find(id);
     const bool here = known == state_.graph(graph)->addresses.end() || known->second == other.version;
-    if (other.alive && !other.graph && other.memory == MemoryKind::kDevice && here) targets.push_back(id);
+    if (other.usable() && !other.graph && other.memory == MemoryKind::kDevice && here) targets.push_back(id);
   }
   if (targets.empty()) return;
   AddNode node;

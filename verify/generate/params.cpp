@@ -67,6 +67,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.graph_memory = choices.percent(8);
   swarm.symbols = choices.percent(8);
   swarm.attributes = choices.percent(8);
+  swarm.stream_memory = choices.percent(12);
   return swarm;
 }
 

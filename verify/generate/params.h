@@ -34,9 +34,10 @@ struct Swarm {
   bool forbidden = false;  // with what captures forbid, now and then
   bool objects = false;    // of the user, held by graphs
   bool bad_calls = false;
-  bool graph_memory = false;  // graphs that allocate
-  bool symbols = false;       // variables of the device code
-  bool attributes = false;    // of kernel nodes
+  bool graph_memory = false;   // graphs that allocate
+  bool symbols = false;        // variables of the device code
+  bool attributes = false;     // of kernel nodes
+  bool stream_memory = false;  // hipMallocAsync and its pools
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);
 

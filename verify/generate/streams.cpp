@@ -34,6 +34,7 @@ std::vector<Id> StreamGenerator::usable_buffers(const GraphState* graph) const {
   for (const auto& [id, buffer] : state_.buffers()) {
     if (!buffer.alive) continue;
     if (buffer.graph && (graph != nullptr || !buffer.unfreed)) continue;
+    if (buffer.of_stream && !buffer.filled && !buffer.capture) continue;
     if (graph != nullptr) {
       const auto known = graph->addresses.find(id);
       if (known != graph->addresses.end() && known->second != buffer.version) continue;
@@ -139,7 +140,9 @@ void StreamGenerator::act_during_capture() {
   if (streams.empty()) return;
   const Id stream = pick(streams);
   const std::uint64_t draw = choices_.below(100);
-  if (draw < 52) {
+  if (swarm_.stream_memory && allocate_ && choices_.percent(25)) {
+    allocate_(stream);
+  } else if (draw < 52) {
     work(stream);
   } else if (draw < 66) {
     fork();

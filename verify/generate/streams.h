@@ -21,14 +21,21 @@ class StreamGenerator {
     Id &graph, &exec, &stream, &event;
   };
   StreamGenerator(Choices& choices, const Swarm& swarm, const State& state, Names names,
-                  std::function<bool(const Command&)> take)
-      : choices_(choices), swarm_(swarm), state_(state), names_(names), take_(std::move(take)) {}
+                  std::function<bool(const Command&)> take, std::function<void(Id stream)> allocate = {})
+      : choices_(choices),
+        swarm_(swarm),
+        state_(state),
+        names_(names),
+        take_(std::move(take)),
+        allocate_(std::move(allocate)) {}
 
   void declare_stream();
   void declare_event();
   void eager_work();
   void query();
   void capture();
+  // Any work for a stream, clear of races; false: nothing came of it.
+  bool work(Id stream);
   // Ends what is still open, so that what follows may touch memory.
   void end_captures();
 
@@ -37,7 +44,6 @@ class StreamGenerator {
   [[nodiscard]] std::vector<Id> usable_buffers(const GraphState* graph) const;
   [[nodiscard]] std::vector<Id> capturing() const;
   Id other_thread() { return static_cast<Id>(choices_.percent(85) ? 0 : choices_.between(1, 2)); }
-  bool work(Id stream);
   bool begin();
   void act_during_capture();
   void fork();
@@ -53,6 +59,7 @@ class StreamGenerator {
   const State& state_;
   Names names_;
   std::function<bool(const Command&)> take_;
+  std::function<void(Id stream)> allocate_;  // memory, on a stream that captures; empty: never
 };
 
 }  // namespace verify

@@ -267,6 +267,11 @@ bool Judge::clean_without_redundant_edges(const Program& program, const RunOptio
   return fewer && run_pair(*fewer, options).clean();
 }
 
+bool Judge::clean_without_frees(const Program& program, const RunOptions& options) {
+  const std::optional<Program> keeping = without_stream_ordered_frees(program);
+  return keeping && run_pair(*keeping, options).clean();
+}
+
 void Judge::name_cause(const Program& program, const RunOptions& options, const Pair& first, Judgement& judgement) {
   // The first bad command may have done something earlier, or to something else, than a run shows that does not look.
   RunOptions closer = options;
@@ -291,6 +296,8 @@ void Judge::name_cause(const Program& program, const RunOptions& options, const 
     cause = PropertyId::kP1;
   } else if (has_failures(program) && clean_with(without_failures(options))) {
     cause = PropertyId::kP4;
+  } else if (!pair.differences.empty() && !died && clean_without_frees(program, options)) {
+    cause = PropertyId::kS1;
   } else if (options.schedule_seed != 0 && clean_with(in_the_usual_order(options))) {
     cause = PropertyId::kP5;
   } else if (says_done_where_refused(program, pair) && !broken.contains(PropertyId::kP7)) {

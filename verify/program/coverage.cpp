@@ -69,6 +69,7 @@ constexpr std::array kStates = {
     StateRow{Object::kBuffer, {"buffer: in use by a launch", "that was not waited for"}},
     StateRow{Object::kBuffer, {"buffer: memory of a graph", "an allocation node made it"}},
     StateRow{Object::kBuffer, {"buffer: a variable", "of the device code, named by its symbol or its address"}},
+    StateRow{Object::kBuffer, {"buffer: memory of a stream", "hipMallocAsync, or from a pool"}},
 };
 
 constexpr auto kMeanings = [] {
@@ -140,6 +141,7 @@ constexpr std::array kOperations = {
     OperationRow{"destroy stream", Object::kStream},
     OperationRow{"give work to", Object::kStream},
     OperationRow{"free memory on", Object::kStream},
+    OperationRow{"allocate on", Object::kStream},
     OperationRow{"query stream", Object::kStream},
     OperationRow{"begin capture on", Object::kStream},
     OperationRow{"end capture on", Object::kStream},
@@ -211,14 +213,13 @@ constexpr std::array kImpossible = {
     Impossible{"destroy exec", "exec: with memory that was not freed", kUnfreed},
     Impossible{"move", "buffer: memory of a graph", "where it is is the runtime's business"},
     Impossible{"write", "buffer: memory of a graph", "nodes and streams write it"},
-    Impossible{"free_async", "buffer: pinned memory", "what graphs allocate is a device's"},
-    Impossible{"free_async", "buffer: pageable memory", "what graphs allocate is a device's"},
-    Impossible{"free_async", "buffer: moved", "what graphs allocate is never moved"},
+    Impossible{"free_async", "buffer: pinned memory", "what graphs and streams allocate is a device's"},
+    Impossible{"free_async", "buffer: pageable memory", "what graphs and streams allocate is a device's"},
+    Impossible{"free_async", "buffer: moved", "what graphs and streams allocate is never moved"},
+    Impossible{"move", "buffer: memory of a stream", "where it is is the runtime's business"},
     Impossible{"copy attributes from", "graph: empty", "there is no node that has any"},
     Impossible{"move", "buffer: a variable", kVariable},
     Impossible{"free", "buffer: a variable", kVariable},
-    Impossible{"free memory on", "stream: capturing", "memory stays as it is meanwhile"},
-    Impossible{"free memory on", "stream: in an invalid capture", "memory stays as it is meanwhile"},
 };
 
 std::string_view why_not(std::string_view operation, std::string_view state) {
@@ -357,7 +358,7 @@ class Tracker {
     }
     return bits({buffer.memory == MemoryKind::kDevice, buffer.memory == MemoryKind::kPinned,
                  buffer.memory == MemoryKind::kPageable, buffer.version == 0, buffer.version != 0, named,
-                 state_.buffer_in_use(id), buffer.graph.has_value(), buffer.symbol.has_value()});
+                 state_.buffer_in_use(id), buffer.graph.has_value(), buffer.symbol.has_value(), buffer.of_stream});
   }
 
   // ---- what an operation meets
@@ -428,6 +429,7 @@ class Tracker {
     count("free_async", buffer(c.buffer));
     count("free memory on", stream(c.stream));
   }
+  void meet(const MallocAsync& c) { count("allocate on", stream(c.stream)); }
   void meet(const Destroy& c) {
     if (c.target == Target::kGraph) count("destroy graph", graph(c.id));
     if (c.target == Target::kExec) count("destroy exec", exec(c.id));

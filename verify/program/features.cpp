@@ -12,13 +12,17 @@ namespace {
 
 std::vector<std::string> make_names() {
   std::vector<std::string> names = {"placement arena", "placement native"};
-  for (const char* word :
-       {"buffer",  "graph",      "stream",       "event",         "instantiate",    "launch", "move",       "patch",
-        "set",     "update",     "sync",         "record",        "wait",           "read",   "write",      "free",
-        "destroy", "fail",       "bad",          "repeat",        "clone",          "find",   "edge",       "unedge",
-        "remove",  "enable",     "disable",      "upload",        "inspect",        "on",     "query",      "elapsed",
-        "capture", "endcapture", "capture_info", "capture_after", "capture_mode",   "unsafe", "userobject", "retain",
-        "release", "dot",        "free_async",   "attribute",     "copy_attributes"}) {
+  for (const char* word : {"buffer",        "graph",        "stream",         "event",      "instantiate",
+                           "launch",        "move",         "patch",          "set",        "update",
+                           "sync",          "record",       "wait",           "read",       "write",
+                           "free",          "destroy",      "fail",           "bad",        "repeat",
+                           "clone",         "find",         "edge",           "unedge",     "remove",
+                           "enable",        "disable",      "upload",         "inspect",    "on",
+                           "query",         "elapsed",      "capture",        "endcapture", "capture_info",
+                           "capture_after", "capture_mode", "unsafe",         "userobject", "retain",
+                           "release",       "dot",          "free_async",     "attribute",  "copy_attributes",
+                           "malloc_async",  "pool",         "pool_attribute", "pool_trim",  "pool_access",
+                           "pool_use"}) {
     names.push_back(std::string("command ") + word);
   }
   for (std::size_t i = 0; i < kSystemVerbs; ++i) {
@@ -105,6 +109,11 @@ std::vector<std::string> make_names() {
                            "capture relaxed",
                            "capture into a graph",
                            "capture fork",
+                           "captured allocation",
+                           "captured free",
+                           "default pool",
+                           "pool of one's own",
+                           "destroy a pool",
                            "capture refused",
                            "capture invalidated",
                            "helper thread"}) {
@@ -263,6 +272,14 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
       filled.insert(end->graph);
     } else if (const auto* work = std::get_if<Enqueue>(&step.command)) {
       counter.node(work->params, buffer_bytes);
+    } else if (const auto* pool = std::get_if<DeclarePool>(&step.command)) {
+      if (pool->of_device) counter.add("default pool");
+    } else if (std::holds_alternative<DestroyPool>(step.command)) {
+      counter.add("destroy a pool");
+    } else if (const auto* memory = std::get_if<MallocAsync>(&step.command)) {
+      if (buffer_bytes.size() <= memory->buffer) buffer_bytes.resize(memory->buffer + 1);
+      buffer_bytes[memory->buffer] = memory->bytes;
+      if (memory->pool) counter.add("pool of one's own");
     }
   }
   count_stream_features(program, [&counter](std::string_view name) { counter.add(name); });

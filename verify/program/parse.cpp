@@ -784,6 +784,65 @@ Command parse_enable(Line& line, bool enabled) {
   return EnableNode{name.id, name.node, enabled};
 }
 
+Command parse_malloc_async(Line& line) {
+  MallocAsync command;
+  command.buffer = id_of(line, 'b');
+  command.bytes = parse_number(line, line.word("a size in bytes"), kMaxBufferBytes, "a size in bytes");
+  command.stream = id_of(line, 's');
+  Attributes attributes(line);
+  Token pool;
+  if (attributes.take("pool", pool)) command.pool = parse_id(line, pool, 'p');
+  attributes.end();
+  return command;
+}
+
+Command parse_pool(Line& line) {
+  DeclarePool command;
+  command.pool = id_of(line, 'p');
+  Attributes attributes(line);
+  command.of_device = attributes.flag("default");
+  attributes.end();
+  return command;
+}
+
+// "release_threshold=4096" sets it, "used" asks.
+Command parse_pool_attribute(Line& line) {
+  AskPool command;
+  command.pool = id_of(line, 'p');
+  const Token token = line.word("an attribute");
+  const std::size_t equals = token.text.find('=');
+  const auto words = pool_attributes();
+  const auto found = std::find(words.begin(), words.end(), token.text.substr(0, equals));
+  if (found == words.end()) {
+    line.fail(token.column, fmt::format("a pool's attributes are {}", fmt::join(words, ", ")));
+    return command;
+  }
+  command.attribute = static_cast<PoolAttribute>(found - words.begin());
+  if (equals == std::string_view::npos) return command;
+  const Token value{token.text.substr(equals + 1), static_cast<std::uint32_t>(token.column + equals + 1)};
+  command.value = parse_number(line, value, kAnyNumber, "a value");
+  return command;
+}
+
+Command parse_pool_trim(Line& line) {
+  TrimPool command;
+  command.pool = id_of(line, 'p');
+  command.bytes = parse_number(line, line.word("a size in bytes"), kAnyNumber, "a size in bytes");
+  return command;
+}
+
+Command parse_pool_use(Line& line) {
+  if (line.peek().text != "default") return UsePool{id_of(line, 'p')};
+  static_cast<void>(line.word("default"));
+  return UsePool{};
+}
+
+Command parse_destroy(Line& line) {
+  if (line.peek().text.starts_with('p')) return DestroyPool{id_of(line, 'p')};
+  const auto [target, id] = parse_target(line, "gesv");
+  return Destroy{target, id};
+}
+
 using CommandParser = Command (*)(Line&);
 
 const std::map<std::string_view, CommandParser>& command_parsers() {
@@ -878,11 +937,13 @@ const std::map<std::string_view, CommandParser>& command_parsers() {
          const Id b = id_of(l, 'b');
          return FreeAsync{b, id_of(l, 's')};
        }},
-      {"destroy",
-       [](Line& l) -> Command {
-         const auto [t, id] = parse_target(l, "gesv");
-         return Destroy{t, id};
-       }},
+      {"malloc_async", parse_malloc_async},
+      {"pool", parse_pool},
+      {"pool_attribute", parse_pool_attribute},
+      {"pool_trim", parse_pool_trim},
+      {"pool_access", [](Line& l) -> Command { return AccessPool{id_of(l, 'p')}; }},
+      {"pool_use", parse_pool_use},
+      {"destroy", parse_destroy},
       {"fail", parse_fail},
       {"on", parse_enqueue},
       {"query", parse_query},

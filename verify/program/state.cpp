@@ -12,6 +12,7 @@
 #include "verify/program/state_events.h"
 #include "verify/program/state_graphs.h"
 #include "verify/program/state_memory.h"
+#include "verify/program/state_pools.h"
 #include "verify/program/text.h"
 
 namespace verify {
@@ -794,11 +795,13 @@ struct Checker {
     if (capture->graph.instances >= kMaxInstances) return no("a graph of so many nodes is too large");
     return fits_addresses(capture->graph, c.params, -1);
   }
-  // Those of verify/program/state_graphs.h and state_capture.h.
+  // Those of verify/program/state_graphs.h, state_pools.h and state_capture.h.
   template <class Other>
   Reason operator()(const Other& c) const {
     if constexpr (requires { check_graph_command(state, c); }) {
       return check_graph_command(state, c);
+    } else if constexpr (requires { check_pool_command(state, c); }) {
+      return check_pool_command(state, c);
     } else {
       return check_capture_command(state, c);
     }
@@ -939,6 +942,10 @@ struct Applier {
     }
     std::vector<ByteRange> ranges;
     append_ranges(c.params, 1, ranges);
+    for (const ByteRange& range : ranges) {
+      BufferState& buffer = state.buffers_.at(range.buffer);
+      buffer.filled = buffer.filled || fills(c.params, range.buffer, buffer.bytes);
+    }
     state.give_work(c.stream, std::move(ranges), {});
   }
   void operator()(const MoveBuffers& c) const {
@@ -1009,7 +1016,11 @@ struct Applier {
     }
   }
   void operator()(const Read&) const { state.synchronize_all(); }
-  void operator()(const Write&) const { state.synchronize_all(); }
+  void operator()(const Write& c) const {
+    state.synchronize_all();
+    BufferState& buffer = state.buffers_.at(c.buffer);
+    buffer.filled = buffer.filled || c.data.empty();
+  }
   void operator()(const Free& c) const {
     state.synchronize_all();
     BufferState& buffer = state.buffers_.at(c.buffer);
@@ -1018,10 +1029,13 @@ struct Applier {
     if (!buffer.graph) buffer.alive = false;
   }
   void operator()(const FreeAsync& c) const {
+    if (PoolApplier{state}.capture(c)) return;
     state.give_work(c.stream, {{c.buffer, 0, kToTheEnd, true}}, {});
     BufferState& buffer = state.buffers_.at(c.buffer);
     buffer.unfreed = false;
     buffer.freed_by_program = true;
+    buffer.freed_on = c.stream;
+    if (!buffer.graph) buffer.alive = false;
   }
   void operator()(const Destroy& c) const {
     // The executor waits for the device first, where nothing captures.
@@ -1055,6 +1069,8 @@ struct Applier {
   void operator()(const Other& c) const {  // what is done about captures is done by then
     if constexpr (requires { apply_graph_command(state.graphs_, state.execs_, c); }) {
       apply_graph_command(state.graphs_, state.execs_, c);
+    } else if constexpr (requires { PoolApplier{state}(c); }) {
+      PoolApplier{state}(c);
     }
   }
   void operator()(const SystemAction& c) const { state.systems_.apply(c); }

@@ -56,6 +56,23 @@ struct BufferState {
   bool has_free_node = false;
   bool freed_by_program = false;             // since its last launch
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
+  // Of memory that streams allocate (state_pools.cpp).
+  bool of_stream = false;
+  bool filled = false;                        // all of it was written since: before that it holds anything
+  std::optional<Id> pool = {};                // that it is of; none: the device's default one
+  std::optional<std::uint64_t> capture = {};  // serial of the one that allocated it, as long as that has not ended
+  Id allocated_on = 0;
+  std::optional<Id> freed_on = {};  // the stream that was told to free it
+  // Where it is is the runtime's business.
+  [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
+  // Nothing may be done with it yet, or any more, that needs memory to be there.
+  [[nodiscard]] bool usable() const { return alive && (graph ? unfreed : !of_stream || (filled && !capture)); }
+};
+
+// A memory pool as the program has set it up.
+struct PoolState {
+  bool alive = false;
+  bool of_device = false;
 };
 
 struct GraphState;
@@ -167,6 +184,9 @@ class State {
   [[nodiscard]] const std::map<Id, GraphState>& graphs() const { return graphs_; }
   [[nodiscard]] const std::map<Id, ExecState>& execs() const { return execs_; }
   [[nodiscard]] const std::map<Id, std::uint32_t>& user_objects() const { return objects_; }
+  [[nodiscard]] const std::map<Id, PoolState>& pools() const { return pools_; }
+  // What hipMallocAsync takes from; none: the device's default pool.
+  [[nodiscard]] std::optional<Id> pool_in_use() const { return pool_in_use_; }
   [[nodiscard]] std::vector<Id> live_streams() const;
   [[nodiscard]] std::vector<Id> live_events() const;
 
@@ -189,6 +209,7 @@ class State {
   friend struct CaptureRules;
   friend struct CaptureChecker;
   friend struct CaptureApplier;
+  friend struct PoolApplier;
 
   // Happens-before among launches: clock[s] = how many launches of stream s are known to be done or ordered before.
   using Clock = std::map<Id, std::uint64_t>;
@@ -242,9 +263,11 @@ class State {
   std::vector<Pending> pending_;
   std::vector<CaptureState> captures_;
   std::uint64_t captures_made_ = 0, captures_failed_ = 0;
-  bool graph_memory_ = false;        // some graph has memory nodes
+  bool graph_memory_ = false;        // some graph has memory nodes, or some stream allocates
   std::map<Id, CaptureMode> modes_;  // of threads
   SystemsState systems_;
+  std::map<Id, PoolState> pools_;
+  std::optional<Id> pool_in_use_;
 };
 
 // Why some node's host function may race with another node or launch, conservatively, or nothing. A model knows what

@@ -122,6 +122,8 @@ struct CaptureRules {
 
   CaptureAnswer operator()(const Enqueue& c) const { return work(c.stream); }
   CaptureAnswer operator()(const Launch& c) const { return work(c.stream); }
+  CaptureAnswer operator()(const MallocAsync& c) const { return work(c.stream); }
+  CaptureAnswer operator()(const FreeAsync& c) const { return work(c.stream); }
   CaptureAnswer operator()(const RecordEvent& c) const { return work(c.stream); }
   CaptureAnswer operator()(const WaitEvent& c) const {
     const CaptureState* capture = state.capture_of(c.stream);
@@ -368,6 +370,12 @@ struct DuringCapture {
   Reason operator()(const Read&) const { return memory(); }
   Reason operator()(const Write&) const { return memory(); }
   Reason operator()(const Free&) const { return memory(); }
+  Reason operator()(const DeclarePool&) const { return memory(); }
+  Reason operator()(const AskPool&) const { return memory(); }
+  Reason operator()(const TrimPool&) const { return memory(); }
+  Reason operator()(const AccessPool&) const { return memory(); }
+  Reason operator()(const UsePool&) const { return memory(); }
+  Reason operator()(const DestroyPool&) const { return memory(); }
   Reason operator()(const Patch&) const { return change(); }
   Reason operator()(const SetNode&) const { return change(); }
   Reason operator()(const Update&) const { return change(); }
@@ -398,6 +406,9 @@ struct CaptureApplier {
     ++state.captures_failed_;
     // What a failed capture has left in somebody's graph is not documented: nothing is done with it any more.
     if (capture.into) state.graphs_.at(*capture.into).alive = false;
+    for (auto& [id, buffer] : state.buffers_) {
+      if (buffer.capture == serial) buffer.alive = false;
+    }
     std::erase_if(state.captures_, [serial](const CaptureState& c) { return c.serial == serial; });
   }
 
@@ -424,6 +435,12 @@ struct CaptureApplier {
     graph = std::move(capture.graph);
     graph.alive = true;
     const std::uint64_t serial = capture.serial;
+    for (auto& [id, buffer] : state.buffers_) {  // what it allocates is the graph's
+      if (buffer.capture != serial) continue;
+      buffer.capture.reset();
+      buffer.of_stream = false;
+      buffer.graph = c.graph;
+    }
     std::erase_if(state.captures_, [serial](const CaptureState& other) { return other.serial == serial; });
   }
   void operator()(const CaptureAfter& c) const {

@@ -30,9 +30,14 @@ bool touches(const NodeState& node, Id buffer) {
 struct MemoryChecker {
   const State& state;
 
+  // A graph's, or of a capture that is going to be one.
   [[nodiscard]] const BufferState* memory(Id id) const {
     const BufferState* buffer = state.buffer(id);
-    return buffer != nullptr && buffer->graph ? buffer : nullptr;
+    return buffer != nullptr && (buffer->graph || buffer->capture) ? buffer : nullptr;
+  }
+  [[nodiscard]] bool runtime_places(Id id) const {
+    const BufferState* buffer = state.buffer(id);
+    return buffer != nullptr && buffer->runtime_places();
   }
   [[nodiscard]] bool has_memory(Id graph) const { return state.graph(graph)->has_memory; }
   static Reason during_capture() { return "memory stays as it is while a stream captures"; }
@@ -42,9 +47,10 @@ struct MemoryChecker {
   // is its index, or -1.
   struct Place {
     const GraphState& graph;
-    Id id;
+    std::optional<Id> id;  // none: it is being captured
     std::vector<std::uint32_t> after;
     int self;
+    std::optional<std::uint64_t> capture = {};
   };
   Reason names(const NodeParams& params, const Place& place) const {
     Reason reason = no_frozen(params);
@@ -52,20 +58,29 @@ struct MemoryChecker {
       return fmt::format("g{} has memory nodes, which HIP refuses in child graphs", child->graph);
     }
     for_each_ref(params, [&](const BufferRef& ref) {
-      if (!reason && memory(ref.buffer) != nullptr) reason = one_name(params, ref.buffer, place);
+      if (reason) return;
+      reason = memory(ref.buffer) != nullptr ? one_name(params, ref.buffer, place) : holds_something(ref.buffer);
     });
     return reason;
+  }
+  // Of memory of a stream.
+  [[nodiscard]] Reason holds_something(Id id) const {
+    const BufferState* buffer = state.buffer(id);
+    if (buffer == nullptr || !buffer->of_stream || buffer->filled) return {};
+    return fmt::format("a stream's memset of all of b{} comes first: new memory holds anything", id);
   }
   Reason no_frozen(const NodeParams& params) const {
     Reason reason;
     for_each_frozen(params, [&](const BufferRef& ref) {
-      if (memory(ref.buffer) != nullptr) reason = fmt::format("where b{} is is the runtime's business", ref.buffer);
+      if (runtime_places(ref.buffer)) reason = fmt::format("where b{} is is the runtime's business", ref.buffer);
     });
     return reason;
   }
   Reason one_name(const NodeParams& params, Id id, const Place& place) const {
     const BufferState& buffer = *memory(id);
-    if (*buffer.graph != place.id) return fmt::format("only nodes of g{} name b{}", *buffer.graph, id);
+    if (buffer.capture && buffer.capture != place.capture)
+      return fmt::format("only what is captured with it names b{}", id);
+    if (buffer.graph && buffer.graph != place.id) return fmt::format("only nodes of g{} name b{}", *buffer.graph, id);
     const std::vector<char> earlier = before(place.graph, place.after);
     bool allocated = false, filled = fills(params, id, buffer.bytes), late = false;
     for (std::size_t i = 0; i < place.graph.nodes.size(); ++i) {
@@ -94,19 +109,28 @@ struct MemoryChecker {
   }
   Reason free_node(const MemoryFreeParams& freed, Id id, const std::vector<std::uint32_t>& after) const {
     const BufferState* buffer = memory(freed.buffer);
-    if (buffer == nullptr || *buffer->graph != id) return fmt::format("g{} does not allocate b{}", id, freed.buffer);
+    if (buffer == nullptr || buffer->graph != id) return fmt::format("g{} does not allocate b{}", id, freed.buffer);
     if (buffer->has_free_node) return fmt::format("a node frees b{} already", freed.buffer);
     for (const auto& [exec_id, exec] : state.execs()) {
       if (exec.alive && exec.origin == id)
         return fmt::format("e{} leaves b{} to others to free", exec_id, freed.buffer);
     }
-    const GraphState& graph = *state.graph(id);
+    return freed_last(*state.graph(id), after, freed.buffer);
+  }
+  static Reason freed_last(const GraphState& graph, const std::vector<std::uint32_t>& after, Id buffer) {
     const std::vector<char> earlier = before(graph, after);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      if (earlier[i] == 0 && touches(graph.nodes[i], freed.buffer))
-        return fmt::format("b{} is freed behind every node that names it", freed.buffer);
+      if (earlier[i] == 0 && touches(graph.nodes[i], buffer))
+        return fmt::format("b{} is freed behind every node that names it", buffer);
     }
     return {};
+  }
+  // HIP's header, hipFreeAsync: in a capture it has to be passed the address of a graph allocation.
+  [[nodiscard]] Reason free_captured(const FreeAsync& c, const BufferState& buffer) const {
+    const CaptureState* capture = state.capture_of(c.stream);
+    if (capture == nullptr || buffer.capture != capture->serial) return during_capture();
+    if (buffer.has_free_node) return fmt::format("a node frees b{} already", c.buffer);
+    return freed_last(capture->graph, capture->behind.at(c.stream), c.buffer);
   }
   Reason operator()(const SetNode& c) const {
     const bool exec = c.target == Target::kExec;
@@ -142,18 +166,22 @@ struct MemoryChecker {
     return during_capture();
   }
   Reason operator()(const Enqueue& c) const {
+    if (const CaptureState* capture = state.capture_of(c.stream)) {
+      return names(c.params, {capture->graph, {}, capture->behind.at(c.stream), -1, capture->serial});
+    }
     Reason reason = no_frozen(c.params);
     for_each_ref(c.params, [&](const BufferRef& ref) {
+      if (reason) return;
       const BufferState* buffer = memory(ref.buffer);
-      if (buffer == nullptr) return;
-      if (!buffer->unfreed) reason = fmt::format("b{} is not there", ref.buffer);
-      if (state.capture_of(c.stream) != nullptr) reason = fmt::format("only nodes of g{} name it", *buffer->graph);
+      if (buffer != nullptr && !buffer->unfreed) reason = fmt::format("b{} is not there", ref.buffer);
+      if (buffer != nullptr || fills(c.params, ref.buffer, state.buffer(ref.buffer)->bytes)) return;
+      reason = holds_something(ref.buffer);
     });
     return reason;
   }
   Reason operator()(const MoveBuffers& c) const {
     for (const BufferMove& move : c.moves) {
-      if (memory(move.buffer) != nullptr) return fmt::format("where b{} is is the runtime's business", move.buffer);
+      if (runtime_places(move.buffer)) return fmt::format("where b{} is is the runtime's business", move.buffer);
     }
     return {};
   }
@@ -161,15 +189,18 @@ struct MemoryChecker {
     const BufferState* buffer = memory(id);
     return buffer == nullptr || buffer->unfreed ? Reason() : fmt::format("b{} is not there", id);
   }
-  Reason operator()(const Read& c) const { return is_there(c.buffer); }
+  Reason operator()(const Read& c) const {
+    Reason reason = is_there(c.buffer);
+    return reason ? reason : holds_something(c.buffer);
+  }
   Reason operator()(const Free& c) const { return is_there(c.buffer); }
   Reason operator()(const FreeAsync& c) const {
-    if (memory(c.buffer) == nullptr) return fmt::format("no graph allocates b{}", c.buffer);
-    if (!state.captures().empty()) return during_capture();
-    return is_there(c.buffer);
+    const BufferState& buffer = *state.buffer(c.buffer);
+    if (!buffer.runtime_places()) return fmt::format("no graph and no stream allocates b{}", c.buffer);
+    return state.captures().empty() ? is_there(c.buffer) : free_captured(c, buffer);
   }
   Reason operator()(const Write& c) const {
-    if (memory(c.buffer) == nullptr) return {};
+    if (memory(c.buffer) == nullptr) return c.data.empty() ? Reason() : holds_something(c.buffer);
     return fmt::format("b{} is written by nodes and streams", c.buffer);
   }
   Reason operator()(const Patch& c) const {

@@ -36,6 +36,12 @@ struct StreamFeatures {
   void operator()(const Launch& c) const {
     if (state.capture_of(c.stream) != nullptr) add("captured launch");
   }
+  void operator()(const MallocAsync& c) const {
+    if (state.capture_of(c.stream) != nullptr) add("captured allocation");
+  }
+  void operator()(const FreeAsync& c) const {
+    if (state.capture_of(c.stream) != nullptr) add("captured free");
+  }
   void operator()(const WaitEvent& c) const {
     if (state.event_captured(c.event) && state.capture_of(c.stream) == nullptr) add("capture fork");
   }

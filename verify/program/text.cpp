@@ -217,6 +217,27 @@ struct CommandPrinter {
   }
   void operator()(const Free& c) const { fmt::format_to(out, "free b{}", c.buffer); }
   void operator()(const FreeAsync& c) const { fmt::format_to(out, "free_async b{} s{}", c.buffer, c.stream); }
+  void operator()(const MallocAsync& c) const {
+    fmt::format_to(out, "malloc_async b{} {} s{}", c.buffer, c.bytes, c.stream);
+    if (c.pool) fmt::format_to(out, " pool=p{}", *c.pool);
+  }
+  void operator()(const DeclarePool& c) const {
+    fmt::format_to(out, "pool p{}{}", c.pool, c.of_device ? " default" : "");
+  }
+  void operator()(const AskPool& c) const {
+    fmt::format_to(out, "pool_attribute p{} {}", c.pool, pool_attributes()[static_cast<std::size_t>(c.attribute)]);
+    if (c.value) fmt::format_to(out, "={}", *c.value);
+  }
+  void operator()(const TrimPool& c) const { fmt::format_to(out, "pool_trim p{} {}", c.pool, c.bytes); }
+  void operator()(const AccessPool& c) const { fmt::format_to(out, "pool_access p{}", c.pool); }
+  void operator()(const UsePool& c) const {
+    if (c.pool) {
+      fmt::format_to(out, "pool_use p{}", *c.pool);
+    } else {
+      fmt::format_to(out, "pool_use default");
+    }
+  }
+  void operator()(const DestroyPool& c) const { fmt::format_to(out, "destroy p{}", c.pool); }
   void operator()(const Destroy& c) const { fmt::format_to(out, "destroy {}{}", target_letter(c.target), c.id); }
   void operator()(const Fail& c) const { fmt::format_to(out, "fail {} {}", c.nth, c.function); }
   void operator()(const BadCall& c) const { fmt::format_to(out, "bad {} {}", c.function, c.error_case); }
@@ -315,6 +336,13 @@ struct WordOf {
   std::string_view operator()(const Write&) const { return "write"; }
   std::string_view operator()(const Free&) const { return "free"; }
   std::string_view operator()(const FreeAsync&) const { return "free_async"; }
+  std::string_view operator()(const MallocAsync&) const { return "malloc_async"; }
+  std::string_view operator()(const DeclarePool&) const { return "pool"; }
+  std::string_view operator()(const AskPool&) const { return "pool_attribute"; }
+  std::string_view operator()(const TrimPool&) const { return "pool_trim"; }
+  std::string_view operator()(const AccessPool&) const { return "pool_access"; }
+  std::string_view operator()(const UsePool&) const { return "pool_use"; }
+  std::string_view operator()(const DestroyPool&) const { return "destroy"; }
   std::string_view operator()(const Destroy&) const { return "destroy"; }
   std::string_view operator()(const Fail&) const { return "fail"; }
   std::string_view operator()(const BadCall&) const { return "bad"; }
@@ -346,7 +374,7 @@ struct WordOf {
 bool is_counted(const Command& command) {
   return !(std::holds_alternative<DeclareBuffer>(command) || std::holds_alternative<DeclareGraph>(command) ||
            std::holds_alternative<DeclareStream>(command) || std::holds_alternative<DeclareEvent>(command) ||
-           std::holds_alternative<Read>(command));
+           std::holds_alternative<DeclarePool>(command) || std::holds_alternative<Read>(command));
 }
 
 }  // namespace
@@ -367,6 +395,13 @@ std::span<const std::pair<std::uint32_t, std::string_view>> instantiate_flags() 
   static constexpr std::pair<std::uint32_t, std::string_view> kFlags[] = {
       {kAutoFreeOnLaunch, "auto_free"}, {kUploadAtOnce, "upload"}, {kUseNodePriority, "priority"}};
   return kFlags;
+}
+
+std::span<const std::string_view> pool_attributes() {
+  static constexpr std::string_view kWords[] = {
+      "follow_events", "opportunistic", "internal_dependencies", "release_threshold", "reserved", "reserved_high",
+      "used",          "used_high"};
+  return kWords;
 }
 
 std::string_view command_word(const Command& command) {

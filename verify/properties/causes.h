@@ -1,12 +1,15 @@
-// Properties whose detector is the run itself: P1, P4 and P11. Each function is in the file of its property.
+// Properties whose detector is the run itself: P1, P4, P11, and S1 of programs. Each function is in the file of its
+// property.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "verify/errors/error_cases.h"
 #include "verify/execute/runner.h"
+#include "verify/program/program.h"
 #include "verify/properties/evidence.h"
 
 namespace verify {
@@ -19,6 +22,9 @@ namespace verify {
 // P4: `command`, in which a call of `function` was made to fail, reported it or not.
 void detect_p4(std::size_t step, const std::string& command, std::string_view function, bool reported,
                Violations& found);
+
+// S1: the same program without its stream-ordered frees: its memory goes at its end. Nothing when it has none.
+[[nodiscard]] std::optional<Program> without_stream_ordered_frees(const Program& program);
 
 // P11: a call with an invalid argument answered `status`.
 void detect_p11(std::size_t step, const ErrorCase& error_case, int status, Violations& found);

@@ -196,6 +196,20 @@ constexpr Quirk kQuirks[] = {
      "the same node is right as soon as one end is pinned or on the device",
      "silent corruption, also of bytes outside the rows"},
 
+    // ---- memory that streams allocate
+    {"stream-memory-handed-back",
+     "memory that another stream frees is given back to the stream that allocated it before the other one is done",
+     "7.2 6.4 5.7", "patch", "op=malloc_async handed>0", "bytes host crash hang teardown later=700 later=719",
+     "what the second stream reads is what was there when it freed it",
+     "the bytes that the first stream has written to its new allocation",
+     "hipMemPoolReuseFollowEventDependencies: memory freed in another stream is used again as long as a stream "
+     "ordering "
+     "dependency of the allocating stream on the free action exists",
+     "ROCm/clr, MemoryTimestamp: the stream that memory was allocated on stays among those that may have it again",
+     "silent corruption between streams that are ordered by events; free memory on the stream that allocated it, "
+     "behind "
+     "an event of the other"},
+
     // ---- memory that graphs allocate
     {"graph-memory-freed-relaunch",
      "an executable graph whose memory the program freed is refused when it is launched again", "7.2 6.4", "patch",

@@ -53,7 +53,8 @@ enum Op : std::uint8_t {
   kFree,
   kRead,
   kAttribute,
-  kCopyAttributes
+  kCopyAttributes,
+  kMallocAsync
 };
 
 std::uint64_t nodes_of(const GraphState& graph) {
@@ -278,9 +279,19 @@ class Describer {
   bool operator()(const PrintDot& c) { return asks(kDot, Target::kGraph, c.graph); }
   bool operator()(const Inspect& c) { return asks(kInspect, c.target, c.id); }
   bool operator()(const FreeAsync& c) {
-    base_.set(k_op, kFreeAsync);
-    base_.set(k_ofgraph, 1);
+    rules(c);
     stream(c.stream);
+    return of_a_buffer(kFreeAsync, c.buffer);
+  }
+  bool operator()(const MallocAsync& c) {
+    base_.set(k_op, kMallocAsync);
+    rules(c);
+    stream(c.stream);
+    base_.set(k_handed, std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
+                const BufferState& freed = entry.second;
+                return freed.of_stream && freed.freed_on && freed.allocated_on == c.stream &&
+                       *freed.freed_on != c.stream && state_.work_races({{entry.first, 0, kToTheEnd, true}}, c.stream);
+              }));
     return visit_(base_);
   }
   bool operator()(const Free& c) { return of_a_buffer(kFree, c.buffer); }

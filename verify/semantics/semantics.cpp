@@ -63,7 +63,8 @@ bool is_of_graphs(const std::string& name) {
   for (const char* family : {"hipGraph", "hipDrvGraph", "hipUserObject", "hipStreamWaitValue", "hipStreamWriteValue"}) {
     if (name.starts_with(family)) return true;
   }
-  for (const char* part : {"GraphMem", "StreamCapture", "StreamBatchMemOp"}) {
+  for (const char* part : {"GraphMem", "StreamCapture", "StreamBatchMemOp", "MemPool", "hipMallocAsync",
+                           "hipMallocFromPool", "hipFreeAsync"}) {
     if (name.find(part) != std::string::npos) return true;
   }
   return name.starts_with("hipStream") &&

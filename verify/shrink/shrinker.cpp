@@ -58,6 +58,8 @@ bool works_for(const State& state, Id origin, const Command& command) {
   };
   if (const auto* work = std::get_if<Enqueue>(&command)) return in_it(work->stream);
   if (const auto* launch = std::get_if<Launch>(&command)) return in_it(launch->stream);
+  if (const auto* memory = std::get_if<MallocAsync>(&command)) return in_it(memory->stream);
+  if (const auto* freed = std::get_if<FreeAsync>(&command)) return in_it(freed->stream);
   if (const auto* record = std::get_if<RecordEvent>(&command)) return in_it(record->stream);
   const auto* wait = std::get_if<WaitEvent>(&command);
   return wait != nullptr && (in_it(wait->stream) || state.event_captured(wait->event));
@@ -167,13 +169,19 @@ class Descent {
     return any;
   }
 
-  // What a graph allocates becomes a buffer of the program's: no rule of memory nodes stands in the way any more.
+  // What a graph or a stream allocates becomes a buffer of the program's: no rule of memory nodes stands in the way any
+  // more.
   bool declare_memory() {
     bool any = false;
     for (std::size_t i = 0; i < best_.steps.size() && !spent(); ++i) {
       const auto* node = std::get_if<AddNode>(&best_.steps[i].command);
       if (node != nullptr && std::holds_alternative<MemoryAllocParams>(node->params)) {
         any = accept(with_declared(best_, i)) || any;
+      }
+      if (const auto* memory = std::get_if<MallocAsync>(&best_.steps[i].command)) {
+        Program declared = best_;
+        declared.steps[i].command = DeclareBuffer{memory->buffer, memory->bytes};
+        any = accept(declared) || any;
       }
     }
     return any;

@@ -337,6 +337,20 @@ struct StepSimplifier {
     put(SetAttributes{c.graph, c.node, {c.attributes.priority, {}}});
     put(SetAttributes{c.graph, c.node, {{}, c.attributes.cooperative}});
   }
+  void operator()(const MallocAsync& c) const {
+    if (c.pool) put(MallocAsync{c.buffer, c.bytes, c.stream, {}});
+    if (c.bytes > 64) put(MallocAsync{c.buffer, 64, c.stream, c.pool});
+    if (c.stream != kNullStream) put(MallocAsync{c.buffer, c.bytes, kNullStream, c.pool});
+  }
+  void operator()(const FreeAsync& c) const {
+    if (c.stream != kNullStream) put(FreeAsync{c.buffer, kNullStream});
+  }
+  void operator()(const AskPool& c) const {
+    if (c.value && *c.value != 0) put(AskPool{c.pool, c.attribute, 0});
+  }
+  void operator()(const TrimPool& c) const {
+    if (c.bytes != 0) put(TrimPool{c.pool, 0});
+  }
   // Commands that need the clone's nodes are dropped with it.
   void operator()(const CloneGraph& c) const { put(DeclareGraph{c.graph}); }
   void operator()(const RetainUserObject& c) const {

@@ -22,6 +22,7 @@ std::span<const RuntimeFault> runtime_faults() {
       {"U14", loses_the_graph_of_a_failed_end()},
       {"U15", takes_the_first_of_no_nodes()},
       {"U16", forgets_the_childs_last_launch()},
+      {"U17", reuses_what_is_being_freed()},
   };
   return kFaults;
 }

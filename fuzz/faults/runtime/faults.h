@@ -44,6 +44,8 @@ struct RuntimeFault {
 // lives.cpp
 [[nodiscard]] hip::ApiLayerFactory takes_the_first_of_no_nodes();     // U15
 [[nodiscard]] hip::ApiLayerFactory forgets_the_childs_last_launch();  // U16
+// stream_memory.cpp
+[[nodiscard]] hip::ApiLayerFactory reuses_what_is_being_freed();  // U17
 
 template <class Layer>
 [[nodiscard]] hip::ApiLayerFactory layer_factory() {

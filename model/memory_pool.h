@@ -1,0 +1,41 @@
+// model::MemoryPool: what stream-ordered memory is taken from, and model::StreamMemory: memory that was.
+//
+// Memory of hipMallocAsync is there from when its stream reaches the allocation until a stream reaches the free; both
+// count as writing all of it, so whoever uses it has to be ordered with both. Its address is kept for as long, so no
+// other memory is there before. A pool that is destroyed is gone for HIP at once, and goes with the last of its memory.
+//
+// Sources: HIP's header, hipMallocAsync, hipFreeAsync, hipMemPoolDestroy and hipMemPoolAttr; catch/unit/memory:
+// hipMallocAsync.cc, hipMemPool*.cc; CUDA's guide, "Stream Ordered Memory Allocator", where those are silent. The model
+// keeps nothing in reserve: what is reserved is what is in use, and the attributes that steer reuse change nothing that
+// a program can see.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "model/address_space.h"
+#include "model/object.h"
+
+namespace model {
+
+struct MemoryPool {
+  ObjectId id = 0;
+  int device = 0;
+  bool of_device = false;  // a device's default pool, which cannot be destroyed
+  std::uint64_t release_threshold = 0;
+  std::array<int, 3> reuse = {1, 1, 1};  // follow events, opportunistic, internal dependencies
+  std::uint64_t used = 0, used_high = 0;
+
+  void take(std::size_t bytes) {
+    used += bytes;
+    used_high = used > used_high ? used : used_high;
+  }
+};
+
+struct StreamMemory {
+  std::shared_ptr<Reservation> range;
+  std::shared_ptr<MemoryPool> pool;
+};
+
+}  // namespace model

@@ -1,0 +1,181 @@
+// Stream-ordered memory and memory pools of the model: what is there when, what is reported, and what pools say.
+#include "abi_fixture.h"
+
+namespace model::abi {
+namespace {
+
+class StreamMemoryAbiTest : public AbiTest {
+ protected:
+  StreamMemoryAbiTest() {
+    for (hipStream_t* stream : {&one, &other}) EXPECT_HIP(api.hipStreamCreateWithFlags(stream, hipStreamNonBlocking));
+  }
+  void* allocate_on(hipStream_t stream, std::size_t bytes = 64) {
+    void* memory = nullptr;
+    EXPECT_HIP(api.hipMallocAsync(&memory, bytes, stream));
+    return memory;
+  }
+  void order(hipStream_t before, hipStream_t behind) {
+    hipEvent_t event = nullptr;
+    EXPECT_HIP(api.hipEventCreateWithFlags(&event, hipEventDisableTiming));
+    EXPECT_HIP(api.hipEventRecord(event, before));
+    EXPECT_HIP(api.hipStreamWaitEvent(behind, event, 0));
+  }
+  hipMemPool_t pool() {
+    hipMemPoolProps properties{};
+    properties.allocType = hipMemAllocationTypePinned;
+    properties.location = {hipMemLocationTypeDevice, 0};
+    hipMemPool_t made = nullptr;
+    EXPECT_HIP(api.hipMemPoolCreate(&made, &properties));
+    return made;
+  }
+  std::uint64_t attribute(hipMemPool_t of, hipMemPoolAttr attribute) {
+    std::uint64_t value = 0;
+    EXPECT_HIP(api.hipMemPoolGetAttribute(of, attribute, &value));
+    return value;
+  }
+
+  hipStream_t one = nullptr, other = nullptr;
+};
+
+TEST_F(StreamMemoryAbiTest, IsThereForWorkBehindTheAllocationUntilTheFree) {
+  void* out = allocate();
+  void* memory = allocate_on(one);
+  EXPECT_HIP(api.hipMemsetD32Async(memory, 7, 16, one));
+  order(one, other);
+  EXPECT_HIP(api.hipMemcpyAsync(out, memory, 64, hipMemcpyDeviceToDevice, other));
+  EXPECT_HIP(api.hipFreeAsync(memory, other));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(word(out), 7u);
+  EXPECT_EQ(instance.runtime().races_seen(), 0u);
+  EXPECT_EQ(instance.runtime().live_handles().allocations, 1u);
+}
+
+TEST_F(StreamMemoryAbiTest, WorkThatNothingOrdersBehindTheAllocationIsARace) {
+  void* memory = allocate_on(one);
+  EXPECT_HIP(api.hipMemsetD32Async(memory, 7, 16, other));
+  EXPECT_HIP(api.hipStreamSynchronize(one));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(instance.runtime().races_seen(), 1u);
+}
+
+TEST_F(StreamMemoryAbiTest, WorkBehindTheFreeIsAFault) {
+  void* memory = allocate_on(one);
+  EXPECT_HIP(api.hipFreeAsync(memory, one));
+  EXPECT_HIP(api.hipMemsetD32Async(memory, 7, 16, one));
+  EXPECT_EQ(api.hipDeviceSynchronize(), hipErrorIllegalAddress);
+}
+
+TEST_F(StreamMemoryAbiTest, AFreeThatNothingOrdersBehindAUseIsARace) {
+  void* memory = allocate_on(one);
+  order(one, other);
+  EXPECT_HIP(api.hipMemsetD32Async(memory, 7, 16, one));
+  EXPECT_HIP(api.hipFreeAsync(memory, other));
+  EXPECT_HIP(api.hipStreamSynchronize(one));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(instance.runtime().races_seen(), 1u);
+}
+
+// The next owner has the address only when the free has run.
+TEST_F(StreamMemoryAbiTest, IsNotHandedOutAgainWhileItsStreamHasNotGotThere) {
+  void* memory = allocate_on(one);
+  EXPECT_HIP(api.hipFreeAsync(memory, one));
+  EXPECT_NE(allocate_on(other), memory);
+  EXPECT_HIP(api.hipStreamSynchronize(one));
+  EXPECT_EQ(allocate_on(other), memory);
+}
+
+TEST_F(StreamMemoryAbiTest, IsFreedOnceAndByWhicheverFunction) {
+  void* memory = allocate_on(one);
+  EXPECT_HIP(api.hipFree(memory));
+  EXPECT_EQ(api.hipFree(memory), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipFreeAsync(memory, one), hipErrorInvalidValue);
+  memory = allocate_on(one);
+  EXPECT_HIP(api.hipFreeAsync(memory, one));
+  EXPECT_EQ(api.hipFreeAsync(memory, one), hipErrorInvalidValue);  // before it has run
+  EXPECT_EQ(api.hipFree(memory), hipErrorInvalidValue);
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(api.hipFreeAsync(memory, one), hipErrorInvalidValue);
+  EXPECT_EQ(instance.runtime().live_handles().allocations, 0u);
+}
+
+TEST_F(StreamMemoryAbiTest, ASizeOfZeroIsNoMemoryAndTooMuchIsRefusedWithoutWaitingForIt) {
+  void* memory = &memory;
+  EXPECT_HIP(api.hipMallocAsync(&memory, 0, one));
+  EXPECT_EQ(memory, nullptr);
+  const std::size_t capacity = instance.runtime().options().memory.capacity;
+  EXPECT_EQ(api.hipMallocAsync(&memory, capacity + 1, one), hipErrorOutOfMemory);
+  // What is promised counts, and what is being freed is waited for.
+  void* first = allocate_on(one, capacity / 2 + 1);
+  EXPECT_EQ(api.hipMallocAsync(&memory, capacity / 2, other), hipErrorOutOfMemory);
+  EXPECT_HIP(api.hipFreeAsync(first, one));
+  EXPECT_HIP(api.hipMallocAsync(&memory, capacity / 2, other));
+}
+
+TEST_F(StreamMemoryAbiTest, APoolTellsWhatIsUsedAndTheMostThatWas) {
+  const hipMemPool_t made = pool();
+  void *first = nullptr, *second = nullptr;
+  EXPECT_HIP(api.hipMallocFromPoolAsync(&first, 64, made, one));
+  EXPECT_HIP(api.hipMallocFromPoolAsync(&second, 100, made, one));
+  EXPECT_EQ(attribute(made, hipMemPoolAttrUsedMemCurrent), 164u);
+  EXPECT_HIP(api.hipFreeAsync(first, one));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(attribute(made, hipMemPoolAttrUsedMemCurrent), 100u);
+  EXPECT_EQ(attribute(made, hipMemPoolAttrReservedMemCurrent), 100u);
+  EXPECT_EQ(attribute(made, hipMemPoolAttrUsedMemHigh), 164u);
+  std::uint64_t zero = 0;
+  EXPECT_HIP(api.hipMemPoolSetAttribute(made, hipMemPoolAttrUsedMemHigh, &zero));
+  EXPECT_EQ(attribute(made, hipMemPoolAttrUsedMemHigh), 100u);
+  EXPECT_EQ(attribute(made, hipMemPoolReuseAllowOpportunistic), 1u);
+  EXPECT_EQ(attribute(made, hipMemPoolAttrReleaseThreshold), 0u);
+}
+
+// hipMemPoolDestroy: "the function will return immediately and the resources [...] will be released automatically".
+TEST_F(StreamMemoryAbiTest, MemoryOutlivesItsPoolAndTheDevicesCurrentPoolIsThenItsDefault) {
+  const hipMemPool_t made = pool();
+  hipMemPool_t now = nullptr, standard = nullptr;
+  EXPECT_HIP(api.hipDeviceGetDefaultMemPool(&standard, 0));
+  EXPECT_HIP(api.hipDeviceSetMemPool(0, made));
+  void* memory = allocate_on(one);
+  EXPECT_EQ(attribute(made, hipMemPoolAttrUsedMemCurrent), 64u);
+  EXPECT_HIP(api.hipMemPoolDestroy(made));
+  EXPECT_EQ(api.hipMemPoolDestroy(made), hipErrorInvalidValue);
+  EXPECT_HIP(api.hipDeviceGetMemPool(&now, 0));
+  EXPECT_EQ(now, standard);
+  EXPECT_EQ(instance.runtime().live_handles().pools, 0u);
+  EXPECT_HIP(api.hipMemsetD32Async(memory, 9, 16, one));
+  EXPECT_HIP(api.hipStreamSynchronize(one));
+  EXPECT_EQ(word(memory), 9u);
+  EXPECT_HIP(api.hipFreeAsync(memory, one));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(instance.runtime().live_handles().allocations, 0u);
+}
+
+TEST_F(StreamMemoryAbiTest, InACaptureItIsTheGraphs) {
+  void* out = allocate();
+  hipGraph_t graph = nullptr;
+  void *memory = nullptr, *outside = allocate_on(other);
+  EXPECT_HIP(api.hipStreamBeginCapture(one, hipStreamCaptureModeGlobal));
+  EXPECT_HIP(api.hipMallocAsync(&memory, 64, one));
+  EXPECT_HIP(api.hipMemsetD32Async(memory, 5, 16, one));
+  EXPECT_HIP(api.hipMemcpyAsync(out, memory, 64, hipMemcpyDeviceToDevice, one));
+  EXPECT_EQ(api.hipFreeAsync(outside, one), hipErrorInvalidValue);
+  EXPECT_HIP(api.hipFreeAsync(memory, one));
+  EXPECT_EQ(api.hipFreeAsync(memory, one), hipErrorInvalidValue);
+  EXPECT_HIP(api.hipStreamEndCapture(one, &graph));
+  std::vector<hipGraphNode_t> nodes(4);
+  std::size_t count = nodes.size();
+  EXPECT_HIP(api.hipGraphGetNodes(graph, nodes.data(), &count));
+  ASSERT_EQ(count, 4u);
+  hipGraphNodeType type{};
+  EXPECT_HIP(api.hipGraphNodeGetType(nodes[0], &type));
+  EXPECT_EQ(type, hipGraphNodeTypeMemAlloc);
+  EXPECT_HIP(api.hipGraphNodeGetType(nodes[3], &type));
+  EXPECT_EQ(type, hipGraphNodeTypeMemFree);
+  const hipGraphExec_t exec = instantiate(graph);
+  run(exec);
+  run(exec);
+  EXPECT_EQ(word(out), 5u);
+}
+
+}  // namespace
+}  // namespace model::abi

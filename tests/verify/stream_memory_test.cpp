@@ -1,0 +1,217 @@
+// Stream-ordered memory and pools in programs: what may stand where, what is observed, that every strategy keeps it,
+// and that memory which is reused too early is called by its property.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "judging.h"
+#include "verify/generate/generator.h"
+#include "verify/properties/causes.h"
+
+namespace verify {
+namespace {
+
+constexpr std::string_view kFilled =
+    "buffer b0 256\nbuffer b1 256\nstream s1 nonblocking\nstream s2 nonblocking\nevent v0\n"
+    "malloc_async b5 256 s1\non s1 memset dst=b5+0 value=7 element=4 width=64\n";
+
+std::string with(std::string_view more) {
+  return std::string(kFilled) + std::string(more);
+}
+
+constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild};
+
+void expect_agreement(const Program& program) {
+  ASSERT_EQ(flaw(program), "");
+  for (const StrategyKind strategy : kStrategies) {
+    Bench bench(strategy);
+    const Judgement judgement = bench.judge.judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  }
+}
+
+TEST(StreamMemoryPrograms, EveryStrategyKeepsItWhereItIsThroughPatchesAndSetters) {
+  expect_agreement(program_of(
+      with("sync s1\nread b5\ngraph g0\nkernel g0.n0 axpy_u64 out=b0+0 in=b5+0 n=8 a=3\n"
+           "memcpy g0.n1 dst=b5+64 src=b0+0 bytes=64 kind=d2d after=n0\ninspect g0\ninstantiate e0 g0\nlaunch e0 s0\n"
+           "move b0\npatch e0\nlaunch e0 s0\nset e0.n0 kernel axpy_u64 out=b0+64 in=b5+64 n=8 a=5\nlaunch e0 s0\n"
+           "patch g0\nread b5\nwrite b5 seed=3\nlaunch e0 s0\nread b5\nfree b5\n")));
+}
+
+TEST(StreamMemoryPrograms, AFreeInStreamOrderTakesNothingFromTheWorkBeforeIt) {
+  expect_agreement(
+      program_of(with("on s1 memcpy dst=b0+0 src=b5+0 bytes=256 kind=d2d\nfree_async b5 s1\n"
+                      "malloc_async b6 256 s2\non s2 memset dst=b6+0 value=9 width=256\nsync s2\nread b0\n"
+                      "record v0 s2\nwait s1 v0\nfree_async b6 s1\n")));
+}
+
+TEST(StreamMemoryPrograms, PoolsKeepWhatTheyAreToldAndMemoryOutlivesThem) {
+  const Program program = program_of(
+      "pool p0\npool p1 default\nbuffer b0 64\npool_attribute p0 release_threshold=4096\npool_attribute p1 "
+      "opportunistic=0\n"
+      "pool_attribute p1 follow_events\npool_access p0\npool_use p0\nmalloc_async b5 100 s0\nmalloc_async b6 64 s0 "
+      "pool=p1\n"
+      "on s0 memset dst=b6+0 value=3 width=64\npool_attribute p0 used\npool_attribute p0 used_high=0\n"
+      "pool_attribute p0 reserved\npool_trim p0 0\ndestroy p0\non s0 memset dst=b5+0 value=4 width=100\nread b5\nread "
+      "b6\n"
+      "pool_use default\nfree_async b5 s0\n");
+  expect_agreement(program);
+  ModelPlatform platform;
+  Executor executor(platform, StrategyKind::kPatch);
+  const RunResult result = executor.run(program, {}, {});
+  std::string seen;
+  for (const StepStatus& status : result.trace.statuses) seen += status.seen.empty() ? "" : status.seen + "; ";
+  EXPECT_EQ(seen, "4096; 0; 1; read and write; p0; all of its memory; default; ");
+  EXPECT_TRUE(result.trace.violations.empty());
+}
+
+TEST(StreamMemoryPrograms, InACaptureItBelongsToTheGraphLikeMemoryOfAllocationNodes) {
+  expect_agreement(
+      program_of("buffer b0 256\nbuffer b1 256\nstream s1\ncapture s1\nmalloc_async b5 256 s1\n"
+                 "on s1 memset dst=b5+0 value=7 element=4 width=64\non s1 memcpy dst=b0+0 src=b5+0 bytes=256 kind=d2d\n"
+                 "free_async b5 s1\nendcapture s1 g0\ninspect g0\ninstantiate e0 g0\nlaunch e0 s1\nmove b0\npatch e0\n"
+                 "launch e0 s1\nread b0\n"));
+  // Not freed in the graph: launching again is refused until the program does.
+  expect_agreement(program_of(
+      "buffer b0 256\nstream s1\ncapture s1\nmalloc_async b5 256 s1\non s1 memset dst=b5+0 value=7 width=256\n"
+      "endcapture s1 g0\ninstantiate e0 g0\nlaunch e0 s1\nread b5\nlaunch e0 s1\nfree_async b5 s1\nlaunch e0 s1\n"));
+}
+
+TEST(StreamMemoryPrograms, WhatNothingOrdersIsPoisoned) {
+  for (const std::string_view commands : {"on s2 memset dst=b5+0 value=1 width=8\n",
+                                          "sync s1\non s1 memset dst=b5+0 value=1 width=8\nfree_async b5 s2\n"}) {
+    Bench bench;
+    const Judgement judgement = bench.judge.judge(program_of(with(commands)), {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kPoisoned) << commands << described(judgement);
+  }
+}
+
+TEST(StreamMemoryPrograms, WhatTheRulesForbidIsRefused) {
+  for (const auto& [commands, mentions] : {
+           std::pair{"malloc_async b5 64 s1\n", "declared already"},
+           {"malloc_async b6 0 s1\n", "bytes"},
+           {"malloc_async b6 64 s7\n", "s7"},
+           {"malloc_async b6 64 s1 pool=p0\n", "p0 is not declared"},
+           {"malloc_async b6 64 s1\nread b6\n", "holds anything"},
+           {"malloc_async b6 64 s1\non s1 memset dst=b6+0 value=1 width=63\n", "holds anything"},
+           {"malloc_async b6 64 s1\nwrite b6 at=0 hex=00\n", "holds anything"},
+           {"malloc_async b6 64 s1\ngraph g0\nmemset g0.n0 dst=b6+0 value=1 width=64\n", "holds anything"},
+           {"move b5\n", "runtime's business"},
+           {"graph g0\nkernel g0.n0 count_only n=8 a=addr(b5) b=0\n", "runtime's business"},
+           {"free_async b5 s1\nread b5\n", "freed"},
+           {"free b5\nfree_async b5 s1\n", "freed"},
+           {"free_async b0 s1\n", "no stream"},
+           {"capture s1\nfree_async b5 s1\n", "while a stream captures"},
+           {"capture s1\nmalloc_async b6 64 s2\n", "while a stream captures"},
+           {"capture s1\npool p0\n", "while a stream captures"},
+           {"graph g0\ncapture s1 into=g0\nmalloc_async b6 64 s1\n", "captured into"},
+           {"capture s1\nmalloc_async b6 64 s1\non s1 memset dst=b6+0 value=1 width=8\n", "holds anything"},
+           {"capture s1\nmalloc_async b6 64 s1\nfree_async b6 s1\nfree_async b6 s1\n", "frees b6 already"},
+           {"pool p0\npool p0\n", "declared already"},
+           {"pool p0 default\npool p1 default\n", "default pool already"},
+           {"pool p0 default\ndestroy p0\n", "cannot be destroyed"},
+           {"pool p0\ndestroy p0\npool_trim p0 0\n", "was destroyed"},
+           {"pool p0\npool_attribute p0 used=0\n", "only tells"},
+           {"pool p0\npool_attribute p0 used_high=1\n", "reset to 0"},
+           {"pool p0\npool_attribute p0 opportunistic=2\n", "0 or 1"},
+       }) {
+    const std::string why = flaw(program_of(with(commands)));
+    EXPECT_NE(why.find(mentions), std::string::npos) << commands << ": " << why;
+  }
+}
+
+// P4: each function fails once, says so, and is called again as if nothing had been.
+TEST(StreamMemoryPrograms, ACallThatFailsOnceChangesNothing) {
+  for (const char* function :
+       {"hipMallocAsync", "hipMallocFromPoolAsync", "hipFreeAsync", "hipMemPoolCreate", "hipMemPoolDestroy",
+        "hipMemPoolSetAttribute", "hipMemPoolTrimTo", "hipDeviceSetMemPool"}) {
+    const Program program =
+        program_of("fail 1 " + std::string(function) +
+                   "\npool p0\npool_attribute p0 release_threshold=64\npool_use p0\nmalloc_async b5 64 s0\n"
+                   "malloc_async b6 64 s0 pool=p0\non s0 memset dst=b5+0 value=1 width=64\nread b5\nfree_async b5 s0\n"
+                   "free_async b6 s0\npool_trim p0 0\npool_use default\ndestroy p0\n");
+    Bench bench;
+    const Judgement judgement = bench.judge.judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << function << described(judgement);
+  }
+}
+
+TEST(StreamMemoryPrograms, MemoryThatIsNotGivenBackIsALeakAndNoMatterOfOrder) {
+  OtherTable keeps([](hip::Api& api) { api.hipFreeAsync = [](void*, hipStream_t) { return hipSuccess; }; });
+  Executor subject(keeps, StrategyKind::kPatch);
+  ModelPlatform model;
+  Executor baseline(model, StrategyKind::kRebuild);
+  Judge judge(subject, baseline);
+  const Judgement judgement = judge.judge(program_of(with("free_async b5 s1\n")), {});
+  ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+  EXPECT_EQ(judgement.broken.front(), PropertyId::kP8);
+}
+
+// What was freed last, for a runtime that hands it out again at once.
+void* g_freed = nullptr;
+
+void hand_out_again_at_once(hip::Api& api) {
+  g_freed = nullptr;
+  api.hipFreeAsync = [](void* memory, hipStream_t) {
+    g_freed = memory;
+    return hipSuccess;
+  };
+  api.hipMallocAsync = [](void** memory, std::size_t bytes, hipStream_t stream) {
+    if (g_freed == nullptr) return model::abi::InProcess::api().hipMallocAsync(memory, bytes, stream);
+    *memory = std::exchange(g_freed, nullptr);
+    return hipSuccess;
+  };
+}
+
+TEST(StreamMemoryPrograms, MemoryReusedBeforeTheWorkThatUsesItIsAMatterOfStreamOrder) {
+  const Program reuses =
+      program_of(with("on s1 memcpy dst=b0+0 src=b5+0 bytes=256 kind=d2d\nfree_async b5 s1\n"
+                      "malloc_async b6 256 s2\non s2 memset dst=b6+0 value=9 width=256\nsync s2\nread b0\n"));
+  OtherTable hasty(hand_out_again_at_once);
+  ModelPlatform plain;
+  Executor subject(hasty, StrategyKind::kPatch), baseline(plain, StrategyKind::kRebuild);
+  Judge judge(subject, baseline);
+  const Judgement judgement = judge.judge(reuses, {});
+  ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+  EXPECT_EQ(judgement.broken.front(), PropertyId::kS1) << described(judgement);
+  EXPECT_GE(judgement.exercised[index_of(PropertyId::kS1)], 1U);
+  // What is not there any more is not found any more.
+  const std::optional<Program> keeping = without_stream_ordered_frees(reuses);
+  ASSERT_TRUE(keeping.has_value());
+  EXPECT_EQ(judge.judge(*keeping, {}).verdict, VerdictKind::kAgree);
+}
+
+TEST(StreamMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
+  std::uint64_t programs = 0, frees = 0, captured = 0, reused = 0, pools = 0;
+  for (std::uint64_t index = 0; index < 500; ++index) {
+    GeneratorOptions options;
+    options.size = 40;
+    const Program program = campaign_program(11, index, options);
+    std::uint64_t allocations = 0;
+    bool open = false, freed = false;
+    for (const Step& step : program.steps) {
+      open = std::holds_alternative<BeginCapture>(step.command) ||
+             (open && !std::holds_alternative<EndCapture>(step.command));
+      const bool allocates = std::holds_alternative<MallocAsync>(step.command);
+      allocations += allocates ? 1 : 0;
+      captured += allocates && open ? 1 : 0;
+      reused += allocates && freed ? 1 : 0;
+      freed = std::holds_alternative<FreeAsync>(step.command);
+      frees += freed ? 1 : 0;
+      pools += std::holds_alternative<DeclarePool>(step.command) ? 1 : 0;
+    }
+    if (allocations == 0) continue;
+    ++programs;
+    Bench bench;
+    const Judgement judgement = bench.judge.judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << index << " " << described(judgement) << print_program(program);
+  }
+  EXPECT_GE(programs, 15U);
+  EXPECT_GE(frees, 15U);
+  EXPECT_GE(captured, 1U);
+  EXPECT_GE(reused, 5U);
+  EXPECT_GE(pools, 5U);
+}
+
+}  // namespace
+}  // namespace verify

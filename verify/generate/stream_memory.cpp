@@ -1,0 +1,199 @@
+#include "verify/generate/stream_memory.h"
+
+#include <algorithm>
+#include <array>
+
+namespace verify {
+
+namespace {
+
+constexpr std::size_t kMaxThere = 4, kMaxPools = 3;
+
+}  // namespace
+
+std::vector<Id> StreamMemoryGenerator::there() const {
+  std::vector<Id> ids;
+  for (const auto& [id, buffer] : state_.buffers()) {
+    if (buffer.alive && buffer.of_stream && !buffer.capture) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<Id> StreamMemoryGenerator::own_pools() const {
+  std::vector<Id> ids;
+  for (const auto& [id, pool] : state_.pools()) {
+    if (pool.alive && !pool.of_device) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::uint64_t StreamMemoryGenerator::size() {
+  static constexpr std::array<std::uint64_t, 5> kSizes = {64, 256, 512, 1000, 4096};
+  return kSizes[choices_.below(kSizes.size())];
+}
+
+// Work that nothing races with, or that waits first; in a capture there is no waiting.
+bool StreamMemoryGenerator::give(Id stream, NodeParams params) {
+  const Enqueue command{stream, std::move(params), 0};
+  if (state_.check(command)) return false;
+  const std::vector<ByteRange> ranges = state_.ranges_of(command.params, 1);
+  if (const CaptureState* capture = state_.capture_of(stream)) {
+    return !state_.node_races(capture->graph, ranges, capture->behind.at(stream)) && hands_.take(command);
+  }
+  if (state_.work_races(ranges, stream)) hands_.take(Synchronize{Target::kDevice, 0});
+  return !state_.work_races(ranges, stream) && hands_.take(command);
+}
+
+bool StreamMemoryGenerator::allocate(Id stream, std::uint64_t bytes, Id* buffer) {
+  MallocAsync command{hands_.buffer, bytes, stream, {}};
+  const std::vector<Id> pools = own_pools();
+  if (!pools.empty() && choices_.percent(40)) command.pool = pick(pools);
+  if (!hands_.take(command) || state_.buffer(command.buffer) == nullptr) return false;
+  *buffer = hands_.buffer++;
+  MemsetParams fill;
+  fill.dst = {*buffer, 0};
+  fill.value = static_cast<std::uint32_t>(choices_.below(1 << 16));
+  fill.element = choices_.percent(50) ? 1 : choices_.percent(50) ? 2 : 4;
+  fill.width = bytes / fill.element;
+  return give(stream, fill);
+}
+
+void StreamMemoryGenerator::carry_out(Id stream, Id buffer) {
+  std::vector<Id> targets;
+  for (const auto& [id, other] : state_.buffers()) {
+    if (other.alive && !other.runtime_places() && other.memory == MemoryKind::kDevice) targets.push_back(id);
+  }
+  if (targets.empty()) return;
+  CopyParams copy;
+  copy.dst.ref = {pick(targets), 0};
+  copy.src.ref = {buffer, 0};
+  copy.width = std::min(state_.buffer(buffer)->bytes, state_.buffer(copy.dst.ref.buffer)->bytes);
+  copy.kind = choices_.percent(70) ? CopyKind::kDeviceToDevice : CopyKind::kDefault;
+  give(stream, copy);
+}
+
+void StreamMemoryGenerator::order(Id before, Id behind) {
+  std::vector<Id> events = state_.live_events();
+  if (events.empty()) {
+    if (!hands_.take(DeclareEvent{hands_.event})) return;
+    events.push_back(hands_.event++);
+  }
+  const Id event = pick(events);
+  if (hands_.take(RecordEvent{event, before})) hands_.take(WaitEvent{behind, event});
+}
+
+// Whoever frees is ordered behind everybody who uses the memory.
+void StreamMemoryGenerator::free(Id buffer, Id stream) {
+  if (state_.work_races({{buffer, 0, kToTheEnd, true}}, stream)) hands_.take(Synchronize{Target::kDevice, 0});
+  hands_.take(FreeAsync{buffer, stream});
+}
+
+void StreamMemoryGenerator::free_somehow(Id buffer) {
+  if (choices_.percent(20)) {
+    hands_.take(Free{buffer});
+  } else {
+    free(buffer, pick(state_.live_streams()));
+  }
+}
+
+void StreamMemoryGenerator::reuse() {
+  while (state_.live_streams().size() < 3) {
+    const std::size_t streams = state_.live_streams().size();
+    hands_.declare_stream();
+    if (state_.live_streams().size() == streams) break;
+  }
+  const std::vector<Id> streams = state_.live_streams();
+  const Id first = pick(streams), second = choices_.percent(25) ? first : pick(streams);
+  const std::uint64_t bytes = size();
+  Id old = 0, fresh = 0;
+  if (!allocate(first, bytes, &old)) return;
+  for (std::uint64_t i = choices_.below(3); i > 0; --i) hands_.work(first);
+  carry_out(first, old);
+  // Handed over, it is used and freed by the other stream, and the one that allocated it is the one that goes on.
+  const bool hands_over = first != second && choices_.percent(35);
+  const Id last = hands_over ? second : first, next = hands_over ? first : second;
+  if (hands_over) {
+    order(first, second);
+    for (std::uint64_t i = choices_.below(3); i > 0; --i) hands_.work(last);
+    carry_out(last, old);
+  }
+  // In stream order there is nothing to wait for, and nothing else is to be waited for here.
+  if (!state_.work_races({{old, 0, kToTheEnd, true}}, last)) hands_.take(FreeAsync{old, last});
+  if (last != next && choices_.percent(35)) order(last, next);
+  if (!allocate(next, bytes, &fresh)) return;
+  carry_out(next, fresh);
+  if (choices_.percent(40)) hands_.take(Synchronize{Target::kStream, next});
+  if (choices_.percent(60)) free(fresh, next);
+}
+
+void StreamMemoryGenerator::ask(Id pool) {
+  AskPool command{pool, static_cast<PoolAttribute>(choices_.below(8)), {}};
+  if (choices_.percent(60)) {
+    const bool threshold = command.attribute == PoolAttribute::kThreshold;
+    command.value = threshold ? choices_.below(2) * 4096 : is_kept(command.attribute) ? choices_.below(2) : 0;
+    if (state_.check(command)) command.value.reset();
+  }
+  hands_.take(command);
+}
+
+void StreamMemoryGenerator::on_pools() {
+  std::vector<Id> pools;
+  for (const auto& [id, pool] : state_.pools()) {
+    if (pool.alive) pools.push_back(id);
+  }
+  if (pools.empty() || (pools.size() < kMaxPools && choices_.percent(20))) {
+    DeclarePool command{hands_.pool, choices_.percent(30)};
+    if (state_.check(command)) command.of_device = false;
+    if (hands_.take(command)) ++hands_.pool;
+    return;
+  }
+  const Id pool = pick(pools);
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 50) {
+    ask(pool);
+  } else if (draw < 65) {
+    hands_.take(TrimPool{pool, choices_.below(3) * 256});
+  } else if (draw < 72) {
+    hands_.take(AccessPool{pool});
+  } else if (draw < 85) {
+    hands_.take(choices_.percent(75) ? UsePool{pool} : UsePool{});
+  } else {
+    hands_.take(DestroyPool{pool});
+  }
+}
+
+void StreamMemoryGenerator::act() {
+  if (choices_.percent(33)) return on_pools();
+  const std::vector<Id> buffers = there();
+  if (buffers.size() < kMaxThere && choices_.percent(60)) return reuse();
+  if (buffers.size() < kMaxThere && (buffers.empty() || choices_.percent(30))) {
+    const Id stream = pick(state_.live_streams());
+    Id buffer = 0;
+    if (allocate(stream, size(), &buffer) && choices_.percent(70)) carry_out(stream, buffer);
+    return;
+  }
+  const Id buffer = pick(buffers);
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 25) {
+    hands_.take(Read{buffer});
+  } else if (draw < 35) {
+    hands_.take(Write{buffer, choices_.below(1000)});
+  } else if (draw < 55) {
+    if (state_.buffer(buffer)->filled) carry_out(pick(state_.live_streams()), buffer);
+  } else {
+    free_somehow(buffer);
+  }
+}
+
+void StreamMemoryGenerator::in_capture(Id stream) {
+  for (const auto& [id, captured] : state_.buffers()) {
+    const bool open = captured.alive && captured.capture && !captured.has_free_node;
+    if (open && choices_.percent(35) && hands_.take(FreeAsync{id, stream})) return;
+  }
+  Id buffer = 0;
+  if (!allocate(stream, size(), &buffer)) return;
+  if (choices_.percent(80)) carry_out(stream, buffer);
+  if (choices_.percent(60)) hands_.take(FreeAsync{buffer, stream});
+}
+
+}  // namespace verify

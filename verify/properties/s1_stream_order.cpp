@@ -1,0 +1,27 @@
+// S1, stream order: work and stream-ordered frees on a stream happen in order; memory whose free was enqueued is not
+// reused before the work that uses it; the default stream synchronises for real.
+//
+// Detector of programs: what differs is gone when the same program gives no memory back before its end (systems have
+// detectors of their own, in verify/systems). Nothing else of the program changes, so it is the free that came too
+// early, or what was put in the place of what it freed. Not seen: memory that is reused too early and that nobody
+// looks at afterwards.
+#include "verify/program/state.h"
+#include "verify/properties/causes.h"
+
+namespace verify {
+
+std::optional<Program> without_stream_ordered_frees(const Program& program) {
+  Program keeping;
+  keeping.placement = program.placement;
+  State state;
+  for (const Step& step : program.steps) {
+    const auto* freed = std::get_if<FreeAsync>(&step.command);
+    const BufferState* buffer = freed == nullptr ? nullptr : state.buffer(freed->buffer);
+    if (buffer == nullptr || !buffer->of_stream || buffer->capture) keeping.steps.push_back(step);
+    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
+  }
+  if (keeping.steps.size() == program.steps.size()) return {};
+  return keeping;
+}
+
+}  // namespace verify
