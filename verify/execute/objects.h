@@ -78,6 +78,8 @@ struct Machine {
   std::string unsupported;  // the first function that was needed and that the runtime lacks
   // Of executable graphs that were destroyed while a stream captured: their memory is freed at the program's end.
   std::vector<std::unique_ptr<ExecPatcher>> leftovers;
+  Id devices = 1;                  // that the program has
+  std::vector<Id> buffer_devices;  // by buffer id
 };
 
 }  // namespace verify

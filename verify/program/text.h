@@ -35,6 +35,8 @@ struct ParseError {
 [[nodiscard]] std::string_view node_word(const NodeParams& params);
 // The words for the flags of an instantiation.
 [[nodiscard]] std::span<const std::pair<std::uint32_t, std::string_view>> instantiate_flags();
+// The words of PeerVerb, in its order.
+[[nodiscard]] std::span<const std::string_view> peer_words();
 [[nodiscard]] std::string print_ref(const BufferRef& ref);
 
 }  // namespace verify
