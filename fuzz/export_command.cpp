@@ -130,7 +130,7 @@ class ArenaLayout {
     std::size_t arena = 0;
     std::uint64_t offset = 0, bytes = 0, capacity = 0;
   };
-  static std::size_t arena_of(const verify::DeclareBuffer& c) { return static_cast<std::size_t>(c.memory); }
+  static std::size_t arena_of(const verify::DeclareBuffer& c) { return reports::arena_of(c.memory, c.device); }
 
   reports::Reproducer& out_;
   std::map<verify::Id, Place> places_;

@@ -27,7 +27,12 @@ bool writes(BufferUse use) {
 }  // namespace
 
 AddressStabilizer::AddressStabilizer(const Api& api, const AddressStabilizerOptions& options)
-    : api_(api), options_(options), memory_(api, {.device = options.device, .errors = options.errors}) {}
+    : api_(api), options_(options) {}
+
+CachedAllocator& AddressStabilizer::memory_of(int device) {
+  return memory_.try_emplace(device, api_, CachedAllocatorOptions{.device = device, .errors = options_.errors})
+      .first->second;
+}
 
 // What stays is the members' to try again: of the events, and of the allocator.
 AddressStabilizer::~AddressStabilizer() {
@@ -40,7 +45,8 @@ Status AddressStabilizer::check(std::span<const StepBuffer> buffers) const {
     if (buffer.address == nullptr || buffer.bytes > UINTPTR_MAX - number(buffer.address)) {
       return Error{hipErrorInvalidValue, "a buffer of a step has no address; give one of 0 bytes if it is not there"};
     }
-    if (memory_.holds(buffer.address, buffer.bytes)) {
+    const auto holds = [&](const auto& memory) { return memory.second.holds(buffer.address, buffer.bytes); };
+    if (std::any_of(memory_.begin(), memory_.end(), holds)) {
       return Error{hipErrorInvalidValue,
                    "a buffer of a step lies in memory of the stabiliser's own; give one of the caller's"};
     }
@@ -62,7 +68,7 @@ void AddressStabilizer::lay_out(Entry& entry, std::span<const StepBuffer> buffer
   for (const std::uint32_t i : entry.order) {
     const std::uintptr_t begin = number(buffers[i].address), end = begin + buffers[i].bytes;
     if (entry.regions.empty() || begin >= entry.regions.back().end) {
-      entry.regions.push_back({begin, end, i});
+      entry.regions.push_back({begin, end, i, buffers[i].device});
     } else {
       Region& region = entry.regions.back();
       region.end = std::max(region.end, end);
@@ -80,7 +86,8 @@ Status AddressStabilizer::place(Command command, Entry& entry, std::span<const S
     const std::size_t bytes = region.end - region.begin;
     if (bytes > SIZE_MAX - before) return Error{hipErrorOutOfMemory, "a persistent buffer of that size cannot be"};
     entry.names = std::max(entry.names, region.first + 1);
-    const Result<CachedAllocator::Buffer> own = memory_.get(name(command, region.first), before + bytes);
+    const Result<CachedAllocator::Buffer> own =
+        memory_of(region.device).get(name(command, region.first), before + bytes);
     if (!own) return own.error();
     region.stable = number(own.value().address) + before;
   }
@@ -206,7 +213,9 @@ Status AddressStabilizer::give_back(Command command, Entry& entry) {
   } else if (entry.done) {
     all = entry.done->synchronize();
   }
-  for (std::uint32_t i = 0; i < entry.names; ++i) all = both(std::move(all), memory_.release(name(command, i)));
+  for (auto& [device, memory] : memory_) {
+    for (std::uint32_t i = 0; i < entry.names; ++i) all = both(std::move(all), memory.release(name(command, i)));
+  }
   if (entry.done) all = both(std::move(all), entry.done->destroy());
   return all;
 }
@@ -227,7 +236,8 @@ Status AddressStabilizer::clear() {
   Status all;
   for (auto& [command, entry] : commands) all = both(std::move(all), give_back(command, entry));
   commands.clear();
-  return both(std::move(all), memory_.clear());
+  for (auto& [device, memory] : memory_) all = both(std::move(all), memory.clear());
+  return all;
 }
 
 AddressStabilizerCounts AddressStabilizer::counts() const {

@@ -53,6 +53,7 @@ struct StepBuffer {
   void* address = nullptr;
   std::size_t bytes = 0;
   BufferUse use = BufferUse::kIn;
+  int device = 0;  // whose memory it is; its persistent buffer is there as well
 };
 
 // What is launched over stable addresses. The same object at each step of a command until the command is released.
@@ -108,7 +109,8 @@ class AddressStabilizer {
   struct Region {
     std::uintptr_t begin = 0, end = 0;  // at the caller's
     std::uint32_t first = 0;            // the lowest index among its buffers: its name
-    bool slices = false;                // its buffers do not all begin where it does
+    int device = 0;
+    bool slices = false;  // its buffers do not all begin where it does
     std::uintptr_t stable = 0;
   };
   struct Entry {
@@ -146,7 +148,9 @@ class AddressStabilizer {
 
   const Api& api_;
   const AddressStabilizerOptions options_;
-  CachedAllocator memory_;
+  CachedAllocator& memory_of(int device);
+
+  std::map<int, CachedAllocator> memory_;  // by device; guarded by mutex_
   mutable sync::Mutex mutex_;
   sync::Cell<State> state_;  // guarded by mutex_
 };

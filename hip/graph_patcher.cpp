@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "hip/cloned_nodes.h"
+#include "hip/device_scope.h"
 #include "hip/driver_nodes.h"
 #include "hip/kernel_parameters.h"
 #include "hip/patch_tree.h"
@@ -333,6 +334,10 @@ hipError_t GraphPatcher::State::call(const Step& step) {
   TreeNode& node = tree_[step.node];
   if (step.hand_over) return api_.hipGraphExecChildGraphNodeSetParams(exec_, node.handle, node.private_graph);
   hipGraphExec_t exec = tree_.is_inner(step.node) ? nullptr : exec_;
+  const int device = device_of(node.record);
+  if (device == 0) return std::visit(SetNode{api_, exec, node.handle, node.form}, node.record);
+  const Result<DeviceScope> scope = DeviceScope::enter(api_, device);
+  if (!scope) return static_cast<hipError_t>(scope.error().code);
   return std::visit(SetNode{api_, exec, node.handle, node.form}, node.record);
 }
 

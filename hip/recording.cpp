@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "hip/device_scope.h"
 #include "hip/driver_nodes.h"
 #include "hip/generic_nodes.h"
 #include "hip/kernel_attributes.h"
@@ -375,9 +376,22 @@ NodeRecord relocated(const RecordedNode& node, std::span<const DeviceAddress> ad
   return record;
 }
 
+int device_of(const NodeRecord& record) {
+  if (const auto* kernel = std::get_if<KernelRecord>(&record)) return kernel->device;
+  const auto* memset = std::get_if<MemsetRecord>(&record);
+  return memset == nullptr ? 0 : memset->device;
+}
+
 Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                    std::span<const hipGraphNode_t> dependencies,
                                    std::span<const DeviceAddress> addresses, DeviceAddress* allocated) {
+  // Device 0 is the caller's to have current, as before there were others.
+  std::optional<DeviceScope> scope;
+  if (const int device = device_of(node.record); device != 0) {
+    Result<DeviceScope> entered = DeviceScope::enter(api, device);
+    if (!entered) return entered.error();
+    scope.emplace(std::move(entered).value());
+  }
   NodeRecord record = relocated(node, addresses);
   if (node.form == NodeForm::kDriver) return add_driver_node(api, graph, record, dependencies, addresses);
   Result<hipGraphNode_t> added = node.form == NodeForm::kGeneric

@@ -54,6 +54,7 @@ struct KernelRecord {
   std::vector<ArgumentSlot> slots;   // needed for kParams only; may be empty with kExtra
   ArgumentStyle style = ArgumentStyle::kExtra;
   KernelAttributes attributes = {};  // set behind the node's parameters, and not touched by patches
+  int device = 0;                    // whose function it is; current while the node is recorded and set
 
   // Packs one value a slot at the offset that the slot states. Bytes that belong to no slot are zero. Every value has
   // to be as large as its slot, and no two slots may overlap (asserted). Launch dimensions are left at their defaults.
@@ -80,6 +81,7 @@ struct CopyRecord {
 
 struct MemsetRecord {
   hipMemsetParams params{};
+  int device = 0;  // whose memory it sets; current while the node is recorded and set
 };
 struct HostRecord {
   hipHostNodeParams params{};
@@ -188,6 +190,9 @@ class Recording {
 // The word for the kind of a node: "kernel", "copy", "memset", "host", "empty", "child graph", "opaque",
 // "event record", "event wait", "memory allocation" or "memory free".
 [[nodiscard]] const char* kind_of(const NodeRecord& record);
+
+// The device that has to be current while the node is recorded or set: HIP takes the current one for the node's.
+[[nodiscard]] int device_of(const NodeRecord& record);
 
 // Whether a node may go from parameters `old` to `now` without changing its type. Opaque nodes may stand for any type.
 [[nodiscard]] bool may_follow(const NodeRecord& old, const NodeRecord& now);

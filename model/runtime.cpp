@@ -55,6 +55,7 @@ void Runtime::drop_everything() {
   current_pools_.clear();
   for (const auto& pool : pools_) objects_.remove(pool->id);
   pools_.clear();
+  peers_.clear();
   objects_.clear();
   ran_.clear();
   host_.clear();
@@ -143,8 +144,9 @@ Status Runtime::destroy_stream(Stream& stream) {
   return status;
 }
 
-Event& Runtime::create_event(unsigned flags) {
-  auto event = std::make_unique<Event>(flags);
+Event& Runtime::create_event(unsigned flags, int device) {
+  assert(device >= 0 && device < options_.devices);
+  auto event = std::make_unique<Event>(flags, device);
   event->set_id(objects_.add(ObjectKind::kEvent, event.get()));
   events_.push_back(std::move(event));
   return *events_.back();
@@ -153,6 +155,15 @@ Event& Runtime::create_event(unsigned flags) {
 void Runtime::destroy_event(Event& event) {
   objects_.remove(event.id());
   erase(events_, event);
+}
+
+Status Runtime::set_peer_access(int device, int peer, bool enabled) {
+  if (peer < 0 || peer >= options_.devices || device == peer) return Status::kInvalidDevice;
+  if (enabled == peers_.contains({device, peer}))
+    return enabled ? Status::kPeerAccessAlreadyEnabled : Status::kPeerAccessNotEnabled;
+  if (enabled) peers_.emplace(device, peer);
+  if (!enabled) peers_.erase({device, peer});
+  return Status::kSuccess;
 }
 
 Module& Runtime::load_module(std::vector<std::shared_ptr<const Kernel>> kernels) {

@@ -18,7 +18,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/address_space.h"
@@ -83,7 +85,7 @@ class Runtime {
   void destroy_exec(GraphExec& exec);
   Stream& create_stream(unsigned flags, int priority, int device);
   Status destroy_stream(Stream& stream);  // finishes its work first; the null stream is kInvalidHandle
-  Event& create_event(unsigned flags);
+  Event& create_event(unsigned flags, int device = 0);
   void destroy_event(Event& event);
   Module& load_module(std::vector<std::shared_ptr<const Kernel>> kernels);
   void unload_module(Module& module);
@@ -113,7 +115,7 @@ class Runtime {
   Status wait(Stream& stream, const Event& event);
 
   // Microseconds of a clock that ticks once an operation, in milliseconds as HIP has it. kInvalidHandle for events that
-  // were not recorded, kNotReady while one is pending.
+  // were not recorded or belong to different devices, kNotReady while one is pending.
   Status elapsed(const Event& from, const Event& to, float* milliseconds);
 
   // Capture (capture.h). While a stream takes part in one, work given to it becomes nodes. `into` (null: a new graph)
@@ -137,10 +139,16 @@ class Runtime {
   // Synchronisation: all answer the fault's status once there is one.
   Status synchronize(Stream& stream);
   Status synchronize(const Event& event);
-  Status synchronize_device();
+  Status synchronize_device();            // all of them
+  Status synchronize_device(int device);  // its streams
   // kNotReady while work is pending; every such answer lets one operation run, so that polling ends.
   Status query(Stream& stream);
   Status query(const Event& event);
+
+  // Access of devices to the memory of others: kept, and without effect, as every device reaches every allocation.
+  // kInvalidDevice for what is no other device, and where access is as it is to be kPeerAccessAlreadyEnabled or
+  // kPeerAccessNotEnabled.
+  Status set_peer_access(int device, int peer, bool enabled);
 
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   [[nodiscard]] Status sticky() const { return fault_ ? fault_->status : Status::kSuccess; }
@@ -234,7 +242,8 @@ class Runtime {
   bool in_host_function_ = false;
   UserObjects user_objects_{objects_, in_host_function_};  // outlives whatever holds references
   std::vector<Queue> queues_;
-  Clock host_;  // what the host has synchronised with
+  std::set<std::pair<int, int>> peers_;  // who may reach whom
+  Clock host_;                           // what the host has synchronised with
   std::deque<Ran> ran_;
   std::uint64_t operations_ = 0;
   std::optional<Fault> fault_;

@@ -73,10 +73,11 @@ class Stream {
 
 class Event {
  public:
-  explicit Event(unsigned flags) : flags_(flags) {}
+  explicit Event(unsigned flags, int device = 0) : flags_(flags), device_(device) {}
   [[nodiscard]] ObjectId id() const { return id_; }
   void set_id(ObjectId id) { id_ = id; }
   [[nodiscard]] unsigned flags() const { return flags_; }
+  [[nodiscard]] int device() const { return device_; }
   [[nodiscard]] bool recorded() const { return recorded_; }
   // What the last record stands for.
   [[nodiscard]] const Clock& point() const { return point_; }
@@ -96,6 +97,7 @@ class Event {
  private:
   ObjectId id_ = 0;
   unsigned flags_;
+  int device_;
   bool recorded_ = false;
   std::uint64_t operation_ = 0;
   Clock point_;

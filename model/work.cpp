@@ -120,7 +120,7 @@ Status Runtime::wait(Stream& stream, const Event& event) {
 }
 
 Status Runtime::elapsed(const Event& from, const Event& to, float* milliseconds) {
-  if (!from.recorded() || !to.recorded()) return Status::kInvalidHandle;
+  if (!from.recorded() || !to.recorded() || from.device() != to.device()) return Status::kInvalidHandle;
   if (!done(from.point()) || !done(to.point())) return Status::kNotReady;
   constexpr double kMillisecondsAnOperation = 0.001;
   const double ticks = static_cast<double>(to.operation()) - static_cast<double>(from.operation());
@@ -245,6 +245,14 @@ Status Runtime::synchronize(const Event& event) {
 Status Runtime::synchronize_device() {
   Clock everything;
   for (const Queue& queue : queues_) everything.merge(queue.clock);
+  return synchronize_with(everything);
+}
+
+Status Runtime::synchronize_device(int device) {
+  Clock everything;
+  for (const Queue& queue : queues_) {
+    if (queue.owner != nullptr && queue.owner->device() == device) everything.merge(queue.clock);
+  }
   return synchronize_with(everything);
 }
 

@@ -16,6 +16,7 @@
 #include "reports/reproducer_pools.h"
 #include "reports/reproducer_text.h"
 #include "verify/program/foreign_kernels.h"
+#include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 
 namespace reports {
@@ -29,10 +30,10 @@ constexpr int kNotSupported = 801;            // hipErrorNotSupported; this room
 constexpr std::uint32_t kMaxWrittenOut = 64;  // repetitions that cannot be a loop
 constexpr std::size_t kHexALine = 96;
 
-const char* arena_name(MemoryKind kind) {
+std::string arena_name(MemoryKind kind, Id device) {
   static constexpr const char* kNames[] = {"device", "pinned", "pageable", "managed", "registered"};
   static_assert(std::size(kNames) == verify::kMemoryKinds);
-  return kNames[static_cast<std::size_t>(kind)];
+  return kNames[static_cast<std::size_t>(kind)] + (device == 0 ? std::string() : fmt::format("{}", device));
 }
 
 // One overload of operator() a command; each has the state before it and the state after it.
@@ -47,6 +48,8 @@ class Body {
         contents_matter_(!r_.bytes.empty()) {}
 
   hip::Result<std::string> write() {
+    devices_ = verify::devices_needed(r_.program);
+    text_.use_devices(devices_);
     if (r_.checks_host_functions) text_.line("runs.clear();");
     declare_objects();
     for (step_ = 0; step_ < r_.program.steps.size() && error_.empty(); ++step_) write_step(r_.program.steps[step_]);
@@ -77,7 +80,7 @@ class Body {
       text_.must(fmt::format("hipGetSymbolAddress((void**)&b{}, {})", c.buffer, text_.need_symbol(c.buffer)));
       return fill(c.buffer, c.bytes, 0);
     }
-    place(fmt::format("b{}", c.buffer), c.memory, c.bytes);
+    place(fmt::format("b{}", c.buffer), c.memory, c.bytes, c.device);
     fill(c.buffer, c.bytes, 0);
   }
   void operator()(const verify::DeclareGraph& c) {
@@ -107,18 +110,33 @@ class Body {
   void operator()(const verify::DeclareStream& c) {
     if (c.per_thread) return text_.line(fmt::format("s{} = hipStreamPerThread;", c.stream));
     const char* flags = c.non_blocking ? "hipStreamNonBlocking" : "hipStreamDefault";
-    if (c.priority != 0) {
-      return call(fmt::format("hipStreamCreateWithPriority(&s{}, {}, {})", c.stream, flags, c.priority));
-    }
-    call(fmt::format("hipStreamCreateWithFlags(&s{}, {})", c.stream, flags));
+    text_.on_device(c.device, [&] {
+      if (c.priority != 0)
+        return call(fmt::format("hipStreamCreateWithPriority(&s{}, {}, {})", c.stream, flags, c.priority));
+      call(fmt::format("hipStreamCreateWithFlags(&s{}, {})", c.stream, flags));
+    });
   }
   void operator()(const verify::DeclareEvent& c) {
     const std::string timing = c.timing ? "hipEventDefault" : "hipEventDisableTiming";
     const char* release = c.release == verify::EventRelease::kDevice   ? " | hipEventReleaseToDevice"
                           : c.release == verify::EventRelease::kSystem ? " | hipEventReleaseToSystem"
                                                                        : "";
-    call(fmt::format("hipEventCreateWithFlags(&v{}, {}{}{})", c.event, timing,
-                     c.blocking ? " | hipEventBlockingSync" : "", release));
+    text_.on_device(c.device, [&] {
+      call(fmt::format("hipEventCreateWithFlags(&v{}, {}{}{})", c.event, timing,
+                       c.blocking ? " | hipEventBlockingSync" : "", release));
+    });
+  }
+
+  void operator()(const verify::PeerAccess& c) {
+    text_.on_device(c.verb == verify::PeerVerb::kCan ? 0 : c.device, [&] {
+      if (c.verb == verify::PeerVerb::kEnable) return call(fmt::format("hipDeviceEnablePeerAccess({}, 0)", c.peer));
+      if (c.verb == verify::PeerVerb::kDisable) return call(fmt::format("hipDeviceDisablePeerAccess({})", c.peer));
+      const std::string can = fmt::format("can{}", ++locals_);
+      text_.line(fmt::format("int {} = -1;", can));
+      call(fmt::format("hipDeviceCanAccessPeer(&{}, {}, {})", can, c.device, c.peer));
+      text_.equal(can, fmt::format("\"{}\"", expected().seen), fmt::format("std::to_string({})", can));
+      answered_ = true;
+    });
   }
 
   // ---- graphs
@@ -148,7 +166,8 @@ class Body {
     const std::string exec = fmt::format("e{}", c.exec);
     execs_[c.exec] = {exec, graphs_[c.graph], false, c.form, c.flags};
     exec_places_[c.exec] = graph_places_[c.graph];
-    instantiate(exec, graphs_[c.graph].graph, c.form, c.flags);
+    text_.on_device(verify::home_of(*before_.graph(c.graph)),
+                    [&] { instantiate(exec, graphs_[c.graph].graph, c.form, c.flags); });
   }
   void operator()(const verify::Upload& c) {
     call(fmt::format("hipGraphUpload({}, {})", execs_[c.exec].exec, stream(c.stream)));
@@ -199,7 +218,8 @@ class Body {
     names.nodes.erase(names.nodes.begin() + static_cast<std::ptrdiff_t>(index));
   }
   void operator()(const verify::Launch& c) {
-    call(fmt::format("hipGraphLaunch({}, {})", execs_[c.exec].exec, stream(c.stream)));
+    text_.on_device(before_.device_of_stream(c.stream),
+                    [&] { call(fmt::format("hipGraphLaunch({}, {})", execs_[c.exec].exec, stream(c.stream))); });
     captures_.captured(before_, after_, c.stream);
   }
   void operator()(const verify::Patch& c) {
@@ -256,7 +276,7 @@ class Body {
       if (move.onto && !in_arena()) {
         text_.line(fmt::format("char* {} = b{};", name, *move.onto));
       } else {
-        place(name, buffer.memory, buffer.bytes);
+        place(name, buffer.memory, buffer.bytes, buffer.device);
       }
     }
     for (const verify::BufferMove& move : c.moves) {
@@ -304,6 +324,7 @@ class Body {
   void operator()(const verify::Synchronize& c) {
     const std::string what = c.target == Target::kStream  ? fmt::format("hipStreamSynchronize({})", stream(c.id))
                              : c.target == Target::kEvent ? fmt::format("hipEventSynchronize(v{})", c.id)
+                             : devices_ > 1               ? "synchronize_devices()"
                                                           : "hipDeviceSynchronize()";
     call(text_.on_thread(c.thread, what));
   }
@@ -478,14 +499,14 @@ class Body {
   void declare_objects() {
     std::map<std::string, std::string> declared;
     std::set<Id> ended;  // graphs of captures, each named once
-    std::array<bool, verify::kMemoryKinds> arenas{};
+    std::array<bool, kArenas> arenas{};
     const auto add = [&](const char* type, const char* letter, Id id) {
       std::string& list = declared[type];
       list += fmt::format("{}{}{}", list.empty() ? "" : ", ", letter, id);
     };
     for (const verify::Step& step : r_.program.steps) {
       if (const auto* c = std::get_if<verify::DeclareBuffer>(&step.command)) {
-        if (!c->symbol) arenas[static_cast<std::size_t>(c->memory)] = in_arena();
+        if (!c->symbol) arenas[arena_of(c->memory, c->device)] = in_arena();
       }
       if (const auto* c = std::get_if<verify::DeclareGraph>(&step.command)) add("hipGraph_t", "g", c->graph);
       if (const auto* c = std::get_if<verify::CloneGraph>(&step.command)) add("hipGraph_t", "g", c->graph);
@@ -509,10 +530,12 @@ class Body {
         if (memory != nullptr) add("[[maybe_unused]] char", "*b", memory->buffer);
       }
     }
-    for (std::size_t kind = 0; kind < arenas.size(); ++kind) {
-      if (!arenas[kind]) continue;
-      const auto memory = static_cast<MemoryKind>(kind);
-      allocate(arena_name(memory), memory, r_.arena_bytes[kind]);
+    for (std::size_t arena = 0; arena < arenas.size(); ++arena) {
+      if (!arenas[arena]) continue;
+      const bool other = arena >= verify::kMemoryKinds;
+      const auto memory = other ? MemoryKind::kDevice : static_cast<MemoryKind>(arena);
+      const Id device = other ? static_cast<Id>(arena - verify::kMemoryKinds + 1) : 0;
+      allocate(arena_name(memory, device), memory, r_.arena_bytes[arena], device);
     }
     for (const auto& [type, list] : declared) text_.line(fmt::format("{} {};", type, list));
   }
@@ -547,7 +570,7 @@ class Body {
   // ---- memory
 
   // A variable for `bytes` of memory of its own.
-  void allocate(const std::string& name, MemoryKind memory, std::uint64_t bytes) {
+  void allocate(const std::string& name, MemoryKind memory, std::uint64_t bytes, Id device) {
     constexpr std::uint64_t kAlignment = 256;
     if (memory == MemoryKind::kPageable || memory == MemoryKind::kRegistered) {
       const std::uint64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -558,17 +581,17 @@ class Body {
     text_.line(fmt::format("char* {};", name));
     if (memory == MemoryKind::kPinned) return text_.must(fmt::format("hipHostMalloc(&{}, {}, 0)", name, bytes));
     if (memory == MemoryKind::kManaged) return text_.must(fmt::format("hipMallocManaged(&{}, {})", name, bytes));
-    text_.must(fmt::format("hipMalloc(&{}, {})", name, bytes));
+    text_.on_device(device, [&] { text_.must(fmt::format("hipMalloc(&{}, {})", name, bytes)); });
   }
   // A variable for the next place in the arena, or for memory of its own.
-  void place(const std::string& name, MemoryKind memory, std::uint64_t bytes) {
-    if (!in_arena()) return allocate(name, memory, bytes);
+  void place(const std::string& name, MemoryKind memory, std::uint64_t bytes, Id device) {
+    if (!in_arena()) return allocate(name, memory, bytes, device);
     assert(!places_.empty());
     const std::uint64_t offset = places_.front();
     places_.pop_front();
     // Where bytes are not looked at a buffer may be moved and nothing else.
-    text_.line(fmt::format("{}char* {} = {}{};", contents_matter_ ? "" : "[[maybe_unused]] ", name, arena_name(memory),
-                           offset == 0 ? std::string() : fmt::format(" + {}", offset)));
+    text_.line(fmt::format("{}char* {} = {}{};", contents_matter_ ? "" : "[[maybe_unused]] ", name,
+                           arena_name(memory, device), offset == 0 ? std::string() : fmt::format(" + {}", offset)));
   }
   void fill(Id buffer, std::uint64_t bytes, std::uint64_t seed) {
     if (!contents_matter_) return;
@@ -608,7 +631,7 @@ class Body {
     const GraphNames names = nodes_.record(after_, graph, expected());
     const std::string fresh = fmt::format("e{}_{}", id, names.graph);
     text_.line(fmt::format("hipGraphExec_t {};", fresh));
-    instantiate(fresh, names.graph, exec.form, exec.flags);
+    text_.on_device(verify::home_of(graph), [&] { instantiate(fresh, names.graph, exec.form, exec.flags); });
     text_.wait();
     call(fmt::format("hipGraphExecDestroy({})", exec.exec));
     if (exec.owns_graph) call(fmt::format("hipGraphDestroy({})", exec.names.graph));
@@ -630,8 +653,10 @@ class Body {
     const std::string suffix = updates_++ == 0 ? "" : fmt::format("{}", updates_);
     text_.line(fmt::format("hipGraphNode_t error_node{} = nullptr;", suffix));
     text_.line(fmt::format("hipGraphExecUpdateResult update_result{} = hipGraphExecUpdateSuccess;", suffix));
-    call(fmt::format("hipGraphExecUpdate({}, {}, &error_node{}, &update_result{})", execs_[id].exec, graph, suffix,
-                     suffix));
+    text_.on_device(verify::home_of(before_.exec(id)->graph), [&] {
+      call(fmt::format("hipGraphExecUpdate({}, {}, &error_node{}, &update_result{})", execs_[id].exec, graph, suffix,
+                       suffix));
+    });
     if (expected().differs && std::holds_alternative<verify::Update>(r_.program.steps[step_].command)) {
       text_.equal("the result of the update", fmt::format("\"{}\"", expected().update_result),
                   fmt::format("std::to_string(update_result{})", suffix));
@@ -775,6 +800,7 @@ class Body {
   std::map<Id, Exec> execs_;
   std::map<Id, Places> graph_places_, exec_places_;  // where their buffers were when they were last brought up to date
   unsigned updates_ = 0, locals_ = 0;
+  Id devices_ = 1;
   std::size_t step_ = 0;
   std::string error_;
 };

@@ -44,14 +44,20 @@ struct ExpectedTopology {
   std::size_t nodes = 0, edges = 0;
 };
 
+// Memory of the host has one arena a kind, and each device has one.
+inline constexpr std::size_t kArenas = verify::kMemoryKinds + verify::kMaxDevices - 1;
+[[nodiscard]] constexpr std::size_t arena_of(verify::MemoryKind memory, verify::Id device) {
+  return device == 0 ? static_cast<std::size_t>(memory) : verify::kMemoryKinds + device - 1;
+}
+
 struct Reproducer {
   std::string name;                  // of the file, without its ending
   std::vector<std::string> comment;  // what the file says about itself, a line each
   verify::Program program;           // valid, without `fail` and frozen addresses; nothing behind what it shows
   ReproducerStrategy strategy = ReproducerStrategy::kPatch;
-  // Of the placement `arena`: the size of each kind of memory, and where in it each declaration and each move puts its
-  // buffer, in order.
-  std::array<std::uint64_t, verify::kMemoryKinds> arena_bytes{};
+  // Of the placement `arena`: the size of each arena, and where in it each declaration and each move puts its buffer,
+  // in order.
+  std::array<std::uint64_t, kArenas> arena_bytes{};
   std::vector<std::uint64_t> places;
   std::vector<ExpectedStatus> statuses;  // one a step
   std::vector<ExpectedBytes> bytes;

@@ -53,8 +53,9 @@ bool ReproducerCaptures::declares_graph(const verify::Program& program, Id graph
   return std::none_of(program.steps.begin(), program.steps.end(), makes);
 }
 
-void ReproducerCaptures::enqueue(const verify::State&, const verify::Enqueue& c, const ExpectedStatus& expected) {
-  nodes_.enqueue(c.params, stream_name(c.stream), c.thread, expected);
+void ReproducerCaptures::enqueue(const verify::State& state, const verify::Enqueue& c, const ExpectedStatus& expected) {
+  text_.on_device(state.device_of_stream(c.stream),
+                  [&] { nodes_.enqueue(state, c.params, stream_name(c.stream), c.thread, expected); });
 }
 
 void ReproducerCaptures::captured(const verify::State& before, const verify::State& after, Id stream) {

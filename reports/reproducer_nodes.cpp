@@ -297,6 +297,13 @@ std::string make_generic(Calls& calls, unsigned& locals) {
   return variable;
 }
 
+// That has to be current while a node is added or set.
+verify::Id device_of(const State& state, const NodeParams& params) {
+  if (const auto* kernel = std::get_if<verify::KernelParams>(&params)) return kernel->device;
+  const auto* memset = std::get_if<verify::MemsetParams>(&params);
+  return memset == nullptr ? 0 : state.buffer(memset->dst.buffer)->device;
+}
+
 // The function that gives a memset to a stream, which goes by its shape, and its arguments.
 std::string memset_call(const verify::MemsetParams& p, const std::string& stream) {
   const std::string dst = reference(p.dst, p.dst);
@@ -308,6 +315,13 @@ std::string memset_call(const verify::MemsetParams& p, const std::string& stream
                      : p.element == 2 ? "D2D16"
                                       : "D2D32",
                      dst, p.pitch, value, p.width, p.height, stream);
+}
+
+std::string peer_call(const State& state, const verify::CopyParams& p, const std::string& stream) {
+  const bool wait = p.peer == verify::PeerCopy::kBlocking;
+  return fmt::format("hipMemcpyPeer{}({}, {}, {}, {}, {}{}{})", wait ? "" : "Async", reference(p.dst.ref, p.dst.ref),
+                     state.buffer(p.dst.ref.buffer)->device, reference(p.src.ref, p.src.ref),
+                     state.buffer(p.src.ref.buffer)->device, p.width, wait ? "" : ", ", wait ? "" : stream);
 }
 
 }  // namespace
@@ -347,6 +361,12 @@ std::string ReproducerNodes::prepare(const State& state, const NodeState& node, 
 
 void ReproducerNodes::add(const State& state, const GraphState& graph, std::size_t index, const GraphNames& names,
                           const ExpectedStatus& expected, NodeForm form) {
+  text_.on_device(device_of(state, graph.nodes[index].params),
+                  [&] { add_there(state, graph, index, names, expected, form); });
+}
+
+void ReproducerNodes::add_there(const State& state, const GraphState& graph, std::size_t index, const GraphNames& names,
+                                const ExpectedStatus& expected, NodeForm form) {
   const NodeState& node = graph.nodes[index];
   Calls calls = std::visit(CallsOf{text_, node, locals_, prepare(state, node, expected)}, node.params);
   const std::string after = dependencies(graph, node, names);
@@ -373,6 +393,11 @@ void ReproducerNodes::add(const State& state, const GraphState& graph, std::size
 
 void ReproducerNodes::set(const State& state, const NodeState& node, const std::string& exec, const std::string& handle,
                           const ExpectedStatus& expected, NodeForm form) {
+  text_.on_device(device_of(state, node.params), [&] { set_there(state, node, exec, handle, expected, form); });
+}
+
+void ReproducerNodes::set_there(const State& state, const NodeState& node, const std::string& exec,
+                                const std::string& handle, const ExpectedStatus& expected, NodeForm form) {
   if (std::holds_alternative<verify::EmptyParams>(node.params)) return;  // it has no parameters
   Calls calls = std::visit(CallsOf{text_, node, locals_, prepare(state, node, expected)}, node.params);
   std::string loop;
@@ -396,8 +421,8 @@ void ReproducerNodes::set(const State& state, const NodeState& node, const std::
                    calls.suffix, exec, exec.empty() ? "" : ", ", handle, element, calls.parameters));
 }
 
-void ReproducerNodes::enqueue(const NodeParams& params, const std::string& stream, verify::Id thread,
-                              const ExpectedStatus& expected) {
+void ReproducerNodes::enqueue(const State& state, const NodeParams& params, const std::string& stream,
+                              verify::Id thread, const ExpectedStatus& expected) {
   NodeState node;
   node.params = params;
   Calls calls;
@@ -416,6 +441,7 @@ void ReproducerNodes::enqueue(const NodeParams& params, const std::string& strea
                        : copy->linear ? ""
                                       : "3D",
                        calls.parameters, stream);
+    if (copy->peer != verify::PeerCopy::kNone) call = peer_call(state, *copy, stream);
   } else if (std::holds_alternative<verify::HostParams>(params)) {
     calls.before.resize(1);  // the function's data; the struct for a node is not needed
     call = fmt::format("hipLaunchHostFunc({}, host, {}_data)", stream, calls.parameters);

@@ -30,8 +30,8 @@ class ReproducerNodes {
   void set(const verify::State& state, const verify::NodeState& node, const std::string& exec,
            const std::string& handle, const ExpectedStatus& expected, verify::NodeForm form = verify::NodeForm::kTyped);
   // Gives the work of such a node to a stream, by a thread of the host.
-  void enqueue(const verify::NodeParams& params, const std::string& stream, verify::Id thread,
-               const ExpectedStatus& expected);
+  void enqueue(const verify::State& state, const verify::NodeParams& params, const std::string& stream,
+               verify::Id thread, const ExpectedStatus& expected);
   // Gives the instances of a kernel node, by the variable of it, the attributes that are named.
   void set_attributes(const verify::NodeAttributes& attributes, const std::string& node, std::uint32_t fan,
                       const ExpectedStatus& expected);
@@ -48,6 +48,10 @@ class ReproducerNodes {
   std::map<verify::Id, std::string>& graphs() { return graphs_; }
 
  private:
+  void add_there(const verify::State& state, const verify::GraphState& graph, std::size_t node, const GraphNames& names,
+                 const ExpectedStatus& expected, verify::NodeForm form);
+  void set_there(const verify::State& state, const verify::NodeState& node, const std::string& exec,
+                 const std::string& handle, const ExpectedStatus& expected, verify::NodeForm form);
   std::string prepare(const verify::State& state, const verify::NodeState& node, const ExpectedStatus& expected);
   std::string dependencies(const verify::GraphState& graph, const verify::NodeState& node, const GraphNames& names);
 

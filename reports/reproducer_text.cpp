@@ -13,7 +13,23 @@ namespace reports {
 namespace {
 
 constexpr std::size_t kColumns = 110;
-constexpr std::string_view kWait = "hipDeviceSynchronize()";
+constexpr std::string_view kWait = "hipDeviceSynchronize()", kWaitForAll = "synchronize_devices()";
+// Of as many devices as the program has.
+constexpr std::string_view kWaitHelper = R"(hipError_t synchronize_devices() {{
+  hipError_t status = hipSuccess;
+  for (int device = 0; device < {} && status == hipSuccess; ++device) {{
+    status = hipSetDevice(device);
+    if (status == hipSuccess) status = hipDeviceSynchronize();
+  }}
+  const hipError_t back = hipSetDevice(0);
+  return status == hipSuccess ? back : status;
+}}
+)";
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
 
 // The helpers, by Helper. Nothing that a reader of HIP would have to look up.
 constexpr std::string_view kHelpers[] = {
@@ -252,8 +268,9 @@ std::string ReproducerText::on_thread(std::uint32_t thread, const std::string& c
 }
 
 void ReproducerText::wait() {
-  if (!lines_.empty() && lines_.back().find(kWait) != std::string::npos) return;
-  must(kWait);
+  const std::string_view wait = devices_ > 1 ? kWaitForAll : kWait;
+  if (!lines_.empty() && lines_.back().find(wait) != std::string::npos) return;
+  must(wait);
 }
 
 std::vector<std::string> ReproducerText::take(std::size_t from) {
@@ -315,15 +332,15 @@ void ReproducerText::write_includes(std::string& out, bool dies) const {
 }
 
 void ReproducerText::write_helpers(std::string& out) const {
+  if (devices_ > 1) out += fmt::format(kWaitHelper, devices_);
   std::set<Helper> needed = helpers_;
   for (const auto& [helper, used] : kUses) {
     if (needed.contains(helper)) needed.insert(used);
   }
   for (const Helper helper : needed) {
     std::string text(kHelpers[static_cast<std::size_t>(helper)]);
-    if (form_ == ReproducerForm::kCatch2) {
-      for (std::size_t at = 0; (at = text.find("MUST(", at)) != std::string::npos;) text.replace(at, 5, "HIP_CHECK(");
-    }
+    if (devices_ > 1) replace_all(text, kWait, kWaitForAll);
+    if (form_ == ReproducerForm::kCatch2) replace_all(text, "MUST(", "HIP_CHECK(");
     out += text;
   }
 }

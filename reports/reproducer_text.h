@@ -41,6 +41,15 @@ class ReproducerText {
   // `call` as the n-th helper thread makes it (0: this one).
   [[nodiscard]] std::string on_thread(std::uint32_t thread, const std::string& call);
   void wait();  // for the device, unless that was the last thing done
+  // There is more than one device: whoever waits for the device waits for all of them.
+  void use_devices(std::uint32_t count) { devices_ = count; }
+  // What `write` writes, with that device current.
+  template <class Write>
+  void on_device(std::uint32_t device, const Write& write) {
+    if (device != 0) must("hipSetDevice(" + std::to_string(device) + ")");
+    write();
+    if (device != 0) must("hipSetDevice(0)");
+  }
 
   void need(Helper helper) { helpers_.insert(helper); }
   void need_header(std::string_view name) { headers_.insert(std::string(name)); }
@@ -65,6 +74,7 @@ class ReproducerText {
   std::set<std::string> kernels_, headers_;
   std::set<std::uint32_t> symbols_;
   bool checks_ = false, fails_ = false;
+  std::uint32_t devices_ = 1;
 };
 
 // The sources of kernels of the project as plain HIP, with what they use, each once.

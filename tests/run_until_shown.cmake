@@ -3,14 +3,20 @@
 # The first run is what a user would see. Where it ends as documented, the agent is asked for other orders (tests/schedule.c),
 # with longer and longer delays: which of the runtime's threads comes first is this machine's affair, and a failure of order
 # shows in some orders only. A run that dies otherwise is told and tried again, at most twice. STATUS and OUTPUT are
-# the last run's. SCHEDULE: path of libhgschedule.so.
+# the last run's. SCHEDULE: path of libhgschedule.so. AGENTS, where it is set: how many devices the agent has.
 function(run_until_shown STATUS OUTPUT)
   set(died 0)
+  set(agents "")
+  if(AGENTS)
+    set(agents ":${AGENTS}")
+  endif()
   foreach(run RANGE 1 20)
     set(prefix "")
     if(run GREATER 1)
       math(EXPR delay "100 * ${run} * ${run}")
-      set(prefix ${CMAKE_COMMAND} -E env HGCHECK_SCHEDULE=${run}:${delay} LD_PRELOAD=${SCHEDULE})
+      set(prefix ${CMAKE_COMMAND} -E env HGCHECK_SCHEDULE=${run}:${delay}${agents} LD_PRELOAD=${SCHEDULE})
+    elseif(agents)
+      set(prefix ${CMAKE_COMMAND} -E env HGCHECK_SCHEDULE=0:0${agents} LD_PRELOAD=${SCHEDULE})
     endif()
     execute_process(COMMAND ${prefix} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output
                     TIMEOUT 60)

@@ -1,6 +1,6 @@
 // Preloaded into a program that knows nothing of hgcheck, so that the software gfx942 delays and reorders its work.
 //
-//   HGCHECK_SCHEDULE=SEED:MICROSECONDS LD_PRELOAD=libhgschedule.so .capsule/7.2/bin/run --agent build/lib/agent PROGRAM
+//   HGCHECK_SCHEDULE=SEED:MICROSECONDS[:DEVICES] LD_PRELOAD=libhgschedule.so .capsule/7.2/bin/run --agent build/lib/agent PROGRAM
 //
 // The environment is the only thing that reaches such a program before its first HIP call. Where the agent is not
 // loaded (the shell that starts the program), nothing happens.
@@ -19,9 +19,10 @@ __attribute__((constructor)) static void choose_schedule(void) {
   if (defaults == NULL || configure == NULL || text == NULL) return;
   hgagent_options options;
   defaults(&options);
-  const int fields = sscanf(text, "%" SCNu64 ":%" SCNu32, &options.schedule_seed, &options.max_delay_us);
-  const int refused = fields == 2 ? configure(&options) : -1;
+  const int fields = sscanf(text, "%" SCNu64 ":%" SCNu32 ":%" SCNu32, &options.schedule_seed, &options.max_delay_us,
+                            &options.agents);
+  const int refused = fields >= 2 ? configure(&options) : -1;
   if (refused == 0) return;
-  fprintf(stderr, "libhgschedule: HGCHECK_SCHEDULE=%s is refused (%d); it is SEED:MICROSECONDS\n", text, refused);
+  fprintf(stderr, "libhgschedule: HGCHECK_SCHEDULE=%s is refused (%d); it is SEED:MICROSECONDS[:DEVICES]\n", text, refused);
   abort();
 }

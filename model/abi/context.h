@@ -210,6 +210,7 @@ inline hipCtx_t context_of(int device) {
 
 // Each file of functions enters its own into the table.
 void fill_device(hip::Api& api);
+void fill_peers(hip::Api& api);
 void fill_memory(hip::Api& api);
 void fill_copies(hip::Api& api);
 void fill_variables(hip::Api& api);

@@ -150,29 +150,7 @@ hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* params, hipStream_t stream) 
   return call([&](State& state) { return copy_3d(state, params, stream, true); });
 }
 
-// Every device reaches all memory: who owns which side makes no difference.
-hipError_t hipMemcpyPeer(void* dst, int dst_device, const void* src, int src_device, size_t size) {
-  return call([&](State& state) {
-    const int devices = state.runtime.options().devices;
-    if (dst_device < 0 || dst_device >= devices || src_device < 0 || src_device >= devices) {
-      return Status::kInvalidDevice;
-    }
-    return copy_1d(state, dst, src, size, hipMemcpyDeviceToDevice, nullptr, false);
-  });
-}
-
 #ifdef HGMODEL_SHARED
-hipError_t hipMemcpyPeerAsync(void* dst, int dst_device, const void* src, int src_device, size_t size,
-                              hipStream_t stream) {
-  return call([&](State& state) {
-    const int devices = state.runtime.options().devices;
-    if (dst_device < 0 || dst_device >= devices || src_device < 0 || src_device >= devices) {
-      return Status::kInvalidDevice;
-    }
-    return copy_1d(state, dst, src, size, hipMemcpyDeviceToDevice, stream, true);
-  });
-}
-
 hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* copy, hipStream_t stream) {
   return call([&](State& state) {
     Rows rows{};
@@ -211,6 +189,5 @@ void model::abi::fill_copies(hip::Api& api) {
   HGMODEL_ENTER(hipMemcpy2DAsync);
   HGMODEL_ENTER(hipMemcpy3D);
   HGMODEL_ENTER(hipMemcpy3DAsync);
-  HGMODEL_ENTER(hipMemcpyPeer);
 }
 #endif

@@ -128,7 +128,7 @@ hipError_t hipSetDevice(int device) {
 hipError_t hipDeviceSynchronize() {
   return call([](State& state) {
     const Status refused = state.runtime.refuse_during_any_capture();
-    return refused != Status::kSuccess ? refused : state.runtime.synchronize_device();
+    return refused != Status::kSuccess ? refused : state.runtime.synchronize_device(state.thread->device);
   });
 }
 
@@ -255,16 +255,6 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   });
 }
 
-// Every device of the model reaches every allocation.
-hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
-  return call([&](State& state) {
-    if (can == nullptr) return Status::kInvalidValue;
-    if (!is_device(state, device) || !is_device(state, peer)) return Status::kInvalidDevice;
-    *can = device != peer ? 1 : 0;
-    return Status::kSuccess;
-  });
-}
-
 HGMODEL_FUNCTIONS_END
 
 #ifndef HGMODEL_SHARED
@@ -285,6 +275,5 @@ void model::abi::fill_device(hip::Api& api) {
   HGMODEL_ENTER(hipDeviceGetAttribute);
   HGMODEL_ENTER(hipGetDeviceProperties);
   HGMODEL_ENTER(hipDeviceGetStreamPriorityRange);
-  HGMODEL_ENTER(hipDeviceCanAccessPeer);
 }
 #endif

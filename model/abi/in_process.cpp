@@ -13,6 +13,7 @@ thread_local InProcess* current = nullptr;
 hip::Api make_table() {
   hip::Api api;
   fill_device(api);
+  fill_peers(api);
   fill_memory(api);
   fill_copies(api);
   fill_variables(api);

@@ -23,7 +23,7 @@ Status create_event(State& state, hipEvent_t* out, unsigned flags) {
   if (out == nullptr || (flags & ~kEventFlags) != 0) return Status::kInvalidValue;
   if ((flags & hipEventReleaseToDevice) != 0 && (flags & hipEventReleaseToSystem) != 0) return Status::kInvalidValue;
   if ((flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0) return Status::kInvalidValue;
-  *out = to_handle<hipEvent_t>(state.runtime.create_event(flags).id());
+  *out = to_handle<hipEvent_t>(state.runtime.create_event(flags, state.thread->device).id());
   return Status::kSuccess;
 }
 
@@ -31,7 +31,10 @@ Status record_event(State& state, hipEvent_t event, hipStream_t stream) {
   Event* found = find(state, event);
   if (found == nullptr) return Status::kInvalidHandle;
   Stream* on = find(state, stream);
-  return on == nullptr ? Status::kContextIsDestroyed : state.runtime.record(*found, *on);
+  if (on == nullptr) return Status::kContextIsDestroyed;
+  // HIP, multi-device management: an event is recorded on streams of its own device. What a capture does is not said.
+  const bool strange = found->device() != on->device() && state.runtime.capture_of(*on) == nullptr;
+  return strange ? Status::kInvalidHandle : state.runtime.record(*found, *on);
 }
 
 // hip_runtime_api.h, hipEventRecordExternal and hipEventWaitExternal: "captured in the graph as an external event node

@@ -1,5 +1,5 @@
 // What programs ask for around their work, libhgmodel.so only: properties in their older form, limits, flags, contexts,
-// peers, names, and functions by name. Sources: HIP's header documentation; catch/unit/device, catch/unit/context.
+// names, and functions by name. Sources: HIP's header documentation; catch/unit/device, catch/unit/context.
 //
 // Flags and limits are remembered and have no effect. A context is its device: the one of the driver's interface that
 // is current on a thread is the runtime's device there.
@@ -29,7 +29,6 @@ struct Choices {
   unsigned device_flags = hipDeviceScheduleAuto;
   std::map<hipLimit_t, std::size_t> limits = {
       {hipLimitMallocHeapSize, kHeapBytes}, {hipLimitStackSize, kStackBytes}, {hipLimitPrintfFifoSize, kPrintfBytes}};
-  std::map<std::pair<int, int>, bool> peers;
   std::map<int, int> primary_contexts;  // by device: how often it is retained
 };
 Choices& choices() {
@@ -75,14 +74,6 @@ void to_older(const hipDeviceProp_tR0600& from, hipDeviceProp_tR0000* to) {
   to->gcnArch = 942;
   to->cooperativeLaunch = from.cooperativeLaunch;
   to->managedMemory = from.managedMemory;
-}
-
-Status peer(State& state, int device, bool enable) {
-  if (!is_device(state, device) || device == state.thread->device) return Status::kInvalidDevice;
-  bool& enabled = choices().peers[{state.thread->device, device}];
-  if (enabled == enable) return enable ? Status::kPeerAccessAlreadyEnabled : Status::kPeerAccessNotEnabled;
-  enabled = enable;
-  return Status::kSuccess;
 }
 
 hipError_t entry_point(const char* name, void** function) {
@@ -180,13 +171,6 @@ hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
 }
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) {
   return hipSuccess;
-}
-
-hipError_t hipDeviceEnablePeerAccess(int device, unsigned int flags) {
-  return call([&](State& state) { return flags != 0 ? Status::kInvalidValue : peer(state, device, true); });
-}
-hipError_t hipDeviceDisablePeerAccess(int device) {
-  return call([&](State& state) { return peer(state, device, false); });
 }
 
 hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute, int from, int to) {

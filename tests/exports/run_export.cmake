@@ -52,6 +52,9 @@ if(NOT code STREQUAL old_code)
   endif()
 endif()
 
+if(text MATCHES "hipSetDevice\\([1-9]")
+  set(AGENTS 2)
+endif()
 run_until_shown(status output ${CAPSULES}/${release}/bin/run --agent ${AGENT} ${binary})
 if(FORM STREQUAL "catch2" AND NOT status STREQUAL "0" AND NOT status STREQUAL "2")
   return()  # a failed assertion, or the crash that is the finding

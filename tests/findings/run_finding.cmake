@@ -1,7 +1,7 @@
 # Runs one finding of docs/findings.md and passes when the deviation still shows.
 #
 #   cmake -DRUN=<capsule's bin/run> -DAGENT=<folder of the agent> -DPROGRAM=<program> -DID=<id>
-#         -DSCHEDULE=<libhgschedule.so> -P run_finding.cmake
+#         -DSCHEDULE=<libhgschedule.so> [-DAGENTS=<devices>] -P run_finding.cmake
 #
 # Status 1 with the expected and the observed side is the deviation; 0 is a runtime that does the right thing now, which
 # docs/findings.md and the quirks then have to say; anything else is a case that could not run.

@@ -76,7 +76,7 @@ TEST(Coverage, EveryPairIsThereOnceAndHasAMeaning) {
   }
 }
 
-constexpr std::uint64_t kPrograms = 60000;
+constexpr std::uint64_t kPrograms = 100000;
 
 // What is said to be impossible must not show; the rest shows sooner or later, so that a hole means something.
 TEST(Coverage, GeneratedProgramsShowWhatIsPossibleAndNothingElse) {

@@ -33,7 +33,10 @@ class OtherTable final : public Platform {
   void on_thread(Id thread, const std::function<void()>& work) override { model_.on_thread(thread, work); }
   void begin(std::uint64_t seed) override { model_.begin(seed); }
   [[nodiscard]] const hip::Api& api() const override { return api_; }
-  [[nodiscard]] hipFunction_t function(std::size_t kernel) override { return model_.function(kernel); }
+  [[nodiscard]] hipFunction_t function(std::size_t kernel, Id device) override {
+    return model_.function(kernel, device);
+  }
+  bool need_devices(Id count) override { return model_.need_devices(count); }
   [[nodiscard]] const void* symbol(std::size_t n) override { return model_.symbol(n); }
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override { return model_.allocate_pageable(bytes); }
   void free_pageable(hip::DeviceAddress address) override { model_.free_pageable(address); }

@@ -10,6 +10,7 @@ namespace {
 using Place = ErrorScene::Place;
 constexpr std::size_t kBytes = ErrorScene::kBytes, kSmallBytes = ErrorScene::kSmallBytes,
                       kSymbolBytes = ErrorScene::kSymbolBytes;
+constexpr int kNoDevice = 99;
 
 [[maybe_unused]] void forget(void*) {}
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "verify/execute/enqueue.h"
+#include "verify/execute/devices.h"
 #include "verify/program/text.h"
 #include "verify/properties/captures.h"
 
@@ -100,10 +100,14 @@ void CaptureOps::ran(std::size_t step, const Command& command, const StepStatus&
 hip::Status CaptureOps::perform(const Enqueue& c) {
   if (!has_stream(c.stream)) return missing();
   const hip::RecordedNode eager = context_.record(plain(c.params));
+  const std::optional<CopyOfPeers> peers = peers_of(c.params, eager.record);
   EnqueueResult result;
+  const hip::Api& api = context_.machine.api;
   hip::Status status = on_thread(c.thread, [&] {
-    result = enqueue(context_.machine.api, eager.record, stream(c.stream));
-    return result.status;
+    return on_device(api, context_.device_of_stream(c.stream), [&] {
+      result = peers ? enqueue_peer(api, *peers, stream(c.stream)) : enqueue(api, eager.record, stream(c.stream));
+      return result.status;
+    });
   });
   if (!result.unsupported.empty()) {
     context_.trace.unsupported = result.unsupported;
@@ -112,6 +116,14 @@ hip::Status CaptureOps::perform(const Enqueue& c) {
   const auto* kernel = std::get_if<KernelParams>(&c.params);
   if (status) add(c.stream, kernel != nullptr && kernel->opaque ? context_.record(c.params) : eager);
   return status;
+}
+
+std::optional<CopyOfPeers> CaptureOps::peers_of(const NodeParams& params, const hip::NodeRecord& record) const {
+  const auto* copy = std::get_if<CopyParams>(&params);
+  if (copy == nullptr || copy->peer == PeerCopy::kNone) return {};
+  return CopyOfPeers{
+      std::get<hip::CopyRecord>(record), static_cast<int>(context_.device_of_buffer(copy->dst.ref.buffer)),
+      static_cast<int>(context_.device_of_buffer(copy->src.ref.buffer)), copy->peer == PeerCopy::kBlocking};
 }
 
 hip::Status CaptureOps::perform(const Query& c) {

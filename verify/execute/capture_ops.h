@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "verify/execute/enqueue.h"
 #include "verify/execute/objects.h"
 #include "verify/execute/observation.h"
 #include "verify/execute/platform.h"
@@ -34,6 +35,8 @@ class CaptureOps {
     std::map<Id, ExecObject>& execs;
     std::map<Id, hipStream_t>& streams;
     std::map<Id, hipEvent_t>& events;
+    std::function<Id(Id)> device_of_stream;
+    std::function<Id(Id)> device_of_buffer;
     std::function<hip::RecordedNode(const NodeParams&)> record;
     std::function<void(GraphObject&, const hip::RecordedNode&)> note_addresses;
     std::function<std::uint64_t(const hip::HostRecord&)> host_runs;  // how often that host function has run
@@ -75,6 +78,7 @@ class CaptureOps {
     std::size_t before = 0;  // nodes that State's graph had
     std::optional<unsigned long long> id;
   };
+  [[nodiscard]] std::optional<CopyOfPeers> peers_of(const NodeParams& params, const hip::NodeRecord& record) const;
   hip::Status missing() const;
   hip::Status unsupported(const char* function);
   [[nodiscard]] bool has_stream(Id id) const { return id == kNullStream || context_.streams.contains(id); }

@@ -1,5 +1,6 @@
 #include "verify/execute/captured_launches.h"
 
+#include "verify/execute/devices.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
@@ -12,7 +13,8 @@ hipError_t CapturedLaunches::launch(const ExecObject& exec, hipStream_t stream) 
   const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine_.api, exec.recording, exec.addresses);
   if (!fresh) return static_cast<hipError_t>(fresh.error().code);
   const hipGraph_t graph = fresh.value().graph;
-  const hip::Result<hipGraphExec_t> instantiated = instantiate(machine_, graph, exec.form, exec.flags);
+  const hip::Result<hipGraphExec_t> instantiated = on_device(
+      machine_.api, home_of(exec.recording), [&] { return instantiate(machine_, graph, exec.form, exec.flags); });
   if (!instantiated) {
     drop(nullptr, graph);
     return static_cast<hipError_t>(instantiated.error().code);

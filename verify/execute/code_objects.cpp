@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "hip/code_object/code_object.h"
+#include "verify/execute/devices.h"
+#include "verify/program/state_devices.h"
 
 namespace verify {
 
@@ -61,19 +63,23 @@ hip::Status read_code_object(const std::string& id, std::span<const std::byte> e
 
 hip::Status LoadedCodeObjects::load(const hip::Api& api, const Program& program) {
   api_ = &api;
-  for (const KernelSpec* kernel : foreign_kernels_of(program)) {
-    if (hip::Status status = load_kernel(*kernel); !status) return status;
+  const std::vector<const KernelSpec*> kernels = foreign_kernels_of(program);
+  for (Id device = 0; !kernels.empty() && device < devices_needed(program); ++device) {
+    for (const KernelSpec* kernel : kernels) {
+      if (hip::Status status = on_device(api, device, [&] { return load_kernel(*kernel, device); }); !status)
+        return status;
+    }
   }
   return {};
 }
 
-hip::Status LoadedCodeObjects::load_kernel(const KernelSpec& kernel) {
+hip::Status LoadedCodeObjects::load_kernel(const KernelSpec& kernel, Id device) {
   const CodeObject& object = *kernel.object;
   const auto failed = [&](const char* call, hipError_t code) {
     return hip::Error{code, fmt::format("the code of kernel {} cannot be loaded: {} answered {}", kernel.name, call,
                                         hip::status_name(code))};
   };
-  const auto [module, fresh] = modules_.try_emplace(&object, nullptr);
+  const auto [module, fresh] = modules_.try_emplace({&object, device}, nullptr);
   if (fresh) {
     if (const hipError_t code = api_->hipModuleLoadData(&module->second, object.elf.data()); code != hipSuccess) {
       modules_.erase(module);
@@ -85,12 +91,12 @@ hip::Status LoadedCodeObjects::load_kernel(const KernelSpec& kernel) {
   if (const hipError_t code = api_->hipModuleGetFunction(&function, module->second, name.c_str()); code != hipSuccess) {
     return failed("hipModuleGetFunction", code);
   }
-  functions_[&kernel] = function;
+  functions_[{&kernel, device}] = function;
   return {};
 }
 
-hipFunction_t LoadedCodeObjects::function(const KernelSpec& kernel) const {
-  const auto found = functions_.find(&kernel);
+hipFunction_t LoadedCodeObjects::function(const KernelSpec& kernel, Id device) const {
+  const auto found = functions_.find({&kernel, device});
   return found == functions_.end() ? nullptr : found->second;
 }
 

@@ -22,22 +22,23 @@ hip::Status read_code_object(const std::string& id, std::span<const std::byte> e
 // is still there.
 class LoadedCodeObjects {
  public:
-  // Loads what `program` names. An error names the code object and what the runtime answered.
+  // Loads what `program` names, for each of its devices. An error names the code object and what the runtime answered.
   hip::Status load(const hip::Api& api, const Program& program);
   // Null for a kernel of none of them.
-  [[nodiscard]] hipFunction_t function(const KernelSpec& kernel) const;
+  [[nodiscard]] hipFunction_t function(const KernelSpec& kernel, Id device) const;
   template <class Visit>
   void for_each(const Visit& visit) const {
-    for (const auto& [kernel, function] : functions_) visit(*kernel, function);
+    for (const auto& [key, function] : functions_) visit(*key.first, function);
   }
   void unload();
 
  private:
-  hip::Status load_kernel(const KernelSpec& kernel);
+  hip::Status load_kernel(const KernelSpec& kernel, Id device);
 
   const hip::Api* api_ = nullptr;
-  std::map<const CodeObject*, hipModule_t> modules_;
-  std::map<const KernelSpec*, hipFunction_t> functions_;
+  // A module is one device's, and so are its functions.
+  std::map<std::pair<const CodeObject*, Id>, hipModule_t> modules_;
+  std::map<std::pair<const KernelSpec*, Id>, hipFunction_t> functions_;
 };
 
 }  // namespace verify

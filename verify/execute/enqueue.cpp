@@ -92,4 +92,13 @@ EnqueueResult enqueue(const hip::Api& api, const hip::NodeRecord& record, hipStr
   return std::visit(Enqueuer{api, stream}, copy);
 }
 
+EnqueueResult enqueue_peer(const hip::Api& api, const CopyOfPeers& peers, hipStream_t stream) {
+  const hipMemcpy3DParms& p = peers.copy.params;
+  if (peers.wait)
+    return Enqueuer::call("hipMemcpyPeer", api.hipMemcpyPeer, p.dstPtr.ptr, peers.dst_device, p.srcPtr.ptr,
+                          peers.src_device, p.extent.width);
+  return Enqueuer::call("hipMemcpyPeerAsync", api.hipMemcpyPeerAsync, p.dstPtr.ptr, peers.dst_device, p.srcPtr.ptr,
+                        peers.src_device, p.extent.width, stream);
+}
+
 }  // namespace verify

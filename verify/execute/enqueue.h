@@ -30,4 +30,13 @@ template <class Function, class... Args>
 
 [[nodiscard]] EnqueueResult enqueue(const hip::Api& api, const hip::NodeRecord& record, hipStream_t stream);
 
+// A linear copy whose ends are told with their devices: hipMemcpyPeerAsync, or hipMemcpyPeer (`wait`), which takes no
+// stream.
+struct CopyOfPeers {
+  hip::CopyRecord copy;
+  int dst_device = 0, src_device = 0;
+  bool wait = false;
+};
+[[nodiscard]] EnqueueResult enqueue_peer(const hip::Api& api, const CopyOfPeers& peers, hipStream_t stream);
+
 }  // namespace verify

@@ -6,11 +6,14 @@
 #include <cassert>
 #include <deque>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "hip/driver_nodes.h"
 #include "verify/errors/error_calls.h"
 #include "verify/execute/capture_ops.h"
 #include "verify/execute/code_objects.h"
+#include "verify/execute/devices.h"
 #include "verify/execute/graph_memory.h"
 #include "verify/execute/graph_ops.h"
 #include "verify/execute/heap_counter.h"
@@ -19,6 +22,7 @@
 #include "verify/execute/stream_memory.h"
 #include "verify/execute/user_objects.h"
 #include "verify/program/state.h"
+#include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 #include "verify/properties/causes.h"
 #include "verify/properties/detectors.h"
@@ -68,7 +72,9 @@ class Run {
                  {},
                  {},
                  {},
-                 false},
+                 false,
+                 devices_needed(program),
+                 {}},
         detectors_(platform, interposer, trace_),
         graph_ops_(machine_, graphs_, execs_),
         graph_memory_(machine_, memory_),
@@ -77,11 +83,16 @@ class Run {
         captures_(capture_context(), program) {
     machine_.buffer_bytes.resize(memory_.size(), 0);
     machine_.on_device.resize(memory_.size(), false);
+    machine_.buffer_devices.resize(memory_.size(), 0);
     trace_.statuses.reserve(program.steps.size());
     if (options.fail_graph_call != 0) interposer.fail_any(options.fail_graph_call);
   }
 
   RunResult go() {
+    if (!platform_.need_devices(machine_.devices)) {
+      trace_.unsupported = fmt::format("{} devices", machine_.devices);
+      return {std::move(trace_), memory_.script()};
+    }
     if (const hip::Status loaded = load_code_objects(); !loaded) {
       code_objects_.unload();
       trace_.harness_error = loaded.error().message;
@@ -185,6 +196,10 @@ class Run {
     const auto found = streams_.find(id);
     return found == streams_.end() ? nullptr : found->second;
   }
+  [[nodiscard]] Id device_of_stream(Id id) const {
+    const auto found = stream_devices_.find(id);
+    return found == stream_devices_.end() ? 0 : found->second;
+  }
   static hip::Status missing() {
     return hip::Error{hipErrorInvalidHandle, "an earlier command failed to make this object"};
   }
@@ -194,10 +209,11 @@ class Run {
   hip::Status perform(const DeclareBuffer& c) {
     if (lacks_memory(c)) return missing();
     machine_.buffer_bytes[c.buffer] = c.bytes;
+    machine_.buffer_devices[c.buffer] = c.device;
     // A strategy that keeps buffers where they are has nothing to do for what never moves.
     machine_.on_device[c.buffer] = c.memory == MemoryKind::kDevice && !c.symbol;
     return c.symbol ? memory_.declare_symbol(c.buffer, c.bytes, *c.symbol)
-                    : memory_.declare(c.buffer, c.bytes, c.memory);
+                    : memory_.declare(c.buffer, c.bytes, c.memory, c.device);
   }
   hip::Status perform(const DeclareGraph& c) {
     GraphObject& graph = graphs_[c.graph];
@@ -212,6 +228,10 @@ class Run {
       streams_[c.stream] = hipStreamPerThread;
       return {};
     }
+    stream_devices_[c.stream] = c.device;
+    return on_device(machine_.api, c.device, [&] { return make_stream(c); });
+  }
+  hip::Status make_stream(const DeclareStream& c) {
     hipStream_t stream = nullptr;
     const unsigned flags = c.non_blocking ? hipStreamNonBlocking : hipStreamDefault;
     if (c.priority != 0 && machine_.api.hipStreamCreateWithPriority == nullptr) {
@@ -243,7 +263,9 @@ class Run {
                              : c.release == EventRelease::kSystem ? hipEventReleaseToSystem
                                                                   : 0U;
     const unsigned flags = (c.timing ? 0U : hipEventDisableTiming) | (c.blocking ? hipEventBlockingSync : 0U) | release;
-    hip::Status status = checked(machine_.api.hipEventCreateWithFlags(&event, flags), "hipEventCreateWithFlags");
+    hip::Status status = on_device(machine_.api, c.device, [&] {
+      return checked(machine_.api.hipEventCreateWithFlags(&event, flags), "hipEventCreateWithFlags");
+    });
     if (status) events_[c.event] = event;
     return status;
   }
@@ -251,8 +273,9 @@ class Run {
   // ---- nodes
 
   hip::RecordedNode record_of(const NodeParams& params) {
-    RecordContext context{memory_.addresses(), memory_.frozen_addresses(), {}, {}, {}, {}, {}};
-    context.function = [this](const KernelSpec& spec) { return function(spec); };
+    RecordContext context{memory_.addresses(), memory_.frozen_addresses(), {}, {}, {}, {}, {}, {}};
+    context.function = [this](const KernelSpec& spec, Id device) { return function(spec, device); };
+    context.device = [this](Id buffer) { return memory_.device(buffer); };
     context.host = [this](const HostParams& host) {
       host_calls_.push_back({this, host, 0});
       return hipHostNodeParams{[](void* data) {
@@ -266,15 +289,15 @@ class Run {
     context.event = [this](Id event) { return events_.contains(event) ? events_.at(event) : nullptr; };
     return make_record(params, context);
   }
-  hipFunction_t function(const KernelSpec& spec) {
-    if (spec.object != nullptr) return code_objects_.function(spec);
+  hipFunction_t function(const KernelSpec& spec, Id device) {
+    if (spec.object != nullptr) return code_objects_.function(spec, device);
     const auto index = static_cast<std::size_t>(&spec - kernel_catalogue().data());
-    if (functions_.size() <= index) functions_.resize(kernel_catalogue().size(), nullptr);
-    if (functions_[index] == nullptr) {
-      functions_[index] = platform_.function(index);
-      interposer_.know_kernel(functions_[index], &spec);
+    hipFunction_t& function = functions_[{index, device}];
+    if (function == nullptr) {
+      function = platform_.function(index, device);
+      interposer_.know_kernel(function, &spec);
     }
-    return functions_[index];
+    return function;
   }
   // nest=N: the graph inside N-1 graphs that hold nothing else.
   std::shared_ptr<const hip::Recording> nested(const ChildParams& child) {
@@ -435,16 +458,19 @@ class Run {
     exec.form = c.form;
     exec.flags = c.flags;
     exec.places = graph.places;
-    return strategy_.instantiate(machine_, graph, exec, &seen_);
+    return on_device(machine_.api, home_of(graph.recording),
+                     [&] { return strategy_.instantiate(machine_, graph, exec, &seen_); });
   }
   hip::Status perform(const Launch& c) {
     const ExecObject* exec = live_exec(c.exec);
     if (exec == nullptr || !has_stream(c.stream)) return missing();
     detectors_.launch(*exec, options_.schedule_seed);
     ExecPatcher* const patcher = exec->stable ? exec->stable.get() : exec->patcher.get();
-    const hipError_t code = patcher != nullptr ? patcher->launch(machine_.api, exec->exec, stream(c.stream))
-                                               : machine_.api.hipGraphLaunch(exec->exec, stream(c.stream));
-    hip::Status status = checked(code, "hipGraphLaunch");
+    hip::Status status = on_device(machine_.api, device_of_stream(c.stream), [&] {
+      const hipError_t code = patcher != nullptr ? patcher->launch(machine_.api, exec->exec, stream(c.stream))
+                                                 : machine_.api.hipGraphLaunch(exec->exec, stream(c.stream));
+      return checked(code, "hipGraphLaunch");
+    });
     if (status) captures_.launched(c.stream, *exec);
     if (status) graph_memory_.launched(*exec);
     return status;
@@ -668,7 +694,7 @@ class Run {
       if (!events_.contains(c.id)) return missing();
       return checked(machine_.api.hipEventSynchronize(events_.at(c.id)), "hipEventSynchronize");
     }
-    return checked(machine_.api.hipDeviceSynchronize(), "hipDeviceSynchronize");
+    return synchronize_devices(machine_.api, machine_.devices);
   }
   hip::Status perform(const RecordEvent& c) {
     if (!events_.contains(c.event) || !has_stream(c.stream)) return missing();
@@ -681,7 +707,7 @@ class Run {
   hip::Status perform(const Destroy& c) {
     // Waiting would be refused in the middle of a capture.
     if (!captures_.capturing()) {
-      if (hip::Status s = checked(machine_.api.hipDeviceSynchronize(), "hipDeviceSynchronize"); !s) return s;
+      if (hip::Status s = synchronize_devices(machine_.api, machine_.devices); !s) return s;
     }
     switch (c.target) {
       case Target::kGraph:
@@ -709,13 +735,34 @@ class Run {
     if (status) events_.erase(id);
     return status;
   }
+  hip::Status perform(const PeerAccess& c) {
+    const hip::Api& api = machine_.api;
+    if (api.hipDeviceCanAccessPeer == nullptr || api.hipDeviceEnablePeerAccess == nullptr ||
+        api.hipDeviceDisablePeerAccess == nullptr)
+      return lacking(machine_, "hipDeviceEnablePeerAccess");
+    const int device = static_cast<int>(c.device), peer = static_cast<int>(c.peer);
+    if (c.verb == PeerVerb::kCan) {
+      int can = -1;
+      hip::Status status = checked(api.hipDeviceCanAccessPeer(&can, device, peer), "hipDeviceCanAccessPeer");
+      if (status) seen_ = fmt::format("{}", can);
+      return status;
+    }
+    return on_device(api, c.device, [&] {
+      const bool enable = c.verb == PeerVerb::kEnable;
+      hip::Status status = enable ? checked(api.hipDeviceEnablePeerAccess(peer, 0), "hipDeviceEnablePeerAccess")
+                                  : checked(api.hipDeviceDisablePeerAccess(peer), "hipDeviceDisablePeerAccess");
+      if (status && enable) peers_.insert({c.device, c.peer});
+      if (status && !enable) peers_.erase({c.device, c.peer});
+      return status;
+    });
+  }
   // Not through the interposer: what it counts, fails and poisons are the program's own calls.
   hip::Status perform(const BadCall& c) {
     const ErrorCase* error_case = find_error_case(c.function, c.error_case);
     assert(error_case != nullptr);
     const ErrorAnswer answer = answer_error_case(
         platform_.api(),
-        platform_.function(static_cast<std::size_t>(find_kernel("count_only") - kernel_catalogue().data())),
+        platform_.function(static_cast<std::size_t>(find_kernel("count_only") - kernel_catalogue().data()), 0),
         platform_.symbol(Platform::kVariableOfBadCalls), *error_case);
     if (answer.kind == ErrorAnswer::Kind::kUnsupported) trace_.unsupported = c.function;
     if (answer.kind == ErrorAnswer::Kind::kUnprepared) return checked(answer.status, "what a bad call needs");
@@ -764,6 +811,8 @@ class Run {
             execs_,
             streams_,
             events_,
+            [this](Id stream) { return device_of_stream(stream); },
+            [this](Id buffer) { return memory_.device(buffer); },
             [this](const NodeParams& params) { return record_of(params); },
             [this](GraphObject& graph, const hip::RecordedNode& node) { note_addresses(graph, node); },
             [](const hip::HostRecord& host) { return static_cast<const HostCall*>(host.params.userData)->runs; }};
@@ -776,7 +825,7 @@ class Run {
     note_step();
     captures_.abandon();
     // A program without buffers reads nothing, and host functions must not outlive this run.
-    const hip::Status waited = checked(interposer_.inner().hipDeviceSynchronize(), "hipDeviceSynchronize");
+    const hip::Status waited = synchronize_devices(interposer_.inner(), machine_.devices);
     if (options_.held) trace_.held = held_by_the_program();
     for (Id id = 0; id < memory_.size(); ++id) {
       if (!memory_.alive(id)) continue;
@@ -864,7 +913,13 @@ class Run {
     }
     keep(memory_.release_everything());
     // Work that nothing waited for, and that loses its memory here, is this program's and not the next one's.
-    keep(checked(interposer_.inner().hipDeviceSynchronize(), "hipDeviceSynchronize"));
+    keep(synchronize_devices(interposer_.inner(), machine_.devices));
+    for (const auto& [device, peer] : peers_) {
+      keep(on_device(interposer_.inner(), device, [&] {
+        return checked(interposer_.inner().hipDeviceDisablePeerAccess(static_cast<int>(peer)),
+                       "hipDeviceDisablePeerAccess");
+      }));
+    }
     code_objects_.unload();
     const std::string objects = user_objects_.finish();
     if (!objects.empty() && trace_.notes.fault.empty()) detectors_.teardown_error(step_, objects);
@@ -893,9 +948,11 @@ class Run {
   StreamMemory stream_memory_;
   UserObjects user_objects_;
   std::map<Id, hipStream_t> streams_;
+  std::map<Id, Id> stream_devices_;
+  std::set<std::pair<Id, Id>> peers_;  // to be disabled again
   std::map<Id, hipEvent_t> events_;
   CaptureOps captures_;
-  std::vector<hipFunction_t> functions_;
+  std::map<std::pair<std::size_t, Id>, hipFunction_t> functions_;
   LoadedCodeObjects code_objects_;
   std::deque<HostCall> host_calls_;
   std::size_t step_ = 0;
@@ -911,6 +968,7 @@ Executor::Executor(Platform& platform, StrategyKind strategy, PatcherFactory pat
 
 RunResult Executor::run(const Program& program, const RunOptions& options, const AddressScript& script) {
   platform_.enter();
+  static_cast<void>(platform_.need_devices(devices_needed(program)));  // asked again by the run
   platform_.begin(options.schedule_seed);
   interposer_.begin(platform_.api(), options.poison, options.keep_passed);
   RunResult result;

@@ -19,8 +19,8 @@ void LayeredPlatform::begin(std::uint64_t schedule_seed) {
   layer_->begin(inner_.api());
 }
 
-hipFunction_t LayeredPlatform::function(std::size_t kernel_index) {
-  hipFunction_t function = inner_.function(kernel_index);
+hipFunction_t LayeredPlatform::function(std::size_t kernel_index, Id device) {
+  hipFunction_t function = inner_.function(kernel_index, device);
   know_kernel(function, kernel_catalogue()[kernel_index]);
   return function;
 }

@@ -21,7 +21,8 @@ class LayeredPlatform final : public Platform {
   void on_thread(Id thread, const std::function<void()>& work) override { inner_.on_thread(thread, work); }
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return layer_->table(); }
-  [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override;
+  [[nodiscard]] hipFunction_t function(std::size_t kernel_index, Id device) override;
+  bool need_devices(Id count) override { return inner_.need_devices(count); }
   void know_kernel(hipFunction_t function, const KernelSpec& kernel) override;
   [[nodiscard]] const void* symbol(std::size_t n) override { return inner_.symbol(n); }
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override { return inner_.allocate_pageable(bytes); }

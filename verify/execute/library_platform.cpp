@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstdlib>
 #include <span>
@@ -55,33 +56,38 @@ std::vector<std::byte> bundle(std::span<const std::byte> code) {
 
 }  // namespace
 
-hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path) {
+hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path, Id devices) {
   hip::Result<hip::LoadedApi> library = hip::load_api(path);
   if (!library) return library.error();
   std::unique_ptr<LibraryPlatform> platform(new LibraryPlatform(std::move(library).value()));
+  if (devices > 1 && platform->agent_.configure != nullptr) {
+    platform->agent_.options.agents = devices;
+    if (platform->agent_.configure(&platform->agent_.options) != 0)
+      return hip::Error{hipErrorNotSupported, "the software gfx942 does not take so many agents"};
+  }
   if (hip::Status status = platform->load_kernels(); !status) return status.error();
   return platform;
 }
 
+namespace {
+
+hip::Error unusable(const std::string& path, const char* what, hipError_t code) {
+  return {code, fmt::format("{}: {} answered {}; is there a GPU that it can use?", path, what, hip::status_name(code))};
+}
+
+}  // namespace
+
 hip::Status LibraryPlatform::load_kernels() {
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
   const hip::Api& api = library_.api;
-  const auto failed = [this](const char* what, hipError_t code) {
-    return hip::Error{code, fmt::format("{}: {} answered {}; is there a GPU that it can use?", library_.path, what,
-                                        hip::status_name(code))};
-  };
   int devices = 0;
   if (const hipError_t code = api.hipGetDeviceCount(&devices); code != hipSuccess || devices == 0) {
-    return failed("hipGetDeviceCount", code == hipSuccess ? hipErrorNoDevice : code);
+    return unusable(library_.path, "hipGetDeviceCount", code == hipSuccess ? hipErrorNoDevice : code);
   }
-  if (const hipError_t code = api.hipModuleLoadData(&module_, hg::device_code_object().data()); code != hipSuccess) {
-    return failed("hipModuleLoadData", code);
-  }
-  for (const KernelSpec& spec : kernel_catalogue()) {
-    hipFunction_t function = nullptr;
-    const hipError_t code = api.hipModuleGetFunction(&function, module_, spec.name.c_str());
-    if (code != hipSuccess) return failed("hipModuleGetFunction", code);
-    functions_.push_back(function);
+  // The last one first: the first one is current then.
+  functions_.resize(std::min(static_cast<Id>(devices), kMaxDevices));
+  for (Id device = static_cast<Id>(functions_.size()); device-- > 0;) {
+    if (hip::Status loaded = load_kernels_of(device); !loaded) return loaded;
   }
   register_variables();
   return {};
@@ -89,6 +95,28 @@ hip::Status LibraryPlatform::load_kernels() {
   return hip::Error{hipErrorNotSupported,
                     "this build has no device kernels: configure with a clang that has the amdgcn target"};
 #endif
+}
+
+// A module is loaded for the current device, and its functions are that device's.
+hip::Status LibraryPlatform::load_kernels_of([[maybe_unused]] Id device) {
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+  const hip::Api& api = library_.api;
+  if (functions_.size() > 1) {
+    if (const hipError_t code = api.hipSetDevice(static_cast<int>(device)); code != hipSuccess)
+      return unusable(library_.path, "hipSetDevice", code);
+  }
+  hipModule_t module = nullptr;
+  if (const hipError_t code = api.hipModuleLoadData(&module, hg::device_code_object().data()); code != hipSuccess) {
+    return unusable(library_.path, "hipModuleLoadData", code);
+  }
+  for (const KernelSpec& spec : kernel_catalogue()) {
+    hipFunction_t function = nullptr;
+    const hipError_t code = api.hipModuleGetFunction(&function, module, spec.name.c_str());
+    if (code != hipSuccess) return unusable(library_.path, "hipModuleGetFunction", code);
+    functions_[device].push_back(function);
+  }
+#endif
+  return {};
 }
 
 // The project's code as a compiler would register it with the variables of a program. Runtimes keep pointers into all

@@ -16,12 +16,16 @@ namespace verify {
 
 class LibraryPlatform final : public Platform {
  public:
-  // An error names the path and what is missing.
-  static hip::Result<std::unique_ptr<LibraryPlatform>> open(const std::string& path);
+  // An error names the path and what is missing. `devices`: how many the software gfx942 has, where that is what the
+  // runtime runs on; a machine has as many as it has.
+  static hip::Result<std::unique_ptr<LibraryPlatform>> open(const std::string& path, Id devices = 1);
 
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return library_.api; }
-  [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override { return functions_[kernel_index]; }
+  [[nodiscard]] hipFunction_t function(std::size_t kernel_index, Id device) override {
+    return functions_[device][kernel_index];
+  }
+  bool need_devices(Id count) override { return count <= functions_.size(); }
   [[nodiscard]] const void* symbol(std::size_t n) override;
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override;
   void free_pageable(hip::DeviceAddress address) override;
@@ -45,13 +49,13 @@ class LibraryPlatform final : public Platform {
   explicit LibraryPlatform(hip::LoadedApi library) : library_(std::move(library)) { find_agent(); }
   void find_agent();
   hip::Status load_kernels();
+  hip::Status load_kernels_of(Id device);
   void register_variables();
 
   hip::LoadedApi library_;
   Agent agent_;
-  hipModule_t module_ = nullptr;
-  std::vector<hipFunction_t> functions_;  // in the order of kernel_catalogue()
-  RegisteredCode* registered_ = nullptr;  // null: there are no variables
+  std::vector<std::vector<hipFunction_t>> functions_;  // of each device, in the order of kernel_catalogue()
+  RegisteredCode* registered_ = nullptr;               // null: there are no variables
 };
 
 }  // namespace verify

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -55,10 +56,10 @@ std::shared_ptr<const model::Kernel> make_kernel(const KernelSpec& spec) {
   return kernel;
 }
 
-model::abi::InProcessOptions options_for(const ModelPlatformOptions& chosen, std::uint64_t schedule_seed) {
+model::abi::InProcessOptions options_for(const ModelPlatformOptions& chosen, Id needed, std::uint64_t schedule_seed) {
   model::abi::InProcessOptions options;
   options.model.schedule_seed = schedule_seed;
-  options.model.devices = chosen.devices;
+  options.model.devices = std::max(chosen.devices, static_cast<int>(needed));
   options.model.memory.identity = chosen.identity;
   options.model.memory.unknown_is_host = true;
   options.kernels = hg::host_kernels();
@@ -68,7 +69,7 @@ model::abi::InProcessOptions options_for(const ModelPlatformOptions& chosen, std
 }  // namespace
 
 ModelPlatform::ModelPlatform(const ModelPlatformOptions& options)
-    : options_(options), instance_(options_for(options, 0)) {
+    : options_(options), instance_(options_for(options, 1, 0)) {
   for (const KernelSpec& spec : kernel_catalogue()) kernels_.push_back(make_kernel(spec));
 }
 ModelPlatform::~ModelPlatform() = default;
@@ -88,13 +89,14 @@ void ModelPlatform::on_thread(Id thread, const std::function<void()>& work) {
 }
 
 void ModelPlatform::begin(std::uint64_t schedule_seed) {
-  instance_.reset(options_for(options_, schedule_seed));
-  module_ = &instance_.runtime().load_module(kernels_);
+  instance_.reset(options_for(options_, needed_, schedule_seed));
+  modules_.clear();
+  for (Id device = 0; device < needed_; ++device) modules_.push_back(&instance_.runtime().load_module(kernels_));
   for (const char& shadow : shadows_) instance_.add_variable(&shadow, kSymbolBytes);
 }
 
-hipFunction_t ModelPlatform::function(std::size_t kernel_index) {
-  return model::abi::InProcess::function_handle(module_->find(kernels_[kernel_index]->name)->id());
+hipFunction_t ModelPlatform::function(std::size_t kernel_index, Id device) {
+  return model::abi::InProcess::function_handle(modules_[device]->find(kernels_[kernel_index]->name)->id());
 }
 
 hip::DeviceAddress ModelPlatform::allocate_pageable(std::size_t bytes) {

@@ -30,7 +30,11 @@ class ModelPlatform : public Platform {
   void on_thread(Id thread, const std::function<void()>& work) override;
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return model::abi::InProcess::api(); }
-  [[nodiscard]] hipFunction_t function(std::size_t kernel_index) override;
+  [[nodiscard]] hipFunction_t function(std::size_t kernel_index, Id device) override;
+  bool need_devices(Id count) override {
+    needed_ = count;
+    return true;
+  }
   [[nodiscard]] const void* symbol(std::size_t n) override { return &shadows_[n]; }
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override;
   void free_pageable(hip::DeviceAddress address) override;
@@ -51,8 +55,9 @@ class ModelPlatform : public Platform {
   ModelPlatformOptions options_;
   model::abi::InProcess instance_;
   std::vector<std::shared_ptr<const model::Kernel>> kernels_;  // in the order of kernel_catalogue()
-  model::Module* module_ = nullptr;
-  char shadows_[kVariables] = {};  // what stands for the variables
+  Id needed_ = 1;                                              // devices, by the program
+  std::vector<model::Module*> modules_;                        // of each of them
+  char shadows_[kVariables] = {};                              // what stands for the variables
   std::optional<model::abi::Activate> active_;
   std::unique_ptr<ModelPlatform> for_systems_;  // made when it is first asked for
 };

@@ -6,6 +6,9 @@
 #include <cassert>
 #include <cstring>
 
+#include "verify/execute/devices.h"
+#include "verify/program/state_devices.h"
+
 namespace verify {
 
 namespace {
@@ -88,11 +91,12 @@ BufferMemory::BufferMemory(Platform& platform, const Program& program, Placement
   places_.resize(highest_buffer(program) + std::size_t{1});
   addresses_.resize(places_.size(), 0);
   frozen_.resize(places_.size(), 0);
+  devices_ = devices_needed(program);
   std::uint64_t moved = 0;
   for (const Step& step : program.steps) {
     if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
       if (!buffer->symbol)
-        arena_bytes_[static_cast<int>(buffer->memory)] += BestFit::rounded(buffer->bytes) * kArenaFactor;
+        arena_bytes_[{buffer->memory, buffer->device}] += BestFit::rounded(buffer->bytes) * kArenaFactor;
     } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
       moved += move->moves.size() * step.repeat;
     }
@@ -100,11 +104,11 @@ BufferMemory::BufferMemory(Platform& platform, const Program& program, Placement
   if (!options_.fresh_addresses) return;
   // Every move needs a place of its own. What asks for more than this is refused by the arena.
   constexpr std::uint64_t kMostFresh = 4096;
-  for (std::uint64_t& bytes : arena_bytes_) bytes *= 1 + std::min(moved, kMostFresh);
+  for (auto& [kind, bytes] : arena_bytes_) bytes *= 1 + std::min(moved, kMostFresh);
 }
 
 hip::Status BufferMemory::wait() {
-  return status_of(platform_.api().hipDeviceSynchronize(), "hipDeviceSynchronize");
+  return synchronize_devices(platform_.api(), devices_);
 }
 
 hipError_t BufferMemory::allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated) {
@@ -144,12 +148,15 @@ hip::DeviceAddress BufferMemory::note_in_script(void* allocated, hip::DeviceAddr
   return address;
 }
 
-hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t bytes, MemoryKind memory) {
+hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t bytes, Kind kind) {
   const hip::DeviceAddress scripted = place_as_scripted();
   void* allocated = nullptr;
-  const hipError_t code = allocate_of_kind(bytes, memory, &allocated);
-  if (code != hipSuccess)
+  const hip::Status status = on_device(platform_.api(), kind.device, [&]() -> hip::Status {
+    const hipError_t code = allocate_of_kind(bytes, kind.memory, &allocated);
+    if (code == hipSuccess) return {};
     return hip::Error{code, fmt::format("allocating {} bytes failed with {}", bytes, hip::status_name(code))};
+  });
+  if (!status) return status.error();
   return note_in_script(allocated, scripted);
 }
 
@@ -173,14 +180,14 @@ hip::Status BufferMemory::runtime_free(hip::DeviceAddress address, MemoryKind me
   return status;
 }
 
-hip::Result<hip::DeviceAddress> BufferMemory::place(std::uint64_t bytes, MemoryKind memory) {
-  if (options_.placement == Placement::kNative) return runtime_allocate(bytes, memory);
-  auto arena = arenas_.find(memory);
+hip::Result<hip::DeviceAddress> BufferMemory::place(std::uint64_t bytes, Kind kind) {
+  if (options_.placement == Placement::kNative) return runtime_allocate(bytes, kind);
+  auto arena = arenas_.find(kind);
   if (arena == arenas_.end()) {
-    const std::uint64_t size = arena_bytes_[static_cast<int>(memory)];
-    const hip::Result<hip::DeviceAddress> base = runtime_allocate(size, memory);
+    const std::uint64_t size = arena_bytes_[kind];
+    const hip::Result<hip::DeviceAddress> base = runtime_allocate(size, kind);
     if (!base) return base.error();
-    arena = arenas_.emplace(memory, Arena{base.value(), BestFit(base.value(), size)}).first;
+    arena = arenas_.emplace(kind, Arena{base.value(), BestFit(base.value(), size)}).first;
     if (options_.fresh_addresses) arena->second.space.never_reuse();
   }
   const std::optional<hip::DeviceAddress> address = arena->second.space.allocate(bytes);
@@ -188,11 +195,11 @@ hip::Result<hip::DeviceAddress> BufferMemory::place(std::uint64_t bytes, MemoryK
   return *address;
 }
 
-hip::Status BufferMemory::unplace(hip::DeviceAddress address, std::uint64_t capacity, MemoryKind memory) {
+hip::Status BufferMemory::unplace(hip::DeviceAddress address, std::uint64_t capacity, Kind kind) {
   if (options_.placement == Placement::kNative) {
-    return options_.fresh_addresses ? hip::Status{} : runtime_free(address, memory);
+    return options_.fresh_addresses ? hip::Status{} : runtime_free(address, kind.memory);
   }
-  arenas_.at(memory).space.release(address, capacity);
+  arenas_.at(kind).space.release(address, capacity);
   return {};
 }
 
@@ -221,10 +228,10 @@ void BufferMemory::settle(Id buffer, hip::DeviceAddress address) {
   frozen_[buffer] = scripted + (address - base);
 }
 
-hip::Status BufferMemory::declare(Id buffer, std::uint64_t bytes, MemoryKind memory) {
-  const hip::Result<hip::DeviceAddress> address = place(bytes, memory);
+hip::Status BufferMemory::declare(Id buffer, std::uint64_t bytes, MemoryKind memory, Id device) {
+  const hip::Result<hip::DeviceAddress> address = place(bytes, {memory, device});
   if (!address) return address.error();
-  places_[buffer] = {bytes, bytes, memory, true};
+  places_[buffer] = {bytes, bytes, {memory, device}, true};
   settle(buffer, address.value());
   return write(buffer, 0);
 }
@@ -240,7 +247,7 @@ hip::Status BufferMemory::declare_symbol(Id buffer, std::uint64_t bytes, std::ui
   if (hip::Status s = status_of(api.hipGetSymbolAddress(&found, symbol), "hipGetSymbolAddress"); !s) return s;
   if (hip::Status s = status_of(api.hipGetSymbolSize(&size, symbol), "hipGetSymbolSize"); !s) return s;
   if (size != kSymbolBytes) return hip::Error{hipErrorInvalidSymbol, fmt::format("a variable has {} bytes", size)};
-  places_[buffer] = {bytes, bytes, MemoryKind::kDevice, true, symbol};
+  places_[buffer] = {bytes, bytes, {}, true, symbol};
   settle(buffer, note_in_script(found, scripted));
   return write(buffer, 0);
 }
@@ -255,17 +262,17 @@ hip::Status BufferMemory::write(Id buffer, std::uint64_t seed, std::uint64_t off
   if (hip::Status status = wait(); !status) return status;
   if (!data.empty()) {
     const std::span<const std::byte> bytes = std::as_bytes(data);
-    return store(addresses_[buffer] + offset, places_[buffer].memory, bytes.data(), bytes.size());
+    return store(addresses_[buffer] + offset, places_[buffer].kind.memory, bytes.data(), bytes.size());
   }
   scratch_.resize(places_[buffer].bytes);
   fill_pattern(buffer, seed, scratch_);
-  return store(addresses_[buffer], places_[buffer].memory, scratch_.data(), scratch_.size());
+  return store(addresses_[buffer], places_[buffer].kind.memory, scratch_.data(), scratch_.size());
 }
 
 hip::Status BufferMemory::read(Id buffer, std::vector<std::byte>& bytes) {
   if (hip::Status status = wait(); !status) return status;
   bytes.resize(places_[buffer].bytes);
-  return load(addresses_[buffer], places_[buffer].memory, bytes.data(), bytes.size());
+  return load(addresses_[buffer], places_[buffer].kind.memory, bytes.data(), bytes.size());
 }
 hip::Status BufferMemory::read_by_runtime(Id buffer, std::vector<std::byte>& bytes) {
   bytes.resize(places_[buffer].bytes);
@@ -283,13 +290,13 @@ hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Place& place_of = places_[moves[i].buffer];
     contents[i].resize(place_of.bytes);
-    if (hip::Status s = load(addresses_[moves[i].buffer], place_of.memory, contents[i].data(), place_of.bytes); !s)
+    if (hip::Status s = load(addresses_[moves[i].buffer], place_of.kind.memory, contents[i].data(), place_of.bytes); !s)
       return s;
     if (moves[i].onto && !options_.fresh_addresses) {
       targets.push_back({addresses_[*moves[i].onto], places_[*moves[i].onto].capacity});
       continue;
     }
-    const hip::Result<hip::DeviceAddress> fresh = place(place_of.bytes, place_of.memory);
+    const hip::Result<hip::DeviceAddress> fresh = place(place_of.bytes, place_of.kind);
     if (!fresh) return fresh.error();
     targets.push_back({fresh.value(), place_of.bytes});
   }
@@ -298,13 +305,13 @@ hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
                                    [&](const NewPlace& t) { return t.address == addresses_[old.buffer]; });
     const Place& place_of = places_[old.buffer];
     if (taken) continue;
-    if (hip::Status s = unplace(addresses_[old.buffer], place_of.capacity, place_of.memory); !s) return s;
+    if (hip::Status s = unplace(addresses_[old.buffer], place_of.capacity, place_of.kind); !s) return s;
   }
   for (std::size_t i = 0; i < moves.size(); ++i) {
     Place& place_of = places_[moves[i].buffer];
     settle(moves[i].buffer, targets[i].address);
     place_of.capacity = targets[i].capacity;
-    if (hip::Status s = store(targets[i].address, place_of.memory, contents[i].data(), contents[i].size()); !s)
+    if (hip::Status s = store(targets[i].address, place_of.kind.memory, contents[i].data(), contents[i].size()); !s)
       return s;
   }
   return {};
@@ -313,7 +320,7 @@ hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
 hip::Status BufferMemory::release(Id buffer) {
   if (hip::Status status = wait(); !status) return status;
   places_[buffer].alive = false;
-  return unplace(addresses_[buffer], places_[buffer].capacity, places_[buffer].memory);
+  return unplace(addresses_[buffer], places_[buffer].capacity, places_[buffer].kind);
 }
 
 hip::Status BufferMemory::release_everything() {
@@ -324,11 +331,11 @@ hip::Status BufferMemory::release_everything() {
   if (options_.placement == Placement::kNative) {
     for (Id id = 0; id < places_.size(); ++id) {
       const bool ours = places_[id].alive && places_[id].symbol == nullptr;
-      if (ours) keep_first(runtime_free(addresses_[id], places_[id].memory));
+      if (ours) keep_first(runtime_free(addresses_[id], places_[id].kind.memory));
       places_[id].alive = false;
     }
   }
-  for (const auto& [memory, arena] : arenas_) keep_first(runtime_free(arena.base, memory));
+  for (const auto& [kind, arena] : arenas_) keep_first(runtime_free(arena.base, kind.memory));
   arenas_.clear();
   return first;
 }

@@ -1,7 +1,7 @@
 // Where a program's buffers live: verify::BufferMemory places, moves and frees them on a platform.
 //
-// `arena`: one runtime allocation a kind of memory, sub-allocated best fit with coalescing as frameworks do, so that
-// addresses repeat. `native`: one runtime allocation a buffer. Contents move along with a buffer. Every runtime
+// `arena`: one runtime allocation a kind of memory and device, sub-allocated best fit with coalescing as frameworks do,
+// so that addresses repeat. `native`: one runtime allocation a buffer. Contents move along with a buffer. Every runtime
 // allocation's address is noted in a script; a second platform given that script is laid out alike, so both sides of a
 // comparison see the same bits. Moves and contents go through the plain table: they are the harness's and not what a
 // program tests. Everything that the device may still be doing is waited for first.
@@ -48,7 +48,7 @@ class BufferMemory {
   BufferMemory(const BufferMemory&) = delete;
   BufferMemory& operator=(const BufferMemory&) = delete;
 
-  hip::Status declare(Id buffer, std::uint64_t bytes, MemoryKind memory);
+  hip::Status declare(Id buffer, std::uint64_t bytes, MemoryKind memory, Id device = 0);
   // The first `bytes` of the platform's n-th variable of device code, which it has: they are never moved or freed.
   hip::Status declare_symbol(Id buffer, std::uint64_t bytes, std::uint32_t n);
   hip::Status move(const std::vector<BufferMove>& moves);
@@ -69,7 +69,8 @@ class BufferMemory {
   // a platform that cannot be told where to allocate.
   [[nodiscard]] const hip::AddressTable& frozen_addresses() const { return frozen_; }
   [[nodiscard]] std::uint64_t bytes(Id buffer) const { return places_[buffer].bytes; }
-  [[nodiscard]] MemoryKind memory(Id buffer) const { return places_[buffer].memory; }
+  [[nodiscard]] MemoryKind memory(Id buffer) const { return places_[buffer].kind.memory; }
+  [[nodiscard]] Id device(Id buffer) const { return places_[buffer].kind.device; }
   [[nodiscard]] bool alive(Id buffer) const { return places_[buffer].alive; }
   [[nodiscard]] std::size_t size() const { return places_.size(); }
   // As HIP's functions name it; null: it is no variable.
@@ -78,21 +79,27 @@ class BufferMemory {
   void show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
 
  private:
+  // Of memory: what it is, and, of a device's, which one's.
+  struct Kind {
+    MemoryKind memory = MemoryKind::kDevice;
+    Id device = 0;
+    auto operator<=>(const Kind&) const = default;
+  };
   struct Place {
     std::uint64_t bytes = 0;
     std::uint64_t capacity = 0;  // of the place it occupies
-    MemoryKind memory = MemoryKind::kDevice;
+    Kind kind;
     bool alive = false;
     const void* symbol = nullptr;
   };
-  hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, MemoryKind memory);
+  hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, Kind kind);
   hipError_t allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated);
   hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
-  hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, MemoryKind memory);
+  hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, Kind kind);
   [[nodiscard]] hip::DeviceAddress place_as_scripted();
   hip::DeviceAddress note_in_script(void* allocated, hip::DeviceAddress scripted);
   void settle(Id buffer, hip::DeviceAddress address);
-  hip::Status unplace(hip::DeviceAddress address, std::uint64_t capacity, MemoryKind memory);
+  hip::Status unplace(hip::DeviceAddress address, std::uint64_t capacity, Kind kind);
   hip::Status store(hip::DeviceAddress address, MemoryKind memory, const std::byte* bytes, std::uint64_t size);
   hip::Status load(hip::DeviceAddress address, MemoryKind memory, std::byte* bytes, std::uint64_t size);
   hip::Status wait();
@@ -106,8 +113,9 @@ class BufferMemory {
   AddressScript script_;
   std::size_t script_next_ = 0;
   bool replaying_ = false;
-  std::uint64_t arena_bytes_[kMemoryKinds] = {};
-  std::map<MemoryKind, Arena> arenas_;
+  Id devices_ = 1;
+  std::map<Kind, std::uint64_t> arena_bytes_;
+  std::map<Kind, Arena> arenas_;
   std::vector<Place> places_;
   hip::AddressTable addresses_, frozen_;
   std::map<hip::DeviceAddress, hip::DeviceAddress>

@@ -37,7 +37,10 @@ class Platform {
   // Forgets the last program. `schedule_seed` picks one of the legal orders where the runtime lets itself be asked.
   virtual void begin(std::uint64_t schedule_seed) = 0;
   [[nodiscard]] virtual const hip::Api& api() const = 0;
-  [[nodiscard]] virtual hipFunction_t function(std::size_t kernel_index) = 0;  // of kernel_catalogue()
+  // Of kernel_catalogue(); of a device that need_devices() was told of.
+  [[nodiscard]] virtual hipFunction_t function(std::size_t kernel_index, Id device) = 0;
+  // The next program wants that many devices. False: there are fewer.
+  virtual bool need_devices(Id count) { return count == 1; }
 
   // A kernel of a code object that somebody loaded: what its arguments are.
   virtual void know_kernel(hipFunction_t, const KernelSpec&) {}

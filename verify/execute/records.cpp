@@ -58,7 +58,8 @@ struct Maker {
   hip::RecordedNode operator()(const KernelParams& p) const {
     hip::KernelRecord kernel;
     std::vector<hip::Relocation> relocations;
-    kernel.function = context.function(*p.kernel);
+    kernel.function = context.function(*p.kernel, p.device);
+    kernel.device = static_cast<int>(p.device);
     kernel.grid = dim3(p.grid, p.grid_y, p.grid_z);
     kernel.block = dim3(p.block, p.block_y, p.block_z);
     kernel.shared_bytes = p.shared_bytes;
@@ -110,6 +111,7 @@ struct Maker {
     memset.params.height = p.height;
     memset.params.pitch = p.pitch;
     memset.params.value = p.value;
+    memset.device = static_cast<int>(context.device(p.dst.buffer));
     return {memset, {}, {{hip::Field::kMemsetDestination, 0, p.dst.buffer, p.dst.offset}}};
   }
   hip::RecordedNode operator()(const HostParams& p) const { return {hip::HostRecord{context.host(p)}, {}, {}}; }

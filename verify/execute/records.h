@@ -13,11 +13,12 @@ namespace verify {
 struct RecordContext {
   const hip::AddressTable& addresses;  // by buffer id
   const hip::AddressTable& frozen;     // what addr() scalars take
-  std::function<hipFunction_t(const KernelSpec&)> function;
+  std::function<hipFunction_t(const KernelSpec&, Id device)> function;
   // A host function's parameters; the executor owns what user data points at.
   std::function<hipHostNodeParams(const HostParams&)> host;
   std::function<std::shared_ptr<const hip::Recording>(const ChildParams&)> child;
   std::function<hipEvent_t(Id)> event;
+  std::function<Id(Id)> device;           // whose memory a buffer is
   std::function<const void*(Id)> symbol;  // what HIP's functions name a buffer by that is a variable
 };
 

@@ -6,6 +6,7 @@
 
 #include "hip/address_stabilizer.h"
 #include "verify/execute/captured_launches.h"
+#include "verify/execute/devices.h"
 
 namespace verify {
 namespace {
@@ -49,21 +50,26 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   }
 
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
-    if (machine_.capturing) return captured_.launch(exec_, stream);
+    if (machine_.capturing || elsewhere()) return captured_.launch(exec_, stream);
     if (std::exchange(forget_, false)) {
       if (const hip::Status released = stabilizer_.release(0); !released) return code_of(released);
     }
     std::vector<hip::StepBuffer> given;
     for (const hip::BufferIndex buffer : buffers_) {
-      given.push_back(
-          {reinterpret_cast<void*>(exec_.addresses[buffer]), machine_.buffer_bytes[buffer], hip::BufferUse::kInOut});
+      given.push_back({reinterpret_cast<void*>(exec_.addresses[buffer]), machine_.buffer_bytes[buffer],
+                       hip::BufferUse::kInOut, static_cast<int>(machine_.buffer_devices[buffer])});
     }
-    if (const hipError_t waited = machine_.api.hipDeviceSynchronize(); waited != hipSuccess) return waited;
+    if (const hip::Status waited = synchronize_devices(machine_.api, machine_.devices); !waited) return code_of(waited);
     const auto done = stabilizer_.step(0, given, hip::StreamRef(machine_.api, stream, 0), *this);
-    const hipError_t waited = machine_.api.hipDeviceSynchronize();
-    return done.ok() ? waited : static_cast<hipError_t>(done.error().code);
+    const hip::Status waited = synchronize_devices(machine_.api, machine_.devices);
+    return done.ok() ? code_of(waited) : static_cast<hipError_t>(done.error().code);
   }
 
+  // A stabiliser's streams are of one device: what is launched on another's is recorded for that launch.
+  [[nodiscard]] bool elsewhere() const {
+    int device = 0;
+    return machine_.devices > 1 && machine_.api.hipGetDevice(&device) == hipSuccess && device != 0;
+  }
   // The program has no patcher to ask: this strategy records again instead.
   hip::PatchResult patch(std::span<const hip::Move>) override {
     return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "stable addresses are never patched"};

@@ -13,6 +13,7 @@
 #include "hip/symbol_nodes.h"
 #include "verify/execute/careful.h"
 #include "verify/execute/command_buffers.h"
+#include "verify/execute/devices.h"
 #include "verify/execute/stabilise.h"
 
 namespace verify {
@@ -197,6 +198,12 @@ hip::Status set_by(hip::NodeForm form, Machine& machine, hipGraphExec_t exec, hi
   return hip::set_generic_node(api, exec, node, record, machine.addresses);
 }
 
+// With the node's device current, as it was when the node was recorded.
+template <class Set>
+hip::Status set_there(Machine& machine, const hip::NodeRecord& record, const Set& set) {
+  return on_device(machine.api, static_cast<Id>(hip::device_of(record)), set);
+}
+
 bool holds_opaque(const hip::NodeRecord& record) {
   return std::holds_alternative<hip::OpaqueRecord>(record);
 }
@@ -240,7 +247,12 @@ class RebuildStrategy final : public Strategy {
 UpdateStatus call_update(Machine& machine, ExecObject& exec, hipGraph_t graph) {
   hipGraphNode_t error_node = nullptr;
   hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
-  const hipError_t code = machine.api.hipGraphExecUpdate(exec.exec, graph, &error_node, &result);
+  // What is updated keeps its devices.
+  const hip::Status updated = on_device(machine.api, home_of(exec.recording), [&]() -> hip::Status {
+    const hipError_t status = machine.api.hipGraphExecUpdate(exec.exec, graph, &error_node, &result);
+    return status == hipSuccess ? hip::Status() : hip::Error{status, "hipGraphExecUpdate"};
+  });
+  const int code = updated ? hipSuccess : updated.error().code;
   const bool answered = code == hipSuccess || code == hipErrorGraphExecUpdateFailure;
   return {code, answered ? result : hipGraphExecUpdateError, error_node};
 }
@@ -263,20 +275,24 @@ class PatchStrategy final : public Strategy {
     if (holds_opaque(node.record)) return rebuild(machine, exec, with_node(exec.recording, index, node));
     hip::NodeRecord record = node.record;
     if (node.form != hip::NodeForm::kTyped) {
-      if (hip::Status s = set_by(node.form, machine, exec.exec, exec.handles.nodes[index], record); !s) return s;
+      const auto set = [&] { return set_by(node.form, machine, exec.exec, exec.handles.nodes[index], record); };
+      if (hip::Status s = set_there(machine, record, set); !s) return s;
       return note(machine, exec, index, node);
     }
-    if (hip::Status s = std::visit(ExecSetter{machine, exec.exec, exec.handles.nodes[index]}, record); !s) return s;
+    const ExecSetter setter{machine, exec.exec, exec.handles.nodes[index]};
+    if (hip::Status s = set_there(machine, record, [&] { return std::visit(setter, record); }); !s) return s;
     return note(machine, exec, index, node);
   }
   hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
     if (holds_opaque(node.record)) return rebuild(machine, graph, with_node(graph.recording, index, node));
     hip::NodeRecord record = node.record;
     if (node.form != hip::NodeForm::kTyped) {
-      if (hip::Status s = set_by(node.form, machine, nullptr, graph.handles.nodes[index], record); !s) return s;
+      const auto set = [&] { return set_by(node.form, machine, nullptr, graph.handles.nodes[index], record); };
+      if (hip::Status s = set_there(machine, record, set); !s) return s;
       return note(machine, graph, index, node);
     }
-    if (hip::Status s = std::visit(GraphSetter{machine, graph.handles.nodes[index]}, record); !s) return s;
+    const GraphSetter setter{machine, graph.handles.nodes[index]};
+    if (hip::Status s = set_there(machine, record, [&] { return std::visit(setter, record); }); !s) return s;
     return note(machine, graph, index, node);
   }
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
@@ -461,8 +477,10 @@ struct FreshExec {
 // A graph recorded and instantiated as `like` was, with the same nodes disabled; nothing where one of it fails.
 hip::Result<FreshExec> record_exec(Machine& machine, const ExecObject& like, const hip::Recording& recording,
                                    const hip::AddressTable& addresses, const Shaped* as, std::string* said) {
-  hip::Result<hip::RecordedGraph> fresh =
-      hip::record_graph(machine.api, as == nullptr ? recording : as->recording, addresses);
+  // Created where it is instantiated: 7.2 updates nothing from a graph of another device (update-created-elsewhere).
+  hip::Result<hip::RecordedGraph> fresh = on_device(machine.api, home_of(recording), [&] {
+    return hip::record_graph(machine.api, as == nullptr ? recording : as->recording, addresses);
+  });
   if (!fresh) return fresh.error();
   if (as != nullptr) {
     std::vector<hipGraphNode_t> nodes;
@@ -471,8 +489,9 @@ hip::Result<FreshExec> record_exec(Machine& machine, const ExecObject& like, con
     }
     fresh.value().nodes = std::move(nodes);
   }
-  const hip::Result<hipGraphExec_t> instantiated =
-      instantiate(machine, fresh.value().graph, like.form, like.flags, said);
+  const hip::Result<hipGraphExec_t> instantiated = on_device(machine.api, home_of(recording), [&] {
+    return instantiate(machine, fresh.value().graph, like.form, like.flags, said);
+  });
   hip::Status status = instantiated ? disable_again(machine, like, instantiated.value(), fresh.value())
                                     : hip::Status(instantiated.error());
   if (status) return FreshExec{instantiated.value(), std::move(fresh).value()};
@@ -507,7 +526,7 @@ hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& re
   if (!fresh) return fresh.error();
   hip::Recording kept = recording;  // `recording` may be exec's own
   // Destroying an executable graph under a launch is not documented as safe: let its work end first.
-  hip::Status waited = checked(machine.api.hipDeviceSynchronize(), "hipDeviceSynchronize");
+  hip::Status waited = synchronize_devices(machine.api, machine.devices);
   hip::Status destroyed = destroy(machine, exec);
   take(exec, std::move(fresh).value(), std::move(kept), addresses, as);
   return waited ? destroyed : waited;

@@ -11,6 +11,7 @@
 #include "verify/generate/stream_memory.h"
 #include "verify/generate/streams.h"
 #include "verify/program/state.h"
+#include "verify/program/state_devices.h"
 #include "verify/systems/scenario.h"
 
 namespace verify {
@@ -35,6 +36,7 @@ class ProgramGenerator {
     // What was drawn may all be steered around.
     if (alive(state_.buffers()).empty() && take(DeclareBuffer{next_buffer_, 256, MemoryKind::kDevice})) ++next_buffer_;
     if (swarm_.event_nodes) declare_events();
+    if (swarm_.devices) declare_device();
     build_graph();
     instantiate();
     // Bounded: every turn either takes a command or counts towards giving up.
@@ -113,6 +115,7 @@ class ProgramGenerator {
     if (swarm_.children && choices_.percent(5)) return child_family();
     if (swarm_.graph_memory && choices_.percent(20)) return graph_memory();
     if (swarm_.stream_memory && choices_.percent(30)) return memory_of_streams().act();
+    if (swarm_.devices && choices_.percent(8)) return on_streams().peers();
     if ((swarm_.editing || swarm_.toggling || swarm_.queries || swarm_.objects || swarm_.attributes) &&
         choices_.percent(20))
       return graph_op();
@@ -165,6 +168,7 @@ class ProgramGenerator {
       command.memory = choices_.percent(50) ? MemoryKind::kManaged : MemoryKind::kRegistered;
     }
     if (swarm_.symbols && choices_.percent(50)) make_symbol(command);
+    if (swarm_.devices && choices_.percent(50)) command = {command.buffer, command.bytes, MemoryKind::kDevice, {}, 1};
     if (take(command)) ++next_buffer_;
   }
 
@@ -201,7 +205,7 @@ class ProgramGenerator {
   bool build_shape(Id graph) {
     std::optional<Id> cells;
     for (const auto& [id, buffer] : state_.buffers()) {
-      if (!buffer.alive || buffer.runtime_places() || buffer.memory != MemoryKind::kDevice) continue;
+      if (!buffer.alive || buffer.runtime_places() || buffer.memory != MemoryKind::kDevice || buffer.device != 0) continue;
       if (!cells || buffer.bytes > state_.buffer(*cells)->bytes) cells = id;
     }
     if (!cells) return false;
@@ -222,6 +226,37 @@ class ProgramGenerator {
     for (std::uint64_t i = choices_.between(1, 2); i > 0; --i) {
       if (take(DeclareStream{next_stream_, choices_.percent(60)})) ++next_stream_;
     }
+  }
+
+  // Memory and a stream of the second device, and what captures need to come there and back.
+  void declare_device() {
+    if (take(DeclareBuffer{next_buffer_, 256, MemoryKind::kDevice, {}, 1})) ++next_buffer_;
+    if (take(DeclareStream{next_stream_, choices_.percent(50), 0, false, 1})) ++next_stream_;
+    for (const Id device : {0U, 1U}) {
+      if (choices_.percent(60) && take(DeclareEvent{next_event_, false, false, device})) ++next_event_;
+    }
+    for (const Id device : {0U, 1U}) {
+      if (choices_.percent(30)) take(PeerAccess{PeerVerb::kEnable, device, 1 - device});
+    }
+  }
+
+  // Mostly the device that the graph's kernels and memsets have so far.
+  Id device_for(const GraphState& graph) {
+    const auto runs = [](const NodeState& node) {
+      return !node.devices.empty() && !std::holds_alternative<CopyParams>(node.params);
+    };
+    const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(), runs);
+    return any && choices_.percent(85) ? home_of(graph) : static_cast<Id>(choices_.below(2));
+  }
+
+  // Mostly one of that device's.
+  Id stream_for(const GraphState& graph) {
+    std::vector<Id> streams = state_.live_streams();
+    if (swarm_.devices && choices_.percent(80)) {
+      const Id home = home_of(graph);
+      std::erase_if(streams, [&](Id stream) { return state_.device_of_stream(stream) != home; });
+    }
+    return streams.empty() ? kNullStream : pick(streams);
   }
 
   // A graph that holds another as a child, its executable graph, and the child set anew: rare by chance alone.
@@ -275,6 +310,7 @@ class ProgramGenerator {
     const GraphState& graph = *state_.graph(command.graph);
     if (swarm_.children && choices_.percent(22) && draw_child(command)) return true;
     ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(graph));
+    if (swarm_.devices) generator.run_on(device_for(graph));
     std::optional<NodeParams> params = generator.any();
     if (!params) return false;
     command.params = std::move(*params);
@@ -370,7 +406,8 @@ class ProgramGenerator {
   void launch_exec(Id exec) {
     if (swarm_.graph_memory || swarm_.stream_memory) memory_of_graphs().before_launch(exec);
     patch_exec(exec);
-    const Launch command{exec, choices_.percent(50) ? kNullStream : pick(state_.live_streams())};
+    const bool null_stream = choices_.percent(swarm_.devices ? 10 : 50);
+    const Launch command{exec, null_stream ? kNullStream : stream_for(state_.exec(exec)->graph)};
     if (state_.check(command)) return;
     if (state_.launch_races(exec, command.stream) || !may_stand(command)) take(Synchronize{Target::kDevice, 0});
     const std::uint32_t repeat = choices_.percent(4) ? static_cast<std::uint32_t>(choices_.between(2, 3)) : 1;
@@ -535,11 +572,12 @@ class ProgramGenerator {
     if (buffers.size() < 3) return;
     const Id victim = pick(buffers);
     const std::uint64_t bytes = state_.buffer(victim)->bytes;
+    const Id device = state_.buffer(victim)->device;
     for (const auto& [id, exec] : state_.execs()) {
       if (exec.alive && exec.graph.addresses.contains(victim) && !choices_.percent(10)) return;
     }
     if (take(Free{victim}) && choices_.percent(70)) {
-      if (take(DeclareBuffer{next_buffer_, bytes, MemoryKind::kDevice})) ++next_buffer_;
+      if (take(DeclareBuffer{next_buffer_, bytes, MemoryKind::kDevice, {}, device})) ++next_buffer_;
     }
   }
 
@@ -577,8 +615,8 @@ class ProgramGenerator {
     } else {
       const Id event = pick(events);
       // HIP: waiting for an event that was never recorded is no wait at all.
-      if (!choices_.percent(8)) take(RecordEvent{event, pick(streams)});
-      if (choices_.percent(15)) take(RecordEvent{event, pick(streams)});
+      if (!choices_.percent(8)) on_streams().record(event);
+      if (choices_.percent(15)) on_streams().record(event);
       take(WaitEvent{pick(streams), event});
     }
   }

@@ -68,6 +68,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.symbols = choices.percent(8);
   swarm.attributes = choices.percent(8);
   swarm.stream_memory = choices.percent(12);
+  swarm.devices = choices.percent(6);
   return swarm;
 }
 
@@ -78,6 +79,29 @@ std::optional<Id> ParamsGenerator::pick(bool (*accept)(MemoryKind)) {
     if (accept(state_.buffer(id)->memory)) return id;
   }
   return {};
+}
+
+// What a kernel of that device reaches: the host's memory, its own, and that of peers.
+std::optional<Id> ParamsGenerator::pick_for_kernel(Id device) {
+  const std::size_t start = choices_.below(usable_.size());
+  for (std::size_t i = 0; i < usable_.size(); ++i) {
+    const Id id = usable_[(start + i) % usable_.size()];
+    const BufferState& buffer = *state_.buffer(id);
+    if (!reachable_by_kernels(buffer.memory) || (buffer.graph && device != 0)) continue;
+    const bool host = buffer.memory != MemoryKind::kDevice;
+    if (host || buffer.device == device || state_.peer_enabled(device, buffer.device)) return id;
+  }
+  return {};
+}
+
+// Any buffer, mostly of the same device: setters keep it.
+Id ParamsGenerator::like(Id buffer) {
+  const std::size_t start = choices_.below(usable_.size());
+  for (std::size_t i = 0; i < usable_.size(); ++i) {
+    const Id id = usable_[(start + i) % usable_.size()];
+    if (state_.buffer(id)->device == state_.buffer(buffer)->device) return id;
+  }
+  return buffer;
 }
 
 std::uint64_t ParamsGenerator::room(const BufferRef& ref) const {
@@ -113,14 +137,16 @@ void ParamsGenerator::fill_scalars(KernelParams& params) {
   }
 }
 
-void ParamsGenerator::fill_pointers(KernelParams& params) {
+bool ParamsGenerator::fill_pointers(KernelParams& params) {
   for (std::size_t i = 0; i < params.arguments.size(); ++i) {
     const FieldSpec& field = params.kernel->fields[i];
     if (field.kind != FieldKind::kPointer) continue;
-    const std::optional<Id> buffer = pick(reachable_by_kernels);
+    const std::optional<Id> buffer = pick_for_kernel(params.device);
+    if (!buffer) return false;
     params.arguments[i] = {ArgumentValue::Kind::kPointer, 0,
                            slice(*buffer, field.element, std::uint64_t{field.element} * 4)};
   }
+  return true;
 }
 
 bool ParamsGenerator::fill_elements(KernelParams& params) {
@@ -165,13 +191,18 @@ bool ParamsGenerator::fill_matrix(KernelParams& params) {
 }
 
 std::optional<NodeParams> ParamsGenerator::kernel(const KernelSpec& spec) {
-  if (spec.pointer_count() > 0 && !pick(reachable_by_kernels)) return {};
+  const bool elsewhere = !stream_device_ && swarm_.devices && choices_.percent(35);
+  return kernel(spec, stream_device_.value_or(elsewhere ? 1 : 0));
+}
+
+std::optional<NodeParams> ParamsGenerator::kernel(const KernelSpec& spec, Id device) {
   KernelParams params;
   params.kernel = &spec;
+  params.device = device;
   params.arguments.resize(spec.fields.size());
   fill_scalars(params);
-  fill_pointers(params);
-  bool fits = true;
+  bool fits = fill_pointers(params);
+  if (!fits) return {};
   if (spec.extent == Extent::kElements) fits = fill_elements(params);
   if (spec.extent == Extent::kRange) fits = fill_range(params);
   if (spec.extent == Extent::kMatrix) fits = fill_matrix(params);
@@ -206,6 +237,28 @@ std::optional<NodeParams> ParamsGenerator::copy() {
   return params;
 }
 
+std::optional<NodeParams> ParamsGenerator::peer_copy(PeerCopy form) {
+  std::vector<Id> ends = usable_;
+  std::erase_if(ends, [this](Id id) {
+    const BufferState& buffer = *state_.buffer(id);
+    return buffer.memory != MemoryKind::kDevice || buffer.graph || buffer.symbol;
+  });
+  if (ends.empty()) return {};
+  const Id dst = ends[choices_.below(ends.size())];
+  std::vector<Id> others = ends;
+  std::erase_if(others, [&](Id id) { return state_.buffer(id)->device == state_.buffer(dst)->device; });
+  const std::vector<Id>& sources = others.empty() ? ends : others;
+  CopyParams params;
+  params.dst.ref = slice(dst, 1, 8);
+  params.src.ref = slice(sources[choices_.below(sources.size())], 1, 8);
+  const std::uint64_t most = std::min(room(params.dst.ref), room(params.src.ref));
+  if (most == 0) return {};
+  params.width = choices_.between(1, most);
+  params.kind = CopyKind::kDeviceToDevice;
+  params.peer = form;
+  return params;
+}
+
 // An end that is a variable, mostly by its symbol: the destination, where both are.
 void ParamsGenerator::name_symbol(CopyParams& copy) {
   const bool to = state_.buffer(copy.dst.ref.buffer)->symbol.has_value();
@@ -227,7 +280,7 @@ std::optional<CopyParams> ParamsGenerator::strided(CopyParams copy) {
 }
 
 std::optional<NodeParams> ParamsGenerator::memset() {
-  const std::optional<Id> buffer = pick(reachable_by_kernels);
+  const std::optional<Id> buffer = stream_device_ ? pick_for_kernel(*stream_device_) : pick(reachable_by_kernels);
   if (!buffer) return {};
   MemsetParams params;
   params.element = 1U << choices_.below(3);
@@ -290,7 +343,7 @@ Id ParamsGenerator::other_variable(Id otherwise) {
 std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
   if (usable_.empty()) return {};
   if (const auto* old = std::get_if<KernelParams>(&params)) {
-    std::optional<NodeParams> fresh = kernel(*old->kernel);
+    std::optional<NodeParams> fresh = kernel(*old->kernel, old->device);
     if (fresh) std::get<KernelParams>(*fresh).opaque = old->opaque;
     return fresh;
   }
@@ -299,7 +352,7 @@ std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
     // A symbol may become another one; what is on the other side may be another buffer.
     const bool from = old->symbol == CopySymbol::kSource;
     Id &named = (from ? changed.src : changed.dst).ref.buffer, &other = (from ? changed.dst : changed.src).ref.buffer;
-    if (choices_.percent(50)) other = usable_[choices_.below(usable_.size())];
+    if (choices_.percent(50)) other = like(other);
     if (old->symbol != CopySymbol::kNone && choices_.percent(30)) named = other_variable(named);
     changed.dst.ref = slice(changed.dst.ref.buffer, 1, old->width);
     changed.src.ref = slice(changed.src.ref.buffer, 1, old->width);

@@ -38,6 +38,7 @@ struct Swarm {
   bool symbols = false;        // variables of the device code
   bool attributes = false;     // of kernel nodes
   bool stream_memory = false;  // hipMallocAsync and its pools
+  bool devices = false;        // a second device
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);
 
@@ -46,9 +47,13 @@ class ParamsGenerator {
  public:
   ParamsGenerator(Choices& choices, const Swarm& swarm, const State& state, std::vector<Id> usable)
       : choices_(choices), swarm_(swarm), state_(state), usable_(std::move(usable)) {}
+  // Kernels run on that device: the one of the stream that gets them.
+  void run_on(Id device) { stream_device_ = device; }
 
   // Any node type but a child; nothing when the buffers at hand do not allow the one that was drawn.
   [[nodiscard]] std::optional<NodeParams> any();
+  // A linear copy between the memory of devices, of two where there is memory of two.
+  [[nodiscard]] std::optional<NodeParams> peer_copy(PeerCopy form);
   // Other parameters for a node that keeps its type, kernel, direction and shape.
   [[nodiscard]] std::optional<NodeParams> vary(const NodeParams& params);
 
@@ -63,8 +68,11 @@ class ParamsGenerator {
   std::optional<NodeParams> event();
 
   std::optional<Id> pick(bool (*accept)(MemoryKind));
+  std::optional<Id> pick_for_kernel(Id device);
+  std::optional<NodeParams> kernel(const KernelSpec& spec, Id device);
+  Id like(Id buffer);
   BufferRef slice(Id buffer, std::uint32_t alignment, std::uint64_t reserve);
-  void fill_pointers(KernelParams& params);
+  bool fill_pointers(KernelParams& params);
   void fill_scalars(KernelParams& params);
   ArgumentValue scalar(const FieldSpec& field);
   bool fill_elements(KernelParams& params);
@@ -76,6 +84,7 @@ class ParamsGenerator {
   const Swarm& swarm_;
   const State& state_;
   std::vector<Id> usable_;
+  std::optional<Id> stream_device_;
 };
 
 }  // namespace verify

@@ -18,15 +18,53 @@ void StreamGenerator::declare_stream() {
   command.stream = names_.stream;
   command.non_blocking = choices_.percent(40);
   if (choices_.percent(15)) command.priority = static_cast<std::int32_t>(choices_.below(5)) - 2;
-  if (swarm_.captures && choices_.percent(8)) command = {names_.stream, false, 0, true};
+  if (swarm_.devices && choices_.percent(60)) command.device = 1;
+  if (swarm_.captures && choices_.percent(8)) command = {names_.stream, false, 0, true, 0};
   if (take_(command)) ++names_.stream;
 }
 
 void StreamGenerator::declare_event() {
   if (state_.live_events().size() >= kMaxEvents) return;
+  const Id device = swarm_.devices && choices_.percent(50) ? 1 : 0;
   DeclareEvent command{names_.event, choices_.percent(25), choices_.percent(15)};
   if (choices_.percent(15)) command.release = choices_.percent(50) ? EventRelease::kDevice : EventRelease::kSystem;
+  command.device = device;
   if (take_(command)) ++names_.event;
+}
+
+// An event of the stream's device.
+std::optional<Id> StreamGenerator::event_for(Id stream) {
+  const Id device = state_.device_of_stream(stream);
+  std::vector<Id> events = state_.live_events();
+  std::erase_if(events, [&](Id event) { return state_.device_of_event(event) != device; });
+  if (!events.empty()) return pick(events);
+  if (device == 0 || !take_(DeclareEvent{names_.event, false, false, EventRelease::kDefault, device})) return {};
+  return names_.event++;
+}
+
+// Mostly a stream of the event's device: on another one recording is refused.
+void StreamGenerator::record(Id event) {
+  std::vector<Id> streams = state_.live_streams();
+  if (!choices_.percent(6))
+    std::erase_if(streams, [&](Id s) { return state_.device_of_stream(s) != state_.device_of_event(event); });
+  if (!streams.empty()) take_(RecordEvent{event, pick(streams)});
+}
+
+void StreamGenerator::peers() {
+  const Id device = static_cast<Id>(choices_.below(2)), peer = choices_.percent(90) ? 1 - device : device;
+  take_(Synchronize{Target::kDevice, 0});
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 15) {
+    take_(PeerAccess{PeerVerb::kCan, device, peer});
+  } else if (draw < 65) {
+    take_(PeerAccess{PeerVerb::kEnable, device, peer});
+  } else if (draw < 80) {
+    take_(PeerAccess{PeerVerb::kDisable, device, peer});
+  } else {
+    ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(nullptr));
+    std::optional<NodeParams> params = generator.peer_copy(PeerCopy::kBlocking);
+    if (params && !state_.check(Enqueue{kNullStream, *params, 0})) take_(Enqueue{kNullStream, *params, 0});
+  }
 }
 
 std::vector<Id> StreamGenerator::usable_buffers(const GraphState* graph) const {
@@ -51,7 +89,9 @@ bool StreamGenerator::work(Id stream) {
     const std::vector<Id> usable = usable_buffers(capture == nullptr ? nullptr : &capture->graph);
     if (usable.empty()) return false;
     ParamsGenerator generator(choices_, swarm_, state_, usable);
-    std::optional<NodeParams> params = generator.any();
+    if (swarm_.devices) generator.run_on(state_.device_of_stream(stream));
+    const bool to_a_peer = swarm_.devices && choices_.percent(12);
+    std::optional<NodeParams> params = to_a_peer ? generator.peer_copy(PeerCopy::kAsync) : generator.any();
     if (!params) continue;
     const Enqueue command{stream, std::move(*params), 0};
     if (state_.check(command)) continue;
@@ -88,8 +128,8 @@ void StreamGenerator::query() {
   } else {
     const Elapsed command{pick(events), pick(events)};
     if (choices_.percent(70)) {
-      take_(RecordEvent{command.from, pick(state_.live_streams())});
-      take_(RecordEvent{command.to, pick(state_.live_streams())});
+      record(command.from);
+      record(command.to);
       take_(Synchronize{Target::kDevice, 0});
     }
     take_(command);
@@ -163,11 +203,11 @@ void StreamGenerator::act_during_capture() {
 }
 
 void StreamGenerator::fork() {
-  const std::vector<Id> events = state_.live_events(), streams = capturing();
-  if (events.empty()) return;
-  const Id event = pick(events);
-  take_(RecordEvent{event, pick(streams)});
-  const WaitEvent wait{pick(state_.live_streams()), event};
+  const Id stream = pick(capturing());
+  const std::optional<Id> event = event_for(stream);
+  if (!event) return;
+  take_(RecordEvent{*event, stream});
+  const WaitEvent wait{pick(state_.live_streams()), *event};
   if (state_.answer(wait).status == 0 || (swarm_.forbidden && choices_.percent(20))) take_(wait);
 }
 
@@ -178,16 +218,15 @@ void StreamGenerator::join() {
 
 // The origin waits for everything that the capture's other streams have.
 void StreamGenerator::join_everything(const CaptureState& capture) {
-  const std::vector<Id> events = state_.live_events();
-  if (events.empty() || !capture.valid) return;
+  if (!capture.valid) return;
   const Id origin = capture.origin;
   std::vector<Id> others;
   for (const auto& [stream, behind] : capture.behind) {
     if (stream != origin) others.push_back(stream);
   }
   for (const Id stream : others) {
-    const Id event = pick(events);
-    if (take_(RecordEvent{event, stream})) take_(WaitEvent{origin, event});
+    const std::optional<Id> event = event_for(stream);
+    if (event && take_(RecordEvent{*event, stream})) take_(WaitEvent{origin, *event});
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "verify/generate/choices.h"
@@ -36,6 +37,9 @@ class StreamGenerator {
   void capture();
   // Any work for a stream, clear of races; false: nothing came of it.
   bool work(Id stream);
+  void record(Id event);
+  // Access of devices to each other's memory, and a copy that is told whose its ends are.
+  void peers();
   // Ends what is still open, so that what follows may touch memory.
   void end_captures();
 
@@ -44,6 +48,7 @@ class StreamGenerator {
   [[nodiscard]] std::vector<Id> usable_buffers(const GraphState* graph) const;
   [[nodiscard]] std::vector<Id> capturing() const;
   Id other_thread() { return static_cast<Id>(choices_.percent(85) ? 0 : choices_.between(1, 2)); }
+  std::optional<Id> event_for(Id stream);
   bool begin();
   void act_during_capture();
   void fork();

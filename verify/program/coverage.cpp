@@ -55,11 +55,13 @@ constexpr std::array kStates = {
     StateRow{Object::kStream, {"stream: behind an event", "it was told to wait for one"}},
     StateRow{Object::kStream, {"stream: capturing", "it takes part in a capture that is valid"}},
     StateRow{Object::kStream, {"stream: in an invalid capture", "something that HIP forbids was done meanwhile"}},
+    StateRow{Object::kStream, {"stream: of another device", "created while that one was current"}},
     StateRow{Object::kEvent, {"event: never recorded", "created, and nothing more"}},
     StateRow{Object::kEvent, {"event: recorded", "by hipEventRecord"}},
     StateRow{Object::kEvent, {"event: recorded again", "more than once"}},
     StateRow{Object::kEvent, {"event: waited for by a stream", "hipStreamWaitEvent"}},
     StateRow{Object::kEvent, {"event: recorded in a capture", "last, and the capture is open or over"}},
+    StateRow{Object::kEvent, {"event: of another device", "created while that one was current"}},
     StateRow{Object::kBuffer, {"buffer: device memory", "hipMalloc"}},
     StateRow{Object::kBuffer, {"buffer: pinned memory", "hipHostMalloc"}},
     StateRow{Object::kBuffer, {"buffer: pageable memory", "the host's own"}},
@@ -70,6 +72,7 @@ constexpr std::array kStates = {
     StateRow{Object::kBuffer, {"buffer: memory of a graph", "an allocation node made it"}},
     StateRow{Object::kBuffer, {"buffer: a variable", "of the device code, named by its symbol or its address"}},
     StateRow{Object::kBuffer, {"buffer: memory of a stream", "hipMallocAsync, or from a pool"}},
+    StateRow{Object::kBuffer, {"buffer: of another device", "memory of a device that is not device 0"}},
 };
 
 constexpr auto kMeanings = [] {
@@ -220,6 +223,8 @@ constexpr std::array kImpossible = {
     Impossible{"copy attributes from", "graph: empty", "there is no node that has any"},
     Impossible{"move", "buffer: a variable", kVariable},
     Impossible{"free", "buffer: a variable", kVariable},
+    Impossible{"free_async", "buffer: of another device", "what graphs allocate is device 0's"},
+    Impossible{"free memory on", "stream: of another device", "what graphs allocate is device 0's"},
 };
 
 std::string_view why_not(std::string_view operation, std::string_view state) {
@@ -340,13 +345,14 @@ class Tracker {
     const bool busy = state_.stream_busy(id);
     const CaptureState* capture = state_.capture_of(id);
     return bits({id == kNullStream, id != kNullStream && !notes.non_blocking, notes.non_blocking, busy, !busy,
-                 notes.waited, capture != nullptr && capture->valid, capture != nullptr && !capture->valid});
+                 notes.waited, capture != nullptr && capture->valid, capture != nullptr && !capture->valid,
+                 state_.device_of_stream(id) != 0});
   }
   [[nodiscard]] Mask event(Id id) const {
     const auto found = events_.find(id);
     const EventNotes notes = found == events_.end() ? EventNotes{} : found->second;
-    return bits(
-        {notes.recorded == 0, notes.recorded != 0, notes.recorded > 1, notes.waited, state_.event_captured(id)});
+    return bits({notes.recorded == 0, notes.recorded != 0, notes.recorded > 1, notes.waited, state_.event_captured(id),
+                 state_.device_of_event(id) != 0});
   }
   [[nodiscard]] Mask buffer(Id id) const {
     const BufferState& buffer = *state_.buffer(id);
@@ -358,7 +364,8 @@ class Tracker {
     }
     return bits({buffer.memory == MemoryKind::kDevice, buffer.memory == MemoryKind::kPinned,
                  buffer.memory == MemoryKind::kPageable, buffer.version == 0, buffer.version != 0, named,
-                 state_.buffer_in_use(id), buffer.graph.has_value(), buffer.symbol.has_value(), buffer.of_stream});
+                 state_.buffer_in_use(id), buffer.graph.has_value(), buffer.symbol.has_value(), buffer.of_stream,
+                 buffer.device != 0});
   }
 
   // ---- what an operation meets

@@ -22,7 +22,7 @@ std::vector<std::string> make_names() {
                            "capture_after", "capture_mode", "unsafe",         "userobject", "retain",
                            "release",       "dot",          "free_async",     "attribute",  "copy_attributes",
                            "malloc_async",  "pool",         "pool_attribute", "pool_trim",  "pool_access",
-                           "pool_use"}) {
+                           "pool_use",      "peer"}) {
     names.push_back(std::string("command ") + word);
   }
   for (std::size_t i = 0; i < kSystemVerbs; ++i) {
@@ -54,6 +54,15 @@ std::vector<std::string> make_names() {
                            "memory managed",
                            "memory registered",
                            "memory symbol",
+                           "memory of another device",
+                           "copy between devices",
+                           "copy to a peer",
+                           "kernel of another device",
+                           "stream of another device",
+                           "event of another device",
+                           "peer can",
+                           "peer enable",
+                           "peer disable",
                            "copy to a symbol",
                            "copy from a symbol",
                            "attribute priority",
@@ -175,6 +184,7 @@ class Counter {
     add(kernel.style == ArgumentStyle::kExtra ? "style extra" : "style params");
     if (kernel.opaque) add("opaque kernel");
     if (kernel.shared_bytes != 0) add("shared memory");
+    if (kernel.device != 0) add("kernel of another device");
     for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
       const FieldSpec& field = kernel.kernel->fields[i];
       const ArgumentValue& value = kernel.arguments[i];
@@ -203,6 +213,7 @@ class Counter {
     add(kKinds[static_cast<int>(copy.kind)]);
     if (copy.symbol == CopySymbol::kDestination) add("copy to a symbol");
     if (copy.symbol == CopySymbol::kSource) add("copy from a symbol");
+    if (copy.peer != PeerCopy::kNone) add("copy to a peer");
     if (copy.linear) return;
     if (!(copy.dst.position == Position{}) || !(copy.src.position == Position{})) add("copy with positions");
     add(copy.depth > 1 ? "copy of many slices" : copy.height > 1 ? "copy of many rows" : "copy of one row");
@@ -218,21 +229,36 @@ std::span<const std::string> feature_names() {
   return names;
 }
 
+namespace {
+
+Id device_in(const std::vector<Id>& devices, const CopyEnd& end) {
+  return end.ref.buffer < devices.size() ? devices[end.ref.buffer] : 0;
+}
+
+}  // namespace
+
 void count_features(const Program& program, std::span<std::uint64_t> counts) {
   assert(counts.size() == feature_names().size());
   const Counter counter(counts);
   counter.add(program.placement == Placement::kArena ? "placement arena" : "placement native");
   std::vector<std::uint64_t> buffer_bytes;
+  std::vector<Id> buffer_devices;
+  const auto node = [&](const NodeParams& params) {
+    counter.node(params, buffer_bytes);
+    const auto* copy = std::get_if<CopyParams>(&params);
+    if (copy != nullptr && device_in(buffer_devices, copy->dst) != device_in(buffer_devices, copy->src))
+      counter.add("copy between devices");
+  };
   std::set<Id> filled, circles;
   for (const Step& step : program.steps) {
     if (step.repeat > 1) counter.add("command repeat");
-    if (const auto* node = std::get_if<AddNode>(&step.command)) {
-      counter.add("node ", node_word(node->params));
-      if (node->fan > 1) counter.add("fan");
-      if (node->form == NodeForm::kGeneric) counter.add("generic add");
-      if (node->form == NodeForm::kDriver) counter.add("driver add");
-      filled.insert(node->graph);
-      counter.node(node->params, buffer_bytes);
+    if (const auto* added = std::get_if<AddNode>(&step.command)) {
+      counter.add("node ", node_word(added->params));
+      if (added->fan > 1) counter.add("fan");
+      if (added->form == NodeForm::kGeneric) counter.add("generic add");
+      if (added->form == NodeForm::kDriver) counter.add("driver add");
+      filled.insert(added->graph);
+      node(added->params);
       continue;
     }
     counter.add("command ", command_word(step.command));
@@ -242,6 +268,9 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
       static constexpr const char* kMemory[] = {"memory device", "memory pinned", "memory pageable", "memory managed",
                                                 "memory registered"};
       counter.add(buffer->symbol ? "memory symbol" : kMemory[static_cast<int>(buffer->memory)]);
+      if (buffer->device != 0) counter.add("memory of another device");
+      if (buffer_devices.size() <= buffer->buffer) buffer_devices.resize(buffer->buffer + 1);
+      buffer_devices[buffer->buffer] = buffer->device;
     } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
       counter.moves(*move);
     } else if (const auto* set = std::get_if<SetNode>(&step.command)) {
@@ -249,7 +278,7 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
       const bool in_exec = set->target == Target::kExec;
       if (set->form == NodeForm::kGeneric) counter.add(in_exec ? "generic set exec" : "generic set graph");
       if (set->form == NodeForm::kDriver) counter.add(in_exec ? "driver set exec" : "driver set graph");
-      counter.node(set->params, buffer_bytes);
+      node(set->params);
     } else if (const auto* patch = std::get_if<Patch>(&step.command)) {
       counter.add(patch->target == Target::kExec ? "patch exec" : "patch graph");
     } else if (const auto* instantiate = std::get_if<Instantiate>(&step.command)) {
@@ -266,12 +295,14 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
     } else if (const auto* set_attributes = std::get_if<SetAttributes>(&step.command)) {
       if (set_attributes->attributes.priority) counter.add("attribute priority");
       if (set_attributes->attributes.cooperative) counter.add("attribute cooperative");
+    } else if (const auto* access = std::get_if<PeerAccess>(&step.command)) {
+      counter.add("peer ", peer_words()[static_cast<std::size_t>(access->verb)]);
     } else if (const auto* inspect = std::get_if<Inspect>(&step.command)) {
       if (inspect->target == Target::kExec) counter.add("inspect exec");
     } else if (const auto* end = std::get_if<EndCapture>(&step.command)) {
       filled.insert(end->graph);
     } else if (const auto* work = std::get_if<Enqueue>(&step.command)) {
-      counter.node(work->params, buffer_bytes);
+      node(work->params);
     } else if (const auto* pool = std::get_if<DeclarePool>(&step.command)) {
       if (pool->of_device) counter.add("default pool");
     } else if (std::holds_alternative<DestroyPool>(step.command)) {

@@ -221,6 +221,10 @@ ArgumentValue parse_pointer_or_number(Line& line, const FieldSpec& field, Token 
   return value;
 }
 
+Id parse_device(Attributes& attributes) {
+  return static_cast<Id>(attributes.number("device", 0, kMaxDevices - 1));
+}
+
 // "4", or "4,2,1" of a foreign kernel.
 void parse_shape(Attributes& attributes, std::string_view key, std::uint64_t max, std::array<std::uint32_t*, 3> shape) {
   Token token;
@@ -272,7 +276,15 @@ NodeParams parse_kernel(Line& line, Token name, Attributes& attributes) {
   }
   params.opaque = attributes.flag("opaque");
   params.shared_bytes = static_cast<std::uint32_t>(attributes.number("shared", 0, kMaxSharedBytes));
+  params.device = parse_device(attributes);
   return params;
+}
+
+PeerCopy parse_peer_copy(Line& line, Attributes& attributes) {
+  Token token;
+  if (!attributes.take("peer", token)) return PeerCopy::kNone;
+  if (token.text != "async" && token.text != "wait") line.fail(token.column, "peer is async or wait");
+  return token.text == "wait" ? PeerCopy::kBlocking : PeerCopy::kAsync;
 }
 
 CopyKind parse_kind(Line& line, Token token) {
@@ -329,6 +341,7 @@ NodeParams parse_copy(Line& line, bool linear, Attributes& attributes) {
     params.symbol = symbol.text == "dst" ? CopySymbol::kDestination : CopySymbol::kSource;
     if (symbol.text != "dst" && symbol.text != "src") line.fail(symbol.column, "symbol is dst or src");
   }
+  params.peer = parse_peer_copy(line, attributes);
   return params;
 }
 
@@ -487,6 +500,7 @@ Command parse_buffer(Line& line) {
   if (attributes.take("symbol", symbol)) {
     command.symbol = static_cast<std::uint32_t>(parse_number(line, symbol, kSymbols - 1, "the number of a variable"));
   }
+  command.device = parse_device(attributes);
   attributes.end();
   return command;
 }
@@ -650,6 +664,7 @@ Command parse_stream(Line& line) {
   Token priority;
   if (attributes.take("priority", priority)) command.priority = parse_priority(line, priority);
   command.per_thread = attributes.flag("per_thread");
+  command.device = parse_device(attributes);
   attributes.end();
   return command;
 }
@@ -665,6 +680,7 @@ Command parse_event(Line& line) {
     if (release.text != "device" && release.text != "system") line.fail(release.column, "release is device or system");
     command.release = release.text == "device" ? EventRelease::kDevice : EventRelease::kSystem;
   }
+  command.device = parse_device(attributes);
   attributes.end();
   return command;
 }
@@ -779,6 +795,21 @@ Command parse_copy_attributes(Line& line) {
   return CopyAttributes{name.id, name.node, source.id, source.node};
 }
 
+Command parse_peer(Line& line) {
+  PeerAccess command;
+  const Token verb = line.word("can, enable or disable");
+  const auto words = peer_words();
+  const auto found = std::find(words.begin(), words.end(), verb.text);
+  if (found == words.end()) {
+    line.fail(verb.column, "peer can, peer enable or peer disable");
+  } else {
+    command.verb = static_cast<PeerVerb>(found - words.begin());
+  }
+  command.device = static_cast<Id>(parse_number(line, line.word("a device"), kMaxDevices - 1, "a device"));
+  command.peer = static_cast<Id>(parse_number(line, line.word("its peer"), kMaxDevices - 1, "its peer"));
+  return command;
+}
+
 Command parse_enable(Line& line, bool enabled) {
   const NodeName name = parse_node_of(line, Target::kExec);
   return EnableNode{name.id, name.node, enabled};
@@ -874,6 +905,7 @@ const std::map<std::string_view, CommandParser>& command_parsers() {
       {"disable", [](Line& l) { return parse_enable(l, false); }},
       {"attribute", parse_attribute},
       {"copy_attributes", parse_copy_attributes},
+      {"peer", parse_peer},
       {"upload",
        [](Line& l) -> Command {
          const Id e = id_of(l, 'e');

@@ -32,6 +32,8 @@ inline constexpr std::size_t kMaxCommands = 100000;
 // The variables of the project's device code (hip/kernels/kernels.hip), and the bytes of each.
 inline constexpr std::uint32_t kSymbols = 4;
 inline constexpr std::uint64_t kSymbolBytes = 1024;
+// Devices are numbered from 0; one that is not named is device 0.
+inline constexpr Id kMaxDevices = 4;
 inline constexpr std::int32_t kMaxNodePriority = 1;  // by amount; a runtime's range is that of its streams
 
 enum class Placement : std::uint8_t { kArena, kNative };
@@ -71,6 +73,7 @@ struct KernelParams {
   ArgumentStyle style = ArgumentStyle::kParams;
   bool opaque = false;             // recorded by somebody who cannot say where its pointers are
   std::uint32_t shared_bytes = 0;  // dynamic shared memory, which no kernel of the project touches
+  Id device = 0;                   // that it runs on: its function is that device's
   bool operator==(const KernelParams&) const = default;
 };
 
@@ -91,10 +94,14 @@ struct CopyEnd {
 // Which end of a copy is named as a variable of the device code and not by its address.
 enum class CopySymbol : std::uint8_t { kNone, kDestination, kSource };
 
+// Eager copies through HIP's functions that are told the devices of both ends: hipMemcpyPeerAsync, hipMemcpyPeer.
+enum class PeerCopy : std::uint8_t { kNone, kAsync, kBlocking };
+
 struct CopyParams {
   CopyEnd dst, src;
   CopyKind kind = CopyKind::kDefault;
   CopySymbol symbol = CopySymbol::kNone;  // hipMemcpyToSymbol and its like; linear
+  PeerCopy peer = PeerCopy::kNone;        // of eager work; linear
   bool linear = true;                     // the 1D form: width bytes
   std::uint64_t width = 0, height = 1, depth = 1;
   bool operator==(const CopyParams&) const = default;
@@ -166,6 +173,7 @@ struct DeclareBuffer {
   MemoryKind memory = MemoryKind::kDevice;
   // A variable of the device code, by number: it is where it is, for as long as the program runs.
   std::optional<std::uint32_t> symbol = {};
+  Id device = 0;  // whose memory it is; of device memory alone
   bool operator==(const DeclareBuffer&) const = default;
 };
 struct DeclareGraph {
@@ -177,6 +185,7 @@ struct DeclareStream {
   bool non_blocking = false;
   std::int32_t priority = 0;  // as written; a runtime clamps it to its range
   bool per_thread = false;    // hipStreamPerThread of the first thread, which exists already
+  Id device = 0;
   bool operator==(const DeclareStream&) const = default;
 };
 // What an event tells of when it is recorded (hipEventReleaseToDevice, hipEventReleaseToSystem): no order depends on
@@ -187,6 +196,7 @@ struct DeclareEvent {
   bool timing = false;
   bool blocking = false;
   EventRelease release = EventRelease::kDefault;
+  Id device = 0;
   bool operator==(const DeclareEvent&) const = default;
 };
 
@@ -428,6 +438,15 @@ struct CopyAttributes {
   bool operator==(const CopyAttributes&) const = default;
 };
 
+// Whether `device` may reach, from now on reaches, or does not reach any more what is on `peer`.
+enum class PeerVerb : std::uint8_t { kCan, kEnable, kDisable };
+struct PeerAccess {
+  PeerVerb verb = PeerVerb::kCan;
+  Id device = 0;
+  Id peer = 0;
+  bool operator==(const PeerAccess&) const = default;
+};
+
 // A resource of the program that graphs keep alive (hipUserObjectCreate); its function counts itself.
 struct DeclareUserObject {
   Id object = 0;
@@ -523,7 +542,7 @@ using Command = std::variant<DeclareBuffer, DeclareGraph, DeclareStream, Declare
                              Inspect, Enqueue, Query, Elapsed, BeginCapture, EndCapture, CaptureInfo, CaptureAfter,
                              ExchangeCaptureMode, UnsafeCall, DeclareUserObject, RetainUserObject, ReleaseUserObject,
                              PrintDot, BadCall, FreeAsync, SetAttributes, CopyAttributes, MallocAsync, DeclarePool,
-                             AskPool, TrimPool, AccessPool, UsePool, DestroyPool, SystemAction>;
+                             AskPool, TrimPool, AccessPool, UsePool, DestroyPool, PeerAccess, SystemAction>;
 
 struct Step {
   Command command;

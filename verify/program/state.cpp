@@ -9,6 +9,7 @@
 
 #include "verify/errors/error_cases.h"
 #include "verify/program/state_capture.h"
+#include "verify/program/state_devices.h"
 #include "verify/program/state_events.h"
 #include "verify/program/state_graphs.h"
 #include "verify/program/state_memory.h"
@@ -201,8 +202,10 @@ State::Clock State::launch_clock(Id stream) const {
   if (own != nullptr && own->non_blocking) return clock;
   if (stream == kNullStream) {
     for (const auto& [id, other] : streams_) {
-      if (!other.non_blocking) merge(other.clock);
+      if (!other.non_blocking && other.device == 0) merge(other.clock);
     }
+  } else if (own != nullptr && own->device != 0) {
+    return clock;  // each device has a null stream of its own
   } else if (const StreamState* null_stream = find(streams_, kNullStream)) {
     merge(null_stream->clock);
   }
@@ -621,7 +624,8 @@ struct Checker {
       if (!taken.insert(*move.onto).second)
         return no(fmt::format("two buffers would take the place of b{}", *move.onto));
       const BufferState &from = *state.buffer(move.buffer), &to = *state.buffer(*move.onto);
-      if (from.memory != to.memory) return no("buffers of different memory cannot take each other's place");
+      if (from.memory != to.memory || from.device != to.device)
+        return no("buffers of different memory cannot take each other's place");
       if (from.bytes > to.capacity) return no(fmt::format("b{} does not fit where b{} is", move.buffer, *move.onto));
     }
     return {};
@@ -751,6 +755,7 @@ struct Checker {
     if (c.nth == 0 || !c.function.starts_with("hip")) return no("fail takes a count from 1 and a HIP function");
     return {};
   }
+  Reason operator()(const PeerAccess&) const { return {}; }  // state_devices.cpp
   Reason operator()(const BadCall& c) const {
     if (find_error_case(c.function, c.error_case) == nullptr) return no("there is no such case");
     if (!state.captures().empty()) return no("bad calls make objects of their own, which open captures forbid");
@@ -812,6 +817,7 @@ struct Checker {
 std::optional<std::string> State::check(const Command& command) const {
   if (Reason reason = std::visit(Checker{*this}, command)) return reason;
   if (Reason reason = check_memory_nodes(*this, graph_memory_, command)) return reason;
+  if (Reason reason = check_devices(*this, command)) return reason;
   return check_during_capture(*this, command);
 }
 
@@ -848,11 +854,13 @@ struct Applier {
     node.params = params;
     node.child = child_of(params);
     node.ranges = state.ranges_of(params, node.fan);
+    node.devices = state.devices_of(params);
   }
 
   void operator()(const DeclareBuffer& c) const {
     state.buffers_[c.buffer] = {c.bytes, c.bytes, c.memory, 0, true};
     state.buffers_[c.buffer].symbol = c.symbol;
+    state.buffers_[c.buffer].device = c.device;
   }
   void operator()(const DeclareGraph& c) const { state.graphs_[c.graph].alive = true; }
   void operator()(const DeclareStream& c) const {
@@ -860,12 +868,14 @@ struct Applier {
     stream.alive = true;
     stream.non_blocking = c.non_blocking;
     stream.per_thread = c.per_thread;
+    stream.device = c.device;
     state.streams_[c.stream] = std::move(stream);
   }
   void operator()(const DeclareEvent& c) const {
     State::EventState event;
     event.alive = true;
     event.timing = c.timing;
+    event.device = c.device;
     state.events_[c.event] = std::move(event);
   }
   void operator()(const AddNode& c) const {
@@ -932,9 +942,14 @@ struct Applier {
       buffer.freed_by_program = false;
     }
   }
+  // A copy that was told the devices of its ends is a node like another.
+  static NodeParams captured_form(NodeParams params) {
+    if (auto* copy = std::get_if<CopyParams>(&params)) copy->peer = PeerCopy::kNone;
+    return params;
+  }
   void operator()(const Enqueue& c) const {
     if (CaptureState* capture = push_captured_node(state.captures_, c.stream)) {
-      fill(capture->graph.nodes.back(), c.params);
+      fill(capture->graph.nodes.back(), captured_form(c.params));
       note_addresses(capture->graph, capture->graph.nodes.back());
       capture->graph.has_events = capture->graph.has_events || is_event_node(c.params);
       ++capture->graph.instances;
@@ -981,6 +996,7 @@ struct Applier {
       exec.graph.nodes[i].child = graph.nodes[i].child;
       exec.graph.nodes[i].ranges = graph.nodes[i].ranges;
       exec.graph.nodes[i].attributes = graph.nodes[i].attributes;
+      exec.graph.nodes[i].devices = graph.nodes[i].devices;
     }
     exec.graph.addresses = graph.addresses;
   }
@@ -1058,6 +1074,10 @@ struct Applier {
     }
   }
   void operator()(const BadCall&) const {}
+  void operator()(const PeerAccess& c) const {
+    if (c.verb == PeerVerb::kEnable) state.peers_.insert({c.device, c.peer});
+    if (c.verb == PeerVerb::kDisable) state.peers_.erase({c.device, c.peer});
+  }
   void operator()(const RemoveNode& c) const {
     remove_node(state.graphs_, state.execs_, c);
     renew_addresses(state.graphs_.at(c.graph));
@@ -1093,6 +1113,7 @@ bool State::may_be_refused(const Command& command) const {
     const ExecState* exec = this->exec(launch->exec);
     if (exec != nullptr && unfreed_memory(exec->graph)) return true;
   }
+  if (peer_refused(*this, command)) return true;
   return std::holds_alternative<Update>(command) || std::holds_alternative<FindInClone>(command) ||
          answer(command).status != 0;
 }

@@ -56,6 +56,7 @@ struct BufferState {
   bool has_free_node = false;
   bool freed_by_program = false;             // since its last launch
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
+  Id device = 0;  // whose memory it is, where it is a device's
   // Of memory that streams allocate (state_pools.cpp).
   bool of_stream = false;
   bool filled = false;                        // all of it was written since: before that it holds anything
@@ -90,6 +91,7 @@ struct NodeState {
   bool enabled = true;                      // of an executable graph's
   NodeForm form = NodeForm::kTyped;         // that it was added through
   NodeAttributes attributes = {};           // of a kernel's
+  std::vector<Id> devices = {};             // State::devices_of its parameters
 };
 
 struct GraphState {
@@ -177,6 +179,17 @@ class State {
   [[nodiscard]] bool event_captured_on(Id event, Id stream) const;
   [[nodiscard]] bool per_thread(Id stream) const;
 
+  // Devices (state_devices.cpp): of a stream and of an event that are declared.
+  [[nodiscard]] Id device_of_stream(Id stream) const;
+  [[nodiscard]] Id device_of_event(Id event) const;
+  // That a setter or an update keeps: where a kernel runs; whose memory a memset, and each end of a copy, is.
+  [[nodiscard]] std::vector<Id> devices_of(const NodeParams& params) const;
+  [[nodiscard]] bool peer_enabled(Id device, Id peer) const { return peers_.contains({device, peer}); }
+  // What `device` is refused for, of what a kernel touches; nothing while it may reach all of it.
+  [[nodiscard]] std::optional<std::string> unreachable(const KernelParams& kernel) const;
+  // The same of all kernels of a graph, children included.
+  [[nodiscard]] std::optional<std::string> unreachable(const GraphState& graph) const;
+
   [[nodiscard]] const BufferState* buffer(Id id) const { return find(buffers_, id); }
   [[nodiscard]] const GraphState* graph(Id id) const { return find(graphs_, id); }
   [[nodiscard]] const ExecState* exec(Id id) const { return find(execs_, id); }
@@ -219,6 +232,7 @@ class State {
     Clock clock;
     bool per_thread = false;
     bool busy = false;  // was given something that nobody has waited for
+    Id device = 0;
   };
   struct EventState {
     bool alive = false;
@@ -229,6 +243,7 @@ class State {
     std::uint64_t capture = 0;  // serial of the one that it was last recorded in; 0: it was not
     std::vector<std::uint32_t> captured;
     Id captured_on = 0;  // the stream
+    Id device = 0;
   };
   struct Pending {
     Id stream = 0;
@@ -263,8 +278,9 @@ class State {
   std::vector<Pending> pending_;
   std::vector<CaptureState> captures_;
   std::uint64_t captures_made_ = 0, captures_failed_ = 0;
-  bool graph_memory_ = false;        // some graph has memory nodes, or some stream allocates
-  std::map<Id, CaptureMode> modes_;  // of threads
+  bool graph_memory_ = false;          // some graph has memory nodes, or some stream allocates
+  std::map<Id, CaptureMode> modes_;    // of threads
+  std::set<std::pair<Id, Id>> peers_;  // who may reach whom
   SystemsState systems_;
   std::map<Id, PoolState> pools_;
   std::optional<Id> pool_in_use_;

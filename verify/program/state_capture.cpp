@@ -71,7 +71,7 @@ struct CaptureRules {
   [[nodiscard]] bool endangered(const CaptureState& capture) const {
     return std::any_of(capture.behind.begin(), capture.behind.end(), [this](const auto& entry) {
       const auto* stream = State::find(state.streams_, entry.first);
-      return stream != nullptr && stream->alive && !stream->non_blocking;
+      return stream != nullptr && stream->alive && !stream->non_blocking && stream->device == 0;
     });
   }
   [[nodiscard]] CaptureAnswer null_stream(Id stream) const {
@@ -124,7 +124,12 @@ struct CaptureRules {
   CaptureAnswer operator()(const Launch& c) const { return work(c.stream); }
   CaptureAnswer operator()(const MallocAsync& c) const { return work(c.stream); }
   CaptureAnswer operator()(const FreeAsync& c) const { return work(c.stream); }
-  CaptureAnswer operator()(const RecordEvent& c) const { return work(c.stream); }
+  // HIP, multi-device management: an event is recorded on streams of its own device.
+  CaptureAnswer operator()(const RecordEvent& c) const {
+    CaptureAnswer answer = work(c.stream);
+    const bool strange = state.device_of_event(c.event) != state.device_of_stream(c.stream);
+    return answer.status == 0 && strange ? refuse(kAnswerInvalidHandle) : answer;
+  }
   CaptureAnswer operator()(const WaitEvent& c) const {
     const CaptureState* capture = state.capture_of(c.stream);
     if (capture == nullptr) {
@@ -157,6 +162,7 @@ struct CaptureRules {
       const auto* event = State::find(state.events_, id);
       if (event != nullptr && (!event->timing || !event->recorded)) return refuse(kAnswerInvalidHandle);
     }
+    if (state.device_of_event(c.from) != state.device_of_event(c.to)) return refuse(kAnswerInvalidHandle);
     return {};
   }
   CaptureAnswer operator()(const BeginCapture& c) const {

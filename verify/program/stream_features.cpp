@@ -22,11 +22,13 @@ struct StreamFeatures {
     if (c.non_blocking) add("non-blocking stream");
     if (c.priority != 0) add("stream with a priority");
     if (c.per_thread) add("per-thread stream");
+    if (c.device != 0) add("stream of another device");
   }
   void operator()(const DeclareEvent& c) const {
     if (c.timing) add("event with timing");
     if (c.blocking) add("event that blocks");
     if (c.release != EventRelease::kDefault) add("event with a release");
+    if (c.device != 0) add("event of another device");
   }
   void operator()(const Enqueue& c) const {
     add(state.capture_of(c.stream) != nullptr ? "captured work" : "eager work");

@@ -92,6 +92,10 @@ void print_shape(Out out, const char* key, std::uint32_t usual, const std::array
   }
 }
 
+void print_device(Out out, Id device) {
+  if (device != 0) fmt::format_to(out, " device={}", device);
+}
+
 // The parameters of a node as they stand after its name; one overload a node type.
 struct ParamsPrinter {
   Out out;
@@ -104,6 +108,7 @@ struct ParamsPrinter {
     if (p.style == ArgumentStyle::kExtra) fmt::format_to(out, " style=extra");
     if (p.opaque) fmt::format_to(out, " opaque");
     if (p.shared_bytes != 0) fmt::format_to(out, " shared={}", p.shared_bytes);
+    print_device(out, p.device);
   }
   void operator()(const CopyParams& p) const {
     fmt::format_to(out, " dst={} src={}", print_ref(p.dst.ref), print_ref(p.src.ref));
@@ -119,6 +124,7 @@ struct ParamsPrinter {
     if (p.symbol != CopySymbol::kNone) {
       fmt::format_to(out, " symbol={}", p.symbol == CopySymbol::kDestination ? "dst" : "src");
     }
+    if (p.peer != PeerCopy::kNone) fmt::format_to(out, " peer={}", p.peer == PeerCopy::kAsync ? "async" : "wait");
   }
   void operator()(const MemsetParams& p) const {
     fmt::format_to(out, " dst={} value={} element={} width={}", print_ref(p.dst), p.value, p.element, p.width);
@@ -148,17 +154,20 @@ struct CommandPrinter {
     fmt::format_to(out, "buffer b{} {}", c.buffer, c.bytes);
     if (c.memory != MemoryKind::kDevice) fmt::format_to(out, " memory={}", memory_name(c.memory));
     if (c.symbol) fmt::format_to(out, " symbol={}", *c.symbol);
+    print_device(out, c.device);
   }
   void operator()(const DeclareGraph& c) const { fmt::format_to(out, "graph g{}", c.graph); }
   void operator()(const DeclareStream& c) const {
     fmt::format_to(out, "stream s{}{}", c.stream, c.non_blocking ? " nonblocking" : "");
     if (c.priority != 0) fmt::format_to(out, " priority={}", c.priority);
     if (c.per_thread) fmt::format_to(out, " per_thread");
+    print_device(out, c.device);
   }
   void operator()(const DeclareEvent& c) const {
     fmt::format_to(out, "event v{}{}{}", c.event, c.timing ? " timing" : "", c.blocking ? " blocking" : "");
     if (c.release != EventRelease::kDefault)
       fmt::format_to(out, " release={}", c.release == EventRelease::kDevice ? "device" : "system");
+    print_device(out, c.device);
   }
   void print_form(NodeForm form) const {
     if (form != NodeForm::kTyped) fmt::format_to(out, " form={}", form == NodeForm::kGeneric ? "generic" : "driver");
@@ -261,6 +270,9 @@ struct CommandPrinter {
   void operator()(const CopyAttributes& c) const {
     fmt::format_to(out, "copy_attributes g{}.n{} g{}.n{}", c.graph, c.node, c.from, c.source);
   }
+  void operator()(const PeerAccess& c) const {
+    fmt::format_to(out, "peer {} {} {}", peer_words()[static_cast<std::size_t>(c.verb)], c.device, c.peer);
+  }
   void operator()(const DeclareUserObject& c) const { fmt::format_to(out, "userobject u{}", c.object); }
   void operator()(const RetainUserObject& c) const {
     fmt::format_to(out, "retain u{} g{}{}", c.object, c.graph, c.move ? " move" : "");
@@ -355,6 +367,7 @@ struct WordOf {
   std::string_view operator()(const Inspect&) const { return "inspect"; }
   std::string_view operator()(const SetAttributes&) const { return "attribute"; }
   std::string_view operator()(const CopyAttributes&) const { return "copy_attributes"; }
+  std::string_view operator()(const PeerAccess&) const { return "peer"; }
   std::string_view operator()(const Enqueue&) const { return "on"; }
   std::string_view operator()(const Query&) const { return "query"; }
   std::string_view operator()(const Elapsed&) const { return "elapsed"; }
@@ -401,6 +414,11 @@ std::span<const std::string_view> pool_attributes() {
   static constexpr std::string_view kWords[] = {
       "follow_events", "opportunistic", "internal_dependencies", "release_threshold", "reserved", "reserved_high",
       "used",          "used_high"};
+  return kWords;
+}
+
+std::span<const std::string_view> peer_words() {
+  static constexpr std::string_view kWords[] = {"can", "enable", "disable"};
   return kWords;
 }
 

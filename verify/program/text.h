@@ -37,6 +37,8 @@ struct ParseError {
 [[nodiscard]] std::span<const std::pair<std::uint32_t, std::string_view>> instantiate_flags();
 // The words for a pool's attributes, in the order of PoolAttribute.
 [[nodiscard]] std::span<const std::string_view> pool_attributes();
+// The words of PeerVerb, in its order.
+[[nodiscard]] std::span<const std::string_view> peer_words();
 [[nodiscard]] std::string print_ref(const BufferRef& ref);
 
 }  // namespace verify

@@ -39,6 +39,7 @@ struct Repeatable {
   bool operator()(const Upload&) const { return true; }
   bool operator()(const Inspect&) const { return true; }
   bool operator()(const PrintDot&) const { return true; }
+  bool operator()(const PeerAccess& c) const { return c.verb == PeerVerb::kCan; }
   bool operator()(const FindInClone&) const { return true; }
   template <class Other>
   bool operator()(const Other&) const {

@@ -130,6 +130,36 @@ constexpr Quirk kQuirks[] = {
      "HIP, HIP graphs: what is given to a capturing stream is not executed but captured",
      "the node count of the captured graph; ROCm/clr, hipGraphLaunch does not look at the stream's capture",
      "a captured pipeline lacks a part; add the graph with hipGraphAddChildGraphNode"},
+    {"peer-copy-while-capturing", "a copy between peers in a stream that captures runs at once and is not captured",
+     "7.2 6.4 5.7", "patch", "op=on peer=async capturing=1",
+     "status=0 later=0 later=1 later=400 later=901 later=904 bytes host topology crash", "a copy node",
+     "the copy is made during the capture, and no node is added",
+     "HIP, HIP graphs: what is given to a capturing stream is not executed but captured",
+     "the node count of the captured graph; ROCm/clr, hipMemcpyPeerAsync does not look at the stream's capture, which "
+     "hipMemcpyAsync does",
+     "a captured pipeline lacks a copy; capture hipMemcpyAsync instead"},
+    {"launch-across-devices",
+     "a graph's kernels and memsets of another device than the launching stream's do not run there", "7.2 6.4 5.7",
+     "patch", "op=launch astray>0", "bytes host crash status=700 status=719 later=700 later=719 corrupts",
+     "the kernel runs on its function's device", "it faults, or the process dies in hipGraphLaunch",
+     "CUDA, stream capture: a capture may go over to streams of other devices, and a kernel node runs in its "
+     "function's "
+     "context",
+     "7.2: its arguments are in memory of the device that was current when the graph was instantiated, and a launch on "
+     "another device's stream dies in the host's own code; 6.4 and 5.7 give it to a queue of the launching stream's "
+     "device. "
+     "With access enabled both ways the same programs are right",
+     "graphs of several devices need hipDeviceEnablePeerAccess both ways; or one graph a device"},
+    {"update-created-elsewhere", "an update from a graph that was created while another device was current is refused",
+     "7.2", "patch", "op=update aways>0", "status=910", "hipSuccess",
+     "hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorUnsupportedFunctionChange",
+     "hipGraphExecUpdate: refused where topology, types or parameters differ in a way that is listed; hipGraphCreate "
+     "names "
+     "no device",
+     "host-side; ROCm/clr, hipGraphExecUpdate compares the devices that were current when the two graphs were made; "
+     "6.4 "
+     "and 5.7 accept the same update",
+     "create a graph with the device current that its executable graph is instantiated with"},
 
     // ---- order
     {"side-roots-unordered", "a graph with several root nodes does not wait for what its stream was doing before",

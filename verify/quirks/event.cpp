@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "verify/errors/error_cases.h"
+#include "verify/program/state_devices.h"
 
 namespace verify {
 
@@ -54,7 +55,8 @@ enum Op : std::uint8_t {
   kRead,
   kAttribute,
   kCopyAttributes,
-  kMallocAsync
+  kMallocAsync,
+  kPeer
 };
 
 std::uint64_t nodes_of(const GraphState& graph) {
@@ -90,6 +92,31 @@ std::uint64_t hosts_in(const GraphState& graph) {
     if (node.child) hosts += hosts_in(*node.child);
   }
   return hosts;
+}
+
+// Kernels and memsets of other devices than `device`, and copies within one of those or within one that is not `home`:
+// kernels of the runtime make them.
+std::uint64_t astray_in(const GraphState& graph, Id device, Id home) {
+  std::uint64_t astray = 0;
+  for (const NodeState& node : graph.nodes) {
+    if (node.child) astray += astray_in(*node.child, device, home);
+    if (node.devices.empty()) continue;
+    const Id own = node.devices.front();
+    const bool copies = std::holds_alternative<CopyParams>(node.params);
+    const bool within = copies && own != 0 && own == node.devices.back();
+    if (copies ? within && (own != device || own != home) : own != device) astray += node.fan;
+  }
+  return astray;
+}
+
+std::uint64_t aways_in(const GraphState& graph) {
+  std::uint64_t aways = 0;
+  for (const NodeState& node : graph.nodes) {
+    const bool away = std::any_of(node.devices.begin(), node.devices.end(), [](Id device) { return device != 0; });
+    aways += away ? node.fan : 0;
+    if (node.child) aways += aways_in(*node.child);
+  }
+  return aways;
 }
 
 std::uint64_t empties_in(const GraphState& graph) {
@@ -169,6 +196,7 @@ class Describer {
     stream(c.stream);
     rules(c);
     if (exec == nullptr) return false;
+    base_.set(k_astray, astray_in(exec->graph, state_.device_of_stream(c.stream), home_of(exec->graph)));
     base_.set(k_autofree, (exec->flags & kAutoFreeOnLaunch) != 0 ? 1 : 0);
     base_.set(k_strange, std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
                 return entry.second.unfreed && !exec->graph.addresses.contains(entry.first);
@@ -270,6 +298,12 @@ class Describer {
     base_.set(k_op, kCopyAttributes);
     return visit_(base_);
   }
+  bool operator()(const PeerAccess& c) {
+    base_.set(k_op, kPeer);
+    base_.set(k_verb, c.verb);
+    base_.set(k_elsewhere, c.device);
+    return visit_(base_);
+  }
   bool operator()(const RetainUserObject& c) { return asks(kRetain, Target::kGraph, c.graph); }
   bool operator()(const ReleaseUserObject& c) {
     if (c.graph) return asks(kRelease, Target::kGraph, *c.graph);
@@ -333,6 +367,7 @@ class Describer {
     base_.set(k_capturing, capture != nullptr ? 1 : 0);
     if (capture != nullptr) base_.set(k_origin, capture->origin == id ? 1 : 0);
     base_.set(k_perthread, state_.per_thread(id) ? 1 : 0);
+    base_.set(k_elsewhere, state_.device_of_stream(id));
   }
   void attributes(const NodeState& node) {
     if (node.attributes.cooperative) base_.set(k_cooperative, *node.attributes.cooperative ? 1 : 0);
@@ -414,6 +449,7 @@ class Describer {
     base_.set(k_memories, memory_nodes(graph));
     base_.set(k_byhand, graph.has_memory ? freed_by_program(graph) : 0);
     base_.set(k_unfreed, state_.unfreed_memory(graph) ? 1 : 0);
+    base_.set(k_aways, aways_in(graph));
     base_.set(k_cyclic, graph.cyclic ? 1 : 0);
     base_.set(k_cloned, graph.cloned ? 1 : 0);
     base_.set(k_edited, graph.edited ? 1 : 0);
@@ -499,6 +535,10 @@ class Describer {
     const BufferState* buffer = state_.buffer(ref.buffer);
     return buffer != nullptr && buffer->symbol.has_value();
   }
+  [[nodiscard]] Id device(const BufferRef& ref) const {
+    const BufferState* buffer = state_.buffer(ref.buffer);
+    return buffer == nullptr ? 0 : buffer->device;
+  }
   void memory(Attribute attribute, const BufferRef& ref, Event& event) const {
     if (const BufferState* buffer = state_.buffer(ref.buffer)) event.set(attribute, buffer->memory);
   }
@@ -510,6 +550,7 @@ class Describer {
     event.set(k_grid, p.grid);
     event.set(k_shared, p.shared_bytes);
     event.set(k_block, p.block);
+    event.set(k_device, p.device);
   }
   void describe(const CopyParams& p, Event& event) const {
     event.set(k_node, 1);
@@ -522,6 +563,9 @@ class Describer {
     memory(k_dmem, p.dst.ref, event);
     memory(k_smem, p.src.ref, event);
     event.set(k_same, p.dst.ref.buffer == p.src.ref.buffer ? 1 : 0);
+    event.set(k_device, std::max(device(p.dst.ref), device(p.src.ref)));
+    event.set(k_across, device(p.dst.ref) != device(p.src.ref) ? 1 : 0);
+    event.set(k_peer, p.peer);
     event.set(k_symbol, p.symbol);
     event.set(k_vsymbol, variable(p.dst.ref) || variable(p.src.ref) ? 1 : 0);
     event.set(k_dpitch, p.dst.pitch);
@@ -539,6 +583,7 @@ class Describer {
     event.set(k_pitch, p.pitch);
     event.set(k_padded, p.height > 1 && p.pitch > p.width * p.element ? 1 : 0);
     memory(k_memory, p.dst, event);
+    event.set(k_device, device(p.dst));
   }
   void describe(const HostParams&, Event& event) const { event.set(k_node, 3); }
   void describe(const EmptyParams&, Event& event) const { event.set(k_node, 4); }

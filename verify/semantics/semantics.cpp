@@ -58,6 +58,15 @@ bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
+bool is_of_devices(const std::string& name) {
+  for (const char* one :
+       {"hipSetDevice", "hipGetDevice", "hipDeviceGet", "hipDeviceCanAccessPeer", "hipDeviceEnablePeerAccess",
+        "hipDeviceDisablePeerAccess", "hipMemcpyPeer", "hipMemcpyPeerAsync"}) {
+    if (name == one) return true;
+  }
+  return false;
+}
+
 bool is_of_graphs(const std::string& name) {
   if (name.starts_with("hipGraphics")) return false;
   for (const char* family : {"hipGraph", "hipDrvGraph", "hipUserObject", "hipStreamWaitValue", "hipStreamWriteValue"}) {
@@ -261,7 +270,7 @@ std::vector<std::string> graph_functions_of(const std::string& header) {
     if (!line.starts_with(kBegin) || at == std::string::npos) continue;
     const std::string name = line.substr(kBegin.size(), at - kBegin.size());
     const bool known = std::find(names.begin(), names.end(), name) != names.end();
-    if (!known && is_of_graphs(name)) names.push_back(name);
+    if (!known && (is_of_graphs(name) || is_of_devices(name))) names.push_back(name);
   }
   return names;
 }

@@ -84,6 +84,11 @@ struct ParamsSimplifier {
       emit(changed);
       changed = p;
     }
+    if (p.device != 0) {
+      changed.device = 0;
+      emit(changed);
+      changed = p;
+    }
     if (p.shared_bytes != 0) {
       changed.shared_bytes = 0;
       emit(changed);
@@ -113,6 +118,7 @@ struct ParamsSimplifier {
     }
     CopyParams changed = p;
     changed.symbol = CopySymbol::kNone;
+    changed.peer = PeerCopy::kNone;
     if (!(changed == p)) emit(changed);
     changed = p;
     changed.dst.position = changed.src.position = {};
@@ -242,17 +248,22 @@ struct StepSimplifier {
     }
   }
   void operator()(const DeclareBuffer& c) const {
-    if (c.memory != MemoryKind::kDevice || c.symbol) put(DeclareBuffer{c.buffer, c.bytes, MemoryKind::kDevice});
+    if (c.memory != MemoryKind::kDevice || c.symbol || c.device != 0)
+      put(DeclareBuffer{c.buffer, c.bytes, MemoryKind::kDevice});
     for (const std::uint64_t bytes : {std::uint64_t{64}, std::uint64_t{256}}) {
-      if (c.bytes > bytes) put(DeclareBuffer{c.buffer, bytes, c.memory, c.symbol});
+      if (c.bytes > bytes) put(DeclareBuffer{c.buffer, bytes, c.memory, c.symbol, c.device});
     }
   }
   void operator()(const DeclareStream& c) const {
-    if (c.non_blocking || c.priority != 0 || c.per_thread) put(DeclareStream{c.stream});
-    if (c.non_blocking && c.priority != 0) put(DeclareStream{c.stream, true});
+    if (c.non_blocking || c.priority != 0 || c.per_thread) put(DeclareStream{c.stream, false, 0, false, c.device});
+    if (c.non_blocking && c.priority != 0) put(DeclareStream{c.stream, true, 0, false, c.device});
+    if (c.device != 0) put(DeclareStream{c.stream, c.non_blocking, c.priority});
   }
   void operator()(const DeclareEvent& c) const {
-    if (!(c == DeclareEvent{c.event})) put(DeclareEvent{c.event});
+    DeclareEvent plain{c.event};
+    plain.device = c.device;
+    if (!(c == plain)) put(plain);
+    if (c.device != 0) put(DeclareEvent{c.event, c.timing, c.blocking, c.release});
   }
   void operator()(const Enqueue& c) const {
     Enqueue changed = c;

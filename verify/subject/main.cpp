@@ -172,6 +172,10 @@ int main(int argc, char** argv) {
                            HGCHECK_RELEASE),
                "hgcheck-subject");
   app.add_option("--library", library, "the runtime: a path or a soname")->capture_default_str();
+  Id devices = 1;
+  app.add_option("--devices", devices, "how many devices the software gfx942 has, where the runtime runs on it")
+      ->capture_default_str()
+      ->check(CLI::Range(Id{1}, kMaxDevices));
   CLI11_PARSE(app, argc, argv);
   if (isatty(STDIN_FILENO) != 0) {
     fmt::print(stderr, "hgcheck-subject: this is started by hgcheck, as in: hgcheck campaign --subject 'cmd={}'\n",
@@ -184,7 +188,7 @@ int main(int argc, char** argv) {
     return kUsage;
   }
   announce_deaths();
-  const hip::Result<std::unique_ptr<LibraryPlatform>> platform = LibraryPlatform::open(library);
+  const hip::Result<std::unique_ptr<LibraryPlatform>> platform = LibraryPlatform::open(library, devices);
   if (!platform) {
     static_cast<void>(send(encode_sorry(platform.error().message)));
     return kUsage;

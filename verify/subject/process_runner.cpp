@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "verify/program/foreign_kernels.h"
+#include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 #include "verify/subject/process.h"
 
@@ -81,6 +82,13 @@ void ProcessRunner::stop() {
   forget();
 }
 
+// A subject that knows nothing of devices is asked for one.
+std::vector<std::string> ProcessRunner::command_line() const {
+  std::vector<std::string> command = options_.command;
+  if (devices_ > 1) command.insert(command.end(), {"--devices", fmt::format("{}", devices_)});
+  return command;
+}
+
 hip::Status ProcessRunner::spawn() {
   int requests[2], answers[2];
   if (pipe2(requests, O_CLOEXEC) != 0) return hip::Error{1, fmt::format("no pipe: {}", std::strerror(errno))};
@@ -92,7 +100,7 @@ hip::Status ProcessRunner::spawn() {
   errors_ = memfd_create("subject's standard error", MFD_CLOEXEC);
   if (errors_ >= 0) fcntl(errors_, F_SETFL, O_APPEND);
   const pid_t child = errors_ < 0 ? -1 : fork();
-  if (child == 0) become(options_.command, requests[0], answers[1], errors_);
+  if (child == 0) become(command_line(), requests[0], answers[1], errors_);
   const int failure = errno;
   close(requests[0]);
   close(answers[1]);
@@ -126,6 +134,12 @@ hip::Status ProcessRunner::start() {
   if (!hello) return failed(hello.error().message);
   hello_ = std::move(hello).value();
   return {};
+}
+
+hip::Status ProcessRunner::start_with(Id devices) {
+  if (devices != devices_) start_afresh();
+  devices_ = devices;
+  return start();
 }
 
 std::string ProcessRunner::last_errors() const {
@@ -210,7 +224,7 @@ ProcessRunner::Received ProcessRunner::receive(double timeout_seconds) {
 RunResult ProcessRunner::run(const Program& program, const RunOptions& options, const AddressScript& script) {
   RunResult result;
   if (runs_ >= options_.runs_a_process) start_afresh();
-  hip::Status started = start();
+  hip::Status started = start_with(devices_needed(program));
   // What has started before may have been killed on its way up.
   for (int again = 0; !started && hello_ && again < kStartsAgain; ++again) started = start();
   if (!started) {

@@ -48,6 +48,9 @@ class ProcessRunner final : public Runner {
   // Starts the process if there is none. An error says what became of it.
   hip::Status start();
   [[nodiscard]] const std::optional<Hello>& hello() const { return hello_; }
+  // Starts the process if there is none, for programs with that many devices; another one where it has fewer or more:
+  // what a program meets is the same whatever was run before it.
+  hip::Status start_with(Id devices);
   [[nodiscard]] pid_t process() const { return pid_; }  // -1 when there is none
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
 
@@ -57,6 +60,7 @@ class ProcessRunner final : public Runner {
     std::string death;  // instead of a body
     Throe throe;
   };
+  [[nodiscard]] std::vector<std::string> command_line() const;
   hip::Status spawn();
   Received receive(double timeout_seconds);
   std::string ended(const std::string& how);
@@ -72,6 +76,7 @@ class ProcessRunner final : public Runner {
   FrameReader reader_;
   std::optional<Hello> hello_;
   std::uint64_t starts_ = 0, runs_ = 0;
+  Id devices_ = 1;  // that the process was started with
 };
 
 }  // namespace verify

@@ -94,7 +94,7 @@ class LauncherBench final : public SystemBench {
   // How the launch ended; its synchronisations are counted.
   int launch(const SystemAction& action, const Block& block, std::span<const hip::Transfer> transfers) {
     hip::KernelLaunch launch;
-    launch.function = context_.platform.function(block.index());
+    launch.function = context_.platform.function(block.index(), 0);
     launch.arguments = block.bytes();
     launch.transfers = transfers;
     const bool back = std::any_of(transfers.begin(), transfers.end(),

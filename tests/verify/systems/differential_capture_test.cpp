@@ -49,7 +49,7 @@ class DifferentialCommands : public testing::Test {
 
   const hip::Api& api() { return platform_.api(); }
   hipFunction_t function(const verify::KernelSpec& spec) {
-    return platform_.function(static_cast<std::size_t>(&spec - verify::kernel_catalogue().data()));
+    return platform_.function(static_cast<std::size_t>(&spec - verify::kernel_catalogue().data()), 0);
   }
   hip::KernelLayouts layouts() {
     return [this](hipFunction_t function) -> std::optional<std::vector<hip::ArgumentSlot>> {

@@ -1,0 +1,68 @@
+// Devices and their peers: who may reach whose memory, and copies that are told whose memory their ends are. Sources:
+// hipDeviceCanAccessPeer and its neighbours in HIP's header documentation; catch/unit/device
+// (hipDeviceEnableDisablePeerAccess.cc), catch/unit/memory (hipMemcpyPeer.cc, hipMemcpyPeerAsync.cc).
+//
+// Every device of the model reaches every allocation: access is a matter of statuses alone, and who owns which end of a
+// copy makes no difference. Whether a kernel reaches what it may not is for programs to stay clear of.
+#include "model/abi/convert.h"
+
+namespace model::abi {
+namespace {
+
+bool is_device(const State& state, int device) {
+  return device >= 0 && device < state.runtime.options().devices;
+}
+
+Status copy_peer(State& state, void* dst, int dst_device, const void* src, int src_device, std::size_t size,
+                 hipStream_t stream, bool async) {
+  if (!is_device(state, dst_device) || !is_device(state, src_device)) return Status::kInvalidDevice;
+  if (size == 0) return find(state, stream) == nullptr ? Status::kContextIsDestroyed : Status::kSuccess;
+  return copy_on_stream(state, linear_copy(to_address(dst), to_address(src), size, CopyKind::kDeviceToDevice), stream,
+                        async);
+}
+
+}  // namespace
+}  // namespace model::abi
+
+HGMODEL_FUNCTIONS_BEGIN
+
+hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call([&](State& state) {
+    if (can == nullptr) return Status::kInvalidValue;
+    if (!is_device(state, device) || !is_device(state, peer)) return Status::kInvalidDevice;
+    *can = device != peer ? 1 : 0;
+    return Status::kSuccess;
+  });
+}
+
+hipError_t hipDeviceEnablePeerAccess(int peer, unsigned int flags) {
+  return call([&](State& state) {
+    if (flags != 0) return Status::kInvalidValue;
+    return state.runtime.set_peer_access(state.thread->device, peer, true);
+  });
+}
+
+hipError_t hipDeviceDisablePeerAccess(int peer) {
+  return call([&](State& state) { return state.runtime.set_peer_access(state.thread->device, peer, false); });
+}
+
+hipError_t hipMemcpyPeer(void* dst, int dst_device, const void* src, int src_device, size_t size) {
+  return call([&](State& state) { return copy_peer(state, dst, dst_device, src, src_device, size, nullptr, false); });
+}
+
+hipError_t hipMemcpyPeerAsync(void* dst, int dst_device, const void* src, int src_device, size_t size,
+                              hipStream_t stream) {
+  return call([&](State& state) { return copy_peer(state, dst, dst_device, src, src_device, size, stream, true); });
+}
+
+HGMODEL_FUNCTIONS_END
+
+#ifndef HGMODEL_SHARED
+void model::abi::fill_peers(hip::Api& api) {
+  HGMODEL_ENTER(hipDeviceCanAccessPeer);
+  HGMODEL_ENTER(hipDeviceEnablePeerAccess);
+  HGMODEL_ENTER(hipDeviceDisablePeerAccess);
+  HGMODEL_ENTER(hipMemcpyPeer);
+  HGMODEL_ENTER(hipMemcpyPeerAsync);
+}
+#endif

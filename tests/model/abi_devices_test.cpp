@@ -1,0 +1,110 @@
+// Several devices through the C ABI: what belongs to which, waiting for one of them, access to peers.
+#include <vector>
+
+#include "model/abi_fixture.h"
+
+namespace model::abi {
+namespace {
+
+class DevicesTest : public AbiTest {
+ protected:
+  DevicesTest() {
+    InProcessOptions options = host_memory_options();
+    options.model.devices = 3;
+    instance.reset(options);
+  }
+  hipStream_t stream_of(int device) {
+    hipStream_t stream = nullptr;
+    EXPECT_HIP(api.hipSetDevice(device));
+    EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    EXPECT_HIP(api.hipSetDevice(0));
+    return stream;
+  }
+  hipEvent_t event_of(int device) {
+    hipEvent_t event = nullptr;
+    EXPECT_HIP(api.hipSetDevice(device));
+    EXPECT_HIP(api.hipEventCreateWithFlags(&event, hipEventDefault));
+    EXPECT_HIP(api.hipSetDevice(0));
+    return event;
+  }
+};
+
+TEST_F(DevicesTest, MemoryIsThatOfTheDeviceThatWasCurrent) {
+  void* memory = nullptr;
+  EXPECT_HIP(api.hipSetDevice(2));
+  EXPECT_HIP(api.hipMalloc(&memory, 64));
+  EXPECT_HIP(api.hipSetDevice(0));
+  hipPointerAttribute_t attributes{};
+  EXPECT_HIP(api.hipPointerGetAttributes(&attributes, memory));
+  EXPECT_EQ(attributes.device, 2);
+  EXPECT_HIP(api.hipFree(memory));
+}
+
+TEST_F(DevicesTest, AnEventIsRecordedOnStreamsOfItsOwnDeviceAlone) {
+  hipStream_t first = stream_of(0), second = stream_of(1);
+  hipEvent_t event = event_of(1);
+  EXPECT_EQ(api.hipEventRecord(event, first), hipErrorInvalidHandle);
+  EXPECT_EQ(api.hipEventRecord(event, nullptr), hipErrorInvalidHandle);
+  EXPECT_HIP(api.hipEventRecord(event, second));
+  EXPECT_HIP(api.hipStreamWaitEvent(first, event, 0));
+  EXPECT_HIP(api.hipEventSynchronize(event));
+}
+
+TEST_F(DevicesTest, ThereIsNoTimeBetweenEventsOfTwoDevices) {
+  hipStream_t first = stream_of(0), second = stream_of(1);
+  hipEvent_t here = event_of(0), there = event_of(1);
+  EXPECT_HIP(api.hipEventRecord(here, first));
+  EXPECT_HIP(api.hipEventRecord(there, second));
+  EXPECT_HIP(api.hipEventSynchronize(here));
+  EXPECT_HIP(api.hipEventSynchronize(there));
+  float milliseconds = 0;
+  EXPECT_EQ(api.hipEventElapsedTime(&milliseconds, here, there), hipErrorInvalidHandle);
+  EXPECT_HIP(api.hipEventElapsedTime(&milliseconds, there, there));
+}
+
+TEST_F(DevicesTest, WaitingForADeviceIsNotWaitingForAnother) {
+  hipStream_t stream = stream_of(1);
+  void* memory = allocate();
+  EXPECT_HIP(api.hipMemcpyPeerAsync(memory, 0, static_cast<char*>(memory) + 32, 1, 8, stream));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(instance.runtime().pending(), 1u);
+  EXPECT_HIP(api.hipSetDevice(1));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(instance.runtime().pending(), 0u);
+  EXPECT_HIP(api.hipSetDevice(0));
+}
+
+TEST_F(DevicesTest, AccessIsEnabledOnceAndOneWay) {
+  int can = -1;
+  EXPECT_HIP(api.hipDeviceCanAccessPeer(&can, 0, 1));
+  EXPECT_EQ(can, 1);
+  EXPECT_HIP(api.hipDeviceCanAccessPeer(&can, 1, 1));
+  EXPECT_EQ(can, 0);
+  EXPECT_EQ(api.hipDeviceCanAccessPeer(&can, 0, 3), hipErrorInvalidDevice);
+  EXPECT_EQ(api.hipDeviceDisablePeerAccess(1), hipErrorPeerAccessNotEnabled);
+  EXPECT_HIP(api.hipDeviceEnablePeerAccess(1, 0));
+  EXPECT_EQ(api.hipDeviceEnablePeerAccess(1, 0), hipErrorPeerAccessAlreadyEnabled);
+  EXPECT_HIP(api.hipDeviceEnablePeerAccess(2, 0));
+  EXPECT_HIP(api.hipSetDevice(1));
+  EXPECT_EQ(api.hipDeviceDisablePeerAccess(0), hipErrorPeerAccessNotEnabled);
+  EXPECT_EQ(api.hipDeviceEnablePeerAccess(1, 0), hipErrorInvalidDevice);
+  EXPECT_HIP(api.hipSetDevice(0));
+  EXPECT_HIP(api.hipDeviceDisablePeerAccess(1));
+  EXPECT_EQ(api.hipDeviceDisablePeerAccess(1), hipErrorPeerAccessNotEnabled);
+}
+
+TEST_F(DevicesTest, ACopyBetweenPeersIsCapturedLikeAnother) {
+  hipStream_t stream = stream_of(1);
+  void* memory = allocate();
+  hipGraph_t graph = nullptr;
+  std::size_t nodes = 0;
+  EXPECT_HIP(api.hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+  EXPECT_HIP(api.hipMemcpyPeerAsync(memory, 0, static_cast<char*>(memory) + 32, 1, 8, stream));
+  EXPECT_HIP(api.hipStreamEndCapture(stream, &graph));
+  EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &nodes));
+  EXPECT_EQ(nodes, 1u);
+  EXPECT_HIP(api.hipGraphDestroy(graph));
+}
+
+}  // namespace
+}  // namespace model::abi

@@ -1,0 +1,31 @@
+// Which device is current while the executor calls HIP, and waiting for all of a program's devices.
+//
+// Device 0 is current between calls, on every host thread, and costs no call to be made so.
+#pragma once
+
+#include <type_traits>
+
+#include "hip/device_scope.h"
+#include "hip/recording.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+// Makes `device` current, calls `body`, which answers a hip::Status or hip::Result, and makes device 0 current again.
+// An error in making it current is the answer, and `body` is not called.
+template <class Body>
+[[nodiscard]] std::invoke_result_t<Body> on_device(const hip::Api& api, Id device, const Body& body) {
+  if (device == 0) return body();
+  const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api, static_cast<int>(device));
+  return scope ? body() : std::invoke_result_t<Body>(scope.error());
+}
+
+// The device of all kernels and memsets of a graph, those of its children counted; 0 where they are of several or there
+// are none. Who makes such a graph has that device current while it is instantiated and updated: AMD's runtimes put
+// what an executable graph needs on the device that is.
+[[nodiscard]] Id home_of(const hip::Recording& recording);
+
+// hipDeviceSynchronize of each of the first `count` devices, until one refuses.
+[[nodiscard]] hip::Status synchronize_devices(const hip::Api& api, Id count);
+
+}  // namespace verify
