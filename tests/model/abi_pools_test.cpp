@@ -98,17 +98,25 @@ TEST_F(StreamMemoryAbiTest, IsFreedOnceAndByWhicheverFunction) {
   EXPECT_EQ(instance.runtime().live_handles().allocations, 0u);
 }
 
-TEST_F(StreamMemoryAbiTest, ASizeOfZeroIsNoMemoryAndTooMuchIsRefusedWithoutWaitingForIt) {
+TEST_F(StreamMemoryAbiTest, ASizeOfZeroIsNoMemoryAndTooMuchIsRefused) {
   void* memory = &memory;
   EXPECT_HIP(api.hipMallocAsync(&memory, 0, one));
   EXPECT_EQ(memory, nullptr);
-  const std::size_t capacity = instance.runtime().options().memory.capacity;
-  EXPECT_EQ(api.hipMallocAsync(&memory, capacity + 1, one), hipErrorOutOfMemory);
-  // What is promised counts, and what is being freed is waited for.
-  void* first = allocate_on(one, capacity / 2 + 1);
-  EXPECT_EQ(api.hipMallocAsync(&memory, capacity / 2, other), hipErrorOutOfMemory);
-  EXPECT_HIP(api.hipFreeAsync(first, one));
-  EXPECT_HIP(api.hipMallocAsync(&memory, capacity / 2, other));
+  EXPECT_EQ(api.hipMallocAsync(&memory, ~std::size_t{0}, one), hipErrorOutOfMemory);
+}
+
+// What is promised counts, and what is being freed is waited for.
+TEST_F(StreamMemoryAbiTest, AMachineThatIsFullHasRoomAgainBehindAFree) {
+  constexpr std::size_t kCapacity = 4096;
+  InProcessOptions options = host_memory_options();
+  options.model.memory.capacity = kCapacity;
+  InProcess small(options);
+  const Activate active(small);
+  void *first = nullptr, *second = nullptr;
+  EXPECT_HIP(api.hipMallocAsync(&first, kCapacity / 2 + 1, nullptr));
+  EXPECT_EQ(api.hipMallocAsync(&second, kCapacity / 2, nullptr), hipErrorOutOfMemory);
+  EXPECT_HIP(api.hipFreeAsync(first, nullptr));
+  EXPECT_HIP(api.hipMallocAsync(&second, kCapacity / 2, nullptr));
 }
 
 TEST_F(StreamMemoryAbiTest, APoolTellsWhatIsUsedAndTheMostThatWas) {
