@@ -233,7 +233,7 @@ class ProgramGenerator {
     if (take(DeclareBuffer{next_buffer_, 256, MemoryKind::kDevice, {}, 1})) ++next_buffer_;
     if (take(DeclareStream{next_stream_, choices_.percent(50), 0, false, 1})) ++next_stream_;
     for (const Id device : {0U, 1U}) {
-      if (choices_.percent(60) && take(DeclareEvent{next_event_, false, false, device})) ++next_event_;
+      if (choices_.percent(60) && take(DeclareEvent{next_event_, false, false, EventRelease::kDefault, device})) ++next_event_;
     }
     for (const Id device : {0U, 1U}) {
       if (choices_.percent(30)) take(PeerAccess{PeerVerb::kEnable, device, 1 - device});

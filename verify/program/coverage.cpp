@@ -223,8 +223,9 @@ constexpr std::array kImpossible = {
     Impossible{"copy attributes from", "graph: empty", "there is no node that has any"},
     Impossible{"move", "buffer: a variable", kVariable},
     Impossible{"free", "buffer: a variable", kVariable},
-    Impossible{"free_async", "buffer: of another device", "what graphs allocate is device 0's"},
-    Impossible{"free memory on", "stream: of another device", "what graphs allocate is device 0's"},
+    Impossible{"free_async", "buffer: of another device", "what graphs and streams allocate is device 0's"},
+    Impossible{"allocate on", "stream: of another device", "what graphs and streams allocate is device 0's"},
+    Impossible{"free memory on", "stream: of another device", "what graphs and streams allocate is device 0's"},
 };
 
 std::string_view why_not(std::string_view operation, std::string_view state) {

@@ -96,10 +96,11 @@ struct DeviceChecker {
   Reason pooled(const NodeParams& params, Id device) const {
     std::vector<Id> devices = state.devices_of(params);
     devices.push_back(device);
-    bool of_graph = false;
-    for_each_ref(params, [&](const BufferRef& ref) { of_graph = of_graph || state.buffer(ref.buffer)->graph; });
+    bool of_pool = false;
+    for_each_ref(params, [&](const BufferRef& ref) { of_pool = of_pool || state.buffer(ref.buffer)->runtime_places(); });
     const bool strange = std::any_of(devices.begin(), devices.end(), [](Id one) { return one != 0; });
-    return of_graph && strange ? no("what graphs allocate is device 0's, and no other device reaches it") : Reason{};
+    return of_pool && strange ? no("what graphs and streams allocate is device 0's, and no other device reaches it")
+                              : Reason{};
   }
 
   Reason operator()(const DeclareBuffer& c) const {
@@ -144,13 +145,18 @@ struct DeviceChecker {
       return no("what graphs allocate is device 0's, and so are the streams that they are launched on");
     return state.capture_of(c.stream) != nullptr ? Reason{} : state.unreachable(exec.graph);
   }
-  Reason operator()(const FreeAsync& c) const {
-    return state.device_of_stream(c.stream) == 0 ? Reason{} : no("what graphs allocate is device 0's");
+  Reason on_first_device(Id stream) const {
+    return state.device_of_stream(stream) == 0 ? Reason{} : no("what graphs and streams allocate is device 0's");
   }
+  Reason operator()(const FreeAsync& c) const { return on_first_device(c.stream); }
+  Reason operator()(const MallocAsync& c) const { return on_first_device(c.stream); }
   // HIP, multi-device management: a kernel that is given to a stream of another device fails; a copy does not.
   Reason operator()(const Enqueue& c) const {
     const Id device = state.device_of_stream(c.stream);
     if (Reason reason = pooled(c.params, device)) return reason;
+    if (Reason reason = event_node(c.params)) return reason;
+    if (is_event_node(c.params) && device != 0)
+      return no("which device's streams a node records an event on is not documented");
     if (const auto* kernel = std::get_if<KernelParams>(&c.params)) {
       if (kernel->device != device) return no(fmt::format("s{} is a stream of device {}", c.stream, device));
       return state.capture_of(c.stream) != nullptr ? Reason{} : state.unreachable(*kernel);

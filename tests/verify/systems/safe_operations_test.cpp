@@ -143,7 +143,7 @@ the program's own.
 
 `--subject RUNTIME:command-buffer` launches each executable graph of a program as a `hip::CommandBuffer` that knows the release, those with odd
 numbers flattened: it patches, updates or records again by this table when it is launched. It is held to the same as `careful`, by the same test.
-Graphs that allocate memory, and definitions of graphs, are under `careful`.
+Graphs that allocate memory, definitions of graphs, and programs with several devices are under `careful`.
 )";
   return text;
 }
