@@ -265,11 +265,11 @@ void expect_agreement_where_there_is_a_way(const std::string& release, StrategyK
 }
 
 TEST_P(OnRelease, CarefulAgreesWhereverATableOfQuirksHasAWay) {
-  expect_agreement_where_there_is_a_way(GetParam(), StrategyKind::kCareful);
+  expect_agreement_where_there_is_a_way(std::string(GetParam()), StrategyKind::kCareful);
 }
 
 TEST_P(OnRelease, CommandBuffersAgreeWhereverATableOfQuirksHasAWay) {
-  expect_agreement_where_there_is_a_way(GetParam(), StrategyKind::kCommandBuffer);
+  expect_agreement_where_there_is_a_way(std::string(GetParam()), StrategyKind::kCommandBuffer);
 }
 
 INSTANTIATE_TEST_SUITE_P(Quirks, OnRelease, ::testing::Values(HGCHECK_RELEASES),
