@@ -5,9 +5,9 @@
 // the others is bounded: a rank that does not come makes it an error for all, in this and in every later round, rather
 // than a deadlock.
 //
-// How ranks talk is the framework's business, which has its own way between processes (MPI, sockets; hip/example/ranks.cpp
-// has one). hip::ThreadRanks is for ranks that are threads of one process. One call a rank and round; the rounds of a
-// rank are in order.
+// How ranks talk is the framework's business, which has its own way between processes (MPI, sockets;
+// hip/example/ranks.cpp has one). hip::ThreadRanks is for ranks that are threads of one process. One call a rank and
+// round; the rounds of a rank are in order.
 #pragma once
 
 #include <chrono>

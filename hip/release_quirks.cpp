@@ -426,8 +426,10 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
     roots += node.dependencies.empty() ? 1 : 0;
     for (const NodeIndex before : node.dependencies) ++dependents[before];
   }
-  // Nothing runs beside a node of a chain: no release launches one wrongly, whatever its nodes are.
-  const auto single = [](const RecordedNode& node) { return node.dependencies.size() <= 1; };
+  // Nothing runs beside a node of a chain: no release launches one wrongly. What is opaque may be a child graph.
+  const auto single = [](const RecordedNode& node) {
+    return node.dependencies.size() <= 1 && !std::holds_alternative<OpaqueRecord>(node.record);
+  };
   const bool chain = roots == 1 && std::all_of(nodes.begin(), nodes.end(), single) &&
                      *std::max_element(dependents.begin(), dependents.end()) <= 1;
   if (chain && recording.child_depth() == 0) return nullptr;

@@ -3,8 +3,8 @@
 //
 //   ranks LIBRARY        on a HIP runtime (libamdhip64.so.7)
 //
-// What is between the ranks here is a socket each to the process that started them; a framework has its own. Prints what
-// the ranks did; status 1 and a reason when it is not as it should be.
+// What is between the ranks here is a socket each to the process that started them; a framework has its own. Prints
+// what the ranks did; status 1 and a reason when it is not as it should be.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -128,8 +128,7 @@ int run_steps(const hip::Api& api, int rank, hip::RankAgreement& ranks) {
   if (api.hipStreamSynchronize(stream) != hipSuccess ||
       api.hipMemcpy(out.data(), reinterpret_cast<void*>(addresses[1]), kBytes, hipMemcpyDeviceToHost) != hipSuccess)
     return fail(rank, "the host cannot read");
-  const std::string expected =
-      rank == 0 ? "captured, hit, overruled, hit, error" : "captured, hit, captured, hit";
+  const std::string expected = rank == 0 ? "captured, hit, overruled, hit, error" : "captured, hit, captured, hit";
   if (out != in) return fail(rank, "the result is wrong");
   if (seen != expected) return fail(rank, "expected " + expected + "; observed " + seen);
   std::printf("rank %d on device %d: %s\n", rank, device, seen.c_str());
@@ -175,6 +174,8 @@ int main(int argc, char** argv) {
     int status = 0;
     right = waitpid(process, &status, 0) == process && WIFEXITED(status) && WEXITSTATUS(status) == 0 && right;
   }
-  if (right) std::printf("%d ranks as processes: together for %d rounds, and none waited for the one that left\n", kRanks, rounds);
+  if (right)
+    std::printf("%d ranks as processes: together for %d rounds, and none waited for the one that left\n", kRanks,
+                rounds);
   return right ? 0 : 1;
 }

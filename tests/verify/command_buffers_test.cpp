@@ -34,8 +34,8 @@ TEST(CommandBufferStrategy, RecordsFirstThenLaunchesAndPatchesWhatMoved) {
   const std::vector<std::uint64_t> calls = calls_of_launches(kSteps);
   ASSERT_EQ(calls.size(), 3u);
   EXPECT_GT(calls[0], 4u);  // two nodes, a graph, an executable graph, an event
-  EXPECT_EQ(calls[1], 2u);  // the launch, and a mark behind it
-  EXPECT_EQ(calls[2], 5u);  // waits for the one before; sets both nodes
+  EXPECT_EQ(calls[1], 4u);  // the launch and a mark behind it, each asking which device is current
+  EXPECT_EQ(calls[2], 6u);  // and sets both nodes
 }
 
 TEST(CommandBufferStrategy, ADisabledNodeIsAnEmptyOneUntilItIsEnabledAgain) {

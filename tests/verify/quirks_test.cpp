@@ -265,11 +265,11 @@ void expect_agreement_where_there_is_a_way(const std::string& release, StrategyK
 }
 
 TEST_P(OnRelease, CarefulAgreesWhereverATableOfQuirksHasAWay) {
-  expect_agreement_where_there_is_a_way(GetParam(), StrategyKind::kCareful);
+  expect_agreement_where_there_is_a_way(std::string(GetParam()), StrategyKind::kCareful);
 }
 
 TEST_P(OnRelease, CommandBuffersAgreeWhereverATableOfQuirksHasAWay) {
-  expect_agreement_where_there_is_a_way(GetParam(), StrategyKind::kCommandBuffer);
+  expect_agreement_where_there_is_a_way(std::string(GetParam()), StrategyKind::kCommandBuffer);
 }
 
 INSTANTIATE_TEST_SUITE_P(Quirks, OnRelease, ::testing::Values(HGCHECK_RELEASES),
@@ -283,8 +283,11 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
   // 5.7 was not hunted through: some of its programs with children race in ways that nobody has told apart yet.
   const std::uint64_t unexplained_of_old = GetParam() == "5.7" ? 2 : 0;
   constexpr std::uint64_t kUnrepeated = 1;  // races that a fresh process did not show again: within the campaigns' cap
-  for (const StrategyKind strategy : {StrategyKind::kRebuild, StrategyKind::kPatch, StrategyKind::kUpdate,
-                                      StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+  std::vector<StrategyKind> strategies = {StrategyKind::kRebuild, StrategyKind::kPatch, StrategyKind::kUpdate,
+                                          StrategyKind::kCareful};
+  // On the others a command buffer refuses opaque nodes that another one waits for: they may be child graphs.
+  if (GetParam() == "7.2") strategies.push_back(StrategyKind::kCommandBuffer);
+  for (const StrategyKind strategy : strategies) {
     auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), strategy});
     ASSERT_TRUE(subject.ok());
     ASSERT_TRUE(subject.value()->start());

@@ -542,17 +542,19 @@ void Judge::however_built(const Program& program, const Pair& pair, Judgement& j
   for (const Variant& variant : equal_variants(program)) {
     RunOptions options;
     options.isolation = options.inspect = false;
+    const auto differences_of = [&](const RunResult& other) {
+      const Trace expected = variant.reference ? as_original(run_baseline(variant.reference->program, other.script),
+                                                             *variant.reference, steps)
+                                               : as_original(reference_for(program, pair, other), {program, {}}, steps);
+      return compare(program, expected, as_original(other.trace, variant.derived, steps));
+    };
     std::vector<Difference> differences;
     bool lacking = false;
     const bool held = further_run_holds(judgement, [&] {
       const RunResult other = subject_.run(variant.derived.program, options);
       lacking = !other.trace.unsupported.empty();
       if (lacking) return Look{true, nullptr};
-      const Trace expected = variant.reference ? as_original(run_baseline(variant.reference->program, other.script),
-                                                             *variant.reference, steps)
-                                               : as_original(reference_for(program, pair, other), {program, {}}, steps);
-      const Trace observed = as_original(other.trace, variant.derived, steps);
-      differences = compare(program, expected, observed);
+      differences = differences_of(other);
       if (differences.empty()) return Look{true, nullptr};
       // A quirk is looked for in the program that ran, whose steps are others.
       const Trace wanted = run_baseline(variant.derived.program, other.script);
@@ -563,6 +565,11 @@ void Judge::however_built(const Program& program, const Pair& pair, Judgement& j
     if (held) continue;
     if (judgement.verdict != VerdictKind::kDiverge) return;
     judgement.broken = {PropertyId::kP9};
+    // Where it goes as soon as the caller leaves alone what it passed, it is no matter of how the graph was built.
+    options.poison = false;
+    options.keep_passed = true;
+    const bool passed = differences_of(subject_.run(variant.derived.program, options)).empty();
+    if (passed) judgement.broken.insert(judgement.broken.begin(), PropertyId::kP1);
     if (variant.precisely) judgement.broken.insert(judgement.broken.begin(), *variant.precisely);
     judgement.violations.push_back(
         {PropertyId::kP9, steps, std::string(variant.change), "no difference", "a difference"});

@@ -352,6 +352,9 @@ namespace {
 struct DuringCapture {
   const State& state;
 
+  // What a graph holds while something is captured into it is for the capture's end to say.
+  Reason operator()(const CloneGraph& c) const { return CaptureChecker{state}.free_target(c.from); }
+
   Reason operator()(const AddNode& c) const {
     const auto* child = std::get_if<ChildParams>(&c.params);
     if (child != nullptr) {

@@ -444,12 +444,14 @@ constexpr Quirk kQuirks[] = {
      "host-side; ROCm/clr, hipMemcpyToSymbolAsync_common compares the kind with two others; the same copy as a node is "
      "accepted, and right",
      "name the direction"},
-    {"symbol-node-default-pageable", "a node that copies between a symbol and pageable memory by hipMemcpyDefault crashes",
-     "7.2 6.4", "patch",
-     "op=launch node=memcpy symbol=dst kind=default pageable=1;op=launch node=memcpy symbol=src kind=default pageable=1",
+    {"symbol-node-default-pageable",
+     "a node that copies between a symbol and pageable memory by hipMemcpyDefault crashes", "7.2 6.4", "patch",
+     "op=launch node=memcpy symbol=dst kind=default pageable=1;op=launch node=memcpy symbol=src kind=default "
+     "pageable=1",
      "crash", "the bytes", "a segmentation fault in hipGraphLaunch",
      "hipMemcpyDefault: the runtime determines the kind by the addresses",
-     "in the host's own code; with the direction named, with pinned or managed memory, and by hipGraphAddMemcpyNode1D to "
+     "in the host's own code; with the direction named, with pinned or managed memory, and by hipGraphAddMemcpyNode1D "
+     "to "
      "the symbol's address the same copy is right",
      "crash of the process; name the direction"},
 
