@@ -59,7 +59,7 @@ std::span<const Fault> faults() {
       {"F12",
        "patcher",
        "resolves dependencies of flattened nodes by position and drops those of skipped nodes",
-       {kP5, kP3},  // a lost edge may show in the bytes of the one order that was run
+       {kP5},
        flattens_by_position(),
        {}},
       {"F13",

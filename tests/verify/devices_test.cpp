@@ -34,7 +34,8 @@ const std::string kPrograms[] = {
           "set e0.n0 kernel inplace_u32 data=b3 n=4 k=9 device=1\nset e0.n1 memset dst=b1 value=9 element=4 width=2\n"
           "launch e0 s0\nread b3"),
     there("kernel g0.n0 inplace_u32 data=b1 n=4 k=3 device=1 fan=4\ngraph g1\nchild g1.n0 g0\ninstantiate e0 g1\n"
-          "move b1\npatch e0\nlaunch e0 s0\nsync device\nclone g2 g1\npatch g1\ninstantiate e1 g1\nlaunch e1 s1\nread b1"),
+          "move b1\npatch e0\nlaunch e0 s0\nsync device\nclone g2 g1\npatch g1\ninstantiate e1 g1\nlaunch e1 s1\nread "
+          "b1"),
     // A capture that goes over to the other device and back.
     there("stream s2\nevent v0\nevent v1 device=1\ncapture s2\non s2 kernel inplace_u32 data=b0 n=8 k=3\nrecord v0 s2\n"
           "wait s1 v0\non s1 kernel inplace_u32 data=b1 n=8 k=5 device=1\non s1 memset dst=b3 value=3 element=1 "

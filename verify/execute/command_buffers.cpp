@@ -85,37 +85,35 @@ auto keeping_buffer(ExecObject& exec, const Change& change) {
   return result;
 }
 
-class CommandBufferStrategy final : public Strategy {
+class CommandBufferStrategy final : public StrategyForExecs {
  public:
+  using StrategyForExecs::patch;
+  using StrategyForExecs::set;
+  CommandBufferStrategy() : StrategyForExecs(make_careful_strategy()) {}
+
   PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
-    if (!buffered(machine, exec.recording)) return careful_->patch(machine, exec, moves);
+    if (!buffered(machine, exec.recording)) return careful().patch(machine, exec, moves);
     exec.addresses = machine.addresses;
     PatchOutcome outcome;
     outcome.in_place = false;
     return outcome;
   }
-  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) override {
-    return careful_->patch(machine, graph, moves);
-  }
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    if (!buffered(machine, exec.recording)) return careful_->set(machine, exec, index, node);
+    if (!buffered(machine, exec.recording)) return careful().set(machine, exec, index, node);
     return keeping_buffer(exec, [&] { return rebuilding_->set(machine, exec, index, node); });
   }
-  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    return careful_->set(machine, graph, index, node);
-  }
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
-    if (!buffered(machine, exec.recording)) return careful_->update(machine, exec, graph);
+    if (!buffered(machine, exec.recording)) return careful().update(machine, exec, graph);
     return keeping_buffer(exec, [&] { return rebuilding_->update(machine, exec, graph); });
   }
   hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) override {
-    if (!buffered(machine, graph.recording)) return careful_->instantiate(machine, graph, exec, said);
+    if (!buffered(machine, graph.recording)) return careful().instantiate(machine, graph, exec, said);
     hip::Status status = Strategy::instantiate(machine, graph, exec, said);
     if (status) exec.stable = std::make_unique<BufferedExec>(machine, exec);
     return status;
   }
   hip::Status record_again(Machine& machine, ExecObject& exec) override {
-    if (!buffered(machine, exec.recording)) return careful_->record_again(machine, exec);
+    if (!buffered(machine, exec.recording)) return careful().record_again(machine, exec);
     return keeping_buffer(exec, [&] { return rebuilding_->record_again(machine, exec); });
   }
 
@@ -125,7 +123,9 @@ class CommandBufferStrategy final : public Strategy {
     return !recording.has_memory_nodes() && machine.devices == 1;
   }
 
-  std::unique_ptr<Strategy> careful_ = make_careful_strategy();
+  // For what no command buffer launches.
+  [[nodiscard]] Strategy& careful() { return for_graphs(); }
+
   std::unique_ptr<Strategy> rebuilding_ = make_strategy(StrategyKind::kRebuild);
 };
 

@@ -78,7 +78,7 @@ struct Machine {
   std::string unsupported;  // the first function that was needed and that the runtime lacks
   // Of executable graphs that were destroyed while a stream captured: their memory is freed at the program's end.
   std::vector<std::unique_ptr<ExecPatcher>> leftovers;
-  bool told = false;  // during this command: an error that did not keep it from succeeding
+  bool told = false;               // during this command: an error that did not keep it from succeeding
   Id devices = 1;                  // that the program has
   std::vector<Id> buffer_devices;  // by buffer id
 };

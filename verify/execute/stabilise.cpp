@@ -112,8 +112,12 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   CapturedLaunches captured_;
 };
 
-class StabiliseStrategy final : public Strategy {
+class StabiliseStrategy final : public StrategyForExecs {
  public:
+  using StrategyForExecs::patch;
+  using StrategyForExecs::set;
+  StabiliseStrategy() : StrategyForExecs(make_strategy(StrategyKind::kRebuild)) {}
+
   PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
     if (moves.empty() && !exec.stable) return {};
     if (exec.recording.has_memory_nodes()) return PatchOutcome{rebuild(machine, exec, exec.recording), {}, {}};
@@ -123,21 +127,12 @@ class StabiliseStrategy final : public Strategy {
     outcome.in_place = false;
     return outcome;
   }
-  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) override {
-    return rebuilding_->patch(machine, graph, moves);
-  }
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    return rebuilding_->set(machine, exec, index, node);
-  }
-  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    return rebuilding_->set(machine, graph, index, node);
+    return for_graphs().set(machine, exec, index, node);
   }
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
-    return rebuilding_->update(machine, exec, graph);
+    return for_graphs().update(machine, exec, graph);
   }
-
- private:
-  std::unique_ptr<Strategy> rebuilding_ = make_strategy(StrategyKind::kRebuild);
 };
 
 }  // namespace

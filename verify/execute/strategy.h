@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "hip/result/result.h"
 #include "verify/execute/objects.h"
@@ -65,6 +66,26 @@ class Strategy {
   virtual hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said);
   // What no patch could do.
   virtual hip::Status record_again(Machine& machine, ExecObject& exec);
+};
+
+// A strategy for executable graphs, beside another's for graphs that are not instantiated.
+class StrategyForExecs : public Strategy {
+ public:
+  using Strategy::patch;
+  using Strategy::set;
+  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) final {
+    return for_graphs_->patch(machine, graph, moves);
+  }
+  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) final {
+    return for_graphs_->set(machine, graph, index, node);
+  }
+
+ protected:
+  explicit StrategyForExecs(std::unique_ptr<Strategy> for_graphs) : for_graphs_(std::move(for_graphs)) {}
+  [[nodiscard]] Strategy& for_graphs() { return *for_graphs_; }
+
+ private:
+  std::unique_ptr<Strategy> for_graphs_;
 };
 
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(StrategyKind kind);

@@ -205,7 +205,8 @@ class ProgramGenerator {
   bool build_shape(Id graph) {
     std::optional<Id> cells;
     for (const auto& [id, buffer] : state_.buffers()) {
-      if (!buffer.alive || buffer.runtime_places() || buffer.memory != MemoryKind::kDevice || buffer.device != 0) continue;
+      if (!buffer.alive || buffer.runtime_places() || buffer.memory != MemoryKind::kDevice || buffer.device != 0)
+        continue;
       if (!cells || buffer.bytes > state_.buffer(*cells)->bytes) cells = id;
     }
     if (!cells) return false;
@@ -233,7 +234,8 @@ class ProgramGenerator {
     if (take(DeclareBuffer{next_buffer_, 256, MemoryKind::kDevice, {}, 1})) ++next_buffer_;
     if (take(DeclareStream{next_stream_, choices_.percent(50), 0, false, 1})) ++next_stream_;
     for (const Id device : {0U, 1U}) {
-      if (choices_.percent(60) && take(DeclareEvent{next_event_, false, false, EventRelease::kDefault, device})) ++next_event_;
+      if (choices_.percent(60) && take(DeclareEvent{next_event_, false, false, EventRelease::kDefault, device}))
+        ++next_event_;
     }
     for (const Id device : {0U, 1U}) {
       if (choices_.percent(30)) take(PeerAccess{PeerVerb::kEnable, device, 1 - device});

@@ -272,6 +272,16 @@ bool Judge::clean_without_frees(const Program& program, const RunOptions& option
   return keeping && run_pair(*keeping, options).clean();
 }
 
+// Who keeps every edge observes the same in every legal order: what is wrong in one and right in another lost an edge.
+bool Judge::clean_in_another_order(const Program& program, const RunOptions& options) {
+  RunOptions other = options;
+  for (std::uint64_t order = 0; order < kRandomOrders; ++order) {
+    other.schedule_seed = kFirstRandomOrder + order;
+    if (run_pair(program, other).clean()) return true;
+  }
+  return false;
+}
+
 void Judge::name_cause(const Program& program, const RunOptions& options, const Pair& first, Judgement& judgement) {
   // The first bad command may have done something earlier, or to something else, than a run shows that does not look.
   RunOptions closer = options;
@@ -298,7 +308,9 @@ void Judge::name_cause(const Program& program, const RunOptions& options, const 
     cause = PropertyId::kP4;
   } else if (!pair.differences.empty() && !died && clean_without_frees(program, options)) {
     cause = PropertyId::kS1;
-  } else if (options.schedule_seed != 0 && clean_with(in_the_usual_order(options))) {
+  } else if (options.schedule_seed != 0
+                 ? clean_with(in_the_usual_order(options))
+                 : pair.subject.violations.empty() && !died && clean_in_another_order(program, options)) {
     cause = PropertyId::kP5;
   } else if (says_done_where_refused(program, pair) && !broken.contains(PropertyId::kP7)) {
     cause = PropertyId::kP4;

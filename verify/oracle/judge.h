@@ -88,6 +88,7 @@ class Judge {
   static const Pair& or_else(const Pair& pair, const Pair& other);  // the first one that shows something
   bool clean_without_redundant_edges(const Program& program, const RunOptions& options);
   bool clean_without_frees(const Program& program, const RunOptions& options);
+  bool clean_in_another_order(const Program& program, const RunOptions& options);
   bool hits_the_graph_instead(const Program& program, const RunOptions& options);
   bool setters_change_other_nodes(const Program& program, const RunOptions& options);
   bool needs_repeats(const Program& program, const RunOptions& options, const Pair& pair);

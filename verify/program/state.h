@@ -56,7 +56,7 @@ struct BufferState {
   bool has_free_node = false;
   bool freed_by_program = false;             // since its last launch
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
-  Id device = 0;  // whose memory it is, where it is a device's
+  Id device = 0;                             // whose memory it is, where it is a device's
   // Of memory that streams allocate (state_pools.cpp).
   bool of_stream = false;
   bool filled = false;                        // all of it was written since: before that it holds anything

@@ -97,7 +97,8 @@ struct DeviceChecker {
     std::vector<Id> devices = state.devices_of(params);
     devices.push_back(device);
     bool of_pool = false;
-    for_each_ref(params, [&](const BufferRef& ref) { of_pool = of_pool || state.buffer(ref.buffer)->runtime_places(); });
+    for_each_ref(params,
+                 [&](const BufferRef& ref) { of_pool = of_pool || state.buffer(ref.buffer)->runtime_places(); });
     const bool strange = std::any_of(devices.begin(), devices.end(), [](Id one) { return one != 0; });
     return of_pool && strange ? no("what graphs and streams allocate is device 0's, and no other device reaches it")
                               : Reason{};
