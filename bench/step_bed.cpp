@@ -87,7 +87,7 @@ StepBed::Kernel StepBed::kernel(CommandKind kind) {
   const verify::KernelSpec* spec = verify::find_kernel(use.name);
   assert(spec != nullptr && spec->arguments.size() <= kMaxArguments && spec->argument_bytes <= kMaxBlock);
   Kernel kernel;
-  kernel.function = platform_.function(static_cast<std::size_t>(spec - verify::kernel_catalogue().data()));
+  kernel.function = platform_.function(static_cast<std::size_t>(spec - verify::kernel_catalogue().data()), 0);
   kernel.bytes = spec->argument_bytes;
   kernel.scalars.resize(spec->argument_bytes);
   for (const verify::ArgumentSpec& argument : spec->arguments) kernel.slots.push_back({argument.offset, argument.size});

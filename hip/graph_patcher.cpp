@@ -332,13 +332,15 @@ void GraphPatcher::State::write(std::span<const Move> moves, DeviceAddress Move:
 
 hipError_t GraphPatcher::State::call(const Step& step) {
   TreeNode& node = tree_[step.node];
-  if (step.hand_over) return api_.hipGraphExecChildGraphNodeSetParams(exec_, node.handle, node.private_graph);
-  hipGraphExec_t exec = tree_.is_inner(step.node) ? nullptr : exec_;
+  const auto set = [&] {
+    if (step.hand_over) return api_.hipGraphExecChildGraphNodeSetParams(exec_, node.handle, node.private_graph);
+    hipGraphExec_t exec = tree_.is_inner(step.node) ? nullptr : exec_;
+    return std::visit(SetNode{api_, exec, node.handle, node.form}, node.record);
+  };
   const int device = device_of(node.record);
-  if (device == 0) return std::visit(SetNode{api_, exec, node.handle, node.form}, node.record);
+  if (device == 0) return set();
   const Result<DeviceScope> scope = DeviceScope::enter(api_, device);
-  if (!scope) return static_cast<hipError_t>(scope.error().code);
-  return std::visit(SetNode{api_, exec, node.handle, node.form}, node.record);
+  return scope ? set() : static_cast<hipError_t>(scope.error().code);
 }
 
 // Sets everything up to and including the step that failed to the records, which hold the old addresses again. The step

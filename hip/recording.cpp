@@ -376,10 +376,32 @@ NodeRecord relocated(const RecordedNode& node, std::span<const DeviceAddress> ad
   return record;
 }
 
+namespace {
+
+// Whether all that runs on a device of its own runs on one, which `home` is where something does.
+bool share_device(const Recording& recording, std::optional<int>& home) {
+  return std::all_of(recording.nodes().begin(), recording.nodes().end(), [&](const RecordedNode& node) {
+    if (const auto* child = std::get_if<ChildRecord>(&node.record)) return share_device(*child->graph, home);
+    const bool has_one =
+        std::holds_alternative<KernelRecord>(node.record) || std::holds_alternative<MemsetRecord>(node.record);
+    if (!has_one) return true;
+    const int device = device_of(node.record);
+    return home.has_value() ? *home == device : (home.emplace(device), true);
+  });
+}
+
+}  // namespace
+
 int device_of(const NodeRecord& record) {
   if (const auto* kernel = std::get_if<KernelRecord>(&record)) return kernel->device;
+  if (const auto* child = std::get_if<ChildRecord>(&record)) return home_of(*child->graph);
   const auto* memset = std::get_if<MemsetRecord>(&record);
   return memset == nullptr ? 0 : memset->device;
+}
+
+int home_of(const Recording& recording) {
+  std::optional<int> home;
+  return share_device(recording, home) ? home.value_or(0) : 0;
 }
 
 Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,

@@ -58,6 +58,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"disabled-set-lost", "7.2", Use::kSetInExec, Node::kKernel, {State::kDisabled}, Way::kRecordAgain},
     {"disabled-set-lost", "7.2", Use::kSetInExec, Node::kCopy, {State::kDisabled}, Way::kRecordAgain},
     {"child-set-nested", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kNested}, Way::kRecordAgain},
+    {"child-set-other-device", "7.2 5.7", Use::kSetInExec, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
     {"generic-child-set-lost", "7.2", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTypedSetter},
     {"generic-memset-2d-set",
      "7.2 6.4",
@@ -94,6 +95,8 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"update-half-way", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"update-pairs-by-order", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"update-edges-unchecked", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
+    {"update-created-elsewhere", "7.2", Use::kUpdate, Node::kAny, {State::kOtherDevice}, Way::kRecordAgain},
+    {"child-set-other-device", "5.7", Use::kUpdate, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
     {"memset-2d-update", kAllReleases, Use::kUpdate, Node::kMemset, {State::kRows}, Way::kRecordAgain},
     {"copy-of-freed-memory-set", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
     {"update-to-symbol", kAllReleases, Use::kUpdate, Node::kCopy, {State::kToSymbol}, Way::kRecordAgain},
@@ -149,14 +152,20 @@ bool lists(std::string_view releases, std::string_view release) {
   return releases.find(release) != std::string_view::npos;
 }
 
+bool may_be_child(const NodeRecord& record) {
+  const auto* opaque = std::get_if<OpaqueRecord>(&record);
+  return opaque != nullptr ? !opaque->kernel : std::holds_alternative<ChildRecord>(record);
+}
+
 QuirkyNode kind_for(const NodeRecord& record) {
-  if (std::holds_alternative<KernelRecord>(record)) return Node::kKernel;
+  // What a library enqueued becomes a child.
+  if (may_be_child(record)) return Node::kChild;
+  if (std::holds_alternative<KernelRecord>(record) || std::holds_alternative<OpaqueRecord>(record)) {
+    return Node::kKernel;
+  }
   if (std::holds_alternative<CopyRecord>(record)) return Node::kCopy;
   if (std::holds_alternative<MemsetRecord>(record)) return Node::kMemset;
-  if (std::holds_alternative<HostRecord>(record)) return Node::kHost;
-  // What a library enqueued becomes a child.
-  const bool child = std::holds_alternative<ChildRecord>(record) || std::holds_alternative<OpaqueRecord>(record);
-  return child ? Node::kChild : Node::kAny;
+  return std::holds_alternative<HostRecord>(record) ? Node::kHost : Node::kAny;
 }
 
 // Of a copy: whether an end is of that memory, for all that is known, and whether one is of another.
@@ -199,6 +208,13 @@ bool has_empty(const Recording& recording) {
   });
 }
 
+bool has_other_device(const Recording& recording) {
+  return std::any_of(recording.nodes().begin(), recording.nodes().end(), [](const RecordedNode& node) {
+    const auto* child = std::get_if<ChildRecord>(&node.record);
+    return child != nullptr ? has_other_device(*child->graph) : device_of(node.record) != 0;
+  });
+}
+
 // What holds of a node by itself.
 QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   QuirkyStates states;
@@ -216,7 +232,8 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   } else if (const auto* child = std::get_if<ChildRecord>(&node.record)) {
     states.add(State::kNested, child->graph->child_depth() > 0);
     states.add(State::kEmpty, has_empty(*child->graph));
-  } else if (std::holds_alternative<OpaqueRecord>(node.record)) {
+    states.add(State::kOtherDevice, has_other_device(*child->graph));
+  } else if (may_be_child(node.record)) {
     states.add(State::kNested);  // for all that is known
   }
   return states;
@@ -309,6 +326,7 @@ std::string_view words_for(QuirkyState state) {
       "a child in it",
       "nothing in it",
       "another node waits for it",
+      "on another device than the first",
       "another shape",
       "several roots",
       "16 nodes or more",
@@ -397,6 +415,7 @@ const ReleaseQuirk* ReleaseQuirks::of_update(const Recording& from, const Record
   if (entries_.empty()) return nullptr;
   QuirkyStates whole;
   whole.add(State::kOtherShape, !same_shape(from, to));
+  whole.add(State::kOtherDevice, has_other_device(to));
   if (const ReleaseQuirk* quirk = find(Use::kUpdate, Node::kAny, whole)) return quirk;
   for (NodeIndex i = 0; i < to.nodes().size(); ++i) {
     const RecordedNode& now = to.nodes()[i];
@@ -426,13 +445,13 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
     roots += node.dependencies.empty() ? 1 : 0;
     for (const NodeIndex before : node.dependencies) ++dependents[before];
   }
-  // Nothing runs beside a node of a chain: no release launches one wrongly. What is opaque may be a child graph.
+  // Nothing runs beside a node of a chain: no release launches one wrongly.
   const auto single = [](const RecordedNode& node) {
-    return node.dependencies.size() <= 1 && !std::holds_alternative<OpaqueRecord>(node.record);
+    return node.dependencies.size() <= 1 && !may_be_child(node.record);
   };
   const bool chain = roots == 1 && std::all_of(nodes.begin(), nodes.end(), single) &&
                      *std::max_element(dependents.begin(), dependents.end()) <= 1;
-  if (chain && recording.child_depth() == 0) return nullptr;
+  if (chain) return nullptr;
   QuirkyStates whole;
   whole.add(State::kManyNodes, nodes.size() >= kManyNodes);
   whole.add(State::kSeveralRoots, roots > 1);

@@ -52,6 +52,7 @@ enum class QuirkyState : std::uint8_t {
   kNested,          // child: a child graph in it
   kEmpty,           // child: nothing in it, or in a child in it
   kFollowed,        // child: another node waits for it
+  kOtherDevice,     // child, update: a kernel or memset, at any depth, of another device than the first
   kOtherShape,      // update: other nodes, other types or other dependencies
   kSeveralRoots,    // of the graph
   kManyNodes,       // of the graph: 16 or more

@@ -139,6 +139,11 @@ TEST(ReleaseQuirks, LaunchesAreHeldAgainstTheWholeGraphAndItsChildren) {
   EXPECT_EQ(launch(k72, of({child_of(wide)})), "side-roots-unordered");
   EXPECT_EQ(launch(k64, of({child_of(chain)})), "safe");
   EXPECT_EQ(launch(k64, of({child_of(chain), empty({0})})), "child-successors-unordered");
+  hip::OpaqueRecord unknown, one_kernel;
+  one_kernel.kernel = true;
+  EXPECT_EQ(launch(k64, of({{unknown, {}, {}}, empty({0})})), "child-successors-unordered")
+      << "what nobody knows may be a child";
+  EXPECT_EQ(launch(k64, of({{one_kernel, {}, {}}, empty({0})})), "safe");
   EXPECT_EQ(launch(k57, of({child_of(of({}))})), "child-empty-launch");
   hip::Recording many = of({child_of(chain)});
   for (hip::NodeIndex i = 0; i < 15; ++i) many.add(empty({i}));

@@ -14,7 +14,7 @@ hipError_t CapturedLaunches::launch(const ExecObject& exec, hipStream_t stream) 
   if (!fresh) return static_cast<hipError_t>(fresh.error().code);
   const hipGraph_t graph = fresh.value().graph;
   const hip::Result<hipGraphExec_t> instantiated = on_device(
-      machine_.api, home_of(exec.recording), [&] { return instantiate(machine_, graph, exec.form, exec.flags); });
+      machine_.api, hip::home_of(exec.recording), [&] { return instantiate(machine_, graph, exec.form, exec.flags); });
   if (!instantiated) {
     drop(nullptr, graph);
     return static_cast<hipError_t>(instantiated.error().code);

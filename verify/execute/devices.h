@@ -20,11 +20,6 @@ template <class Body>
   return scope ? body() : std::invoke_result_t<Body>(scope.error());
 }
 
-// The device of all kernels and memsets of a graph, those of its children counted; 0 where they are of several or there
-// are none. Who makes such a graph has that device current while it is instantiated and updated: AMD's runtimes put
-// what an executable graph needs on the device that is.
-[[nodiscard]] Id home_of(const hip::Recording& recording);
-
 // hipDeviceSynchronize of each of the first `count` devices, until one refuses.
 [[nodiscard]] hip::Status synchronize_devices(const hip::Api& api, Id count);
 

@@ -458,7 +458,7 @@ class Run {
     exec.form = c.form;
     exec.flags = c.flags;
     exec.places = graph.places;
-    return on_device(machine_.api, home_of(graph.recording),
+    return on_device(machine_.api, hip::home_of(graph.recording),
                      [&] { return strategy_.instantiate(machine_, graph, exec, &seen_); });
   }
   hip::Status perform(const Launch& c) {

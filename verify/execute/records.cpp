@@ -46,6 +46,7 @@ struct Maker {
     hip::OpaqueRecord record;
     for (const hip::Relocation& relocation : relocations) record.buffers.push_back(relocation.buffer);
     record.reason = "recorded by code that does not say where its pointers are";
+    record.kernel = true;
     record.record = [kernel = std::move(kernel), relocations](const hip::Api& api, hipGraph_t graph,
                                                               std::span<const hipGraphNode_t> dependencies,
                                                               std::span<const hip::DeviceAddress> addresses) {

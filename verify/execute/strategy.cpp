@@ -248,7 +248,7 @@ UpdateStatus call_update(Machine& machine, ExecObject& exec, hipGraph_t graph) {
   hipGraphNode_t error_node = nullptr;
   hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
   // What is updated keeps its devices.
-  const hip::Status updated = on_device(machine.api, home_of(exec.recording), [&]() -> hip::Status {
+  const hip::Status updated = on_device(machine.api, hip::home_of(exec.recording), [&]() -> hip::Status {
     const hipError_t status = machine.api.hipGraphExecUpdate(exec.exec, graph, &error_node, &result);
     return status == hipSuccess ? hip::Status() : hip::Error{status, "hipGraphExecUpdate"};
   });
@@ -478,7 +478,7 @@ struct FreshExec {
 hip::Result<FreshExec> record_exec(Machine& machine, const ExecObject& like, const hip::Recording& recording,
                                    const hip::AddressTable& addresses, const Shaped* as, std::string* said) {
   // Created where it is instantiated: 7.2 updates nothing from a graph of another device (update-created-elsewhere).
-  hip::Result<hip::RecordedGraph> fresh = on_device(machine.api, home_of(recording), [&] {
+  hip::Result<hip::RecordedGraph> fresh = on_device(machine.api, hip::home_of(recording), [&] {
     return hip::record_graph(machine.api, as == nullptr ? recording : as->recording, addresses);
   });
   if (!fresh) return fresh.error();
@@ -489,7 +489,7 @@ hip::Result<FreshExec> record_exec(Machine& machine, const ExecObject& like, con
     }
     fresh.value().nodes = std::move(nodes);
   }
-  const hip::Result<hipGraphExec_t> instantiated = on_device(machine.api, home_of(recording), [&] {
+  const hip::Result<hipGraphExec_t> instantiated = on_device(machine.api, hip::home_of(recording), [&] {
     return instantiate(machine, fresh.value().graph, like.form, like.flags, said);
   });
   hip::Status status = instantiated ? disable_again(machine, like, instantiated.value(), fresh.value())

@@ -168,6 +168,8 @@ struct DeviceChecker {
         return no(fmt::format("s{} is a stream of device {}", c.stream, device));
     }
     const auto* copy = std::get_if<CopyParams>(&c.params);
+    if (copy != nullptr && copy->symbol != CopySymbol::kNone && device != 0)
+      return no("a symbol that is given to a stream of another device stands for that one's variable");
     return copy == nullptr ? Reason{} : peer_copy(c, *copy);
   }
   Reason peer_copy(const Enqueue& c, const CopyParams& copy) const {
@@ -246,6 +248,12 @@ Id home_of(const GraphState& graph) {
   std::set<Id> devices;
   add_devices(graph, devices);
   return devices.size() == 1 ? *devices.begin() : 0;
+}
+
+bool runs_on(const GraphState& graph, Id device) {
+  std::set<Id> devices;
+  add_devices(graph, devices);
+  return devices.contains(device);
 }
 
 Id devices_needed(const Program& program) {

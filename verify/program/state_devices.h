@@ -19,6 +19,8 @@ namespace verify {
 // The device of all kernels and memsets of a graph, those of its children counted; 0 where they are of several or there
 // are none.
 [[nodiscard]] Id home_of(const GraphState& graph);
+// Whether a kernel or a memset of the graph, at any depth, is of that device.
+[[nodiscard]] bool runs_on(const GraphState& graph, Id device);
 
 // How many devices a program asks for: one more than the highest number in it.
 [[nodiscard]] Id devices_needed(const Program& program);

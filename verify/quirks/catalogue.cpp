@@ -150,6 +150,21 @@ constexpr Quirk kQuirks[] = {
      "device. "
      "With access enabled both ways the same programs are right",
      "graphs of several devices need hipDeviceEnablePeerAccess both ways; or one graph a device"},
+    {"launch-branches-elsewhere",
+     "a graph with branches crashes on a stream of another device than was current when it was instantiated", "7.2",
+     "patch", "op=launch foreign=1 roots>1;op=launch foreign=1 dependents>1", "crash",
+     "the graph runs, whichever device the stream is of", "a segmentation fault in hipGraphLaunch",
+     "hipGraphLaunch: any stream; hipGraphInstantiate names no device",
+     "in the host's own code, with empty nodes alone, and with access between the devices enabled, too; 6.4 and 5.7 "
+     "run "
+     "the same graphs",
+     "crash of the process; instantiate with the launching stream's device current"},
+    {"rows-of-other-device", "instantiating a graph that copies rows within a device that is not current crashes",
+     "7.2", "patch", "op=instantiate rowsaway>0", "crash", "hipSuccess", "a segmentation fault in hipGraphInstantiate",
+     "hipMemcpy3DParms: the kind and the pointers say what is copied; hipGraphInstantiate names no device",
+     "in the host's own code; right with a kernel or memset of that device in the graph, with hipMemcpyDefault, and "
+     "with a linear copy; 6.4 and 5.7 instantiate it",
+     "crash of the process; instantiate with the device of the memory current, or say hipMemcpyDefault"},
     {"update-created-elsewhere", "an update from a graph that was created while another device was current is refused",
      "7.2", "patch", "op=update aways>0", "status=910", "hipSuccess",
      "hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorUnsupportedFunctionChange",
@@ -445,7 +460,7 @@ constexpr Quirk kQuirks[] = {
      "accepted, and right",
      "name the direction"},
     {"symbol-node-default-pageable",
-     "a node that copies between a symbol and pageable memory by hipMemcpyDefault crashes", "7.2 6.4", "patch",
+     "a node that copies between a symbol and pageable memory by hipMemcpyDefault crashes", "7.2 6.4 5.7", "patch",
      "op=launch node=memcpy symbol=dst kind=default pageable=1;op=launch node=memcpy symbol=src kind=default "
      "pageable=1",
      "crash", "the bytes", "a segmentation fault in hipGraphLaunch",
@@ -504,6 +519,15 @@ constexpr Quirk kQuirks[] = {
      "hipGraphExecChildGraphNodeSetParams: updates node parameters in the child graph node, at every depth",
      "right one level deep; 5.7 does it", "a patch that reports success and leaves stale addresses"},
 
+    {"child-set-other-device", "setting a child graph with kernels of a device that is not current is refused",
+     "7.2 5.7", "patch",
+     "op=set target=exec node=child aways>0;op=patch target=exec node=child aways>0;op=update node=child aways>0",
+     "status=101 status=910", "the new parameters", "hipErrorInvalidDevice",
+     "hipGraphExecChildGraphNodeSetParams: updates node parameters in the child graph node; no device is named",
+     "host-side; right where all kernels and memsets of the child are of the current device, so a child of two devices "
+     "cannot be set at all; 6.4 accepts it",
+     "record the graph again; or children of one device each, set with that device current"},
+
     {"managed-3d-copy-early", "a 3D copy node of managed memory copies when it is instantiated or set", "7.2 6.4",
      "patch",
      "op=instantiate node=memcpy linear=0 kind=d2d dmem=managed;op=instantiate node=memcpy linear=0 kind=d2d "
@@ -549,6 +573,11 @@ constexpr Quirk kQuirks[] = {
      "hipGraphExecMemcpyNodeSetParams1D sets parameters",
      "no launch is in the program, and 7.2 and 5.7 leave the memory alone",
      "memory that is still in use is overwritten"},
+    {"clone-other-device", "cloning a graph with a kernel of a device that is not current crashes", "6.4", "patch",
+     "op=clone aways>0;op=add node=child aways>0", "crash", "hipSuccess",
+     "a segmentation fault in hipGraphClone or hipGraphAddChildGraphNode",
+     "hipGraphClone: names no device", "in the host's own code; right with the kernel's device current; 5.7 does it",
+     "crash of the process; clone graphs of one device with it current"},
     {"child-successors-unordered", "what follows a child graph node does not wait for it", "6.4", "patch",
      "op=launch node=child", "bytes host", "the successor sees what the child wrote", "it sees what was there before",
      "dependencies: a node runs after the nodes that it depends on",
@@ -625,6 +654,8 @@ constexpr std::string_view kGoneAround[] = {"copy-of-freed-memory-set",
                                             "memcpy-set-to-pageable",
                                             "disabled-set-lost",
                                             "child-set-nested",
+                                            "child-set-other-device",
+                                            "update-created-elsewhere",
                                             "graph-memory-freed-set",
                                             "generic-child-set-lost",
                                             "generic-memset-2d-set",

@@ -94,19 +94,46 @@ std::uint64_t hosts_in(const GraphState& graph) {
   return hosts;
 }
 
-// Kernels and memsets of other devices than `device`, and copies within one of those or within one that is not `home`:
-// kernels of the runtime make them.
-std::uint64_t astray_in(const GraphState& graph, Id device, Id home) {
+// Kernels and memsets of other devices than `device`, and what kernels of the runtime make: copies within one of those
+// or within one that is not `home`, and, of a graph whose home is not device 0, rows between devices that are said to
+// be within one. Then symbols, which are looked up where the graph is launched, and rows within such a device that may
+// go to another stream of the runtime's than the launching one, as a graph with branches has.
+std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, Id home) {
+  const bool branches = roots_of(graph) > 1 || most_dependents(graph) > 1;
+  const auto on_device = [&](const CopyEnd& end) {
+    const BufferState* buffer = state.buffer(end.ref.buffer);
+    return buffer != nullptr && buffer->memory == MemoryKind::kDevice;
+  };
   std::uint64_t astray = 0;
   for (const NodeState& node : graph.nodes) {
-    if (node.child) astray += astray_in(*node.child, device, home);
+    if (node.child) astray += astray_in(state, *node.child, device, home);
     if (node.devices.empty()) continue;
     const Id own = node.devices.front();
-    const bool copies = std::holds_alternative<CopyParams>(node.params);
-    const bool within = copies && own != 0 && own == node.devices.back();
-    if (copies ? within && (own != device || own != home) : own != device) astray += node.fan;
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    bool strays = own != device;
+    if (copy != nullptr) {
+      const bool in_one = own == node.devices.back(), on_devices = on_device(copy->dst) && on_device(copy->src);
+      const bool rows = !copy->linear && copy->kind == CopyKind::kDeviceToDevice;
+      const bool within = own != device || own != home || (rows && own != 0 && branches);
+      strays = on_devices && (in_one ? within : rows && home != 0);
+      strays = strays || (copy->symbol != CopySymbol::kNone && device != 0);
+    }
+    if (strays) astray += node.fan;
   }
   return astray;
+}
+
+// Copies of rows within a device that has no kernel or memset of `whole` and is not `home`.
+std::uint64_t rows_away_in(const State& state, const GraphState& graph, const GraphState& whole, Id home) {
+  std::uint64_t rows = 0;
+  for (const NodeState& node : graph.nodes) {
+    if (node.child) rows += rows_away_in(state, *node.child, whole, home);
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    if (copy == nullptr || copy->linear || copy->kind != CopyKind::kDeviceToDevice) continue;
+    const Id own = node.devices.front();
+    if (own == node.devices.back() && own != home && !runs_on(whole, own)) rows += node.fan;
+  }
+  return rows;
 }
 
 std::uint64_t aways_in(const GraphState& graph) {
@@ -188,7 +215,9 @@ class Describer {
     base_.set(k_flags, c.flags);
     base_.set(k_again, std::count_if(state_.execs().begin(), state_.execs().end(),
                                      [&](const auto& exec) { return exec.second.origin == c.graph; }));
-    return graph != nullptr && whole(*graph);
+    if (graph == nullptr) return false;
+    base_.set(k_rowsaway, rows_away_in(state_, *graph, *graph, home_of(*graph)));
+    return whole(*graph);
   }
   bool operator()(const Launch& c) {
     const ExecState* exec = state_.exec(c.exec);
@@ -196,7 +225,9 @@ class Describer {
     stream(c.stream);
     rules(c);
     if (exec == nullptr) return false;
-    base_.set(k_astray, astray_in(exec->graph, state_.device_of_stream(c.stream), home_of(exec->graph)));
+    const Id device = state_.device_of_stream(c.stream), home = home_of(exec->graph);
+    base_.set(k_astray, astray_in(state_, exec->graph, device, home));
+    base_.set(k_foreign, device != home ? 1 : 0);
     base_.set(k_autofree, (exec->flags & kAutoFreeOnLaunch) != 0 ? 1 : 0);
     base_.set(k_strange, std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
                 return entry.second.unfreed && !exec->graph.addresses.contains(entry.first);
@@ -488,6 +519,7 @@ class Describer {
     if (const auto* p = std::get_if<ChildParams>(&params)) {
       event.set(k_inner, child == nullptr ? 0 : nodes_of(*child));
       event.set(k_below, p->nest - 1 + (child == nullptr ? 1 : child->depth));
+      event.set(k_aways, child == nullptr ? 0 : aways_in(*child));
     }
     if (before != nullptr) {
       event.set(k_wasdriver, before->form == NodeForm::kDriver ? 1 : 0);
