@@ -3,7 +3,8 @@
 //
 // Documentation: hipGraphExecChildGraphNodeSetParams: updates node parameters in the child graph node; no device is
 // named. The child here is the very one that the executable graph was instantiated with.
-// What happens: hipErrorInvalidDevice.
+// What happens: hipErrorInvalidDevice. The kernels are given as the device's functions (hipFunction_t), as code that
+// loads modules has them; with the host's functions it is accepted.
 #include "check.h"
 
 __global__ void count(int* counter) {
@@ -17,7 +18,12 @@ int main() {
     for (const int device : {1, 0}) {
       MUST(hipSetDevice(device));
       int* counter = device_ints(1);
-      kernel_node(child, {}, count, counter);
+      void* arguments[] = {&counter};
+      hipFunction_t of_device = nullptr;
+      MUST(hipGetFuncBySymbol(&of_device, reinterpret_cast<const void*>(count)));
+      const hipKernelNodeParams params = one_thread(of_device, arguments);
+      hipGraphNode_t node = nullptr;
+      MUST(hipGraphAddKernelNode(&node, child, nullptr, 0, &params));
     }
     MUST(hipGraphCreate(&graph, 0));
     hipGraphNode_t node = nullptr;

@@ -131,7 +131,11 @@ TEST(Campaign, RunsOnARuntimeLibrary) {
   const Outcome outcome = hgcheck(
       {"campaign", "--programs", "300", "--subject", "lib=" HGCHECK_HGMODEL ":patch", "--json", folder / "r.json"});
   EXPECT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_EQ(load_json(folder / "r.json").at("verdicts").at("agree"), 300);
+  // It has one device.
+  const auto verdicts = load_json(folder / "r.json").at("verdicts");
+  const int agreed = verdicts.at("agree").get<int>();
+  EXPECT_EQ(agreed + verdicts.at("unsupported").get<int>(), 300);
+  EXPECT_GT(agreed, 250);
 }
 #endif
 

@@ -139,7 +139,9 @@ TEST(ReleaseQuirks, LaunchesAreHeldAgainstTheWholeGraphAndItsChildren) {
   EXPECT_EQ(launch(k72, of({child_of(wide)})), "side-roots-unordered");
   EXPECT_EQ(launch(k64, of({child_of(chain)})), "safe");
   EXPECT_EQ(launch(k64, of({child_of(chain), empty({0})})), "child-successors-unordered");
-  hip::OpaqueRecord unknown, one_kernel;
+  hip::OpaqueRecord unknown;
+  unknown.record = [](const hip::Api&, hipGraph_t, auto, auto) { return hip::Error{hipErrorNotSupported, ""}; };
+  hip::OpaqueRecord one_kernel = unknown;
   one_kernel.kernel = true;
   EXPECT_EQ(launch(k64, of({{unknown, {}, {}}, empty({0})})), "child-successors-unordered")
       << "what nobody knows may be a child";

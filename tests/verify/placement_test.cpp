@@ -13,6 +13,7 @@
 #include "programs.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
+#include "verify/program/state_devices.h"
 
 namespace verify {
 namespace {
@@ -115,7 +116,8 @@ TEST(BestFit, SizesAreRoundedUpToWholePlaces) {
 // A platform between enter() and leave().
 class Entered {
  public:
-  Entered() {
+  explicit Entered(Id devices = 1) {
+    static_cast<void>(platform.need_devices(devices));
     platform.enter();
     platform.begin(0);
   }
@@ -284,7 +286,7 @@ TEST(Placement, WhatTheScriptNoLongerCoversIsPlacedByThePlatformItself) {
 
 // All addresses that a run of the memory commands of `program` gives its buffers, in order.
 std::vector<hip::AddressTable> lay_out(const Program& program, const AddressScript& script, AddressScript* out) {
-  Entered entered;
+  Entered entered(devices_needed(program));
   BufferMemory memory(entered.platform, program, {program.placement, false}, script);
   std::vector<hip::AddressTable> layouts;
   for (const Step& step : program.steps) {
@@ -292,7 +294,7 @@ std::vector<hip::AddressTable> lay_out(const Program& program, const AddressScri
       hip::Status status;
       if (const auto* c = std::get_if<DeclareBuffer>(&step.command))
         status = c->symbol ? memory.declare_symbol(c->buffer, c->bytes, *c->symbol)
-                           : memory.declare(c->buffer, c->bytes, c->memory);
+                           : memory.declare(c->buffer, c->bytes, c->memory, c->device);
       if (const auto* c = std::get_if<MoveBuffers>(&step.command)) status = memory.move(c->moves);
       if (const auto* c = std::get_if<Free>(&step.command)) status = memory.release(c->buffer);
       RC_ASSERT(status.ok());

@@ -11,6 +11,7 @@
 #include "judging.h"
 #include "new_ground.h"
 #include "verify/generate/generator.h"
+#include "verify/program/state_devices.h"
 #include "verify/quirks/quirk.h"
 #include "verify/subject/installation.h"
 #include "verify/subject/subject.h"
@@ -282,6 +283,12 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
   constexpr std::uint64_t kPrograms = 120;
   // 5.7 was not hunted through: some of its programs with children race in ways that nobody has told apart yet.
   const std::uint64_t unexplained_of_old = GetParam() == "5.7" ? 2 : 0;
+  // Graphs of several devices were hunted through on 7.2 alone.
+  const auto unhunted = [one_device = GetParam() != "7.2"](const Command& command) {
+    Program alone;
+    alone.steps.push_back({command});
+    return is_new_ground(command) || (one_device && devices_needed(alone) > 1);
+  };
   constexpr std::uint64_t kUnrepeated = 1;  // races that a fresh process did not show again: within the campaigns' cap
   for (const StrategyKind strategy : {StrategyKind::kRebuild, StrategyKind::kPatch, StrategyKind::kUpdate,
                                       StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
@@ -294,10 +301,10 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
     std::uint64_t agreed = 0, unrepeated = 0, unexplained = 0;
     for (std::uint64_t i = 0; i < kPrograms; ++i) {
       GeneratorOptions options;
-      options.avoid = [](const State&, const Command& command) { return is_new_ground(command); };
+      options.avoid = [&](const State&, const Command& command) { return unhunted(command); };
       if (i % 10 != 0) {
         options.avoid = [&](const State& state, const Command& command) {
-          return is_new_ground(command) || known.lacks(command) ||
+          return unhunted(command) || known.lacks(command) ||
                  known.triggered(state, command, static_cast<int>(strategy)) != nullptr;
         };
       }

@@ -140,14 +140,15 @@ constexpr Quirk kQuirks[] = {
      "a captured pipeline lacks a copy; capture hipMemcpyAsync instead"},
     {"launch-across-devices",
      "a graph's kernels and memsets of another device than the launching stream's do not run there", "7.2 6.4 5.7",
-     "patch", "op=launch astray>0", "bytes host crash status=700 status=719 later=700 later=719 corrupts",
+     "patch", "op=launch astray>0",
+     "bytes host crash status=101 status=700 status=719 later=101 later=700 later=719 corrupts",
      "the kernel runs on its function's device", "it faults, or the process dies in hipGraphLaunch",
      "CUDA, stream capture: a capture may go over to streams of other devices, and a kernel node runs in its "
      "function's "
      "context",
      "7.2: its arguments are in memory of the device that was current when the graph was instantiated, and a launch on "
      "another device's stream dies in the host's own code; 6.4 and 5.7 give it to a queue of the launching stream's "
-     "device. "
+     "device, or refuse the launch. "
      "With access enabled both ways the same programs are right",
      "graphs of several devices need hipDeviceEnablePeerAccess both ways; or one graph a device"},
     {"launch-branches-elsewhere",
@@ -573,9 +574,9 @@ constexpr Quirk kQuirks[] = {
      "hipGraphExecMemcpyNodeSetParams1D sets parameters",
      "no launch is in the program, and 7.2 and 5.7 leave the memory alone",
      "memory that is still in use is overwritten"},
-    {"clone-other-device", "cloning a graph with a kernel of a device that is not current crashes", "6.4", "patch",
-     "op=clone aways>0;op=add node=child aways>0", "crash", "hipSuccess",
-     "a segmentation fault in hipGraphClone or hipGraphAddChildGraphNode",
+    {"clone-other-device", "cloning or instantiating a graph with a kernel of a device that is not current crashes",
+     "6.4", "patch", "op=clone aways>0;op=add node=child aways>0;op=instantiate aways>0", "crash", "hipSuccess",
+     "a segmentation fault in hipGraphClone, hipGraphAddChildGraphNode or hipGraphInstantiate",
      "hipGraphClone: names no device", "in the host's own code; right with the kernel's device current; 5.7 does it",
      "crash of the process; clone graphs of one device with it current"},
     {"child-successors-unordered", "what follows a child graph node does not wait for it", "6.4", "patch",

@@ -51,6 +51,7 @@ class LauncherBench final : public SystemBench {
  public:
   LauncherBench(BenchContext& context, const Parts& parts)
       : context_(context), part_(parts.launcher(context.api(), context.sink())) {
+    const AtHome home(context.inner());
     for (int i = 0; i < kSystemStreams; ++i) {
       hipStream_t handle = nullptr;
       if (i != 0) static_cast<void>(context.inner().hipStreamCreateWithFlags(&handle, kFlagsOfStream[i]));

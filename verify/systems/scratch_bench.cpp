@@ -16,6 +16,7 @@ std::string bytes(std::size_t count) {
 class ScratchBench final : public SystemBench {
  public:
   ScratchBench(BenchContext& context, const Parts& parts) : context_(context) {
+    const AtHome home(context.inner());
     for (int i = 0; i < kScratchBuffers; ++i) {
       // Buffer 0 is on the default stream.
       hipStream_t handle = nullptr;
