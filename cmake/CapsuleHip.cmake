@@ -24,9 +24,11 @@ function(hgcheck_capsule_program NAME)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
     cmake_path(GET source FILENAME file)
     set(object ${folder}/objects/${NAME}.${file}.o)
-    # One file a command: a compiler that is given several writes the dependencies of the last alone.
+    # One file a command: a compiler that is given several writes the dependencies of the last alone. Without system
+    # headers: the capsule's are found through a symbolic link, past which CMake's depfile leads to nothing, and VERSION
+    # stands for them.
     add_custom_command(OUTPUT ${object}
-                       COMMAND ${hipcc} --offload-arch=gfx942 ${P_OPTIONS} -MD -MF ${object}.d -MT ${object}
+                       COMMAND ${hipcc} --offload-arch=gfx942 ${P_OPTIONS} -MMD -MF ${object}.d -MT ${object}
                                -c ${source} -o ${object}
                        DEPENDS ${source} ${toolchain} DEPFILE ${object}.d
                        COMMENT "Compiling ${file} with the capsule's hipcc" VERBATIM)
