@@ -64,33 +64,17 @@ class DeviceProgram : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceProgram, testing::ValuesIn(kPrograms),
                          [](const auto& at) { return "Number" + std::to_string(at.index); });
 TEST_P(DeviceProgram, IsValidAndAgreesUnderEveryStrategyAndFailure) {
-  const Program program = program_of(GetParam());
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy :
-       {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild, StrategyKind::kStabilise}) {
-    Bench bench(strategy);
-    JudgeOptions options;
-    options.every_call_fails = options.however_built = options.every_order = options.isolation = true;
-    const Judgement judgement = bench.judge.judge(program, options);
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << strategy_name(strategy) << "\n" << described(judgement);
-  }
-}
-
-Trace run_of(const std::string& commands) {
-  const Program program = program_of(commands);
-  EXPECT_EQ(flaw(program), "");
-  Bench bench;
-  return bench.subject.run(program, {}).trace;
+  agrees_under_every_strategy_and_failure(GetParam());
 }
 
 TEST(Devices, WhatIsRefusedIsRefusedAsDocumented) {
-  const Trace events = run_of(kPrograms[8]);
+  const Trace events = trace_of(kPrograms[8]);
   std::vector<int> codes;
   for (const StepStatus& status : events.statuses) codes.push_back(status.code);
   const std::vector<int> last(codes.end() - 8, codes.end());
   EXPECT_EQ(last,
             (std::vector<int>{hipErrorInvalidHandle, hipErrorInvalidHandle, 0, 0, 0, hipErrorInvalidHandle, 0, 0}));
-  const Trace peers = run_of(kPrograms[7]);
+  const Trace peers = trace_of(kPrograms[7]);
   EXPECT_EQ(peers.statuses[6].seen, "1");
   EXPECT_EQ(peers.statuses[7].seen, "0");
   EXPECT_EQ(peers.statuses[9].code, hipErrorPeerAccessAlreadyEnabled);
@@ -98,7 +82,7 @@ TEST(Devices, WhatIsRefusedIsRefusedAsDocumented) {
 }
 
 TEST(Devices, PatchesOfTheOtherDevicesNodesAreInPlace) {
-  const Trace trace = run_of(kPrograms[2]);
+  const Trace trace = trace_of(kPrograms[2]);
   EXPECT_EQ(trace.fallbacks, 0u);
   EXPECT_EQ(trace.patched_in_place.size(), 1u);
   EXPECT_TRUE(trace.violations.empty());

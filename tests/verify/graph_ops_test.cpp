@@ -50,14 +50,6 @@ const std::string kPrograms[] = {
     three("stream s1\ninstantiate e0 g0 form=params flags=upload,priority\nupload e0 s1\nlaunch e0 s1"),
 };
 
-// What the program's last command saw, and its status.
-StepStatus last_status(const std::string& commands) {
-  Bench bench;
-  const Program program = program_of(commands);
-  EXPECT_EQ(flaw(program), "");
-  return bench.subject.run(program, {}).trace.statuses.back();
-}
-
 // What a user object's function is told, and when.
 TEST(GraphOps, AUserObjectGoesWithTheLastThatHoldsIt) {
   EXPECT_EQ(last_status("userobject u0\nrelease u0").seen, "u0 went");

@@ -107,4 +107,31 @@ inline void no_generated_program_can_tell_from_recording_again(StrategyKind stra
   }
 }
 
+// A program in text agrees under each strategy, in every order, on its own, built otherwise and with each call failing.
+inline void agrees_under_every_strategy_and_failure(const std::string& commands) {
+  const Program program = program_of(commands);
+  ASSERT_EQ(flaw(program), "");
+  for (const StrategyKind strategy :
+       {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild, StrategyKind::kStabilise}) {
+    Bench bench(strategy);
+    JudgeOptions options;
+    options.every_call_fails = options.however_built = options.every_order = options.isolation = true;
+    const Judgement judgement = bench.judge.judge(program, options);
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << strategy_name(strategy) << "\n" << described(judgement);
+  }
+}
+
+// What the model says to a program in text under the strategy that patches.
+inline Trace trace_of(const std::string& commands) {
+  const Program program = program_of(commands);
+  EXPECT_EQ(flaw(program), "");
+  Bench bench;
+  return bench.subject.run(program, {}).trace;
+}
+
+// What the program's last command saw, and its status.
+inline StepStatus last_status(const std::string& commands) {
+  return trace_of(commands).statuses.back();
+}
+
 }  // namespace verify

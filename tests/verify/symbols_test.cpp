@@ -54,38 +54,18 @@ const std::string kAttributed[] = {
     "attribute g1.n0 cooperative=0\ngraph g2\nchild g2.n0 g1\ninstantiate e0 g2\nmove b0\npatch e0\nlaunch e0 s0",
 };
 
-StepStatus last_status(const std::string& commands) {
-  Bench bench;
-  const Program program = program_of(commands);
-  EXPECT_EQ(flaw(program), "");
-  return bench.subject.run(program, {}).trace.statuses.back();
-}
-
-void agrees(const std::string& commands) {
-  const Program program = program_of(commands);
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy :
-       {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild, StrategyKind::kStabilise}) {
-    Bench bench(strategy);
-    JudgeOptions options;
-    options.every_call_fails = options.however_built = options.every_order = options.isolation = true;
-    const Judgement judgement = bench.judge.judge(program, options);
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << strategy_name(strategy) << "\n" << described(judgement);
-  }
-}
-
 class SymbolProgram : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Symbols, SymbolProgram, testing::ValuesIn(kPrograms),
                          [](const auto& at) { return "Number" + std::to_string(at.index); });
 TEST_P(SymbolProgram, IsValidAndAgreesUnderEveryStrategyAndFailure) {
-  agrees(GetParam());
+  agrees_under_every_strategy_and_failure(GetParam());
 }
 
 class AttributeProgram : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Attributes, AttributeProgram, testing::ValuesIn(kAttributed),
                          [](const auto& at) { return "Number" + std::to_string(at.index); });
 TEST_P(AttributeProgram, IsValidAndAgreesUnderEveryStrategyAndFailure) {
-  agrees(GetParam());
+  agrees_under_every_strategy_and_failure(GetParam());
 }
 
 // Which calls a program comes to, by the model with the others refusing.
