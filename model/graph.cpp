@@ -5,13 +5,22 @@
 #include "model/graph.h"
 
 #include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
 #include <cassert>
 
 namespace model {
 
+struct Topology {
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS> list;
+};
+
 Graph::Graph(ObjectTable& objects, const AddressSpace& space, Node* parent)
-    : objects_(objects), space_(space), parent_(parent), id_(objects.add(ObjectKind::kGraph, this)) {}
+    : objects_(objects),
+      space_(space),
+      parent_(parent),
+      id_(objects.add(ObjectKind::kGraph, this)),
+      topology_(std::make_unique<Topology>()) {}
 
 Graph::~Graph() {
   objects_.visit(nodes_.size());
@@ -52,8 +61,8 @@ Node& Graph::append(NodeParams params, std::span<Node* const> dependencies) {
   objects_.visit(1 + dependencies.size());
   node->id_ = objects_.add(ObjectKind::kNode, node.get());
   nodes_.push_back(std::move(node));
-  boost::add_vertex(topology_);
-  for (const Node* dependency : dependencies) boost::add_edge(dependency->index_, nodes_.back()->index_, topology_);
+  boost::add_vertex(topology_->list);
+  for (const Node* dependency : dependencies) boost::add_edge(dependency->index_, nodes_.back()->index_, topology_->list);
   return *nodes_.back();
 }
 
@@ -106,15 +115,15 @@ bool Graph::has_memory_nodes() const {
 void Graph::remove(Node& node) {
   assert(node.graph_ == this);
   const std::uint32_t index = node.index_;
-  boost::clear_vertex(index, topology_);
-  boost::remove_vertex(index, topology_);
+  boost::clear_vertex(index, topology_->list);
+  boost::remove_vertex(index, topology_->list);
   objects_.remove(node.id_);
   nodes_.erase(nodes_.begin() + index);
   for (std::size_t i = index; i < nodes_.size(); ++i) nodes_[i]->index_ = static_cast<std::uint32_t>(i);
 }
 
 bool Graph::has_edge(const Node& from, const Node& to) const {
-  return boost::edge(from.index_, to.index_, topology_).second;
+  return boost::edge(from.index_, to.index_, topology_->list).second;
 }
 
 Status Graph::check_pairs(std::span<Node* const> from, std::span<Node* const> to, bool exist) const {
@@ -132,14 +141,14 @@ Status Graph::check_pairs(std::span<Node* const> from, std::span<Node* const> to
 
 Status Graph::add_edges(std::span<Node* const> from, std::span<Node* const> to) {
   if (const Status status = check_pairs(from, to, false); status != Status::kSuccess) return status;
-  for (std::size_t i = 0; i < from.size(); ++i) boost::add_edge(from[i]->index_, to[i]->index_, topology_);
+  for (std::size_t i = 0; i < from.size(); ++i) boost::add_edge(from[i]->index_, to[i]->index_, topology_->list);
   return Status::kSuccess;
 }
 
 Status Graph::remove_edges(std::span<Node* const> from, std::span<Node* const> to) {
   if (const Status status = check_pairs(from, to, true); status != Status::kSuccess) return status;
   if (!from.empty() && has_memory_nodes()) return Status::kNotSupported;
-  for (std::size_t i = 0; i < from.size(); ++i) boost::remove_edge(from[i]->index_, to[i]->index_, topology_);
+  for (std::size_t i = 0; i < from.size(); ++i) boost::remove_edge(from[i]->index_, to[i]->index_, topology_->list);
   return Status::kSuccess;
 }
 
@@ -153,18 +162,18 @@ std::vector<std::pair<Node*, Node*>> Graph::edges() const {
 
 std::vector<Node*> Graph::dependencies(const Node& node) const {
   std::vector<Node*> all;
-  const auto [begin, end] = boost::in_edges(node.index_, topology_);
+  const auto [begin, end] = boost::in_edges(node.index_, topology_->list);
   objects_.visit();
-  for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::source(*edge, topology_)].get());
+  for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::source(*edge, topology_->list)].get());
   objects_.visit(all.size());
   return all;
 }
 
 std::vector<Node*> Graph::dependents(const Node& node) const {
   std::vector<Node*> all;
-  const auto [begin, end] = boost::out_edges(node.index_, topology_);
+  const auto [begin, end] = boost::out_edges(node.index_, topology_->list);
   objects_.visit();
-  for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::target(*edge, topology_)].get());
+  for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::target(*edge, topology_->list)].get());
   objects_.visit(all.size());
   return all;
 }
@@ -172,16 +181,16 @@ std::vector<Node*> Graph::dependents(const Node& node) const {
 std::vector<Node*> Graph::roots() const {
   std::vector<Node*> all;
   for (const auto& node : nodes_) {
-    if (boost::in_degree(node->index_, topology_) == 0) all.push_back(node.get());
+    if (boost::in_degree(node->index_, topology_->list) == 0) all.push_back(node.get());
   }
   return all;
 }
 
 bool Graph::acyclic() const {
-  std::vector<Topology::vertex_descriptor> order;
+  std::vector<decltype(topology_->list)::vertex_descriptor> order;
   order.reserve(nodes_.size());
   try {
-    boost::topological_sort(topology_, std::back_inserter(order));
+    boost::topological_sort(topology_->list, std::back_inserter(order));
   } catch (const boost::not_a_dag&) {
     return false;
   }
@@ -197,7 +206,7 @@ std::unique_ptr<Graph> Graph::clone(Node* parent) const {
     twin.cloned_from_ = node->id_;
     if (node->child_) twin.child_ = node->child_->clone(&twin);
   }
-  copy->topology_ = topology_;
+  copy->topology_->list = topology_->list;
   copy->user_references_ = user_references_;
   return copy;
 }

@@ -2,11 +2,10 @@
 //
 // A node owns its parameters (P1). A child graph is cloned when its node is added (hipGraphAddChildGraphNode) and
 // belongs to the node. Cycles can be built through edges (HIP reports them at instantiation), never followed here.
-// Boost.Graph holds topology; vertex i is node i, so removing a node renumbers the ones behind it: hold nodes by
-// pointer or id, not by index.
+// Boost.Graph holds topology (graph.cpp alone includes it); vertex i is node i, so removing a node renumbers the ones
+// behind it: hold nodes by pointer or id, not by index.
 #pragma once
 
-#include <boost/graph/adjacency_list.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -53,7 +52,7 @@ class Node {
   std::shared_ptr<void> attachment_;
 };
 
-using Topology = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+struct Topology;
 
 class Graph {
  public:
@@ -94,7 +93,6 @@ class Graph {
   [[nodiscard]] bool has_memory_nodes() const;
   [[nodiscard]] int height() const;  // 0 without child graphs
   [[nodiscard]] int depth() const;   // 0 for a graph that is no child
-  [[nodiscard]] const Topology& topology() const { return topology_; }
 
   // User objects that it keeps alive, for as long as it lives.
   [[nodiscard]] UserReferences& user_references() { return user_references_; }
@@ -117,7 +115,7 @@ class Graph {
   ObjectId id_;
   ObjectId cloned_from_ = 0;
   std::vector<std::unique_ptr<Node>> nodes_;
-  Topology topology_;
+  std::unique_ptr<Topology> topology_;
   UserReferences user_references_;
 };
 

@@ -3,6 +3,7 @@
 // What the software gfx942 cannot run here (no capsule) is not built: CMake says so.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>

@@ -549,13 +549,21 @@ struct Step {
   std::uint32_t repeat = 1;
   std::uint32_t line = 0;  // of the text it came from; 0 when it was generated
   // Where it was written is no part of what it means.
-  bool operator==(const Step& other) const { return command == other.command && repeat == other.repeat; }
+  bool operator==(const Step& other) const;
 };
 
+// What copies, compares and destroys it is in program.cpp, not here: each source that did would compile all of it again.
 struct Program {
+  Program();
+  Program(const Program&);
+  Program(Program&&) noexcept;
+  Program& operator=(const Program&);
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
   Placement placement = Placement::kArena;
   std::vector<Step> steps;
-  bool operator==(const Program&) const = default;
+  bool operator==(const Program&) const;
 };
 
 // How many commands a person has to read: declarations of buffers, graphs, streams and events, and reads, are left out.
