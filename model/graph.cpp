@@ -62,7 +62,8 @@ Node& Graph::append(NodeParams params, std::span<Node* const> dependencies) {
   node->id_ = objects_.add(ObjectKind::kNode, node.get());
   nodes_.push_back(std::move(node));
   boost::add_vertex(topology_->list);
-  for (const Node* dependency : dependencies) boost::add_edge(dependency->index_, nodes_.back()->index_, topology_->list);
+  for (const Node* dependency : dependencies)
+    boost::add_edge(dependency->index_, nodes_.back()->index_, topology_->list);
   return *nodes_.back();
 }
 

@@ -552,7 +552,8 @@ struct Step {
   bool operator==(const Step& other) const;
 };
 
-// What copies, compares and destroys it is in program.cpp, not here: each source that did would compile all of it again.
+// What copies, compares and destroys it is in program.cpp, not here: each source that did would compile all of it
+// again.
 struct Program {
   Program();
   Program(const Program&);

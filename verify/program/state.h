@@ -92,6 +92,7 @@ struct NodeState {
   NodeForm form = NodeForm::kTyped;         // that it was added through
   NodeAttributes attributes = {};           // of a kernel's
   std::vector<Id> devices = {};             // State::devices_of its parameters
+  bool captured = false;                    // it, or what it was cloned from, was captured
 };
 
 struct GraphState {

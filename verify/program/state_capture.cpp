@@ -497,6 +497,7 @@ CaptureState* push_captured_node(std::vector<CaptureState>& captures, Id stream)
   if (found == captures.end()) return nullptr;
   NodeState node;
   node.id = next_name(found->graph);
+  node.captured = true;
   node.after = found->behind.at(stream);
   found->behind.at(stream) = {static_cast<std::uint32_t>(found->graph.nodes.size())};
   found->graph.nodes.push_back(std::move(node));

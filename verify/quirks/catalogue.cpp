@@ -54,6 +54,12 @@ constexpr Quirk kQuirks[] = {
      "a setter takes the same parameters again", "hipErrorInvalidValue: the shape is said to have changed",
      "hipMemsetD2D32Async: width in elements; a setter of an executable graph may not change it",
      "the same node added by hand takes them", "such a node can only be captured again"},
+    {"captured-memset-2d-read", "a captured 2D memset of larger elements is told as one of single bytes", "7.2",
+     "patch", "op=inspect target=graph node=memset wascaptured=1 height>1 element>1", "status=0",
+     "elements of the size that was captured", "hipSuccess and elements of one byte",
+     "hipGraphMemsetNodeGetParams: gets a memset node's parameters",
+     "the same node added by hand is told as it was added; what it sets when it is launched is right",
+     "a patcher that adds the node again from what it reads sets less than the captured one"},
     {"captured-event-forgotten", "an event that was recorded in a capture counts as complete when the capture is over",
      "7.2 6.4 5.7", "patch", "op=query refused=907 invalidates=0;op=sync refused=907 invalidates=0;op=wait refused=907",
      "status=0", "hipErrorCapturedEvent", "hipSuccess",
@@ -141,7 +147,7 @@ constexpr Quirk kQuirks[] = {
     {"launch-across-devices",
      "a graph's kernels and memsets of another device than the launching stream's do not run there", "7.2 6.4 5.7",
      "patch", "op=launch astray>0",
-     "bytes host crash status=101 status=700 status=719 later=101 later=700 later=719 corrupts",
+     "bytes host topology crash status=101 status=700 status=719 later=101 later=700 later=719 corrupts",
      "the kernel runs on its function's device", "it faults, or the process dies in hipGraphLaunch",
      "CUDA, stream capture: a capture may go over to streams of other devices, and a kernel node runs in its "
      "function's "

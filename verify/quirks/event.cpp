@@ -97,8 +97,8 @@ std::uint64_t hosts_in(const GraphState& graph) {
 // Kernels and memsets of other devices than `device`, and what kernels of the runtime make: copies within one of those
 // or within one that is not `home`, and, of a graph whose home is not device 0, rows between devices that are said to
 // be within one. Then symbols, which are looked up where the graph is launched, rows within such a device that may go
-// to another stream of the runtime's than the launching one, as a graph with branches has, and 1D copies between pinned
-// or managed memory and a device that is neither.
+// to another stream of the runtime's than the launching one, as a graph with branches has, and 1D copies between
+// pinned, registered or managed memory and a device that is neither.
 std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, Id home) {
   const bool branches = roots_of(graph) > 1 || most_dependents(graph) > 1;
   const auto on_device = [&](const CopyEnd& end) {
@@ -107,7 +107,8 @@ std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, 
   };
   const auto on_locked_host = [&](const CopyEnd& end) {
     const BufferState* buffer = state.buffer(end.ref.buffer);
-    return buffer != nullptr && (buffer->memory == MemoryKind::kPinned || buffer->memory == MemoryKind::kManaged);
+    return buffer != nullptr && (buffer->memory == MemoryKind::kPinned || buffer->memory == MemoryKind::kManaged ||
+                                 buffer->memory == MemoryKind::kRegistered);
   };
   std::uint64_t astray = 0;
   for (const NodeState& node : graph.nodes) {
@@ -121,8 +122,9 @@ std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, 
       const bool rows = !copy->linear && copy->kind == CopyKind::kDeviceToDevice;
       const bool within = own != device || own != home || (rows && own != 0 && branches);
       strays = on_devices && (in_one ? within : rows && home != 0);
-      const bool with_host = on_locked_host(copy->dst) != on_locked_host(copy->src);
-      strays = strays || (copy->linear && with_host && own != device && own != home);
+      const bool to_host = on_locked_host(copy->dst), from_host = on_locked_host(copy->src);
+      const Id other = to_host ? node.devices.back() : own;
+      strays = strays || (copy->linear && to_host != from_host && other != device && other != home);
       strays = strays || (copy->symbol != CopySymbol::kNone && device != 0);
     }
     if (strays) astray += node.fan;
@@ -511,6 +513,7 @@ class Describer {
       base_.set(k_deps, n.after.size());
       base_.set(k_enabled, n.enabled ? 1 : 0);
       base_.set(k_wasdriver, n.form == NodeForm::kDriver ? 1 : 0);
+      base_.set(k_wascaptured, n.captured ? 1 : 0);
       base_.set(k_cooperative, kUnset);
       base_.set(k_nodepriority, kUnset);
       attributes(n);
