@@ -382,8 +382,9 @@ namespace {
 bool share_device(const Recording& recording, std::optional<int>& home) {
   return std::all_of(recording.nodes().begin(), recording.nodes().end(), [&](const RecordedNode& node) {
     if (const auto* child = std::get_if<ChildRecord>(&node.record)) return share_device(*child->graph, home);
-    const bool has_one =
-        std::holds_alternative<KernelRecord>(node.record) || std::holds_alternative<MemsetRecord>(node.record);
+    const auto* opaque = std::get_if<OpaqueRecord>(&node.record);
+    const bool has_one = std::holds_alternative<KernelRecord>(node.record) ||
+                         std::holds_alternative<MemsetRecord>(node.record) || (opaque != nullptr && opaque->kernel);
     if (!has_one) return true;
     const int device = device_of(node.record);
     return home.has_value() ? *home == device : (home.emplace(device), true);
@@ -394,6 +395,7 @@ bool share_device(const Recording& recording, std::optional<int>& home) {
 
 int device_of(const NodeRecord& record) {
   if (const auto* kernel = std::get_if<KernelRecord>(&record)) return kernel->device;
+  if (const auto* opaque = std::get_if<OpaqueRecord>(&record)) return opaque->device;
   if (const auto* child = std::get_if<ChildRecord>(&record)) return home_of(*child->graph);
   const auto* memset = std::get_if<MemsetRecord>(&record);
   return memset == nullptr ? 0 : memset->device;

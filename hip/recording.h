@@ -121,6 +121,7 @@ struct OpaqueRecord {
   std::vector<BufferIndex> buffers;  // every buffer that it may hold an address of
   std::string reason;                // why it is opaque, for people
   bool kernel = false;               // it adds one kernel node: where nobody says so, it may be a child graph
+  int device = 0;                    // that it is recorded on, as KernelRecord's
 };
 
 using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord,
@@ -195,9 +196,9 @@ class Recording {
 // The device that has to be current while the node is recorded or set: HIP takes the current one for the node's. A
 // child's is that of what is in it (home_of).
 [[nodiscard]] int device_of(const NodeRecord& record);
-// The device of all kernels and memsets of a graph, those of its children counted; 0 where they are of several or there
-// are none. Who makes such a graph has that device current while it is instantiated and updated: AMD's runtimes put
-// what an executable graph needs on the device that is.
+// The device of all kernels (opaque ones, too) and memsets of a graph, those of its children counted; 0 where they are
+// of several or there are none. Who makes such a graph has that device current while it is instantiated and updated:
+// AMD's runtimes put what an executable graph needs on the device that is.
 [[nodiscard]] int home_of(const Recording& recording);
 
 // Whether a node may go from parameters `old` to `now` without changing its type. Opaque nodes may stand for any type.

@@ -715,6 +715,8 @@ class Body {
       text_.line(fmt::format("hipMemcpy3DParms {}{{}};", got));
       text_.must(fmt::format("hipGraphMemcpyNodeGetParams({}, &{})", name, got));
       number("width", copy->width, got + ".extent.width");
+      number("height", copy->height, got + ".extent.height");
+      number("depth", copy->depth, got + ".extent.depth");
       place("destination", copy->dst.ref, got + ".dstPtr.ptr");
       place("source", copy->src.ref, got + ".srcPtr.ptr");
       answered_ = true;
@@ -722,7 +724,9 @@ class Body {
       text_.line(fmt::format("hipMemsetParams {}{{}};", got));
       text_.must(fmt::format("hipGraphMemsetNodeGetParams({}, &{})", name, got));
       number("value", set->value, got + ".value");
+      number("element size", set->element, got + ".elementSize");
       number("width", set->width, got + ".width");
+      number("height", set->height, got + ".height");
       place("destination", set->dst, got + ".dst");
       answered_ = true;
     }

@@ -47,6 +47,7 @@ struct Maker {
     for (const hip::Relocation& relocation : relocations) record.buffers.push_back(relocation.buffer);
     record.reason = "recorded by code that does not say where its pointers are";
     record.kernel = true;
+    record.device = kernel.device;
     record.record = [kernel = std::move(kernel), relocations](const hip::Api& api, hipGraph_t graph,
                                                               std::span<const hipGraphNode_t> dependencies,
                                                               std::span<const hip::DeviceAddress> addresses) {

@@ -56,6 +56,7 @@ hip::Recording patchable(const ExecObject& exec) {
     hip::OpaqueRecord record;
     append_buffers(node, record.buffers);
     record.reason = "its node was removed from the graph that it came from";
+    record.device = hip::device_of(node.record);
     record.record = [node](const hip::Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
                            std::span<const hip::DeviceAddress> addresses) {
       return hip::record_node(api, graph, node, dependencies, addresses);

@@ -94,35 +94,69 @@ std::uint64_t hosts_in(const GraphState& graph) {
   return hosts;
 }
 
+bool branches(const GraphState& graph) {
+  return roots_of(graph) > 1 || most_dependents(graph) > 1;
+}
+
+bool on_device(const State& state, const CopyEnd& end) {
+  const BufferState* buffer = state.buffer(end.ref.buffer);
+  return buffer != nullptr && buffer->memory == MemoryKind::kDevice;
+}
+
+// Memory of the host that the device reaches.
+bool on_locked_host(const State& state, const CopyEnd& end) {
+  const BufferState* buffer = state.buffer(end.ref.buffer);
+  return buffer != nullptr && buffer->memory != MemoryKind::kDevice && buffer->memory != MemoryKind::kPageable;
+}
+
+// Nodes for which no packet is recorded when the graph is instantiated.
+std::uint64_t idle_in(const State& state, const GraphState& graph) {
+  std::uint64_t idle = 0;
+  for (const NodeState& node : graph.nodes) {
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    const auto pageable = [&](const CopyEnd& end) { return !on_device(state, end) && !on_locked_host(state, end); };
+    const bool packets = std::holds_alternative<KernelParams>(node.params) ||
+                         std::holds_alternative<MemsetParams>(node.params) ||
+                         (copy != nullptr && !pageable(copy->dst) && !pageable(copy->src));
+    if (!packets) idle += node.fan;
+  }
+  return idle;
+}
+
+// Copies of rows to, from or within a device other than the first, at any depth, in graphs with branches or children.
+std::uint64_t rows_beside_in(const State& state, const GraphState& graph) {
+  const bool beside = branches(graph) || graph.depth > 1;
+  std::uint64_t rows = 0;
+  for (const NodeState& node : graph.nodes) {
+    if (node.child) rows += rows_beside_in(state, *node.child);
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    if (!beside || copy == nullptr || copy->linear) continue;
+    if (std::any_of(node.devices.begin(), node.devices.end(), [](Id device) { return device != 0; })) rows += node.fan;
+  }
+  return rows;
+}
+
 // Kernels and memsets of other devices than `device`, and what kernels of the runtime make: copies within one of those
 // or within one that is not `home`, and, of a graph whose home is not device 0, rows between devices that are said to
 // be within one. Then symbols, which are looked up where the graph is launched, rows within such a device that may go
 // to another stream of the runtime's than the launching one, as a graph with branches has, and 1D copies between
 // pinned, registered or managed memory and a device that is neither.
 std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, Id home) {
-  const bool branches = roots_of(graph) > 1 || most_dependents(graph) > 1;
-  const auto on_device = [&](const CopyEnd& end) {
-    const BufferState* buffer = state.buffer(end.ref.buffer);
-    return buffer != nullptr && buffer->memory == MemoryKind::kDevice;
-  };
-  const auto on_locked_host = [&](const CopyEnd& end) {
-    const BufferState* buffer = state.buffer(end.ref.buffer);
-    return buffer != nullptr && (buffer->memory == MemoryKind::kPinned || buffer->memory == MemoryKind::kManaged ||
-                                 buffer->memory == MemoryKind::kRegistered);
-  };
   std::uint64_t astray = 0;
   for (const NodeState& node : graph.nodes) {
-    if (node.child) astray += astray_in(state, *node.child, device, home);
+    // A child beside other branches is where its own nodes were added.
+    if (node.child) astray += astray_in(state, *node.child, device, branches(graph) ? home_of(*node.child) : home);
     if (node.devices.empty()) continue;
     const Id own = node.devices.front();
     const auto* copy = std::get_if<CopyParams>(&node.params);
     bool strays = own != device;
     if (copy != nullptr) {
-      const bool in_one = own == node.devices.back(), on_devices = on_device(copy->dst) && on_device(copy->src);
+      const bool in_one = own == node.devices.back(),
+                 on_devices = on_device(state, copy->dst) && on_device(state, copy->src);
       const bool rows = !copy->linear && copy->kind == CopyKind::kDeviceToDevice;
-      const bool within = own != device || own != home || (rows && own != 0 && branches);
+      const bool within = own != device || own != home || (rows && own != 0 && branches(graph));
       strays = on_devices && (in_one ? within : rows && home != 0);
-      const bool to_host = on_locked_host(copy->dst), from_host = on_locked_host(copy->src);
+      const bool to_host = on_locked_host(state, copy->dst), from_host = on_locked_host(state, copy->src);
       const Id other = to_host ? node.devices.back() : own;
       strays = strays || (copy->linear && to_host != from_host && other != device && other != home);
       strays = strays || (copy->symbol != CopySymbol::kNone && device != 0);
@@ -179,9 +213,9 @@ class Describer {
   Describer(const State& state, int strategy, const std::function<bool(const Event&)>& visit)
       : state_(state), visit_(visit) {
     // Those record again as well: `careful` and a command buffer do wherever the release does wrong what would change a
-    // graph in place.
-    const bool records_again = strategy == kStabilising || strategy == kCareful || strategy == kCommandBuffer;
-    base_.set(k_strategy, records_again ? kRebuilding : strategy);
+    // graph in place, and change it in place elsewhere.
+    in_place_too_ = strategy == kCareful || strategy == kCommandBuffer;
+    base_.set(k_strategy, in_place_too_ || strategy == kStabilising ? kRebuilding : strategy);
     base_.set(k_busy, state.idle() ? 0 : 1);
     base_.set(k_captures, state.captures().size());
     base_.set(k_invalid, std::count_if(state.captures().begin(), state.captures().end(),
@@ -237,6 +271,8 @@ class Describer {
     const Id device = state_.device_of_stream(c.stream), home = home_of(exec->graph);
     base_.set(k_astray, astray_in(state_, exec->graph, device, home));
     base_.set(k_foreign, device != home ? 1 : 0);
+    base_.set(k_idle, idle_in(state_, exec->graph));
+    base_.set(k_rowsbeside, rows_beside_in(state_, exec->graph));
     base_.set(k_autofree, (exec->flags & kAutoFreeOnLaunch) != 0 ? 1 : 0);
     base_.set(k_strange, std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
                 return entry.second.unfreed && !exec->graph.addresses.contains(entry.first);
@@ -315,6 +351,7 @@ class Describer {
     const NodeState* before = graph == nullptr ? nullptr : graph->find(c.node);
     if (before == nullptr) return false;
     base_.set(k_op, kEnable);
+    base_.set(k_moved, names_moved(*graph, before->params) ? 1 : 0);
     about(*graph);
     return node(before->params, nullptr, before, 0);
   }
@@ -395,6 +432,16 @@ class Describer {
     });
     return freed;
   }
+  // Memory that is elsewhere than where the graph has it.
+  [[nodiscard]] bool names_moved(const GraphState& graph, const NodeParams& params) const {
+    bool moved = false;
+    for_each_ref(params, [&](const BufferRef& ref) {
+      const auto known = graph.addresses.find(ref.buffer);
+      const BufferState* buffer = state_.buffer(ref.buffer);
+      moved = moved || (known != graph.addresses.end() && buffer != nullptr && buffer->version != known->second);
+    });
+    return moved;
+  }
   bool of_a_buffer(Op op, Id id) {
     const BufferState* buffer = state_.buffer(id);
     base_.set(k_op, op);
@@ -449,6 +496,7 @@ class Describer {
       return visit(now);
     };
     if (strategy == 0) return way(op);
+    if (in_place_too_ && way(op)) return true;
     if (way(kAdd)) return true;
     return exec && way(strategy == 1 ? kInstantiate : kUpdate);
   }
@@ -640,6 +688,7 @@ class Describer {
 
   const State& state_;
   const std::function<bool(const Event&)>& visit_;
+  bool in_place_too_ = false;
   Event base_;
 };
 
