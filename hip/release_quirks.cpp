@@ -57,6 +57,7 @@ constexpr ReleaseQuirk kQuirks[] = {
      Way::kRecordAgain},
     {"disabled-set-lost", "7.2", Use::kSetInExec, Node::kKernel, {State::kDisabled}, Way::kRecordAgain},
     {"disabled-set-lost", "7.2", Use::kSetInExec, Node::kCopy, {State::kDisabled}, Way::kRecordAgain},
+    {"set-beside-disabled", "7.2", Use::kSetInExec, Node::kMemset, {State::kBesideDisabled}, Way::kRecordAgain},
     {"child-set-nested", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kNested}, Way::kRecordAgain},
     {"child-set-other-device", "7.2 5.7", Use::kSetInExec, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
     {"generic-child-set-lost", "7.2", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTypedSetter},
@@ -115,6 +116,7 @@ constexpr ReleaseQuirk kQuirks[] = {
      Way::kRecordAgain},
     {"disabled-set-lost", "7.2", Use::kUpdate, Node::kKernel, {State::kDisabled}, Way::kRecordAgain},
     {"disabled-set-lost", "7.2", Use::kUpdate, Node::kCopy, {State::kDisabled}, Way::kRecordAgain},
+    {"set-beside-disabled", "7.2", Use::kUpdate, Node::kMemset, {State::kBesideDisabled}, Way::kRecordAgain},
     {"child-update-lost", "7.2 6.4", Use::kUpdate, Node::kChild, {}, Way::kRecordAgain},
     {"host-params-late", kAllReleases, Use::kUpdate, Node::kHost, {}, Way::kRecordAgain},
     {"copy-to-pageable-at-set",
@@ -323,6 +325,7 @@ std::string_view words_for(QuirkyState state) {
       "of memory that the graph allocates",
       "to a symbol",
       "disabled",
+      "a node of the graph is disabled",
       "a child in it",
       "nothing in it",
       "another node waits for it",
@@ -365,6 +368,7 @@ const ReleaseQuirk* ReleaseQuirks::of_set(QuirkyUse use, const RecordedNode& was
   QuirkyStates states = states_of(now, context);
   add_change(was, now, context, states);
   states.add(State::kDisabled, disabled(context, index));
+  states.add(State::kBesideDisabled, context.any_disabled);
   if (const ReleaseQuirk* quirk = find(use, kind_for(now.record), states)) return quirk;
   return of_set_inside(use, was, now, context);
 }
@@ -394,6 +398,7 @@ const ReleaseQuirk* ReleaseQuirks::of_patch(QuirkyUse use, const Recording& reco
     if (!holds(node, moves)) continue;
     QuirkyStates states = states_of(node, context);
     states.add(State::kDisabled, disabled(context, i));
+    states.add(State::kBesideDisabled, context.any_disabled);
     if (const ReleaseQuirk* quirk = find(use, kind_for(node.record), states)) return quirk;
     const auto* child = std::get_if<ChildRecord>(&node.record);
     if (child == nullptr) continue;
@@ -422,6 +427,7 @@ const ReleaseQuirk* ReleaseQuirks::of_update(const Recording& from, const Record
     QuirkyStates states = states_of(now, context);
     if (i < from.nodes().size()) add_change(from.nodes()[i], now, context, states);
     states.add(State::kDisabled, disabled(context, i));
+    states.add(State::kBesideDisabled, context.any_disabled);
     if (const ReleaseQuirk* quirk = find(Use::kUpdate, kind_for(now.record), states)) return quirk;
     const auto* child = std::get_if<ChildRecord>(&now.record);
     if (child == nullptr || child->graph->nodes().empty()) continue;

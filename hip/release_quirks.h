@@ -49,6 +49,7 @@ enum class QuirkyState : std::uint8_t {
   kGraphMemory,     // memset, copy: of memory that a node of the graph allocates
   kToSymbol,        // copy: to a variable of device code
   kDisabled,        // in the executable graph
+  kBesideDisabled,  // memset: a node of the executable graph is disabled
   kNested,          // child: a child graph in it
   kEmpty,           // child: nothing in it, or in a child in it
   kFollowed,        // child: another node waits for it
@@ -111,6 +112,7 @@ enum class BufferMemory : std::uint8_t {
 struct QuirkContext {
   std::function<BufferMemory(BufferIndex)> memory{};  // none: nothing is known
   std::function<bool(NodeIndex)> disabled{};          // of the executable graph's own nodes; none: none is
+  bool any_disabled = false;                          // whether one of them is
 };
 
 class ReleaseQuirks {

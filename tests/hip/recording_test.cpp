@@ -72,6 +72,23 @@ RC_GTEST_PROP(Recording, ArgumentsOfAnySizePackAtTheirSlotsAndAllOtherBytesAreZe
   RC_ASSERT(kernel.arguments == expected);
 }
 
+TEST(Recording, AnOpaqueKernelIsOfItsDevice) {
+  hip::OpaqueRecord opaque;
+  opaque.record = [](const hip::Api&, hipGraph_t, auto, auto) { return hip::Error{hipErrorNotSupported, ""}; };
+  opaque.device = 1;
+  hip::Recording recording;
+  recording.add({opaque, {}, {}});
+  EXPECT_EQ(hip::home_of(recording), 0) << "what it adds may run nowhere";
+  opaque.kernel = true;
+  recording.replace(0, opaque, {});
+  EXPECT_EQ(hip::home_of(recording), 1);
+  EXPECT_EQ(hip::device_of(opaque), 1);
+  hip::OpaqueRecord other = opaque;
+  other.device = 0;
+  recording.add({other, {}, {}});
+  EXPECT_EQ(hip::home_of(recording), 0) << "of several devices";
+}
+
 TEST(Recording, EveryFlawOfANodeHasWords) {
   const hip::RecordedNode fine =
       kernel_with(16, {{Field::kKernelArgument, 0, 0, 0}, {Field::kKernelArgument, 8, 0, 0}});

@@ -123,6 +123,7 @@ class CarefulStrategy final : public Strategy {
   static hip::QuirkContext context_of(const Machine& machine, const ExecObject& exec) {
     hip::QuirkContext context = context_of(machine, exec.recording);
     context.disabled = [&exec](hip::NodeIndex node) { return exec.disabled.contains(node); };
+    context.any_disabled = !exec.disabled.empty();
     return context;
   }
   const hip::ReleaseQuirks& quirks(const Machine& machine) {
