@@ -95,7 +95,7 @@ constexpr Quirk kQuirks[] = {
      "the replayed graph does not wait for what the program said; synchronise before the capture"},
     {"external-wait-behind-work", "an external wait that a capture has work before crashes the program", "7.2 6.4",
      "patch", "op=on node=eventwait capturing=1 deps>0",
-     "crash corrupts status=1 later=1 later=401 bytes topology teardown",
+     "crash corrupts status=1 later=1 later=401 later=904 bytes topology teardown",
      "hipSuccess, and an event wait node behind what the stream captured",
      "abort or segmentation fault in hipStreamWaitEvent",
      "hipEventWaitExternal: the wait is captured in the graph as an external event node",

@@ -139,8 +139,9 @@ std::uint64_t rows_beside_in(const State& state, const GraphState& graph) {
 // Kernels and memsets of other devices than `device`, and what kernels of the runtime make: copies within one of those
 // or within one that is not `home`, and, of a graph whose home is not device 0, rows between devices that are said to
 // be within one. Then symbols, which are looked up where the graph is launched, rows within such a device that may go
-// to another stream of the runtime's than the launching one, as a graph with branches has, and 1D copies between
-// pinned, registered or managed memory and a device that is neither.
+// to another stream of the runtime's than the launching one, as a graph with branches has, and 1D copies from and to
+// pinned, registered or managed memory whose other end is on a device that is neither (host memory counts as device
+// 0's).
 std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, Id home) {
   std::uint64_t astray = 0;
   for (const NodeState& node : graph.nodes) {
@@ -158,7 +159,7 @@ std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, 
       strays = on_devices && (in_one ? within : rows && home != 0);
       const bool to_host = on_locked_host(state, copy->dst), from_host = on_locked_host(state, copy->src);
       const Id other = to_host ? node.devices.back() : own;
-      strays = strays || (copy->linear && to_host != from_host && other != device && other != home);
+      strays = strays || (copy->linear && (to_host || from_host) && other != device && other != home);
       strays = strays || (copy->symbol != CopySymbol::kNone && device != 0);
     }
     if (strays) astray += node.fan;
