@@ -288,8 +288,14 @@ bool holds(const RecordedNode& node, std::span<const Move> moves) {
   return std::any_of(inner.begin(), inner.end(), [&](const RecordedNode& each) { return holds(each, moves); });
 }
 
-bool disabled(const QuirkContext& context, NodeIndex node) {
-  return context.disabled && context.disabled(node);
+void add_disabled(NodeIndex node, const QuirkContext& context, QuirkyStates& states) {
+  states.add(State::kDisabled, context.disabled.contains(node));
+  states.add(State::kBesideDisabled, !context.disabled.empty());
+}
+
+// For the nodes of a child, none of which can be disabled.
+QuirkContext inside(const QuirkContext& context) {
+  return {context.memory, {}};
 }
 
 }  // namespace
@@ -367,8 +373,7 @@ const ReleaseQuirk* ReleaseQuirks::of_set(QuirkyUse use, const RecordedNode& was
                                           NodeIndex index, const QuirkContext& context) const {
   QuirkyStates states = states_of(now, context);
   add_change(was, now, context, states);
-  states.add(State::kDisabled, disabled(context, index));
-  states.add(State::kBesideDisabled, context.any_disabled);
+  add_disabled(index, context, states);
   if (const ReleaseQuirk* quirk = find(use, kind_for(now.record), states)) return quirk;
   return of_set_inside(use, was, now, context);
 }
@@ -378,8 +383,7 @@ const ReleaseQuirk* ReleaseQuirks::of_set_inside(QuirkyUse use, const RecordedNo
                                                  const QuirkContext& context) const {
   const auto *before = std::get_if<ChildRecord>(&was.record), *after = std::get_if<ChildRecord>(&now.record);
   if (after == nullptr || entries_.empty()) return nullptr;
-  QuirkContext inner;
-  inner.memory = context.memory;
+  const QuirkContext inner = inside(context);
   const auto nodes = after->graph->nodes();
   for (NodeIndex i = 0; i < nodes.size(); ++i) {
     const bool paired = before != nullptr && i < before->graph->nodes().size() &&
@@ -397,8 +401,7 @@ const ReleaseQuirk* ReleaseQuirks::of_patch(QuirkyUse use, const Recording& reco
     const RecordedNode& node = recording.nodes()[i];
     if (!holds(node, moves)) continue;
     QuirkyStates states = states_of(node, context);
-    states.add(State::kDisabled, disabled(context, i));
-    states.add(State::kBesideDisabled, context.any_disabled);
+    add_disabled(i, context, states);
     if (const ReleaseQuirk* quirk = find(use, kind_for(node.record), states)) return quirk;
     const auto* child = std::get_if<ChildRecord>(&node.record);
     if (child == nullptr) continue;
@@ -410,9 +413,7 @@ const ReleaseQuirk* ReleaseQuirks::of_patch(QuirkyUse use, const Recording& reco
 // Nodes of children are set in a graph, whoever's the parent is.
 const ReleaseQuirk* ReleaseQuirks::of_inner(const Recording& recording, std::span<const Move> moves,
                                             const QuirkContext& context) const {
-  QuirkContext inner;
-  inner.memory = context.memory;
-  return of_patch(Use::kSetInGraph, recording, moves, inner);
+  return of_patch(Use::kSetInGraph, recording, moves, inside(context));
 }
 
 const ReleaseQuirk* ReleaseQuirks::of_update(const Recording& from, const Recording& to,
@@ -426,18 +427,13 @@ const ReleaseQuirk* ReleaseQuirks::of_update(const Recording& from, const Record
     const RecordedNode& now = to.nodes()[i];
     QuirkyStates states = states_of(now, context);
     if (i < from.nodes().size()) add_change(from.nodes()[i], now, context, states);
-    states.add(State::kDisabled, disabled(context, i));
-    states.add(State::kBesideDisabled, context.any_disabled);
+    add_disabled(i, context, states);
     if (const ReleaseQuirk* quirk = find(Use::kUpdate, kind_for(now.record), states)) return quirk;
     const auto* child = std::get_if<ChildRecord>(&now.record);
     if (child == nullptr || child->graph->nodes().empty()) continue;
     const auto* before = i < from.nodes().size() ? std::get_if<ChildRecord>(&from.nodes()[i].record) : nullptr;
-    QuirkContext inner;
-    inner.memory = context.memory;
-    if (const ReleaseQuirk* quirk =
-            of_update(before != nullptr ? *before->graph : *child->graph, *child->graph, inner)) {
-      return quirk;
-    }
+    const Recording& old = before != nullptr ? *before->graph : *child->graph;
+    if (const ReleaseQuirk* quirk = of_update(old, *child->graph, inside(context))) return quirk;
   }
   return nullptr;
 }

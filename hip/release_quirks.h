@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -111,8 +112,7 @@ enum class BufferMemory : std::uint8_t {
 // What the caller of a check knows beside recordings.
 struct QuirkContext {
   std::function<BufferMemory(BufferIndex)> memory{};  // none: nothing is known
-  std::function<bool(NodeIndex)> disabled{};          // of the executable graph's own nodes; none: none is
-  bool any_disabled = false;                          // whether one of them is
+  std::set<NodeIndex> disabled{};                     // of the executable graph's own nodes
 };
 
 class ReleaseQuirks {

@@ -77,10 +77,10 @@ TEST(ReleaseQuirks, SettersAreHeldAgainstTheNodeAsItWasAndAsItIsToBe) {
   generic.form = hip::NodeForm::kGeneric;
   EXPECT_EQ(in_exec(memset_of(2), generic, device), "generic-memset-2d-set");
   EXPECT_EQ(quirks.of_set(QuirkyUse::kSetInExec, memset_of(2), generic, 0, device)->way, hip::QuirkWay::kTypedSetter);
-  const hip::QuirkContext disabled{{}, [](hip::NodeIndex node) { return node == 0; }};
+  const hip::QuirkContext disabled{{}, {0}};
   EXPECT_EQ(in_exec(copy_of(true), copy_of(true), disabled), "disabled-set-lost");
   hip::QuirkContext beside = device;
-  beside.any_disabled = true;
+  beside.disabled = {1};
   EXPECT_EQ(in_exec(memset_of(1), memset_of(1), beside), "set-beside-disabled");
   EXPECT_EQ(in_exec(copy_of(true), copy_of(true), beside), "safe");
 }

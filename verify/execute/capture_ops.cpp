@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hip/errors.h"
 #include "verify/execute/devices.h"
 #include "verify/program/text.h"
 #include "verify/properties/captures.h"
@@ -11,11 +12,6 @@
 namespace verify {
 
 namespace {
-
-hip::Status checked(hipError_t code, const char* what) {
-  if (code == hipSuccess) return {};
-  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
-}
 
 hipStreamCaptureMode hip_mode(CaptureMode mode) {
   static constexpr hipStreamCaptureMode kModes[] = {hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal,
@@ -131,10 +127,10 @@ hip::Status CaptureOps::perform(const Query& c) {
   if (c.target == Target::kEvent) {
     const auto event = context_.events.find(c.id);
     if (event == context_.events.end()) return missing();
-    return on_thread(c.thread, [&] { return checked(api.hipEventQuery(event->second), "hipEventQuery"); });
+    return on_thread(c.thread, [&] { return hip::called(api.hipEventQuery(event->second), "hipEventQuery"); });
   }
   if (!has_stream(c.id)) return missing();
-  return on_thread(c.thread, [&] { return checked(api.hipStreamQuery(stream(c.id)), "hipStreamQuery"); });
+  return on_thread(c.thread, [&] { return hip::called(api.hipStreamQuery(stream(c.id)), "hipStreamQuery"); });
 }
 
 hip::Status CaptureOps::perform(const Elapsed& c) {
@@ -143,15 +139,15 @@ hip::Status CaptureOps::perform(const Elapsed& c) {
   const auto from = context_.events.find(c.from), to = context_.events.find(c.to);
   if (from == context_.events.end() || to == context_.events.end()) return missing();
   float milliseconds = 0;
-  return checked(api.hipEventElapsedTime(&milliseconds, from->second, to->second), "hipEventElapsedTime");
+  return hip::called(api.hipEventElapsedTime(&milliseconds, from->second, to->second), "hipEventElapsedTime");
 }
 
 hip::Status CaptureOps::perform(const UnsafeCall& c) {
   const hip::Api& api = context_.machine.api;
   return on_thread(c.thread, [&]() -> hip::Status {
     void* memory = nullptr;
-    if (hip::Status status = checked(api.hipMalloc(&memory, kUnsafeBytes), "hipMalloc"); !status) return status;
-    return checked(api.hipFree(memory), "hipFree");
+    if (hip::Status status = hip::called(api.hipMalloc(&memory, kUnsafeBytes), "hipMalloc"); !status) return status;
+    return hip::called(api.hipFree(memory), "hipFree");
   });
 }
 
@@ -193,7 +189,7 @@ hip::Status CaptureOps::perform(const BeginCapture& c) {
   if (!c.into) {
     if (api.hipStreamBeginCapture == nullptr) return unsupported("hipStreamBeginCapture");
     status = on_thread(c.thread, [&] {
-      return checked(api.hipStreamBeginCapture(stream(c.stream), hip_mode(c.mode)), "hipStreamBeginCapture");
+      return hip::called(api.hipStreamBeginCapture(stream(c.stream), hip_mode(c.mode)), "hipStreamBeginCapture");
     });
   } else {
     const auto graph = context_.graphs.find(*c.into);
@@ -210,7 +206,7 @@ hip::Status CaptureOps::perform(const BeginCapture& c) {
     status = on_thread(c.thread, [&]() -> hip::Status {
       code = call_if_there(api.hipStreamBeginCaptureToGraph, stream(c.stream), graph->second.handles.graph,
                            after.empty() ? nullptr : after.data(), nullptr, after.size(), hip_mode(c.mode));
-      return code ? checked(*code, "hipStreamBeginCaptureToGraph") : hip::Status{};
+      return code ? hip::called(*code, "hipStreamBeginCaptureToGraph") : hip::Status{};
     });
     if (!code) return unsupported("hipStreamBeginCaptureToGraph");
   }
@@ -225,7 +221,7 @@ hip::Status CaptureOps::perform(const EndCapture& c, std::string& seen) {
   if (api.hipStreamEndCapture == nullptr) return unsupported("hipStreamEndCapture");
   hipGraph_t graph = nullptr;
   hip::Status status = on_thread(
-      c.thread, [&] { return checked(api.hipStreamEndCapture(stream(c.stream), &graph), "hipStreamEndCapture"); });
+      c.thread, [&] { return hip::called(api.hipStreamEndCapture(stream(c.stream), &graph), "hipStreamEndCapture"); });
   const CaptureState* capture = capture_of(c.stream);
   const auto open = capture == nullptr ? open_.end() : open_.find(capture->serial);
   if (open != open_.end())
@@ -338,8 +334,9 @@ hip::Status CaptureOps::perform(const CaptureInfo& c, std::string& seen) {
   hipGraph_t graph = nullptr;
   const hipGraphNode_t* nodes = nullptr;
   std::size_t count = 0;
-  hip::Status asked = checked(api.hipStreamGetCaptureInfo_v2(stream(c.stream), &status, &id, &graph, &nodes, &count),
-                              "hipStreamGetCaptureInfo_v2");
+  hip::Status asked =
+      hip::called(api.hipStreamGetCaptureInfo_v2(stream(c.stream), &status, &id, &graph, &nodes, &count),
+                  "hipStreamGetCaptureInfo_v2");
   if (!asked) return asked;
   seen = status == hipStreamCaptureStatusNone          ? "none"
          : status == hipStreamCaptureStatusInvalidated ? "invalidated"
@@ -366,8 +363,8 @@ hip::Status CaptureOps::perform(const CaptureAfter& c) {
   std::vector<hipGraphNode_t> nodes;
   if (capture != nullptr) nodes = handles_of(*capture, c.nodes);
   const unsigned flags = c.add ? hipStreamAddCaptureDependencies : hipStreamSetCaptureDependencies;
-  return checked(api.hipStreamUpdateCaptureDependencies(stream(c.stream), nodes.data(), nodes.size(), flags),
-                 "hipStreamUpdateCaptureDependencies");
+  return hip::called(api.hipStreamUpdateCaptureDependencies(stream(c.stream), nodes.data(), nodes.size(), flags),
+                     "hipStreamUpdateCaptureDependencies");
 }
 
 hip::Status CaptureOps::perform(const ExchangeCaptureMode& c, std::string& seen) {
@@ -375,7 +372,7 @@ hip::Status CaptureOps::perform(const ExchangeCaptureMode& c, std::string& seen)
   if (api.hipThreadExchangeStreamCaptureMode == nullptr) return unsupported("hipThreadExchangeStreamCaptureMode");
   hipStreamCaptureMode mode = hip_mode(c.mode);
   hip::Status status = on_thread(c.thread, [&] {
-    return checked(api.hipThreadExchangeStreamCaptureMode(&mode), "hipThreadExchangeStreamCaptureMode");
+    return hip::called(api.hipThreadExchangeStreamCaptureMode(&mode), "hipThreadExchangeStreamCaptureMode");
   });
   if (status) {
     seen = mode == hipStreamCaptureModeGlobal        ? "global"
@@ -403,7 +400,7 @@ void CaptureOps::abandon() {
     }
     hipGraph_t graph = nullptr;
     const hip::Status ended = on_thread(capture.thread, [&] {
-      return checked(api.hipStreamEndCapture(stream(capture.origin), &graph), "hipStreamEndCapture");
+      return hip::called(api.hipStreamEndCapture(stream(capture.origin), &graph), "hipStreamEndCapture");
     });
     if (ended && graph != nullptr && !capture.into) strays_.push_back(graph);
     if (capture.into) context_.graphs[*capture.into].spoiled = true;
@@ -412,7 +409,7 @@ void CaptureOps::abandon() {
     if (!state_->chose_mode(thread)) continue;
     hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
     const hip::Status reset = on_thread(thread, [&] {
-      return checked(api.hipThreadExchangeStreamCaptureMode(&mode), "hipThreadExchangeStreamCaptureMode");
+      return hip::called(api.hipThreadExchangeStreamCaptureMode(&mode), "hipThreadExchangeStreamCaptureMode");
     });
     // After a device fault nothing answers any more, which the trace says already.
     const bool sticky =

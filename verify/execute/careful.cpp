@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "hip/errors.h"
 #include "hip/flatten.h"
 #include "verify/execute/captured_launches.h"
 #include "verify/execute/quirk_context.h"
@@ -37,6 +38,25 @@ class ShapedExec final : public ExecPatcher {
   const ExecObject& exec_;
   CapturedLaunches captured_;
 };
+
+// An executable graph of no nodes that holds the objects. (One of the program's graph would do, but a graph with memory
+// nodes may not have a second.)
+hip::Result<hipGraphExec_t> hold(Machine& machine, const std::map<hipUserObject_t, std::uint32_t>& objects) {
+  hip::Result<hip::RecordedGraph> holder = hip::record_graph(machine.api, {}, machine.addresses);
+  if (!holder) return holder.error();
+  const hipGraph_t graph = holder.value().graph;
+  hip::Status status;
+  for (const auto& [object, times] : objects) {
+    if (status)
+      status = hip::called(machine.api.hipGraphRetainUserObject(graph, object, times, 0), "hipGraphRetainUserObject");
+  }
+  hip::Result<hipGraphExec_t> held =
+      status ? instantiate(machine, graph, InstantiateForm::kPlain, 0) : hip::Result<hipGraphExec_t>(status.error());
+  const hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(graph), "hipGraphDestroy");
+  if (destroyed || !held) return held;
+  static_cast<void>(machine.api.hipGraphExecDestroy(held.value()));
+  return destroyed.error();
+}
 
 std::vector<hip::NodeIndex> same_places(const hip::Recording& recording) {
   std::vector<hip::NodeIndex> places;
@@ -97,10 +117,9 @@ class CarefulStrategy final : public Strategy {
   hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) override {
     const Shaped as = shaped(machine, graph.recording);
     if (as.shape == ExecShape::kAsItIs) return Strategy::instantiate(machine, graph, exec, said);
-    // An executable graph holds the user objects of the graph that it came from, and no other graph has them.
-    if (graph.held_objects) {
-      const hip::Result<hipGraphExec_t> anchor =
-          verify::instantiate(machine, graph.handles.graph, exec.form, exec.flags);
+    // An executable graph holds the user objects of the graph that it came from, and what is recorded here has none.
+    if (!graph.held_objects.empty()) {
+      const hip::Result<hipGraphExec_t> anchor = hold(machine, graph.held_objects);
       if (!anchor) return anchor.error();
       exec.anchor = anchor.value();
     }
@@ -121,10 +140,7 @@ class CarefulStrategy final : public Strategy {
     return {memory_of(machine, recording), {}};
   }
   static hip::QuirkContext context_of(const Machine& machine, const ExecObject& exec) {
-    hip::QuirkContext context = context_of(machine, exec.recording);
-    context.disabled = [&exec](hip::NodeIndex node) { return exec.disabled.contains(node); };
-    context.any_disabled = !exec.disabled.empty();
-    return context;
+    return {memory_of(machine, exec.recording), exec.disabled};
   }
   const hip::ReleaseQuirks& quirks(const Machine& machine) {
     if (!quirks_) quirks_ = release_quirks_of(machine);

@@ -1,17 +1,11 @@
 #include "verify/execute/enqueue.h"
 
-#include <fmt/format.h>
-
+#include "hip/errors.h"
 #include "hip/kernel_parameters.h"
 
 namespace verify {
 
 namespace {
-
-hip::Status checked(hipError_t code, const char* what) {
-  if (code == hipSuccess) return {};
-  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
-}
 
 hip::Status no_call() {
   return hip::Error{hipErrorNotSupported, "there is no stream function for such a node"};
@@ -29,7 +23,7 @@ struct Enqueuer {
   static EnqueueResult call(const char* name, Function function, Args... args) {
     const std::optional<hipError_t> code = call_if_there(function, args...);
     if (!code) return {{}, name};
-    return {checked(*code, name), {}};
+    return {hip::called(*code, name), {}};
   }
 
   EnqueueResult operator()(hip::KernelRecord& r) const {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "hip/driver_nodes.h"
+#include "hip/errors.h"
 #include "verify/errors/error_calls.h"
 #include "verify/execute/capture_ops.h"
 #include "verify/execute/code_objects.h"
@@ -31,11 +32,6 @@
 namespace verify {
 
 namespace {
-
-hip::Status checked(hipError_t code, const char* what) {
-  if (code == hipSuccess) return {};
-  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
-}
 
 class Run;
 
@@ -219,7 +215,7 @@ class Run {
     GraphObject& graph = graphs_[c.graph];
     graph.id = c.graph;
     graph.addresses = memory_.addresses();
-    hip::Status status = checked(machine_.api.hipGraphCreate(&graph.handles.graph, 0), "hipGraphCreate");
+    hip::Status status = hip::called(machine_.api.hipGraphCreate(&graph.handles.graph, 0), "hipGraphCreate");
     graph.alive = static_cast<bool>(status);
     return status;
   }
@@ -239,9 +235,10 @@ class Run {
       return {};
     }
     hip::Status status =
-        c.priority != 0 ? checked(machine_.api.hipStreamCreateWithPriority(&stream, flags, c.priority),
-                                  "hipStreamCreateWithPriority")
-                        : checked(machine_.api.hipStreamCreateWithFlags(&stream, flags), "hipStreamCreateWithFlags");
+        c.priority != 0
+            ? hip::called(machine_.api.hipStreamCreateWithPriority(&stream, flags, c.priority),
+                          "hipStreamCreateWithPriority")
+            : hip::called(machine_.api.hipStreamCreateWithFlags(&stream, flags), "hipStreamCreateWithFlags");
     if (!status) return status;
     streams_[c.stream] = stream;
     seen_ = what_it_says(stream);
@@ -264,7 +261,7 @@ class Run {
                                                                   : 0U;
     const unsigned flags = (c.timing ? 0U : hipEventDisableTiming) | (c.blocking ? hipEventBlockingSync : 0U) | release;
     hip::Status status = on_device(machine_.api, c.device, [&] {
-      return checked(machine_.api.hipEventCreateWithFlags(&event, flags), "hipEventCreateWithFlags");
+      return hip::called(machine_.api.hipEventCreateWithFlags(&event, flags), "hipEventCreateWithFlags");
     });
     if (status) events_[c.event] = event;
     return status;
@@ -469,7 +466,7 @@ class Run {
     hip::Status status = on_device(machine_.api, device_of_stream(c.stream), [&] {
       const hipError_t code = patcher != nullptr ? patcher->launch(machine_.api, exec->exec, stream(c.stream))
                                                  : machine_.api.hipGraphLaunch(exec->exec, stream(c.stream));
-      return checked(code, "hipGraphLaunch");
+      return hip::called(code, "hipGraphLaunch");
     });
     if (status) captures_.launched(c.stream, *exec);
     if (status) graph_memory_.launched(*exec);
@@ -542,7 +539,7 @@ class Run {
     }));
     if (documented.code != 0 && !documented.any_node) seen_ = error_node_word(graph, status.error_node);
     update_result_ = status.result;
-    return checked(static_cast<hipError_t>(status.code), "hipGraphExecUpdate");
+    return hip::called(static_cast<hipError_t>(status.code), "hipGraphExecUpdate");
   }
 
   template <class Handle>
@@ -600,16 +597,12 @@ class Run {
     const ExecObject* exec = live_exec(c.exec);
     if (exec == nullptr || !has_stream(c.stream)) return missing();
     if (machine_.api.hipGraphUpload == nullptr) return lacking(machine_, "hipGraphUpload");
-    return checked(machine_.api.hipGraphUpload(exec->exec, stream(c.stream)), "hipGraphUpload");
+    return hip::called(machine_.api.hipGraphUpload(exec->exec, stream(c.stream)), "hipGraphUpload");
   }
   hip::Status perform(const DeclareUserObject& c) { return user_objects_.perform(c); }
-  hip::Status perform(const RetainUserObject& c) {
-    hip::Status status = user_objects_.perform(c, handle_of(c.graph));
-    if (status) live_graph(c.graph)->held_objects = true;
-    return status;
-  }
+  hip::Status perform(const RetainUserObject& c) { return user_objects_.perform(c, live_graph(c.graph)); }
   hip::Status perform(const ReleaseUserObject& c) {
-    return user_objects_.perform(c, c.graph ? handle_of(*c.graph) : nullptr);
+    return user_objects_.perform(c, c.graph ? live_graph(*c.graph) : nullptr);
   }
   hip::Status perform(const PrintDot& c) {
     if (live_graph(c.graph) == nullptr) return missing();
@@ -688,21 +681,21 @@ class Run {
   hip::Status synchronize(const Synchronize& c) {
     if (c.target == Target::kStream) {
       if (!has_stream(c.id)) return missing();
-      return checked(machine_.api.hipStreamSynchronize(stream(c.id)), "hipStreamSynchronize");
+      return hip::called(machine_.api.hipStreamSynchronize(stream(c.id)), "hipStreamSynchronize");
     }
     if (c.target == Target::kEvent) {
       if (!events_.contains(c.id)) return missing();
-      return checked(machine_.api.hipEventSynchronize(events_.at(c.id)), "hipEventSynchronize");
+      return hip::called(machine_.api.hipEventSynchronize(events_.at(c.id)), "hipEventSynchronize");
     }
     return synchronize_devices(machine_.api, machine_.devices);
   }
   hip::Status perform(const RecordEvent& c) {
     if (!events_.contains(c.event) || !has_stream(c.stream)) return missing();
-    return checked(machine_.api.hipEventRecord(events_.at(c.event), stream(c.stream)), "hipEventRecord");
+    return hip::called(machine_.api.hipEventRecord(events_.at(c.event), stream(c.stream)), "hipEventRecord");
   }
   hip::Status perform(const WaitEvent& c) {
     if (!events_.contains(c.event) || !has_stream(c.stream)) return missing();
-    return checked(machine_.api.hipStreamWaitEvent(stream(c.stream), events_.at(c.event), 0), "hipStreamWaitEvent");
+    return hip::called(machine_.api.hipStreamWaitEvent(stream(c.stream), events_.at(c.event), 0), "hipStreamWaitEvent");
   }
   hip::Status perform(const Destroy& c) {
     // Waiting would be refused in the middle of a capture.
@@ -725,13 +718,13 @@ class Run {
   }
   hip::Status destroy_stream(Id id) {
     if (!streams_.contains(id)) return missing();
-    hip::Status status = checked(machine_.api.hipStreamDestroy(streams_.at(id)), "hipStreamDestroy");
+    hip::Status status = hip::called(machine_.api.hipStreamDestroy(streams_.at(id)), "hipStreamDestroy");
     if (status) streams_.erase(id);
     return status;
   }
   hip::Status destroy_event(Id id) {
     if (!events_.contains(id)) return missing();
-    hip::Status status = checked(machine_.api.hipEventDestroy(events_.at(id)), "hipEventDestroy");
+    hip::Status status = hip::called(machine_.api.hipEventDestroy(events_.at(id)), "hipEventDestroy");
     if (status) events_.erase(id);
     return status;
   }
@@ -743,14 +736,14 @@ class Run {
     const int device = static_cast<int>(c.device), peer = static_cast<int>(c.peer);
     if (c.verb == PeerVerb::kCan) {
       int can = -1;
-      hip::Status status = checked(api.hipDeviceCanAccessPeer(&can, device, peer), "hipDeviceCanAccessPeer");
+      hip::Status status = hip::called(api.hipDeviceCanAccessPeer(&can, device, peer), "hipDeviceCanAccessPeer");
       if (status) seen_ = fmt::format("{}", can);
       return status;
     }
     return on_device(api, c.device, [&] {
       const bool enable = c.verb == PeerVerb::kEnable;
-      hip::Status status = enable ? checked(api.hipDeviceEnablePeerAccess(peer, 0), "hipDeviceEnablePeerAccess")
-                                  : checked(api.hipDeviceDisablePeerAccess(peer), "hipDeviceDisablePeerAccess");
+      hip::Status status = enable ? hip::called(api.hipDeviceEnablePeerAccess(peer, 0), "hipDeviceEnablePeerAccess")
+                                  : hip::called(api.hipDeviceDisablePeerAccess(peer), "hipDeviceDisablePeerAccess");
       if (status && enable) peers_.insert({c.device, c.peer});
       if (status && !enable) peers_.erase({c.device, c.peer});
       return status;
@@ -765,7 +758,7 @@ class Run {
         platform_.function(static_cast<std::size_t>(find_kernel("count_only") - kernel_catalogue().data()), 0),
         platform_.symbol(Platform::kVariableOfBadCalls), *error_case);
     if (answer.kind == ErrorAnswer::Kind::kUnsupported) trace_.unsupported = c.function;
-    if (answer.kind == ErrorAnswer::Kind::kUnprepared) return checked(answer.status, "what a bad call needs");
+    if (answer.kind == ErrorAnswer::Kind::kUnprepared) return hip::called(answer.status, "what a bad call needs");
     seen_ = describe(answer);
     if (answer.kind == ErrorAnswer::Kind::kAnswered) {
       ++trace_.exercised[static_cast<std::size_t>(PropertyId::kP11)];
@@ -905,19 +898,19 @@ class Run {
       if (graph.alive) keep(destroy(machine_, graph));
     }
     for (const hipGraph_t graph : machine_.retired)
-      keep(checked(machine_.api.hipGraphDestroy(graph), "hipGraphDestroy"));
-    for (const auto& [id, event] : events_) keep(checked(machine_.api.hipEventDestroy(event), "hipEventDestroy"));
+      keep(hip::called(machine_.api.hipGraphDestroy(graph), "hipGraphDestroy"));
+    for (const auto& [id, event] : events_) keep(hip::called(machine_.api.hipEventDestroy(event), "hipEventDestroy"));
     for (const auto& [id, stream] : streams_) {
       if (stream == hipStreamPerThread) continue;
-      keep(checked(machine_.api.hipStreamDestroy(stream), "hipStreamDestroy"));
+      keep(hip::called(machine_.api.hipStreamDestroy(stream), "hipStreamDestroy"));
     }
     keep(memory_.release_everything());
     // Work that nothing waited for, and that loses its memory here, is this program's and not the next one's.
     keep(synchronize_devices(interposer_.inner(), machine_.devices));
     for (const auto& [device, peer] : peers_) {
       keep(on_device(interposer_.inner(), device, [&] {
-        return checked(interposer_.inner().hipDeviceDisablePeerAccess(static_cast<int>(peer)),
-                       "hipDeviceDisablePeerAccess");
+        return hip::called(interposer_.inner().hipDeviceDisablePeerAccess(static_cast<int>(peer)),
+                           "hipDeviceDisablePeerAccess");
       }));
     }
     code_objects_.unload();

@@ -1,20 +1,14 @@
 #include "verify/execute/graph_memory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "hip/errors.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
 
 namespace {
-
-hip::Status checked(hipError_t code, const char* what) {
-  if (code == hipSuccess) return {};
-  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
-}
 
 void* pointer(hip::DeviceAddress address) {
   return reinterpret_cast<void*>(address);
@@ -35,7 +29,7 @@ void GraphMemory::captured(Id buffer, std::uint64_t bytes, hip::DeviceAddress ad
 
 hip::Status GraphMemory::free_captured(Id buffer, hipStream_t stream) {
   if (machine_.api.hipFreeAsync == nullptr) return lacking(machine_, "hipFreeAsync");
-  return checked(machine_.api.hipFreeAsync(pointer(buffers_.at(buffer).captured), stream), "hipFreeAsync");
+  return hip::called(machine_.api.hipFreeAsync(pointer(buffers_.at(buffer).captured), stream), "hipFreeAsync");
 }
 
 void GraphMemory::show_as_in(const hip::AddressTable& addresses) {
@@ -61,14 +55,16 @@ void GraphMemory::launched(const ExecObject& exec) {
 }
 
 hip::Status GraphMemory::free(Id buffer) {
-  hip::Status status = checked(machine_.api.hipFree(pointer(buffers_.at(buffer).live)), "hipFree of a graph's memory");
+  hip::Status status =
+      hip::called(machine_.api.hipFree(pointer(buffers_.at(buffer).live)), "hipFree of a graph's memory");
   if (status) buffers_.at(buffer).live = 0;
   return status;
 }
 
 hip::Status GraphMemory::free_async(Id buffer, hipStream_t stream) {
   if (machine_.api.hipFreeAsync == nullptr) return lacking(machine_, "hipFreeAsync");
-  hip::Status status = checked(machine_.api.hipFreeAsync(pointer(buffers_.at(buffer).live), stream), "hipFreeAsync");
+  hip::Status status =
+      hip::called(machine_.api.hipFreeAsync(pointer(buffers_.at(buffer).live), stream), "hipFreeAsync");
   if (status) buffers_.at(buffer).live = 0;
   return status;
 }
@@ -78,7 +74,7 @@ hip::Status GraphMemory::free_everything() {
   for (auto& [id, buffer] : buffers_) {
     if (buffer.live == 0) continue;
     hip::Status status =
-        checked(machine_.interposer.inner().hipFree(pointer(buffer.live)), "hipFree of a graph's memory");
+        hip::called(machine_.interposer.inner().hipFree(pointer(buffer.live)), "hipFree of a graph's memory");
     buffer.live = 0;
     if (first) first = std::move(status);
   }

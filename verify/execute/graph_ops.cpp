@@ -4,17 +4,13 @@
 
 #include <algorithm>
 
+#include "hip/errors.h"
 #include "hip/kernel_attributes.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
 
 namespace {
-
-hip::Status checked(hipError_t code, const char* what) {
-  if (code == hipSuccess) return {};
-  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
-}
 
 hip::Status missing() {
   return hip::Error{hipErrorInvalidHandle, "an earlier command failed to make this object"};
@@ -39,13 +35,13 @@ hip::Status GraphOps::perform(const CloneGraph& c) {
   if (api.hipGraphClone == nullptr) return lacking(machine_, "hipGraphClone");
   if (api.hipGraphNodeFindInClone == nullptr) return lacking(machine_, "hipGraphNodeFindInClone");
   hip::RecordedGraph clone;
-  hip::Status status = checked(api.hipGraphClone(&clone.graph, from->handles.graph), "hipGraphClone");
+  hip::Status status = hip::called(api.hipGraphClone(&clone.graph, from->handles.graph), "hipGraphClone");
   if (!status) return status;
   for (const hipGraphNode_t original : from->handles.nodes) {
     hipGraphNode_t node = nullptr;
-    status = checked(api.hipGraphNodeFindInClone(&node, original, clone.graph), "hipGraphNodeFindInClone");
+    status = hip::called(api.hipGraphNodeFindInClone(&node, original, clone.graph), "hipGraphNodeFindInClone");
     if (!status) {
-      const hip::Status destroyed = checked(api.hipGraphDestroy(clone.graph), "hipGraphDestroy");
+      const hip::Status destroyed = hip::called(api.hipGraphDestroy(clone.graph), "hipGraphDestroy");
       return destroyed ? status : destroyed;
     }
     clone.nodes.push_back(node);
@@ -70,9 +66,9 @@ hip::Status GraphOps::perform(const FindInClone& c, std::string* seen) {
   const NodePlace place = place_of(original->places, c.node);
   if (place.fan == 0) return missing();
   hipGraphNode_t node = nullptr;
-  hip::Status status =
-      checked(machine_.api.hipGraphNodeFindInClone(&node, original->handles.nodes[place.first], clone->handles.graph),
-              "hipGraphNodeFindInClone");
+  hip::Status status = hip::called(
+      machine_.api.hipGraphNodeFindInClone(&node, original->handles.nodes[place.first], clone->handles.graph),
+      "hipGraphNodeFindInClone");
   if (!status) return status;
   *seen = "a node that is not the clone's";
   for (const NodePlace& candidate : clone->places) {
@@ -103,10 +99,10 @@ hip::Status GraphOps::perform(const ChangeEdges& c) {
     }
   }
   const hipGraph_t handle = object->handles.graph;
-  hip::Status status = c.add ? checked(api.hipGraphAddDependencies(handle, from.data(), to.data(), from.size()),
-                                       "hipGraphAddDependencies")
-                             : checked(api.hipGraphRemoveDependencies(handle, from.data(), to.data(), from.size()),
-                                       "hipGraphRemoveDependencies");
+  hip::Status status = c.add ? hip::called(api.hipGraphAddDependencies(handle, from.data(), to.data(), from.size()),
+                                           "hipGraphAddDependencies")
+                             : hip::called(api.hipGraphRemoveDependencies(handle, from.data(), to.data(), from.size()),
+                                           "hipGraphRemoveDependencies");
   if (!status) return status;
   for (const auto& [before, after] : pairs) {
     if (c.add) {
@@ -130,7 +126,8 @@ hip::Status GraphOps::perform(const RemoveNode& c) {
   object->patcher.reset();
   while (place->fan > 0) {
     const hip::NodeIndex index = place->first;
-    hip::Status status = checked(machine_.api.hipGraphDestroyNode(object->handles.nodes[index]), "hipGraphDestroyNode");
+    hip::Status status =
+        hip::called(machine_.api.hipGraphDestroyNode(object->handles.nodes[index]), "hipGraphDestroyNode");
     if (!status) return status;
     forget_node(c.graph, c.node);
     object->recording.erase(index);
@@ -194,7 +191,7 @@ hip::Status GraphOps::perform(const CopyAttributes& c, std::string* seen) {
   const hip::Api& api = machine_.api;
   if (api.hipGraphKernelNodeCopyAttributes == nullptr) return lacking(machine_, "hipGraphKernelNodeCopyAttributes");
   for (std::uint32_t k = 0; k < place.fan; ++k) {
-    hip::Status status = checked(
+    hip::Status status = hip::called(
         api.hipGraphKernelNodeCopyAttributes(from->handles.nodes[source.first], object->handles.nodes[place.first + k]),
         "hipGraphKernelNodeCopyAttributes");
     if (!status) return status;
@@ -217,7 +214,7 @@ hip::Status GraphOps::perform(const EnableNode& c, std::string* seen) {
     const hip::NodeIndex index = place.first + k;
     const hipGraphNode_t node = exec.handles.nodes[index];
     hip::Status status =
-        checked(api.hipGraphNodeSetEnabled(exec.exec, node, c.enabled ? 1 : 0), "hipGraphNodeSetEnabled");
+        hip::called(api.hipGraphNodeSetEnabled(exec.exec, node, c.enabled ? 1 : 0), "hipGraphNodeSetEnabled");
     if (!status) return status;
     if (c.enabled) {
       exec.disabled.erase(index);
@@ -225,7 +222,7 @@ hip::Status GraphOps::perform(const EnableNode& c, std::string* seen) {
       exec.disabled.insert(index);
     }
     unsigned enabled = 2;
-    status = checked(api.hipGraphNodeGetEnabled(exec.exec, node, &enabled), "hipGraphNodeGetEnabled");
+    status = hip::called(api.hipGraphNodeGetEnabled(exec.exec, node, &enabled), "hipGraphNodeGetEnabled");
     if (!status) return status;
     states += enabled == 0 ? '-' : enabled == 1 ? '+' : '?';
   }

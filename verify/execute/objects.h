@@ -2,6 +2,7 @@
 // recorded from. Plain data; the strategies of verify/execute/strategy.h act on it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -34,7 +35,7 @@ struct GraphObject {
   std::vector<NodePlace> places;
   std::unique_ptr<ExecPatcher> patcher;  // of its definition; made when first needed, dropped when nodes are added
   bool edited = false;                   // its nodes were set or patched
-  bool held_objects = false;             // user objects, once; its executable graphs hold them, too
+  std::map<hipUserObject_t, std::uint32_t> held_objects;  // and how often; its executable graphs hold them, too
 };
 
 // What an executable graph was recorded as. Its handles are those of the recording's nodes either way; a child that was
@@ -54,7 +55,7 @@ struct ExecObject {
   std::unique_ptr<ExecPatcher> patcher;
   std::unique_ptr<ExecPatcher> stable;  // what launches it, where a strategy launches something else
   ExecShape shape = ExecShape::kAsItIs;
-  hipGraphExec_t anchor = nullptr;  // never launched: instantiated from the program's graph for what that holds
+  hipGraphExec_t anchor = nullptr;  // never launched: holds the user objects of the program's graph
   InstantiateForm form = InstantiateForm::kPlain;
   std::uint32_t flags = 0;
   std::set<hip::NodeIndex> disabled;

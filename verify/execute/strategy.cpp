@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hip/driver_nodes.h"
+#include "hip/errors.h"
 #include "hip/flatten.h"
 #include "hip/generic_nodes.h"
 #include "hip/kernel_parameters.h"
@@ -19,11 +20,6 @@
 namespace verify {
 
 namespace {
-
-hip::Status checked(hipError_t code, const char* what) {
-  if (code == hipSuccess) return {};
-  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
-}
 
 void poison_recording(hip::Recording& recording) {
   for (hip::NodeIndex i = 0; i < recording.nodes().size(); ++i) {
@@ -104,41 +100,42 @@ struct ExecSetter {
 
   hip::Status operator()(hip::KernelRecord& r) const {
     const hip::KernelParameters params(r, r.style);
-    return checked(machine.api.hipGraphExecKernelNodeSetParams(exec, node, params.get()),
-                   "hipGraphExecKernelNodeSetParams");
+    return hip::called(machine.api.hipGraphExecKernelNodeSetParams(exec, node, params.get()),
+                       "hipGraphExecKernelNodeSetParams");
   }
   hip::Status operator()(hip::CopyRecord& r) const {
     if (r.symbol.symbol != nullptr)
-      return checked(hip::call_symbol_setter(machine.api, exec, node, r), hip::symbol_setter_name(r, true));
+      return hip::called(hip::call_symbol_setter(machine.api, exec, node, r), hip::symbol_setter_name(r, true));
     if (!r.linear)
-      return checked(machine.api.hipGraphExecMemcpyNodeSetParams(exec, node, &r.params),
-                     "hipGraphExecMemcpyNodeSetParams");
-    return checked(machine.api.hipGraphExecMemcpyNodeSetParams1D(exec, node, r.params.dstPtr.ptr, r.params.srcPtr.ptr,
-                                                                 r.params.extent.width, r.params.kind),
-                   "hipGraphExecMemcpyNodeSetParams1D");
+      return hip::called(machine.api.hipGraphExecMemcpyNodeSetParams(exec, node, &r.params),
+                         "hipGraphExecMemcpyNodeSetParams");
+    return hip::called(machine.api.hipGraphExecMemcpyNodeSetParams1D(
+                           exec, node, r.params.dstPtr.ptr, r.params.srcPtr.ptr, r.params.extent.width, r.params.kind),
+                       "hipGraphExecMemcpyNodeSetParams1D");
   }
   hip::Status operator()(hip::MemsetRecord& r) const {
-    return checked(machine.api.hipGraphExecMemsetNodeSetParams(exec, node, &r.params),
-                   "hipGraphExecMemsetNodeSetParams");
+    return hip::called(machine.api.hipGraphExecMemsetNodeSetParams(exec, node, &r.params),
+                       "hipGraphExecMemsetNodeSetParams");
   }
   hip::Status operator()(hip::HostRecord& r) const {
-    return checked(machine.api.hipGraphExecHostNodeSetParams(exec, node, &r.params), "hipGraphExecHostNodeSetParams");
+    return hip::called(machine.api.hipGraphExecHostNodeSetParams(exec, node, &r.params),
+                       "hipGraphExecHostNodeSetParams");
   }
   hip::Status operator()(hip::ChildRecord& r) const {
     hip::Result<hip::RecordedGraph> child = hip::record_graph(machine.api, *r.graph, machine.addresses);
     if (!child) return child.error();
-    hip::Status set = checked(machine.api.hipGraphExecChildGraphNodeSetParams(exec, node, child.value().graph),
-                              "hipGraphExecChildGraphNodeSetParams");
-    hip::Status destroyed = checked(machine.api.hipGraphDestroy(child.value().graph), "hipGraphDestroy");
+    hip::Status set = hip::called(machine.api.hipGraphExecChildGraphNodeSetParams(exec, node, child.value().graph),
+                                  "hipGraphExecChildGraphNodeSetParams");
+    hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(child.value().graph), "hipGraphDestroy");
     return set ? destroyed : set;
   }
   hip::Status operator()(hip::EventRecordRecord& r) const {
-    return checked(machine.api.hipGraphExecEventRecordNodeSetEvent(exec, node, r.event),
-                   "hipGraphExecEventRecordNodeSetEvent");
+    return hip::called(machine.api.hipGraphExecEventRecordNodeSetEvent(exec, node, r.event),
+                       "hipGraphExecEventRecordNodeSetEvent");
   }
   hip::Status operator()(hip::EventWaitRecord& r) const {
-    return checked(machine.api.hipGraphExecEventWaitNodeSetEvent(exec, node, r.event),
-                   "hipGraphExecEventWaitNodeSetEvent");
+    return hip::called(machine.api.hipGraphExecEventWaitNodeSetEvent(exec, node, r.event),
+                       "hipGraphExecEventWaitNodeSetEvent");
   }
   hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }
   hip::Status operator()(hip::MemoryFreeRecord&) const { return no_setter(); }
@@ -154,28 +151,28 @@ struct GraphSetter {
 
   hip::Status operator()(hip::KernelRecord& r) const {
     const hip::KernelParameters params(r, r.style);
-    return checked(machine.api.hipGraphKernelNodeSetParams(node, params.get()), "hipGraphKernelNodeSetParams");
+    return hip::called(machine.api.hipGraphKernelNodeSetParams(node, params.get()), "hipGraphKernelNodeSetParams");
   }
   hip::Status operator()(hip::CopyRecord& r) const {
     if (r.symbol.symbol != nullptr)
-      return checked(hip::call_symbol_setter(machine.api, nullptr, node, r), hip::symbol_setter_name(r, false));
+      return hip::called(hip::call_symbol_setter(machine.api, nullptr, node, r), hip::symbol_setter_name(r, false));
     if (!r.linear)
-      return checked(machine.api.hipGraphMemcpyNodeSetParams(node, &r.params), "hipGraphMemcpyNodeSetParams");
-    return checked(machine.api.hipGraphMemcpyNodeSetParams1D(node, r.params.dstPtr.ptr, r.params.srcPtr.ptr,
-                                                             r.params.extent.width, r.params.kind),
-                   "hipGraphMemcpyNodeSetParams1D");
+      return hip::called(machine.api.hipGraphMemcpyNodeSetParams(node, &r.params), "hipGraphMemcpyNodeSetParams");
+    return hip::called(machine.api.hipGraphMemcpyNodeSetParams1D(node, r.params.dstPtr.ptr, r.params.srcPtr.ptr,
+                                                                 r.params.extent.width, r.params.kind),
+                       "hipGraphMemcpyNodeSetParams1D");
   }
   hip::Status operator()(hip::MemsetRecord& r) const {
-    return checked(machine.api.hipGraphMemsetNodeSetParams(node, &r.params), "hipGraphMemsetNodeSetParams");
+    return hip::called(machine.api.hipGraphMemsetNodeSetParams(node, &r.params), "hipGraphMemsetNodeSetParams");
   }
   hip::Status operator()(hip::HostRecord& r) const {
-    return checked(machine.api.hipGraphHostNodeSetParams(node, &r.params), "hipGraphHostNodeSetParams");
+    return hip::called(machine.api.hipGraphHostNodeSetParams(node, &r.params), "hipGraphHostNodeSetParams");
   }
   hip::Status operator()(hip::EventRecordRecord& r) const {
-    return checked(machine.api.hipGraphEventRecordNodeSetEvent(node, r.event), "hipGraphEventRecordNodeSetEvent");
+    return hip::called(machine.api.hipGraphEventRecordNodeSetEvent(node, r.event), "hipGraphEventRecordNodeSetEvent");
   }
   hip::Status operator()(hip::EventWaitRecord& r) const {
-    return checked(machine.api.hipGraphEventWaitNodeSetEvent(node, r.event), "hipGraphEventWaitNodeSetEvent");
+    return hip::called(machine.api.hipGraphEventWaitNodeSetEvent(node, r.event), "hipGraphEventWaitNodeSetEvent");
   }
   hip::Status operator()(hip::ChildRecord&) const { return no_setter(); }
   hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }
@@ -370,7 +367,7 @@ class UpdateStrategy final : public Strategy {
     hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, recording, machine.addresses);
     if (!fresh) return fresh.error();
     const UpdateStatus status = call_update(machine, exec, fresh.value().graph);
-    hip::Status destroyed = checked(machine.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
+    hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
     if (status.code != hipSuccess) {
       return hip::Error{status.code, fmt::format("hipGraphExecUpdate answered {}", hip::status_name(status.code))};
     }
@@ -408,7 +405,7 @@ hip::Status instantiate_with_params(Machine& machine, hipGraphExec_t* exec, hipG
   hipGraphInstantiateParams params{};
   params.flags = flags;
   hip::Status status =
-      checked(machine.api.hipGraphInstantiateWithParams(exec, graph, &params), "hipGraphInstantiateWithParams");
+      hip::called(machine.api.hipGraphInstantiateWithParams(exec, graph, &params), "hipGraphInstantiateWithParams");
   static constexpr const char* kResults[] = {"success", "error", "invalid structure", "node operation not supported",
                                              "multiple devices not supported"};
   const auto result = static_cast<std::size_t>(params.result_out);
@@ -428,10 +425,10 @@ hip::Result<hipGraphExec_t> instantiate(Machine& machine, hipGraph_t graph, Inst
   hipGraphExec_t exec = nullptr;
   hip::Status status;
   if (form == InstantiateForm::kPlain) {
-    status = checked(machine.api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+    status = hip::called(machine.api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), "hipGraphInstantiate");
   } else if (form == InstantiateForm::kFlags) {
     if (machine.api.hipGraphInstantiateWithFlags == nullptr) return lacking(machine, "hipGraphInstantiateWithFlags");
-    status = checked(machine.api.hipGraphInstantiateWithFlags(&exec, graph, flags), "hipGraphInstantiateWithFlags");
+    status = hip::called(machine.api.hipGraphInstantiateWithFlags(&exec, graph, flags), "hipGraphInstantiateWithFlags");
   } else {
     if (machine.api.hipGraphInstantiateWithParams == nullptr) return lacking(machine, "hipGraphInstantiateWithParams");
     status = instantiate_with_params(machine, &exec, graph, flags, said);
@@ -446,7 +443,7 @@ hip::Status disable_again(Machine& machine, const ExecObject& old, hipGraphExec_
                           const hip::RecordedGraph& graph) {
   for (const hip::NodeIndex index : old.disabled) {
     hip::Status status =
-        checked(machine.api.hipGraphNodeSetEnabled(exec, graph.nodes[index], 0), "hipGraphNodeSetEnabled");
+        hip::called(machine.api.hipGraphNodeSetEnabled(exec, graph.nodes[index], 0), "hipGraphNodeSetEnabled");
     if (!status) return status;
   }
   return {};
@@ -497,10 +494,10 @@ hip::Result<FreshExec> record_exec(Machine& machine, const ExecObject& like, con
                                     : hip::Status(instantiated.error());
   if (status) return FreshExec{instantiated.value(), std::move(fresh).value()};
   if (instantiated) {
-    hip::Status dropped = checked(machine.api.hipGraphExecDestroy(instantiated.value()), "hipGraphExecDestroy");
+    hip::Status dropped = hip::called(machine.api.hipGraphExecDestroy(instantiated.value()), "hipGraphExecDestroy");
     if (!dropped) return dropped.error();
   }
-  const hip::Status destroyed = checked(machine.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
+  const hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
   return destroyed ? status.error() : destroyed.error();
 }
 
@@ -576,20 +573,20 @@ hip::Status destroy(Machine& machine, ExecObject& exec) {
   exec.stable.reset();
   exec.patcher.reset();
   exec.alive = false;
-  hip::Status destroyed = checked(machine.api.hipGraphExecDestroy(exec.exec), "hipGraphExecDestroy");
+  hip::Status destroyed = hip::called(machine.api.hipGraphExecDestroy(exec.exec), "hipGraphExecDestroy");
   if (hipGraphExec_t anchor = std::exchange(exec.anchor, nullptr)) {
-    const hip::Status raised = checked(machine.api.hipGraphExecDestroy(anchor), "hipGraphExecDestroy");
+    const hip::Status raised = hip::called(machine.api.hipGraphExecDestroy(anchor), "hipGraphExecDestroy");
     if (destroyed) destroyed = raised;
   }
   if (!exec.owned) return destroyed;
-  hip::Status graph = checked(machine.api.hipGraphDestroy(exec.handles.graph), "hipGraphDestroy");
+  hip::Status graph = hip::called(machine.api.hipGraphDestroy(exec.handles.graph), "hipGraphDestroy");
   return destroyed ? graph : destroyed;
 }
 
 hip::Status destroy(Machine& machine, GraphObject& graph) {
   graph.patcher.reset();
   graph.alive = false;
-  return checked(machine.api.hipGraphDestroy(graph.handles.graph), "hipGraphDestroy");
+  return hip::called(machine.api.hipGraphDestroy(graph.handles.graph), "hipGraphDestroy");
 }
 
 }  // namespace verify

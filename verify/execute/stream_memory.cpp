@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hip/errors.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
@@ -12,11 +13,6 @@ namespace verify {
 namespace {
 
 constexpr int kDevice = 0;  // that programs run on
-
-hip::Status checked(hipError_t code, const char* what) {
-  if (code == hipSuccess) return {};
-  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
-}
 
 void* pointer(hip::DeviceAddress address) {
   return reinterpret_cast<void*>(address);
@@ -46,7 +42,7 @@ hip::Result<hip::DeviceAddress> StreamMemory::call(const MallocAsync& c, hipStre
   void* memory = nullptr;
   const hipError_t code = c.pool ? api.hipMallocFromPoolAsync(&memory, c.bytes, pool(*c.pool), stream)
                                  : api.hipMallocAsync(&memory, c.bytes, stream);
-  if (hip::Status status = checked(code, name); !status) return status.error();
+  if (hip::Status status = hip::called(code, name); !status) return status.error();
   return reinterpret_cast<hip::DeviceAddress>(memory);
 }
 
@@ -60,13 +56,14 @@ hip::Status StreamMemory::allocate(const MallocAsync& c, hipStream_t stream) {
 }
 
 hip::Status StreamMemory::free(Id buffer) {
-  hip::Status status = checked(machine_.api.hipFree(pointer(memory_.address(buffer))), "hipFree of a stream's memory");
+  hip::Status status =
+      hip::called(machine_.api.hipFree(pointer(memory_.address(buffer))), "hipFree of a stream's memory");
   if (status) live_.erase(buffer);
   return status;
 }
 
 hip::Status StreamMemory::free_async(Id buffer, hipStream_t stream) {
-  hip::Status status = checked(machine_.api.hipFreeAsync(pointer(memory_.address(buffer)), stream), "hipFreeAsync");
+  hip::Status status = hip::called(machine_.api.hipFreeAsync(pointer(memory_.address(buffer)), stream), "hipFreeAsync");
   if (status) live_.erase(buffer);
   return status;
 }
@@ -75,7 +72,8 @@ hip::Status StreamMemory::free_async(Id buffer, hipStream_t stream) {
 
 hip::Result<hipMemPool_t> StreamMemory::default_pool() {
   hipMemPool_t pool = nullptr;
-  hip::Status status = checked(machine_.api.hipDeviceGetDefaultMemPool(&pool, kDevice), "hipDeviceGetDefaultMemPool");
+  hip::Status status =
+      hip::called(machine_.api.hipDeviceGetDefaultMemPool(&pool, kDevice), "hipDeviceGetDefaultMemPool");
   if (!status) return status.error();
   return pool;
 }
@@ -95,7 +93,7 @@ hip::Status StreamMemory::perform(const DeclarePool& c) {
   properties.allocType = hipMemAllocationTypePinned;
   properties.location = {hipMemLocationTypeDevice, kDevice};
   hipMemPool_t pool = nullptr;
-  hip::Status status = checked(api.hipMemPoolCreate(&pool, &properties), "hipMemPoolCreate");
+  hip::Status status = hip::called(api.hipMemPoolCreate(&pool, &properties), "hipMemPoolCreate");
   if (status) pools_[c.pool] = pool;
   return status;
 }
@@ -114,14 +112,14 @@ hip::Status StreamMemory::perform(const AskPool& c, std::string& seen) {
     return lacking(machine_, "hipMemPoolSetAttribute");
   std::uint64_t value = c.value.value_or(0);  // an int's bytes are its first four
   if (c.value) {
-    hip::Status status =
-        checked(api.hipMemPoolSetAttribute(pool(c.pool), hip_attribute(c.attribute), &value), "hipMemPoolSetAttribute");
+    hip::Status status = hip::called(api.hipMemPoolSetAttribute(pool(c.pool), hip_attribute(c.attribute), &value),
+                                     "hipMemPoolSetAttribute");
     if (!status) return status;
     if (default_name_ == c.pool) changed_.insert(c.attribute);
   }
   value = 0;
-  hip::Status status =
-      checked(api.hipMemPoolGetAttribute(pool(c.pool), hip_attribute(c.attribute), &value), "hipMemPoolGetAttribute");
+  hip::Status status = hip::called(api.hipMemPoolGetAttribute(pool(c.pool), hip_attribute(c.attribute), &value),
+                                   "hipMemPoolGetAttribute");
   if (!status) return status;
   if (is_kept(c.attribute)) seen = std::to_string(value);
   if (c.attribute == PoolAttribute::kUsed) seen = value >= bytes_of(c.pool) ? "all of its memory" : "less than that";
@@ -130,7 +128,7 @@ hip::Status StreamMemory::perform(const AskPool& c, std::string& seen) {
 
 hip::Status StreamMemory::perform(const TrimPool& c) {
   if (machine_.api.hipMemPoolTrimTo == nullptr) return lacking(machine_, "hipMemPoolTrimTo");
-  return checked(machine_.api.hipMemPoolTrimTo(pool(c.pool), c.bytes), "hipMemPoolTrimTo");
+  return hip::called(machine_.api.hipMemPoolTrimTo(pool(c.pool), c.bytes), "hipMemPoolTrimTo");
 }
 
 hip::Status StreamMemory::perform(const AccessPool& c, std::string& seen) {
@@ -140,15 +138,17 @@ hip::Status StreamMemory::perform(const AccessPool& c, std::string& seen) {
   hipMemAccessDesc access{};
   access.location = {hipMemLocationTypeDevice, kDevice};
   access.flags = hipMemAccessFlagsProtReadWrite;
-  if (hip::Status s = checked(api.hipMemPoolSetAccess(pool(c.pool), &access, 1), "hipMemPoolSetAccess"); !s) return s;
+  if (hip::Status s = hip::called(api.hipMemPoolSetAccess(pool(c.pool), &access, 1), "hipMemPoolSetAccess"); !s)
+    return s;
   hipMemAccessFlags rights = hipMemAccessFlagsProtNone;
-  hip::Status status = checked(api.hipMemPoolGetAccess(&rights, pool(c.pool), &access.location), "hipMemPoolGetAccess");
+  hip::Status status =
+      hip::called(api.hipMemPoolGetAccess(&rights, pool(c.pool), &access.location), "hipMemPoolGetAccess");
   if (status) seen = rights == hipMemAccessFlagsProtReadWrite ? "read and write" : "less than read and write";
   return status;
 }
 
 hip::Status StreamMemory::use(hipMemPool_t pool) {
-  return checked(machine_.api.hipDeviceSetMemPool(kDevice, pool), "hipDeviceSetMemPool");
+  return hip::called(machine_.api.hipDeviceSetMemPool(kDevice, pool), "hipDeviceSetMemPool");
 }
 
 hip::Status StreamMemory::perform(const UsePool& c, std::string& seen) {
@@ -162,14 +162,14 @@ hip::Status StreamMemory::perform(const UsePool& c, std::string& seen) {
   in_use_ = c.pool;
   chosen_ = true;
   hipMemPool_t now = nullptr;
-  if (hip::Status s = checked(api.hipDeviceGetMemPool(&now, kDevice), "hipDeviceGetMemPool"); !s) return s;
+  if (hip::Status s = hip::called(api.hipDeviceGetMemPool(&now, kDevice), "hipDeviceGetMemPool"); !s) return s;
   const auto named = std::find_if(pools_.begin(), pools_.end(), [now](const auto& one) { return one.second == now; });
   seen = now == standard.value() ? "default" : named == pools_.end() ? "another" : fmt::format("p{}", named->first);
   return {};
 }
 
 hip::Status StreamMemory::perform(const DestroyPool& c) {
-  hip::Status status = checked(machine_.api.hipMemPoolDestroy(pool(c.pool)), "hipMemPoolDestroy");
+  hip::Status status = hip::called(machine_.api.hipMemPoolDestroy(pool(c.pool)), "hipMemPoolDestroy");
   if (!status) return status;
   pools_.erase(c.pool);
   if (in_use_ == c.pool) in_use_.reset();
@@ -188,8 +188,8 @@ hip::Status StreamMemory::restore() {
     if (!is_kept(attribute)) continue;
     std::uint64_t value = value_at_first(attribute);
     hip::Status status =
-        checked(machine_.api.hipMemPoolSetAttribute(pool(*default_name_), hip_attribute(attribute), &value),
-                "hipMemPoolSetAttribute");
+        hip::called(machine_.api.hipMemPoolSetAttribute(pool(*default_name_), hip_attribute(attribute), &value),
+                    "hipMemPoolSetAttribute");
     if (!status) return status;
   }
   return {};
@@ -201,13 +201,13 @@ hip::Status StreamMemory::give_back() {
     if (first) first = std::move(status);
   };
   for (const auto& [buffer, live] : live_) {
-    keep(
-        checked(machine_.interposer.inner().hipFree(pointer(memory_.address(buffer))), "hipFree of a stream's memory"));
+    keep(hip::called(machine_.interposer.inner().hipFree(pointer(memory_.address(buffer))),
+                     "hipFree of a stream's memory"));
   }
   live_.clear();
   keep(restore());
   for (const auto& [id, pool] : pools_) {
-    if (id != default_name_) keep(checked(machine_.api.hipMemPoolDestroy(pool), "hipMemPoolDestroy"));
+    if (id != default_name_) keep(hip::called(machine_.api.hipMemPoolDestroy(pool), "hipMemPoolDestroy"));
   }
   pools_.clear();
   return first;

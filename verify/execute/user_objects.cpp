@@ -7,16 +7,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "hip/errors.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
 
 namespace {
-
-hip::Status checked(hipError_t code, const char* what) {
-  if (code == hipSuccess) return {};
-  return hip::Error{code, fmt::format("{} answered {}", what, hip::status_name(code))};
-}
 
 hip::Status missing() {
   return hip::Error{hipErrorInvalidHandle, "an earlier command failed to make this object"};
@@ -52,10 +48,10 @@ hip::Status UserObjects::perform(const DeclareUserObject& c) {
   if (machine_.api.hipUserObjectRelease == nullptr) return lacking(machine_, "hipUserObjectRelease");
   Object& object = objects_[c.object];
   hip::Status status =
-      checked(machine_.api.hipUserObjectCreate(
-                  &object.handle, &object, [](void* data) { static_cast<Object*>(data)->runs.fetch_add(1); }, 1,
-                  hipUserObjectNoDestructorSync),
-              "hipUserObjectCreate");
+      hip::called(machine_.api.hipUserObjectCreate(
+                      &object.handle, &object, [](void* data) { static_cast<Object*>(data)->runs.fetch_add(1); }, 1,
+                      hipUserObjectNoDestructorSync),
+                  "hipUserObjectCreate");
   if (status) {
     object.held = 1;
   } else {
@@ -64,25 +60,33 @@ hip::Status UserObjects::perform(const DeclareUserObject& c) {
   return status;
 }
 
-hip::Status UserObjects::perform(const RetainUserObject& c, hipGraph_t graph) {
+hip::Status UserObjects::perform(const RetainUserObject& c, GraphObject* graph) {
   const auto found = objects_.find(c.object);
   if (found == objects_.end() || graph == nullptr) return missing();
   if (machine_.api.hipGraphRetainUserObject == nullptr) return lacking(machine_, "hipGraphRetainUserObject");
-  hip::Status status = checked(
-      machine_.api.hipGraphRetainUserObject(graph, found->second.handle, 1, c.move ? hipGraphUserObjectMove : 0),
-      "hipGraphRetainUserObject");
-  if (status && c.move) --found->second.held;
+  hip::Status status = hip::called(machine_.api.hipGraphRetainUserObject(graph->handles.graph, found->second.handle, 1,
+                                                                         c.move ? hipGraphUserObjectMove : 0),
+                                   "hipGraphRetainUserObject");
+  if (!status) return status;
+  ++graph->held_objects[found->second.handle];
+  if (c.move) --found->second.held;
   return status;
 }
 
-hip::Status UserObjects::perform(const ReleaseUserObject& c, hipGraph_t graph) {
+hip::Status UserObjects::perform(const ReleaseUserObject& c, GraphObject* graph) {
   const auto found = objects_.find(c.object);
   if (found == objects_.end() || (c.graph && graph == nullptr)) return missing();
   if (c.graph) {
     if (machine_.api.hipGraphReleaseUserObject == nullptr) return lacking(machine_, "hipGraphReleaseUserObject");
-    return checked(machine_.api.hipGraphReleaseUserObject(graph, found->second.handle, 1), "hipGraphReleaseUserObject");
+    hip::Status status =
+        hip::called(machine_.api.hipGraphReleaseUserObject(graph->handles.graph, found->second.handle, 1),
+                    "hipGraphReleaseUserObject");
+    if (!status) return status;
+    const auto held = graph->held_objects.find(found->second.handle);
+    if (held != graph->held_objects.end() && --held->second == 0) graph->held_objects.erase(held);
+    return status;
   }
-  hip::Status status = checked(machine_.api.hipUserObjectRelease(found->second.handle, 1), "hipUserObjectRelease");
+  hip::Status status = hip::called(machine_.api.hipUserObjectRelease(found->second.handle, 1), "hipUserObjectRelease");
   if (status) --found->second.held;
   return status;
 }
@@ -112,7 +116,7 @@ hip::Result<std::string> count_dot(Machine& machine, hipGraph_t graph) {
   if (machine.api.hipGraphDebugDotPrint == nullptr) return lacking(machine, "hipGraphDebugDotPrint");
   const PassingFile file;
   const hip::Status status =
-      checked(machine.api.hipGraphDebugDotPrint(graph, file.path().c_str(), 0), "hipGraphDebugDotPrint");
+      hip::called(machine.api.hipGraphDebugDotPrint(graph, file.path().c_str(), 0), "hipGraphDebugDotPrint");
   if (!status) return status.error();
   std::ifstream text(file.path());
   std::size_t nodes = 0, edges = 0;

@@ -24,8 +24,8 @@ class UserObjects {
   UserObjects& operator=(const UserObjects&) = delete;
 
   [[nodiscard]] hip::Status perform(const DeclareUserObject& c);
-  [[nodiscard]] hip::Status perform(const RetainUserObject& c, hipGraph_t graph);
-  [[nodiscard]] hip::Status perform(const ReleaseUserObject& c, hipGraph_t graph);
+  [[nodiscard]] hip::Status perform(const RetainUserObject& c, GraphObject* graph);
+  [[nodiscard]] hip::Status perform(const ReleaseUserObject& c, GraphObject* graph);
 
   [[nodiscard]] bool any() const { return !objects_.empty(); }
   // " u0 went" for each function that ran since the last call, or nothing.

@@ -135,8 +135,8 @@ divergence, and programs do not steer around them. What remains a `KnownQuirk` i
 commands meet (captures, queries, switching nodes off and on, memory of graphs). A test runs every program that shows a quirk of the table under
 this strategy, in 24 orders, on each release that has the quirk: all agree.
 
-Nothing of the table is out of its reach. What it needs more than `patch`: a graph that holds user objects and is launched in another shape is
-instantiated twice, because no other graph holds them, and a launch into a capture is one of a graph recorded for it, because a capture is to hold
+Nothing of the table is out of its reach. What it needs more than `patch`: a graph that holds user objects and is launched in another shape has an
+executable graph of no nodes beside it that holds them, and a launch into a capture is one of a graph recorded for it, because a capture is to hold
 the program's own.
 
 ## The strategy `command-buffer`
