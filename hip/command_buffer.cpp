@@ -88,7 +88,11 @@ void CommandBuffer::make_launchable() {
     unlaunchable_ = options_.quirks.of_launch(commands_, context);
   };
   // A quirk may be one of a child's own nodes, so children go first.
-  if (unlaunchable_ != nullptr && commands_.child_depth() > 0) now(flattened(commands_));
+  const bool in_rows_too = unlaunchable_ != nullptr && unlaunchable_->way == QuirkWay::kRows;
+  std::vector<NodeIndex> places;
+  if (in_rows_too || (unlaunchable_ != nullptr && commands_.child_depth() > 0)) {
+    now(flattened(commands_, places, options_.quirks.spelling(context)));
+  }
   if (unlaunchable_ != nullptr && unlaunchable_->way == QuirkWay::kChain) now(chained(commands_));
 }
 

@@ -17,6 +17,7 @@ bool has_order(const Recording& recording) {
 
 class Flattener {
  public:
+  explicit Flattener(const Spelling& spelling) : spelling_(spelling) {}
   // Adds the nodes of `from` behind `entry`, and says which of them come last. Depth is bounded by the recording's.
   Nodes expand(const Recording& from, const Nodes& entry, Nodes* places = nullptr) {
     const auto nodes = from.nodes();
@@ -30,8 +31,10 @@ class Flattener {
         behind.insert(behind.end(), exits[index].begin(), exits[index].end());
       }
       if (nodes[i].dependencies.empty()) behind = entry;
+      const Nodes::size_type before = flat_.nodes().size();
       exits[i] = add(nodes[i], std::move(behind));
-      if (places != nullptr && !expands(nodes[i])) (*places)[i] = exits[i].front();
+      const bool stays = !expands(nodes[i]) && flat_.nodes().size() == before + 1;
+      if (places != nullptr && stays) (*places)[i] = exits[i].front();
     }
     Nodes all;
     for (NodeIndex i = 0; i < nodes.size(); ++i) {
@@ -48,9 +51,13 @@ class Flattener {
   }
   Nodes add(const RecordedNode& node, Nodes behind) {
     if (!expands(node)) {
-      RecordedNode copy = node;
-      copy.dependencies = std::move(behind);
-      return {flat_.add(std::move(copy))};
+      std::vector<RecordedNode> standing = spelling_ ? spelling_(node) : std::vector<RecordedNode>();
+      if (standing.empty()) standing.push_back(node);
+      for (RecordedNode& each : standing) {
+        each.dependencies = std::move(behind);
+        behind = {flat_.add(std::move(each))};
+      }
+      return behind;
     }
     const auto* child = std::get_if<ChildRecord>(&node.record);
     // One node at either end, so that no edge is multiplied.
@@ -61,6 +68,7 @@ class Flattener {
   }
   NodeIndex join(Nodes behind) { return flat_.add({EmptyRecord{}, std::move(behind), {}}); }
 
+  const Spelling& spelling_;
   Recording flat_;
 };
 
@@ -72,12 +80,16 @@ Recording flattened(const Recording& recording) {
 }
 
 Recording flattened(const Recording& recording, std::vector<NodeIndex>& places) {
+  return flattened(recording, places, {});
+}
+
+Recording flattened(const Recording& recording, std::vector<NodeIndex>& places, const Spelling& spelling) {
   places.clear();
   if (!recording.within_bounds() || !has_order(recording)) {
     for (NodeIndex i = 0; i < recording.nodes().size(); ++i) places.push_back(i);
     return recording;
   }
-  Flattener flattener;
+  Flattener flattener(spelling);
   static_cast<void>(flattener.expand(recording, {}, &places));
   return flattener.take();
 }

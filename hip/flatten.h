@@ -10,6 +10,7 @@
 // is outside its bounds (hip/recording.h), stays as it is.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "hip/recording.h"
@@ -20,5 +21,9 @@ namespace hip {
 // The same; `places` says which node of the flat recording each of the recording's own became. A child has none.
 inline constexpr NodeIndex kNoPlace = ~NodeIndex{0};
 [[nodiscard]] Recording flattened(const Recording& recording, std::vector<NodeIndex>& places);
+// The nodes that stand for a node, one behind the other; none: it stays what it is. A node that others stand for has no
+// place.
+using Spelling = std::function<std::vector<RecordedNode>(const RecordedNode&)>;
+[[nodiscard]] Recording flattened(const Recording& recording, std::vector<NodeIndex>& places, const Spelling& spelling);
 
 }  // namespace hip

@@ -28,7 +28,9 @@ class KernelParameters {
     }
     pointers_.reserve(record.slots.size() + 1);
     for (const ArgumentSlot& slot : record.slots) pointers_.push_back(record.arguments.data() + slot.offset);
-    pointers_.push_back(nullptr);  // so that the array of a kernel without arguments is not null
+    // So that the array of a kernel without arguments is not null: a setter of 7.2 refuses null where the node's kernel
+    // had arguments until then (docs/findings.md, kernel-set-checks-old-function).
+    pointers_.push_back(nullptr);
     params_.kernelParams = pointers_.data();
   }
   KernelParameters(const KernelParameters&) = delete;

@@ -4,7 +4,9 @@
 #include <array>
 #include <string>
 
+#include "hip/in_rows.h"
 #include "hip/node_order.h"
+#include "hip/spread/stream_spread.h"
 
 namespace hip {
 namespace {
@@ -129,6 +131,13 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"memcpy-3d-update", "5.7", Use::kUpdate, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
 
     // ---- launches
+    {"memset-2d-element", kAllReleases, Use::kLaunch, Node::kMemset, {State::kRows, State::kLargeElements}, Way::kRows},
+    {"memcpy-3d-host-linear",
+     kAllReleases,
+     Use::kLaunch,
+     Node::kCopy,
+     {State::kShaped, State::kBetweenPageable},
+     Way::kRows},
     {"child-16", "7.2", Use::kLaunch, Node::kChild, {State::kManyNodes}, Way::kFlatten},
     {"child-successors-unordered", "6.4", Use::kLaunch, Node::kChild, {State::kFollowed}, Way::kFlatten},
     {"child-empty-launch", "5.7", Use::kLaunch, Node::kChild, {State::kEmpty}, Way::kFlatten},
@@ -141,6 +150,12 @@ constexpr ReleaseQuirk kQuirks[] = {
      Use::kLaunch,
      Node::kAny,
      {State::kManyDependents, State::kManyNodes},
+     Way::kChain},
+    {"spread-leaves-stream-out",
+     "7.2",
+     Use::kLaunch,
+     Node::kAny,
+     {State::kStreamLeftOut, State::kManyNodes},
      Way::kChain},
     {"h2h-side-unordered",
      "7.2 6.4",
@@ -173,6 +188,7 @@ QuirkyNode kind_for(const NodeRecord& record) {
 // Of a copy: whether an end is of that memory, for all that is known, and whether one is of another.
 struct Ends {
   bool may_be_pageable = false, must_be_pageable = false, may_be_between_hosts = true;
+  bool may_be_between_pageable = true;
 };
 
 BufferMemory memory_of(const QuirkContext& context, BufferIndex buffer) {
@@ -188,6 +204,7 @@ Ends ends_of(const RecordedNode& node, const QuirkContext& context) {
     ends.may_be_pageable |= memory == BufferMemory::kPageable || memory == BufferMemory::kUnknown;
     ends.must_be_pageable |= memory == BufferMemory::kPageable;
     ends.may_be_between_hosts &= memory != BufferMemory::kDevice && memory != BufferMemory::kGraph;
+    ends.may_be_between_pageable &= memory == BufferMemory::kPageable || memory == BufferMemory::kUnknown;
   }
   ends.may_be_pageable |= named < 2;  // an end that no relocation names
   return ends;
@@ -200,6 +217,7 @@ void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyState
   states.add(State::kShaped, !linear);
   states.add(State::kPageable, ends.may_be_pageable);
   states.add(State::kBetweenHosts, ends.may_be_between_hosts);
+  states.add(State::kBetweenPageable, ends.may_be_between_pageable);
 }
 
 bool has_empty(const Recording& recording) {
@@ -208,6 +226,12 @@ bool has_empty(const Recording& recording) {
     const auto* child = std::get_if<ChildRecord>(&node.record);
     return child != nullptr && has_empty(*child->graph);
   });
+}
+
+std::vector<std::vector<NodeIndex>> dependencies_of(const Recording& recording) {
+  std::vector<std::vector<NodeIndex>> dependencies;
+  for (const RecordedNode& node : recording.nodes()) dependencies.push_back(node.dependencies);
+  return dependencies;
 }
 
 bool has_other_device(const Recording& recording) {
@@ -328,6 +352,7 @@ std::string_view words_for(QuirkyState state) {
       "an end is pageable",
       "to or from pageable memory that it was not in",
       "between host memory",
+      "between pageable memory",
       "of memory that the graph allocates",
       "to a symbol",
       "disabled",
@@ -339,14 +364,15 @@ std::string_view words_for(QuirkyState state) {
       "another shape",
       "several roots",
       "16 nodes or more",
-      "five dependents or more of a node"};
+      "five dependents or more of a node",
+      "a stream left out when its nodes are spread"};
   return kWords.at(static_cast<std::size_t>(state));
 }
 
 std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 4> kWords = {"the setter of the node's type", "record the graph again",
-                                                             "flatten children",
-                                                             "record the nodes one behind the other"};
+  static constexpr std::array<std::string_view, 5> kWords = {
+      "the setter of the node's type", "record the graph again", "flatten children",
+      "record the nodes one behind the other", "record a node for each row"};
   return kWords.at(static_cast<std::size_t>(way));
 }
 
@@ -441,13 +467,16 @@ const ReleaseQuirk* ReleaseQuirks::of_update(const Recording& from, const Record
 const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const QuirkContext& context) const {
   if (entries_.empty()) return nullptr;
   const auto nodes = recording.nodes();
+  for (const RecordedNode& node : nodes) {
+    if (const ReleaseQuirk* quirk = of_node(node, context)) return quirk;
+  }
   std::vector<std::size_t> dependents(nodes.size(), 0);
   std::size_t roots = 0;
   for (const RecordedNode& node : nodes) {
     roots += node.dependencies.empty() ? 1 : 0;
     for (const NodeIndex before : node.dependencies) ++dependents[before];
   }
-  // Nothing runs beside a node of a chain: no release launches one wrongly.
+  // Nothing runs beside a node of a chain: no release orders one wrongly.
   const auto single = [](const RecordedNode& node) {
     return node.dependencies.size() <= 1 && !may_be_child(node.record);
   };
@@ -459,6 +488,7 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
   whole.add(State::kSeveralRoots, roots > 1);
   whole.add(State::kManyDependents,
             !dependents.empty() && *std::max_element(dependents.begin(), dependents.end()) >= kManyDependents);
+  whole.add(State::kStreamLeftOut, whole.has(State::kManyNodes) && leaves_stream_out(dependencies_of(recording)));
   if (const ReleaseQuirk* quirk = find(Use::kLaunch, Node::kAny, whole)) return quirk;
   for (NodeIndex i = 0; i < nodes.size(); ++i) {
     QuirkyStates states = states_of(nodes[i], context);
@@ -470,6 +500,18 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
     if (const ReleaseQuirk* quirk = of_launch(*child->graph, context)) return quirk;
   }
   return nullptr;
+}
+
+// What goes wrong with a node wherever it stands.
+const ReleaseQuirk* ReleaseQuirks::of_node(const RecordedNode& node, const QuirkContext& context) const {
+  const ReleaseQuirk* quirk = find(Use::kLaunch, kind_for(node.record), states_of(node, context));
+  return quirk != nullptr && quirk->way == Way::kRows ? quirk : nullptr;
+}
+
+Spelling ReleaseQuirks::spelling(const QuirkContext& context) const {
+  return [this, context](const RecordedNode& node) {
+    return of_node(node, context) == nullptr ? std::vector<RecordedNode>() : in_rows(node);
+  };
 }
 
 Recording chained(const Recording& recording) {

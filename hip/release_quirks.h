@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hip/flatten.h"
 #include "hip/recording.h"
 
 namespace hip {
@@ -36,29 +37,31 @@ enum class QuirkyUse : std::uint8_t {
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild };
 enum class QuirkyState : std::uint8_t {
-  kRows,            // memset: more than one row
-  kLargeElements,   // memset: elements of more than one byte
-  kLinear,          // copy: 1D
-  kShaped,          // copy: 2D or 3D
-  kDriver,          // the driver's form added it
-  kGeneric,         // set through the function that takes any type
-  kOtherForm,       // copy: it was linear and is to be shaped, or the reverse
-  kOtherFamily,     // copy: the driver's form added it and another sets it, or the reverse
-  kPageable,        // copy: an end is pageable
-  kOtherPageable,   // copy: an end was pageable and none is to be, or the reverse
-  kBetweenHosts,    // copy: no end is on the device
-  kGraphMemory,     // memset, copy: of memory that a node of the graph allocates
-  kToSymbol,        // copy: to a variable of device code
-  kDisabled,        // in the executable graph
-  kBesideDisabled,  // memset: a node of the executable graph is disabled
-  kNested,          // child: a child graph in it
-  kEmpty,           // child: nothing in it, or in a child in it
-  kFollowed,        // child: another node waits for it
-  kOtherDevice,     // child, update: a kernel or memset, at any depth, of another device than the first
-  kOtherShape,      // update: other nodes, other types or other dependencies
-  kSeveralRoots,    // of the graph
-  kManyNodes,       // of the graph: 16 or more
-  kManyDependents,  // of the graph: five or more of one of its nodes
+  kRows,             // memset: more than one row
+  kLargeElements,    // memset: elements of more than one byte
+  kLinear,           // copy: 1D
+  kShaped,           // copy: 2D or 3D
+  kDriver,           // the driver's form added it
+  kGeneric,          // set through the function that takes any type
+  kOtherForm,        // copy: it was linear and is to be shaped, or the reverse
+  kOtherFamily,      // copy: the driver's form added it and another sets it, or the reverse
+  kPageable,         // copy: an end is pageable
+  kOtherPageable,    // copy: an end was pageable and none is to be, or the reverse
+  kBetweenHosts,     // copy: no end is on the device
+  kBetweenPageable,  // copy: both ends are pageable
+  kGraphMemory,      // memset, copy: of memory that a node of the graph allocates
+  kToSymbol,         // copy: to a variable of device code
+  kDisabled,         // in the executable graph
+  kBesideDisabled,   // memset: a node of the executable graph is disabled
+  kNested,           // child: a child graph in it
+  kEmpty,            // child: nothing in it, or in a child in it
+  kFollowed,         // child: another node waits for it
+  kOtherDevice,      // child, update: a kernel or memset, at any depth, of another device than the first
+  kOtherShape,       // update: other nodes, other types or other dependencies
+  kSeveralRoots,     // of the graph
+  kManyNodes,        // of the graph: 16 or more
+  kManyDependents,   // of the graph: five or more of one of its nodes
+  kStreamLeftOut,    // of the graph: hip/spread/stream_spread.h
   kCount
 };
 enum class QuirkWay : std::uint8_t {
@@ -66,6 +69,7 @@ enum class QuirkWay : std::uint8_t {
   kRecordAgain,  // the whole graph is recorded and instantiated anew
   kFlatten,      // child graphs become nodes of their parent's (hip/flatten.h) when it is recorded
   kChain,        // the nodes are recorded one behind the other
+  kRows,         // a node for each row is recorded in its place (hip/in_rows.h)
 };
 
 class QuirkyStates {
@@ -135,9 +139,12 @@ class ReleaseQuirks {
                                               const QuirkContext& context) const;
   // Of launching what was instantiated from the recording.
   [[nodiscard]] const ReleaseQuirk* of_launch(const Recording& recording, const QuirkContext& context) const;
+  // What to record for nodes whose entry says kRows, to be handed to hip::flattened; valid as long as this is.
+  [[nodiscard]] Spelling spelling(const QuirkContext& context) const;
 
  private:
   [[nodiscard]] const ReleaseQuirk* find(QuirkyUse use, QuirkyNode node, QuirkyStates states) const;
+  [[nodiscard]] const ReleaseQuirk* of_node(const RecordedNode& node, const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* of_set_inside(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
                                                   const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* of_inner(const Recording& recording, std::span<const Move> moves,

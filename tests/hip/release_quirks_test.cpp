@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "hip/spread/stream_spread.h"
+
 namespace {
 
 using hip::BufferMemory;
@@ -158,6 +160,57 @@ TEST(ReleaseQuirks, LaunchesAreHeldAgainstTheWholeGraphAndItsChildren) {
   for (hip::NodeIndex i = 0; i < 15; ++i) fan.add(empty({0}));
   EXPECT_EQ(launch(k72, fan), "fifth-dependent-unordered");
   EXPECT_EQ(launch(k57, fan), "safe");
+}
+
+TEST(ReleaseQuirks, NodesOfRowsThatAreLaunchedWronglyAreSpelledOutRowByRow) {
+  const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
+  const hip::QuirkContext device = all_in(BufferMemory::kDevice), pageable = all_in(BufferMemory::kPageable);
+  const auto launch = [&](const hip::Recording& recording, const hip::QuirkContext& with) {
+    return id_of(quirks.of_launch(recording, with));
+  };
+  hip::RecordedNode rows = memset_of(3, 2);
+  std::get<hip::MemsetRecord>(rows.record).params.width = 4;
+  std::get<hip::MemsetRecord>(rows.record).params.pitch = 16;
+  EXPECT_EQ(launch(of({memset_of(3, 1)}), device), "safe");
+  EXPECT_EQ(launch(of({memset_of(1, 2)}), device), "safe");
+  EXPECT_EQ(launch(of({rows}), device), "memset-2d-element") << "a chain of one node is no help";
+  EXPECT_EQ(launch(of({child_of(of({rows}))}), device), "memset-2d-element");
+  EXPECT_EQ(launch(of({copy_of(false)}), device), "safe");
+  EXPECT_EQ(launch(of({copy_of(true)}), pageable), "safe");
+  EXPECT_EQ(launch(of({copy_of(false)}), pageable), "memcpy-3d-host-linear");
+
+  hip::Recording recording = of({memset_of(1), child_of(of({rows}), {0}), empty({1})});
+  rows.dependencies = {2};
+  recording.add(rows);
+  std::vector<hip::NodeIndex> places;
+  const hip::Recording spelled = hip::flattened(recording, places, quirks.spelling(device));
+  EXPECT_EQ(launch(spelled, device), "safe");
+  EXPECT_EQ(places, (std::vector<hip::NodeIndex>{0, hip::kNoPlace, 4, hip::kNoPlace}));
+  ASSERT_EQ(spelled.nodes().size(), 8u);
+  for (hip::NodeIndex i = 1; i < spelled.nodes().size(); ++i) {
+    EXPECT_EQ(spelled.nodes()[i].dependencies, std::vector<hip::NodeIndex>{i - 1}) << i;
+  }
+  EXPECT_EQ(spelled.nodes()[3].relocations[0].addend, 32);
+}
+
+// The shape of tests/findings/spread-leaves-stream-out.hip, and what runs in its place.
+TEST(StreamSpread, AShapeLeavesAStreamOutOrDoesNot) {
+  using Shape = std::vector<std::vector<std::uint32_t>>;
+  const Shape crashes = {{}, {0}, {0, 1}, {0}, {3}, {0}, {3}, {5, 6}, {7}, {8}, {9}, {8}, {9}, {11, 12}, {7}, {13, 14}};
+  EXPECT_TRUE(hip::leaves_stream_out(crashes)) << "streams 0, 2 and 3";
+  Shape one_edge_less = crashes;
+  one_edge_less[2] = {0};
+  EXPECT_FALSE(hip::leaves_stream_out(one_edge_less));
+  EXPECT_FALSE(hip::leaves_stream_out(Shape{{}, {0}, {1}}));
+  EXPECT_FALSE(hip::leaves_stream_out(Shape{{}, {}, {}, {}, {}}));
+  EXPECT_FALSE(hip::leaves_stream_out(Shape{}));
+  EXPECT_FALSE(hip::leaves_stream_out(Shape{{1}, {0}})) << "a circle has no root";
+
+  hip::Recording recording;
+  for (const auto& dependencies : crashes) recording.add(empty(dependencies));
+  const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
+  EXPECT_EQ(id_of(quirks.of_launch(recording, {})), "spread-leaves-stream-out");
+  EXPECT_EQ(id_of(quirks.of_launch(hip::chained(recording), {})), "safe");
 }
 
 TEST(Chained, EveryNodeIsOnceInAnOrderThatHonoursWhatItWaitedFor) {

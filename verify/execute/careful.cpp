@@ -86,7 +86,7 @@ class CarefulStrategy final : public Strategy {
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
     hip::Recording changed = exec.recording;
     changed.replace(index, node.record, node.relocations);
-    const Shaped as = shaped(machine, changed);
+    const Shaped as = shaped(machine, changed, exec.disabled);
     const hip::RecordedNode* way = setter(machine, exec, index, node);
     const bool opaque = std::holds_alternative<hip::OpaqueRecord>(node.record);
     if (way == nullptr || opaque || as.shape != exec.shape || as.shape == ExecShape::kFlat) {
@@ -103,7 +103,7 @@ class CarefulStrategy final : public Strategy {
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
     const DocumentedUpdate documented = documented_update(exec.recording, graph.recording);
     const auto* quirk = quirks(machine).of_update(exec.recording, graph.recording, context_of(machine, exec));
-    const Shaped as = shaped(machine, graph.recording);
+    const Shaped as = shaped(machine, graph.recording, exec.disabled);
     const bool as_they_are = exec.shape == ExecShape::kAsItIs && as.shape == ExecShape::kAsItIs;
     // What cannot fit is not tried on a release that may take it, or a part of it.
     const bool fits = documented.code == hipSuccess || quirks(machine).empty();
@@ -132,7 +132,15 @@ class CarefulStrategy final : public Strategy {
     return status;
   }
   hip::Status record_again(Machine& machine, ExecObject& exec) override {
-    return record_as(machine, exec, exec.recording, shaped(machine, exec.recording));
+    return record_as(machine, exec, exec.recording, shaped(machine, exec.recording, exec.disabled));
+  }
+  hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) override {
+    if (exec.handles.nodes[index] != nullptr) return Strategy::enable(machine, exec, index, on);
+    note_enabled(exec, index, on);
+    const hip::Status status = record_again(machine, exec);
+    if (status) return on ? 1U : 0U;
+    note_enabled(exec, index, !on);
+    return status.error();
   }
 
  private:
@@ -163,14 +171,29 @@ class CarefulStrategy final : public Strategy {
   }
 
   // As the release launches it rightly: a chain of its own nodes where that is enough, otherwise without children.
-  Shaped shaped(const Machine& machine, const hip::Recording& recording) {
+  Shaped shaped(const Machine& machine, const hip::Recording& recording,
+                const std::set<hip::NodeIndex>& disabled = {}) {
+    Shaped as = shaped_whole(machine, recording);
+    // Nodes that others stand for cannot be switched off: they are left out.
+    std::set<hip::NodeIndex> left_out;
+    for (const hip::NodeIndex index : disabled) {
+      if (as.shape != ExecShape::kAsItIs && as.places[index] == hip::kNoPlace) left_out.insert(index);
+    }
+    if (left_out.empty()) return as;
+    hip::Recording rest = emptied(recording, left_out);
+    as = shaped_whole(machine, rest);
+    if (as.shape == ExecShape::kAsItIs) as = {ExecShape::kFlat, std::move(rest), same_places(recording)};
+    for (const hip::NodeIndex index : left_out) as.places[index] = hip::kNoPlace;
+    return as;
+  }
+  Shaped shaped_whole(const Machine& machine, const hip::Recording& recording) {
     const hip::QuirkContext context = context_of(machine, recording);
     const auto right = [&](const hip::Recording& each) { return quirks(machine).of_launch(each, context) == nullptr; };
     if (right(recording)) return {ExecShape::kAsItIs, {}, {}};
     Shaped as{ExecShape::kChained, hip::chained(recording), same_places(recording)};
-    if (recording.child_depth() == 0 || right(as.recording)) return as;
+    if (right(as.recording)) return as;
     as.shape = ExecShape::kFlat;
-    as.recording = hip::flattened(recording, as.places);
+    as.recording = hip::flattened(recording, as.places, quirks(machine).spelling(context));
     // Also where it is not flat, because its children have circles: a chain is never wrong.
     if (!right(as.recording)) as.recording = hip::chained(as.recording);
     return as;

@@ -19,7 +19,7 @@ class BufferedExec final : public ExecPatcher {
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
     if (machine_.capturing) return captured_.launch(exec_, stream);
     if (other_commands_ || disabled_ != exec_.disabled) {
-      buffer_.set(commands());
+      buffer_.set(emptied(exec_.recording, exec_.disabled));
       disabled_ = exec_.disabled;
       other_commands_ = false;
     }
@@ -46,27 +46,6 @@ class BufferedExec final : public ExecPatcher {
     return options;
   }
   static void note_error(void* machine, const hip::Error&) { static_cast<Machine*>(machine)->told = true; }
-  // A disabled node counts as an empty one (hipGraphNodeSetEnabled).
-  [[nodiscard]] hip::Recording commands() const {
-    if (exec_.disabled.empty()) return exec_.recording;
-    hip::Recording commands;
-    const auto nodes = exec_.recording.nodes();
-    for (hip::NodeIndex i = 0; i < nodes.size(); ++i) {
-      hip::RecordedNode node;
-      if (exec_.disabled.contains(i)) {
-        node.record = hip::EmptyRecord{};
-      } else {
-        node = nodes[i];
-        node.dependencies.clear();
-      }
-      commands.add(std::move(node));
-    }
-    for (hip::NodeIndex i = 0; i < nodes.size(); ++i) {
-      for (const hip::NodeIndex before : nodes[i].dependencies) commands.connect(before, i);
-    }
-    return commands;
-  }
-
   Machine& machine_;
   const ExecObject& exec_;
   hip::CommandBuffer buffer_;

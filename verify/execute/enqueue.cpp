@@ -29,8 +29,9 @@ struct Enqueuer {
   EnqueueResult operator()(hip::KernelRecord& r) const {
     const hip::KernelParameters made(r, r.style);
     const hipKernelNodeParams& p = *made.get();
+    void** arguments = r.slots.empty() ? nullptr : p.kernelParams;  // HIP asks for none then
     return call("hipModuleLaunchKernel", api.hipModuleLaunchKernel, r.function, r.grid.x, r.grid.y, r.grid.z, r.block.x,
-                r.block.y, r.block.z, r.shared_bytes, stream, p.kernelParams, p.extra);
+                r.block.y, r.block.z, r.shared_bytes, stream, arguments, p.extra);
   }
   EnqueueResult operator()(hip::CopyRecord& r) const {
     if (!r.linear) return call("hipMemcpy3DAsync", api.hipMemcpy3DAsync, &r.params, stream);

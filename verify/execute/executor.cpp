@@ -72,7 +72,7 @@ class Run {
                  devices_needed(program),
                  {}},
         detectors_(platform, interposer, trace_),
-        graph_ops_(machine_, graphs_, execs_),
+        graph_ops_(machine_, strategy, graphs_, execs_),
         graph_memory_(machine_, memory_),
         stream_memory_(machine_, memory_),
         user_objects_(machine_),

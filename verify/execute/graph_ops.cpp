@@ -211,20 +211,9 @@ hip::Status GraphOps::perform(const EnableNode& c, std::string* seen) {
   const NodePlace place = place_of(exec.places, c.node);
   std::string states;
   for (std::uint32_t k = 0; k < place.fan; ++k) {
-    const hip::NodeIndex index = place.first + k;
-    const hipGraphNode_t node = exec.handles.nodes[index];
-    hip::Status status =
-        hip::called(api.hipGraphNodeSetEnabled(exec.exec, node, c.enabled ? 1 : 0), "hipGraphNodeSetEnabled");
-    if (!status) return status;
-    if (c.enabled) {
-      exec.disabled.erase(index);
-    } else {
-      exec.disabled.insert(index);
-    }
-    unsigned enabled = 2;
-    status = hip::called(api.hipGraphNodeGetEnabled(exec.exec, node, &enabled), "hipGraphNodeGetEnabled");
-    if (!status) return status;
-    states += enabled == 0 ? '-' : enabled == 1 ? '+' : '?';
+    const hip::Result<unsigned> enabled = strategy_.enable(machine_, exec, place.first + k, c.enabled);
+    if (!enabled) return enabled.error();
+    states += enabled.value() == 0 ? '-' : enabled.value() == 1 ? '+' : '?';
   }
   *seen = std::move(states);
   return {};

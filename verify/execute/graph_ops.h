@@ -10,14 +10,15 @@
 
 #include "hip/result/result.h"
 #include "verify/execute/objects.h"
+#include "verify/execute/strategy.h"
 #include "verify/program/program.h"
 
 namespace verify {
 
 class GraphOps {
  public:
-  GraphOps(Machine& machine, std::map<Id, GraphObject>& graphs, std::map<Id, ExecObject>& execs)
-      : machine_(machine), graphs_(graphs), execs_(execs) {}
+  GraphOps(Machine& machine, Strategy& strategy, std::map<Id, GraphObject>& graphs, std::map<Id, ExecObject>& execs)
+      : machine_(machine), strategy_(strategy), graphs_(graphs), execs_(execs) {}
 
   [[nodiscard]] hip::Status perform(const CloneGraph& c);
   [[nodiscard]] hip::Status perform(const FindInClone& c, std::string* seen);
@@ -35,6 +36,7 @@ class GraphOps {
                                             std::string* seen) const;
 
   Machine& machine_;
+  Strategy& strategy_;
   std::map<Id, GraphObject>& graphs_;
   std::map<Id, ExecObject>& execs_;
 };

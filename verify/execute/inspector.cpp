@@ -64,10 +64,12 @@ void Inspector::name_nodes(const std::vector<hipGraphNode_t>& handles, const std
   names_.clear();
   said_.clear();
   failed_ = {};
+  own_names_.assign(handles.size(), {});
   for (const NodePlace& place : places) {
     for (std::uint32_t k = 0; k < place.fan; ++k) {
-      names_[handles[place.first + k]] =
-          place.fan == 1 ? fmt::format("n{}", place.id) : fmt::format("n{}[{}]", place.id, k);
+      std::string& own = own_names_[place.first + k];
+      own = place.fan == 1 ? fmt::format("n{}", place.id) : fmt::format("n{}[{}]", place.id, k);
+      names_[handles[place.first + k]] = own;
     }
   }
 }
@@ -286,6 +288,10 @@ hip::Result<std::string> Inspector::look_at(const ExecObject& exec) {
                      std::holds_alternative<hip::MemsetRecord>(record);
     if (!can || exec.removed.contains(i)) continue;
     const hipGraphNode_t handle = exec.handles.nodes[i];
+    if (handle == nullptr) {  // other nodes stand for it
+      if (exec.disabled.contains(i)) say(fmt::format("{} is disabled", own_names_.at(i)));
+      continue;
+    }
     unsigned enabled = 2;
     if (!holds(machine_.api.hipGraphNodeGetEnabled(exec.exec, handle, &enabled), "hipGraphNodeGetEnabled")) break;
     if (enabled != 1) say(fmt::format("{} is {}", name(handle), enabled == 0 ? "disabled" : "neither on nor off"));

@@ -49,6 +49,7 @@ class Inspector {
 
   Machine& machine_;
   std::map<hipGraphNode_t, std::string> names_;
+  std::vector<std::string> own_names_;  // by index, of nodes without a handle too
   std::string said_;
   hip::Status failed_;
 };

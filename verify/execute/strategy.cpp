@@ -442,6 +442,7 @@ namespace {
 hip::Status disable_again(Machine& machine, const ExecObject& old, hipGraphExec_t exec,
                           const hip::RecordedGraph& graph) {
   for (const hip::NodeIndex index : old.disabled) {
+    if (graph.nodes[index] == nullptr) continue;  // left out of what was recorded
     hip::Status status =
         hip::called(machine.api.hipGraphNodeSetEnabled(exec, graph.nodes[index], 0), "hipGraphNodeSetEnabled");
     if (!status) return status;
@@ -552,6 +553,47 @@ hip::Status Strategy::instantiate(Machine& machine, const GraphObject& graph, Ex
 
 hip::Status Strategy::record_again(Machine& machine, ExecObject& exec) {
   return rebuild(machine, exec, exec.recording);
+}
+
+hip::Result<unsigned> Strategy::enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) {
+  const hipGraphNode_t node = exec.handles.nodes[index];
+  const hip::Status status =
+      hip::called(machine.api.hipGraphNodeSetEnabled(exec.exec, node, on ? 1 : 0), "hipGraphNodeSetEnabled");
+  if (!status) return status.error();
+  note_enabled(exec, index, on);
+  unsigned enabled = 2;
+  const hip::Status asked =
+      hip::called(machine.api.hipGraphNodeGetEnabled(exec.exec, node, &enabled), "hipGraphNodeGetEnabled");
+  if (!asked) return asked.error();
+  return enabled;
+}
+
+void note_enabled(ExecObject& exec, hip::NodeIndex index, bool on) {
+  if (on) {
+    exec.disabled.erase(index);
+  } else {
+    exec.disabled.insert(index);
+  }
+}
+
+hip::Recording emptied(const hip::Recording& recording, const std::set<hip::NodeIndex>& indices) {
+  if (indices.empty()) return recording;
+  hip::Recording with_empty;
+  const auto nodes = recording.nodes();
+  for (hip::NodeIndex i = 0; i < nodes.size(); ++i) {
+    hip::RecordedNode node;
+    if (indices.contains(i)) {
+      node.record = hip::EmptyRecord{};
+    } else {
+      node = nodes[i];
+      node.dependencies.clear();
+    }
+    with_empty.add(std::move(node));
+  }
+  for (hip::NodeIndex i = 0; i < nodes.size(); ++i) {
+    for (const hip::NodeIndex before : nodes[i].dependencies) with_empty.connect(before, i);
+  }
+  return with_empty;
 }
 
 hip::Status rebuild(Machine& machine, GraphObject& graph, const hip::Recording& recording) {

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,8 @@ class Strategy {
   virtual hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said);
   // What no patch could do.
   virtual hip::Status record_again(Machine& machine, ExecObject& exec);
+  // Switches a node on or off (hipGraphNodeSetEnabled); what hipGraphNodeGetEnabled says then.
+  virtual hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on);
 };
 
 // A strategy for executable graphs, beside another's for graphs that are not instantiated.
@@ -89,6 +92,11 @@ class StrategyForExecs : public Strategy {
 };
 
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(StrategyKind kind);
+
+// What the program has switched off.
+void note_enabled(ExecObject& exec, hip::NodeIndex index, bool on);
+// The recording with empty nodes in the place of these.
+[[nodiscard]] hip::Recording emptied(const hip::Recording& recording, const std::set<hip::NodeIndex>& indices);
 
 // The program needs a function that the runtime does not have: the error to answer, noted in the machine.
 [[nodiscard]] hip::Error lacking(Machine& machine, const char* function);

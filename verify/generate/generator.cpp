@@ -31,6 +31,7 @@ class ProgramGenerator {
 
   Program run() {
     program_.placement = choices_.percent(30) ? Placement::kNative : Placement::kArena;
+    if (swarm_.only_bad_calls) return bad_calls();
     const std::uint64_t buffers = choices_.between(2, 5);
     for (std::uint64_t i = 0; i < buffers; ++i) declare_buffer();
     // What was drawn may all be steered around.
@@ -411,9 +412,38 @@ class ProgramGenerator {
     const bool null_stream = choices_.percent(swarm_.devices ? 10 : 50);
     const Launch command{exec, null_stream ? kNullStream : stream_for(state_.exec(exec)->graph)};
     if (state_.check(command)) return;
+    const bool across = swarm_.event_nodes && choices_.percent(40);
+    if (across) before_waits(command);
     if (state_.launch_races(exec, command.stream) || !may_stand(command)) take(Synchronize{Target::kDevice, 0});
     const std::uint32_t repeat = choices_.percent(4) ? static_cast<std::uint32_t>(choices_.between(2, 3)) : 1;
     take(command, repeat);
+    if (across) behind_records(command);
+  }
+
+  // What event nodes order, with nobody waiting in between: work of another stream that the launch waits for, and work
+  // that waits for the launch.
+  void before_waits(const Launch& launch) {
+    const std::optional<Id> event = event_of<EventWaitParams>(launch), stream = other_stream(launch.stream);
+    if (event && stream && on_streams().work(*stream)) take(RecordEvent{*event, *stream});
+  }
+  void behind_records(const Launch& launch) {
+    const std::optional<Id> event = event_of<EventRecordParams>(launch), stream = other_stream(launch.stream);
+    if (event && stream && take(WaitEvent{*stream, *event})) on_streams().work(*stream);
+  }
+  template <class Params>
+  std::optional<Id> event_of(const Launch& launch) {
+    std::vector<Id> events;
+    for (const NodeState& node : state_.exec(launch.exec)->graph.nodes) {
+      if (const auto* params = std::get_if<Params>(&node.params)) events.push_back(params->event);
+    }
+    return events.empty() ? std::nullopt : std::optional<Id>(pick(events));
+  }
+  std::optional<Id> other_stream(Id stream) {
+    std::vector<Id> streams = state_.live_streams();
+    std::erase_if(streams, [&](Id each) {
+      return each == stream || state_.device_of_stream(each) != state_.device_of_stream(stream);
+    });
+    return streams.empty() ? std::nullopt : std::optional<Id>(pick(streams));
   }
 
   void move() {
@@ -652,8 +682,15 @@ class ProgramGenerator {
     }
   }
 
+  // There are hundreds of them, and each is a matter of microseconds.
+  Program bad_calls() {
+    for (std::uint32_t i = 0; i < options_.size && !choices_.exhausted(); ++i) bad_call();
+    if (program_.steps.empty()) declare_buffer();
+    return std::move(program_);
+  }
+
   void bad_call() {
-    if (!swarm_.bad_calls) return;
+    if (!swarm_.bad_calls && !swarm_.only_bad_calls) return;
     const ErrorCase& drawn = error_cases()[choices_.below(error_cases().size())];
     // A program whose symbols the reference cannot resolve would not be run at all.
     if (drawn.function.find("Symbol") != std::string_view::npos) return;

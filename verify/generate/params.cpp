@@ -64,6 +64,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.event_nodes = choices.percent(15);
   swarm.unified_memory = choices.percent(8);
   swarm.bad_calls = choices.percent(8);
+  swarm.only_bad_calls = choices.percent(2);
   swarm.graph_memory = choices.percent(8);
   swarm.symbols = choices.percent(8);
   swarm.attributes = choices.percent(8);

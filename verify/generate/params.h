@@ -34,6 +34,7 @@ struct Swarm {
   bool forbidden = false;  // with what captures forbid, now and then
   bool objects = false;    // of the user, held by graphs
   bool bad_calls = false;
+  bool only_bad_calls = false;
   bool graph_memory = false;   // graphs that allocate
   bool symbols = false;        // variables of the device code
   bool attributes = false;     // of kernel nodes

@@ -45,7 +45,7 @@ std::optional<Id> StreamGenerator::event_for(Id stream) {
 // Mostly a stream of the event's device: on another one recording is refused.
 void StreamGenerator::record(Id event) {
   std::vector<Id> streams = state_.live_streams();
-  if (!choices_.percent(6))
+  if (!choices_.percent(20))
     std::erase_if(streams, [&](Id s) { return state_.device_of_stream(s) != state_.device_of_event(event); });
   if (!streams.empty()) take_(RecordEvent{event, pick(streams)});
 }

@@ -962,6 +962,11 @@ struct Applier {
       buffer.filled = buffer.filled || fills(c.params, range.buffer, buffer.bytes);
     }
     state.give_work(c.stream, std::move(ranges), {});
+    // HIP's header, hipMemcpyAsync: a copy of memory that is not pinned is performed synchronously. CUDA says so of the
+    // destination alone, and AMD's runtimes are like that.
+    const auto* copy = std::get_if<CopyParams>(&c.params);
+    const bool over = copy != nullptr && state.buffers_.at(copy->dst.ref.buffer).memory == MemoryKind::kPageable;
+    if (over) waited_for(c.stream);
   }
   void operator()(const MoveBuffers& c) const {
     state.synchronize_all();
@@ -1007,17 +1012,26 @@ struct Applier {
       event.busy = false;
       return state.synchronize_clock(event.clock);
     }
-    // Only what the stream itself was given: whether the null stream's end is that of every blocking stream is not
-    // said.
-    const auto stream = state.streams_.find(c.id);
-    if (stream == state.streams_.end()) return;
-    stream->second.busy = false;
-    state.synchronize_clock(stream->second.clock);
+    waited_for(c.id);
+  }
+  // What the stream itself was given. HIP's header, hipStreamSynchronize: the null stream's end is that of every stream
+  // of the device that it is ordered with.
+  void waited_for(Id id) const {
+    const auto stream = state.streams_.find(id);
+    if (id != kNullStream) {
+      stream->second.busy = false;
+      return state.synchronize_clock(stream->second.clock);
+    }
+    for (auto& [other, known] : state.streams_) {
+      if (other == id || (!known.non_blocking && known.device == 0)) known.busy = false;
+    }
+    state.synchronize_clock(state.launch_clock(id));
   }
   void operator()(const RecordEvent& c) const {
     State::EventState& event = state.events_.at(c.event);
     event.clock = state.launch_clock(c.stream);
     event.recorded = event.busy = true;
+    event.recorded_on = c.stream;
     event.capture = 0;
     event.captured.clear();
     State::StreamState& stream = state.streams_[c.stream];

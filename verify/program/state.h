@@ -142,6 +142,7 @@ struct CaptureState {
   GraphState graph;                                 // what it is going to be; with `into`, what was there before too
   std::map<Id, std::vector<std::uint32_t>> behind;  // stream -> nodes that its next one comes behind, by index
   std::vector<std::uint32_t> taken_out;             // that capture_after replaced: they need not be joined
+  bool taken_from_side = false;                     // some of them of another stream than the origin
 };
 
 [[nodiscard]] UpdateOutcome update_outcome(const GraphState& exec, const GraphState& graph);
@@ -178,6 +179,8 @@ class State {
   [[nodiscard]] bool event_captured(Id event) const;
   // Captured, and on that stream.
   [[nodiscard]] bool event_captured_on(Id event, Id stream) const;
+  // Recorded outside of captures, last on a stream that has been destroyed since.
+  [[nodiscard]] bool event_stream_gone(Id event) const;
   [[nodiscard]] bool per_thread(Id stream) const;
 
   // Devices (state_devices.cpp): of a stream and of an event that are declared.
@@ -240,6 +243,7 @@ class State {
     Clock clock;
     bool timing = false;
     bool recorded = false;      // outside of captures, once
+    Id recorded_on = 0;         // then: the stream
     bool busy = false;          // and nobody has waited since
     std::uint64_t capture = 0;  // serial of the one that it was last recorded in; 0: it was not
     std::vector<std::uint32_t> captured;

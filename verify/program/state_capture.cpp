@@ -215,6 +215,11 @@ bool State::event_captured_on(Id event, Id stream) const {
   return event_captured(event) && find(events_, event)->captured_on == stream;
 }
 
+bool State::event_stream_gone(Id event) const {
+  const EventState* found = find(events_, event);
+  return found != nullptr && found->recorded && !stream_alive(found->recorded_on);
+}
+
 bool State::per_thread(Id stream) const {
   const StreamState* found = find(streams_, stream);
   return found != nullptr && found->per_thread;
@@ -458,6 +463,7 @@ struct CaptureApplier {
     std::vector<std::uint32_t>& behind = capture.behind.at(c.stream);
     if (!c.add) {
       add_sorted(capture.taken_out, behind);
+      capture.taken_from_side = capture.taken_from_side || (c.stream != capture.origin && !behind.empty());
       behind.clear();
     }
     std::vector<std::uint32_t> more;

@@ -176,6 +176,9 @@ void State::launch_with_events(Id exec, Id stream) {
     EventState& event = events_.at(order.records[k].event);
     event.clock = recorded[k];
     event.recorded = event.busy = true;
+    event.recorded_on = stream;
+    event.capture = 0;
+    event.captured.clear();
   }
   after[stream] = first + groups - 1;
   StreamState& state = streams_[stream];

@@ -14,7 +14,8 @@ constexpr Quirk kQuirks[] = {
      "7.2 6.4 5.7", "patch",
      "op=on refused=906;op=launch refused=906;op=record refused=906;op=wait refused=906;op=query refused=906;"
      "op=sync refused=906;op=capture_info refused=906 invalid>0",
-     "status=0 status=400", "hipErrorStreamCaptureImplicit, and the capture is invalid", "hipSuccess, and it is not",
+     "status=0 status=400 status=600", "hipErrorStreamCaptureImplicit, and the capture is invalid",
+     "hipSuccess, and it is not",
      "hipErrorStreamCaptureImplicit: the operation would make a disallowed implicit dependency on a current capture "
      "from "
      "hipStreamLegacy",
@@ -81,6 +82,40 @@ constexpr Quirk kQuirks[] = {
      "a call that capture forbids invalidates the capture (CUDA, stream capture: prohibited and unhandled operations)",
      "ROCm/clr, hipEventQuery marks the stream that the event was recorded on; on the origin the same call invalidates",
      "a capture that was used wrongly ends as if it were whole"},
+    {"invalid-on-one-stream", "a call that invalidates a capture leaves its other streams capturing", "7.2 6.4 5.7",
+     "patch",
+     "op=sync invalidates>0 forked=1;op=query invalidates>0 forked=1;op=unsafe invalidates>0 forked=1;"
+     "op=wait invalidates>0 forked=1",
+     "later=0 later=400 later=401 later=900 later=901 later=904 later=906 later=907 bytes host crash corrupts hang "
+     "teardown",
+     "every stream of the capture refuses work, and hipStreamEndCapture says hipErrorStreamCaptureInvalidated",
+     "the others capture on; the end succeeds where only a side stream was asked, and where it does not, the next work "
+     "for a side stream aborts",
+     "hipErrorStreamCaptureInvalidated: the operation is not permitted because the capture was invalidated by an "
+     "earlier error; CUDA: when a stream capture is invalidated, further use of any captured streams is invalid",
+     "host-side statuses; ROCm/clr, StreamCaptureStatus is a stream's, and an unsafe call sets that of the streams "
+     "that captures began on, a query or a synchronisation that of the stream it is about",
+     "half of a graph that passes for whole, or the process dies"},
+    {"event-on-two-captured-streams",
+     "an event that two streams of a capture have recorded is used after it was destroyed", "7.2 6.4", "patch",
+     "op=record capturing=1 captured=1 own=0", "crash corrupts hang teardown",
+     "the event and the streams are destroyed, in any order", "memory that was freed is written to",
+     "hipEventDestroy releases the event's memory, hipStreamDestroy destroys the stream: no order is asked for",
+     "host-side; memory that the event's was given out for changes when the origin is destroyed, and not where one "
+     "stream alone recorded the event, or the capture ended whole",
+     "corrupt memory of the process; destroy streams before events, or record another event"},
+    {"capture-after-unjoined",
+     "nodes that are taken out of a side stream's dependencies count as unjoined, and the origin's hide others",
+     "7.2 6.4 5.7", "patch", "op=endcapture takenaside=1;op=endcapture takenout>0 refused=904",
+     "status=904 status=0 later=0 later=400 later=401 later=900 later=901 later=904 bytes host crash corrupts topology "
+     "teardown",
+     "hipSuccess: what was taken out need not be joined", "hipErrorStreamCaptureUnjoined",
+     "CUDA, cudaStreamUpdateCaptureDependencies: nodes that are removed from the dependency set do not result in "
+     "cudaErrorStreamCaptureUnjoined",
+     "host-side; ROCm/clr, hipStreamEndCapture_common asks for the removed dependencies of the origin alone, and one "
+     "of "
+     "them among the leaves makes the others count as joined",
+     "a library that sets dependencies on a forked stream cannot be captured"},
     {"wait-for-own-event", "a side stream of a capture that waits for its own event crashes the end of the capture",
      "7.2 6.4 5.7", "patch", "op=wait capturing=1 own=1 origin=0", "crash corrupts", "hipStreamEndCapture succeeds",
      "a segmentation fault in hipStreamEndCapture",
@@ -428,6 +463,20 @@ constexpr Quirk kQuirks[] = {
      "right with hipMemcpyDeviceToDevice, and when a node of the graph frees the memory",
      "a patch that reports success and writes to freed memory; say the direction of copies of graph memory"},
 
+    {"spread-leaves-stream-out",
+     "launching a graph of 16 nodes or more crashes when its shape leaves a stream without nodes", "7.2", "patch",
+     "op=launch nodes>=16 leftout=1", "crash", "the graph runs", "a segmentation fault in hipGraphLaunch",
+     "no shape of a graph is documented as one that cannot be launched",
+     "in the host's own code, before any packet; with 15 nodes, with one edge less, and on 6.4 and 5.7 the graph runs",
+     "crash of the process; instantiate the nodes as a chain, or add an edge"},
+    {"wait-for-gone-stream", "a graph that waits for an event whose stream is gone crashes when it is launched", "7.2",
+     "patch", "op=launch node=eventwait streamgone=1", "crash corrupts hang",
+     "the launch succeeds: what the stream had to do is done", "a segmentation fault in hipGraphLaunch",
+     "hipGraphAddEventWaitNode: the node waits for the event; hipStreamDestroy says nothing of events",
+     "host-side: the node waits for a command of a stream that was freed; hipStreamWaitEvent with the event, and the "
+     "same launch with the stream still there, are right",
+     "the process dies, when the memory was not given out again; record the event anew on a stream that is there"},
+
     // ---- disabled nodes
     {"disabled-set-lost", "a node whose parameters are set while it is disabled never runs again", "7.2", "patch",
      "op=set target=exec node=kernel enabled=0;op=set target=exec node=memcpy enabled=0;op=update node=kernel "
@@ -721,6 +770,8 @@ constexpr std::string_view kGoneAround[] = {"copy-of-freed-memory-set",
                                             "driver-copy-update",
                                             "child-update-lost",
                                             "memcpy-3d-update",
+                                            "memset-2d-element",
+                                            "memcpy-3d-host-linear",
                                             "child-16",
                                             "child-successors-unordered",
                                             "child-empty-launch",
@@ -729,6 +780,7 @@ constexpr std::string_view kGoneAround[] = {"copy-of-freed-memory-set",
                                             "relaunch-crash",
                                             "joins-unordered",
                                             "fifth-dependent-unordered",
+                                            "spread-leaves-stream-out",
                                             "h2h-side-unordered"};
 
 }  // namespace

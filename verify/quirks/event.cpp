@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hip/spread/stream_spread.h"
 #include "verify/errors/error_cases.h"
 #include "verify/program/state_devices.h"
 
@@ -83,6 +84,27 @@ std::uint64_t most_dependents(const GraphState& graph) {
     for (const std::uint32_t before : node.after) dependents[before] += node.fan;
   }
   return dependents.empty() ? 0 : *std::max_element(dependents.begin(), dependents.end());
+}
+
+// hip/spread/stream_spread.h, of graphs that are spread.
+bool leaves_stream_out(const GraphState& graph) {
+  constexpr std::uint64_t kManyNodes = 16;
+  if (nodes_of(graph) < kManyNodes) return false;
+  std::vector<std::uint32_t> first;  // of each node and its fans
+  std::vector<std::vector<std::uint32_t>> dependencies;
+  for (const NodeState& node : graph.nodes) {
+    first.push_back(static_cast<std::uint32_t>(dependencies.size()));
+    for (std::uint32_t k = 0; k < node.fan; ++k) dependencies.emplace_back();
+  }
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const std::uint32_t before : graph.nodes[i].after) {
+      for (std::uint32_t k = 0; k < graph.nodes[i].fan; ++k) {
+        for (std::uint32_t b = 0; b < graph.nodes[before].fan; ++b)
+          dependencies[first[i] + k].push_back(first[before] + b);
+      }
+    }
+  }
+  return hip::leaves_stream_out(dependencies);
 }
 
 std::uint64_t hosts_in(const GraphState& graph) {
@@ -273,6 +295,7 @@ class Describer {
     base_.set(k_astray, astray_in(state_, exec->graph, device, home));
     base_.set(k_foreign, device != home ? 1 : 0);
     base_.set(k_idle, idle_in(state_, exec->graph));
+    base_.set(k_leftout, leaves_stream_out(exec->graph) ? 1 : 0);
     base_.set(k_rowsbeside, rows_beside_in(state_, exec->graph));
     base_.set(k_autofree, (exec->flags & kAutoFreeOnLaunch) != 0 ? 1 : 0);
     base_.set(k_strange, std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
@@ -298,6 +321,7 @@ class Describer {
   bool operator()(const CaptureAfter& c) { return meets(kCaptureAfter, c, Target::kStream, c.stream, 0); }
   bool operator()(const RecordEvent& c) {
     stream(c.stream);
+    base_.set(k_own, state_.event_captured_on(c.event, c.stream) ? 1 : 0);
     return meets(kRecord, c, Target::kEvent, c.event, 0);
   }
   bool operator()(const WaitEvent& c) {
@@ -314,6 +338,8 @@ class Describer {
     if (const CaptureState* capture = state_.capture_of(c.stream)) {
       base_.set(k_mode, capture->mode);
       base_.set(k_into, capture->into ? 1 : 0);
+      base_.set(k_takenout, capture->taken_out.size());
+      base_.set(k_takenaside, capture->taken_from_side ? 1 : 0);
       about(capture->graph);
     }
     return meets(kEndCapture, c, Target::kStream, c.stream, c.thread);
@@ -465,11 +491,15 @@ class Describer {
     const CaptureAnswer answer = state_.answer(command);
     base_.set(k_refused, answer.status);
     base_.set(k_invalidates, answer.invalidates.size());
-    const auto& open = state_.captures();
-    base_.set(k_invalidinto, std::count_if(open.begin(), open.end(), [&](const CaptureState& capture) {
-                const auto& gone = answer.invalidates;
-                return capture.into && std::find(gone.begin(), gone.end(), capture.serial) != gone.end();
-              }));
+    const auto invalidated = [&](const auto& holds) {
+      const auto& open = state_.captures();
+      return std::count_if(open.begin(), open.end(), [&](const CaptureState& capture) {
+        const auto& gone = answer.invalidates;
+        return holds(capture) && std::find(gone.begin(), gone.end(), capture.serial) != gone.end();
+      });
+    };
+    base_.set(k_invalidinto, invalidated([](const CaptureState& capture) { return capture.into.has_value(); }));
+    base_.set(k_forked, invalidated([](const CaptureState& capture) { return capture.behind.size() > 1; }) > 0 ? 1 : 0);
   }
   // One event for a command about a stream, an event or the device.
   bool meets(Op op, const Command& command, Target object, Id id, Id thread) {
@@ -683,7 +713,10 @@ class Describer {
     event.set(k_nest, p.nest);
   }
   void describe(const EventRecordParams&, Event& event) const { event.set(k_node, 6); }
-  void describe(const EventWaitParams&, Event& event) const { event.set(k_node, 7); }
+  void describe(const EventWaitParams& p, Event& event) const {
+    event.set(k_node, 7);
+    event.set(k_streamgone, state_.event_stream_gone(p.event) ? 1 : 0);
+  }
   void describe(const MemoryAllocParams&, Event& event) const { event.set(k_node, 8); }
   void describe(const MemoryFreeParams&, Event& event) const { event.set(k_node, 9); }
 

@@ -122,8 +122,9 @@ and memory of which nothing is known as being of any kind.
     text += " " + rows[key].second + " |\n";
   }
   text += R"(
-Not in the table is what recording itself gets wrong, whoever records: 2D memsets of larger elements, 3D copies between pageable
-buffers, copies from pageable memory that a host node writes, and what 6.4 and 5.7 do to pinned memory and to odd pitches.
+Not in the table is what is wrong as soon as a node is added, or whoever records it: host-to-host copies between pinned and pageable memory (which
+`hipMemcpyDefault` does), copies between a symbol and pageable memory by `hipMemcpyDefault`, copies from pageable memory that a host node writes, 3D copies
+of managed memory, and what 6.4 and 5.7 do to pinned memory and to odd pitches.
 [findings.md](findings.md) says what to record instead.
 
 ## The strategy `careful`
