@@ -19,7 +19,7 @@ class BufferedExec final : public ExecPatcher {
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
     if (machine_.capturing) return captured_.launch(exec_, stream);
     if (other_commands_ || disabled_ != exec_.disabled) {
-      buffer_.set(emptied(exec_.recording, exec_.disabled));
+      buffer_.set(emptied(exec_.recording, exec_.disabled));  // a disabled node counts as an empty one
       disabled_ = exec_.disabled;
       other_commands_ = false;
     }
@@ -46,6 +46,7 @@ class BufferedExec final : public ExecPatcher {
     return options;
   }
   static void note_error(void* machine, const hip::Error&) { static_cast<Machine*>(machine)->told = true; }
+
   Machine& machine_;
   const ExecObject& exec_;
   hip::CommandBuffer buffer_;

@@ -142,10 +142,13 @@ std::uint64_t another_number(std::uint64_t number, Choices& choices) {
 }
 
 // Another number somewhere in the command's text: an id, an offset, a size, a value. The text knows every command.
-void change_argument(Steps& steps, Choices& choices) {
+void change_argument(Program& program, Choices& choices) {
+  Steps& steps = program.steps;
   if (steps.empty()) return;
   Step& step = steps[choices.below(steps.size())];
-  if (!foreign_kernels_of(step.command).empty()) return;  // what it touches nobody says
+  // What foreign kernels touch nobody says: not even a buffer may become smaller.
+  if (!foreign_kernels_of(step.command).empty()) return;
+  if (std::holds_alternative<DeclareBuffer>(step.command) && !foreign_kernels_of(program).empty()) return;
   std::string text = print_command(step.command);
   std::vector<std::pair<std::size_t, std::size_t>> numbers;  // offset, length
   for (std::size_t i = 0; i < text.size();) {
@@ -159,9 +162,9 @@ void change_argument(Steps& steps, Choices& choices) {
   const std::uint64_t number = another_number(std::stoull(text.substr(offset, length)), choices);
   text.replace(offset, length, std::to_string(number));
   std::variant<Program, ParseError> parsed = parse_program(fmt::format("hgcheck-program {}\n{}\n", kTextVersion, text));
-  const auto* program = std::get_if<Program>(&parsed);
-  if (program == nullptr || program->steps.size() != 1) return;
-  step.command = program->steps[0].command;
+  const auto* changed = std::get_if<Program>(&parsed);
+  if (changed == nullptr || changed->steps.size() != 1) return;
+  step.command = changed->steps[0].command;
 }
 
 void change_repeat(Steps& steps, Choices& choices) {
@@ -188,7 +191,7 @@ void mutate_once(Program& program, const Program& other, Choices& choices, const
       program = insert_generated(program, choices.below(program.steps.size() + 1), choices, options);
       return;
     default:
-      return change_argument(program.steps, choices);
+      return change_argument(program, choices);
   }
 }
 
