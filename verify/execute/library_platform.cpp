@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "model/abi/shared.h"
+
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
 #include "hip/kernels/device_kernels.h"
 #endif
@@ -60,6 +62,7 @@ hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::s
   hip::Result<hip::LoadedApi> library = hip::load_api(path);
   if (!library) return library.error();
   std::unique_ptr<LibraryPlatform> platform(new LibraryPlatform(std::move(library).value()));
+  if (hip::Status status = platform->give_devices_to_model(); !status) return status.error();
   if (devices > 1 && platform->agent_.configure != nullptr) {
     platform->agent_.options.agents = devices;
     if (platform->agent_.configure(&platform->agent_.options) != 0)
@@ -171,6 +174,18 @@ void LibraryPlatform::find_agent() {
   agent_ = {configure, counters, last_fault, {}, 0};
   defaults(&agent_.options);
   agent_.options.instruction_budget = kInstructionBudget;
+}
+
+// The model's own library has as many devices as any program asks for; others have what they have.
+hip::Status LibraryPlatform::give_devices_to_model() {
+  const auto configure =
+      reinterpret_cast<decltype(&hgmodel_configure)>(dlsym(library_.library.get(), "hgmodel_configure"));
+  if (configure == nullptr) return {};
+  const HgModelOptions options{static_cast<int>(kMaxDevices), 0, 1};
+  const int code = configure(&options);
+  // Somebody in this process has opened it before: it has its devices.
+  if (code == hipSuccess || code == hipErrorSetOnActiveProcess) return {};
+  return hip::Error{code, fmt::format("{}: hgmodel_configure answered {}", library_.path, code)};
 }
 
 void LibraryPlatform::begin(std::uint64_t schedule_seed) {
