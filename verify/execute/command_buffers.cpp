@@ -96,6 +96,10 @@ class CommandBufferStrategy final : public StrategyForExecs {
     if (!buffered(machine, exec.recording)) return careful().record_again(machine, exec);
     return keeping_buffer(exec, [&] { return rebuilding_->record_again(machine, exec); });
   }
+  hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) override {
+    if (!buffered(machine, exec.recording)) return careful().enable(machine, exec, index, on);
+    return Strategy::enable(machine, exec, index, on);
+  }
 
  private:
   // The same answer for as long as a program lasts: types of nodes stay, and so does how many devices there are.

@@ -119,7 +119,8 @@ void StreamGenerator::query() {
   const std::uint64_t draw = choices_.below(100);
   if (draw < 40 || events.empty()) {
     const Id stream = pick(state_.live_streams());
-    if (choices_.percent(60)) take_(Synchronize{Target::kStream, stream});
+    // The null stream's end is that of the blocking ones.
+    if (choices_.percent(60)) take_(Synchronize{Target::kStream, choices_.percent(30) ? kNullStream : stream});
     take_(Query{Target::kStream, stream, 0});
   } else if (draw < 75) {
     const Id event = pick(events);
