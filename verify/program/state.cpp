@@ -953,6 +953,8 @@ struct Applier {
       note_addresses(capture->graph, capture->graph.nodes.back());
       capture->graph.has_events = capture->graph.has_events || is_event_node(c.params);
       ++capture->graph.instances;
+      if (const auto* record = std::get_if<EventRecordParams>(&c.params))
+        state.events_.at(record->event).external = true;
       return;
     }
     std::vector<ByteRange> ranges;
@@ -1032,6 +1034,7 @@ struct Applier {
     event.clock = state.launch_clock(c.stream);
     event.recorded = event.busy = true;
     event.recorded_on = c.stream;
+    event.external = false;
     event.capture = 0;
     event.captured.clear();
     State::StreamState& stream = state.streams_[c.stream];

@@ -179,6 +179,8 @@ class State {
   [[nodiscard]] bool event_captured(Id event) const;
   // Captured, and on that stream.
   [[nodiscard]] bool event_captured_on(Id event, Id stream) const;
+  // Recorded last, externally, in a capture: by a node that has not run.
+  [[nodiscard]] bool event_external(Id event) const;
   // Recorded outside of captures, last on a stream that has been destroyed since.
   [[nodiscard]] bool event_stream_gone(Id event) const;
   [[nodiscard]] bool per_thread(Id stream) const;
@@ -244,6 +246,7 @@ class State {
     bool timing = false;
     bool recorded = false;      // outside of captures, once
     Id recorded_on = 0;         // then: the stream
+    bool external = false;      // last by a node that a capture made of an external record
     bool busy = false;          // and nobody has waited since
     std::uint64_t capture = 0;  // serial of the one that it was last recorded in; 0: it was not
     std::vector<std::uint32_t> captured;

@@ -215,6 +215,11 @@ bool State::event_captured_on(Id event, Id stream) const {
   return event_captured(event) && find(events_, event)->captured_on == stream;
 }
 
+bool State::event_external(Id event) const {
+  const EventState* found = find(events_, event);
+  return found != nullptr && found->external;
+}
+
 bool State::event_stream_gone(Id event) const {
   const EventState* found = find(events_, event);
   return found != nullptr && found->recorded && !stream_alive(found->recorded_on);
@@ -479,6 +484,7 @@ struct CaptureApplier {
     event.capture = capture->serial;
     event.captured = capture->behind.at(c.stream);
     event.captured_on = c.stream;
+    event.external = false;
     return true;
   }
   bool operator()(const WaitEvent& c) const {

@@ -177,6 +177,7 @@ void State::launch_with_events(Id exec, Id stream) {
     event.clock = recorded[k];
     event.recorded = event.busy = true;
     event.recorded_on = stream;
+    event.external = false;
     event.capture = 0;
     event.captured.clear();
   }

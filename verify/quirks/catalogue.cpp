@@ -144,6 +144,17 @@ constexpr Quirk kQuirks[] = {
      "hipErrorStreamCaptureInvalidated: the operation is not permitted because the capture was invalidated earlier",
      "work that is given to the same stream in the same place is refused; ROCm/clr asks whether the capture is active",
      "an error that is told later, by hipStreamEndCapture, than where it was made"},
+    {"external-event-is-captured", "an event that a capture records externally counts as captured", "7.2 6.4", "patch",
+     "op=sync external=1;op=query external=1;op=wait external=1;op=record external=1",
+     "status=907 status=0 status=900 later=0 later=401 later=900 later=901 later=904 later=907 bytes crash corrupts "
+     "hang "
+     "teardown",
+     "hipErrorStreamCaptureUnsupported for a query or a synchronisation, hipErrorStreamCaptureImplicit for a wait of "
+     "the "
+     "null stream",
+     "hipErrorCapturedEvent; hipSuccess for the wait, and a segmentation fault in hipStreamEndCapture",
+     "hipEventRecordExternal: the event is captured in the graph as an external event node",
+     "host-side statuses, no packet was written", "the process dies; ask for such an event when the capture is over"},
     {"captures-merge", "a wait that joins two captures is accepted", "7.2 6.4 5.7", "patch", "op=wait refused=902",
      "status=0", "hipErrorStreamCaptureMerge, and both captures are invalid", "hipSuccess",
      "hipErrorStreamCaptureMerge: a merge of two separate captures, by waiting for an event of another one",

@@ -509,6 +509,7 @@ class Describer {
     if (object == Target::kStream) stream(id);
     if (object == Target::kEvent) {
       base_.set(k_captured, state_.event_captured(id) ? 1 : 0);
+      base_.set(k_external, state_.event_external(id) ? 1 : 0);
       const auto& all = state_.captures();
       const auto on_origin = [&](const CaptureState& each) { return state_.event_captured_on(id, each.origin); };
       base_.set(k_aside, state_.event_captured(id) && std::none_of(all.begin(), all.end(), on_origin) ? 1 : 0);
