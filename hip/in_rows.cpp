@@ -62,7 +62,8 @@ std::vector<RecordedNode> copy_in_rows(const RecordedNode& node, const CopyRecor
       row.params.dstPtr = {further(shape.dstPtr.ptr, to), bytes, bytes, 1};
       row.params.srcPtr = {further(shape.srcPtr.ptr, from), bytes, bytes, 1};
       row.params.extent = {bytes, 1, 1};
-      row.params.kind = shape.kind;
+      // AMD's runtimes refuse a linear copy between pinned and pageable memory of this kind, and take it by default.
+      row.params.kind = shape.kind == hipMemcpyHostToHost ? hipMemcpyDefault : shape.kind;
       std::vector<Relocation> relocations = moved_on(node, Field::kCopyDestination, to);
       for (const Relocation& source : moved_on(node, Field::kCopySource, from)) relocations.push_back(source);
       nodes.push_back({row, {}, std::move(relocations)});

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "hip/device_scope.h"
@@ -286,10 +287,12 @@ void Recording::connect(NodeIndex from, NodeIndex to) {
   std::vector<NodeIndex>& dependencies = nodes_[to].dependencies;
   assert(std::find(dependencies.begin(), dependencies.end(), from) == dependencies.end());
   dependencies.push_back(from);
+  connections_.push_back({from, to, static_cast<NodeIndex>(nodes_.size())});
 }
 
 void Recording::disconnect(NodeIndex from, NodeIndex to) {
   assert(to < nodes_.size());
+  std::erase_if(connections_, [&](const Connection& each) { return each.from == from && each.to == to; });
   [[maybe_unused]] const std::size_t erased = std::erase(nodes_[to].dependencies, from);
   assert(erased == 1);
 }
@@ -300,6 +303,10 @@ void Recording::erase(NodeIndex node) {
   for (RecordedNode& each : nodes_) {
     std::erase(each.dependencies, node);
     for (NodeIndex& dependency : each.dependencies) dependency -= dependency > node ? 1 : 0;
+  }
+  std::erase_if(connections_, [node](const Connection& each) { return each.from == node || each.to == node; });
+  for (Connection& each : connections_) {
+    for (NodeIndex* index : {&each.from, &each.to, &each.nodes_before}) *index -= *index > node ? 1 : 0;
   }
   count_again();
 }
@@ -436,15 +443,14 @@ Error abandon(const Api& api, hipGraph_t unfinished, Error error) {
   return error;
 }
 
-// The dependencies that could not be named when their node was added.
-hipError_t connect_to_later_nodes(const Api& api, const Recording& recording, const RecordedGraph& recorded) {
+// Takes those that were made when the graph had as many nodes as `recorded` has from the front of `connections`.
+hipError_t connect_here(const Api& api, std::span<const Recording::Connection>& connections,
+                        const RecordedGraph& recorded) {
   std::vector<hipGraphNode_t> from, to;
-  for (std::size_t i = 0; i < recording.nodes().size(); ++i) {
-    for (const NodeIndex dependency : recording.nodes()[i].dependencies) {
-      if (dependency < i) continue;
-      from.push_back(recorded.nodes[dependency]);
-      to.push_back(recorded.nodes[i]);
-    }
+  for (; !connections.empty() && connections.front().nodes_before == recorded.nodes.size();
+       connections = connections.subspan(1)) {
+    from.push_back(recorded.nodes[connections.front().from]);
+    to.push_back(recorded.nodes[connections.front().to]);
   }
   if (from.empty()) return hipSuccess;
   if (api.hipGraphAddDependencies == nullptr) return hipErrorNotSupported;
@@ -467,6 +473,9 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
   }
   recorded.nodes.reserve(recording.nodes().size());
   std::vector<hipGraphNode_t> dependencies;
+  std::span<const Recording::Connection> connections = recording.connections();
+  std::set<std::pair<NodeIndex, NodeIndex>> connected;
+  for (const Recording::Connection& each : connections) connected.emplace(each.from, each.to);
   AddressTable own;  // with what this graph allocates
   if (recording.has_memory_nodes()) {
     own.assign(addresses.begin(), addresses.end());
@@ -474,8 +483,9 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
   }
   for (const RecordedNode& node : recording.nodes()) {
     dependencies.clear();
-    for (NodeIndex dependency : node.dependencies) {
-      if (dependency < recorded.nodes.size()) dependencies.push_back(recorded.nodes[dependency]);
+    for (const NodeIndex dependency : node.dependencies) {
+      if (connected.contains({dependency, static_cast<NodeIndex>(recorded.nodes.size())})) continue;
+      dependencies.push_back(recorded.nodes[dependency]);
     }
     DeviceAddress allocated = 0;
     Result<hipGraphNode_t> added = record_node(api, recorded.graph, node, dependencies, addresses, &allocated);
@@ -490,9 +500,9 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
       own[memory->buffer] = allocated;
       recorded.allocations.emplace_back(memory->buffer, allocated);
     }
+    const hipError_t status = connect_here(api, connections, recorded);
+    if (status != hipSuccess) return abandon(api, recorded.graph, failed("hipGraphAddDependencies", status));
   }
-  const hipError_t status = connect_to_later_nodes(api, recording, recorded);
-  if (status != hipSuccess) return abandon(api, recorded.graph, failed("hipGraphAddDependencies", status));
   return recorded;
 }
 

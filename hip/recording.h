@@ -159,14 +159,22 @@ class Recording {
   void replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations);
 
   // Makes node `to` wait for node `from`, or not any more (hipGraphAddDependencies, hipGraphRemoveDependencies). Two
-  // different nodes, and the dependency not there yet, or there (asserted). A later node may be waited for: recording
-  // adds such dependencies when all nodes are there. Circles are the caller's: the runtime refuses to instantiate them.
+  // different nodes, and the dependency not there yet, or there (asserted). A later node may be waited for. Circles are
+  // the caller's: the runtime refuses to instantiate them.
   void connect(NodeIndex from, NodeIndex to);
   void disconnect(NodeIndex from, NodeIndex to);
   // Removes a node and what is said of it (hipGraphDestroyNode). The nodes behind it move up by one.
   void erase(NodeIndex node);
 
   [[nodiscard]] std::span<const RecordedNode> nodes() const { return nodes_; }
+  // The dependencies that were made behind their nodes, in the order in which they were made. A recording makes them at
+  // the same place: hipGraphExecUpdate wants the calls that make a graph's edges in the order that the executable
+  // graph's had (CUDA, cudaGraphExecUpdate; AMD's runtimes pair the nodes of two graphs by it).
+  struct Connection {
+    NodeIndex from = 0, to = 0;
+    NodeIndex nodes_before = 0;  // how many nodes there were
+  };
+  [[nodiscard]] std::span<const Connection> connections() const { return connections_; }
   // Memory allocation or free nodes, at this level: HIP allows none in child graphs.
   [[nodiscard]] bool has_memory_nodes() const { return has_memory_nodes_; }
   // One more than the highest buffer index that any relocation, opaque or memory node names, children included.
@@ -183,6 +191,7 @@ class Recording {
   void count_again();
 
   std::vector<RecordedNode> nodes_;
+  std::vector<Connection> connections_;
   BufferIndex buffer_count_ = 0;
   std::uint32_t child_depth_ = 0;
   std::uint32_t tree_size_ = 0;

@@ -17,18 +17,18 @@ using State = QuirkyState;
 using Way = QuirkWay;
 
 constexpr std::string_view kAllReleases = "7.2 6.4 5.7";
-constexpr std::size_t kManyNodes = 16, kManyDependents = 5;
+constexpr std::size_t kManyDependents = 5;
 
 // In the order of the fields of ReleaseQuirk. verify/quirks/catalogue.cpp has what was observed; a test holds this to
 // it.
 constexpr ReleaseQuirk kQuirks[] = {
     // ---- setters
-    {"memset-2d-graph-set", kAllReleases, Use::kSetInGraph, Node::kMemset, {State::kRows}, Way::kRecordAgain},
+    {"memset-2d-graph-set", kAllReleases, Use::kSetInGraph, Node::kMemset, {State::kSeveralRows}, Way::kRecordAgain},
     {"captured-memset-2d-shape",
      "7.2",
      Use::kSetInExec,
      Node::kMemset,
-     {State::kRows, State::kLargeElements},
+     {State::kSeveralRows, State::kLargeElements},
      Way::kRecordAgain},
     {"memcpy-graph-set-3d-on-1d",
      "7.2 6.4",
@@ -67,7 +67,7 @@ constexpr ReleaseQuirk kQuirks[] = {
      "7.2 6.4",
      Use::kSetInExec,
      Node::kMemset,
-     {State::kGeneric, State::kRows},
+     {State::kGeneric, State::kSeveralRows},
      Way::kTypedSetter},
     {"graph-memory-freed-set", "7.2 6.4", Use::kSetInExec, Node::kMemset, {State::kGraphMemory}, Way::kRecordAgain},
     {"graph-memory-freed-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
@@ -100,7 +100,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"update-edges-unchecked", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"update-created-elsewhere", "7.2", Use::kUpdate, Node::kAny, {State::kOtherDevice}, Way::kRecordAgain},
     {"child-set-other-device", "5.7", Use::kUpdate, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
-    {"memset-2d-update", kAllReleases, Use::kUpdate, Node::kMemset, {State::kRows}, Way::kRecordAgain},
+    {"memset-2d-update", kAllReleases, Use::kUpdate, Node::kMemset, {State::kSeveralRows}, Way::kRecordAgain},
     {"copy-of-freed-memory-set", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
     {"update-to-symbol", kAllReleases, Use::kUpdate, Node::kCopy, {State::kToSymbol}, Way::kRecordAgain},
     {"driver-copy-update", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kDriver}, Way::kRecordAgain},
@@ -131,7 +131,12 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"memcpy-3d-update", "5.7", Use::kUpdate, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
 
     // ---- launches
-    {"memset-2d-element", kAllReleases, Use::kLaunch, Node::kMemset, {State::kRows, State::kLargeElements}, Way::kRows},
+    {"memset-2d-element",
+     kAllReleases,
+     Use::kLaunch,
+     Node::kMemset,
+     {State::kSeveralRows, State::kLargeElements},
+     Way::kRows},
     {"memcpy-3d-host-linear",
      kAllReleases,
      Use::kLaunch,
@@ -151,12 +156,7 @@ constexpr ReleaseQuirk kQuirks[] = {
      Node::kAny,
      {State::kManyDependents, State::kManyNodes},
      Way::kChain},
-    {"spread-leaves-stream-out",
-     "7.2",
-     Use::kLaunch,
-     Node::kAny,
-     {State::kStreamLeftOut, State::kManyNodes},
-     Way::kChain},
+    {"spread-leaves-stream-out", "7.2", Use::kLaunch, Node::kAny, {State::kStreamLeftOut}, Way::kChain},
     {"h2h-side-unordered",
      "7.2 6.4",
      Use::kLaunch,
@@ -250,7 +250,7 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
                return memory_of(context, relocation.buffer) == BufferMemory::kGraph;
              }));
   if (const auto* memset = std::get_if<MemsetRecord>(&node.record)) {
-    states.add(State::kRows, memset->params.height > 1);
+    states.add(State::kSeveralRows, memset->params.height > 1);
     states.add(State::kLargeElements, memset->params.elementSize > 1);
   } else if (const auto* copy = std::get_if<CopyRecord>(&node.record)) {
     states.add(State::kToSymbol, copy->symbol.symbol != nullptr && copy->symbol.to);
@@ -484,11 +484,11 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
                      *std::max_element(dependents.begin(), dependents.end()) <= 1;
   if (chain) return nullptr;
   QuirkyStates whole;
-  whole.add(State::kManyNodes, nodes.size() >= kManyNodes);
+  whole.add(State::kManyNodes, nodes.size() >= kSpreadNodes);
   whole.add(State::kSeveralRoots, roots > 1);
   whole.add(State::kManyDependents,
             !dependents.empty() && *std::max_element(dependents.begin(), dependents.end()) >= kManyDependents);
-  whole.add(State::kStreamLeftOut, whole.has(State::kManyNodes) && leaves_stream_out(dependencies_of(recording)));
+  whole.add(State::kStreamLeftOut, leaves_stream_out(dependencies_of(recording)));
   if (const ReleaseQuirk* quirk = find(Use::kLaunch, Node::kAny, whole)) return quirk;
   for (NodeIndex i = 0; i < nodes.size(); ++i) {
     QuirkyStates states = states_of(nodes[i], context);

@@ -37,7 +37,7 @@ enum class QuirkyUse : std::uint8_t {
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild };
 enum class QuirkyState : std::uint8_t {
-  kRows,             // memset: more than one row
+  kSeveralRows,      // memset: more rows than one
   kLargeElements,    // memset: elements of more than one byte
   kLinear,           // copy: 1D
   kShaped,           // copy: 2D or 3D

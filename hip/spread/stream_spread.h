@@ -16,7 +16,11 @@
 
 namespace hip {
 
-// `dependencies`: by node, the nodes that it depends on. A node that waits for itself has no stream.
+// From how many nodes on a graph is spread; smaller ones are cut into paths.
+inline constexpr std::size_t kSpreadNodes = 16;
+
+// `dependencies`: by node, the nodes that it depends on. False of a graph that is not spread. A node that waits for
+// itself has no stream.
 [[nodiscard]] inline bool leaves_stream_out(std::span<const std::vector<std::uint32_t>> dependencies) {
   constexpr std::size_t kStreams = 4;
   struct Visit {
@@ -24,6 +28,7 @@ namespace hip {
     std::size_t next = 0;  // of its dependents
   };
   const std::size_t count = dependencies.size();
+  if (count < kSpreadNodes) return false;
   std::vector<std::vector<std::uint32_t>> dependents(count);
   for (std::uint32_t node = 0; node < count; ++node) {
     for (const std::uint32_t before : dependencies[node]) dependents[before].push_back(node);

@@ -45,6 +45,15 @@ std::optional<Status> capture_external(State& state, Stream& stream, const Event
   return state.runtime.enqueue(stream, Params{event.id()});
 }
 
+// Waiting and asking are unsafe calls while somebody captures, for any stream but the null stream, which has a rule of
+// its own, and for any event (StreamSync_OngoingCapture_MThread; CUDA answers cudaEventQuery alike). Of a stream or an
+// event that is captured they invalidate that capture and no other (CUDA, stream capture: the associated graphs are
+// invalidated; AMD's releases do the same, tests/model/abi_captures_test.cpp).
+Status refuse_unsafe_wait(State& state, const Stream& stream) {
+  const bool own_rule = stream.id() == 0 || state.runtime.capture_of(stream) != nullptr;
+  return own_rule ? Status::kSuccess : refuse_unsafe_call(state);
+}
+
 }  // namespace
 }  // namespace model::abi
 
@@ -73,13 +82,11 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
       CallKind::kTeardown);
 }
 
-// Waiting and asking are unsafe calls while somebody captures, for any stream but the null stream, which has a rule of
-// its own, and for any event (StreamSync_OngoingCapture_MThread; CUDA answers cudaEventQuery alike).
 hipError_t hipStreamSynchronize(hipStream_t stream) {
   return call([&](State& state) {
     Stream* found = find(state, stream);
     if (found == nullptr) return Status::kContextIsDestroyed;
-    const Status refused = found->id() == 0 ? Status::kSuccess : refuse_unsafe_call(state);
+    const Status refused = refuse_unsafe_wait(state, *found);
     return refused != Status::kSuccess ? refused : state.runtime.synchronize(*found);
   });
 }
@@ -88,7 +95,7 @@ hipError_t hipStreamQuery(hipStream_t stream) {
   return call([&](State& state) {
     Stream* found = find(state, stream);
     if (found == nullptr) return Status::kContextIsDestroyed;
-    const Status refused = found->id() == 0 ? Status::kSuccess : refuse_unsafe_call(state);
+    const Status refused = refuse_unsafe_wait(state, *found);
     return refused != Status::kSuccess ? refused : state.runtime.query(*found);
   });
 }

@@ -82,16 +82,16 @@ class Memory(unittest.TestCase):
                 self.assertLessEqual(printed, self.is_whole())
         self.assertLessEqual(printed, self.is_whole())
         # However early all of them were killed: one that is left alone says what the others have found.
-        result = self.campaign("--seed", 1, "--programs", 400, "--jobs", 2)
+        result = self.campaign("--seed", 1, "--programs", 150, "--jobs", 2)
         self.assertGreater(len(result["findings"]), 0)
         self.assertLessEqual(printed, self.is_whole())
 
     def test_a_campaign_that_stops_goes_on_and_comes_to_the_same(self):
-        whole = subprocess.run([HGCHECK, "campaign", "--subject", SUBJECT, "--programs", "600", "--jobs", "1", "--quiet",
+        whole = subprocess.run([HGCHECK, "campaign", "--subject", SUBJECT, "--programs", "200", "--jobs", "1", "--quiet",
                                 "--json", self.folder / "whole.json"], capture_output=True, timeout=PATIENCE, check=False)
         self.assertEqual(whole.returncode, 1)
         expected = json.loads((self.folder / "whole.json").read_text(encoding="utf-8"))
-        for programs in (150, 151, 600, 600):
+        for programs in (50, 51, 200, 200):
             result = self.campaign("--programs", programs, "--jobs", 1)
             self.assertEqual(result["programs"], programs)
         for key in ("verdicts", "coverage", "states", "commands"):
@@ -115,12 +115,12 @@ class Memory(unittest.TestCase):
         self.assertFalse(result["interrupted"])
 
     def test_shards_share_a_database_and_two_processes_do_not_share_a_shard(self):
-        running = [subprocess.Popen(self.arguments("--programs", 400, "--jobs", 1, "--shard", f"{shard}/3"),
+        running = [subprocess.Popen(self.arguments("--programs", 120, "--jobs", 1, "--shard", f"{shard}/3"),
                                     stdout=subprocess.DEVNULL) for shard in (1, 2, 3)]
         for process in running:
             self.assertEqual(process.wait(timeout=PATIENCE), 1)
         history = self.history()
-        self.assertEqual(sum(session["programs"] for session in history["sessions"]), 400)
+        self.assertEqual(sum(session["programs"] for session in history["sessions"]), 120)
         self.is_whole()
         busy = subprocess.Popen(self.arguments("--seconds", 3000, "--jobs", 1, "--seed", 9), stdout=subprocess.PIPE, text=True)
         try:
@@ -131,20 +131,20 @@ class Memory(unittest.TestCase):
             busy.communicate()
 
     def test_an_accepted_cause_is_remembered_as_such_and_may_become_news_again(self):
-        first = self.campaign("--programs", 200, "--jobs", 1)
+        first = self.campaign("--programs", 80, "--jobs", 1)
         causes = self.is_whole()
         accepted = self.folder / "accepted"
         accepted.write_text("".join(cause + "\n" for cause in causes), encoding="utf-8")
         # 3: more programs than may be meant nothing with a patcher like this one.
-        result = self.campaign("--programs", 200, "--jobs", 1, "--accept", accepted, status=(0, 3))
+        result = self.campaign("--programs", 80, "--jobs", 1, "--accept", accepted, status=(0, 3))
         self.assertEqual(result["findings"], [])
-        result = self.campaign("--programs", 200, "--jobs", 1)
+        result = self.campaign("--programs", 80, "--jobs", 1)
         self.assertEqual({finding["property"] for finding in result["findings"]},
                          {finding["property"] for finding in first["findings"]})
 
     def test_a_finding_is_known_by_what_it_has_in_common_with_those_of_other_campaigns(self):
         for seed in (1, 2, 3):
-            self.campaign("--programs", 300, "--jobs", 2, "--seed", seed)
+            self.campaign("--programs", 120, "--jobs", 2, "--seed", seed)
         findings = self.history()["findings"]
         self.assertGreater(max(finding["campaigns"] for finding in findings), 1)
         keys = [finding["bug"] for finding in findings if finding["shrunk"]]
@@ -157,7 +157,7 @@ class Memory(unittest.TestCase):
                 self.assertIn("hgcheck-program 1", finding["program_text"])
 
     def test_the_corpus_says_what_each_entry_covers_and_the_next_campaign_begins_from_it(self):
-        self.campaign("--programs", 300, "--jobs", 1)
+        self.campaign("--programs", 120, "--jobs", 1)
         corpus = self.history()["corpus"]
         self.assertGreater(len(corpus), 10)
         covered = set()
@@ -165,12 +165,12 @@ class Memory(unittest.TestCase):
             self.assertLess(covered, covered | set(entry["covers"]), "an entry that covers nothing new")
             covered |= set(entry["covers"])
         self.assertEqual(self.history()["covered"], len(covered))
-        fresh = subprocess.run([HGCHECK, "campaign", "--subject", SUBJECT, "--programs", "300", "--jobs", "1", "--seed", "2",
+        fresh = subprocess.run([HGCHECK, "campaign", "--subject", SUBJECT, "--programs", "120", "--jobs", "1", "--seed", "2",
                                 "--quiet", "--json", self.folder / "fresh.json"], capture_output=True, timeout=PATIENCE,
                                check=False)
         self.assertEqual(fresh.returncode, 1)
         without = json.loads((self.folder / "fresh.json").read_text(encoding="utf-8"))
-        self.assertNotEqual(self.campaign("--programs", 300, "--jobs", 1, "--seed", 2)["commands"], without["commands"])
+        self.assertNotEqual(self.campaign("--programs", 120, "--jobs", 1, "--seed", 2)["commands"], without["commands"])
 
     def test_what_is_no_database_of_ours_is_refused_with_a_remedy(self):
         other = self.folder / "other.db"

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -152,7 +153,17 @@ TEST(Recording, EdgesAndNodesCanBeTakenAwayAgain) {
   EXPECT_EQ(recording.nodes()[1].dependencies, (std::vector<hip::NodeIndex>{0, 3}));
   recording.disconnect(0, 2);
   EXPECT_EQ(recording.nodes()[2].dependencies, std::vector<hip::NodeIndex>{1});
+  const auto made = [&recording] {
+    std::vector<std::array<hip::NodeIndex, 3>> edges;
+    for (const Recording::Connection& each : recording.connections()) {
+      edges.push_back({each.from, each.to, each.nodes_before});
+    }
+    return edges;
+  };
+  using Edges = std::vector<std::array<hip::NodeIndex, 3>>;
+  EXPECT_EQ(made(), (Edges{{0, 1, 4}, {3, 1, 4}, {1, 2, 4}}));
   recording.erase(0);
+  EXPECT_EQ(made(), (Edges{{2, 0, 3}, {0, 1, 3}}));
   ASSERT_EQ(recording.nodes().size(), 3U);
   EXPECT_EQ(recording.nodes()[0].dependencies, std::vector<hip::NodeIndex>{2});
   EXPECT_EQ(recording.nodes()[1].dependencies, std::vector<hip::NodeIndex>{0});

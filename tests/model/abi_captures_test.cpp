@@ -147,6 +147,20 @@ TEST_F(CapturesTest, WaitingForAnotherStreamIsAnUnsafeCall) {
   EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
 }
 
+TEST_F(CapturesTest, WaitingForACapturingStreamInvalidatesItsOwnCaptureAndNoOther) {
+  hipStream_t other = nullptr;
+  EXPECT_HIP(api.hipStreamCreate(&other));
+  for (const auto call : {api.hipStreamSynchronize, api.hipStreamQuery}) {
+    begin();
+    EXPECT_HIP(api.hipStreamBeginCapture(other, hipStreamCaptureModeGlobal));
+    EXPECT_EQ(call(other), hipErrorStreamCaptureUnsupported);
+    EXPECT_EQ(status(), hipStreamCaptureStatusActive);
+    hipGraph_t graph = nullptr;
+    EXPECT_EQ(api.hipStreamEndCapture(other, &graph), hipErrorStreamCaptureInvalidated);
+    (void)end();
+  }
+}
+
 TEST_F(CapturesTest, TheDeviceIsNotWaitedForInAnyMode) {
   for (const auto mode : {hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal, hipStreamCaptureModeRelaxed}) {
     begin(mode);

@@ -77,6 +77,29 @@ TEST(Metamorphic, TheOtherStyleIsGivenToEveryKernelThatIsAdded) {
                                      "kernel g0.n1 inplace_u32 data=b0 n=1 k=2 after=n0"));
 }
 
+TEST(Metamorphic, FormsThatTheReleaseDoesWronglyAreLeftAsTheyAre) {
+  const Program program =
+      program_of("buffer b0 64\ngraph g0\nempty g0.n0\nmemset g0.n1 dst=b0 value=1 width=4 after=n0");
+  const auto forms = [&program](const verify::Avoid& avoid) {
+    std::vector<verify::NodeForm> found;
+    const auto variants = equal_variants(program, avoid);
+    const Program* variant = variant_of(variants, "the other form of nodes");
+    for (const verify::Step& step : variant == nullptr ? std::vector<verify::Step>() : variant->steps) {
+      if (const auto* node = std::get_if<verify::AddNode>(&step.command)) found.push_back(node->form);
+    }
+    return found;
+  };
+  using verify::NodeForm;
+  EXPECT_EQ(forms({}), (std::vector{NodeForm::kGeneric, NodeForm::kGeneric}));
+  EXPECT_EQ(forms([](const verify::State&, const verify::Command& command) {
+              const auto* node = std::get_if<verify::AddNode>(&command);
+              return node != nullptr && std::holds_alternative<verify::EmptyParams>(node->params) &&
+                     node->form == NodeForm::kGeneric;
+            }),
+            (std::vector{NodeForm::kTyped, NodeForm::kGeneric}));
+  EXPECT_TRUE(forms([](const verify::State&, const verify::Command&) { return true; }).empty());
+}
+
 TEST(Metamorphic, AnEdgeThatIsTakenOutAgainImpliesNothing) {
   const auto variants =
       equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1 after=n0\nunedge g0.n1 after=n0\n"

@@ -9,6 +9,13 @@ CapturedLaunches::~CapturedLaunches() {
   for (const auto& [exec, graph] : kept_) drop(exec, graph);
 }
 
+bool CapturedLaunches::takes(hipStream_t stream) const {
+  const hip::Api& api = machine_.interposer.inner();
+  if (!machine_.capturing || api.hipStreamIsCapturing == nullptr) return false;
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  return api.hipStreamIsCapturing(stream, &status) == hipSuccess && status != hipStreamCaptureStatusNone;
+}
+
 hipError_t CapturedLaunches::launch(const ExecObject& exec, hipStream_t stream) {
   const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine_.api, exec.recording, exec.addresses);
   if (!fresh) return static_cast<hipError_t>(fresh.error().code);

@@ -19,6 +19,8 @@ class CapturedLaunches {
   CapturedLaunches& operator=(const CapturedLaunches&) = delete;
   ~CapturedLaunches();
 
+  // Whether a launch on the stream is one for a capture.
+  [[nodiscard]] bool takes(hipStream_t stream) const;
   [[nodiscard]] hipError_t launch(const ExecObject& exec, hipStream_t stream);
 
  private:

@@ -14,10 +14,10 @@ namespace {
 // What launches an executable graph that was recorded in another shape: a capture is to hold it as it is.
 class ShapedExec final : public ExecPatcher {
  public:
-  ShapedExec(Machine& machine, const ExecObject& exec) : machine_(machine), exec_(exec), captured_(machine) {}
+  ShapedExec(Machine& machine, const ExecObject& exec) : exec_(exec), captured_(machine) {}
 
   hipError_t launch(const hip::Api& api, hipGraphExec_t exec, hipStream_t stream) override {
-    return captures(stream) ? captured_.launch(exec_, stream) : api.hipGraphLaunch(exec, stream);
+    return captured_.takes(stream) ? captured_.launch(exec_, stream) : api.hipGraphLaunch(exec, stream);
   }
   // Never asked: exec's own patcher is.
   hip::PatchResult patch(std::span<const hip::Move>) override {
@@ -27,14 +27,6 @@ class ShapedExec final : public ExecPatcher {
   void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override {}
 
  private:
-  [[nodiscard]] bool captures(hipStream_t stream) const {
-    const hip::Api& api = machine_.interposer.inner();
-    if (!machine_.capturing || api.hipStreamIsCapturing == nullptr) return false;
-    hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
-    return api.hipStreamIsCapturing(stream, &status) == hipSuccess && status == hipStreamCaptureStatusActive;
-  }
-
-  Machine& machine_;
   const ExecObject& exec_;
   CapturedLaunches captured_;
 };

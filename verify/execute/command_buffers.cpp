@@ -17,7 +17,7 @@ class BufferedExec final : public ExecPatcher {
       : machine_(machine), exec_(exec), buffer_(machine.api, options_of(machine, exec)), captured_(machine) {}
 
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
-    if (machine_.capturing) return captured_.launch(exec_, stream);
+    if (captured_.takes(stream)) return captured_.launch(exec_, stream);
     if (other_commands_ || disabled_ != exec_.disabled) {
       buffer_.set(emptied(exec_.recording, exec_.disabled));  // a disabled node counts as an empty one
       disabled_ = exec_.disabled;

@@ -21,6 +21,11 @@ constexpr std::array<std::string_view, kFunctions> kNames = {
 
 thread_local Interposer* t_current = nullptr;
 
+constexpr bool gives_back(Function function) {
+  const std::string_view name = kNames[static_cast<std::size_t>(function)];
+  return name.ends_with("Destroy") || name.starts_with("hipFree") || name == "hipHostFree";
+}
+
 // Forwards one function; `Member` is its place in the table.
 template <Function kFunction, auto Member>
 struct Forward;
@@ -29,7 +34,13 @@ struct Forward<kFunction, Member> {
   static R call(Args... args) {
     Interposer& self = Interposer::current();
     if (self.count_and_decide(kFunction)) return kInjectedError;
-    return (self.inner().*Member)(args...);
+    if constexpr (gives_back(kFunction)) {
+      const R status = (self.inner().*Member)(args...);
+      if (status != hipSuccess) self.note_refused_return();
+      return status;
+    } else {
+      return (self.inner().*Member)(args...);
+    }
   }
 };
 
@@ -272,7 +283,7 @@ void Interposer::begin(const hip::Api& inner, bool poison, bool keep) {
   keep_ = keep;
   counts_.fill(0);
   armed_.fill(0);
-  armed_any_ = calls_ = graph_calls_ = fired_ = 0;
+  armed_any_ = calls_ = graph_calls_ = fired_ = refused_returns_ = 0;
   last_fired_.reset();
   kernels_.clear();
   passed_.clear();

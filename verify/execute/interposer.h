@@ -63,6 +63,9 @@ class Interposer {
   [[nodiscard]] std::uint64_t calls_of(Function function) const { return counts_[static_cast<std::size_t>(function)]; }
   [[nodiscard]] std::uint64_t fired() const { return fired_; }
   [[nodiscard]] std::optional<Function> last_fired() const { return last_fired_; }
+  // How many calls that give something back (hipFree*, hip*Destroy, of what these wrap) the runtime itself refused, as
+  // it does what is gone already.
+  [[nodiscard]] std::uint64_t refused_returns() const { return refused_returns_; }
 
   // Makes an interposer the one that its table's functions act on, on this thread.
   class Scope {
@@ -79,6 +82,7 @@ class Interposer {
   // For the wrapped functions.
   [[nodiscard]] static Interposer& current();
   [[nodiscard]] bool count_and_decide(Function function);
+  void note_refused_return() { ++refused_returns_; }
   [[nodiscard]] bool passes_copies() const { return poison_ || keep_; }
   // A copy of caller memory that is poisoned by poison_passed().
   void* pass(const void* bytes, std::size_t size);
@@ -102,7 +106,7 @@ class Interposer {
   std::array<std::uint32_t, kFunctions> counts_{};
   std::array<std::uint32_t, kFunctions> armed_{};
   std::uint64_t armed_any_ = 0;
-  std::uint64_t calls_ = 0, graph_calls_ = 0, fired_ = 0;
+  std::uint64_t calls_ = 0, graph_calls_ = 0, fired_ = 0, refused_returns_ = 0;
   std::optional<Function> last_fired_;
   std::map<hipFunction_t, const KernelSpec*> kernels_;
   std::vector<Chunk> chunks_;

@@ -558,7 +558,10 @@ void Judge::cycles(const Program& program, Judgement& judgement) {
 
 void Judge::however_built(const Program& program, const Pair& pair, Judgement& judgement) {
   const std::size_t steps = program.steps.size();
-  for (const Variant& variant : equal_variants(program)) {
+  const Avoid known = [this](const State& state, const Command& command) {
+    return known_.quirks.triggered(state, command, known_.strategy) != nullptr;
+  };
+  for (const Variant& variant : equal_variants(program, known)) {
     RunOptions options;
     options.isolation = options.inspect = false;
     const auto differences_of = [&](const RunResult& other) {

@@ -152,7 +152,7 @@ std::optional<Program> with_setters_for_patches(const Program& program) {
   return drop_invalid(sets);
 }
 
-std::vector<Variant> equal_variants(const Program& program) {
+std::vector<Variant> equal_variants(const Program& program, const Avoid& avoid) {
   struct Change {
     std::string_view name;
     bool (*apply)(Program&);
@@ -166,9 +166,10 @@ std::vector<Variant> equal_variants(const Program& program) {
     Variant variant{change.name, {program, {}}, {}};
     if (change.apply(variant.derived.program)) variants.push_back(std::move(variant));
   }
-  for (const auto pair : {instantiated_from_clones, flattened_children, disabled_is_empty, other_form}) {
+  for (const auto pair : {instantiated_from_clones, flattened_children, disabled_is_empty}) {
     if (std::optional<Variant> variant = pair(program)) variants.push_back(std::move(*variant));
   }
+  if (std::optional<Variant> variant = other_form(program, avoid)) variants.push_back(std::move(*variant));
   // What is done to a graph afterwards may not fit one that was built in another way.
   std::erase_if(variants, [](const Variant& variant) {
     return validate(variant.derived.program) || (variant.reference && validate(variant.reference->program));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "verify/execute/observation.h"
 #include "verify/program/program.h"
+#include "verify/program/state.h"
 
 namespace verify {
 
@@ -36,8 +38,11 @@ struct Variant {
   std::optional<PropertyId> precisely = std::nullopt;
 };
 
+// What a variant is not to do where the program's state is so, as a generator's: a release does it wrongly.
+using Avoid = std::function<bool(const State&, const Command&)>;
+
 // Only variants that are valid and differ from `program`.
-[[nodiscard]] std::vector<Variant> equal_variants(const Program& program);
+[[nodiscard]] std::vector<Variant> equal_variants(const Program& program, const Avoid& avoid = {});
 
 // What a run of `derived` observed, in the steps of the original, which has `steps` of them. Only what a client sees of
 // statuses, bytes and host functions: graphs that were built differently have other queries answered on purpose.
@@ -47,7 +52,7 @@ struct Variant {
 [[nodiscard]] std::optional<Variant> instantiated_from_clones(const Program& program);
 [[nodiscard]] std::optional<Variant> flattened_children(const Program& program);
 [[nodiscard]] std::optional<Variant> disabled_is_empty(const Program& program);
-[[nodiscard]] std::optional<Variant> other_form(const Program& program);
+[[nodiscard]] std::optional<Variant> other_form(const Program& program, const Avoid& avoid);
 // The same program with every edge left out that others imply; nothing when there is none.
 [[nodiscard]] std::optional<Program> without_redundant_edges(const Program& program);
 // The same program with setters of the single nodes in the place of every patch of a graph's definition; nothing when

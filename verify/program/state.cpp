@@ -915,7 +915,7 @@ struct Applier {
   }
   void operator()(const Launch& c) const {
     const ExecState& exec = state.execs_.at(c.exec);
-    if (CaptureState* capture = push_captured_node(state.captures_, c.stream)) {
+    if (CaptureState* capture = push_captured_node(state.captures_, c.stream, state.device_of_stream(c.stream))) {
       NodeState& node = capture->graph.nodes.back();
       node.params = ChildParams{exec.origin, 1};
       node.child = std::make_shared<const GraphState>(exec.graph);
@@ -948,7 +948,7 @@ struct Applier {
     return params;
   }
   void operator()(const Enqueue& c) const {
-    if (CaptureState* capture = push_captured_node(state.captures_, c.stream)) {
+    if (CaptureState* capture = push_captured_node(state.captures_, c.stream, state.device_of_stream(c.stream))) {
       fill(capture->graph.nodes.back(), captured_form(c.params));
       note_addresses(capture->graph, capture->graph.nodes.back());
       capture->graph.has_events = capture->graph.has_events || is_event_node(c.params);

@@ -93,6 +93,7 @@ struct NodeState {
   NodeAttributes attributes = {};           // of a kernel's
   std::vector<Id> devices = {};             // State::devices_of its parameters
   bool captured = false;                    // it, or what it was cloned from, was captured
+  Id added_on = 0;                          // the device of the stream that captured it
 };
 
 struct GraphState {

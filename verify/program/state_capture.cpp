@@ -115,8 +115,9 @@ struct CaptureRules {
   }
 
   [[nodiscard]] CaptureAnswer host_asks(Id stream, Id thread) const {
-    if (stream == kNullStream) return never_captured(stream);
-    CaptureAnswer refused = unsafe(thread);
+    // What meets a capture invalidates that one; only what meets none is an unsafe call, which every capture forbids.
+    if (stream == kNullStream || state.capture_of(stream) != nullptr) return never_captured(stream);
+    const CaptureAnswer refused = unsafe(thread);
     return refused.status != 0 ? refused : never_captured(stream);
   }
 
@@ -503,13 +504,14 @@ struct CaptureApplier {
   }
 };
 
-CaptureState* push_captured_node(std::vector<CaptureState>& captures, Id stream) {
+CaptureState* push_captured_node(std::vector<CaptureState>& captures, Id stream, Id device) {
   const auto found = std::find_if(captures.begin(), captures.end(),
                                   [stream](const CaptureState& c) { return c.behind.contains(stream); });
   if (found == captures.end()) return nullptr;
   NodeState node;
   node.id = next_name(found->graph);
   node.captured = true;
+  node.added_on = device;
   node.after = found->behind.at(stream);
   found->behind.at(stream) = {static_cast<std::uint32_t>(found->graph.nodes.size())};
   found->graph.nodes.push_back(std::move(node));

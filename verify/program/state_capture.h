@@ -18,8 +18,8 @@ namespace verify {
 void invalidate_captures(std::vector<CaptureState>& captures, const CaptureAnswer& answer);
 // The effects of a command that HIP answers with `status` on captures. Whether that was all there is to it.
 bool apply_capture(State& state, const Command& command, int status);
-// Adds the stream's next node to its capture, with id and dependencies and nothing else, as the last one of its graph.
-// Null when the stream takes part in no capture.
-[[nodiscard]] CaptureState* push_captured_node(std::vector<CaptureState>& captures, Id stream);
+// Adds the next node of a stream, which is of that device, to its capture, with id and dependencies and nothing else,
+// as the last one of its graph. Null when the stream takes part in no capture.
+[[nodiscard]] CaptureState* push_captured_node(std::vector<CaptureState>& captures, Id stream, Id device);
 
 }  // namespace verify

@@ -87,7 +87,7 @@ void PoolApplier::operator()(const MallocAsync& c) const {
 }
 
 bool PoolApplier::capture(const MallocAsync& c) const {
-  CaptureState* capture = push_captured_node(state.captures_, c.stream);
+  CaptureState* capture = push_captured_node(state.captures_, c.stream, state.device_of_stream(c.stream));
   if (capture == nullptr) return false;
   NodeState& node = capture->graph.nodes.back();
   node.params = MemoryAllocParams{c.buffer, c.bytes};
@@ -103,7 +103,7 @@ bool PoolApplier::capture(const MallocAsync& c) const {
 }
 
 bool PoolApplier::capture(const FreeAsync& c) const {
-  CaptureState* capture = push_captured_node(state.captures_, c.stream);
+  CaptureState* capture = push_captured_node(state.captures_, c.stream, state.device_of_stream(c.stream));
   if (capture == nullptr) return false;
   NodeState& node = capture->graph.nodes.back();
   node.params = MemoryFreeParams{c.buffer};

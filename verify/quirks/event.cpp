@@ -88,9 +88,8 @@ std::uint64_t most_dependents(const GraphState& graph) {
 
 // hip/spread/stream_spread.h, of graphs that are spread.
 bool leaves_stream_out(const GraphState& graph) {
-  constexpr std::uint64_t kManyNodes = 16;
-  if (nodes_of(graph) < kManyNodes) return false;
-  std::vector<std::uint32_t> first;  // of each node and its fans
+  if (nodes_of(graph) < hip::kSpreadNodes) return false;  // nor worth its edges
+  std::vector<std::uint32_t> first;                       // of each node and its fans
   std::vector<std::vector<std::uint32_t>> dependencies;
   for (const NodeState& node : graph.nodes) {
     first.push_back(static_cast<std::uint32_t>(dependencies.size()));
@@ -159,26 +158,30 @@ std::uint64_t rows_beside_in(const State& state, const GraphState& graph) {
 }
 
 // Kernels and memsets of other devices than `device`, and what kernels of the runtime make: copies within one of those
-// or within one that is not `home`, and, of a graph whose home is not device 0, rows between devices that are said to
-// be within one. Then symbols, which are looked up where the graph is launched, rows within such a device that may go
-// to another stream of the runtime's than the launching one, as a graph with branches has, and 1D copies from and to
-// pinned, registered or managed memory whose other end is on a device that is neither (host memory counts as device
-// 0's).
-std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, Id home) {
+// or within one that is not `home`, and, of a graph whose home is not device 0 or captured on another device than it is
+// launched on, rows between devices that are said to be within one. Then symbols, which are looked up where the graph
+// is launched, rows within such a device that may go to another stream of the runtime's than the launching one, as a
+// graph with branches has, and 1D copies from and to pinned, registered or managed memory whose other end is on a
+// device that is neither (host memory counts as device 0's). `stabilised`: host memory has a buffer on its device that
+// stands for it.
+std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, Id home, bool stabilised) {
   std::uint64_t astray = 0;
   for (const NodeState& node : graph.nodes) {
     // A child beside other branches is where its own nodes were added.
-    if (node.child) astray += astray_in(state, *node.child, device, branches(graph) ? home_of(*node.child) : home);
+    if (node.child) {
+      astray += astray_in(state, *node.child, device, branches(graph) ? home_of(*node.child) : home, stabilised);
+    }
     if (node.devices.empty()) continue;
     const Id own = node.devices.front();
     const auto* copy = std::get_if<CopyParams>(&node.params);
     bool strays = own != device;
     if (copy != nullptr) {
       const bool in_one = own == node.devices.back(),
-                 on_devices = on_device(state, copy->dst) && on_device(state, copy->src);
+                 on_devices = stabilised || (on_device(state, copy->dst) && on_device(state, copy->src));
       const bool rows = !copy->linear && copy->kind == CopyKind::kDeviceToDevice;
       const bool within = own != device || own != home || (rows && own != 0 && branches(graph));
-      strays = on_devices && (in_one ? within : rows && home != 0);
+      const bool of_one = home != 0 || (node.added_on != 0 && node.added_on != device);
+      strays = on_devices && (in_one ? within : rows && of_one);
       const bool to_host = on_locked_host(state, copy->dst), from_host = on_locked_host(state, copy->src);
       const Id other = to_host ? node.devices.back() : own;
       strays = strays || (copy->linear && (to_host || from_host) && other != device && other != home);
@@ -238,6 +241,7 @@ class Describer {
     // Those record again as well: `careful` and a command buffer do wherever the release does wrong what would change a
     // graph in place, and change it in place elsewhere.
     in_place_too_ = strategy == kCareful || strategy == kCommandBuffer;
+    stabilised_ = strategy == kStabilising;
     base_.set(k_strategy, in_place_too_ || strategy == kStabilising ? kRebuilding : strategy);
     base_.set(k_busy, state.idle() ? 0 : 1);
     base_.set(k_captures, state.captures().size());
@@ -292,7 +296,7 @@ class Describer {
     rules(c);
     if (exec == nullptr) return false;
     const Id device = state_.device_of_stream(c.stream), home = home_of(exec->graph);
-    base_.set(k_astray, astray_in(state_, exec->graph, device, home));
+    base_.set(k_astray, astray_in(state_, exec->graph, device, home, stabilised_));
     base_.set(k_foreign, device != home ? 1 : 0);
     base_.set(k_idle, idle_in(state_, exec->graph));
     base_.set(k_leftout, leaves_stream_out(exec->graph) ? 1 : 0);
@@ -473,6 +477,7 @@ class Describer {
     const BufferState* buffer = state_.buffer(id);
     base_.set(k_op, op);
     base_.set(k_ofgraph, buffer != nullptr && buffer->graph ? 1 : 0);
+    base_.set(k_pooled, buffer != nullptr && (buffer->graph || buffer->of_stream) ? 1 : 0);
     return visit_(base_);
   }
   void stream(Id id) {
@@ -723,7 +728,7 @@ class Describer {
 
   const State& state_;
   const std::function<bool(const Event&)>& visit_;
-  bool in_place_too_ = false;
+  bool in_place_too_ = false, stabilised_ = false;
   Event base_;
 };
 

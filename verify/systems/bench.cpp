@@ -114,6 +114,10 @@ SystemsBench::Outcome SystemsBench::finish() {
     context_.expect(left.empty(), last_ == System::kCache ? PropertyId::kC2 : PropertyId::kP8, "at the end",
                     "nothing is left", left);
   }
+  if (last_ && !stopped_ && interposer_.fired() == 0) {
+    context_.expect(interposer_.refused_returns() == 0, PropertyId::kC4, "at the end", "what was given back was there",
+                    std::to_string(interposer_.refused_returns()) + " calls were refused");
+  }
   outcome.violations = std::exchange(context_.found, {});
   return outcome;
 }

@@ -12,7 +12,7 @@
 //   S2  a thread's current stream
 //   A3, P10, P11  traces: stale ones, recorded too often, without work   trace_model.h
 //   S4  the bytes that steps leave with the caller, and when commands are recorded stabilizer_model.h
-//   C3  what is launched was recorded; C4 errors of teardown; P10 what is allocated
+//   C3  what is launched was recorded; C4 errors of teardown, and nothing given back twice; P10 what is allocated
 //   S3  scratch buffers that fail or move; results and their one synchronisation scratch_model.h, launcher_model.h
 //
 // Not seen: races between threads (an explorer of schedules drives the same parts), time, and what the cache's bound
