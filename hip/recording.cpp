@@ -424,8 +424,12 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
     scope.emplace(std::move(entered).value());
   }
   NodeRecord record = relocated(node, addresses);
-  if (node.form == NodeForm::kDriver) return add_driver_node(api, graph, record, dependencies, addresses);
-  Result<hipGraphNode_t> added = node.form == NodeForm::kGeneric
+  // A linear copy has one form only: the others add nodes of rows, which setters of linear ones spoil (releases of
+  // AMD's runtime). A node gets here so when it was added with rows and set to a linear copy since.
+  const auto* copy = std::get_if<CopyRecord>(&record);
+  const NodeForm form = copy != nullptr && copy->linear ? NodeForm::kTyped : node.form;
+  if (form == NodeForm::kDriver) return add_driver_node(api, graph, record, dependencies, addresses);
+  Result<hipGraphNode_t> added = form == NodeForm::kGeneric
                                      ? add_generic_node(api, graph, record, dependencies, addresses)
                                      : std::visit(AddNode{api, graph, dependencies, addresses, allocated}, record);
   const auto* kernel = std::get_if<KernelRecord>(&record);

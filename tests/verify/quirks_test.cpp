@@ -204,13 +204,16 @@ TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
   Executor baseline(platform, StrategyKind::kRebuild);
   const std::string runtime = "rocm-soft@" + std::string(GetParam());
   if (const auto command = subject_command(runtime); !command) FAIL() << command.error().message;
+  // The newest commands were not hunted through on 5.7: another quirk of it may show in what it is not named by.
+  const bool every_program = std::string(GetParam()) != "5.7";
   for (const Quirk& quirk : quirks()) {
+    const bool named = shows_on(quirk, GetParam());
+    if (!named && !every_program) continue;
     auto subject = Subject::make({runtime, *find_strategy(quirk.strategy)});
     ASSERT_TRUE(subject.ok());
     ASSERT_TRUE(subject.value()->start());
     EXPECT_EQ(subject.value()->release(), GetParam());
     Judge judge(subject.value()->runner(), baseline);
-    const bool named = shows_on(quirk, GetParam());
     const Quirk alone[] = {quirk};
     judge.know(named ? QuirkSet(GetParam(), alone) : QuirkSet(GetParam()),
                static_cast<int>(subject.value()->name().strategy));
@@ -227,9 +230,7 @@ TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
     if (named) {
       EXPECT_EQ(judgement.verdict, VerdictKind::kKnownQuirk) << quirk.id << " no longer shows on " << GetParam() << "\n"
                                                              << described(judgement);
-    } else if (std::string(GetParam()) !=
-               "5.7") {  // whose newest commands were not hunted through; another quirk of that release may show in the
-                         // same program, and a race may show once
+    } else {  // a race may show once
       EXPECT_TRUE(judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kKnownQuirk ||
                   judgement.verdict == VerdictKind::kPoisoned || judgement.verdict == VerdictKind::kUnsupported)
           << quirk.id << "\n"

@@ -886,6 +886,9 @@ struct Applier {
     node.form = c.form;
     for (const Id id : c.after) node.after.push_back(static_cast<std::uint32_t>(graph.index_of(id)));
     fill(node, c.params);
+    const bool of_a_device =
+        std::holds_alternative<KernelParams>(c.params) || std::holds_alternative<MemsetParams>(c.params);
+    if (of_a_device && !node.devices.empty()) node.added_on = node.devices.front();
     note_addresses(graph, node);
     graph.instances += c.fan;
     if (node.child) {

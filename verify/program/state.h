@@ -93,7 +93,7 @@ struct NodeState {
   NodeAttributes attributes = {};           // of a kernel's
   std::vector<Id> devices = {};             // State::devices_of its parameters
   bool captured = false;                    // it, or what it was cloned from, was captured
-  Id added_on = 0;                          // the device of the stream that captured it
+  Id added_on = 0;                          // the device that was current then, or of the stream that captured it
 };
 
 struct GraphState {
@@ -184,6 +184,8 @@ class State {
   [[nodiscard]] bool event_external(Id event) const;
   // Recorded outside of captures, last on a stream that has been destroyed since.
   [[nodiscard]] bool event_stream_gone(Id event) const;
+  // Whether it was last recorded outside of captures, on a stream that captures now.
+  [[nodiscard]] bool event_stream_captures(Id event) const;
   [[nodiscard]] bool per_thread(Id stream) const;
 
   // Devices (state_devices.cpp): of a stream and of an event that are declared.

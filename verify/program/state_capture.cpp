@@ -226,6 +226,11 @@ bool State::event_stream_gone(Id event) const {
   return found != nullptr && found->recorded && !stream_alive(found->recorded_on);
 }
 
+bool State::event_stream_captures(Id event) const {
+  const EventState* found = find(events_, event);
+  return found != nullptr && found->recorded && found->capture == 0 && capture_of(found->recorded_on) != nullptr;
+}
+
 bool State::per_thread(Id stream) const {
   const StreamState* found = find(streams_, stream);
   return found != nullptr && found->per_thread;

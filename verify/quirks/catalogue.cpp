@@ -33,7 +33,7 @@ constexpr Quirk kQuirks[] = {
      "the wait with hipErrorInvalidHandle",
      "the process dies; let no null stream wait for what is being captured"},
     {"failed-capture-lingers", "a capture that failed still refuses work for its stream and forbids unsafe calls",
-     "7.2 6.4", "patch", "op=endcapture refused=901", "later=900 later=901",
+     "7.2 6.4", "patch", "op=endcapture refused=901", "later=900 later=901 later=1",
      "the stream takes work once the invalid capture has ended, and hipStreamSynchronize succeeds",
      "hipErrorStreamCaptureInvalidated and hipErrorStreamCaptureUnsupported",
      "hipStreamEndCapture: capture is over, and its graph destroyed, when it was invalidated",
@@ -74,6 +74,18 @@ constexpr Quirk kQuirks[] = {
      "hipErrorCapturedEvent: the operation is not permitted on an event which was last recorded in a capturing stream",
      "a status of the host's own code; while the capture is valid the same call answers hipErrorCapturedEvent",
      "an error that names the wrong reason; end the capture that failed first"},
+    {"wait-for-stream-now-capturing",
+     "a wait for an event is refused when the stream that it was recorded on has begun to capture since", "7.2 6.4 5.7",
+     "patch", "op=wait nowcaptures=1", "status=905", "hipSuccess: the event is not of the capture",
+     "hipErrorStreamCaptureIsolation",
+     "hipStreamWaitEvent: waits for what the event was recorded behind; hipErrorStreamCaptureIsolation: a dependency "
+     "would "
+     "have crossed the capture boundary",
+     "host-side; the event was recorded and done before the capture began; once the capture has ended the wait "
+     "succeeds",
+     "a stream that has nothing to do with the capture cannot wait for what is long done; record events on another "
+     "stream "
+     "than the one that will capture"},
     {"malloc-async-in-invalid-capture",
      "an allocation on a stream whose capture is invalid is called an unsafe call of another capture", "7.2 6.4 5.7",
      "patch", "op=malloc_async refused=901;op=free_async refused=901", "status=900 status=0 later=0 later=901",
@@ -730,6 +742,15 @@ constexpr Quirk kQuirks[] = {
      "op=launch node=memcpy linear=0", "status=1 bytes", "hipSuccess", "hipErrorInvalidValue",
      "hipMemcpy3DParms puts no alignment on pitches of linear memory", "7.2 and 6.4 launch it",
      "valid copies fail; use pitches that are multiples of 4"},
+    {"event-asked-while-capturing", "asking for an event, or waiting for it, is allowed while a stream captures",
+     "6.4 5.7", "patch", "op=query object=event refused=900;op=sync object=event refused=900",
+     "status=0 status=907 later=0 later=400 later=401 later=900 later=901 later=904",
+     "hipErrorStreamCaptureUnsupported, and the captures of the thread are invalid", "hipSuccess",
+     "CUDA, cudaThreadExchangeStreamCaptureMode: a potentially unsafe call is prohibited while a stream captures; "
+     "AMD's "
+     "public tests ask it of hipStreamSynchronize",
+     "host-side; 7.2 refuses them, and so do 6.4 and 5.7 for streams",
+     "a capture that was used wrongly passes for whole"},
     {"memcpy-3d-update", "an update with a graph that holds a 3D copy fails or crashes", "5.7", "patch",
      "op=update node=memcpy linear=0", "status=910 crash", "hipSuccess", "hipErrorGraphExecUpdateFailure",
      "CUDA excludes changing multi-dimensional operands; unchanged ones are not excluded", "7.2 and 6.4 update it",

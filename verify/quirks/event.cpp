@@ -174,7 +174,7 @@ std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, 
     if (node.devices.empty()) continue;
     const Id own = node.devices.front();
     const auto* copy = std::get_if<CopyParams>(&node.params);
-    bool strays = own != device;
+    bool strays = own != device || node.added_on != own;
     if (copy != nullptr) {
       const bool in_one = own == node.devices.back(),
                  on_devices = stabilised || (on_device(state, copy->dst) && on_device(state, copy->src));
@@ -331,6 +331,7 @@ class Describer {
   bool operator()(const WaitEvent& c) {
     stream(c.stream);
     base_.set(k_own, state_.event_captured_on(c.event, c.stream) ? 1 : 0);
+    base_.set(k_nowcaptures, state_.event_stream_captures(c.event) ? 1 : 0);
     return meets(kWait, c, Target::kEvent, c.event, 0);
   }
   bool operator()(const BeginCapture& c) {
