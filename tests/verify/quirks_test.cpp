@@ -275,6 +275,23 @@ TEST_P(OnRelease, CommandBuffersAgreeWhereverATableOfQuirksHasAWay) {
   expect_agreement_where_there_is_a_way(std::string(GetParam()), StrategyKind::kCommandBuffer);
 }
 
+// AMD's runtimes pair the nodes of an update by the order in which their edges were made: a graph that was recorded
+// again has them in the order of the first one, also those that were added behind their nodes.
+TEST_P(OnRelease, AGraphThatIsRecordedAgainUpdatesWhatTheFirstOneWasMadeInto) {
+  const Program program = program_of(
+      "buffer b0 64\nbuffer b3 64\ngraph g0\nempty g0.n0\nkernel g0.n1 inplace_u32 data=b0+0 n=1 k=2\n"
+      "memcpy g0.n2 dst=b3+32 src=b3+0 bytes=1 kind=d2d\nempty g0.n3 after=n0\nedge g0.n1 after=n0\n"
+      "instantiate e1 g0\nset g0.n2 memcpy dst=b3+32 src=b3+4 bytes=1 kind=d2d\nupdate e1 g0\nlaunch e1 s0\n");
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), StrategyKind::kUpdate});
+  ASSERT_TRUE(subject.ok());
+  ASSERT_TRUE(subject.value()->start());
+  Judge judge(subject.value()->runner(), baseline);
+  const Judgement judgement = judge.judge(program, {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+}
+
 INSTANTIATE_TEST_SUITE_P(Quirks, OnRelease, ::testing::Values(HGCHECK_RELEASES),
                          [](const auto& info) { return "Release" + std::string(1, info.param[0]) + info.param[2]; });
 

@@ -1,8 +1,16 @@
 #include "verify/execute/host_threads.h"
 
 namespace verify {
+namespace {
+hip::sync::Atomic<void (*)()> thread_setup{nullptr};
+}  // namespace
+
+void begin_host_threads_with(void (*setup)()) {
+  thread_setup.store(setup);
+}
 
 void HostThreads::serve(Helper& helper) {
+  if (void (*setup)() = thread_setup.load(); setup != nullptr) setup();
   hip::sync::UniqueLock lock(helper.mutex);
   for (;;) {
     helper.changed.wait(lock, [&] { return helper.work != nullptr || helper.stop; });

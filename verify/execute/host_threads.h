@@ -10,6 +10,10 @@
 
 namespace verify {
 
+// What every helper of the process does before its first work (a signal handler's stack is a thread's own, say); null:
+// nothing. For the start of a process, before there are helpers.
+void begin_host_threads_with(void (*setup)());
+
 class HostThreads {
  public:
   HostThreads() = default;

@@ -488,9 +488,8 @@ const Quirk* Judge::explain_variant(const StreamVariant& variant, const RunResul
 }
 
 // The subject alone, at growing sizes: what it costs is its own matter.
-void Judge::costs(const Program& program, Judgement& judgement) {
+std::vector<CostMeasurement> Judge::measure_costs(const Program& program) {
   const std::uint32_t widest = widest_fan(program);
-  if (widest < kLeastCostFan) return;
   std::vector<std::uint32_t> sizes;
   std::vector<Trace> traces;
   RunOptions options;
@@ -504,10 +503,23 @@ void Judge::costs(const Program& program, Judgement& judgement) {
     if (traces.empty()) static_cast<void>(subject_.run(narrow, options));
     traces.push_back(subject_.run(narrow, options).trace);
   }
-  judgement.costs = fit_costs(program, sizes, traces);
+  return fit_costs(program, sizes, traces);
+}
+
+void Judge::costs(const Program& program, Judgement& judgement) {
+  if (widest_fan(program) < kLeastCostFan) return;
+  const auto too_much = [](const CostMeasurement& cost) { return cost.exponent > cost.bound + kCostTolerance; };
+  judgement.costs = measure_costs(program);
+  // A runtime's own threads allocate when they like; what the size costs it costs each time.
+  if (std::any_of(judgement.costs.begin(), judgement.costs.end(), too_much)) {
+    const std::vector<CostMeasurement> again = measure_costs(program);
+    for (std::size_t i = 0; i < std::min(again.size(), judgement.costs.size()); ++i) {
+      if (again[i].exponent < judgement.costs[i].exponent) judgement.costs[i] = again[i];
+    }
+  }
   judgement.exercised[static_cast<std::size_t>(PropertyId::kP10)] += judgement.costs.size();
   for (const CostMeasurement& cost : judgement.costs) {
-    if (cost.exponent <= cost.bound + kCostTolerance) continue;
+    if (!too_much(cost)) continue;
     judgement.verdict = VerdictKind::kDiverge;
     judgement.broken = {PropertyId::kP10};
     judgement.violations.push_back(

@@ -106,6 +106,7 @@ class Judge {
   void however_built(const Program& program, const Pair& pair, Judgement& judgement);
   void by_streams(const Program& program, const Pair& pair, Judgement& judgement);
   const Quirk* explain_variant(const StreamVariant& variant, const RunResult& other);
+  [[nodiscard]] std::vector<CostMeasurement> measure_costs(const Program& program);
   void costs(const Program& program, Judgement& judgement);
   void cycles(const Program& program, Judgement& judgement);
 

@@ -78,14 +78,10 @@ constexpr Quirk kQuirks[] = {
      "a wait for an event is refused when the stream that it was recorded on has begun to capture since", "7.2 6.4 5.7",
      "patch", "op=wait nowcaptures=1", "status=905", "hipSuccess: the event is not of the capture",
      "hipErrorStreamCaptureIsolation",
-     "hipStreamWaitEvent: waits for what the event was recorded behind; hipErrorStreamCaptureIsolation: a dependency "
-     "would "
-     "have crossed the capture boundary",
-     "host-side; the event was recorded and done before the capture began; once the capture has ended the wait "
-     "succeeds",
-     "a stream that has nothing to do with the capture cannot wait for what is long done; record events on another "
-     "stream "
-     "than the one that will capture"},
+     "hipErrorStreamCaptureIsolation: a dependency would have crossed the capture boundary",
+     "host-side; the event was recorded and done before the capture began; behind the capture the wait succeeds",
+     "a stream outside of the capture cannot wait for what is long done; record events on a stream that never "
+     "captures"},
     {"malloc-async-in-invalid-capture",
      "an allocation on a stream whose capture is invalid is called an unsafe call of another capture", "7.2 6.4 5.7",
      "patch", "op=malloc_async refused=901;op=free_async refused=901", "status=900 status=0 later=0 later=901",
@@ -284,8 +280,9 @@ constexpr Quirk kQuirks[] = {
 
     // ---- order
     {"side-roots-unordered", "a graph with several root nodes does not wait for what its stream was doing before",
-     "7.2 5.7", "patch", "op=launch roots>=2 nodes<16 busy=1;op=launch roots>=2 roots<15 busy=1", "bytes host crash",
-     "the second graph's copy sees what the first graph's kernel wrote", "it sees what was there before",
+     "7.2 5.7", "patch", "op=launch roots>=2 nodes<16 busy=1;op=launch roots>=2 dependents>0 busy=1",
+     "bytes host crash", "the second graph's copy sees what the first graph's kernel wrote",
+     "it sees what was there before",
      "hipGraphLaunch: launches in a stream are ordered with respect to prior work in that stream",
      "the packets: the side queue's first dispatch follows no barrier that depends on the launch stream's last signal; "
      "6.4 runs the same programs in order on the same agent",
@@ -437,7 +434,7 @@ constexpr Quirk kQuirks[] = {
      "a patch that reports success and does nothing"},
     {"driver-copy-set", "a copy that the driver's function added is damaged by the other setters, and the reverse",
      "7.2 6.4", "patch", "op=set node=memcpy wasdriver=1 driver=0;op=set node=memcpy linear=0 wasdriver=0 driver=1",
-     "bytes status=1 crash hang later=1 later=700 corrupts", "the new copy, or an error",
+     "bytes status=1 crash hang later=1 later=700 later=910 corrupts", "the new copy, or an error",
      "a crash, there or later: the heap is damaged",
      "hipGraphMemcpyNodeSetParams, hipDrvGraphMemcpyNodeSetParams: set a memcpy node's parameters, however it was "
      "added",
@@ -645,7 +642,7 @@ constexpr Quirk kQuirks[] = {
      "host-side; ROCm/clr, GraphKernelNode::CopyAttr wants both nodes to have had the same attribute set last",
      "attributes can be given and never taken back; set each attribute by itself"},
     {"child-update-lost", "an update does not reach into child graphs", "7.2 6.4", "patch",
-     "op=update node=child inner>0", "bytes host status=910 later=700 later=719", "the child's new parameters",
+     "op=update node=child inner>0", "bytes host crash status=910 later=700 later=719", "the child's new parameters",
      "its old ones, and the update answered hipSuccess, or refused them where their memory is gone",
      "CUDA: an update takes the parameters of all nodes, those of child graphs included",
      "right at the top level; 5.7 does it", "an update that reports success and leaves stale addresses"},
@@ -656,8 +653,8 @@ constexpr Quirk kQuirks[] = {
      "host-side: the setter compares the new child with the node's parent, which is the original's address",
      "a child that cannot be set, at random; instantiate from the original"},
     {"child-set-nested", "setting a child graph does not reach into the child graphs inside it", "7.2 6.4", "patch",
-     "op=set target=exec node=child below>1;op=patch target=exec node=child below>1", "bytes host later=700 later=719",
-     "the new parameters", "the old ones, and the setter answered hipSuccess",
+     "op=set target=exec node=child below>1;op=patch target=exec node=child below>1",
+     "bytes host crash later=700 later=719", "the new parameters", "the old ones, and the setter answered hipSuccess",
      "hipGraphExecChildGraphNodeSetParams: updates node parameters in the child graph node, at every depth",
      "right one level deep; 5.7 does it", "a patch that reports success and leaves stale addresses"},
 
@@ -746,9 +743,7 @@ constexpr Quirk kQuirks[] = {
      "6.4 5.7", "patch", "op=query object=event refused=900;op=sync object=event refused=900",
      "status=0 status=907 later=0 later=400 later=401 later=900 later=901 later=904",
      "hipErrorStreamCaptureUnsupported, and the captures of the thread are invalid", "hipSuccess",
-     "CUDA, cudaThreadExchangeStreamCaptureMode: a potentially unsafe call is prohibited while a stream captures; "
-     "AMD's "
-     "public tests ask it of hipStreamSynchronize",
+     "CUDA, cudaThreadExchangeStreamCaptureMode: potentially unsafe calls are prohibited while a stream captures",
      "host-side; 7.2 refuses them, and so do 6.4 and 5.7 for streams",
      "a capture that was used wrongly passes for whole"},
     {"memcpy-3d-update", "an update with a graph that holds a 3D copy fails or crashes", "5.7", "patch",

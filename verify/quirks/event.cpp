@@ -192,7 +192,8 @@ std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, 
   return astray;
 }
 
-// Copies of rows within a device that has no kernel or memset of `whole` and is not `home`.
+// Copies of rows within a device that has no kernel or memset of `whole` and is not `home`, or that a stream of another
+// device captured.
 std::uint64_t rows_away_in(const State& state, const GraphState& graph, const GraphState& whole, Id home) {
   std::uint64_t rows = 0;
   for (const NodeState& node : graph.nodes) {
@@ -200,7 +201,8 @@ std::uint64_t rows_away_in(const State& state, const GraphState& graph, const Gr
     const auto* copy = std::get_if<CopyParams>(&node.params);
     if (copy == nullptr || copy->linear || copy->kind != CopyKind::kDeviceToDevice) continue;
     const Id own = node.devices.front();
-    if (own == node.devices.back() && own != home && !runs_on(whole, own)) rows += node.fan;
+    const bool away = own != home || (node.captured && node.added_on != own);
+    if (own == node.devices.back() && away && !runs_on(whole, own)) rows += node.fan;
   }
   return rows;
 }

@@ -23,6 +23,7 @@
 #include "hip/sync/sync.h"
 #include "verify/execute/code_objects.h"
 #include "verify/execute/executor.h"
+#include "verify/execute/host_threads.h"
 #include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"
 #include "verify/execute/patcher_library.h"
@@ -53,14 +54,20 @@ void announce(int signal) {
   std::raise(signal);
 }
 
-void announce_deaths() {
-  void* frame = nullptr;
-  static_cast<void>(backtrace(&frame, 1));  // loads what it needs now, and not in the handler
-  static std::array<std::byte, kSignalStack> stack;
+// Who recurses without an end has no stack left for the handler.
+void give_handler_a_stack() {
+  static thread_local std::array<std::byte, kSignalStack> stack;
   stack_t alternate{};
   alternate.ss_sp = stack.data();
   alternate.ss_size = stack.size();
   sigaltstack(&alternate, nullptr);
+}
+
+void announce_deaths() {
+  void* frame = nullptr;
+  static_cast<void>(backtrace(&frame, 1));  // loads what it needs now, and not in the handler
+  give_handler_a_stack();
+  begin_host_threads_with(give_handler_a_stack);
   struct sigaction action{};
   action.sa_handler = announce;
   action.sa_flags = SA_ONSTACK | SA_RESETHAND;
