@@ -216,6 +216,8 @@ class State {
   [[nodiscard]] bool idle() const { return pending_.empty(); }
   // A launch of `exec`, a launch on `stream`, a launch that touches `buffer` may still be running.
   [[nodiscard]] bool exec_running(Id exec) const;
+  // One of `exec` on another stream than this, behind which this one is in no order.
+  [[nodiscard]] bool exec_runs_beside(Id exec, Id stream) const;
   [[nodiscard]] bool stream_busy(Id stream) const;
   [[nodiscard]] bool buffer_in_use(Id buffer) const;
   // Memory that a launch of an executable graph that holds `graph` allocated is still there (state_memory.cpp).

@@ -287,6 +287,12 @@ constexpr Quirk kQuirks[] = {
      "the packets: the side queue's first dispatch follows no barrier that depends on the launch stream's last signal; "
      "6.4 runs the same programs in order on the same agent",
      "silent wrong results in any pipeline of graphs; synchronise before launching, or give graphs one root"},
+    {"launches-overlap", "two launches of one executable graph on two streams run at the same time", "7.2 6.4 5.7",
+     "patch", "op=launch beside=1", "bytes host crash", "the second launch reads what the first one left",
+     "it reads what was there before the first one",
+     "CUDA, cudaGraphLaunch: each launch is ordered behind any previous launches of graphExec; HIP's header is silent",
+     "no packet orders the two queues",
+     "lost updates in programs that come from CUDA; order the launches by an event, or instantiate once a stream"},
     {"side-leaves-unordered", "a synchronisation or later work does not wait for all nodes of a launched graph", "7.2",
      "patch", "op=launch roots>=14 nodes<16", "bytes host", "all nodes have run", "some of the last ones have not",
      "hipStreamSynchronize waits for all work of the stream, and later work of the stream follows it",

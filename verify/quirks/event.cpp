@@ -300,6 +300,7 @@ class Describer {
     const Id device = state_.device_of_stream(c.stream), home = home_of(exec->graph);
     base_.set(k_astray, astray_in(state_, exec->graph, device, home, stabilised_));
     base_.set(k_foreign, device != home ? 1 : 0);
+    base_.set(k_beside, state_.exec_runs_beside(c.exec, c.stream) ? 1 : 0);
     base_.set(k_idle, idle_in(state_, exec->graph));
     base_.set(k_leftout, leaves_stream_out(exec->graph) ? 1 : 0);
     base_.set(k_rowsbeside, rows_beside_in(state_, exec->graph));
