@@ -316,8 +316,9 @@ class Body {
   void operator()(const verify::AskPool& c) { answered_ = pools_.write(c, expected()); }
   void operator()(const verify::AccessPool& c) { answered_ = pools_.write(c, expected()); }
   void operator()(const verify::Free& c) {
-    text_.wait();
+    // It is hipFree's to wait, and release 7.2 does not for such memory (pool-free-not-waited-for).
     if (before_.buffer(c.buffer)->runtime_places()) return call(fmt::format("hipFree(b{})", c.buffer));
+    text_.wait();
     if (in_arena()) return;
     release(c.buffer);
   }
