@@ -20,9 +20,6 @@ endif()
 if(HGCHECK_SANITIZE)
   # Compiled into everything, third-party headers included, so that one build has one runtime.
   add_compile_options(-fsanitize=${HGCHECK_SANITIZE} -fno-sanitize-recover=all)
-  # HIP's enumerations are C's: callers hand over any number, and get an error for it. And libhgmodel.so has one body for
-  # all functions that the model has not (model/abi/unsupported.cpp), as C's calling convention allows.
-  add_compile_options($<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=enum,function>)
   string(REPLACE "fuzzer-no-link," "" link_sanitizers "${HGCHECK_SANITIZE}")
   add_link_options(-fsanitize=${link_sanitizers})
 endif()

@@ -228,15 +228,6 @@ bool State::exec_running(Id exec) const {
   return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) { return pending.exec == exec; });
 }
 
-bool State::exec_runs_beside(Id exec, Id stream) const {
-  const Clock clock = launch_clock(stream);
-  return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) {
-    const auto known = clock.find(pending.stream);
-    const bool ordered = pending.stream == stream || (known != clock.end() && known->second >= pending.tick);
-    return pending.exec == exec && !ordered;
-  });
-}
-
 bool State::stream_busy(Id stream) const {
   return std::any_of(pending_.begin(), pending_.end(),
                      [&](const Pending& pending) { return pending.stream == stream; });

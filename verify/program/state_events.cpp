@@ -121,6 +121,13 @@ void merge(Clock& clock, const Clock& other) {
   for (const auto& [id, tick] : other) clock[id] = std::max(clock[id], tick);
 }
 
+// Whether what the clock is of comes behind the work.
+template <class Clock, class Pending>
+bool is_behind(const Clock& clock, const Pending& pending) {
+  const auto known = clock.find(pending.stream);
+  return known != clock.end() && known->second >= pending.tick;
+}
+
 }  // namespace
 
 State::Clock State::clock_behind(const Clock& clock, const std::vector<Id>& events) const {
@@ -131,9 +138,14 @@ State::Clock State::clock_behind(const Clock& clock, const std::vector<Id>& even
 
 bool State::unordered_conflict(const std::vector<ByteRange>& ranges, const Clock& clock) const {
   return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) {
-    const auto known = clock.find(pending.stream);
-    const bool ordered = known != clock.end() && known->second >= pending.tick;
-    return !ordered && conflict(pending.ranges, ranges);
+    return !is_behind(clock, pending) && conflict(pending.ranges, ranges);
+  });
+}
+
+bool State::exec_runs_beside(Id exec, Id stream) const {
+  const Clock clock = launch_clock(stream);
+  return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) {
+    return pending.exec == exec && pending.stream != stream && !is_behind(clock, pending);
   });
 }
 
