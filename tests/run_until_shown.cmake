@@ -2,10 +2,11 @@
 #
 # The first run is what a user would see. Where it ends as documented, the agent is asked for other orders (tests/schedule.c),
 # with longer and longer delays: which of the runtime's threads comes first is this machine's affair, and a failure of order
-# shows in some orders only. A run that dies otherwise is told and tried again, at most twice. STATUS and OUTPUT are
-# the last run's. SCHEDULE: path of libhgschedule.so. AGENTS, where it is set: how many devices the agent has.
+# shows in some orders only. A run that dies otherwise is told and tried again, at most twice. After 200 s no run begins: the
+# test's own limit would end it without a word of what was seen. STATUS and OUTPUT are the last run's. SCHEDULE: path of libhgschedule.so. AGENTS, where it is set: how many devices the agent has.
 function(run_until_shown STATUS OUTPUT)
   set(died 0)
+  string(TIMESTAMP begin "%s")
   set(agents "")
   if(AGENTS)
     set(agents ":${AGENTS}")
@@ -21,7 +22,9 @@ function(run_until_shown STATUS OUTPUT)
     execute_process(COMMAND ${prefix} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output
                     TIMEOUT 60)
     message("run ${run} (${status}): ${output}")
-    if(status STREQUAL "1")
+    string(TIMESTAMP now "%s")
+    math(EXPR seconds "${now} - ${begin}")
+    if(status STREQUAL "1" OR seconds GREATER 200)
       break()
     elseif(NOT status STREQUAL "0")
       math(EXPR died "${died} + 1")

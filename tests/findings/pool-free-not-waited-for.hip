@@ -24,7 +24,7 @@ void of_a_stream() {
   hipStream_t first = stream_of_its_own(), second = stream_of_its_own();
   void *memory = nullptr, *next = nullptr;
   MUST(hipMallocAsync(&memory, 64, first));
-  write_late<<<1, 1, 0, first>>>(static_cast<int*>(memory), 7, 200000);
+  write_late<<<1, 1, 0, first>>>(static_cast<int*>(memory), 7, 1000000);
   MUST(hipFree(memory));
   check("the stream behind hipFree", hipSuccess, hipStreamQuery(first));
   MUST(hipMallocAsync(&next, 64, second));
@@ -47,7 +47,7 @@ void of_a_graph() {
   MUST(hipGraphAddMemAllocNode(&node, graph, nullptr, 0, &memory));
   MUST(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
   MUST(hipGraphLaunch(exec, stream));
-  write_late<<<1, 1, 0, stream>>>(static_cast<int*>(memory.dptr), 7, 200000);
+  write_late<<<1, 1, 0, stream>>>(static_cast<int*>(memory.dptr), 7, 1000000);
   MUST(hipFree(memory.dptr));
   check("the stream behind hipFree of a graph's memory", hipSuccess, hipStreamQuery(stream));
   check("its work", hipSuccess, hipStreamSynchronize(stream));
@@ -56,7 +56,7 @@ void of_a_graph() {
 void of_the_device() {
   hipStream_t stream = stream_of_its_own();
   int* memory = device_ints(16);
-  write_late<<<1, 1, 0, stream>>>(memory, 7, 200000);
+  write_late<<<1, 1, 0, stream>>>(memory, 7, 1000000);
   MUST(hipFree(memory));
   check("the stream behind hipFree of hipMalloc's memory", hipSuccess, hipStreamQuery(stream));
 }
