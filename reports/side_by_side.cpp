@@ -16,9 +16,9 @@ namespace {
 
 using Cell = std::function<std::string(const verify::CampaignResult&)>;
 
-void write_header_row(HtmlWriter& page, std::string_view what, const std::vector<Column>& columns) {
+void write_header_row(HtmlWriter& page, std::string_view what, const std::vector<CampaignColumn>& columns) {
   page.open("thead").open("tr").element("th", what, {{"scope", "col"}});
-  for (const Column& column : columns) {
+  for (const CampaignColumn& column : columns) {
     page.open("th", {{"scope", "col"}});
     if (column.page.empty()) {
       page.text(column.result.subject);
@@ -30,9 +30,9 @@ void write_header_row(HtmlWriter& page, std::string_view what, const std::vector
   page.close().close();
 }
 
-void write_row(HtmlWriter& page, std::string_view name, const std::vector<Column>& columns, const Cell& cell) {
+void write_row(HtmlWriter& page, std::string_view name, const std::vector<CampaignColumn>& columns, const Cell& cell) {
   page.open("tr").element("th", name, {{"scope", "row"}});
-  for (const Column& column : columns) page.element("td", cell(column.result), {{"class", "number"}});
+  for (const CampaignColumn& column : columns) page.element("td", cell(column.result), {{"class", "number"}});
   page.close().line();
 }
 
@@ -40,7 +40,7 @@ std::string share(std::uint64_t count) {
   return count == 0 ? "-" : grouped(count);
 }
 
-void write_totals(HtmlWriter& page, const std::vector<Column>& columns) {
+void write_totals(HtmlWriter& page, const std::vector<CampaignColumn>& columns) {
   page.open("table").element("caption", "What each campaign came to");
   write_header_row(page, "", columns);
   page.open("tbody");
@@ -62,9 +62,9 @@ void write_totals(HtmlWriter& page, const std::vector<Column>& columns) {
   page.close().close().line();
 }
 
-void write_quirks(HtmlWriter& page, const std::vector<Column>& columns) {
+void write_quirks(HtmlWriter& page, const std::vector<CampaignColumn>& columns) {
   std::set<std::string> ids;
-  for (const Column& column : columns) {
+  for (const CampaignColumn& column : columns) {
     for (const auto& [id, count] : column.result.quirks) ids.insert(id);
   }
   if (ids.empty()) {
@@ -90,9 +90,9 @@ std::string state_of(const verify::CampaignResult& result, const std::string& pr
   return found->second.violated == 0 ? "held" : fmt::format("violated by {}", grouped(found->second.violated));
 }
 
-void write_properties(HtmlWriter& page, const std::vector<Column>& columns) {
+void write_properties(HtmlWriter& page, const std::vector<CampaignColumn>& columns) {
   std::set<std::string> ids;
-  for (const Column& column : columns) {
+  for (const CampaignColumn& column : columns) {
     for (const auto& [id, count] : column.result.properties) ids.insert(id);
   }
   if (ids.empty()) return;
@@ -105,9 +105,9 @@ void write_properties(HtmlWriter& page, const std::vector<Column>& columns) {
   page.close().close().line();
 }
 
-void write_bugs(HtmlWriter& page, const std::vector<Column>& columns) {
+void write_bugs(HtmlWriter& page, const std::vector<CampaignColumn>& columns) {
   std::map<std::string, std::map<const verify::CampaignResult*, std::uint64_t>> seen;
-  for (const Column& column : columns) {
+  for (const CampaignColumn& column : columns) {
     for (const Bug& bug : bugs_of(column.result.findings)) seen[bug.name()][&column.result] = bug.seen;
   }
   if (seen.empty()) return;
@@ -123,9 +123,9 @@ void write_bugs(HtmlWriter& page, const std::vector<Column>& columns) {
   page.close().close().line();
 }
 
-void write_all_findings(HtmlWriter& page, const std::vector<Column>& columns) {
+void write_all_findings(HtmlWriter& page, const std::vector<CampaignColumn>& columns) {
   bool any = false;
-  for (const Column& column : columns) {
+  for (const CampaignColumn& column : columns) {
     for (const verify::Finding& finding : column.result.findings) {
       if (!any) page.element("h2", "Unexplained divergences").open("ul");
       any = true;
@@ -138,9 +138,9 @@ void write_all_findings(HtmlWriter& page, const std::vector<Column>& columns) {
 
 }  // namespace
 
-std::string side_by_side(const std::vector<Column>& columns) {
+std::string side_by_side(const std::vector<CampaignColumn>& columns) {
   std::uint64_t unexplained = 0;
-  for (const Column& column : columns) unexplained += column.result.verdicts.diverge;
+  for (const CampaignColumn& column : columns) unexplained += column.result.verdicts.diverge;
   const std::string line = unexplained == 0
                                ? "No unexplained divergence"
                                : fmt::format("{} diverged without explanation", counted(unexplained, "program"));

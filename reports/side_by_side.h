@@ -13,11 +13,11 @@
 
 namespace reports {
 
-struct Column {
+struct CampaignColumn {
   verify::CampaignResult result;
   std::string page;  // the campaign's own page, relative to this one, or empty
 };
 
-[[nodiscard]] std::string side_by_side(const std::vector<Column>& columns);
+[[nodiscard]] std::string side_by_side(const std::vector<CampaignColumn>& columns);
 
 }  // namespace reports

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
-  std::vector<reports::Column> columns;
+  std::vector<reports::CampaignColumn> columns;
   for (const std::string& folder : folders) {
     std::ifstream file(fs::path(folder) / "report.json");
     if (!file) return complain(fmt::format("{}/report.json cannot be read: is {} a report folder?", folder, folder));
