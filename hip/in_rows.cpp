@@ -1,6 +1,7 @@
 #include "hip/in_rows.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace hip {
@@ -17,8 +18,9 @@ std::vector<Relocation> moved_on(const RecordedNode& node, Field field, std::siz
   return moved;
 }
 
+// What a relocation puts an address over may be null, and is only a number.
 void* further(void* pointer, std::size_t bytes) {
-  return static_cast<std::byte*>(pointer) + bytes;
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(pointer) + bytes);
 }
 
 std::vector<RecordedNode> memset_in_rows(const RecordedNode& node, const MemsetRecord& rows) {
