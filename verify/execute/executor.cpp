@@ -19,6 +19,7 @@
 #include "verify/execute/graph_ops.h"
 #include "verify/execute/heap_counter.h"
 #include "verify/execute/inspector.h"
+#include "verify/execute/quirk_context.h"
 #include "verify/execute/records.h"
 #include "verify/execute/stream_memory.h"
 #include "verify/execute/user_objects.h"
@@ -78,7 +79,7 @@ class Run {
         user_objects_(machine_),
         captures_(capture_context(), program) {
     machine_.buffer_bytes.resize(memory_.size(), 0);
-    machine_.on_device.resize(memory_.size(), false);
+    machine_.memory.resize(memory_.size(), hip::BufferMemory::kUnknown);
     machine_.buffer_devices.resize(memory_.size(), 0);
     trace_.statuses.reserve(program.steps.size());
     if (options.fail_graph_call != 0) interposer.fail_any(options.fail_graph_call);
@@ -207,7 +208,7 @@ class Run {
     machine_.buffer_bytes[c.buffer] = c.bytes;
     machine_.buffer_devices[c.buffer] = c.device;
     // A strategy that keeps buffers where they are has nothing to do for what never moves.
-    machine_.on_device[c.buffer] = c.memory == MemoryKind::kDevice && !c.symbol;
+    if (!c.symbol) machine_.memory[c.buffer] = buffer_memory(c.memory);
     return c.symbol ? memory_.declare_symbol(c.buffer, c.bytes, *c.symbol)
                     : memory_.declare(c.buffer, c.bytes, c.memory, c.device);
   }
@@ -462,12 +463,8 @@ class Run {
     const ExecObject* exec = live_exec(c.exec);
     if (exec == nullptr || !has_stream(c.stream)) return missing();
     detectors_.launch(*exec, options_.schedule_seed);
-    ExecPatcher* const patcher = exec->stable ? exec->stable.get() : exec->patcher.get();
-    hip::Status status = on_device(machine_.api, device_of_stream(c.stream), [&] {
-      const hipError_t code = patcher != nullptr ? patcher->launch(machine_.api, exec->exec, stream(c.stream))
-                                                 : machine_.api.hipGraphLaunch(exec->exec, stream(c.stream));
-      return hip::called(code, "hipGraphLaunch");
-    });
+    hip::Status status = on_device(machine_.api, device_of_stream(c.stream),
+                                   [&] { return strategy_.launch(machine_, *exec, stream(c.stream)); });
     if (status) captures_.launched(c.stream, *exec);
     if (status) graph_memory_.launched(*exec);
     return status;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hip/recording.h"
+#include "hip/release_quirks.h"
 #include "verify/execute/interposer.h"
 #include "verify/execute/patcher.h"
 #include "verify/program/program.h"
@@ -70,8 +71,8 @@ struct Machine {
   bool poison = false;
   const hip::AddressTable& addresses;  // where the buffers are now
   std::vector<std::uint64_t> buffer_bytes;
-  std::vector<bool> on_device;  // buffers of device memory that the program allocated, by id
-  bool capturing = false;       // some stream captures, before the command that is running
+  std::vector<hip::BufferMemory> memory;  // of the buffers that the program allocated, by id
+  bool capturing = false;                 // some stream captures, before the command that is running
   // Recordings that were handed to a patcher and then overwritten; kept so that a stale reference reads poison.
   std::vector<std::unique_ptr<hip::Recording>> passed;
   // Definitions that were recorded again: executable graphs may still name their nodes by these handles.

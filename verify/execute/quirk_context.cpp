@@ -10,6 +10,21 @@ hip::ReleaseQuirks release_quirks_of(const Machine& machine) {
   return hip::ReleaseQuirks::of_version(version);
 }
 
+hip::BufferMemory buffer_memory(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kDevice:
+      return hip::BufferMemory::kDevice;
+    case MemoryKind::kPinned:
+    case MemoryKind::kRegistered:
+      return hip::BufferMemory::kPinned;
+    case MemoryKind::kPageable:
+      return hip::BufferMemory::kPageable;
+    case MemoryKind::kManaged:
+      return hip::BufferMemory::kManaged;
+  }
+  return hip::BufferMemory::kUnknown;
+}
+
 std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const Machine& machine, const hip::Recording& recording) {
   std::set<hip::BufferIndex> own;
   for (const hip::RecordedNode& node : recording.nodes()) {
@@ -17,7 +32,7 @@ std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const Machine& mach
   }
   return [&machine, own = std::move(own)](hip::BufferIndex buffer) {
     if (own.contains(buffer)) return hip::BufferMemory::kGraph;
-    return machine.on_device[buffer] ? hip::BufferMemory::kDevice : hip::BufferMemory::kUnknown;
+    return machine.memory[buffer];
   };
 }
 

@@ -9,7 +9,8 @@ namespace verify {
 // The quirks of the machine's runtime: of a version that is no known release's, all there are.
 [[nodiscard]] hip::ReleaseQuirks release_quirks_of(const Machine& machine);
 
-// What is neither device memory nor the recording's own may be anything. The function refers to `machine`.
+[[nodiscard]] hip::BufferMemory buffer_memory(MemoryKind kind);
+// Of a variable of device code nothing is known. The function refers to `machine`.
 [[nodiscard]] std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const Machine& machine,
                                                                            const hip::Recording& recording);
 

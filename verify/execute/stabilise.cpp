@@ -26,7 +26,7 @@ std::vector<hip::BufferIndex> stable_buffers(const Machine& machine, const hip::
   name_buffers(recording, named);
   std::sort(named.begin(), named.end());
   named.erase(std::unique(named.begin(), named.end()), named.end());
-  std::erase_if(named, [&](hip::BufferIndex buffer) { return !machine.on_device[buffer]; });
+  std::erase_if(named, [&](hip::BufferIndex buffer) { return machine.memory[buffer] != hip::BufferMemory::kDevice; });
   return named;
 }
 
