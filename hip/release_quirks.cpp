@@ -163,6 +163,7 @@ constexpr ReleaseQuirk kQuirks[] = {
      Node::kCopy,
      {State::kBetweenHosts, State::kManyNodes},
      Way::kChain},
+    {"launch-while-capturing", kAllReleases, Use::kCapture, Node::kAny, {}, Way::kChildNode},
 };
 
 bool lists(std::string_view releases, std::string_view release) {
@@ -329,8 +330,8 @@ std::span<const ReleaseQuirk> release_quirks() {
 }
 
 std::string_view words_for(QuirkyUse use) {
-  static constexpr std::array<std::string_view, 4> kWords = {"set in an executable graph", "set in a graph", "update",
-                                                             "launch"};
+  static constexpr std::array<std::string_view, 5> kWords = {"set in an executable graph", "set in a graph", "update",
+                                                             "launch", "launch into a capture"};
   return kWords.at(static_cast<std::size_t>(use));
 }
 
@@ -370,9 +371,9 @@ std::string_view words_for(QuirkyState state) {
 }
 
 std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 5> kWords = {
-      "the setter of the node's type", "record the graph again", "flatten children",
-      "record the nodes one behind the other", "record a node for each row"};
+  static constexpr std::array<std::string_view, 6> kWords = {
+      "the setter of the node's type",         "record the graph again",     "flatten children",
+      "record the nodes one behind the other", "record a node for each row", "add the graph to the capture as a child"};
   return kWords.at(static_cast<std::size_t>(way));
 }
 
@@ -500,6 +501,10 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
     if (const ReleaseQuirk* quirk = of_launch(*child->graph, context)) return quirk;
   }
   return nullptr;
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_captured_launch() const {
+  return find(Use::kCapture, Node::kAny, {});
 }
 
 // What goes wrong with a node wherever it stands.

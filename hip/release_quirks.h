@@ -34,6 +34,7 @@ enum class QuirkyUse : std::uint8_t {
   kSetInGraph,  // a setter of a graph's node; those of a child are set so too, before it is handed over
   kUpdate,      // hipGraphExecUpdate
   kLaunch,      // of what was recorded and instantiated
+  kCapture,     // of a launch, by the stream that is to launch
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild };
 enum class QuirkyState : std::uint8_t {
@@ -70,6 +71,7 @@ enum class QuirkWay : std::uint8_t {
   kFlatten,      // child graphs become nodes of their parent's (hip/flatten.h) when it is recorded
   kChain,        // the nodes are recorded one behind the other
   kRows,         // a node for each row is recorded in its place (hip/in_rows.h)
+  kChildNode,    // the graph is added to the capture as a child (hip::launch_into_capture)
 };
 
 class QuirkyStates {
@@ -139,6 +141,8 @@ class ReleaseQuirks {
                                               const QuirkContext& context) const;
   // Of launching what was instantiated from the recording.
   [[nodiscard]] const ReleaseQuirk* of_launch(const Recording& recording, const QuirkContext& context) const;
+  // Of launching anything on a stream that captures.
+  [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
   // What to record for nodes whose entry says kRows, to be handed to hip::flattened; valid as long as this is.
   [[nodiscard]] Spelling spelling(const QuirkContext& context) const;
 

@@ -6,6 +6,7 @@
 
 #include "hip/errors.h"
 #include "verify/execute/devices.h"
+#include "verify/execute/strategy.h"
 #include "verify/program/text.h"
 #include "verify/properties/captures.h"
 
@@ -155,7 +156,8 @@ hip::Status CaptureOps::perform(const UnsafeCall& c) {
 
 void CaptureOps::launched(Id stream, const ExecObject& exec) {
   if (capture_of(stream) == nullptr) return;
-  add(stream, {hip::ChildRecord{std::make_shared<const hip::Recording>(exec.recording)}, {}, {}});
+  add(stream,
+      {hip::ChildRecord{std::make_shared<const hip::Recording>(emptied(exec.recording, exec.disabled))}, {}, {}});
 }
 
 void CaptureOps::captured(Id stream, hip::RecordedNode node) {

@@ -1,19 +1,28 @@
 #include "verify/execute/captured_launches.h"
 
+#include "hip/captured_graph.h"
 #include "verify/execute/devices.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
 
-CapturedLaunches::~CapturedLaunches() {
-  for (const auto& [exec, graph] : kept_) drop(exec, graph);
-}
-
-bool CapturedLaunches::takes(hipStream_t stream) const {
-  const hip::Api& api = machine_.interposer.inner();
-  if (!machine_.capturing || api.hipStreamIsCapturing == nullptr) return false;
+bool captures(const Machine& machine, hipStream_t stream) {
+  const hip::Api& api = machine.interposer.inner();
+  if (!machine.capturing || api.hipStreamIsCapturing == nullptr) return false;
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   return api.hipStreamIsCapturing(stream, &status) == hipSuccess && status != hipStreamCaptureStatusNone;
+}
+
+hip::Status launch_as_child(Machine& machine, const ExecObject& exec, hipStream_t stream) {
+  const hip::Recording recording = emptied(exec.recording, exec.disabled);  // a disabled node counts as an empty one
+  const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, recording, exec.addresses);
+  if (!fresh) return fresh.error();
+  const hip::Status launched = hip::launch_into_capture(machine.api, stream, fresh.value().graph);
+  return hip::both(launched, hip::destroy_graph(machine.api, fresh.value().graph));
+}
+
+CapturedLaunches::~CapturedLaunches() {
+  for (const auto& [exec, graph] : kept_) drop(exec, graph);
 }
 
 hipError_t CapturedLaunches::launch(const ExecObject& exec, hipStream_t stream) {

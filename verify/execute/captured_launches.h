@@ -12,6 +12,11 @@
 
 namespace verify {
 
+// Whether the stream captures.
+[[nodiscard]] bool captures(const Machine& machine, hipStream_t stream);
+// What such a launch is documented to capture, on any release: a child graph node.
+[[nodiscard]] hip::Status launch_as_child(Machine& machine, const ExecObject& exec, hipStream_t stream);
+
 class CapturedLaunches {
  public:
   explicit CapturedLaunches(Machine& machine) : machine_(machine) {}
@@ -19,8 +24,6 @@ class CapturedLaunches {
   CapturedLaunches& operator=(const CapturedLaunches&) = delete;
   ~CapturedLaunches();
 
-  // Whether a launch on the stream is one for a capture.
-  [[nodiscard]] bool takes(hipStream_t stream) const;
   [[nodiscard]] hipError_t launch(const ExecObject& exec, hipStream_t stream);
 
  private:

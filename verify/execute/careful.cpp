@@ -11,26 +11,6 @@
 namespace verify {
 namespace {
 
-// What launches an executable graph that was recorded in another shape: a capture is to hold it as it is.
-class ShapedExec final : public ExecPatcher {
- public:
-  ShapedExec(Machine& machine, const ExecObject& exec) : exec_(exec), captured_(machine) {}
-
-  hipError_t launch(const hip::Api& api, hipGraphExec_t exec, hipStream_t stream) override {
-    return captured_.takes(stream) ? captured_.launch(exec_, stream) : api.hipGraphLaunch(exec, stream);
-  }
-  // Never asked: exec's own patcher is.
-  hip::PatchResult patch(std::span<const hip::Move>) override {
-    return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "it launches only"};
-  }
-  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override {}
-  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override {}
-
- private:
-  const ExecObject& exec_;
-  CapturedLaunches captured_;
-};
-
 // An executable graph of no nodes that holds the objects. (One of the program's graph would do, but a graph with memory
 // nodes may not have a second.)
 hip::Result<hipGraphExec_t> hold(Machine& machine, const std::map<hipUserObject_t, std::uint32_t>& objects) {
@@ -116,12 +96,15 @@ class CarefulStrategy final : public Strategy {
       exec.anchor = anchor.value();
     }
     hip::Status status = build(machine, exec, graph.recording, as, said);
-    if (status) {
-      exec.stable = std::make_unique<ShapedExec>(machine, exec);
-    } else if (hipGraphExec_t anchor = std::exchange(exec.anchor, nullptr)) {
+    if (status) return status;
+    if (hipGraphExec_t anchor = std::exchange(exec.anchor, nullptr)) {
       static_cast<void>(machine.interposer.inner().hipGraphExecDestroy(anchor));
     }
     return status;
+  }
+  hip::Status launch(Machine& machine, const ExecObject& exec, hipStream_t stream) override {
+    const bool as_child = quirks(machine).of_captured_launch() != nullptr && captures(machine, stream);
+    return as_child ? launch_as_child(machine, exec, stream) : Strategy::launch(machine, exec, stream);
   }
   hip::Status record_again(Machine& machine, ExecObject& exec) override {
     return record_as(machine, exec, exec.recording, shaped(machine, exec.recording, exec.disabled));
@@ -191,11 +174,7 @@ class CarefulStrategy final : public Strategy {
     return as;
   }
   static hip::Status record_as(Machine& machine, ExecObject& exec, const hip::Recording& recording, const Shaped& as) {
-    const bool as_it_is = as.shape == ExecShape::kAsItIs;
-    const hipGraphExec_t before = exec.exec;
-    hip::Status status = rebuild(machine, exec, recording, machine.addresses, as_it_is ? nullptr : &as);
-    if (exec.exec != before && !as_it_is) exec.stable = std::make_unique<ShapedExec>(machine, exec);
-    return status;
+    return rebuild(machine, exec, recording, machine.addresses, as.shape == ExecShape::kAsItIs ? nullptr : &as);
   }
 
   std::unique_ptr<Strategy> patching_ = make_strategy(StrategyKind::kPatch);

@@ -14,10 +14,9 @@ namespace {
 class BufferedExec final : public ExecPatcher {
  public:
   BufferedExec(Machine& machine, const ExecObject& exec)
-      : machine_(machine), exec_(exec), buffer_(machine.api, options_of(machine, exec)), captured_(machine) {}
+      : machine_(machine), exec_(exec), buffer_(machine.api, options_of(machine, exec)) {}
 
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
-    if (captured_.takes(stream)) return captured_.launch(exec_, stream);
     if (other_commands_ || disabled_ != exec_.disabled) {
       buffer_.set(emptied(exec_.recording, exec_.disabled));  // a disabled node counts as an empty one
       disabled_ = exec_.disabled;
@@ -52,7 +51,6 @@ class BufferedExec final : public ExecPatcher {
   hip::CommandBuffer buffer_;
   bool other_commands_ = true;
   std::set<hip::NodeIndex> disabled_;  // in what the buffer holds
-  CapturedLaunches captured_;
 };
 
 // Recording the program's own executable graph again ends what launches it: the buffer lives on, with other commands.
@@ -99,6 +97,11 @@ class CommandBufferStrategy final : public StrategyForExecs {
   hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) override {
     if (!buffered(machine, exec.recording)) return careful().enable(machine, exec, index, on);
     return Strategy::enable(machine, exec, index, on);
+  }
+  hip::Status launch(Machine& machine, const ExecObject& exec, hipStream_t stream) override {
+    if (!buffered(machine, exec.recording)) return careful().launch(machine, exec, stream);
+    if (captures(machine, stream)) return launch_as_child(machine, exec, stream);
+    return Strategy::launch(machine, exec, stream);
   }
 
  private:

@@ -555,6 +555,12 @@ hip::Status Strategy::record_again(Machine& machine, ExecObject& exec) {
   return rebuild(machine, exec, exec.recording);
 }
 
+hip::Status Strategy::launch(Machine& machine, const ExecObject& exec, hipStream_t stream) {
+  ExecPatcher* const patcher = exec.stable ? exec.stable.get() : exec.patcher.get();
+  const hipError_t code = patcher != nullptr ? patcher->launch(machine.api, exec.exec, stream)
+                                             : machine.api.hipGraphLaunch(exec.exec, stream);
+  return hip::called(code, "hipGraphLaunch");
+}
 hip::Result<unsigned> Strategy::enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) {
   const hipGraphNode_t node = exec.handles.nodes[index];
   const hip::Status status =

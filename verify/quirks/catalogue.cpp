@@ -833,7 +833,8 @@ constexpr std::string_view kGoneAround[] = {"copy-of-freed-memory-set",
                                             "joins-unordered",
                                             "fifth-dependent-unordered",
                                             "spread-leaves-stream-out",
-                                            "h2h-side-unordered"};
+                                            "h2h-side-unordered",
+                                            "launch-while-capturing"};
 
 }  // namespace
 

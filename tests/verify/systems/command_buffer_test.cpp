@@ -162,6 +162,51 @@ TEST_F(CommandBuffers, WorkThatFailsEndsItsCapture) {
   EXPECT_EQ(state, hipStreamCaptureStatusNone);
 }
 
+// ---- launches into captures
+
+TEST_F(CommandBuffers, ALaunchIntoACaptureIsAChildBehindWhatCameBeforeAndBeforeWhatComes) {
+  const std::array addresses{at(0)};
+  hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
+  ASSERT_TRUE(graph);
+  const hip::Enqueue work = [&](hipStream_t on) {
+    if (hip::Status status = filling(5)(on, addresses); !status) return status;
+    if (hip::Status status = hip::launch_into_capture(api(), on, graph.value().graph); !status) return status;
+    return filling(9)(on, addresses);
+  };
+  const auto captured = hip::CapturedGraph::capture(api(), capturing_, work);
+  ASSERT_TRUE(captured) << captured.error().message;
+  EXPECT_TRUE(hip::destroy_graph(api(), graph.value().graph));  // the capture has a copy
+  std::array<hipGraphNode_t, 3> nodes{}, from{}, to{};
+  std::size_t count = nodes.size(), edges = from.size();
+  ASSERT_EQ(api().hipGraphGetNodes(captured.value().graph(), nodes.data(), &count), hipSuccess);
+  ASSERT_EQ(count, 3u);
+  hipGraphNodeType type = hipGraphNodeTypeEmpty;
+  ASSERT_EQ(api().hipGraphNodeGetType(nodes[1], &type), hipSuccess);
+  EXPECT_EQ(type, hipGraphNodeTypeGraph);
+  ASSERT_EQ(api().hipGraphGetEdges(captured.value().graph(), from.data(), to.data(), &edges), hipSuccess);
+  ASSERT_EQ(edges, 2u);
+  for (std::size_t i = 0; i < edges; ++i) {
+    EXPECT_TRUE(from.at(i) == nodes[0] ? to.at(i) == nodes[1] : from.at(i) == nodes[1] && to.at(i) == nodes[2]);
+  }
+}
+
+TEST_F(CommandBuffers, ALaunchIntoNoCaptureOrAnInvalidOneIsRefusedAndNothingIsAdded) {
+  const std::array addresses{at(0)};
+  hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
+  ASSERT_TRUE(graph);
+  const hip::Status idle = hip::launch_into_capture(api(), capturing_, graph.value().graph);
+  ASSERT_FALSE(idle);
+  EXPECT_EQ(idle.error().code, hipErrorIllegalState);
+  const hip::Enqueue invalidates = [&](hipStream_t on) {
+    EXPECT_NE(api().hipStreamSynchronize(on), hipSuccess);
+    return hip::launch_into_capture(api(), on, graph.value().graph);
+  };
+  const auto captured = hip::CapturedGraph::capture(api(), capturing_, invalidates);
+  ASSERT_FALSE(captured);
+  EXPECT_EQ(captured.error().code, hipErrorStreamCaptureInvalidated);
+  EXPECT_TRUE(hip::destroy_graph(api(), graph.value().graph));
+}
+
 // ---- given the quirks of the runtime's release
 
 constexpr int k72 = 70253211, k64 = 60443484;  // as hipRuntimeGetVersion answers

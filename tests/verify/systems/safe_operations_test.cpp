@@ -137,8 +137,8 @@ commands meet (captures, queries, switching nodes off and on, memory of graphs).
 this strategy, in 24 orders, on each release that has the quirk: all agree.
 
 Nothing of the table is out of its reach. What it needs more than `patch`: a graph that holds user objects and is launched in another shape has an
-executable graph of no nodes beside it that holds them, and a launch into a capture is one of a graph recorded for it, because a capture is to hold
-the program's own.
+executable graph of no nodes beside it that holds them, and a launch into a capture (`hip::launch_into_capture`) is a child graph node of a graph
+that is recorded for it, because a capture is to hold the program's own.
 
 ## The strategy `command-buffer`
 
