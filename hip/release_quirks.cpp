@@ -62,13 +62,13 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"set-beside-disabled", "7.2", Use::kSetInExec, Node::kMemset, {State::kBesideDisabled}, Way::kRecordAgain},
     {"child-set-nested", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kNested}, Way::kRecordAgain},
     {"child-set-other-device", "7.2 5.7", Use::kSetInExec, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
-    {"generic-child-set-lost", "7.2", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTypedSetter},
+    {"generic-child-set-lost", "7.2", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTyped},
     {"generic-memset-2d-set",
      "7.2 6.4",
      Use::kSetInExec,
      Node::kMemset,
      {State::kGeneric, State::kSeveralRows},
-     Way::kTypedSetter},
+     Way::kTyped},
     {"graph-memory-freed-set", "7.2 6.4", Use::kSetInExec, Node::kMemset, {State::kGraphMemory}, Way::kRecordAgain},
     {"graph-memory-freed-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
     {"graph-memory-freed-set", "7.2 6.4", Use::kSetInGraph, Node::kMemset, {State::kGraphMemory}, Way::kRecordAgain},
@@ -130,6 +130,9 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"copy-to-pageable-at-set", "6.4", Use::kUpdate, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
     {"memcpy-3d-update", "5.7", Use::kUpdate, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
 
+    // ---- additions
+    {"generic-empty-refused", "7.2 6.4", Use::kAdd, Node::kEmpty, {State::kGeneric}, Way::kTyped},
+
     // ---- launches
     {"memset-2d-element",
      kAllReleases,
@@ -183,6 +186,7 @@ QuirkyNode kind_for(const NodeRecord& record) {
   }
   if (std::holds_alternative<CopyRecord>(record)) return Node::kCopy;
   if (std::holds_alternative<MemsetRecord>(record)) return Node::kMemset;
+  if (std::holds_alternative<EmptyRecord>(record)) return Node::kEmpty;
   return std::holds_alternative<HostRecord>(record) ? Node::kHost : Node::kAny;
 }
 
@@ -330,13 +334,14 @@ std::span<const ReleaseQuirk> release_quirks() {
 }
 
 std::string_view words_for(QuirkyUse use) {
-  static constexpr std::array<std::string_view, 5> kWords = {"set in an executable graph", "set in a graph", "update",
-                                                             "launch", "launch into a capture"};
+  static constexpr std::array<std::string_view, 6> kWords = {
+      "set in an executable graph", "set in a graph", "update", "launch", "launch into a capture", "add to a graph"};
   return kWords.at(static_cast<std::size_t>(use));
 }
 
 std::string_view words_for(QuirkyNode node) {
-  static constexpr std::array<std::string_view, 6> kWords = {"any graph", "kernel", "copy", "memset", "host", "child"};
+  static constexpr std::array<std::string_view, 7> kWords = {"any graph", "kernel", "copy", "memset",
+                                                             "host",      "child",  "empty"};
   return kWords.at(static_cast<std::size_t>(node));
 }
 
@@ -347,7 +352,7 @@ std::string_view words_for(QuirkyState state) {
       "linear",
       "2D or 3D",
       "added by the driver's form",
-      "through the setter for any type",
+      "through the function for any type",
       "linear before and shaped now, or the reverse",
       "set by another family than added it",
       "an end is pageable",
@@ -372,7 +377,7 @@ std::string_view words_for(QuirkyState state) {
 
 std::string_view words_for(QuirkWay way) {
   static constexpr std::array<std::string_view, 6> kWords = {
-      "the setter of the node's type",         "record the graph again",     "flatten children",
+      "the function of the node's type",       "record the graph again",     "flatten children",
       "record the nodes one behind the other", "record a node for each row", "add the graph to the capture as a child"};
   return kWords.at(static_cast<std::size_t>(way));
 }
@@ -501,6 +506,28 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
     if (const ReleaseQuirk* quirk = of_launch(*child->graph, context)) return quirk;
   }
   return nullptr;
+}
+
+RecordedNode ReleaseQuirks::as_added(RecordedNode node) const {
+  QuirkyStates states;
+  states.add(State::kGeneric, node.form == NodeForm::kGeneric);
+  if (find(Use::kAdd, kind_for(node.record), states) != nullptr) node.form = NodeForm::kTyped;
+  if (auto* child = std::get_if<ChildRecord>(&node.record)) {
+    child->graph = std::make_shared<const Recording>(as_added(*child->graph));
+  }
+  return node;
+}
+
+Recording ReleaseQuirks::as_added(const Recording& recording) const {
+  Recording added = recording;
+  for (NodeIndex i = 0; i < recording.nodes().size() && !entries_.empty(); ++i) {
+    RecordedNode node = as_added(recording.nodes()[i]);
+    added.set_form(i, node.form);
+    if (std::holds_alternative<ChildRecord>(node.record)) {
+      added.replace(i, std::move(node.record), std::move(node.relocations));
+    }
+  }
+  return added;
 }
 
 const ReleaseQuirk* ReleaseQuirks::of_captured_launch() const {

@@ -12,8 +12,8 @@
 //   has
 //               looked at has every quirk. The way that is taken then is slower, and right.
 //
-// Not here: what recording itself gets wrong (a 2D memset of large elements, say). Nothing that changes graphs can help
-// there; docs/findings.md says what to record instead.
+// Not here: what is wrong however a node is recorded. Nothing that changes graphs can help there; docs/findings.md says
+// what to record instead.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +35,16 @@ enum class QuirkyUse : std::uint8_t {
   kUpdate,      // hipGraphExecUpdate
   kLaunch,      // of what was recorded and instantiated
   kCapture,     // of a launch, by the stream that is to launch
+  kAdd,         // of a node to a graph
 };
-enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild };
+enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty };
 enum class QuirkyState : std::uint8_t {
   kSeveralRows,      // memset: more rows than one
   kLargeElements,    // memset: elements of more than one byte
   kLinear,           // copy: 1D
   kShaped,           // copy: 2D or 3D
   kDriver,           // the driver's form added it
-  kGeneric,          // set through the function that takes any type
+  kGeneric,          // added or set through the function that takes any type
   kOtherForm,        // copy: it was linear and is to be shaped, or the reverse
   kOtherFamily,      // copy: the driver's form added it and another sets it, or the reverse
   kPageable,         // copy: an end is pageable
@@ -66,7 +67,7 @@ enum class QuirkyState : std::uint8_t {
   kCount
 };
 enum class QuirkWay : std::uint8_t {
-  kTypedSetter,  // the setter of the node's own type
+  kTyped,        // the function of the node's own type
   kRecordAgain,  // the whole graph is recorded and instantiated anew
   kFlatten,      // child graphs become nodes of their parent's (hip/flatten.h) when it is recorded
   kChain,        // the nodes are recorded one behind the other
@@ -141,6 +142,9 @@ class ReleaseQuirks {
                                               const QuirkContext& context) const;
   // Of launching what was instantiated from the recording.
   [[nodiscard]] const ReleaseQuirk* of_launch(const Recording& recording, const QuirkContext& context) const;
+  // As they can be added: the same, through another function where the release does one wrongly.
+  [[nodiscard]] RecordedNode as_added(RecordedNode node) const;
+  [[nodiscard]] Recording as_added(const Recording& recording) const;  // and what is in its children
   // Of launching anything on a stream that captures.
   [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
   // What to record for nodes whose entry says kRows, to be handed to hip::flattened; valid as long as this is.

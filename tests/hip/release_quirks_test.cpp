@@ -78,13 +78,36 @@ TEST(ReleaseQuirks, SettersAreHeldAgainstTheNodeAsItWasAndAsItIsToBe) {
   hip::RecordedNode generic = memset_of(2);
   generic.form = hip::NodeForm::kGeneric;
   EXPECT_EQ(in_exec(memset_of(2), generic, device), "generic-memset-2d-set");
-  EXPECT_EQ(quirks.of_set(QuirkyUse::kSetInExec, memset_of(2), generic, 0, device)->way, hip::QuirkWay::kTypedSetter);
+  EXPECT_EQ(quirks.of_set(QuirkyUse::kSetInExec, memset_of(2), generic, 0, device)->way, hip::QuirkWay::kTyped);
   const hip::QuirkContext disabled{{}, {0}};
   EXPECT_EQ(in_exec(copy_of(true), copy_of(true), disabled), "disabled-set-lost");
   hip::QuirkContext beside = device;
   beside.disabled = {1};
   EXPECT_EQ(in_exec(memset_of(1), memset_of(1), beside), "set-beside-disabled");
   EXPECT_EQ(in_exec(copy_of(true), copy_of(true), beside), "safe");
+}
+
+TEST(ReleaseQuirks, NodesAreAddedByTheFunctionThatTakesThemAtAnyDepth) {
+  hip::RecordedNode generic = empty(), other = memset_of(1);
+  generic.form = other.form = hip::NodeForm::kGeneric;
+  hip::Recording recording = of({generic, other, child_of(of({generic}))});
+  recording.connect(2, 0);  // an edge behind its node: recording keeps its place
+  const auto forms_on = [&](int version) {
+    const hip::Recording added = ReleaseQuirks::of_version(version).as_added(recording);
+    const auto& inner = *std::get<hip::ChildRecord>(added.nodes()[2].record).graph;
+    EXPECT_EQ(added.nodes()[0].dependencies, recording.nodes()[0].dependencies);
+    return std::array{added.nodes()[0].form, added.nodes()[1].form, inner.nodes()[0].form};
+  };
+  using enum hip::NodeForm;
+  EXPECT_EQ(forms_on(k72), (std::array{kTyped, kGeneric, kTyped}));
+  EXPECT_EQ(forms_on(k57), (std::array{kGeneric, kGeneric, kGeneric}));
+}
+
+TEST(ReleaseQuirks, NoReleaseCapturesALaunch) {
+  EXPECT_EQ(ReleaseQuirks().of_captured_launch(), nullptr);
+  for (const int version : {k72, k64, k57}) {
+    EXPECT_EQ(id_of(ReleaseQuirks::of_version(version).of_captured_launch()), "launch-while-capturing");
+  }
 }
 
 TEST(ReleaseQuirks, MemoryThatIsNotKnownMayBeAnyButStaysWhatItIs) {

@@ -55,6 +55,9 @@ class CarefulStrategy final : public Strategy {
     outcome.in_place = false;
     return outcome;
   }
+  hip::RecordedNode as_added(Machine& machine, hip::RecordedNode node) override {
+    return quirks(machine).as_added(std::move(node));
+  }
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
     hip::Recording changed = exec.recording;
     changed.replace(index, node.record, node.relocations);
@@ -139,7 +142,7 @@ class CarefulStrategy final : public Strategy {
     };
     const hip::ReleaseQuirk* quirk = touched(node);
     if (quirk == nullptr) return &node;
-    if (quirk->way != hip::QuirkWay::kTypedSetter) return nullptr;
+    if (quirk->way != hip::QuirkWay::kTyped) return nullptr;
     typed_ = node;
     typed_->form = hip::NodeForm::kTyped;
     return touched(*typed_) == nullptr ? &*typed_ : nullptr;

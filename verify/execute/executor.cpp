@@ -338,6 +338,7 @@ class Run {
     for (std::uint32_t k = place.fan; k < c.fan; ++k) {
       hip::RecordedNode node = record_of(fan_instance(c.params, k));
       node.form = hip_form(c.form);
+      node = strategy_.as_added(machine_, std::move(node));
       if (const char* function = missing_adder(node)) return lacking(machine_, function);
       hip::DeviceAddress allocated = 0;
       const hip::Result<hipGraphNode_t> handle =

@@ -555,6 +555,9 @@ hip::Status Strategy::record_again(Machine& machine, ExecObject& exec) {
   return rebuild(machine, exec, exec.recording);
 }
 
+hip::RecordedNode Strategy::as_added(Machine&, hip::RecordedNode node) {
+  return node;
+}
 hip::Status Strategy::launch(Machine& machine, const ExecObject& exec, hipStream_t stream) {
   ExecPatcher* const patcher = exec.stable ? exec.stable.get() : exec.patcher.get();
   const hipError_t code = patcher != nullptr ? patcher->launch(machine.api, exec.exec, stream)

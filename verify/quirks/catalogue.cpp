@@ -834,7 +834,8 @@ constexpr std::string_view kGoneAround[] = {"copy-of-freed-memory-set",
                                             "fifth-dependent-unordered",
                                             "spread-leaves-stream-out",
                                             "h2h-side-unordered",
-                                            "launch-while-capturing"};
+                                            "launch-while-capturing",
+                                            "generic-empty-refused"};
 
 }  // namespace
 
