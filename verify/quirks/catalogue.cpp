@@ -240,6 +240,12 @@ constexpr Quirk kQuirks[] = {
      "with one branch, in one dimension, or with the copy's device current when it is added the same graph is in order "
      "on the same agent",
      "silent wrong results; add all nodes of a graph with its device current"},
+    {"rows-elsewhere-unordered",
+     "what waits for a copy of rows of another device than the launching stream's does not wait", "7.2 6.4", "patch",
+     "op=launch rowselsewhere>0", "bytes host", "the kernel runs when the copy is made",
+     "it runs before that, in most schedules", "a node runs after the nodes that it depends on (HIP, HIP graphs)",
+     "the same graph with rows of the stream's device is in order on the same agent, and 5.7 orders both",
+     "silent wrong results; launch a graph on a stream of the device whose rows it copies"},
     {"cooperative-other-device",
      "a kernel node whose cooperative attribute was set with another device current cannot be instantiated", "7.2",
      "patch", "op=instantiate node=kernel cooperative>=0 device>0", "status=101", "an executable graph",

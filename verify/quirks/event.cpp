@@ -157,6 +157,20 @@ std::uint64_t rows_beside_in(const State& state, const GraphState& graph) {
   return rows;
 }
 
+// Copies of rows to or from the memory of a device other than `device`, at any depth.
+std::uint64_t rows_elsewhere_in(const State& state, const GraphState& graph, Id device) {
+  std::uint64_t rows = 0;
+  for (const NodeState& node : graph.nodes) {
+    if (node.child) rows += rows_elsewhere_in(state, *node.child, device);
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    if (copy == nullptr || copy->linear) continue;
+    const bool to = on_device(state, copy->dst) && node.devices.front() != device;
+    const bool from = on_device(state, copy->src) && node.devices.back() != device;
+    if (to || from) rows += node.fan;
+  }
+  return rows;
+}
+
 // Kernels and memsets of other devices than `device`, and what kernels of the runtime make: copies within one of those
 // or within one that is not `home`, and, of a graph whose home is not device 0 or captured on another device than it is
 // launched on, rows between devices that are said to be within one. Then symbols, which are looked up where the graph
@@ -304,6 +318,7 @@ class Describer {
     base_.set(k_idle, idle_in(state_, exec->graph));
     base_.set(k_leftout, leaves_stream_out(exec->graph) ? 1 : 0);
     base_.set(k_rowsbeside, rows_beside_in(state_, exec->graph));
+    base_.set(k_rowselsewhere, rows_elsewhere_in(state_, exec->graph, device));
     base_.set(k_autofree, (exec->flags & kAutoFreeOnLaunch) != 0 ? 1 : 0);
     base_.set(k_strange, std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
                 return entry.second.unfreed && !exec->graph.addresses.contains(entry.first);
