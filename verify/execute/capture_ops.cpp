@@ -6,7 +6,6 @@
 
 #include "hip/errors.h"
 #include "verify/execute/devices.h"
-#include "verify/execute/strategy.h"
 #include "verify/program/text.h"
 #include "verify/properties/captures.h"
 
@@ -156,8 +155,7 @@ hip::Status CaptureOps::perform(const UnsafeCall& c) {
 
 void CaptureOps::launched(Id stream, const ExecObject& exec) {
   if (capture_of(stream) == nullptr) return;
-  add(stream,
-      {hip::ChildRecord{std::make_shared<const hip::Recording>(emptied(exec.recording, exec.disabled))}, {}, {}});
+  add(stream, {hip::ChildRecord{std::make_shared<const hip::Recording>(exec.recording)}, {}, {}});
 }
 
 void CaptureOps::captured(Id stream, hip::RecordedNode node) {

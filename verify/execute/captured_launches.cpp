@@ -14,8 +14,7 @@ bool captures(const Machine& machine, hipStream_t stream) {
 }
 
 hip::Status launch_as_child(Machine& machine, const ExecObject& exec, hipStream_t stream) {
-  const hip::Recording recording = emptied(exec.recording, exec.disabled);  // a disabled node counts as an empty one
-  const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, recording, exec.addresses);
+  const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, exec.recording, exec.addresses);
   if (!fresh) return fresh.error();
   const hip::Status launched = hip::launch_into_capture(machine.api, stream, fresh.value().graph);
   return hip::both(launched, hip::destroy_graph(machine.api, fresh.value().graph));

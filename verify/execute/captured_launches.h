@@ -14,7 +14,8 @@ namespace verify {
 
 // Whether the stream captures.
 [[nodiscard]] bool captures(const Machine& machine, hipStream_t stream);
-// What such a launch is documented to capture, on any release: a child graph node.
+// What such a launch is documented to capture, on any release: a child graph node. Programs launch nothing with
+// disabled nodes into a capture: what becomes of those is not documented.
 [[nodiscard]] hip::Status launch_as_child(Machine& machine, const ExecObject& exec, hipStream_t stream);
 
 class CapturedLaunches {
