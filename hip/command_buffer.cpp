@@ -72,7 +72,7 @@ void CommandBuffer::set(Recording commands) {
   if (commands_.nodes().empty()) commands_.add({EmptyRecord{}, {}, {}});
   buffers_ = commands_.buffer_count();
   for (std::uint64_t next = identities_.size(); next < buffers_; ++next) identities_.push_back(next);
-  if (!options_.quirks.empty()) commands_ = options_.quirks.as_added(commands_);
+  commands_ = options_.quirks.as_added(std::move(commands_));
   make_launchable();
   take_traced();
   other_commands_ = true;

@@ -161,6 +161,7 @@ class Recording {
   // Makes node `to` wait for node `from`, or not any more (hipGraphAddDependencies, hipGraphRemoveDependencies). Two
   // different nodes, and the dependency not there yet, or there (asserted). A later node may be waited for. Circles are
   // the caller's: the runtime refuses to instantiate them.
+  // The function that adds the node (hip::record_node).
   void set_form(NodeIndex node, NodeForm form) { nodes_[node].form = form; }
   void connect(NodeIndex from, NodeIndex to);
   void disconnect(NodeIndex from, NodeIndex to);

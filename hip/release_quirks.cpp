@@ -508,26 +508,40 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
   return nullptr;
 }
 
-RecordedNode ReleaseQuirks::as_added(RecordedNode node) const {
+// Of a node, whatever is in it.
+const ReleaseQuirk* ReleaseQuirks::of_add_itself(const RecordedNode& node) const {
   QuirkyStates states;
   states.add(State::kGeneric, node.form == NodeForm::kGeneric);
-  if (find(Use::kAdd, kind_for(node.record), states) != nullptr) node.form = NodeForm::kTyped;
+  return find(Use::kAdd, kind_for(node.record), states);
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_add(const RecordedNode& node) const {
+  if (const ReleaseQuirk* quirk = of_add_itself(node)) return quirk;
+  const auto* child = std::get_if<ChildRecord>(&node.record);
+  if (child == nullptr) return nullptr;
+  for (const RecordedNode& inner : child->graph->nodes()) {
+    if (const ReleaseQuirk* quirk = of_add(inner)) return quirk;
+  }
+  return nullptr;
+}
+
+RecordedNode ReleaseQuirks::as_added(RecordedNode node) const {
+  if (of_add(node) == nullptr) return node;
+  if (of_add_itself(node) != nullptr) node.form = NodeForm::kTyped;
   if (auto* child = std::get_if<ChildRecord>(&node.record)) {
     child->graph = std::make_shared<const Recording>(as_added(*child->graph));
   }
   return node;
 }
 
-Recording ReleaseQuirks::as_added(const Recording& recording) const {
-  Recording added = recording;
-  for (NodeIndex i = 0; i < recording.nodes().size() && !entries_.empty(); ++i) {
+Recording ReleaseQuirks::as_added(Recording recording) const {
+  for (NodeIndex i = 0; i < recording.nodes().size(); ++i) {
+    if (of_add(recording.nodes()[i]) == nullptr) continue;
     RecordedNode node = as_added(recording.nodes()[i]);
-    added.set_form(i, node.form);
-    if (std::holds_alternative<ChildRecord>(node.record)) {
-      added.replace(i, std::move(node.record), std::move(node.relocations));
-    }
+    recording.set_form(i, node.form);
+    recording.replace(i, std::move(node.record), std::move(node.relocations));
   }
-  return added;
+  return recording;
 }
 
 const ReleaseQuirk* ReleaseQuirks::of_captured_launch() const {

@@ -142,15 +142,18 @@ class ReleaseQuirks {
                                               const QuirkContext& context) const;
   // Of launching what was instantiated from the recording.
   [[nodiscard]] const ReleaseQuirk* of_launch(const Recording& recording, const QuirkContext& context) const;
-  // As they can be added: the same, through another function where the release does one wrongly.
+  // Of adding a node to a graph, and what is in it.
+  [[nodiscard]] const ReleaseQuirk* of_add(const RecordedNode& node) const;
+  // As they can be added: the same, through the functions of their types where the release does another one wrongly.
   [[nodiscard]] RecordedNode as_added(RecordedNode node) const;
-  [[nodiscard]] Recording as_added(const Recording& recording) const;  // and what is in its children
+  [[nodiscard]] Recording as_added(Recording recording) const;  // and what is in its children
   // Of launching anything on a stream that captures.
   [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
   // What to record for nodes whose entry says kRows, to be handed to hip::flattened; valid as long as this is.
   [[nodiscard]] Spelling spelling(const QuirkContext& context) const;
 
  private:
+  [[nodiscard]] const ReleaseQuirk* of_add_itself(const RecordedNode& node) const;
   [[nodiscard]] const ReleaseQuirk* find(QuirkyUse use, QuirkyNode node, QuirkyStates states) const;
   [[nodiscard]] const ReleaseQuirk* of_node(const RecordedNode& node, const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* of_set_inside(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,

@@ -90,6 +90,7 @@ TEST(ReleaseQuirks, SettersAreHeldAgainstTheNodeAsItWasAndAsItIsToBe) {
 TEST(ReleaseQuirks, NodesAreAddedByTheFunctionThatTakesThemAtAnyDepth) {
   hip::RecordedNode generic = empty(), other = memset_of(1);
   generic.form = other.form = hip::NodeForm::kGeneric;
+  EXPECT_EQ(id_of(ReleaseQuirks::of_version(k72).of_add(child_of(of({other, generic})))), "generic-empty-refused");
   hip::Recording recording = of({generic, other, child_of(of({generic}))});
   recording.connect(2, 0);  // an edge behind its node: recording keeps its place
   const auto forms_on = [&](int version) {
