@@ -38,7 +38,7 @@ GraphExec::~GraphExec() {
 StepIndex GraphExec::add_step(NodeParams params, ObjectId origin, PlanStructure* structure) {
   Step& step = plan_->steps.emplace_back();
   objects_.visit();
-  step.params = std::move(params);
+  give(step, std::move(params));
   step.origin = origin;
   structure->dependencies.emplace_back();
   structure->dependents.emplace_back();
@@ -113,7 +113,15 @@ Plan& GraphExec::writable() {
   return *plan_;
 }
 
-Status GraphExec::change_allowed(const NodeParams& from, const NodeParams& to) const {
+void GraphExec::give(Step& step, NodeParams params) const {
+  step.params = std::move(params);
+  const auto* memset = std::get_if<MemsetParams>(&step.params);
+  const Allocation* memory = memset == nullptr ? nullptr : space_.find_or_promised(memset->dst);
+  step.device = memory == nullptr ? std::nullopt : std::optional(memory->device);
+}
+
+Status GraphExec::change_allowed(const Step& step, const NodeParams& to) const {
+  const NodeParams& from = step.params;
   if (type_of(from) != type_of(to)) return Status::kInvalidValue;
   if (const Status status = validate(to, space_); status != Status::kSuccess) return status;
   // A memory node's range is its own for good.
@@ -136,11 +144,8 @@ Status GraphExec::change_allowed(const NodeParams& from, const NodeParams& to) c
       return Status::kInvalidValue;
     }
     // CUDA, and the test with two devices: the memory has to stay on its device.
-    const Allocation* old_memory = space_.find_or_promised(old_set.dst);
-    const Allocation* new_memory = space_.find_or_promised(new_set.dst);
-    if (old_memory != nullptr && new_memory != nullptr && old_memory->device != new_memory->device) {
-      return Status::kInvalidValue;
-    }
+    const Allocation* memory = space_.find_or_promised(new_set.dst);
+    if (step.device && memory != nullptr && *step.device != memory->device) return Status::kInvalidValue;
   }
   return Status::kSuccess;
 }
@@ -148,11 +153,11 @@ Status GraphExec::change_allowed(const NodeParams& from, const NodeParams& to) c
 Status GraphExec::set_params(ObjectId node, NodeParams params) {
   const ExecNode* exec = find(node);
   if (exec == nullptr || exec->type == NodeType::kChild) return Status::kInvalidValue;
-  if (const Status status = change_allowed(plan_->steps[exec->entry].params, params); status != Status::kSuccess) {
+  if (const Status status = change_allowed(plan_->steps[exec->entry], params); status != Status::kSuccess) {
     return status;
   }
   keep_attributes(plan_->steps[exec->entry].params, &params);
-  writable().steps[exec->entry].params = std::move(params);
+  give(writable().steps[exec->entry], std::move(params));
   return Status::kSuccess;
 }
 
@@ -175,7 +180,7 @@ UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph
       if (inner.status != Status::kSuccess) return refuse(inner.result, node.get());
       continue;
     }
-    const Status allowed = change_allowed(plan_->steps[exec.entry].params, node->params());
+    const Status allowed = change_allowed(plan_->steps[exec.entry], node->params());
     if (allowed == Status::kInvalidDeviceFunction) return refuse(UpdateResult::kUnsupportedFunctionChange, node.get());
     if (allowed == Status::kNotSupported) return refuse(UpdateResult::kNotSupported, node.get());
     if (allowed != Status::kSuccess) return refuse(UpdateResult::kParametersChanged, node.get());
@@ -187,7 +192,7 @@ UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph
 void GraphExec::apply(const std::vector<Change>& changes) {
   Plan& plan = writable();
   objects_.visit(changes.size());
-  for (const Change& change : changes) plan.steps[change.step].params = change.to->params();
+  for (const Change& change : changes) give(plan.steps[change.step], change.to->params());
 }
 
 // In place of what it held for another graph.

@@ -84,7 +84,8 @@ class GraphExec {
   [[nodiscard]] std::vector<ExecNode> flatten(const Graph& graph, PlanStructure* structure);
   [[nodiscard]] const ExecNode* find(ObjectId node) const;
   [[nodiscard]] StepIndex add_step(NodeParams params, ObjectId origin, PlanStructure* structure);
-  [[nodiscard]] Status change_allowed(const NodeParams& from, const NodeParams& to) const;
+  void give(Step& step, NodeParams params) const;
+  [[nodiscard]] Status change_allowed(const Step& step, const NodeParams& to) const;
   [[nodiscard]] UpdateOutcome compare(const std::vector<ExecNode>& level, const Graph& graph,
                                       std::vector<Change>* changes) const;
   void apply(const std::vector<Change>& changes);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,8 @@ struct Step {
   NodeParams params;
   ObjectId origin = 0;  // the node that it was instantiated from
   bool enabled = true;  // a disabled step does nothing and keeps its edges (hipGraphNodeSetEnabled)
+  // Of a memset: the device of its memory when it was given it. Another device's may lie there since.
+  std::optional<int> device{};
 };
 
 struct Plan {

@@ -93,6 +93,29 @@ TEST_F(DevicesTest, AccessIsEnabledOnceAndOneWay) {
   EXPECT_EQ(api.hipDeviceDisablePeerAccess(1), hipErrorPeerAccessNotEnabled);
 }
 
+// What counts is the memory that it was given, not what has come to lie there.
+TEST_F(DevicesTest, AMemsetStaysOnItsDeviceThoughAnotherOnesMemoryTakesItsPlace) {
+  void *first = allocate(), *taking = nullptr, *other = allocate();
+  hipMemsetParams params{.dst = first, .elementSize = 1, .height = 1, .pitch = 4, .value = 7, .width = 4};
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t node = nullptr;
+  hipGraphExec_t exec = nullptr;
+  EXPECT_HIP(api.hipGraphCreate(&graph, 0));
+  EXPECT_HIP(api.hipGraphAddMemsetNode(&node, graph, nullptr, 0, &params));
+  EXPECT_HIP(api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  EXPECT_HIP(api.hipFree(first));
+  EXPECT_HIP(api.hipSetDevice(1));
+  instance.runtime().memory().place_next(reinterpret_cast<Address>(first));
+  EXPECT_HIP(api.hipMalloc(&taking, 64));
+  EXPECT_HIP(api.hipSetDevice(0));
+  ASSERT_EQ(taking, first);
+  EXPECT_EQ(api.hipGraphExecMemsetNodeSetParams(exec, node, &params), hipErrorInvalidValue);
+  params.dst = other;
+  EXPECT_HIP(api.hipGraphExecMemsetNodeSetParams(exec, node, &params));
+  EXPECT_HIP(api.hipGraphExecDestroy(exec));
+  EXPECT_HIP(api.hipGraphDestroy(graph));
+}
+
 TEST_F(DevicesTest, ACopyBetweenPeersIsCapturedLikeAnother) {
   hipStream_t stream = stream_of(1);
   void* memory = allocate();
