@@ -106,13 +106,19 @@ bool leaves_stream_out(const GraphState& graph) {
   return hip::leaves_stream_out(dependencies);
 }
 
-std::uint64_t hosts_in(const GraphState& graph) {
-  std::uint64_t hosts = 0;
+// Nodes at any depth that `holds` holds of, fans counted.
+template <class Holds>
+std::uint64_t count_in(const GraphState& graph, const Holds& holds) {
+  std::uint64_t count = 0;
   for (const NodeState& node : graph.nodes) {
-    if (std::holds_alternative<HostParams>(node.params)) hosts += node.fan;
-    if (node.child) hosts += hosts_in(*node.child);
+    if (holds(node)) count += node.fan;
+    if (node.child) count += count_in(*node.child, holds);
   }
-  return hosts;
+  return count;
+}
+
+std::uint64_t hosts_in(const GraphState& graph) {
+  return count_in(graph, [](const NodeState& node) { return std::holds_alternative<HostParams>(node.params); });
 }
 
 bool branches(const GraphState& graph) {
@@ -159,16 +165,12 @@ std::uint64_t rows_beside_in(const State& state, const GraphState& graph) {
 
 // Copies of rows to or from the memory of a device other than `device`, at any depth.
 std::uint64_t rows_elsewhere_in(const State& state, const GraphState& graph, Id device) {
-  std::uint64_t rows = 0;
-  for (const NodeState& node : graph.nodes) {
-    if (node.child) rows += rows_elsewhere_in(state, *node.child, device);
+  return count_in(graph, [&](const NodeState& node) {
     const auto* copy = std::get_if<CopyParams>(&node.params);
-    if (copy == nullptr || copy->linear) continue;
+    if (copy == nullptr || copy->linear) return false;
     const bool to = on_device(state, copy->dst) && node.devices.front() != device;
-    const bool from = on_device(state, copy->src) && node.devices.back() != device;
-    if (to || from) rows += node.fan;
-  }
-  return rows;
+    return to || (on_device(state, copy->src) && node.devices.back() != device);
+  });
 }
 
 // Kernels and memsets of other devices than `device`, and what kernels of the runtime make: copies within one of those
@@ -206,29 +208,22 @@ std::uint64_t astray_in(const State& state, const GraphState& graph, Id device, 
   return astray;
 }
 
-// Copies of rows within a device that has no kernel or memset of `whole` and is not `home`, or that a stream of another
-// device captured.
-std::uint64_t rows_away_in(const State& state, const GraphState& graph, const GraphState& whole, Id home) {
-  std::uint64_t rows = 0;
-  for (const NodeState& node : graph.nodes) {
-    if (node.child) rows += rows_away_in(state, *node.child, whole, home);
+// Copies of rows within a device that has no kernel or memset of the graph and is not `home`, or that a stream of
+// another device captured.
+std::uint64_t rows_away_in(const GraphState& whole, Id home) {
+  return count_in(whole, [&](const NodeState& node) {
     const auto* copy = std::get_if<CopyParams>(&node.params);
-    if (copy == nullptr || copy->linear || copy->kind != CopyKind::kDeviceToDevice) continue;
+    if (copy == nullptr || copy->linear || copy->kind != CopyKind::kDeviceToDevice) return false;
     const Id own = node.devices.front();
     const bool away = own != home || (node.captured && node.added_on != own);
-    if (own == node.devices.back() && away && !runs_on(whole, own)) rows += node.fan;
-  }
-  return rows;
+    return own == node.devices.back() && away && !runs_on(whole, own);
+  });
 }
 
 std::uint64_t aways_in(const GraphState& graph) {
-  std::uint64_t aways = 0;
-  for (const NodeState& node : graph.nodes) {
-    const bool away = std::any_of(node.devices.begin(), node.devices.end(), [](Id device) { return device != 0; });
-    aways += away ? node.fan : 0;
-    if (node.child) aways += aways_in(*node.child);
-  }
-  return aways;
+  return count_in(graph, [](const NodeState& node) {
+    return std::any_of(node.devices.begin(), node.devices.end(), [](Id device) { return device != 0; });
+  });
 }
 
 std::uint64_t empties_in(const GraphState& graph) {
@@ -302,7 +297,7 @@ class Describer {
     base_.set(k_again, std::count_if(state_.execs().begin(), state_.execs().end(),
                                      [&](const auto& exec) { return exec.second.origin == c.graph; }));
     if (graph == nullptr) return false;
-    base_.set(k_rowsaway, rows_away_in(state_, *graph, *graph, home_of(*graph)));
+    base_.set(k_rowsaway, rows_away_in(*graph, home_of(*graph)));
     return whole(*graph);
   }
   bool operator()(const Launch& c) {
