@@ -127,28 +127,6 @@ Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph, std::span<con
   return node;
 }
 
-Status launch_into_capture(const Api& api, hipStream_t stream, hipGraph_t graph) {
-  if (api.hipStreamGetCaptureInfo_v2 == nullptr || api.hipStreamUpdateCaptureDependencies == nullptr) {
-    return lacks_capture();
-  }
-  hipStreamCaptureStatus capturing = hipStreamCaptureStatusNone;
-  hipGraph_t into = nullptr;
-  const hipGraphNode_t* last = nullptr;
-  std::size_t count = 0;
-  Status status = called(api.hipStreamGetCaptureInfo_v2(stream, &capturing, nullptr, &into, &last, &count),
-                         "hipStreamGetCaptureInfo_v2");
-  if (!status) return status;
-  if (capturing == hipStreamCaptureStatusInvalidated) {
-    return call_error(hipErrorStreamCaptureInvalidated, "hipStreamGetCaptureInfo_v2");
-  }
-  if (capturing == hipStreamCaptureStatusNone) return call_error(hipErrorIllegalState, "hipStreamGetCaptureInfo_v2");
-  const std::vector<hipGraphNode_t> behind(last, last + count);  // the runtime's own, until its next call
-  Result<hipGraphNode_t> child = add_child(api, into, behind, graph);
-  if (!child) return child.error();
-  return called(api.hipStreamUpdateCaptureDependencies(stream, &child.value(), 1, hipStreamSetCaptureDependencies),
-                "hipStreamUpdateCaptureDependencies");
-}
-
 RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffers, EnqueueAt work, ErrorSink errors) {
   OpaqueRecord record;
   record.buffers = std::move(buffers);

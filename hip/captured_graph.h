@@ -67,13 +67,6 @@ using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const Devic
 [[nodiscard]] Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph,
                                                std::span<const hipGraphNode_t> dependencies, hipGraph_t child);
 
-// What a launch of the graph into a capture is documented to be: a child graph node behind what the stream has
-// captured, and before what it captures next. (Releases of AMD's runtime launch instead: docs/findings.md,
-// launch-while-capturing.) The capture has a copy; the graph stays the caller's. hipErrorStreamCaptureInvalidated where
-// the capture is invalid, hipErrorIllegalState where the stream captures nothing, hipErrorNotSupported where the
-// runtime cannot.
-[[nodiscard]] Status launch_into_capture(const Api& api, hipStream_t stream, hipGraph_t graph);
-
 // What fails once is tried again, and told all the same.
 [[nodiscard]] Status destroy_exec(const Api& api, hipGraphExec_t exec);
 [[nodiscard]] Status destroy_graph(const Api& api, hipGraph_t graph);

@@ -23,9 +23,10 @@
 // matter.
 //
 // Given the quirks of the runtime's release (hip/release_quirks.h), no way is taken that they touch: commands are
-// flattened or chained when they are set, and what a setter, a hand-over or an update would do wrong is recorded. The
-// step says which quirk it was. Where nothing helps (what a library enqueued cannot be flattened), a step is
-// hipErrorNotSupported.
+// flattened or chained when they are set, and added by the functions that take them; what a setter, a hand-over or an
+// update would do wrong is recorded. The step says which quirk it was that made it record, or record otherwise. A step
+// is for a stream that does not capture: hip/captured_launch.h is for one that does. Where nothing helps (what a
+// library enqueued cannot be flattened), a step is hipErrorNotSupported.
 //
 // What went wrong on a faster way is counted by its reason and told to the error sink: the step succeeds when recording
 // does. An error of recording or launching is the answer; then the next step begins with recording. A buffer without

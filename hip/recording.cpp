@@ -282,6 +282,11 @@ void Recording::replace(NodeIndex node, NodeRecord record, std::vector<Relocatio
   count_again();
 }
 
+void Recording::set_form(NodeIndex node, NodeForm form) {
+  assert(node < nodes_.size());
+  nodes_[node].form = form;
+}
+
 void Recording::connect(NodeIndex from, NodeIndex to) {
   assert(from < nodes_.size() && to < nodes_.size() && from != to);
   std::vector<NodeIndex>& dependencies = nodes_[to].dependencies;

@@ -158,11 +158,12 @@ class Recording {
   // type) and its dependencies stay. Linear in the nodes of this level.
   void replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations);
 
+  // The function that adds a node.
+  void set_form(NodeIndex node, NodeForm form);
+
   // Makes node `to` wait for node `from`, or not any more (hipGraphAddDependencies, hipGraphRemoveDependencies). Two
   // different nodes, and the dependency not there yet, or there (asserted). A later node may be waited for. Circles are
   // the caller's: the runtime refuses to instantiate them.
-  // The function that adds the node (hip::record_node).
-  void set_form(NodeIndex node, NodeForm form) { nodes_[node].form = form; }
   void connect(NodeIndex from, NodeIndex to);
   void disconnect(NodeIndex from, NodeIndex to);
   // Removes a node and what is said of it (hipGraphDestroyNode). The nodes behind it move up by one.

@@ -166,7 +166,7 @@ constexpr ReleaseQuirk kQuirks[] = {
      Node::kCopy,
      {State::kBetweenHosts, State::kManyNodes},
      Way::kChain},
-    {"launch-while-capturing", kAllReleases, Use::kCapture, Node::kAny, {}, Way::kChildNode},
+    {"launch-while-capturing", kAllReleases, Use::kCapturedLaunch, Node::kAny, {}, Way::kChildNode},
 };
 
 bool lists(std::string_view releases, std::string_view release) {
@@ -545,7 +545,7 @@ Recording ReleaseQuirks::as_added(Recording recording) const {
 }
 
 const ReleaseQuirk* ReleaseQuirks::of_captured_launch() const {
-  return find(Use::kCapture, Node::kAny, {});
+  return find(Use::kCapturedLaunch, Node::kAny, {});
 }
 
 // What goes wrong with a node wherever it stands.

@@ -1,16 +1,15 @@
 // hip::ReleaseQuirks: what releases of AMD's runtime do wrong to graphs that are changed or launched, as data.
 //
 // An entry says on which releases which operation goes wrong at which nodes in which state, and which way is right
-// there anyway. Whoever is about to set a node, to update or to launch asks, and takes that way where an entry answers;
+// there anyway. Whoever is about to add or set a node, to update or to launch asks, and takes that way where an entry
+// answers;
 // each is named as its quirk is in docs/findings.md, which tells what happens. docs/safe-operations.md is the same
 // table for people.
 //
-//   conditions  hold of the node that is set (all states of an entry at once), of one of the nodes of a recording that
-//   is
-//               updated to, or of the graph as a whole.
+//   conditions  hold of the node that is added or set (all states of an entry at once), of one of the nodes of a
+//               recording that is updated to, or of the graph as a whole. A launch into a capture has none.
 //   unknown     what the caller does not say counts as the worst: memory may be of any kind, and a release that nobody
-//   has
-//               looked at has every quirk. The way that is taken then is slower, and right.
+//               has looked at has every quirk. The way that is taken then is slower, and right.
 //
 // Not here: what is wrong however a node is recorded. Nothing that changes graphs can help there; docs/findings.md says
 // what to record instead.
@@ -30,12 +29,12 @@
 namespace hip {
 
 enum class QuirkyUse : std::uint8_t {
-  kSetInExec,   // a setter of an executable graph, of a node of its own
-  kSetInGraph,  // a setter of a graph's node; those of a child are set so too, before it is handed over
-  kUpdate,      // hipGraphExecUpdate
-  kLaunch,      // of what was recorded and instantiated
-  kCapture,     // of a launch, by the stream that is to launch
-  kAdd,         // of a node to a graph
+  kSetInExec,       // a setter of an executable graph, of a node of its own
+  kSetInGraph,      // a setter of a graph's node; those of a child are set so too, before it is handed over
+  kUpdate,          // hipGraphExecUpdate
+  kLaunch,          // of what was recorded and instantiated
+  kCapturedLaunch,  // a launch on a stream that captures
+  kAdd,             // of a node to a graph
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty };
 enum class QuirkyState : std::uint8_t {

@@ -133,6 +133,15 @@ TEST(Careful, NoCallThatFailsOnceLeavesATrace) {
   }
 }
 
+// A launch into a capture is several calls: none that fails once leaves a node behind, or is told though it was done.
+TEST(Careful, NoCallOfALaunchIntoACaptureThatFailsOnceLeavesATrace) {
+  for (const char* function : {"hipGraphCreate", "hipGraphAddKernelNode", "hipGraphAddChildGraphNode",
+                               "hipStreamGetCaptureInfo_v2", "hipStreamUpdateCaptureDependencies", "hipGraphDestroy"}) {
+    agrees(kTwoRoots + "stream s1\ninstantiate e0 g0\ncapture s1\nfail 1 " + function +
+           "\nlaunch e0 s1\nendcapture s1 g1\ninspect g1\ninstantiate e1 g1\nlaunch e1 s0\nsync device\nread b0\n");
+  }
+}
+
 TEST(Careful, NoGeneratedProgramCanTellItFromRecordingAgain) {
   no_generated_program_can_tell_from_recording_again(StrategyKind::kCareful, 78, 400);
 }

@@ -58,6 +58,13 @@ const std::string kPrograms[] = {
     "placement native\n" + there("memcpy g0.n0 dst=b1 src=b0 bytes=64 kind=default\nkernel g0.n1 inplace_u32 data=b1 "
                                  "n=8 k=3 device=1 after=n0\ninstantiate e0 g0\nlaunch e0 s1\nmove b0 b1\npatch e0\n"
                                  "launch e0 s1\nfree b3\nread b1"),
+    // A graph of the first device that is launched into a capture of the other one's stream.
+    there("kernel g0.n0 inplace_u32 data=b0 n=4 k=3\nmemset g0.n1 dst=b0+128 value=3 element=4 width=4 after=n0\n"
+          "instantiate e0 g0\ncapture s1\nlaunch e0 s1\nendcapture s1 g1\ninspect g1\ninstantiate e1 g1\nlaunch e1 s0\n"
+          "sync device\nread b0"),
+    // Memory of the other device takes the place of what a memset was given.
+    "placement native\nbuffer b0 64\nbuffer b1 64 device=1\ngraph g0\nmemset g0.n0 dst=b0 value=3 element=1 width=1\n"
+    "instantiate e0 g0\nmove b0\nmove b1\npatch g0\nupdate e0 g0\nlaunch e0 s0\nread b0",
 };
 
 class DeviceProgram : public testing::TestWithParam<std::string> {};

@@ -275,21 +275,36 @@ TEST_P(OnRelease, CommandBuffersAgreeWhereverATableOfQuirksHasAWay) {
   expect_agreement_where_there_is_a_way(std::string(GetParam()), StrategyKind::kCommandBuffer);
 }
 
-// AMD's runtimes pair the nodes of an update by the order in which their edges were made: a graph that was recorded
-// again has them in the order of the first one, also those that were added behind their nodes.
-TEST_P(OnRelease, AGraphThatIsRecordedAgainUpdatesWhatTheFirstOneWasMadeInto) {
-  const Program program = program_of(
-      "buffer b0 64\nbuffer b3 64\ngraph g0\nempty g0.n0\nkernel g0.n1 inplace_u32 data=b0+0 n=1 k=2\n"
-      "memcpy g0.n2 dst=b3+32 src=b3+0 bytes=1 kind=d2d\nempty g0.n3 after=n0\nedge g0.n1 after=n0\n"
-      "instantiate e1 g0\nset g0.n2 memcpy dst=b3+32 src=b3+4 bytes=1 kind=d2d\nupdate e1 g0\nlaunch e1 s0\n");
+void expect_agreement(const std::string& release, StrategyKind strategy, const std::string& commands) {
   ModelPlatform platform;
   Executor baseline(platform, StrategyKind::kRebuild);
-  auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), StrategyKind::kUpdate});
+  auto subject = Subject::make({"rocm-soft@" + release, strategy});
   ASSERT_TRUE(subject.ok());
   ASSERT_TRUE(subject.value()->start());
   Judge judge(subject.value()->runner(), baseline);
-  const Judgement judgement = judge.judge(program, {});
+  const Judgement judgement = judge.judge(program_of(commands), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+}
+
+// AMD's runtimes pair the nodes of an update by the order in which their edges were made: a graph that was recorded
+// again has them in the order of the first one, also those that were added behind their nodes.
+TEST_P(OnRelease, AGraphThatIsRecordedAgainUpdatesWhatTheFirstOneWasMadeInto) {
+  expect_agreement(
+      std::string(GetParam()), StrategyKind::kUpdate,
+      "buffer b0 64\nbuffer b3 64\ngraph g0\nempty g0.n0\nkernel g0.n1 inplace_u32 data=b0+0 n=1 k=2\n"
+      "memcpy g0.n2 dst=b3+32 src=b3+0 bytes=1 kind=d2d\nempty g0.n3 after=n0\nedge g0.n1 after=n0\n"
+      "instantiate e1 g0\nset g0.n2 memcpy dst=b3+32 src=b3+4 bytes=1 kind=d2d\nupdate e1 g0\nlaunch e1 s0\n");
+}
+
+// What a capture on another device's stream is given is recorded with the devices current that the program's graph was
+// recorded with.
+TEST_P(OnRelease, AGraphThatIsCapturedOnAnotherDevicesStreamIsStillOfItsOwn) {
+  for (const StrategyKind strategy : {StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+    expect_agreement(std::string(GetParam()), strategy,
+                     "buffer b0 256\nstream s1 device=1\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=3\n"
+                     "memset g0.n1 dst=b0+128 value=3 element=4 width=4 after=n0\ninstantiate e0 g0\ncapture s1\n"
+                     "launch e0 s1\nendcapture s1 g1\ninstantiate e1 g1\nlaunch e1 s0\nsync device\nread b0\n");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Quirks, OnRelease, ::testing::Values(HGCHECK_RELEASES),

@@ -5,7 +5,7 @@
 
 #include "hip/errors.h"
 #include "hip/flatten.h"
-#include "verify/execute/captured_launches.h"
+#include "verify/execute/captured_launch.h"
 #include "verify/execute/quirk_context.h"
 
 namespace verify {
@@ -106,8 +106,9 @@ class CarefulStrategy final : public Strategy {
     return status;
   }
   hip::Status launch(Machine& machine, const ExecObject& exec, hipStream_t stream) override {
-    const bool as_child = quirks(machine).of_captured_launch() != nullptr && captures(machine, stream);
-    return as_child ? launch_as_child(machine, exec, stream) : Strategy::launch(machine, exec, stream);
+    const bool otherwise = exec.shape != ExecShape::kAsItIs || quirks(machine).of_captured_launch() != nullptr;
+    return otherwise && captures(machine, stream) ? launch_as_child(machine, exec, stream)
+                                                  : Strategy::launch(machine, exec, stream);
   }
   hip::Status record_again(Machine& machine, ExecObject& exec) override {
     return record_as(machine, exec, exec.recording, shaped(machine, exec.recording, exec.disabled));

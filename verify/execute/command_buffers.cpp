@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "hip/command_buffer.h"
-#include "verify/execute/captured_launches.h"
+#include "verify/execute/captured_launch.h"
 #include "verify/execute/careful.h"
 #include "verify/execute/quirk_context.h"
 

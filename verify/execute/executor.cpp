@@ -207,7 +207,7 @@ class Run {
     if (lacks_memory(c)) return missing();
     machine_.buffer_bytes[c.buffer] = c.bytes;
     machine_.buffer_devices[c.buffer] = c.device;
-    // A strategy that keeps buffers where they are has nothing to do for what never moves.
+    // Releases treat a variable of device code otherwise than memory of the device.
     if (!c.symbol) machine_.memory[c.buffer] = buffer_memory(c.memory);
     return c.symbol ? memory_.declare_symbol(c.buffer, c.bytes, *c.symbol)
                     : memory_.declare(c.buffer, c.bytes, c.memory, c.device);

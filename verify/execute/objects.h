@@ -71,7 +71,7 @@ struct Machine {
   bool poison = false;
   const hip::AddressTable& addresses;  // where the buffers are now
   std::vector<std::uint64_t> buffer_bytes;
-  std::vector<hip::BufferMemory> memory;  // of the buffers that the program allocated, by id
+  std::vector<hip::BufferMemory> memory;  // of the buffers that the program declared, by id
   bool capturing = false;                 // some stream captures, before the command that is running
   // Recordings that were handed to a patcher and then overwritten; kept so that a stale reference reads poison.
   std::vector<std::unique_ptr<hip::Recording>> passed;

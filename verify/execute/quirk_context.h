@@ -10,7 +10,8 @@ namespace verify {
 [[nodiscard]] hip::ReleaseQuirks release_quirks_of(const Machine& machine);
 
 [[nodiscard]] hip::BufferMemory buffer_memory(MemoryKind kind);
-// Of a variable of device code nothing is known. The function refers to `machine`.
+// Nothing is known of variables of device code, of what streams allocated, and of other graphs' memory. The function
+// refers to `machine`.
 [[nodiscard]] std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const Machine& machine,
                                                                            const hip::Recording& recording);
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "hip/address_stabilizer.h"
-#include "verify/execute/captured_launches.h"
 #include "verify/execute/devices.h"
 
 namespace verify {
@@ -26,9 +25,52 @@ std::vector<hip::BufferIndex> stable_buffers(const Machine& machine, const hip::
   name_buffers(recording, named);
   std::sort(named.begin(), named.end());
   named.erase(std::unique(named.begin(), named.end()), named.end());
+  // Memory that never moves needs none, and a variable of device code is no buffer of an allocator's.
   std::erase_if(named, [&](hip::BufferIndex buffer) { return machine.memory[buffer] != hip::BufferMemory::kDevice; });
   return named;
 }
+
+// Launches of a graph that is recorded for them, at the program's addresses: into captures, which keep what they
+// capture, and on devices that the stabiliser's streams are not of. What is launched so is kept until this ends:
+// releases of AMD's runtime run it instead of capturing it (launch-while-capturing).
+class RecordedLaunches {
+ public:
+  explicit RecordedLaunches(Machine& machine) : machine_(machine) {}
+  RecordedLaunches(const RecordedLaunches&) = delete;
+  RecordedLaunches& operator=(const RecordedLaunches&) = delete;
+  ~RecordedLaunches() {
+    for (const auto& [exec, graph] : kept_) drop(exec, graph);
+  }
+
+  hipError_t launch(const ExecObject& exec, hipStream_t stream) {
+    const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine_.api, exec.recording, exec.addresses);
+    if (!fresh) return static_cast<hipError_t>(fresh.error().code);
+    const hipGraph_t graph = fresh.value().graph;
+    const hip::Result<hipGraphExec_t> instantiated = on_device(machine_.api, hip::home_of(exec.recording), [&] {
+      return instantiate(machine_, graph, exec.form, exec.flags);
+    });
+    if (!instantiated) {
+      drop(nullptr, graph);
+      return static_cast<hipError_t>(instantiated.error().code);
+    }
+    kept_.emplace_back(instantiated.value(), graph);
+    for (const hip::NodeIndex index : exec.disabled) {
+      const hipError_t status =
+          machine_.api.hipGraphNodeSetEnabled(instantiated.value(), fresh.value().nodes[index], 0);
+      if (status != hipSuccess) return status;
+    }
+    return machine_.api.hipGraphLaunch(instantiated.value(), stream);
+  }
+
+ private:
+  void drop(hipGraphExec_t exec, hipGraph_t graph) const {
+    if (exec != nullptr) static_cast<void>(machine_.interposer.inner().hipGraphExecDestroy(exec));
+    static_cast<void>(machine_.interposer.inner().hipGraphDestroy(graph));
+  }
+
+  Machine& machine_;
+  std::vector<std::pair<hipGraphExec_t, hipGraph_t>> kept_;
+};
 
 // What launches an executable graph whose buffers have moved: the graph with its stable addresses.
 class StableExec final : public ExecPatcher, private hip::StableWork {
@@ -38,7 +80,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
         exec_(exec),
         buffers_(stable_buffers(machine, exec.recording)),
         stabilizer_(machine.api, {.device = 0, .errors = {note_error, this}}),
-        captured_(machine) {}
+        recorded_(machine) {}
 
   // New addresses of the program's; where one moved that is not stable, the next launch records again.
   void move_to(const hip::AddressTable& addresses) {
@@ -50,7 +92,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   }
 
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
-    if (machine_.capturing || elsewhere()) return captured_.launch(exec_, stream);
+    if (machine_.capturing || elsewhere()) return recorded_.launch(exec_, stream);
     if (std::exchange(forget_, false)) {
       if (const hip::Status released = stabilizer_.release(0); !released) return code_of(released);
     }
@@ -109,7 +151,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   const std::vector<hip::BufferIndex> buffers_;
   hip::AddressStabilizer stabilizer_;
   bool forget_ = false;  // what was recorded is not what the program has any more
-  CapturedLaunches captured_;
+  RecordedLaunches recorded_;
 };
 
 class StabiliseStrategy final : public StrategyForExecs {

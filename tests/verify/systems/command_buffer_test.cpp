@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "command_bed.h"
+#include "hip/captured_launch.h"
 #include "hip/differential_capture.h"
 
 namespace {
@@ -190,21 +191,69 @@ TEST_F(CommandBuffers, ALaunchIntoACaptureIsAChildBehindWhatCameBeforeAndBeforeW
   }
 }
 
-TEST_F(CommandBuffers, ALaunchIntoNoCaptureOrAnInvalidOneIsRefusedAndNothingIsAdded) {
-  const std::array addresses{at(0)};
-  hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
-  ASSERT_TRUE(graph);
-  const hip::Status idle = hip::launch_into_capture(api(), capturing_, graph.value().graph);
+// What a graph holds that a capture ends with, after `work`.
+class CapturedLaunch : public CommandBuffers {
+ protected:
+  std::size_t nodes_after(const hip::Enqueue& work) {
+    const auto captured = hip::CapturedGraph::capture(api(), capturing_, work);
+    EXPECT_TRUE(captured) << captured.error().message;
+    std::size_t nodes = 0;
+    if (captured) EXPECT_EQ(api().hipGraphGetNodes(captured.value().graph(), nullptr, &nodes), hipSuccess);
+    return nodes;
+  }
+  hipGraph_t graph_of_a_fill() {
+    const std::array addresses{at(0)};
+    const hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
+    EXPECT_TRUE(graph);
+    return graph.value().graph;
+  }
+};
+
+TEST_F(CapturedLaunch, IsRefusedWhereNothingIsCaptured) {
+  hipGraph_t graph = graph_of_a_fill();
+  const hip::Status idle = hip::launch_into_capture(api(), capturing_, graph);
   ASSERT_FALSE(idle);
   EXPECT_EQ(idle.error().code, hipErrorIllegalState);
-  const hip::Enqueue invalidates = [&](hipStream_t on) {
+  EXPECT_TRUE(hip::destroy_graph(api(), graph));
+}
+
+TEST_F(CapturedLaunch, IsRefusedWhereTheCaptureIsInvalid) {
+  hipGraph_t graph = graph_of_a_fill();
+  hip::Status refused;
+  const auto captured = hip::CapturedGraph::capture(api(), capturing_, [&](hipStream_t on) {
     EXPECT_NE(api().hipStreamSynchronize(on), hipSuccess);
-    return hip::launch_into_capture(api(), on, graph.value().graph);
-  };
-  const auto captured = hip::CapturedGraph::capture(api(), capturing_, invalidates);
-  ASSERT_FALSE(captured);
-  EXPECT_EQ(captured.error().code, hipErrorStreamCaptureInvalidated);
-  EXPECT_TRUE(hip::destroy_graph(api(), graph.value().graph));
+    refused = hip::launch_into_capture(api(), on, graph);
+    return hip::Status();
+  });
+  EXPECT_FALSE(captured);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, hipErrorStreamCaptureInvalidated);
+  EXPECT_TRUE(hip::destroy_graph(api(), graph));
+}
+
+TEST_F(CapturedLaunch, LeavesNothingWhicheverOfItsCallsFails) {
+  hipGraph_t graph = graph_of_a_fill();
+  for (const char* function :
+       {"hipStreamGetCaptureInfo_v2", "hipGraphAddChildGraphNode", "hipStreamUpdateCaptureDependencies"}) {
+    EXPECT_EQ(nodes_after([&](hipStream_t on) {
+                interposer_.fail(*verify::find_function(function), 1);
+                EXPECT_FALSE(hip::launch_into_capture(api(), on, graph)) << function;
+                return hip::launch_into_capture(api(), on, graph);
+              }),
+              1u)
+        << function;
+  }
+  EXPECT_TRUE(hip::destroy_graph(api(), graph));
+}
+
+TEST_F(CapturedLaunch, SaysWhatTheRuntimeLacks) {
+  hip::Api old = api();
+  EXPECT_EQ(hip::lacking_for_captured_launch(old), nullptr);
+  old.hipStreamUpdateCaptureDependencies = nullptr;
+  const hip::Status refused = hip::launch_into_capture(old, capturing_, nullptr);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, hipErrorNotSupported);
+  EXPECT_NE(refused.error().message.find("hipStreamUpdateCaptureDependencies"), std::string::npos);
 }
 
 // ---- given the quirks of the runtime's release
@@ -253,6 +302,22 @@ TEST_F(QuirkAware, APatchThatTheReleaseWouldDoWrongIsRecordedAndOthersAreNot) {
   expect(bare, 4, StepDecision::kRecord, StepReason::kFirst, "");
   expect(bare, 5, StepDecision::kPatch, StepReason::kMoved, "");
   EXPECT_EQ(value_at(5), 9);
+}
+
+// The release refuses an empty node by the function that adds any.
+TEST_F(QuirkAware, CommandsAreAddedByTheFunctionsThatTakeThem) {
+  hip::Api refusing = api();
+  refusing.hipGraphAddNode = [](auto...) { return hipErrorInvalidValue; };
+  hip::RecordedNode nothing{hip::EmptyRecord{}, {}, {}};
+  nothing.form = hip::NodeForm::kGeneric;
+  const std::array addresses{at(0)};
+  for (const hip::RecordedNode& command : {nothing, child(nothing)}) {
+    hip::CommandBuffer buffer(refusing, options(k72)), unaware(refusing, {.errors = sink()});
+    buffer.set(of(command));
+    unaware.set(of(command));
+    EXPECT_TRUE(buffer.step(addresses, stream()));
+    EXPECT_FALSE(unaware.step(addresses, stream()));
+  }
 }
 
 TEST_F(QuirkAware, AnUpdateThatTheReleaseWouldDoWrongIsRecorded) {

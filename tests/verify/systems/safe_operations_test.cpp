@@ -89,7 +89,7 @@ std::string page() {
 
 What releases of AMD's runtime do right to graphs that are changed or launched, and where they do not. The table is that of
 `hip/release_quirks.h`: a command buffer that is given it (`CommandBufferOptions::quirks`) takes the way of the last column, and its
-step says which quirk it was. Each quirk has its story in [findings.md](findings.md). A test holds this page to the table, and the
+step says for which quirk it recorded. (Launches into captures are not a command buffer's: `hip/captured_launch.h`.) Each quirk has its story in [findings.md](findings.md). A test holds this page to the table, and the
 table to the catalogue of quirks.
 
 An operation is safe on a release where no row that fits it names a quirk. A release that is not here counts as having all of them,
@@ -122,14 +122,14 @@ and memory of which nothing is known as being of any kind.
     text += " " + rows[key].second + " |\n";
   }
   text += R"(
-Not in the table is what is wrong as soon as a node is added, or whoever records it: host-to-host copies between pinned and pageable memory (which
+Not in the table is what is wrong however a node is added, and whoever records it: host-to-host copies between pinned and pageable memory (which
 `hipMemcpyDefault` does), copies between a symbol and pageable memory by `hipMemcpyDefault`, copies from pageable memory that a host node writes, 3D copies
 of managed memory, and what 6.4 and 5.7 do to pinned memory and to odd pitches.
 [findings.md](findings.md) says what to record instead.
 
 ## The strategy `careful`
 
-`--subject RUNTIME:careful` patches, sets, updates and launches the graphs of any program by this table: where a row fits, it takes the row's way,
+`--subject RUNTIME:careful` adds, patches, sets, updates and launches the graphs of any program by this table: where a row fits, it takes the row's way,
 and where none does it is `patch`. A graph that is launched wrongly is recorded flat or as a chain when the program instantiates it; a chain is
 patched and set in place. Under this strategy the quirks of the table explain nothing: `hgcheck` counts what looks like one of them as a
 divergence, and programs do not steer around them. What remains a `KnownQuirk` is what recording itself gets wrong and what a program's other
@@ -137,7 +137,7 @@ commands meet (captures, queries, switching nodes off and on, memory of graphs).
 this strategy, in 24 orders, on each release that has the quirk: all agree.
 
 Nothing of the table is out of its reach. What it needs more than `patch`: a graph that holds user objects and is launched in another shape has an
-executable graph of no nodes beside it that holds them, and a launch into a capture (`hip::launch_into_capture`) is a child graph node of a graph
+executable graph of no nodes beside it that holds them, and a launch into a capture (`hip/captured_launch.h`) is a child graph node of a graph
 that is recorded for it, because a capture is to hold the program's own.
 
 ## The strategy `command-buffer`

@@ -1,0 +1,24 @@
+// hip::launch_into_capture: a graph as what a launch into a capture is documented to be.
+//
+// That is a child graph node behind what the stream has captured, and before what it captures next (HIP, "HIP graphs":
+// what is given to a capturing stream is not executed but captured). Releases of AMD's runtime launch an executable
+// graph at once instead (docs/findings.md, launch-while-capturing); adding the node is right on all of them.
+//
+// The capture has a copy, and the graph stays the caller's. One without nodes is a child without nodes, as it would be
+// of a launch. The device of the graph (hip::home_of) is the caller's to have current.
+#pragma once
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+
+namespace hip {
+
+// Null where the runtime can; otherwise the function that it lacks.
+[[nodiscard]] const char* lacking_for_captured_launch(const Api& api);
+
+// hipErrorNotSupported where the runtime lacks a function, hipErrorIllegalState where the stream captures nothing,
+// hipErrorStreamCaptureInvalidated where the capture is invalid, and what HIP answers. On an error the capture holds
+// what it held: a node that could not be put before what comes next is destroyed.
+[[nodiscard]] Status launch_into_capture(const Api& api, hipStream_t stream, hipGraph_t graph);
+
+}  // namespace hip
