@@ -34,8 +34,14 @@ Result<hipGraph_t> end_capture(const Api& api, hipStream_t stream) {
 
 class CapturedTrace final : public Trace {
  public:
-  CapturedTrace(const Api& api, hipGraphExec_t exec, CapturedGraph graph, Event done, ErrorSink errors)
-      : api_(api), exec_(exec), graph_(std::move(graph)), done_(std::move(done)), errors_(errors) {}
+  CapturedTrace(const Api& api, hipGraphExec_t exec, CapturedGraph graph, Event done, bool device_first,
+                ErrorSink errors)
+      : api_(api),
+        exec_(exec),
+        graph_(std::move(graph)),
+        done_(std::move(done)),
+        device_first_(device_first),
+        errors_(errors) {}
   ~CapturedTrace() override {
     // HIP does not document that an executable graph may go while it runs.
     errors_(wait());
@@ -49,22 +55,23 @@ class CapturedTrace final : public Trace {
     if (Status status = called(api_.hipGraphLaunch(exec_, stream.handle()), "hipGraphLaunch"); !status) return status;
     // The work is under way; where that cannot be noted, the device is waited for in the end.
     const Status marked = done_.record(stream);
-    unmarked_ = !marked;
+    wait_for_device_ = device_first_ || !marked;
     errors_(marked);
     return {};
   }
 
  private:
   Status wait() const {
-    if (unmarked_) return called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize");
+    if (wait_for_device_) return called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize");
     return done_.synchronize();
   }
 
   const Api& api_;
   const hipGraphExec_t exec_;
   CapturedGraph graph_;
-  Event done_;             // behind the last launch
-  bool unmarked_ = false;  // a launch is in flight that `done_` does not stand behind
+  Event done_;  // behind the last launch
+  const bool device_first_;
+  bool wait_for_device_ = false;  // for what is in flight: `done_` does not stand behind it, or is not enough
   ErrorSink errors_;
 };
 
@@ -99,8 +106,8 @@ CapturedGraph::~CapturedGraph() {
   if (graph_ != nullptr) errors_(destroy_graph(*api_, graph_));
 }
 
-Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work,
-                                             ErrorSink errors) {
+Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work, ErrorSink errors,
+                                             const ReleaseQuirks& quirks) {
   Result<CapturedGraph> captured = CapturedGraph::capture(api, stream, work, errors);
   if (!captured) return captured.error();
   if (captured.value().empty()) return std::unique_ptr<Trace>();
@@ -110,8 +117,8 @@ Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream,
   const Status status =
       called(api.hipGraphInstantiate(&exec, captured.value().graph(), nullptr, nullptr, 0), "hipGraphInstantiate");
   if (!status) return status.error();
-  return std::unique_ptr<Trace>(
-      std::make_unique<CapturedTrace>(api, exec, std::move(captured).value(), std::move(done).value(), errors));
+  return std::unique_ptr<Trace>(std::make_unique<CapturedTrace>(
+      api, exec, std::move(captured).value(), std::move(done).value(), quirks.of_destroy() != nullptr, errors));
 }
 
 Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,

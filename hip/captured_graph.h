@@ -20,6 +20,7 @@
 #include "hip/api/api.h"
 #include "hip/errors.h"
 #include "hip/recording.h"
+#include "hip/release_quirks.h"
 #include "hip/trace_cache.h"
 
 namespace hip {
@@ -53,9 +54,10 @@ class CapturedGraph {
 };
 
 // A trace that is launched on its own, or null where the work is empty. Its addresses are those of the work: a patch
-// answers that it has to be recorded again (A7).
+// answers that it has to be recorded again (A7). It ends as `quirks` say that an executable graph may on the runtime's
+// release.
 [[nodiscard]] Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work,
-                                                           ErrorSink errors = {});
+                                                           ErrorSink errors = {}, const ReleaseQuirks& quirks = {});
 
 // A command whose nodes nobody can look into, for a recording: captured on `stream` each time it is recorded. The work
 // is told where the buffers are (by index, as record_graph is) and may use those that it names and no others.

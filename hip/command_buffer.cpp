@@ -124,8 +124,11 @@ void CommandBuffer::forget(BufferIndex buffer) {
 }
 
 Status CommandBuffer::wait() {
-  if (std::exchange(unmarked_, false)) return called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize");
-  return done_ ? done_->synchronize() : Status();
+  if (!done_) return {};  // never launched
+  if (!std::exchange(unmarked_, false) && options_.quirks.of_destroy() == nullptr) return done_->synchronize();
+  Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
+  if (!scope) return scope.error();
+  return called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize");
 }
 
 Status CommandBuffer::drop() {

@@ -167,6 +167,7 @@ constexpr ReleaseQuirk kQuirks[] = {
      {State::kBetweenHosts, State::kManyNodes},
      Way::kChain},
     {"launch-while-capturing", kAllReleases, Use::kCapturedLaunch, Node::kAny, {}, Way::kChildNode},
+    {"destroyed-exec-deadlock", "7.2", Use::kDestroy, Node::kAny, {}, Way::kDeviceFirst},
 };
 
 bool lists(std::string_view releases, std::string_view release) {
@@ -334,8 +335,9 @@ std::span<const ReleaseQuirk> release_quirks() {
 }
 
 std::string_view words_for(QuirkyUse use) {
-  static constexpr std::array<std::string_view, 6> kWords = {
-      "set in an executable graph", "set in a graph", "update", "launch", "launch into a capture", "add to a graph"};
+  static constexpr std::array<std::string_view, 7> kWords = {
+      "set in an executable graph", "set in a graph", "update", "launch", "launch into a capture", "add to a graph",
+      "destroy an executable graph"};
   return kWords.at(static_cast<std::size_t>(use));
 }
 
@@ -376,9 +378,13 @@ std::string_view words_for(QuirkyState state) {
 }
 
 std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 6> kWords = {
-      "the function of the node's type",       "record the graph again",     "flatten children",
-      "record the nodes one behind the other", "record a node for each row", "add the graph to the capture as a child"};
+  static constexpr std::array<std::string_view, 7> kWords = {"the function of the node's type",
+                                                             "record the graph again",
+                                                             "flatten children",
+                                                             "record the nodes one behind the other",
+                                                             "record a node for each row",
+                                                             "add the graph to the capture as a child",
+                                                             "wait for the device first"};
   return kWords.at(static_cast<std::size_t>(way));
 }
 
@@ -546,6 +552,10 @@ Recording ReleaseQuirks::as_added(Recording recording) const {
 
 const ReleaseQuirk* ReleaseQuirks::of_captured_launch() const {
   return find(Use::kCapturedLaunch, Node::kAny, {});
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_destroy() const {
+  return find(Use::kDestroy, Node::kAny, {});
 }
 
 // What goes wrong with a node wherever it stands.

@@ -1,13 +1,13 @@
 // hip::ReleaseQuirks: what releases of AMD's runtime do wrong to graphs that are changed or launched, as data.
 //
 // An entry says on which releases which operation goes wrong at which nodes in which state, and which way is right
-// there anyway. Whoever is about to add or set a node, to update or to launch asks, and takes that way where an entry
-// answers;
-// each is named as its quirk is in docs/findings.md, which tells what happens. docs/safe-operations.md is the same
-// table for people.
+// there anyway. Whoever is about to add or set a node, to update, to launch or to destroy asks, and takes that way
+// where an entry answers; each is named as its quirk is in docs/findings.md, which tells what happens.
+// docs/safe-operations.md is the same table for people.
 //
 //   conditions  hold of the node that is added or set (all states of an entry at once), of one of the nodes of a
-//               recording that is updated to, or of the graph as a whole. A launch into a capture has none.
+//               recording that is updated to, or of the graph as a whole. A launch into a capture and a
+//               destruction have none.
 //   unknown     what the caller does not say counts as the worst: memory may be of any kind, and a release that nobody
 //               has looked at has every quirk. The way that is taken then is slower, and right.
 //
@@ -35,6 +35,7 @@ enum class QuirkyUse : std::uint8_t {
   kLaunch,          // of what was recorded and instantiated
   kCapturedLaunch,  // a launch on a stream that captures
   kAdd,             // of a node to a graph
+  kDestroy,         // hipGraphExecDestroy of what was launched
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty };
 enum class QuirkyState : std::uint8_t {
@@ -72,6 +73,7 @@ enum class QuirkWay : std::uint8_t {
   kChain,        // the nodes are recorded one behind the other
   kRows,         // a node for each row is recorded in its place (hip/in_rows.h)
   kChildNode,    // the graph is added to the capture as a child (hip::launch_into_capture)
+  kDeviceFirst,  // the device is waited for, not only the stream of the last launch
 };
 
 class QuirkyStates {
@@ -148,6 +150,8 @@ class ReleaseQuirks {
   [[nodiscard]] Recording as_added(Recording recording) const;  // and what is in its children
   // Of launching anything on a stream that captures.
   [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
+  // Of destroying an executable graph whose last launch is done, as its stream or an event says.
+  [[nodiscard]] const ReleaseQuirk* of_destroy() const;
   // What to record for nodes whose entry says kRows, to be handed to hip::flattened; valid as long as this is.
   [[nodiscard]] Spelling spelling(const QuirkContext& context) const;
 

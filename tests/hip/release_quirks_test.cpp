@@ -111,6 +111,16 @@ TEST(ReleaseQuirks, NoReleaseCapturesALaunch) {
   }
 }
 
+TEST(ReleaseQuirks, OneReleaseHasItsDeviceWaitedForBeforeAnExecutableGraphGoes) {
+  EXPECT_EQ(ReleaseQuirks().of_destroy(), nullptr);
+  const hip::ReleaseQuirk* quirk = ReleaseQuirks::of_version(k72).of_destroy();
+  ASSERT_NE(quirk, nullptr);
+  EXPECT_EQ(quirk->way, hip::QuirkWay::kDeviceFirst);
+  EXPECT_EQ(ReleaseQuirks::of_version(k64).of_destroy(), nullptr);
+  EXPECT_EQ(ReleaseQuirks::of_version(k57).of_destroy(), nullptr);
+  EXPECT_EQ(ReleaseQuirks::of_version(kOther).of_destroy(), quirk);
+}
+
 TEST(ReleaseQuirks, MemoryThatIsNotKnownMayBeAnyButStaysWhatItIs) {
   const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
   const hip::RecordedNode copy = copy_of(true);

@@ -113,7 +113,8 @@ class RealTraces final : public TracesPart {
     }
     const auto record = [&](std::span<const hip::TraceBuffer> now) {
       return hip::capture_trace(
-          api_, capturing_->ref().handle(), [&](hipStream_t on) { return work(on, now); }, errors_);
+          api_, capturing_->ref().handle(), [&](hipStream_t on) { return work(on, now); }, errors_,
+          hip::ReleaseQuirks::of_version(0));  // of no release: traces end as is right on all
     };
     const hip::Result<hip::TraceOutcome> outcome = cache_.execute(command, buffers, stream, record);
     return outcome ? hip::Status() : outcome.error();

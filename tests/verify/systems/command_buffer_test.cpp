@@ -378,6 +378,40 @@ TEST_F(QuirkAware, WhatNothingHelpsAgainstIsAnErrorUntilOtherCommandsAreSet) {
   EXPECT_EQ(value_at(0), 8);
 }
 
+// Without quirks, the event behind the last launch is enough.
+TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeAnExecutableGraphGoesWhereTheReleaseNeedsThat) {
+  const auto waits_of = [&](const hip::ReleaseQuirks& quirks) {
+    const std::uint64_t devices = calls_of("hipDeviceSynchronize"), events = calls_of("hipEventSynchronize");
+    {
+      hip::CommandBuffer unused(api(), {.quirks = quirks});
+      hip::CommandBuffer buffer(api(), {.quirks = quirks});
+      buffer.set(of(fill(7)));
+      const std::array addresses{at(0)};
+      EXPECT_TRUE(buffer.step(addresses, stream()));
+    }
+    return std::pair(calls_of("hipDeviceSynchronize") - devices, calls_of("hipEventSynchronize") - events);
+  };
+  using Waits = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(waits_of({}), Waits(0, 1));
+  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k64)), Waits(0, 1));
+  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k72)), Waits(1, 0));
+}
+
+TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeATraceGoesWhereTheReleaseNeedsThat) {
+  const auto waits_of = [&](const hip::ReleaseQuirks& quirks) {
+    const std::uint64_t devices = calls_of("hipDeviceSynchronize"), events = calls_of("hipEventSynchronize");
+    const hip::Enqueue work = [&](hipStream_t on) { return filling(5)(on, std::array{at(0)}); };
+    {
+      const auto trace = hip::capture_trace(api(), capturing_, work, {}, quirks);
+      EXPECT_TRUE(trace && trace.value()->launch(stream()));
+    }
+    return std::pair(calls_of("hipDeviceSynchronize") - devices, calls_of("hipEventSynchronize") - events);
+  };
+  using Waits = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(waits_of({}), Waits(0, 1));
+  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k72)), Waits(1, 0));
+}
+
 TEST_F(QuirkAware, ATraceThatMayHoldChildrenIsNotHandedOverWhereTheyWouldBeLost) {
   hip::TracedWork opaque{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
   hip::TracedWork known = opaque;
