@@ -1,8 +1,6 @@
 #include "hip/captured_graph.h"
 
-#include <optional>
-
-#include "hip/event.h"
+#include "hip/last_launch.h"
 
 namespace hip {
 namespace {
@@ -34,44 +32,23 @@ Result<hipGraph_t> end_capture(const Api& api, hipStream_t stream) {
 
 class CapturedTrace final : public Trace {
  public:
-  CapturedTrace(const Api& api, hipGraphExec_t exec, CapturedGraph graph, Event done, bool device_first,
-                ErrorSink errors)
-      : api_(api),
-        exec_(exec),
-        graph_(std::move(graph)),
-        done_(std::move(done)),
-        device_first_(device_first),
-        errors_(errors) {}
+  CapturedTrace(const Api& api, hipGraphExec_t exec, CapturedGraph graph, const ReleaseQuirks& quirks, ErrorSink errors)
+      : api_(api), exec_(exec), graph_(std::move(graph)), last_launch_(api, quirks, errors), errors_(errors) {}
   ~CapturedTrace() override {
-    // HIP does not document that an executable graph may go while it runs.
-    errors_(wait());
+    errors_(last_launch_.wait());
     errors_(destroy_exec(api_, exec_));
   }
 
   Status patch(std::span<const TraceBuffer>) override {
     return Error{hipErrorNotSupported, "what a library enqueued is not known node by node: record it again"};
   }
-  Status launch(const StreamRef& stream) override {
-    if (Status status = called(api_.hipGraphLaunch(exec_, stream.handle()), "hipGraphLaunch"); !status) return status;
-    // The work is under way; where that cannot be noted, the device is waited for in the end.
-    const Status marked = done_.record(stream);
-    wait_for_device_ = device_first_ || !marked;
-    errors_(marked);
-    return {};
-  }
+  Status launch(const StreamRef& stream) override { return last_launch_.launch(exec_, stream); }
 
  private:
-  Status wait() const {
-    if (wait_for_device_) return called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize");
-    return done_.synchronize();
-  }
-
   const Api& api_;
   const hipGraphExec_t exec_;
   CapturedGraph graph_;
-  Event done_;  // behind the last launch
-  const bool device_first_;
-  bool wait_for_device_ = false;  // for what is in flight: `done_` does not stand behind it, or is not enough
+  LastLaunch last_launch_;
   ErrorSink errors_;
 };
 
@@ -111,14 +88,12 @@ Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream,
   Result<CapturedGraph> captured = CapturedGraph::capture(api, stream, work, errors);
   if (!captured) return captured.error();
   if (captured.value().empty()) return std::unique_ptr<Trace>();
-  Result<Event> done = Event::create(api, {.errors = errors});
-  if (!done) return done.error();
   hipGraphExec_t exec = nullptr;
   const Status status =
       called(api.hipGraphInstantiate(&exec, captured.value().graph(), nullptr, nullptr, 0), "hipGraphInstantiate");
   if (!status) return status.error();
-  return std::unique_ptr<Trace>(std::make_unique<CapturedTrace>(
-      api, exec, std::move(captured).value(), std::move(done).value(), quirks.of_destroy() != nullptr, errors));
+  return std::unique_ptr<Trace>(
+      std::make_unique<CapturedTrace>(api, exec, std::move(captured).value(), quirks, errors));
 }
 
 Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,

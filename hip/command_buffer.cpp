@@ -58,7 +58,8 @@ CommandBuffer::CommandBuffer(const Api& api, const CommandBufferOptions& options
     : api_(api),
       options_(options),
       traces_({.max_traces = options.max_traces}),
-      collectives_({.max_traces = options.max_traces, .ranks = options.ranks}) {
+      collectives_({.max_traces = options.max_traces, .ranks = options.ranks}),
+      last_launch_(api, options.quirks, options.errors) {
   set({});
 }
 
@@ -123,19 +124,10 @@ void CommandBuffer::forget(BufferIndex buffer) {
   identities_[buffer] += kNextIdentity;
 }
 
-Status CommandBuffer::wait() {
-  if (!done_) return {};  // never launched
-  if (!std::exchange(unmarked_, false) && options_.quirks.of_destroy() == nullptr) return done_->synchronize();
-  Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
-  if (!scope) return scope.error();
-  return called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize");
-}
-
 Status CommandBuffer::drop() {
   patcher_.reset();
   if (exec_ == nullptr) return {};
-  // HIP does not document that an executable graph may go while it runs.
-  Status status = wait();
+  Status status = last_launch_.wait();
   status = both(std::move(status), destroy_exec(api_, std::exchange(exec_, nullptr)));
   return both(std::move(status), destroy_graph(api_, std::exchange(recorded_, {}).graph));
 }
@@ -154,7 +146,7 @@ Result<CommandStep> CommandBuffer::step(std::span<const DeviceAddress> addresses
   if (!step) broken_ = true;
   status = agree_to_launch(step ? Status() : Status(step.error()));
   if (status) {
-    status = launch(stream);
+    status = last_launch_.launch(exec_, stream);
     broken_ = broken_ || !status;
   }
   for (Traced& traced : traced_) {
@@ -383,20 +375,6 @@ Status CommandBuffer::replace(RecordedGraph fresh) {
   options_.errors(drop());
   exec_ = exec;
   recorded_ = std::move(fresh);
-  return {};
-}
-
-Status CommandBuffer::launch(const StreamRef& stream) {
-  if (!done_) {
-    Result<Event> made = Event::create(api_, {.device = options_.device, .errors = options_.errors});
-    if (!made) return made.error();
-    done_.emplace(std::move(made).value());
-  }
-  if (Status status = called(api_.hipGraphLaunch(exec_, stream.handle()), "hipGraphLaunch"); !status) return status;
-  // The work is under way; where that cannot be noted, the device is waited for when the graph has to go.
-  const Status marked = done_->record(stream);
-  unmarked_ = !marked;
-  options_.errors(marked);
   return {};
 }
 

@@ -45,8 +45,8 @@
 
 #include "hip/api/api.h"
 #include "hip/errors.h"
-#include "hip/event.h"
 #include "hip/graph_patcher.h"
+#include "hip/last_launch.h"
 #include "hip/rank_agreement.h"
 #include "hip/recording.h"
 #include "hip/release_quirks.h"
@@ -158,8 +158,6 @@ class CommandBuffer {
   [[nodiscard]] Status ask(Traced& traced, std::span<const DeviceAddress> addresses);
   [[nodiscard]] Status ask_collectives(std::span<const DeviceAddress> addresses, Status status);
   [[nodiscard]] Status agree_to_launch(Status status);
-  [[nodiscard]] Status launch(const StreamRef& stream);
-  [[nodiscard]] Status wait();
   [[nodiscard]] Status drop();
   void count(const CommandStep& step);
 
@@ -182,8 +180,7 @@ class CommandBuffer {
   AddressTable addresses_;               // where exec_ has the buffers
   std::vector<Move> moves_;              // of this step; kept, so that a step allocates nothing
   bool other_commands_ = false, broken_ = false;
-  std::optional<Event> done_;  // behind the last launch
-  bool unmarked_ = false;      // a launch is in flight that `done_` does not stand behind
+  LastLaunch last_launch_;
   CommandBufferCounts counts_;
 };
 

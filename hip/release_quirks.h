@@ -1,4 +1,5 @@
-// hip::ReleaseQuirks: what releases of AMD's runtime do wrong to graphs that are changed or launched, as data.
+// hip::ReleaseQuirks: what releases of AMD's runtime do wrong to graphs that are changed, launched or destroyed,
+// as data.
 //
 // An entry says on which releases which operation goes wrong at which nodes in which state, and which way is right
 // there anyway. Whoever is about to add or set a node, to update, to launch or to destroy asks, and takes that way

@@ -275,6 +275,16 @@ class QuirkAware : public CommandBuffers {
     EXPECT_EQ(step.value().reason, reason);
     EXPECT_EQ(step.value().quirk == nullptr ? "" : step.value().quirk->id, quirk);
   }
+  struct Waits {
+    std::uint64_t devices = 0, events = 0;
+    bool operator==(const Waits&) const = default;
+  };
+  template <class Body>
+  Waits waits_in(const Body& body) {
+    const Waits before{calls_of("hipDeviceSynchronize"), calls_of("hipEventSynchronize")};
+    body();
+    return {calls_of("hipDeviceSynchronize") - before.devices, calls_of("hipEventSynchronize") - before.events};
+  }
   hip::RecordedNode child(hip::RecordedNode node) {
     return {hip::ChildRecord{std::make_shared<const hip::Recording>(of(std::move(node)))}, {}, {}};
   }
@@ -378,38 +388,44 @@ TEST_F(QuirkAware, WhatNothingHelpsAgainstIsAnErrorUntilOtherCommandsAreSet) {
   EXPECT_EQ(value_at(0), 8);
 }
 
-// Without quirks, the event behind the last launch is enough.
 TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeAnExecutableGraphGoesWhereTheReleaseNeedsThat) {
   const auto waits_of = [&](const hip::ReleaseQuirks& quirks) {
-    const std::uint64_t devices = calls_of("hipDeviceSynchronize"), events = calls_of("hipEventSynchronize");
-    {
+    return waits_in([&] {
       hip::CommandBuffer unused(api(), {.quirks = quirks});
       hip::CommandBuffer buffer(api(), {.quirks = quirks});
       buffer.set(of(fill(7)));
-      const std::array addresses{at(0)};
-      EXPECT_TRUE(buffer.step(addresses, stream()));
-    }
-    return std::pair(calls_of("hipDeviceSynchronize") - devices, calls_of("hipEventSynchronize") - events);
+      EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+    });
   };
-  using Waits = std::pair<std::uint64_t, std::uint64_t>;
-  EXPECT_EQ(waits_of({}), Waits(0, 1));
-  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k64)), Waits(0, 1));
-  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k72)), Waits(1, 0));
+  EXPECT_EQ(waits_of({}), (Waits{.devices = 0, .events = 1}));
+  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k64)), (Waits{.devices = 0, .events = 1}));
+  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k72)), (Waits{.devices = 1, .events = 0}));
 }
 
 TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeATraceGoesWhereTheReleaseNeedsThat) {
   const auto waits_of = [&](const hip::ReleaseQuirks& quirks) {
-    const std::uint64_t devices = calls_of("hipDeviceSynchronize"), events = calls_of("hipEventSynchronize");
-    const hip::Enqueue work = [&](hipStream_t on) { return filling(5)(on, std::array{at(0)}); };
-    {
+    return waits_in([&] {
+      const hip::Enqueue work = [&](hipStream_t on) { return filling(5)(on, std::array{at(0)}); };
       const auto trace = hip::capture_trace(api(), capturing_, work, {}, quirks);
       EXPECT_TRUE(trace && trace.value()->launch(stream()));
-    }
-    return std::pair(calls_of("hipDeviceSynchronize") - devices, calls_of("hipEventSynchronize") - events);
+    });
   };
-  using Waits = std::pair<std::uint64_t, std::uint64_t>;
-  EXPECT_EQ(waits_of({}), Waits(0, 1));
-  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k72)), Waits(1, 0));
+  EXPECT_EQ(waits_of({}), (Waits{.devices = 0, .events = 1}));
+  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k72)), (Waits{.devices = 1, .events = 0}));
+}
+
+TEST_F(QuirkAware, TheLastLaunchIsWaitedForWhereTheDeviceCannotBe) {
+  for (const char* const function : {"hipDeviceSynchronize", "hipGetDevice"}) {
+    told_.clear();
+    const Waits waits = waits_in([&] {
+      hip::CommandBuffer buffer(api(), options(k72));
+      buffer.set(of(fill(7)));
+      EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+      interposer_.fail(*verify::find_function(function), 1);
+    });
+    EXPECT_EQ(waits.events, 1u) << function;
+    EXPECT_EQ(told_.size(), 1u) << function;
+  }
 }
 
 TEST_F(QuirkAware, ATraceThatMayHoldChildrenIsNotHandedOverWhereTheyWouldBeLost) {

@@ -1,0 +1,36 @@
+// hip::LastLaunch: launches an executable graph, and waits for the last launch before the graph may be destroyed.
+//
+// HIP does not document that an executable graph may go while it runs. Behind each launch stands an event on the
+// stream's device; where that could not be recorded, or where the release needs more than an event
+// (ReleaseQuirks::of_destroy), the device is waited for instead. Owns the event, not the graph. The first launch makes
+// it and fails when that fails; later ones make nothing.
+//
+// Launches of one graph are for streams of one device. One thread at a time.
+#pragma once
+
+#include <optional>
+
+#include "hip/event.h"
+#include "hip/release_quirks.h"
+
+namespace hip {
+
+class LastLaunch {
+ public:
+  // `api` outlives it. The sink is told what neither a launch nor a wait could answer.
+  LastLaunch(const Api& api, const ReleaseQuirks& quirks, ErrorSink errors)
+      : api_(&api), device_first_(quirks.of_destroy() != nullptr), errors_(errors) {}
+
+  [[nodiscard]] Status launch(hipGraphExec_t exec, const StreamRef& stream);
+  // Nothing is waited for when nothing was launched. The calling thread's current device stays what it is.
+  [[nodiscard]] Status wait();
+
+ private:
+  const Api* api_;
+  bool device_first_;
+  ErrorSink errors_;
+  std::optional<Event> done_;  // behind the last launch
+  bool unmarked_ = false;      // a launch is in flight that `done_` does not stand behind
+};
+
+}  // namespace hip
