@@ -42,6 +42,23 @@ TEST(EventNodePrograms, ALaunchThatWaitsForAnotherEventRacesAndTheModelAgrees) {
   EXPECT_EQ(judgement.verdict, VerdictKind::kPoisoned) << described(judgement);
 }
 
+// CUDA's programming guide, "Graph Memory Nodes": cudaGraphInstantiateFlagAutoFreeOnLaunch frees what is left when the
+// graph is launched, not when its nodes run.
+TEST(EventNodePrograms, WhatALaunchFreesIsFreedBeforeItWaits) {
+  const std::string launched =
+      "buffer b0 64\nevent v0\nstream s1 nonblocking\ngraph g0\neventwait g0.n0 v0\n"
+      "alloc g0.n1 b1 64 after=n0\nmemset g0.n2 dst=b1+0 value=1 element=1 width=64 after=n1\n"
+      "instantiate e0 g0 form=flags flags=auto_free\nlaunch e0 s0\nsync device\n"
+      "on s1 memcpy dst=b0+0 src=b1+0 bytes=64 kind=d2d\n";
+  EXPECT_TRUE(state_after(program_of(launched + "record v0 s1\n")).launch_races(0, 0));
+  EXPECT_FALSE(state_after(program_of(launched + "record v0 s1\nwait s0 v0\n")).launch_races(0, 0));
+  Bench bench;
+  const Judgement raced = bench.judge.judge(program_of(launched + "record v0 s1\nlaunch e0 s0\n"), {});
+  EXPECT_EQ(raced.verdict, VerdictKind::kPoisoned) << described(raced);
+  const Judgement ordered = bench.judge.judge(program_of(launched + "record v0 s1\nwait s0 v0\nlaunch e0 s0\n"), {});
+  EXPECT_EQ(ordered.verdict, VerdictKind::kAgree) << described(ordered);
+}
+
 TEST(EventNodePrograms, EveryStrategyKeepsEventNodesThroughPatchesAndSetters) {
   const Program program = program_of(
       with("move b0 b1\npatch e0\npatch e1\nlaunch e0 s1\nlaunch e1 s2\nsync device\nset e0.n1 eventrecord v1\n"

@@ -149,10 +149,14 @@ bool State::exec_runs_beside(Id exec, Id stream) const {
   });
 }
 
+// What an executable graph with auto_free frees, it frees when it is launched, before any of its waits.
 bool State::launch_with_events_races(const GraphState& graph, Id stream) const {
   const LaunchOrder order = launch_order(graph);
   const Clock clock = launch_clock(stream);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto* memory = std::get_if<MemoryAllocParams>(&graph.nodes[i].params);
+    const bool freed = memory != nullptr && buffers_.at(memory->buffer).unfreed;
+    if (freed && unordered_conflict(graph.nodes[i].ranges, clock)) return true;
     if (unordered_conflict(graph.nodes[i].ranges, clock_behind(clock, order.behind[i]))) return true;
   }
   return false;
