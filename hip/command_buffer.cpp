@@ -73,7 +73,7 @@ void CommandBuffer::set(Recording commands) {
   if (commands_.nodes().empty()) commands_.add({EmptyRecord{}, {}, {}});
   buffers_ = commands_.buffer_count();
   for (std::uint64_t next = identities_.size(); next < buffers_; ++next) identities_.push_back(next);
-  commands_ = options_.quirks.as_added(std::move(commands_));
+  commands_ = options_.quirks.as_added(std::move(commands_), {options_.memory, {}});
   make_launchable();
   take_traced();
   other_commands_ = true;

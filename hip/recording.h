@@ -77,7 +77,12 @@ struct CopyRecord {
   hipMemcpy3DParms params{};
   bool linear = false;
   CopySymbol symbol = {};
+  // The kind that the caller names, where params.kind is another that the release does rightly (hip/release_quirks.h).
+  std::optional<hipMemcpyKind> asked = {};
 };
+[[nodiscard]] inline hipMemcpyKind kind_asked(const CopyRecord& copy) {
+  return copy.asked.value_or(copy.params.kind);
+}
 
 struct MemsetRecord {
   hipMemsetParams params{};

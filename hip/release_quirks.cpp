@@ -132,6 +132,14 @@ constexpr ReleaseQuirk kQuirks[] = {
 
     // ---- additions
     {"generic-empty-refused", "7.2 6.4", Use::kAdd, Node::kEmpty, {State::kGeneric}, Way::kTyped},
+    {"memcpy-h2h-mixed", kAllReleases, Use::kAdd, Node::kCopy, {State::kMixedHosts}, Way::kByDefault},
+    {"managed-3d-copy-early", "7.2 6.4", Use::kAdd, Node::kCopy, {State::kManagedRows}, Way::kByDefault},
+    {"symbol-node-default-pageable",
+     kAllReleases,
+     Use::kAdd,
+     Node::kCopy,
+     {State::kSymbolByDefault},
+     Way::kByDirection},
 
     // ---- launches
     {"memset-2d-element",
@@ -194,7 +202,7 @@ QuirkyNode kind_for(const NodeRecord& record) {
 // Of a copy: whether an end is of that memory, for all that is known, and whether one is of another.
 struct Ends {
   bool may_be_pageable = false, must_be_pageable = false, may_be_between_hosts = true;
-  bool may_be_between_pageable = true;
+  bool may_be_between_pageable = true, may_be_managed = false, may_be_mixed = false;
 };
 
 BufferMemory memory_of(const QuirkContext& context, BufferIndex buffer) {
@@ -204,26 +212,38 @@ BufferMemory memory_of(const QuirkContext& context, BufferIndex buffer) {
 Ends ends_of(const RecordedNode& node, const QuirkContext& context) {
   Ends ends;
   std::size_t named = 0;
+  bool may_be_other = false;  // than pageable
   for (const Relocation& relocation : node.relocations) {
     ++named;
     const BufferMemory memory = memory_of(context, relocation.buffer);
-    ends.may_be_pageable |= memory == BufferMemory::kPageable || memory == BufferMemory::kUnknown;
+    const bool unknown = memory == BufferMemory::kUnknown;
+    ends.may_be_pageable |= memory == BufferMemory::kPageable || unknown;
     ends.must_be_pageable |= memory == BufferMemory::kPageable;
     ends.may_be_between_hosts &= memory != BufferMemory::kDevice && memory != BufferMemory::kGraph;
-    ends.may_be_between_pageable &= memory == BufferMemory::kPageable || memory == BufferMemory::kUnknown;
+    ends.may_be_between_pageable &= memory == BufferMemory::kPageable || unknown;
+    ends.may_be_managed |= memory == BufferMemory::kManaged || unknown;
+    may_be_other |= memory != BufferMemory::kPageable;
   }
-  ends.may_be_pageable |= named < 2;  // an end that no relocation names
+  const bool unnamed = named < 2;  // an end that no relocation names
+  ends.may_be_pageable |= unnamed;
+  ends.may_be_managed |= unnamed;
+  ends.may_be_mixed = ends.may_be_pageable && (may_be_other || unnamed);
   return ends;
 }
 
 void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyStates& states) {
-  const bool linear = std::get<CopyRecord>(node.record).linear;
+  const auto& [params, linear, symbol, asked] = std::get<CopyRecord>(node.record);
   const Ends ends = ends_of(node, context);
   states.add(State::kLinear, linear);
   states.add(State::kShaped, !linear);
   states.add(State::kPageable, ends.may_be_pageable);
   states.add(State::kBetweenHosts, ends.may_be_between_hosts);
   states.add(State::kBetweenPageable, ends.may_be_between_pageable);
+  states.add(State::kMixedHosts, params.kind == hipMemcpyHostToHost && ends.may_be_mixed);
+  states.add(State::kManagedRows, params.kind == hipMemcpyDeviceToDevice && !linear && ends.may_be_managed);
+  // A direction cannot be named of memory that is not known.
+  states.add(State::kSymbolByDefault,
+             symbol.symbol != nullptr && params.kind == hipMemcpyDefault && ends.must_be_pageable);
 }
 
 bool has_empty(const Recording& recording) {
@@ -323,6 +343,18 @@ void add_disabled(NodeIndex node, const QuirkContext& context, QuirkyStates& sta
   states.add(State::kBesideDisabled, !context.disabled.empty());
 }
 
+// What one node is recorded and set as.
+void take_way(QuirkWay way, RecordedNode& node) {
+  if (way == Way::kTyped) {
+    node.form = NodeForm::kTyped;
+    return;
+  }
+  auto& copy = std::get<CopyRecord>(node.record);
+  copy.asked = kind_asked(copy);
+  const hipMemcpyKind direction = copy.symbol.to ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost;
+  copy.params.kind = way == Way::kByDirection ? direction : hipMemcpyDefault;
+}
+
 // For the nodes of a child, none of which can be disabled.
 QuirkContext inside(const QuirkContext& context) {
   return {context.memory, {}};
@@ -373,12 +405,17 @@ std::string_view words_for(QuirkyState state) {
       "several roots",
       "16 nodes or more",
       "five dependents or more of a node",
-      "a stream left out when its nodes are spread"};
+      "a stream left out when its nodes are spread",
+      "host to host, between pageable memory and other",
+      "2D or 3D, device to device, of managed memory",
+      "between a symbol and pageable memory, by hipMemcpyDefault"};
   return kWords.at(static_cast<std::size_t>(state));
 }
 
 std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 7> kWords = {"the function of the node's type",
+  static constexpr std::array<std::string_view, 9> kWords = {"the function of the node's type",
+                                                             "hipMemcpyDefault",
+                                                             "the direction by name",
                                                              "record the graph again",
                                                              "flatten children",
                                                              "record the nodes one behind the other",
@@ -515,35 +552,35 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
 }
 
 // Of a node, whatever is in it.
-const ReleaseQuirk* ReleaseQuirks::of_add_itself(const RecordedNode& node) const {
-  QuirkyStates states;
+const ReleaseQuirk* ReleaseQuirks::of_add_itself(const RecordedNode& node, const QuirkContext& context) const {
+  QuirkyStates states = states_of(node, context);
   states.add(State::kGeneric, node.form == NodeForm::kGeneric);
   return find(Use::kAdd, kind_for(node.record), states);
 }
 
-const ReleaseQuirk* ReleaseQuirks::of_add(const RecordedNode& node) const {
-  if (const ReleaseQuirk* quirk = of_add_itself(node)) return quirk;
+const ReleaseQuirk* ReleaseQuirks::of_add(const RecordedNode& node, const QuirkContext& context) const {
+  if (const ReleaseQuirk* quirk = of_add_itself(node, context)) return quirk;
   const auto* child = std::get_if<ChildRecord>(&node.record);
   if (child == nullptr) return nullptr;
   for (const RecordedNode& inner : child->graph->nodes()) {
-    if (const ReleaseQuirk* quirk = of_add(inner)) return quirk;
+    if (const ReleaseQuirk* quirk = of_add(inner, context)) return quirk;
   }
   return nullptr;
 }
 
-RecordedNode ReleaseQuirks::as_added(RecordedNode node) const {
-  if (of_add(node) == nullptr) return node;
-  if (of_add_itself(node) != nullptr) node.form = NodeForm::kTyped;
+RecordedNode ReleaseQuirks::as_added(RecordedNode node, const QuirkContext& context) const {
+  if (of_add(node, context) == nullptr) return node;
+  if (const ReleaseQuirk* quirk = of_add_itself(node, context)) take_way(quirk->way, node);
   if (auto* child = std::get_if<ChildRecord>(&node.record)) {
-    child->graph = std::make_shared<const Recording>(as_added(*child->graph));
+    child->graph = std::make_shared<const Recording>(as_added(*child->graph, context));
   }
   return node;
 }
 
-Recording ReleaseQuirks::as_added(Recording recording) const {
+Recording ReleaseQuirks::as_added(Recording recording, const QuirkContext& context) const {
   for (NodeIndex i = 0; i < recording.nodes().size(); ++i) {
-    if (of_add(recording.nodes()[i]) == nullptr) continue;
-    RecordedNode node = as_added(recording.nodes()[i]);
+    if (of_add(recording.nodes()[i], context) == nullptr) continue;
+    RecordedNode node = as_added(recording.nodes()[i], context);
     recording.set_form(i, node.form);
     recording.replace(i, std::move(node.record), std::move(node.relocations));
   }

@@ -65,10 +65,15 @@ enum class QuirkyState : std::uint8_t {
   kManyNodes,        // of the graph: 16 or more
   kManyDependents,   // of the graph: five or more of one of its nodes
   kStreamLeftOut,    // of the graph: hip/spread/stream_spread.h
+  kMixedHosts,       // copy: host to host, one end pageable and the other one not
+  kManagedRows,      // copy: 2D or 3D, device to device, an end is managed
+  kSymbolByDefault,  // copy: between a symbol and pageable memory, by hipMemcpyDefault
   kCount
 };
 enum class QuirkWay : std::uint8_t {
   kTyped,        // the function of the node's own type
+  kByDefault,    // hipMemcpyDefault
+  kByDirection,  // the direction is named: the host's memory to the device's, or the reverse
   kRecordAgain,  // the whole graph is recorded and instantiated anew
   kFlatten,      // child graphs become nodes of their parent's (hip/flatten.h) when it is recorded
   kChain,        // the nodes are recorded one behind the other
@@ -145,10 +150,11 @@ class ReleaseQuirks {
   // Of launching what was instantiated from the recording.
   [[nodiscard]] const ReleaseQuirk* of_launch(const Recording& recording, const QuirkContext& context) const;
   // Of adding a node to a graph, and what is in it.
-  [[nodiscard]] const ReleaseQuirk* of_add(const RecordedNode& node) const;
-  // As they can be added: the same, through the functions of their types where the release does another one wrongly.
-  [[nodiscard]] RecordedNode as_added(RecordedNode node) const;
-  [[nodiscard]] Recording as_added(Recording recording) const;  // and what is in its children
+  [[nodiscard]] const ReleaseQuirk* of_add(const RecordedNode& node, const QuirkContext& context) const;
+  // As they can be added, and set: the same, through the function or by the kind that the release does rightly.
+  [[nodiscard]] RecordedNode as_added(RecordedNode node, const QuirkContext& context) const;
+  // And what is in its children.
+  [[nodiscard]] Recording as_added(Recording recording, const QuirkContext& context) const;
   // Of launching anything on a stream that captures.
   [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
   // Of destroying an executable graph whose last launch is done, as its stream or an event says.
@@ -157,7 +163,7 @@ class ReleaseQuirks {
   [[nodiscard]] Spelling spelling(const QuirkContext& context) const;
 
  private:
-  [[nodiscard]] const ReleaseQuirk* of_add_itself(const RecordedNode& node) const;
+  [[nodiscard]] const ReleaseQuirk* of_add_itself(const RecordedNode& node, const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* find(QuirkyUse use, QuirkyNode node, QuirkyStates states) const;
   [[nodiscard]] const ReleaseQuirk* of_node(const RecordedNode& node, const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* of_set_inside(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,

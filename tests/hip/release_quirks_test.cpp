@@ -90,11 +90,11 @@ TEST(ReleaseQuirks, SettersAreHeldAgainstTheNodeAsItWasAndAsItIsToBe) {
 TEST(ReleaseQuirks, NodesAreAddedByTheFunctionThatTakesThemAtAnyDepth) {
   hip::RecordedNode generic = empty(), other = memset_of(1);
   generic.form = other.form = hip::NodeForm::kGeneric;
-  EXPECT_EQ(id_of(ReleaseQuirks::of_version(k72).of_add(child_of(of({other, generic})))), "generic-empty-refused");
+  EXPECT_EQ(id_of(ReleaseQuirks::of_version(k72).of_add(child_of(of({other, generic})), {})), "generic-empty-refused");
   hip::Recording recording = of({generic, other, child_of(of({generic}))});
   recording.connect(2, 0);  // an edge behind its node: recording keeps its place
   const auto forms_on = [&](int version) {
-    const hip::Recording added = ReleaseQuirks::of_version(version).as_added(recording);
+    const hip::Recording added = ReleaseQuirks::of_version(version).as_added(recording, {});
     const auto& inner = *std::get<hip::ChildRecord>(added.nodes()[2].record).graph;
     EXPECT_EQ(added.nodes()[0].dependencies, recording.nodes()[0].dependencies);
     return std::array{added.nodes()[0].form, added.nodes()[1].form, inner.nodes()[0].form};
@@ -102,6 +102,41 @@ TEST(ReleaseQuirks, NodesAreAddedByTheFunctionThatTakesThemAtAnyDepth) {
   using enum hip::NodeForm;
   EXPECT_EQ(forms_on(k72), (std::array{kTyped, kGeneric, kTyped}));
   EXPECT_EQ(forms_on(k57), (std::array{kGeneric, kGeneric, kGeneric}));
+}
+
+TEST(ReleaseQuirks, CopiesAreAddedByAKindThatTheReleaseDoesRightly) {
+  const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
+  const auto mixed = [](BufferMemory to, BufferMemory from) {
+    return hip::QuirkContext{[to, from](hip::BufferIndex buffer) { return buffer == 0 ? to : from; }, {}};
+  };
+  const auto added = [&](hipMemcpyKind kind, bool linear, const hip::QuirkContext& context, bool symbol = false) {
+    hip::RecordedNode node = copy_of(linear);
+    auto& copy = std::get<hip::CopyRecord>(node.record);
+    copy.params.kind = kind;
+    if (symbol) {
+      copy.symbol = {&quirks, 0, true};
+      node.relocations = {{hip::Field::kCopySource, 0, 1, 0}};
+    }
+    const hip::RecordedNode once = quirks.as_added(node, context), twice = quirks.as_added(once, context);
+    const auto& record = std::get<hip::CopyRecord>(once.record);
+    EXPECT_EQ(kind_asked(record), kind);
+    EXPECT_EQ(std::get<hip::CopyRecord>(twice.record).params.kind, record.params.kind);
+    EXPECT_EQ(kind_asked(std::get<hip::CopyRecord>(twice.record)), kind);
+    return record.params.kind;
+  };
+  using enum BufferMemory;
+  for (const BufferMemory other : {kPinned, kManaged, kUnknown}) {
+    EXPECT_EQ(added(hipMemcpyHostToHost, true, mixed(other, kPageable)), hipMemcpyDefault);
+    EXPECT_EQ(added(hipMemcpyHostToHost, true, mixed(kPageable, other)), hipMemcpyDefault);
+  }
+  EXPECT_EQ(added(hipMemcpyHostToHost, true, all_in(kPageable)), hipMemcpyHostToHost);
+  EXPECT_EQ(added(hipMemcpyHostToHost, true, mixed(kPinned, kManaged)), hipMemcpyHostToHost);
+  EXPECT_EQ(added(hipMemcpyDeviceToDevice, false, mixed(kManaged, kDevice)), hipMemcpyDefault);
+  EXPECT_EQ(added(hipMemcpyDeviceToDevice, false, {}), hipMemcpyDefault);
+  EXPECT_EQ(added(hipMemcpyDeviceToDevice, true, mixed(kManaged, kDevice)), hipMemcpyDeviceToDevice);
+  EXPECT_EQ(added(hipMemcpyDeviceToDevice, false, all_in(kDevice)), hipMemcpyDeviceToDevice);
+  EXPECT_EQ(added(hipMemcpyDefault, true, all_in(kPageable), true), hipMemcpyHostToDevice);
+  EXPECT_EQ(added(hipMemcpyDefault, true, all_in(kPinned), true), hipMemcpyDefault);
 }
 
 TEST(ReleaseQuirks, NoReleaseCapturesALaunch) {

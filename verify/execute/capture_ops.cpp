@@ -95,7 +95,8 @@ void CaptureOps::ran(std::size_t step, const Command& command, const StepStatus&
 
 hip::Status CaptureOps::perform(const Enqueue& c) {
   if (!has_stream(c.stream)) return missing();
-  const hip::RecordedNode eager = context_.record(plain(c.params));
+  hip::RecordedNode eager = context_.record(plain(c.params));
+  if (capture_of(c.stream) != nullptr) eager = context_.as_added(std::move(eager));
   const std::optional<CopyOfPeers> peers = peers_of(c.params, eager.record);
   EnqueueResult result;
   const hip::Api& api = context_.machine.api;

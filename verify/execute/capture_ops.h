@@ -38,6 +38,7 @@ class CaptureOps {
     std::function<Id(Id)> device_of_stream;
     std::function<Id(Id)> device_of_buffer;
     std::function<hip::RecordedNode(const NodeParams&)> record;
+    std::function<hip::RecordedNode(hip::RecordedNode)> as_added;  // to a capture: Strategy::as_added
     std::function<void(GraphObject&, const hip::RecordedNode&)> note_addresses;
     std::function<std::uint64_t(const hip::HostRecord&)> host_runs;  // how often that host function has run
   };

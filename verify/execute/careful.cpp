@@ -56,7 +56,8 @@ class CarefulStrategy final : public Strategy {
     return outcome;
   }
   hip::RecordedNode as_added(Machine& machine, hip::RecordedNode node) override {
-    return quirks(machine).as_added(std::move(node));
+    return quirks(machine).as_added(std::move(node),
+                                    {[&machine](hip::BufferIndex buffer) { return machine.memory[buffer]; }, {}});
   }
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
     hip::Recording changed = exec.recording;

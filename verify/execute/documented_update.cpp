@@ -15,7 +15,7 @@ std::size_t type_of(const hip::NodeRecord& record) {
 
 bool parameters_fit(const hip::NodeRecord& from, const hip::NodeRecord& to) {
   if (const auto* copy = std::get_if<hip::CopyRecord>(&from)) {
-    return copy->params.kind == std::get<hip::CopyRecord>(to).params.kind;
+    return kind_asked(*copy) == kind_asked(std::get<hip::CopyRecord>(to));
   }
   if (const auto* memset = std::get_if<hip::MemsetRecord>(&from)) {
     const hipMemsetParams &a = memset->params, &b = std::get<hip::MemsetRecord>(to).params;

@@ -168,8 +168,9 @@ void Inspector::copy(const hip::RecordedNode& node, hipGraphNode_t handle, const
     if (!symbol) return place_word(node, field, pointer, graph.addresses);
     return pointer == recorded ? "the symbol" : "elsewhere";
   };
+  const hipMemcpyKind kind = params.kind == record.params.kind ? kind_asked(record) : params.kind;
   std::string text = fmt::format("{} copies {}x{}x{} kind {} to {} from {}", name, params.extent.width,
-                                 params.extent.height, params.extent.depth, static_cast<int>(params.kind),
+                                 params.extent.height, params.extent.depth, static_cast<int>(kind),
                                  place(hip::Field::kCopyDestination, params.dstPtr.ptr, record.params.dstPtr.ptr),
                                  place(hip::Field::kCopySource, params.srcPtr.ptr, record.params.srcPtr.ptr));
   if (!record.linear) {

@@ -58,7 +58,7 @@ class Strategy {
   // `moves` may be empty. On success the object's addresses are those of machine.addresses.
   virtual PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) = 0;
   virtual PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) = 0;
-  // The node as it is to be added to a graph: the same, perhaps through another function.
+  // The node as it is to be added to a graph, or set: the same, perhaps through another function or by another kind.
   virtual hip::RecordedNode as_added(Machine& machine, hip::RecordedNode node);
   // `node` is relocated at machine.addresses; the buffers it names are there in the object as well.
   virtual hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) = 0;

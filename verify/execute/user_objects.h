@@ -40,6 +40,8 @@ class UserObjects {
     hip::sync::Atomic<std::uint32_t> runs{0};
     std::uint32_t told = 0;
   };
+  static void wait_for(const Object& object);
+
   Machine& machine_;
   std::map<Id, Object> objects_;
 };

@@ -87,6 +87,19 @@ RunOptions in_the_usual_order(RunOptions options) {
   return options;
 }
 
+// Of a divergence that cannot be looked at any more.
+std::string told(const std::vector<Difference>& differences, const Violations& violations = {}) {
+  if (differences.empty() && violations.empty()) return "nothing that it names";
+  if (differences.empty()) {
+    const Violation& first = violations.front();
+    return fmt::format("{} of {}: {}, not {}", property(first.property).name, first.where, first.observed,
+                       first.expected);
+  }
+  const Difference& first = differences.front();
+  return fmt::format("{} {} at '{}'", first.where,
+                     first.where == "process" || first.where == "status" ? first.observed : "differed", first.command);
+}
+
 }  // namespace
 
 Judge::Pair Judge::run_pair(const Program& program, const RunOptions& options) {
@@ -189,12 +202,8 @@ const Quirk* Judge::explain(const Program& program, const Trace& expected, const
 }
 
 std::string Judge::unrepeated(const Pair& pair) {
-  std::string text = "a divergence that did not show again in a fresh process";
-  if (pair.differences.empty()) return text;
-  const Difference& first = pair.differences.front();
-  return text + fmt::format(" ({} {} at '{}')", first.where,
-                            first.where == "process" || first.where == "status" ? first.observed : "differed",
-                            first.command);
+  const std::string text = "a divergence that did not show again in a fresh process";
+  return pair.differences.empty() ? text : text + fmt::format(" ({})", told(pair.differences));
 }
 
 bool Judge::shows_again(const Program& program, const RunOptions& options, Pair& pair) {
@@ -363,13 +372,15 @@ Trace Judge::run_baseline(const Program& program, const AddressScript& script) {
 bool Judge::further_run_holds(Judgement& judgement, const std::function<Look()>& attempt) {
   Look look = attempt();
   if (look.clean) return true;
+  const std::string seen = look.what;
   judgement.verdict = VerdictKind::kDiverge;
   if (look.quirk == nullptr && subject_.contained()) {
     subject_.start_afresh();
     look = attempt();
     if (look.clean) {
       judgement.verdict = VerdictKind::kPoisoned;
-      judgement.reason = "a divergence of a further run that did not show again in a fresh process";
+      judgement.reason =
+          fmt::format("a divergence of a further run that did not show again in a fresh process ({})", seen);
     }
   }
   if (look.quirk != nullptr) {
@@ -397,7 +408,9 @@ void Judge::every_call_fails(const Program& program, const Pair& pair, Judgement
       const Trace expected = reference_for(program, pair, failed);
       differences = compare(program, expected, failed.trace);
       const bool clean = differences.empty() && failed.trace.violations.empty();
-      return Look{clean, clean ? nullptr : explain(program, expected, failed.trace)};
+      if (clean) return Look{true, nullptr};
+      return Look{false, explain(program, expected, failed.trace),
+                  fmt::format("call {} of the graph API failing: {}", nth, told(differences, failed.trace.violations))};
     });
     if (held && fewer_calls()) break;
     ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP4)];
@@ -428,8 +441,9 @@ void Judge::every_order(const Program& program, const Pair& pair, Judgement& jud
       const RunResult other = subject_.run(program, options);
       const Trace expected = reference_for(program, pair, other);
       differences = compare(program, expected, other.trace);
-      const bool clean = differences.empty();
-      return Look{clean, clean ? nullptr : explain(program, expected, other.trace)};
+      if (differences.empty()) return Look{true, nullptr};
+      return Look{false, explain(program, expected, other.trace),
+                  fmt::format("schedule {}: {}", options.schedule_seed, told(differences))};
     });
     ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP5)];
     if (held) continue;
@@ -469,7 +483,7 @@ void Judge::by_streams(const Program& program, const Pair& pair, Judgement& judg
       const Trace observed = in_terms_of(program, *variant, expected, other.trace);
       differences = compare(program, expected, observed);
       if (differences.empty()) return Look{true, nullptr};
-      return Look{false, explain_variant(*variant, other)};
+      return Look{false, explain_variant(*variant, other), fmt::format("{}: {}", change.name, told(differences))};
     });
     if (supported) ++judgement.exercised[static_cast<std::size_t>(change.property)];
     if (held || judgement.verdict != VerdictKind::kDiverge) continue;
@@ -558,7 +572,9 @@ void Judge::cycles(const Program& program, Judgement& judgement) {
       before = std::move(again);
     }
     const Deviation growth{many->steps.size(), Effect::kGrowth, 0};
-    return Look{text.empty(), text.empty() ? nullptr : known_.quirks.explain(*many, known_.strategy, growth)};
+    if (text.empty()) return Look{true, nullptr};
+    return Look{false, known_.quirks.explain(*many, known_.strategy, growth),
+                fmt::format("what is held after {} cycles: {}", kManyCycles, text)};
   });
   if (asked) ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP8)];
   if (held || judgement.verdict != VerdictKind::kDiverge) return;
@@ -592,7 +608,8 @@ void Judge::however_built(const Program& program, const Pair& pair, Judgement& j
       if (differences.empty()) return Look{true, nullptr};
       // A quirk is looked for in the program that ran, whose steps are others.
       const Trace wanted = run_baseline(variant.derived.program, other.script);
-      return Look{false, explain(variant.derived.program, wanted, other.trace)};
+      return Look{false, explain(variant.derived.program, wanted, other.trace),
+                  fmt::format("{}: {}", variant.change, told(differences))};
     });
     if (lacking) continue;
     ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP9)];

@@ -99,6 +99,7 @@ class Judge {
   struct Look {
     bool clean = false;
     const Quirk* quirk = nullptr;  // that explains why it is not
+    std::string what = {};         // which run it was, and what differed
   };
   bool further_run_holds(Judgement& judgement, const std::function<Look()>& attempt);
   void every_call_fails(const Program& program, const Pair& pair, Judgement& judgement);

@@ -555,10 +555,10 @@ constexpr Quirk kQuirks[] = {
      "with the node enabled before the memory is freed, or the memory freed later, the same program is right",
      "the node is lost, silently; enable it before its memory goes, or instantiate again"},
     {"disabled-swap-stale", "enabling one node and disabling another between two launches leaves both as they were",
-     "7.2", "patch", "op=enable nodes>=2", "bytes", "the first node runs and the second does not",
+     "7.2", "patch", "op=enable nodes>=2", "bytes hang crash", "the first node runs and the second does not",
      "the other way round", "hipGraphNodeSetEnabled: node is enabled if != 0, otherwise the node is disabled",
      "a list of packets is taken for valid when its length is as expected; 6.4 and 5.7 record no packets",
-     "the wrong node runs; instantiate again"},
+     "the wrong node runs, or the launch never ends where a node was set in between; instantiate again"},
 
     // ---- instantiation and queries
     {"instantiate-flags-combined", "instantiation refuses two flags at once", "7.2 6.4", "patch",
@@ -841,7 +841,10 @@ constexpr std::string_view kGoneAround[] = {"copy-of-freed-memory-set",
                                             "spread-leaves-stream-out",
                                             "h2h-side-unordered",
                                             "launch-while-capturing",
-                                            "generic-empty-refused"};
+                                            "generic-empty-refused",
+                                            "memcpy-h2h-mixed",
+                                            "managed-3d-copy-early",
+                                            "symbol-node-default-pageable"};
 
 }  // namespace
 
