@@ -12,7 +12,9 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
     if (!made) return made.error();
     done_.emplace(std::move(made).value());
   }
+  if (Status behind = follow(stream); !behind) return behind;
   if (Status status = called(api_->hipGraphLaunch(exec, stream.handle()), "hipGraphLaunch"); !status) return status;
+  last_ = stream;
   // The work is under way: that it could not be marked is told, and no reason to say that it is not.
   const Status marked = done_->record(stream);
   unmarked_ = !marked;
@@ -20,8 +22,20 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
   return {};
 }
 
+// What is launched on the stream comes behind the last launch.
+Status LastLaunch::follow(const StreamRef& stream) {
+  if (!last_ || *last_ == stream) return {};
+  return unmarked_ ? wait() : stream.wait(*done_);
+}
+
 Status LastLaunch::wait() {
   if (!done_) return {};
+  Status waited = wait_for_it();
+  if (waited) last_.reset();
+  return waited;
+}
+
+Status LastLaunch::wait_for_it() {
   if (!std::exchange(unmarked_, false) && !device_first_) return done_->synchronize();
   const Result<DeviceScope> scope = DeviceScope::enter(*api_, done_->device(), errors_);
   Status waited = scope ? called(api_->hipDeviceSynchronize(), "hipDeviceSynchronize") : Status(scope.error());

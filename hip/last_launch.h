@@ -1,5 +1,9 @@
 // hip::LastLaunch: launches an executable graph, and waits for the last launch before the graph may be destroyed.
 //
+// A launch on another stream than the last one comes behind that (CUDA, cudaGraphLaunch: "each launch is ordered behind
+// both any previous work in this stream and any previous launches of graphExec"; no release of AMD's runtime does so,
+// docs/findings.md, launches-overlap).
+//
 // HIP does not document that an executable graph may go while it runs. Behind each launch stands an event on the
 // stream's device; where that could not be recorded, or where the release needs more than an event
 // (ReleaseQuirks::of_destroy), the device is waited for instead. Owns the event, not the graph. The first launch makes
@@ -12,6 +16,7 @@
 
 #include "hip/event.h"
 #include "hip/release_quirks.h"
+#include "hip/stream.h"
 
 namespace hip {
 
@@ -29,8 +34,12 @@ class LastLaunch {
   const Api* api_;
   bool device_first_;
   ErrorSink errors_;
-  std::optional<Event> done_;  // behind the last launch
-  bool unmarked_ = false;      // a launch is in flight that `done_` does not stand behind
+  [[nodiscard]] Status follow(const StreamRef& stream);
+  [[nodiscard]] Status wait_for_it();
+
+  std::optional<Event> done_;      // behind the last launch
+  std::optional<StreamRef> last_;  // that has not been waited for
+  bool unmarked_ = false;          // a launch is in flight that `done_` does not stand behind
 };
 
 }  // namespace hip

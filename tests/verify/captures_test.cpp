@@ -118,6 +118,15 @@ TEST(Captures, AnExternalRecordOrWaitStandsOnlyWhereTheStreamCapturesAndTheGraph
   EXPECT_NE(flaw(with_objects(capture + "on s1 eventrecord v0\ndestroy v0")), "");
 }
 
+TEST(StreamVariants, LaunchesOfOneExecutableGraphOnTwoStreamsAreNoEagerWork) {
+  const std::string begin =
+      "buffer b0 64\nstream s1 nonblocking\nstream s2 nonblocking\ngraph g0\n"
+      "memset g0.n0 dst=b0+0 value=7 element=1 width=64\ninstantiate e0 g0\nlaunch e0 s1\n";
+  EXPECT_FALSE(launched_eagerly(program_of(begin + "launch e0 s2\n")));
+  EXPECT_TRUE(launched_eagerly(program_of(begin + "launch e0 s1\n")));
+  EXPECT_TRUE(launched_eagerly(program_of(begin + "sync s1\nlaunch e0 s2\n")));
+}
+
 TEST(Captures, AnOpaqueKernelIsCapturedAndHonestlyRecordedAgain) {
   Bench bench;
   const Program program = with_objects(

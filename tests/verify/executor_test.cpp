@@ -7,7 +7,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "eager.h"
 #include "judging.h"
@@ -252,6 +254,51 @@ TEST(Judge, AMoveThatThePatcherCannotPlaceIsTheHarnesssError) {
   const Judgement judgement = bench.judge.judge(parsed(kExample), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kHarnessError);
   EXPECT_EQ(judgement.reason, "not where I have it");
+}
+
+// ---- functions of user objects that come late
+
+constexpr std::string_view kObject = "userobject u0\ngraph g0\nretain u0 g0 move\n";
+
+// What the runtime was given for its one user object, and who runs it when it is told to.
+struct Late {
+  hipHostFn_t function = nullptr;
+  void* data = nullptr;
+  std::thread thread;
+};
+Late late;
+
+hipError_t create_late(hipUserObject_t* object, void* data, hipHostFn_t function, unsigned references, unsigned flags) {
+  late.function = function;
+  late.data = data;
+  const hipHostFn_t delayed = [](void*) {
+    late.thread = std::thread([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      late.function(late.data);
+    });
+  };
+  return model::abi::InProcess::api().hipUserObjectCreate(object, nullptr, delayed, references, flags);
+}
+
+TEST(UserObjects, AFunctionThatRunsOnAnotherThreadIsWaitedFor) {
+  OtherTable platform([](hip::Api& api) { api.hipUserObjectCreate = create_late; });
+  Executor executor(platform, StrategyKind::kPatch);
+  const Trace trace = executor.run(program_of(kObject), {}).trace;
+  late.thread.join();
+  EXPECT_TRUE(trace.violations.empty());
+}
+
+TEST(UserObjects, AFunctionThatNeverRunsIsALeak) {
+  OtherTable platform([](hip::Api& api) {
+    api.hipUserObjectCreate = [](hipUserObject_t* object, void*, hipHostFn_t, unsigned references, unsigned flags) {
+      return model::abi::InProcess::api().hipUserObjectCreate(object, nullptr, [](void*) {}, references, flags);
+    };
+  });
+  Executor executor(platform, StrategyKind::kPatch);
+  const Trace trace = executor.run(program_of(kObject), {}).trace;
+  ASSERT_EQ(trace.violations.size(), 1u);
+  EXPECT_EQ(trace.violations.front().property, PropertyId::kP8);
+  EXPECT_EQ(trace.violations.front().observed, "the function of u0 ran 0 times");
 }
 
 TEST(Judge, AnAgreementBreaksNothingAndDiffersInNothing) {

@@ -119,6 +119,8 @@ std::optional<StreamVariant> launched_eagerly(const Program& program) {
     const auto* launch = std::get_if<Launch>(&step.command);
     bool kept = true;
     if (launch != nullptr && state.capture_of(launch->stream) == nullptr && state.answer(*launch).status == 0) {
+      // Launches of one executable graph come one behind the other, and eager work does not.
+      if (state.exec_runs_beside(launch->exec, launch->stream)) return {};
       changed = true;
       for (std::uint32_t k = 0; k < step.repeat && kept; ++k)
         kept = EagerNodes{state, builder, i, launch->stream}.run(state.exec(launch->exec)->graph);

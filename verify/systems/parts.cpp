@@ -6,6 +6,7 @@
 #include "hip/captured_graph.h"
 #include "hip/command_buffer.h"
 #include "hip/device_scope.h"
+#include "hip/errors.h"
 
 namespace verify {
 namespace {
@@ -123,7 +124,13 @@ class RealTraces final : public TracesPart {
   hip::Status body(const Body& body, const hip::StreamRef& stream,
                    const std::function<void(hipGraph_t)>& look) override {
     std::optional<Held>& held = bodies_[body.number];
-    if (!held) held.emplace(api_, errors_);
+    if (!held) {
+      int version = 0;
+      if (hip::Status status = hip::called(api_.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion"); !status) {
+        return status;
+      }
+      held.emplace(api_, errors_, version);
+    }
     if (held->version != body.version) held->buffer.set(body.commands);
     held->version = body.version;
     const hip::Result<hip::CommandStep> step = held->buffer.step(body.addresses, stream);
@@ -134,7 +141,8 @@ class RealTraces final : public TracesPart {
 
  private:
   struct Held {
-    Held(const hip::Api& api, hip::ErrorSink errors) : buffer(api, {.errors = errors}) {}
+    Held(const hip::Api& api, hip::ErrorSink errors, int version)
+        : buffer(api, {.quirks = hip::ReleaseQuirks::of_version(version), .errors = errors}) {}
     hip::CommandBuffer buffer;
     std::uint64_t version = 0;
   };

@@ -414,6 +414,30 @@ TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeATraceGoesWhereTheReleaseNeedsThat)
   EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k72)), (Waits{.devices = 1, .events = 0}));
 }
 
+TEST_F(CommandBuffers, ALaunchOnAnotherStreamComesBehindTheLastOne) {
+  hip::CommandBuffer buffer(api());
+  buffer.set(of(fill(7)));
+  const hip::StreamRef other(api(), capturing_, 0);
+  const auto waits_for = [&](const hip::StreamRef& on) {
+    const std::uint64_t before = calls_of("hipStreamWaitEvent");
+    EXPECT_TRUE(buffer.step(std::array{at(0)}, on));
+    return calls_of("hipStreamWaitEvent") - before;
+  };
+  EXPECT_EQ(waits_for(stream()), 0u);
+  EXPECT_EQ(waits_for(stream()), 0u);
+  EXPECT_EQ(waits_for(other), 1u);
+  EXPECT_EQ(waits_for(other), 0u);
+  interposer_.fail(*verify::find_function("hipStreamWaitEvent"), 1);
+  EXPECT_FALSE(buffer.step(std::array{at(0)}, stream())) << "what cannot be ordered is not launched";
+  EXPECT_EQ(waits_for(stream()), 0u) << "it was recorded again, and waited for";
+  // Where the last launch could not be marked the device is waited for.
+  interposer_.fail(*verify::find_function("hipEventRecord"), 1);
+  EXPECT_EQ(waits_for(stream()), 0u);
+  const std::uint64_t before = calls_of("hipDeviceSynchronize");
+  EXPECT_EQ(waits_for(other), 0u);
+  EXPECT_EQ(calls_of("hipDeviceSynchronize"), before + 1);
+}
+
 TEST_F(QuirkAware, TheLastLaunchIsWaitedForWhereTheDeviceCannotBe) {
   for (const char* const function : {"hipDeviceSynchronize", "hipGetDevice"}) {
     told_.clear();
