@@ -73,7 +73,7 @@ void CommandBuffer::set(Recording commands) {
   if (commands_.nodes().empty()) commands_.add({EmptyRecord{}, {}, {}});
   buffers_ = commands_.buffer_count();
   for (std::uint64_t next = identities_.size(); next < buffers_; ++next) identities_.push_back(next);
-  commands_ = options_.quirks.as_added(std::move(commands_), {options_.memory, {}});
+  commands_ = options_.quirks.as_added(std::move(commands_), quirk_context());
   make_launchable();
   take_traced();
   other_commands_ = true;
@@ -81,7 +81,7 @@ void CommandBuffer::set(Recording commands) {
 
 // Flattens and chains the commands where the release launches them wrongly as they are.
 void CommandBuffer::make_launchable() {
-  const QuirkContext context{options_.memory, {}};
+  const QuirkContext context = quirk_context();
   launched_by_ = nullptr;
   unlaunchable_ = options_.quirks.of_launch(commands_, context);
   const auto now = [&](Recording changed) {
@@ -266,7 +266,7 @@ Result<CommandStep> CommandBuffer::patch(std::span<const DeviceAddress> addresse
 
 // The quirk that a setter of this patch or a trace that is handed over would meet, or null.
 const ReleaseQuirk* CommandBuffer::quirk_of_patch() const {
-  const QuirkContext context{options_.memory, {}};
+  const QuirkContext context = quirk_context();
   const ReleaseQuirk* quirk = options_.quirks.of_patch(QuirkyUse::kSetInExec, commands_, moves_, context);
   for (const Traced& traced : traced_) {
     if (quirk != nullptr) break;
@@ -343,7 +343,7 @@ Result<CommandStep> CommandBuffer::record(std::span<const DeviceAddress> address
   if (!fresh) return fresh.error();
   bool may_update = options_.update && exec_ != nullptr && !broken_ && reason != StepReason::kTraceRefused;
   if (may_update && quirk == nullptr) {
-    quirk = options_.quirks.of_update(before_, commands_, {options_.memory, {}});
+    quirk = options_.quirks.of_update(before_, commands_, quirk_context());
     if (quirk != nullptr) reason = StepReason::kQuirk;
   }
   may_update = may_update && quirk == nullptr;

@@ -74,6 +74,7 @@ inline constexpr std::size_t kStepDecisions = 4, kStepReasons = 12;
 
 struct CommandBufferOptions {
   int device = 0;
+  bool several_devices = false;  // some of the memory, the nodes or the streams is not that device's
   bool patch = true;
   bool flatten = false;         // child graphs become nodes of the buffer's own (hip/flatten.h), where they can
   bool update = false;          // releases of AMD's runtime leave something as it was and say nothing (docs/quirks.md)
@@ -141,6 +142,7 @@ class CommandBuffer {
   static constexpr std::uint64_t kNothing = 0;
   class KeptTrace;
 
+  [[nodiscard]] QuirkContext quirk_context() const { return {options_.memory, {}, !options_.several_devices}; }
   void make_launchable();
   void take_traced();
   [[nodiscard]] Result<CommandStep> bring(std::span<const DeviceAddress> addresses);

@@ -133,7 +133,18 @@ constexpr ReleaseQuirk kQuirks[] = {
     // ---- additions
     {"generic-empty-refused", "7.2 6.4", Use::kAdd, Node::kEmpty, {State::kGeneric}, Way::kTyped},
     {"memcpy-h2h-mixed", kAllReleases, Use::kAdd, Node::kCopy, {State::kMixedHosts}, Way::kByDefault},
-    {"managed-3d-copy-early", "7.2 6.4", Use::kAdd, Node::kCopy, {State::kManagedRows}, Way::kByDefault},
+    {"managed-3d-copy-early",
+     "7.2 6.4",
+     Use::kAdd,
+     Node::kCopy,
+     {State::kShaped, State::kWithinDevice, State::kManaged},
+     Way::kByDefault},
+    {"rows-of-other-device",
+     "7.2",
+     Use::kAdd,
+     Node::kCopy,
+     {State::kShaped, State::kWithinDevice, State::kSeveralDevices},
+     Way::kByDefault},
     {"symbol-node-default-pageable",
      kAllReleases,
      Use::kAdd,
@@ -167,6 +178,20 @@ constexpr ReleaseQuirk kQuirks[] = {
      Node::kAny,
      {State::kManyDependents, State::kManyNodes},
      Way::kChain},
+    {"launch-branches-elsewhere",
+     "7.2",
+     Use::kLaunch,
+     Node::kAny,
+     {State::kBranches, State::kSeveralDevices},
+     Way::kChain},
+    {"idle-branch-elsewhere",
+     "7.2",
+     Use::kLaunch,
+     Node::kAny,
+     {State::kBranches, State::kSeveralDevices, State::kManyNodes},
+     Way::kChain},
+    {"rows-beside-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kBranches, State::kSeveralDevices}, Way::kChain},
+    {"rows-beside-unordered", "7.2", Use::kLaunch, Node::kChild, {State::kSeveralDevices}, Way::kFlatten},
     {"spread-leaves-stream-out", "7.2", Use::kLaunch, Node::kAny, {State::kStreamLeftOut}, Way::kChain},
     {"h2h-side-unordered",
      "7.2 6.4",
@@ -240,7 +265,8 @@ void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyState
   states.add(State::kBetweenHosts, ends.may_be_between_hosts);
   states.add(State::kBetweenPageable, ends.may_be_between_pageable);
   states.add(State::kMixedHosts, params.kind == hipMemcpyHostToHost && ends.may_be_mixed);
-  states.add(State::kManagedRows, params.kind == hipMemcpyDeviceToDevice && !linear && ends.may_be_managed);
+  states.add(State::kWithinDevice, params.kind == hipMemcpyDeviceToDevice);
+  states.add(State::kManaged, ends.may_be_managed);
   // A direction cannot be named of memory that is not known.
   states.add(State::kSymbolByDefault,
              symbol.symbol != nullptr && params.kind == hipMemcpyDefault && ends.must_be_pageable);
@@ -270,6 +296,7 @@ bool has_other_device(const Recording& recording) {
 // What holds of a node by itself.
 QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   QuirkyStates states;
+  states.add(State::kSeveralDevices, !context.one_device);
   states.add(State::kDriver, node.form == NodeForm::kDriver);
   states.add(State::kGraphMemory,
              std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& relocation) {
@@ -357,7 +384,7 @@ void take_way(QuirkWay way, RecordedNode& node) {
 
 // For the nodes of a child, none of which can be disabled.
 QuirkContext inside(const QuirkContext& context) {
-  return {context.memory, {}};
+  return {context.memory, {}, context.one_device};
 }
 
 }  // namespace
@@ -407,7 +434,10 @@ std::string_view words_for(QuirkyState state) {
       "five dependents or more of a node",
       "a stream left out when its nodes are spread",
       "host to host, between pageable memory and other",
-      "2D or 3D, device to device, of managed memory",
+      "an end is managed",
+      "device to device",
+      "several devices",
+      "branches",
       "between a symbol and pageable memory, by hipMemcpyDefault"};
   return kWords.at(static_cast<std::size_t>(state));
 }
@@ -535,8 +565,10 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
   QuirkyStates whole;
   whole.add(State::kManyNodes, nodes.size() >= kSpreadNodes);
   whole.add(State::kSeveralRoots, roots > 1);
-  whole.add(State::kManyDependents,
-            !dependents.empty() && *std::max_element(dependents.begin(), dependents.end()) >= kManyDependents);
+  const std::size_t most = dependents.empty() ? 0 : *std::max_element(dependents.begin(), dependents.end());
+  whole.add(State::kManyDependents, most >= kManyDependents);
+  whole.add(State::kBranches, roots > 1 || most > 1);
+  whole.add(State::kSeveralDevices, !context.one_device);
   whole.add(State::kStreamLeftOut, leaves_stream_out(dependencies_of(recording)));
   if (const ReleaseQuirk* quirk = find(Use::kLaunch, Node::kAny, whole)) return quirk;
   for (NodeIndex i = 0; i < nodes.size(); ++i) {

@@ -66,7 +66,10 @@ enum class QuirkyState : std::uint8_t {
   kManyDependents,   // of the graph: five or more of one of its nodes
   kStreamLeftOut,    // of the graph: hip/spread/stream_spread.h
   kMixedHosts,       // copy: host to host, one end pageable and the other one not
-  kManagedRows,      // copy: 2D or 3D, device to device, an end is managed
+  kManaged,          // copy: an end is managed
+  kWithinDevice,     // copy: device to device
+  kSeveralDevices,   // memory, nodes or streams are of more than one
+  kBranches,         // of the graph: several roots, or several dependents of one of its nodes
   kSymbolByDefault,  // copy: between a symbol and pageable memory, by hipMemcpyDefault
   kCount
 };
@@ -127,6 +130,7 @@ enum class BufferMemory : std::uint8_t {
 struct QuirkContext {
   std::function<BufferMemory(BufferIndex)> memory{};  // none: nothing is known
   std::set<NodeIndex> disabled{};                     // of the executable graph's own nodes
+  bool one_device = false;                            // all memory and all streams are the first device's
 };
 
 class ReleaseQuirks {

@@ -41,8 +41,12 @@ hip::RecordedNode empty(std::vector<hip::NodeIndex> behind = {}) {
   return {hip::EmptyRecord{}, std::move(behind), {}};
 }
 hip::QuirkContext all_in(BufferMemory memory) {
-  return {[memory](hip::BufferIndex) { return memory; }, {}};
+  return {[memory](hip::BufferIndex) { return memory; }, {}, true};
 }
+constexpr auto several_devices = [](hip::QuirkContext context) {
+  context.one_device = false;
+  return context;
+};
 std::string id_of(const hip::ReleaseQuirk* quirk) {
   return quirk == nullptr ? "safe" : std::string(quirk->id);
 }
@@ -107,7 +111,7 @@ TEST(ReleaseQuirks, NodesAreAddedByTheFunctionThatTakesThemAtAnyDepth) {
 TEST(ReleaseQuirks, CopiesAreAddedByAKindThatTheReleaseDoesRightly) {
   const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
   const auto mixed = [](BufferMemory to, BufferMemory from) {
-    return hip::QuirkContext{[to, from](hip::BufferIndex buffer) { return buffer == 0 ? to : from; }, {}};
+    return hip::QuirkContext{[to, from](hip::BufferIndex buffer) { return buffer == 0 ? to : from; }, {}, true};
   };
   const auto added = [&](hipMemcpyKind kind, bool linear, const hip::QuirkContext& context, bool symbol = false) {
     hip::RecordedNode node = copy_of(linear);
@@ -135,8 +139,25 @@ TEST(ReleaseQuirks, CopiesAreAddedByAKindThatTheReleaseDoesRightly) {
   EXPECT_EQ(added(hipMemcpyDeviceToDevice, false, {}), hipMemcpyDefault);
   EXPECT_EQ(added(hipMemcpyDeviceToDevice, true, mixed(kManaged, kDevice)), hipMemcpyDeviceToDevice);
   EXPECT_EQ(added(hipMemcpyDeviceToDevice, false, all_in(kDevice)), hipMemcpyDeviceToDevice);
+  EXPECT_EQ(added(hipMemcpyDeviceToDevice, false, several_devices(all_in(kDevice))), hipMemcpyDefault);
   EXPECT_EQ(added(hipMemcpyDefault, true, all_in(kPageable), true), hipMemcpyHostToDevice);
   EXPECT_EQ(added(hipMemcpyDefault, true, all_in(kPinned), true), hipMemcpyDefault);
+}
+
+TEST(ReleaseQuirks, BranchesAndChildrenAreOfOneDeviceOrChainedAndFlattened) {
+  const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
+  const hip::QuirkContext one = all_in(BufferMemory::kDevice), several = several_devices(one);
+  const auto way = [&](const hip::Recording& recording, const hip::QuirkContext& context) {
+    const hip::ReleaseQuirk* quirk = quirks.of_launch(recording, context);
+    return quirk == nullptr ? std::nullopt : std::optional(quirk->way);
+  };
+  const hip::Recording fork = of({empty(), empty({0}), empty({0})});
+  EXPECT_EQ(way(fork, one), std::nullopt);
+  EXPECT_EQ(way(fork, several), hip::QuirkWay::kChain);
+  EXPECT_EQ(way(hip::chained(fork), several), std::nullopt);
+  const hip::Recording child = of({child_of(of({empty()}))});
+  EXPECT_EQ(way(child, one), std::nullopt);
+  EXPECT_EQ(way(child, several), hip::QuirkWay::kFlatten);
 }
 
 TEST(ReleaseQuirks, NoReleaseCapturesALaunch) {
@@ -278,8 +299,9 @@ TEST(StreamSpread, AShapeLeavesAStreamOutOrDoesNot) {
   hip::Recording recording;
   for (const auto& dependencies : crashes) recording.add(empty(dependencies));
   const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
-  EXPECT_EQ(id_of(quirks.of_launch(recording, {})), "spread-leaves-stream-out");
-  EXPECT_EQ(id_of(quirks.of_launch(hip::chained(recording), {})), "safe");
+  const hip::QuirkContext device = all_in(BufferMemory::kDevice);
+  EXPECT_EQ(id_of(quirks.of_launch(recording, device)), "spread-leaves-stream-out");
+  EXPECT_EQ(id_of(quirks.of_launch(hip::chained(recording), device)), "safe");
 }
 
 TEST(Chained, EveryNodeIsOnceInAnOrderThatHonoursWhatItWaitedFor) {

@@ -98,6 +98,15 @@ TEST(Careful, ACaptureHoldsTheGraphAsTheProgramRecordedIt) {
          "s0\n");
 }
 
+// Of memory that nobody knows rows are copied by hipMemcpyDefault, and no setter changes a kind.
+TEST(Careful, ACopyThatIsSetToAKindOfItsOwnIsRecordedAgain) {
+  const std::string rows = "width=2 height=3 depth=1 dpitch=9 spitch=2 drows=3 srows=3 kind=d2d\n";
+  agrees("buffer b0 64\nbuffer b1 64\ngraph g0\nmemcpy3d g0.n0 dst=b0+0 src=b1+0 " + rows +
+         "instantiate e0 g0\nmalloc_async b2 64 s0\non s0 memset dst=b2+0 value=5 element=1 width=64\n"
+         "set e0.n0 memcpy3d dst=b0+0 src=b2+0 " +
+         rows + "launch e0 s0\nset e0.n0 memcpy3d dst=b1+0 src=b0+0 " + rows + "launch e0 s0\n");
+}
+
 // The first executable graph holds them, and another graph does not.
 TEST(Careful, UserObjectsGoWhenTheyWouldHave) {
   agrees(kTwoRoots +

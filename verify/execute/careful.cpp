@@ -36,6 +36,14 @@ std::vector<hip::NodeIndex> same_places(const hip::Recording& recording) {
   return places;
 }
 
+// Copies of the kind that the caller names, and the release takes that by two: no setter of an executable graph changes
+// a kind.
+bool recorded_otherwise(const hip::RecordedNode& was, const hip::RecordedNode& now) {
+  const auto *before = std::get_if<hip::CopyRecord>(&was.record), *after = std::get_if<hip::CopyRecord>(&now.record);
+  if (before == nullptr || after == nullptr) return false;
+  return kind_asked(*before) == kind_asked(*after) && before->params.kind != after->params.kind;
+}
+
 class CarefulStrategy final : public Strategy {
  public:
   PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
@@ -56,8 +64,8 @@ class CarefulStrategy final : public Strategy {
     return outcome;
   }
   hip::RecordedNode as_added(Machine& machine, hip::RecordedNode node) override {
-    return quirks(machine).as_added(std::move(node),
-                                    {[&machine](hip::BufferIndex buffer) { return machine.memory[buffer]; }, {}});
+    const auto memory = [&machine](hip::BufferIndex buffer) { return machine.memory[buffer]; };
+    return quirks(machine).as_added(std::move(node), {memory, {}, machine.devices == 1});
   }
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
     hip::Recording changed = exec.recording;
@@ -65,7 +73,8 @@ class CarefulStrategy final : public Strategy {
     const Shaped as = shaped(machine, changed, exec.disabled);
     const hip::RecordedNode* way = setter(machine, exec, index, node);
     const bool opaque = std::holds_alternative<hip::OpaqueRecord>(node.record);
-    if (way == nullptr || opaque || as.shape != exec.shape || as.shape == ExecShape::kFlat) {
+    if (way == nullptr || opaque || recorded_otherwise(exec.recording.nodes()[index], node) || as.shape != exec.shape ||
+        as.shape == ExecShape::kFlat) {
       return record_as(machine, exec, changed, as);
     }
     return patching_->set(machine, exec, index, *way);
@@ -125,10 +134,10 @@ class CarefulStrategy final : public Strategy {
 
  private:
   static hip::QuirkContext context_of(const Machine& machine, const hip::Recording& recording) {
-    return {memory_of(machine, recording), {}};
+    return {memory_of(machine, recording), {}, machine.devices == 1};
   }
   static hip::QuirkContext context_of(const Machine& machine, const ExecObject& exec) {
-    return {memory_of(machine, exec.recording), exec.disabled};
+    return {memory_of(machine, exec.recording), exec.disabled, machine.devices == 1};
   }
   const hip::ReleaseQuirks& quirks(const Machine& machine) {
     if (!quirks_) quirks_ = release_quirks_of(machine);

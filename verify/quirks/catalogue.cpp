@@ -844,6 +844,10 @@ constexpr std::string_view kGoneAround[] = {"copy-of-freed-memory-set",
                                             "generic-empty-refused",
                                             "memcpy-h2h-mixed",
                                             "managed-3d-copy-early",
+                                            "rows-of-other-device",
+                                            "launch-branches-elsewhere",
+                                            "idle-branch-elsewhere",
+                                            "rows-beside-unordered",
                                             "symbol-node-default-pageable"};
 
 }  // namespace

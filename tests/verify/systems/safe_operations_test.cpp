@@ -51,18 +51,34 @@ TEST(ReleaseQuirks, EachIsAQuirkOfTheCatalogueOnNoReleaseThatDoesNotHaveIt) {
   }
 }
 
-// What the catalogue has of setters, patches and updates, but for what recording again meets just as well, and what no
-// caller can see coming.
-TEST(ReleaseQuirks, NoneThatTheCatalogueHasOfSettersAndUpdatesIsMissing) {
-  constexpr std::array<std::string_view, 3> kNotInTheTable = {
-      "memset-pinned-early",  // instantiating does the memset
-      "clone-keeps-parent",   // where the heap puts a graph is nobody's to know, and the setter answers an error
-      "exec-set-grows",       // the bytes are right; from time to time the caller instantiates again
-  };
+// What the catalogue has of the calls that a command buffer makes (it adds, sets, patches, updates, instantiates and
+// launches): what is not in the table is what whoever records meets just as well, and each is named here.
+TEST(ReleaseQuirks, NoneThatTheCatalogueHasOfACommandBuffersCallsIsMissing) {
+  constexpr std::array<std::string_view, 19> kNotInTheTable = {
+      // A command buffer's own, and nothing that it could do is right.
+      "launch-across-devices",     // until peer access is enabled, which is the process's to decide
+      "rows-elsewhere-unordered",  // of several devices: recorded row by row it is wrong as well
+      "pageable-copy-early",       // memory that a host function writes has to be pinned
+      "memset-pinned-early",       // instantiating does the memset
+      "memset-2d-pinned-rows",     // and so does no other node for it
+      "memcpy-3d-launch-refused",  // odd pitches, on 5.7
+      "clone-other-device",        // children of other devices, on 6.4
+      "clone-keeps-parent",        // where the heap puts a graph is nobody's to know, and the setter answers an error
+      "exec-set-grows",            // the bytes are right; from time to time the caller instantiates again
+      // Ordered by hip::LastLaunch, whatever the release.
+      "launches-overlap",
+      // Of what a program does besides.
+      "null-stream-in-capture", "cooperative-other-device", "wait-for-gone-stream", "instantiate-flags-combined",
+      "instantiate-result-cycle",
+      // Graphs that allocate memory.
+      "graph-memory-freed-relaunch", "auto-free-frees-others", "graph-memory-instantiate-again",
+      "graph-memory-freed-add"};
   const auto changes = [](const verify::Quirk& quirk) {
+    constexpr std::array<std::string_view, 6> kCalls = {"add", "set", "patch", "update", "instantiate", "launch"};
     const std::string triggers = ";" + std::string(quirk.triggers);
-    return triggers.find(";op=set ") != std::string::npos || triggers.find(";op=patch ") != std::string::npos ||
-           triggers.find(";op=update ") != std::string::npos;
+    return std::any_of(kCalls.begin(), kCalls.end(), [&](std::string_view call) {
+      return triggers.find(";op=" + std::string(call) + " ") != std::string::npos;
+    });
   };
   std::size_t held = 0;
   for (const verify::Quirk& quirk : verify::quirks()) {
@@ -78,7 +94,7 @@ TEST(ReleaseQuirks, NoneThatTheCatalogueHasOfSettersAndUpdatesIsMissing) {
       ++held;
     }
   }
-  EXPECT_GE(held, 30u);
+  EXPECT_GE(held, 60u);
 }
 
 TEST(ReleaseQuirks, AreWhatTheStrategyCarefulIsNotExcusedFor) {
@@ -134,8 +150,11 @@ and memory of which nothing is known as being of any kind.
   text += R"(
 A copy that is recorded by another kind keeps the one that was asked for (`CopyRecord::asked`): updates are held to that.
 
-Not in the table is what is wrong however a node is added, and whoever records it: copies from pageable memory that a host node writes, and what 6.4 and
-5.7 do to pinned memory and to odd pitches. [findings.md](findings.md) says what to record instead.
+Not in the table is what is wrong however a graph is recorded, whoever records it: nodes of several devices without access to each other
+(`launch-across-devices`), what waits for rows of another device (`rows-elsewhere-unordered`), copies from pageable memory that a host node writes
+(`pageable-copy-early`), a process that grows with setters (`exec-set-grows`), and what 6.4 and 5.7 do to pinned memory, to odd pitches and to children of
+other devices. [findings.md](findings.md) says what to do instead. Launches of one graph on several streams, which no release orders
+(`launches-overlap`), a command buffer orders itself.
 
 ## The strategy `careful`
 
