@@ -54,7 +54,8 @@ class CapturedGraph {
 };
 
 // A trace that is launched on its own, or null where the work is empty. Its addresses are those of the work: a patch
-// answers that it has to be recorded again (A7). It ends as `quirks` say that an executable graph may on the runtime's
+// answers that it has to be recorded again (A7). Launched on another stream than the last time, it comes behind that
+// (hip/last_launch.h). It ends as `quirks` say that an executable graph may on the runtime's
 // release.
 [[nodiscard]] Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work,
                                                            ErrorSink errors = {}, const ReleaseQuirks& quirks = {});

@@ -346,7 +346,7 @@ Result<CommandStep> CommandBuffer::record(std::span<const DeviceAddress> address
     quirk = options_.quirks.of_update(before_, commands_, quirk_context());
     if (quirk != nullptr) reason = StepReason::kQuirk;
   }
-  may_update = may_update && quirk == nullptr;
+  may_update = may_update && quirk == nullptr && !recorded_otherwise(before_, commands_);
   const bool updated = may_update && update(fresh.value());
   if (updated) {
     options_.errors(destroy_graph(api_, fresh.value().graph));

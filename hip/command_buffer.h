@@ -23,15 +23,16 @@
 // matter.
 //
 // Given the quirks of the runtime's release (hip/release_quirks.h), no way is taken that they touch: commands are
-// flattened or chained when they are set, and added by the functions that take them; what a setter, a hand-over or an
-// update would do wrong is recorded. The step says which quirk it was that made it record, or record otherwise. A step
-// is for a stream that does not capture: hip/captured_launch.h is for one that does. Where nothing helps (what a
-// library enqueued cannot be flattened), a step is hipErrorNotSupported.
+// flattened or chained when they are set, and added by functions and kinds of copies that the release does rightly;
+// what a setter, a hand-over or an update would do wrong is recorded. The step says which quirk it was that made it
+// record, or record otherwise. A step is for a stream that does not capture: hip/captured_launch.h is for one that
+// does. Where nothing helps (what a library enqueued cannot be flattened), a step is hipErrorNotSupported.
 //
 // What went wrong on a faster way is counted by its reason and told to the error sink: the step succeeds when recording
 // does. An error of recording or launching is the answer; then the next step begins with recording. A buffer without
 // commands is a graph of one empty node: HIP does not document what a graph without nodes does when it is instantiated.
-// A step in which nothing changed makes one HIP call for the launch and one to note it, and allocates nothing.
+// A step in which nothing changed makes one HIP call for the launch and one to note it, and allocates nothing. On
+// another stream than the last step's it comes behind that (hip/last_launch.h), which is one more call.
 //
 // One thread at a time. Does not check that addresses hold memory, and that whoever changed a buffer's address has
 // ordered that behind the steps before. Traced commands inside child graphs are captured each time, not kept.
@@ -74,7 +75,7 @@ inline constexpr std::size_t kStepDecisions = 4, kStepReasons = 12;
 
 struct CommandBufferOptions {
   int device = 0;
-  bool several_devices = false;  // some of the memory, the nodes or the streams is not that device's
+  bool several_devices = false;  // says that some memory, node or stream is not of that device (QuirkContext)
   bool patch = true;
   bool flatten = false;         // child graphs become nodes of the buffer's own (hip/flatten.h), where they can
   bool update = false;          // releases of AMD's runtime leave something as it was and say nothing (docs/quirks.md)
@@ -142,7 +143,7 @@ class CommandBuffer {
   static constexpr std::uint64_t kNothing = 0;
   class KeptTrace;
 
-  [[nodiscard]] QuirkContext quirk_context() const { return {options_.memory, {}, !options_.several_devices}; }
+  [[nodiscard]] QuirkContext quirk_context() const { return {options_.memory, {}, options_.several_devices}; }
   void make_launchable();
   void take_traced();
   [[nodiscard]] Result<CommandStep> bring(std::span<const DeviceAddress> addresses);

@@ -7,12 +7,14 @@
 namespace hip {
 
 Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
-  if (!done_) {
+  if (Status behind = follow(stream); !behind) return behind;
+  // An event is recorded on streams of its own device.
+  if (!done_ || done_->device() != stream.device()) {
     Result<Event> made = Event::create(*api_, {.device = stream.device(), .errors = errors_});
     if (!made) return made.error();
     done_.emplace(std::move(made).value());
+    unmarked_ = last_.has_value();
   }
-  if (Status behind = follow(stream); !behind) return behind;
   if (Status status = called(api_->hipGraphLaunch(exec, stream.handle()), "hipGraphLaunch"); !status) return status;
   last_ = stream;
   // The work is under way: that it could not be marked is told, and no reason to say that it is not.
@@ -22,9 +24,9 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
   return {};
 }
 
-// What is launched on the stream comes behind the last launch.
+// What is launched on the stream comes behind the last launch. Each thread has a per-thread stream of its own.
 Status LastLaunch::follow(const StreamRef& stream) {
-  if (!last_ || *last_ == stream) return {};
+  if (!last_ || (*last_ == stream && stream.handle() != hipStreamPerThread)) return {};
   return unmarked_ ? wait() : stream.wait(*done_);
 }
 
@@ -36,11 +38,14 @@ Status LastLaunch::wait() {
 }
 
 Status LastLaunch::wait_for_it() {
-  if (!std::exchange(unmarked_, false) && !device_first_) return done_->synchronize();
-  const Result<DeviceScope> scope = DeviceScope::enter(*api_, done_->device(), errors_);
+  if (!unmarked_ && !device_first_) return done_->synchronize();
+  const Result<DeviceScope> scope = DeviceScope::enter(*api_, last_ ? last_->device() : done_->device(), errors_);
   Status waited = scope ? called(api_->hipDeviceSynchronize(), "hipDeviceSynchronize") : Status(scope.error());
-  // The next best, where the device cannot be waited for.
-  return waited ? waited : both(std::move(waited), done_->synchronize());
+  if (waited) {
+    unmarked_ = false;
+    return waited;
+  }
+  return both(std::move(waited), done_->synchronize());  // the next best
 }
 
 }  // namespace hip

@@ -6,10 +6,10 @@
 //
 // HIP does not document that an executable graph may go while it runs. Behind each launch stands an event on the
 // stream's device; where that could not be recorded, or where the release needs more than an event
-// (ReleaseQuirks::of_destroy), the device is waited for instead. Owns the event, not the graph. The first launch makes
-// it and fails when that fails; later ones make nothing.
+// (ReleaseQuirks::of_destroy), the device is waited for instead. Owns the event, not the graph. The first launch on
+// another device than the last one's makes it and fails when that fails; others make nothing.
 //
-// Launches of one graph are for streams of one device. One thread at a time.
+// Streams are told apart by their handles: one has to outlive what is launched on it. One thread at a time.
 #pragma once
 
 #include <optional>
@@ -31,15 +31,15 @@ class LastLaunch {
   [[nodiscard]] Status wait();
 
  private:
-  const Api* api_;
-  bool device_first_;
-  ErrorSink errors_;
   [[nodiscard]] Status follow(const StreamRef& stream);
   [[nodiscard]] Status wait_for_it();
 
+  const Api* api_;
+  bool device_first_;
+  ErrorSink errors_;
   std::optional<Event> done_;      // behind the last launch
   std::optional<StreamRef> last_;  // that has not been waited for
-  bool unmarked_ = false;          // a launch is in flight that `done_` does not stand behind
+  bool unmarked_ = false;          // it is in flight, and `done_` does not stand behind it
 };
 
 }  // namespace hip

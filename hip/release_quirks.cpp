@@ -257,19 +257,21 @@ Ends ends_of(const RecordedNode& node, const QuirkContext& context) {
 }
 
 void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyStates& states) {
-  const auto& [params, linear, symbol, asked] = std::get<CopyRecord>(node.record);
+  const auto& copy = std::get<CopyRecord>(node.record);
+  const bool linear = copy.linear, of_symbol = copy.symbol.symbol != nullptr;
+  const hipMemcpyKind kind = copy.params.kind;
   const Ends ends = ends_of(node, context);
   states.add(State::kLinear, linear);
   states.add(State::kShaped, !linear);
   states.add(State::kPageable, ends.may_be_pageable);
   states.add(State::kBetweenHosts, ends.may_be_between_hosts);
   states.add(State::kBetweenPageable, ends.may_be_between_pageable);
-  states.add(State::kMixedHosts, params.kind == hipMemcpyHostToHost && ends.may_be_mixed);
-  states.add(State::kWithinDevice, params.kind == hipMemcpyDeviceToDevice);
+  const bool mixed = ends.may_be_mixed && ends.may_be_between_hosts && !of_symbol;
+  states.add(State::kMixedHosts, kind == hipMemcpyHostToHost && mixed);
+  states.add(State::kWithinDevice, kind == hipMemcpyDeviceToDevice);
   states.add(State::kManaged, ends.may_be_managed);
   // A direction cannot be named of memory that is not known.
-  states.add(State::kSymbolByDefault,
-             symbol.symbol != nullptr && params.kind == hipMemcpyDefault && ends.must_be_pageable);
+  states.add(State::kSymbolByDefault, of_symbol && kind == hipMemcpyDefault && ends.must_be_pageable);
 }
 
 bool has_empty(const Recording& recording) {
@@ -296,7 +298,7 @@ bool has_other_device(const Recording& recording) {
 // What holds of a node by itself.
 QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   QuirkyStates states;
-  states.add(State::kSeveralDevices, !context.one_device);
+  states.add(State::kSeveralDevices, context.several_devices);
   states.add(State::kDriver, node.form == NodeForm::kDriver);
   states.add(State::kGraphMemory,
              std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& relocation) {
@@ -384,7 +386,7 @@ void take_way(QuirkWay way, RecordedNode& node) {
 
 // For the nodes of a child, none of which can be disabled.
 QuirkContext inside(const QuirkContext& context) {
-  return {context.memory, {}, context.one_device};
+  return {context.memory, {}, context.several_devices};
 }
 
 }  // namespace
@@ -568,7 +570,7 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
   const std::size_t most = dependents.empty() ? 0 : *std::max_element(dependents.begin(), dependents.end());
   whole.add(State::kManyDependents, most >= kManyDependents);
   whole.add(State::kBranches, roots > 1 || most > 1);
-  whole.add(State::kSeveralDevices, !context.one_device);
+  whole.add(State::kSeveralDevices, context.several_devices);
   whole.add(State::kStreamLeftOut, leaves_stream_out(dependencies_of(recording)));
   if (const ReleaseQuirk* quirk = find(Use::kLaunch, Node::kAny, whole)) return quirk;
   for (NodeIndex i = 0; i < nodes.size(); ++i) {
@@ -637,6 +639,24 @@ Spelling ReleaseQuirks::spelling(const QuirkContext& context) const {
   return [this, context](const RecordedNode& node) {
     return of_node(node, context) == nullptr ? std::vector<RecordedNode>() : in_rows(node);
   };
+}
+
+bool recorded_otherwise(const RecordedNode& was, const RecordedNode& now) {
+  if (const auto* child = std::get_if<ChildRecord>(&was.record)) {
+    const auto* other = std::get_if<ChildRecord>(&now.record);
+    return other != nullptr && recorded_otherwise(*child->graph, *other->graph);
+  }
+  const auto *before = std::get_if<CopyRecord>(&was.record), *after = std::get_if<CopyRecord>(&now.record);
+  if (before == nullptr || after == nullptr) return false;
+  return kind_asked(*before) == kind_asked(*after) && before->params.kind != after->params.kind;
+}
+
+bool recorded_otherwise(const Recording& was, const Recording& now) {
+  const std::size_t count = std::min(was.nodes().size(), now.nodes().size());
+  for (NodeIndex i = 0; i < count; ++i) {
+    if (recorded_otherwise(was.nodes()[i], now.nodes()[i])) return true;
+  }
+  return false;
 }
 
 Recording chained(const Recording& recording) {

@@ -130,7 +130,8 @@ enum class BufferMemory : std::uint8_t {
 struct QuirkContext {
   std::function<BufferMemory(BufferIndex)> memory{};  // none: nothing is known
   std::set<NodeIndex> disabled{};                     // of the executable graph's own nodes
-  bool one_device = false;                            // all memory and all streams are the first device's
+  // None: all memory and all streams are of one, which is current when graphs are recorded and launched.
+  bool several_devices = true;
 };
 
 class ReleaseQuirks {
@@ -177,6 +178,11 @@ class ReleaseQuirks {
 
   std::vector<const ReleaseQuirk*> entries_;
 };
+
+// Whether copies of the kind that the caller names were recorded by one kind and are now to be by another (`asked`):
+// no setter of an executable graph and no update changes the kind of a copy. In children, too.
+[[nodiscard]] bool recorded_otherwise(const RecordedNode& was, const RecordedNode& now);
+[[nodiscard]] bool recorded_otherwise(const Recording& was, const Recording& now);
 
 // The recording with its nodes one behind the other, in an order that honours its dependencies. One whose dependencies
 // close a circle stays as it is. The nodes keep their numbers.

@@ -41,10 +41,10 @@ hip::RecordedNode empty(std::vector<hip::NodeIndex> behind = {}) {
   return {hip::EmptyRecord{}, std::move(behind), {}};
 }
 hip::QuirkContext all_in(BufferMemory memory) {
-  return {[memory](hip::BufferIndex) { return memory; }, {}, true};
+  return {[memory](hip::BufferIndex) { return memory; }, {}, false};
 }
 constexpr auto several_devices = [](hip::QuirkContext context) {
-  context.one_device = false;
+  context.several_devices = true;
   return context;
 };
 std::string id_of(const hip::ReleaseQuirk* quirk) {
@@ -111,7 +111,7 @@ TEST(ReleaseQuirks, NodesAreAddedByTheFunctionThatTakesThemAtAnyDepth) {
 TEST(ReleaseQuirks, CopiesAreAddedByAKindThatTheReleaseDoesRightly) {
   const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
   const auto mixed = [](BufferMemory to, BufferMemory from) {
-    return hip::QuirkContext{[to, from](hip::BufferIndex buffer) { return buffer == 0 ? to : from; }, {}, true};
+    return hip::QuirkContext{[to, from](hip::BufferIndex buffer) { return buffer == 0 ? to : from; }, {}, false};
   };
   const auto added = [&](hipMemcpyKind kind, bool linear, const hip::QuirkContext& context, bool symbol = false) {
     hip::RecordedNode node = copy_of(linear);
@@ -134,6 +134,8 @@ TEST(ReleaseQuirks, CopiesAreAddedByAKindThatTheReleaseDoesRightly) {
     EXPECT_EQ(added(hipMemcpyHostToHost, true, mixed(kPageable, other)), hipMemcpyDefault);
   }
   EXPECT_EQ(added(hipMemcpyHostToHost, true, all_in(kPageable)), hipMemcpyHostToHost);
+  EXPECT_EQ(added(hipMemcpyHostToHost, true, mixed(kDevice, kPageable)), hipMemcpyHostToHost) << "a wrong direction";
+  EXPECT_EQ(added(hipMemcpyHostToHost, true, mixed(kPinned, kPageable), true), hipMemcpyHostToHost) << "of a symbol";
   EXPECT_EQ(added(hipMemcpyHostToHost, true, mixed(kPinned, kManaged)), hipMemcpyHostToHost);
   EXPECT_EQ(added(hipMemcpyDeviceToDevice, false, mixed(kManaged, kDevice)), hipMemcpyDefault);
   EXPECT_EQ(added(hipMemcpyDeviceToDevice, false, {}), hipMemcpyDefault);

@@ -107,6 +107,17 @@ TEST(Careful, ACopyThatIsSetToAKindOfItsOwnIsRecordedAgain) {
          rows + "launch e0 s0\nset e0.n0 memcpy3d dst=b1+0 src=b0+0 " + rows + "launch e0 s0\n");
 }
 
+TEST(Careful, WhatIsUpdatedOrHeldByAChildIsRecordedAgainForTheKindOfACopy) {
+  const std::string begin =
+      "buffer b0 64\nbuffer b1 64\nbuffer b2 64 memory=managed\ngraph g0\nmemcpy3d g0.n0 dst=b0+0 ";
+  const std::string rows = "width=2 height=3 depth=1 dpitch=9 spitch=2 drows=3 srows=3 kind=d2d\n";
+  agrees(begin + "src=b1+0 " + rows + "graph g1\nmemcpy3d g1.n0 dst=b0+0 src=b2+0 " + rows +
+         "instantiate e0 g0\nupdate e0 g1\nlaunch e0 s0\nupdate e0 g0\nlaunch e0 s0\n");
+  agrees(begin + "src=b1+0 " + rows +
+         "graph g1\nchild g1.n0 g0\ninstantiate e1 g1\nset g0.n0 memcpy3d dst=b0+0 src=b2+0 " + rows +
+         "set e1.n0 child g0\nlaunch e1 s0\n");
+}
+
 // The first executable graph holds them, and another graph does not.
 TEST(Careful, UserObjectsGoWhenTheyWouldHave) {
   agrees(kTwoRoots +

@@ -284,6 +284,7 @@ TEST(UserObjects, AFunctionThatRunsOnAnotherThreadIsWaitedFor) {
   OtherTable platform([](hip::Api& api) { api.hipUserObjectCreate = create_late; });
   Executor executor(platform, StrategyKind::kPatch);
   const Trace trace = executor.run(program_of(kObject), {}).trace;
+  ASSERT_TRUE(late.thread.joinable());
   late.thread.join();
   EXPECT_TRUE(trace.violations.empty());
 }

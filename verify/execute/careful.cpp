@@ -36,14 +36,6 @@ std::vector<hip::NodeIndex> same_places(const hip::Recording& recording) {
   return places;
 }
 
-// Copies of the kind that the caller names, and the release takes that by two: no setter of an executable graph changes
-// a kind.
-bool recorded_otherwise(const hip::RecordedNode& was, const hip::RecordedNode& now) {
-  const auto *before = std::get_if<hip::CopyRecord>(&was.record), *after = std::get_if<hip::CopyRecord>(&now.record);
-  if (before == nullptr || after == nullptr) return false;
-  return kind_asked(*before) == kind_asked(*after) && before->params.kind != after->params.kind;
-}
-
 class CarefulStrategy final : public Strategy {
  public:
   PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
@@ -63,9 +55,8 @@ class CarefulStrategy final : public Strategy {
     outcome.in_place = false;
     return outcome;
   }
-  hip::RecordedNode as_added(Machine& machine, hip::RecordedNode node) override {
-    const auto memory = [&machine](hip::BufferIndex buffer) { return machine.memory[buffer]; };
-    return quirks(machine).as_added(std::move(node), {memory, {}, machine.devices == 1});
+  hip::RecordedNode as_added(Machine& machine, const hip::Recording& graph, hip::RecordedNode node) override {
+    return quirks(machine).as_added(std::move(node), context_of(machine, graph));
   }
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
     hip::Recording changed = exec.recording;
@@ -73,8 +64,8 @@ class CarefulStrategy final : public Strategy {
     const Shaped as = shaped(machine, changed, exec.disabled);
     const hip::RecordedNode* way = setter(machine, exec, index, node);
     const bool opaque = std::holds_alternative<hip::OpaqueRecord>(node.record);
-    if (way == nullptr || opaque || recorded_otherwise(exec.recording.nodes()[index], node) || as.shape != exec.shape ||
-        as.shape == ExecShape::kFlat) {
+    if (way == nullptr || opaque || hip::recorded_otherwise(exec.recording.nodes()[index], node) ||
+        as.shape != exec.shape || as.shape == ExecShape::kFlat) {
       return record_as(machine, exec, changed, as);
     }
     return patching_->set(machine, exec, index, *way);
@@ -92,7 +83,8 @@ class CarefulStrategy final : public Strategy {
     const bool as_they_are = exec.shape == ExecShape::kAsItIs && as.shape == ExecShape::kAsItIs;
     // What cannot fit is not tried on a release that may take it, or a part of it.
     const bool fits = documented.code == hipSuccess || quirks(machine).empty();
-    if (quirk == nullptr && fits && as_they_are) return patching_->update(machine, exec, graph);
+    const bool by_other_kinds = hip::recorded_otherwise(exec.recording, graph.recording);
+    if (quirk == nullptr && fits && as_they_are && !by_other_kinds) return patching_->update(machine, exec, graph);
     const UpdateStatus status{documented.code, documented.result,
                               documented.node ? graph.handles.nodes[*documented.node] : nullptr};
     if (status.code != hipSuccess) return status;
@@ -134,10 +126,10 @@ class CarefulStrategy final : public Strategy {
 
  private:
   static hip::QuirkContext context_of(const Machine& machine, const hip::Recording& recording) {
-    return {memory_of(machine, recording), {}, machine.devices == 1};
+    return {memory_of(machine, recording), {}, machine.devices > 1};
   }
   static hip::QuirkContext context_of(const Machine& machine, const ExecObject& exec) {
-    return {memory_of(machine, exec.recording), exec.disabled, machine.devices == 1};
+    return {memory_of(machine, exec.recording), exec.disabled, machine.devices > 1};
   }
   const hip::ReleaseQuirks& quirks(const Machine& machine) {
     if (!quirks_) quirks_ = release_quirks_of(machine);

@@ -41,7 +41,6 @@ class BufferedExec final : public ExecPatcher {
     options.update = true;
     options.quirks = release_quirks_of(machine);
     options.memory = memory_of(machine, exec.recording);
-    options.several_devices = machine.devices > 1;
     options.errors = {note_error, &machine};
     return options;
   }

@@ -338,7 +338,7 @@ class Run {
     for (std::uint32_t k = place.fan; k < c.fan; ++k) {
       hip::RecordedNode node = record_of(fan_instance(c.params, k));
       node.form = hip_form(c.form);
-      node = strategy_.as_added(machine_, std::move(node));
+      node = strategy_.as_added(machine_, graph.recording, std::move(node));
       if (const char* function = missing_adder(node)) return lacking(machine_, function);
       hip::DeviceAddress allocated = 0;
       const hip::Result<hipGraphNode_t> handle =
@@ -378,7 +378,7 @@ class Run {
     for (std::uint32_t k = 0; k < place.fan; ++k) {
       hip::RecordedNode node = record_of(fan_instance(c.params, k));
       node.form = hip_form(c.form);
-      node = strategy_.as_added(machine_, std::move(node));
+      node = strategy_.as_added(machine_, object.recording, std::move(node));
       keep_attributes(object.recording.nodes()[place.first + k].record, node.record);
       if (hip::Status status = strategy_.set(machine_, object, place.first + k, node); !status) return status;
     }
@@ -806,7 +806,7 @@ class Run {
             [this](Id stream) { return device_of_stream(stream); },
             [this](Id buffer) { return memory_.device(buffer); },
             [this](const NodeParams& params) { return record_of(params); },
-            [this](hip::RecordedNode node) { return strategy_.as_added(machine_, std::move(node)); },
+            [this](hip::RecordedNode node) { return strategy_.as_added(machine_, {}, std::move(node)); },
             [this](GraphObject& graph, const hip::RecordedNode& node) { note_addresses(graph, node); },
             [](const hip::HostRecord& host) { return static_cast<const HostCall*>(host.params.userData)->runs; }};
   }

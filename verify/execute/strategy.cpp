@@ -555,7 +555,7 @@ hip::Status Strategy::record_again(Machine& machine, ExecObject& exec) {
   return rebuild(machine, exec, exec.recording);
 }
 
-hip::RecordedNode Strategy::as_added(Machine&, hip::RecordedNode node) {
+hip::RecordedNode Strategy::as_added(Machine&, const hip::Recording&, hip::RecordedNode node) {
   return node;
 }
 hip::Status Strategy::launch(Machine& machine, const ExecObject& exec, hipStream_t stream) {

@@ -58,8 +58,9 @@ class Strategy {
   // `moves` may be empty. On success the object's addresses are those of machine.addresses.
   virtual PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) = 0;
   virtual PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) = 0;
-  // The node as it is to be added to a graph, or set: the same, perhaps through another function or by another kind.
-  virtual hip::RecordedNode as_added(Machine& machine, hip::RecordedNode node);
+  // The node as it is to be added to a graph (so far `graph`), or set: the same, perhaps through another function or by
+  // another kind.
+  virtual hip::RecordedNode as_added(Machine& machine, const hip::Recording& graph, hip::RecordedNode node);
   // `node` is relocated at machine.addresses; the buffers it names are there in the object as well.
   virtual hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) = 0;
   virtual hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index,
@@ -86,8 +87,8 @@ class StrategyForExecs : public Strategy {
   hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) final {
     return for_graphs_->set(machine, graph, index, node);
   }
-  hip::RecordedNode as_added(Machine& machine, hip::RecordedNode node) final {
-    return for_graphs_->as_added(machine, std::move(node));
+  hip::RecordedNode as_added(Machine& machine, const hip::Recording& graph, hip::RecordedNode node) final {
+    return for_graphs_->as_added(machine, graph, std::move(node));
   }
 
  protected:

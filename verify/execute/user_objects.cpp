@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "hip/errors.h"
 #include "verify/execute/strategy.h"
@@ -21,7 +21,7 @@ hip::Status missing() {
 }
 
 // A leak is worth that much of a program's time, and no more: shrinking one runs hundreds of programs.
-constexpr std::chrono::milliseconds kLate(500);
+constexpr std::chrono::milliseconds kLate(500), kPause(1);
 
 // A file that is gone with this.
 class PassingFile {
@@ -107,10 +107,11 @@ std::string UserObjects::gone() {
 
 // hipUserObjectNoDestructorSync: nothing says when the function runs. 7.2.4 leaves it to its signal thread where the
 // executable graph that held the object was launched last, and the device's end may be known before that is there.
-void UserObjects::wait_for(const Object& object) {
-  const auto until = std::chrono::steady_clock::now() + kLate;
-  while (object.runs.load() == 0 && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+void UserObjects::wait_for_late_functions() {
+  const auto waiting = [](const auto& entry) { return entry.second.runs.load() == 0; };
+  for (std::chrono::milliseconds slept(0); slept < kLate; slept += kPause) {
+    if (std::none_of(objects_.begin(), objects_.end(), waiting)) return;
+    hip::sync::sleep_for(kPause);
   }
 }
 
@@ -120,8 +121,8 @@ std::string UserObjects::finish() {
       if (machine_.api.hipUserObjectRelease(object.handle, 1) != hipSuccess) return fmt::format("u{} not released", id);
     }
   }
+  wait_for_late_functions();
   for (auto& [id, object] : objects_) {
-    wait_for(object);
     if (object.runs.load() != 1) return fmt::format("the function of u{} ran {} times", id, object.runs.load());
   }
   return {};

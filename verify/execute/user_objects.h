@@ -31,6 +31,7 @@ class UserObjects {
   // " u0 went" for each function that ran since the last call, or nothing.
   [[nodiscard]] std::string gone();
   // Releases what the program holds; what is wrong with how often functions ran, when all graphs are gone, or nothing.
+  // A function that has not run half a second later must not run any more.
   [[nodiscard]] std::string finish();
 
  private:
@@ -40,7 +41,7 @@ class UserObjects {
     hip::sync::Atomic<std::uint32_t> runs{0};
     std::uint32_t told = 0;
   };
-  static void wait_for(const Object& object);
+  void wait_for_late_functions();
 
   Machine& machine_;
   std::map<Id, Object> objects_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <set>
 
@@ -89,7 +90,7 @@ RunOptions in_the_usual_order(RunOptions options) {
 
 // Of a divergence that cannot be looked at any more.
 std::string told(const std::vector<Difference>& differences, const Violations& violations = {}) {
-  if (differences.empty() && violations.empty()) return "nothing that it names";
+  assert(!differences.empty() || !violations.empty());
   if (differences.empty()) {
     const Violation& first = violations.front();
     return fmt::format("{} of {}: {}, not {}", property(first.property).name, first.where, first.observed,

@@ -149,7 +149,8 @@ bool State::exec_runs_beside(Id exec, Id stream) const {
   });
 }
 
-// What an executable graph with auto_free frees, it frees when it is launched, before any of its waits.
+// What an executable graph with auto_free frees, it frees when it is launched, before any of its waits. (Without the
+// flag such a launch is refused.)
 bool State::launch_with_events_races(const GraphState& graph, Id stream) const {
   const LaunchOrder order = launch_order(graph);
   const Clock clock = launch_clock(stream);

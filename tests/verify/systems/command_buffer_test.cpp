@@ -436,6 +436,34 @@ TEST_F(CommandBuffers, ALaunchOnAnotherStreamComesBehindTheLastOne) {
   const std::uint64_t before = calls_of("hipDeviceSynchronize");
   EXPECT_EQ(waits_for(other), 0u);
   EXPECT_EQ(calls_of("hipDeviceSynchronize"), before + 1);
+  // Nor is that forgotten when the device cannot be waited for.
+  interposer_.fail(*verify::find_function("hipEventRecord"), 1);
+  EXPECT_EQ(waits_for(other), 0u);
+  interposer_.fail(*verify::find_function("hipDeviceSynchronize"), 1);
+  EXPECT_FALSE(buffer.step(std::array{at(0)}, stream()));
+  EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+  EXPECT_EQ(calls_of("hipDeviceSynchronize"), before + 3);
+}
+
+TEST_F(QuirkAware, BranchesAreChainedWhereThereAreSeveralDevices) {
+  hip::Recording fork = of(fill(7));
+  for (const int value : {8, 9}) {
+    hip::RecordedNode node = fill(value);
+    node.dependencies = {0};
+    fork.add(std::move(node));
+  }
+  for (const bool several : {false, true}) {
+    hip::CommandBufferOptions with = options(k72);
+    with.several_devices = several;
+    hip::CommandBuffer buffer(api(), with);
+    buffer.set(fork);
+    expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst, several ? "launch-branches-elsewhere" : "");
+    hipGraphNode_t from[2] = {}, to[2] = {};
+    std::size_t edges = 2;
+    ASSERT_EQ(api().hipGraphGetEdges(buffer.graph(), from, to, &edges), hipSuccess);
+    EXPECT_EQ(edges, 2u);
+    EXPECT_EQ(from[0] == from[1], !several);
+  }
 }
 
 TEST_F(QuirkAware, TheLastLaunchIsWaitedForWhereTheDeviceCannotBe) {
