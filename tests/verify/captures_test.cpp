@@ -127,6 +127,18 @@ TEST(StreamVariants, LaunchesOfOneExecutableGraphOnTwoStreamsAreNoEagerWork) {
   EXPECT_TRUE(launched_eagerly(program_of(begin + "sync s1\nlaunch e0 s2\n")));
 }
 
+TEST(StreamVariants, WhatOrdersOtherStreamsIsNotReplacedByNothing) {
+  const auto eager = [](const std::string& node, const std::string& stream) {
+    const std::string program =
+        "stream s1\ngraph g0\n" + node + "instantiate e0 g0\nlaunch e0 " + stream + "\nlaunch e0 " + stream + "\n";
+    return launched_eagerly(program_of(program)).has_value();
+  };
+  EXPECT_FALSE(eager("empty g0.n0\n", "s0"));
+  EXPECT_TRUE(eager("empty g0.n0\n", "s1"));
+  EXPECT_TRUE(eager("", "s0"));
+  EXPECT_TRUE(eager("empty g0.n0\nhost g0.n1 tag=1\n", "s0"));
+}
+
 TEST(Captures, AnOpaqueKernelIsCapturedAndHonestlyRecordedAgain) {
   Bench bench;
   const Program program = with_objects(

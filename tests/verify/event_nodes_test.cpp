@@ -42,6 +42,18 @@ TEST(EventNodePrograms, ALaunchThatWaitsForAnotherEventRacesAndTheModelAgrees) {
   EXPECT_EQ(judgement.verdict, VerdictKind::kPoisoned) << described(judgement);
 }
 
+TEST(EventNodePrograms, ALaunchInTheNullStreamOrdersOtherStreamsUnlessItsGraphHasNoNodes) {
+  const auto races = [](const std::string& node) {
+    const Program program = program_of(
+        "buffer b0 64\nstream s1\nstream s2\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=64\n"
+        "instantiate e0 g0\ngraph g1\n" +
+        node + "instantiate e1 g1\nlaunch e0 s1\nlaunch e1 s0\n");
+    return state_after(program).launch_races(0, 2);
+  };
+  EXPECT_TRUE(races(""));
+  EXPECT_FALSE(races("empty g1.n0\n"));
+}
+
 // CUDA's programming guide, "Graph Memory Nodes": cudaGraphInstantiateFlagAutoFreeOnLaunch frees what is left when the
 // graph is launched, not when its nodes run.
 TEST(EventNodePrograms, WhatALaunchFreesIsFreedBeforeItWaits) {

@@ -375,6 +375,7 @@ bool Judge::further_run_holds(Judgement& judgement, const std::function<Look()>&
   if (look.clean) return true;
   const std::string seen = look.what;
   judgement.verdict = VerdictKind::kDiverge;
+  judgement.reason.clear();  // of an earlier run
   if (look.quirk == nullptr && subject_.contained()) {
     subject_.start_afresh();
     look = attempt();

@@ -72,6 +72,14 @@ struct EagerNodes {
   }
 };
 
+// Something that runs as eager work.
+bool has_work(const GraphState& graph) {  // NOLINT(misc-no-recursion): as deep as graphs nest
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& node) {
+    if (!node.enabled) return false;
+    return node.child ? has_work(*node.child) : !std::holds_alternative<EmptyParams>(node.params);
+  });
+}
+
 void apply(State& state, const Step& step) {
   for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
 }
@@ -121,6 +129,9 @@ std::optional<StreamVariant> launched_eagerly(const Program& program) {
     if (launch != nullptr && state.capture_of(launch->stream) == nullptr && state.answer(*launch).status == 0) {
       // Launches of one executable graph come one behind the other, and eager work does not.
       if (state.exec_runs_beside(launch->exec, launch->stream)) return {};
+      // In the null stream a launch orders other streams, too, and nothing in its place does not.
+      const GraphState& graph = state.exec(launch->exec)->graph;
+      if (launch->stream == kNullStream && !graph.nodes.empty() && !has_work(graph)) return {};
       changed = true;
       for (std::uint32_t k = 0; k < step.repeat && kept; ++k)
         kept = EagerNodes{state, builder, i, launch->stream}.run(state.exec(launch->exec)->graph);

@@ -934,6 +934,12 @@ struct Applier {
       allocate(exec);
     }
     if (exec.graph.has_events) return state.launch_with_events(c.exec, c.stream);
+    // Nobody says that a graph without nodes orders anything; 7.2 and 6.4 give the stream nothing.
+    if (exec.graph.nodes.empty()) {
+      State::StreamState& stream = state.streams_[c.stream];
+      stream.alive = stream.busy = true;
+      return;
+    }
     state.give_work(c.stream, exec.graph.ranges(), c.exec);
   }
   void allocate(const ExecState& exec) const {
