@@ -62,7 +62,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"set-beside-disabled", "7.2", Use::kSetInExec, Node::kMemset, {State::kBesideDisabled}, Way::kRecordAgain},
     {"child-set-nested", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kNested}, Way::kRecordAgain},
     {"child-set-other-device", "7.2 5.7", Use::kSetInExec, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
-    {"generic-child-set-lost", "7.2", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTyped},
+    {"generic-child-set-lost", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTyped},
     {"generic-memset-2d-set",
      "7.2 6.4",
      Use::kSetInExec,
