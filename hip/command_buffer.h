@@ -75,7 +75,9 @@ inline constexpr std::size_t kStepDecisions = 4, kStepReasons = 12;
 
 struct CommandBufferOptions {
   int device = 0;
-  bool several_devices = false;  // says that some memory, node or stream is not of that device (QuirkContext)
+  // Some memory, node or stream is not of that device. Nothing else tells the buffer so: where it is true and not said,
+  // quirks of several devices are met.
+  bool several_devices = false;
   bool patch = true;
   bool flatten = false;         // child graphs become nodes of the buffer's own (hip/flatten.h), where they can
   bool update = false;          // releases of AMD's runtime leave something as it was and say nothing (docs/quirks.md)

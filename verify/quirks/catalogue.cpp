@@ -365,7 +365,7 @@ constexpr Quirk kQuirks[] = {
      "silent corruption, or an illegal access of a kernel that is right; synchronise before hipFree, or hipFreeAsync"},
     {"peer-copy-not-waited-for",
      "work of the current device does not wait for a hipMemcpyPeer within the memory of another one", "7.2 6.4 5.7",
-     "patch", "op=on node=memcpy peer=wait", "bytes host", "the copy has what was there when it was called",
+     "patch", "op=on node=memcpy peer=wait across=0", "bytes host", "the copy has what was there when it was called",
      "it has what a kernel of the current device writes behind it",
      "CUDA, cudaMemcpyPeer: serialized with respect to all work of the current device and of those of both ends",
      "a copy between two devices is waited for in the same program",
