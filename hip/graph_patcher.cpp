@@ -15,76 +15,13 @@
 #include "hip/device_scope.h"
 #include "hip/driver_nodes.h"
 #include "hip/kernel_parameters.h"
+#include "hip/node_setter.h"
 #include "hip/patch_tree.h"
-#include "hip/symbol_nodes.h"
 
 namespace hip {
 namespace {
 
 constexpr unsigned kBitsOfWord = 64;
-
-// Sets the parameters of one node to its record: in an executable graph, or in a graph when `exec` is null. Structs
-// that HIP takes as pointers to non-const are copies, so that a runtime that writes to them does not change the record.
-struct SetNode {
-  const Api& api;
-  hipGraphExec_t exec;
-  hipGraphNode_t node;
-  NodeForm form;
-
-  hipError_t operator()(KernelRecord& kernel) const {
-    const KernelParameters parameters(kernel, ArgumentStyle::kExtra);
-    return exec ? api.hipGraphExecKernelNodeSetParams(exec, node, parameters.get())
-                : api.hipGraphKernelNodeSetParams(node, parameters.get());
-  }
-  hipError_t operator()(const CopyRecord& copy) const {
-    // AMD's runtime keeps what the driver added as another type, and another setter would write past it.
-    if (form == NodeForm::kDriver) return call_driver_copy_setter(api, exec, node, copy.params);
-    if (copy.symbol.symbol != nullptr) return call_symbol_setter(api, exec, node, copy);
-    hipMemcpy3DParms params = copy.params;
-    if (copy.linear) {
-      return exec ? api.hipGraphExecMemcpyNodeSetParams1D(exec, node, params.dstPtr.ptr, params.srcPtr.ptr,
-                                                          params.extent.width, params.kind)
-                  : api.hipGraphMemcpyNodeSetParams1D(node, params.dstPtr.ptr, params.srcPtr.ptr, params.extent.width,
-                                                      params.kind);
-    }
-    return exec ? api.hipGraphExecMemcpyNodeSetParams(exec, node, &params)
-                : api.hipGraphMemcpyNodeSetParams(node, &params);
-  }
-  hipError_t operator()(const MemsetRecord& memset) const {
-    return exec ? api.hipGraphExecMemsetNodeSetParams(exec, node, &memset.params)
-                : api.hipGraphMemsetNodeSetParams(node, &memset.params);
-  }
-  // These have no relocations, so no patch touches them; flaw_of sees to it.
-  hipError_t operator()(const HostRecord&) const { return untouchable(); }
-  hipError_t operator()(const EmptyRecord&) const { return untouchable(); }
-  hipError_t operator()(const ChildRecord&) const { return untouchable(); }
-  hipError_t operator()(const EventRecordRecord&) const { return untouchable(); }
-  hipError_t operator()(const EventWaitRecord&) const { return untouchable(); }
-  hipError_t operator()(const OpaqueRecord&) const { return untouchable(); }
-  hipError_t operator()(const MemoryAllocRecord&) const { return untouchable(); }
-  hipError_t operator()(const MemoryFreeRecord&) const { return untouchable(); }
-
- private:
-  static hipError_t untouchable() {
-    assert(false && "a node without relocations was touched");
-    return hipErrorInvalidValue;
-  }
-};
-
-const char* setter_name(const NodeRecord& record, bool in_exec) {
-  if (std::holds_alternative<KernelRecord>(record)) {
-    return in_exec ? "hipGraphExecKernelNodeSetParams" : "hipGraphKernelNodeSetParams";
-  }
-  if (std::holds_alternative<MemsetRecord>(record)) {
-    return in_exec ? "hipGraphExecMemsetNodeSetParams" : "hipGraphMemsetNodeSetParams";
-  }
-  const auto* copy = std::get_if<CopyRecord>(&record);
-  if (copy != nullptr && copy->symbol.symbol != nullptr) return symbol_setter_name(*copy, in_exec);
-  if (copy != nullptr && copy->linear) {
-    return in_exec ? "hipGraphExecMemcpyNodeSetParams1D" : "hipGraphMemcpyNodeSetParams1D";
-  }
-  return in_exec ? "hipGraphExecMemcpyNodeSetParams" : "hipGraphMemcpyNodeSetParams";
-}
 
 PatchError call_failed(int code, const std::string& what) {
   return {PatchFailure::kRolledBack, code,
@@ -335,7 +272,7 @@ hipError_t GraphPatcher::State::call(const Step& step) {
   const auto set = [&] {
     if (step.hand_over) return api_.hipGraphExecChildGraphNodeSetParams(exec_, node.handle, node.private_graph);
     hipGraphExec_t exec = tree_.is_inner(step.node) ? nullptr : exec_;
-    return std::visit(SetNode{api_, exec, node.handle, node.form}, node.record);
+    return set_node(api_, exec, node.handle, node.form, node.record);
   };
   const int device = device_of(node.record);
   if (device == 0) return set();

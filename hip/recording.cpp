@@ -13,6 +13,7 @@
 #include "hip/generic_nodes.h"
 #include "hip/kernel_attributes.h"
 #include "hip/kernel_parameters.h"
+#include "hip/node_setter.h"
 #include "hip/symbol_nodes.h"
 
 namespace hip {
@@ -466,6 +467,51 @@ hipError_t connect_here(const Api& api, std::span<const Recording::Connection>& 
   return api.hipGraphAddDependencies(recorded.graph, from.data(), to.data(), from.size());
 }
 
+bool names_any(const RecordedNode& node, const std::set<BufferIndex>& buffers) {
+  const auto named = [&](BufferIndex buffer) { return buffers.contains(buffer); };
+  if (std::any_of(node.relocations.begin(), node.relocations.end(),
+                  [&](const Relocation& relocation) { return named(relocation.buffer); })) {
+    return true;
+  }
+  const auto* opaque = std::get_if<OpaqueRecord>(&node.record);
+  if (opaque != nullptr) return std::any_of(opaque->buffers.begin(), opaque->buffers.end(), named);
+  const auto* child = std::get_if<ChildRecord>(&node.record);
+  return child != nullptr && std::any_of(child->graph->nodes().begin(), child->graph->nodes().end(),
+                                         [&](const RecordedNode& inner) { return names_any(inner, buffers); });
+}
+
+// The nodes that name memory which a later one allocates: they were set to it after both were added.
+std::vector<NodeIndex> nodes_before_their_memory(const Recording& recording) {
+  std::vector<NodeIndex> found;
+  if (!recording.has_memory_nodes()) return found;
+  std::set<BufferIndex> later;
+  const auto nodes = recording.nodes();
+  for (NodeIndex i = static_cast<NodeIndex>(nodes.size()); i-- > 0;) {
+    if (const auto* memory = std::get_if<MemoryAllocRecord>(&nodes[i].record)) later.insert(memory->buffer);
+    if (!later.empty() && names_any(nodes[i], later)) found.push_back(i);
+  }
+  return found;
+}
+
+// A node that was recorded before its memory was, with the address that this had in another graph, is set to where it
+// is now, as it was set to it the first time: its place among the nodes is what updates pair it by.
+Status set_to_memory(const Api& api, const RecordedGraph& recorded, NodeIndex index, const RecordedNode& node,
+                     std::span<const DeviceAddress> addresses) {
+  const std::string name = "node " + std::to_string(index) + " (" + kind_of(node.record) + ")";
+  if (node.relocations.empty()) {  // a child or an opaque node: nothing of the graph sets these
+    return Error{hipErrorNotSupported, name + " names memory that a later node allocates: add it behind that one"};
+  }
+  NodeRecord record = relocated(node, addresses);
+  const auto set = [&] {
+    const hipError_t status = set_node(api, nullptr, recorded.nodes[index], node.form, record);
+    return status == hipSuccess ? Status() : failed((name + ": " + setter_name(record, false)).c_str(), status);
+  };
+  const int device = device_of(node.record);
+  if (device == 0) return set();
+  const Result<DeviceScope> entered = DeviceScope::enter(api, device);
+  return entered ? set() : Status(entered.error());
+}
+
 }  // namespace
 
 Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
@@ -511,6 +557,10 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
     }
     const hipError_t status = connect_here(api, connections, recorded);
     if (status != hipSuccess) return abandon(api, recorded.graph, failed("hipGraphAddDependencies", status));
+  }
+  for (const NodeIndex index : nodes_before_their_memory(recording)) {
+    const Status set = set_to_memory(api, recorded, index, recording.nodes()[index], addresses);
+    if (!set) return abandon(api, recorded.graph, set.error());
   }
   return recorded;
 }

@@ -41,6 +41,24 @@ TEST(GraphMemoryPrograms, EveryStrategyKeepsMemoryThatNodesFreeThroughPatchesSet
   }
 }
 
+// Recorded again in the order of its nodes, such a node would be given where the graph before had its memory.
+TEST(GraphMemoryPrograms, ANodeMayBeSetToWhatALaterNodeAllocates) {
+  const Program program = program_of(
+      "buffer b0 64\nbuffer b2 64\ngraph g0\nmemset g0.n4 dst=b0+0 value=1 element=1 width=1\n"
+      "memcpy g0.n5 dst=b2+0 src=b0+0 bytes=8 kind=d2d after=n4\nalloc g0.n6 b3 1000\n"
+      "memset g0.n7 dst=b3+0 value=9 element=1 width=1000 after=n6\nedge g0.n4 after=n7\n"
+      "set g0.n4 memset dst=b3+0 value=2 element=1 width=1\nset g0.n5 memcpy dst=b2+0 src=b3+0 bytes=8 kind=d2d\n"
+      "move b2\npatch g0\ninspect g0\ninstantiate e0 g0\nlaunch e0 s0\nread b2\nfree b3\n"
+      "move b2\npatch e0\nlaunch e0 s0\nread b2\nfree b3\n");
+  ASSERT_EQ(flaw(program), "");
+  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild,
+                                      StrategyKind::kStabilise, StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+    Bench bench(strategy);
+    const Judgement judgement = bench.judge.judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  }
+}
+
 TEST(GraphMemoryPrograms, WhatTheProgramFreesMayBeLaunchedAgainAndIsReadBefore) {
   const Program program =
       program_of(with("instantiate e0 g0\nlaunch e0 s0\nread b5\non s0 memcpy dst=b1+0 src=b5+0 bytes=8 kind=d2d\n"

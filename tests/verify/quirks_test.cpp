@@ -135,6 +135,23 @@ TEST(Quirks, WhatIsInAChildIsSetWithIt) {
                 "graph g3\nchild g3.n0 g2\nupdate e1 g3\n"));
 }
 
+// Recorded again for it, the executable graph is made with what is in the new child.
+TEST(Quirks, WhatIsInANewChildIsInstantiatedWhereItIsRecordedAgain) {
+  const Quirk instantiated[] = {made_up("op=instantiate node=memcpy linear=0 smem=managed", "bytes")};
+  const Program program = program_of(
+      "buffer b0 64\nbuffer b1 64 memory=managed\nbuffer b2 64\ngraph g0\n"
+      "memcpy3d g0.n0 dst=b2 src=b0 width=10 height=1 depth=3 dpitch=15 spitch=12 drows=1 srows=1 kind=d2d\n"
+      "graph g1\nchild g1.n0 g0\ninstantiate e1 g1\n"
+      "set g0.n0 memcpy3d dst=b2 src=b1 width=10 height=1 depth=3 dpitch=15 spitch=12 drows=1 srows=1 kind=d2d\n"
+      "set e1.n0 child g0\n");
+  EXPECT_EQ(flaw(program), "");
+  const Deviation bytes{program.steps.size(), Effect::kBytes, 0};
+  for (const auto& [strategy, shows] :
+       {std::pair{kRebuilding, true}, std::pair{kStabilising, true}, std::pair{0, false}}) {
+    EXPECT_EQ(QuirkSet("1.0", instantiated).explain(program, strategy, bytes) != nullptr, shows) << strategy;
+  }
+}
+
 TEST(Quirks, WhatCarefulGoesAroundExplainsNothingUnderItAndIsNotSteeredAround) {
   const Program program = program_of(
       "buffer b0 64\n"

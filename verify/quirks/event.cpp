@@ -286,7 +286,8 @@ class Describer {
     return in_each_way(kSet, [&](Op op) {
       if (op == kSet) base_.set(k_freed, names_freed(c.params) ? 1 : 0);  // recorded again it has other memory
       if (node(c.params, inner, before, 0)) return true;
-      return op != kSet ? inside(*graph, 0) : inner != nullptr && pairs(*inner, before->child.get(), 1);
+      if (op == kSet) return inner != nullptr && pairs(*inner, before->child.get(), 1);
+      return inside(*graph, 0) || (inner != nullptr && inside(*inner, 1));  // recorded again, with its new child
     });
   }
   bool operator()(const Instantiate& c) {
