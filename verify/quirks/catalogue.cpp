@@ -753,10 +753,11 @@ constexpr Quirk kQuirks[] = {
      "crash of a process that records again at every change"},
     {"memset-2d-pinned-rows", "a 2D memset of pinned or registered memory writes one run of bytes instead of rows",
      "6.4 5.7", "patch",
-     "op=launch node=memset memory=pinned height>1;op=launch node=memset memory=registered height>1", "bytes",
+     "op=launch node=memset memory=pinned height>1;op=launch node=memset memory=registered height>1;"
+     "op=on node=memset memory=pinned height>1;op=on node=memset memory=registered height>1", "bytes",
      "height rows at their pitch", "width*height bytes from the start",
      "hipMemsetParams: height rows of width elements, pitch bytes apart",
-     "the same node on device memory is right, and so is 7.2", "silent corruption"},
+     "the same node on device memory is right, and so is 7.2; hipMemset2DAsync does the same", "silent corruption"},
     {"memcpy-3d-launch-refused",
      "a 3D copy node whose pitches are not what the device's copy engine likes fails at launch", "5.7", "patch",
      "op=launch node=memcpy linear=0", "status=1 bytes", "hipSuccess", "hipErrorInvalidValue",
