@@ -630,8 +630,9 @@ constexpr Quirk kQuirks[] = {
 
     // ---- child graphs
     {"child-16", "launching a graph of 16 nodes or more of which one is a child graph crashes", "7.2", "patch",
-     "op=launch node=child inner>0 level=0 nodes>=16", "crash", "the graph runs",
-     "a segmentation fault in hipGraphLaunch", "no bound on the nodes of a graph with child graphs is documented",
+     "op=launch node=child inner>0 level=0 nodes>=16;op=launch node=child below>0 level=0 nodes>=16", "crash",
+     "the graph runs", "a segmentation fault in hipGraphLaunch",
+     "no bound on the nodes of a graph with child graphs is documented",
      "in the host's own code, before any packet; 15 nodes are fine, and so are 6.4 and 5.7", "crash of the process"},
     {"update-half-way", "an update that fails at a node has changed those before it", "7.2 6.4 5.7", "patch",
      "op=update outcome=type;op=update outcome=topology samenodes=1;op=update outcome=parameters", "bytes host",
@@ -754,8 +755,8 @@ constexpr Quirk kQuirks[] = {
     {"memset-2d-pinned-rows", "a 2D memset of pinned or registered memory writes one run of bytes instead of rows",
      "6.4 5.7", "patch",
      "op=launch node=memset memory=pinned height>1;op=launch node=memset memory=registered height>1;"
-     "op=on node=memset memory=pinned height>1;op=on node=memset memory=registered height>1", "bytes",
-     "height rows at their pitch", "width*height bytes from the start",
+     "op=on node=memset memory=pinned height>1;op=on node=memset memory=registered height>1",
+     "bytes", "height rows at their pitch", "width*height bytes from the start",
      "hipMemsetParams: height rows of width elements, pitch bytes apart",
      "the same node on device memory is right, and so is 7.2; hipMemset2DAsync does the same", "silent corruption"},
     {"memcpy-3d-launch-refused",
