@@ -32,8 +32,10 @@ Result<hipGraph_t> end_capture(const Api& api, hipStream_t stream) {
 
 class CapturedTrace final : public Trace {
  public:
-  CapturedTrace(const Api& api, hipGraphExec_t exec, CapturedGraph graph, const ReleaseQuirks& quirks, ErrorSink errors)
-      : api_(api), exec_(exec), graph_(std::move(graph)), last_launch_(api, quirks, errors), errors_(errors) {}
+  // On `device` it was instantiated.
+  CapturedTrace(const Api& api, hipGraphExec_t exec, CapturedGraph graph, const ReleaseQuirks& quirks, int device,
+                ErrorSink errors)
+      : api_(api), exec_(exec), graph_(std::move(graph)), last_launch_(api, quirks, device, errors), errors_(errors) {}
   ~CapturedTrace() override {
     errors_(last_launch_.wait());
     errors_(destroy_exec(api_, exec_));
@@ -88,12 +90,15 @@ Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream,
   Result<CapturedGraph> captured = CapturedGraph::capture(api, stream, work, errors);
   if (!captured) return captured.error();
   if (captured.value().empty()) return std::unique_ptr<Trace>();
+  int device = 0;
+  Status status;
+  if (quirks.of_launch_elsewhere() != nullptr) status = called(api.hipGetDevice(&device), "hipGetDevice");
+  if (!status) return status.error();
   hipGraphExec_t exec = nullptr;
-  const Status status =
-      called(api.hipGraphInstantiate(&exec, captured.value().graph(), nullptr, nullptr, 0), "hipGraphInstantiate");
+  status = called(api.hipGraphInstantiate(&exec, captured.value().graph(), nullptr, nullptr, 0), "hipGraphInstantiate");
   if (!status) return status.error();
   return std::unique_ptr<Trace>(
-      std::make_unique<CapturedTrace>(api, exec, std::move(captured).value(), quirks, errors));
+      std::make_unique<CapturedTrace>(api, exec, std::move(captured).value(), quirks, device, errors));
 }
 
 Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,

@@ -59,7 +59,7 @@ CommandBuffer::CommandBuffer(const Api& api, const CommandBufferOptions& options
       options_(options),
       traces_({.max_traces = options.max_traces}),
       collectives_({.max_traces = options.max_traces, .ranks = options.ranks}),
-      last_launch_(api, options.quirks, options.errors) {
+      last_launch_(api, options.quirks, options.device, options.errors) {
   set({});
 }
 

@@ -15,7 +15,10 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
     done_.emplace(std::move(made).value());
     unmarked_ = last_.has_value();
   }
-  if (Status status = called(api_->hipGraphLaunch(exec, stream.handle()), "hipGraphLaunch"); !status) return status;
+  const bool elsewhere = at_home_ && stream.device() != home_.device();
+  Status status =
+      elsewhere ? home_.launch(exec, stream) : called(api_->hipGraphLaunch(exec, stream.handle()), "hipGraphLaunch");
+  if (!status) return status;
   last_ = stream;
   // The work is under way: that it could not be marked is told, and no reason to say that it is not.
   const Status marked = done_->record(stream);
@@ -39,13 +42,19 @@ Status LastLaunch::wait() {
 
 Status LastLaunch::wait_for_it() {
   if (!unmarked_ && !device_first_) return done_->synchronize();
-  const Result<DeviceScope> scope = DeviceScope::enter(*api_, last_ ? last_->device() : done_->device(), errors_);
-  Status waited = scope ? called(api_->hipDeviceSynchronize(), "hipDeviceSynchronize") : Status(scope.error());
+  const int device = last_ ? last_->device() : done_->device();
+  Status waited = wait_for_device(device);
+  if (waited && at_home_ && device != home_.device()) waited = wait_for_device(home_.device());
   if (waited) {
     unmarked_ = false;
     return waited;
   }
   return both(std::move(waited), done_->synchronize());  // the next best
+}
+
+Status LastLaunch::wait_for_device(int device) {
+  const Result<DeviceScope> scope = DeviceScope::enter(*api_, device, errors_);
+  return scope ? called(api_->hipDeviceSynchronize(), "hipDeviceSynchronize") : Status(scope.error());
 }
 
 }  // namespace hip

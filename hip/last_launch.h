@@ -9,12 +9,16 @@
 // (ReleaseQuirks::of_destroy), the device is waited for instead. Owns the event, not the graph. The first launch on
 // another device than the last one's makes it and fails when that fails; others make nothing.
 //
+// On a stream of another device than the graph's own it is launched as hip/home_stream.h says, where the release needs
+// that (ReleaseQuirks::of_launch_elsewhere).
+//
 // Streams are told apart by their handles: one has to outlive what is launched on it. One thread at a time.
 #pragma once
 
 #include <optional>
 
 #include "hip/event.h"
+#include "hip/home_stream.h"
 #include "hip/release_quirks.h"
 #include "hip/stream.h"
 
@@ -22,9 +26,14 @@ namespace hip {
 
 class LastLaunch {
  public:
-  // `api` outlives it. The sink is told what neither a launch nor a wait could answer.
-  LastLaunch(const Api& api, const ReleaseQuirks& quirks, ErrorSink errors)
-      : api_(&api), device_first_(quirks.of_destroy() != nullptr), errors_(errors) {}
+  // `api` outlives it. `device` is the one that is current when the graph is instantiated. The sink is told what
+  // neither a launch nor a wait could answer.
+  LastLaunch(const Api& api, const ReleaseQuirks& quirks, int device, ErrorSink errors)
+      : api_(&api),
+        device_first_(quirks.of_destroy() != nullptr),
+        at_home_(quirks.of_launch_elsewhere() != nullptr),
+        errors_(errors),
+        home_(api, device, errors) {}
 
   [[nodiscard]] Status launch(hipGraphExec_t exec, const StreamRef& stream);
   // Nothing is waited for when nothing was launched. The calling thread's current device stays what it is.
@@ -33,13 +42,15 @@ class LastLaunch {
  private:
   [[nodiscard]] Status follow(const StreamRef& stream);
   [[nodiscard]] Status wait_for_it();
+  [[nodiscard]] Status wait_for_device(int device);
 
   const Api* api_;
-  bool device_first_;
+  bool device_first_, at_home_;
   ErrorSink errors_;
   std::optional<Event> done_;      // behind the last launch
   std::optional<StreamRef> last_;  // that has not been waited for
   bool unmarked_ = false;          // it is in flight, and `done_` does not stand behind it
+  HomeStream home_;
 };
 
 }  // namespace hip

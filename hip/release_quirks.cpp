@@ -200,6 +200,7 @@ constexpr ReleaseQuirk kQuirks[] = {
      {State::kBetweenHosts, State::kManyNodes},
      Way::kChain},
     {"launch-while-capturing", kAllReleases, Use::kCapturedLaunch, Node::kAny, {}, Way::kChildNode},
+    {"launch-on-another-device", kAllReleases, Use::kLaunchElsewhere, Node::kAny, {}, Way::kOwnDevice},
     {"destroyed-exec-deadlock", "7.2", Use::kDestroy, Node::kAny, {}, Way::kDeviceFirst},
 };
 
@@ -396,9 +397,14 @@ std::span<const ReleaseQuirk> release_quirks() {
 }
 
 std::string_view words_for(QuirkyUse use) {
-  static constexpr std::array<std::string_view, 7> kWords = {
-      "set in an executable graph", "set in a graph", "update", "launch", "launch into a capture", "add to a graph",
-      "destroy an executable graph"};
+  static constexpr std::array<std::string_view, 8> kWords = {"set in an executable graph",
+                                                             "set in a graph",
+                                                             "update",
+                                                             "launch",
+                                                             "launch into a capture",
+                                                             "launch on a stream of another device",
+                                                             "add to a graph",
+                                                             "destroy an executable graph"};
   return kWords.at(static_cast<std::size_t>(use));
 }
 
@@ -445,15 +451,16 @@ std::string_view words_for(QuirkyState state) {
 }
 
 std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 9> kWords = {"the function of the node's type",
-                                                             "hipMemcpyDefault",
-                                                             "the direction by name",
-                                                             "record the graph again",
-                                                             "flatten children",
-                                                             "record the nodes one behind the other",
-                                                             "record a node for each row",
-                                                             "add the graph to the capture as a child",
-                                                             "wait for the device first"};
+  static constexpr std::array<std::string_view, 10> kWords = {"the function of the node's type",
+                                                              "hipMemcpyDefault",
+                                                              "the direction by name",
+                                                              "record the graph again",
+                                                              "flatten children",
+                                                              "record the nodes one behind the other",
+                                                              "record a node for each row",
+                                                              "add the graph to the capture as a child",
+                                                              "wait for the device first",
+                                                              "a stream of the graph's own device, between events"};
   return kWords.at(static_cast<std::size_t>(way));
 }
 
@@ -623,6 +630,10 @@ Recording ReleaseQuirks::as_added(Recording recording, const QuirkContext& conte
 
 const ReleaseQuirk* ReleaseQuirks::of_captured_launch() const {
   return find(Use::kCapturedLaunch, Node::kAny, {});
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_launch_elsewhere() const {
+  return find(Use::kLaunchElsewhere, Node::kAny, {});
 }
 
 const ReleaseQuirk* ReleaseQuirks::of_destroy() const {

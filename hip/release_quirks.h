@@ -30,13 +30,14 @@
 namespace hip {
 
 enum class QuirkyUse : std::uint8_t {
-  kSetInExec,       // a setter of an executable graph, of a node of its own
-  kSetInGraph,      // a setter of a graph's node; those of a child are set so too, before it is handed over
-  kUpdate,          // hipGraphExecUpdate
-  kLaunch,          // of what was recorded and instantiated
-  kCapturedLaunch,  // a launch on a stream that captures
-  kAdd,             // of a node to a graph
-  kDestroy,         // hipGraphExecDestroy of what was launched
+  kSetInExec,        // a setter of an executable graph, of a node of its own
+  kSetInGraph,       // a setter of a graph's node; those of a child are set so too, before it is handed over
+  kUpdate,           // hipGraphExecUpdate
+  kLaunch,           // of what was recorded and instantiated
+  kCapturedLaunch,   // a launch on a stream that captures
+  kLaunchElsewhere,  // a launch on a stream of another device than the one where the graph was instantiated
+  kAdd,              // of a node to a graph
+  kDestroy,          // hipGraphExecDestroy of what was launched
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty };
 enum class QuirkyState : std::uint8_t {
@@ -83,6 +84,7 @@ enum class QuirkWay : std::uint8_t {
   kRows,         // a node for each row is recorded in its place (hip/in_rows.h)
   kChildNode,    // the graph is added to the capture as a child (hip::launch_into_capture)
   kDeviceFirst,  // the device is waited for, not only the stream of the last launch
+  kOwnDevice,    // a stream of the graph's own device launches it, between two events (hip/home_stream.h)
 };
 
 class QuirkyStates {
@@ -162,6 +164,8 @@ class ReleaseQuirks {
   [[nodiscard]] Recording as_added(Recording recording, const QuirkContext& context) const;
   // Of launching anything on a stream that captures.
   [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
+  // Of launching anything on a stream of another device than the one that was current when it was instantiated.
+  [[nodiscard]] const ReleaseQuirk* of_launch_elsewhere() const;
   // Of destroying an executable graph whose last launch is done, as its stream or an event says.
   [[nodiscard]] const ReleaseQuirk* of_destroy() const;
   // What to record for nodes whose entry says kRows, to be handed to hip::flattened; valid as long as this is.

@@ -171,6 +171,12 @@ TEST(ReleaseQuirks, NoReleaseCapturesALaunch) {
 
 TEST(ReleaseQuirks, OneReleaseHasItsDeviceWaitedForBeforeAnExecutableGraphGoes) {
   EXPECT_EQ(ReleaseQuirks().of_destroy(), nullptr);
+  EXPECT_EQ(ReleaseQuirks().of_launch_elsewhere(), nullptr);
+  for (const int version : {k72, k64, k57, kOther}) {
+    const hip::ReleaseQuirk* elsewhere = ReleaseQuirks::of_version(version).of_launch_elsewhere();
+    ASSERT_NE(elsewhere, nullptr);
+    EXPECT_EQ(elsewhere->way, hip::QuirkWay::kOwnDevice);
+  }
   const hip::ReleaseQuirk* quirk = ReleaseQuirks::of_version(k72).of_destroy();
   ASSERT_NE(quirk, nullptr);
   EXPECT_EQ(quirk->way, hip::QuirkWay::kDeviceFirst);

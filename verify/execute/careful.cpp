@@ -107,10 +107,18 @@ class CarefulStrategy final : public Strategy {
     }
     return status;
   }
-  hip::Status launch(Machine& machine, const ExecObject& exec, hipStream_t stream) override {
+  hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) override {
     const bool otherwise = exec.shape != ExecShape::kAsItIs || quirks(machine).of_captured_launch() != nullptr;
-    return otherwise && captures(machine, stream) ? launch_as_child(machine, exec, stream)
-                                                  : Strategy::launch(machine, exec, stream);
+    if (otherwise && captures(machine, stream.handle())) return launch_as_child(machine, exec, stream.handle());
+    const int home = hip::home_of(exec.recording);
+    if (home == stream.device() || quirks(machine).of_launch_elsewhere() == nullptr) {
+      return Strategy::launch(machine, exec, stream);
+    }
+    auto found = machine.home_streams.find(home);
+    if (found == machine.home_streams.end()) {
+      found = machine.home_streams.try_emplace(home, machine.api, home, hip::ErrorSink{}).first;
+    }
+    return found->second.launch(exec.exec, stream);
   }
   hip::Status record_again(Machine& machine, ExecObject& exec) override {
     return record_as(machine, exec, exec.recording, shaped(machine, exec.recording, exec.disabled));

@@ -98,9 +98,9 @@ class CommandBufferStrategy final : public StrategyForExecs {
     if (!buffered(machine, exec.recording)) return careful().enable(machine, exec, index, on);
     return Strategy::enable(machine, exec, index, on);
   }
-  hip::Status launch(Machine& machine, const ExecObject& exec, hipStream_t stream) override {
+  hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) override {
     if (!buffered(machine, exec.recording)) return careful().launch(machine, exec, stream);
-    if (captures(machine, stream)) return launch_as_child(machine, exec, stream);
+    if (captures(machine, stream.handle())) return launch_as_child(machine, exec, stream.handle());
     return Strategy::launch(machine, exec, stream);
   }
 

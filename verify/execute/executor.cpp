@@ -197,6 +197,9 @@ class Run {
     const auto found = stream_devices_.find(id);
     return found == stream_devices_.end() ? 0 : found->second;
   }
+  [[nodiscard]] hip::StreamRef stream_ref(Id id) const {
+    return {machine_.api, stream(id), static_cast<int>(device_of_stream(id))};
+  }
   static hip::Status missing() {
     return hip::Error{hipErrorInvalidHandle, "an earlier command failed to make this object"};
   }
@@ -466,7 +469,7 @@ class Run {
     if (exec == nullptr || !has_stream(c.stream)) return missing();
     detectors_.launch(*exec, options_.schedule_seed);
     hip::Status status = on_device(machine_.api, device_of_stream(c.stream),
-                                   [&] { return strategy_.launch(machine_, *exec, stream(c.stream)); });
+                                   [&] { return strategy_.launch(machine_, *exec, stream_ref(c.stream)); });
     if (status) captures_.launched(c.stream, *exec);
     if (status) graph_memory_.launched(*exec);
     return status;
@@ -891,6 +894,7 @@ class Run {
     keep(stream_memory_.give_back());
     machine_.capturing = false;
     machine_.leftovers.clear();
+    machine_.home_streams.clear();
     for (auto& [id, exec] : execs_) {
       if (exec.alive) keep(destroy(machine_, exec));
     }

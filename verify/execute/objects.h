@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hip/home_stream.h"
 #include "hip/recording.h"
 #include "hip/release_quirks.h"
 #include "verify/execute/interposer.h"
@@ -80,9 +81,10 @@ struct Machine {
   std::string unsupported;  // the first function that was needed and that the runtime lacks
   // Of executable graphs that were destroyed while a stream captured: their memory is freed at the program's end.
   std::vector<std::unique_ptr<ExecPatcher>> leftovers;
-  bool told = false;               // during this command: an error that did not keep it from succeeding
-  Id devices = 1;                  // that the program has
-  std::vector<Id> buffer_devices;  // by buffer id
+  bool told = false;                              // during this command: an error that did not keep it from succeeding
+  Id devices = 1;                                 // that the program has
+  std::vector<Id> buffer_devices{};               // by buffer id
+  std::map<int, hip::HomeStream> home_streams{};  // by device; those of a strategy that launches by them
 };
 
 }  // namespace verify

@@ -558,10 +558,10 @@ hip::Status Strategy::record_again(Machine& machine, ExecObject& exec) {
 hip::RecordedNode Strategy::as_added(Machine&, const hip::Recording&, hip::RecordedNode node) {
   return node;
 }
-hip::Status Strategy::launch(Machine& machine, const ExecObject& exec, hipStream_t stream) {
+hip::Status Strategy::launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) {
   ExecPatcher* const patcher = exec.stable ? exec.stable.get() : exec.patcher.get();
-  const hipError_t code = patcher != nullptr ? patcher->launch(machine.api, exec.exec, stream)
-                                             : machine.api.hipGraphLaunch(exec.exec, stream);
+  const hipError_t code = patcher != nullptr ? patcher->launch(machine.api, exec.exec, stream.handle())
+                                             : machine.api.hipGraphLaunch(exec.exec, stream.handle());
   return hip::called(code, "hipGraphLaunch");
 }
 hip::Result<unsigned> Strategy::enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) {

@@ -72,8 +72,8 @@ class Strategy {
   virtual hip::Status record_again(Machine& machine, ExecObject& exec);
   // Switches a node on or off (hipGraphNodeSetEnabled); what hipGraphNodeGetEnabled says then.
   virtual hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on);
-  // On the stream's device, which is current.
-  virtual hip::Status launch(Machine& machine, const ExecObject& exec, hipStream_t stream);
+  // The stream's device is current.
+  virtual hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream);
 };
 
 // A strategy for executable graphs, beside another's for graphs that are not instantiated.

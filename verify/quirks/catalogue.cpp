@@ -211,19 +211,27 @@ constexpr Quirk kQuirks[] = {
      "the node count of the captured graph; ROCm/clr, hipMemcpyPeerAsync does not look at the stream's capture, which "
      "hipMemcpyAsync does",
      "a captured pipeline lacks a copy; capture hipMemcpyAsync instead"},
-    {"launch-across-devices",
-     "a graph's kernels and memsets of another device than the launching stream's do not run there", "7.2 6.4 5.7",
-     "patch", "op=launch astray>0",
+    {"launch-across-devices", "a graph's kernels and memsets of another device than the graph's own do not run there",
+     "7.2 6.4", "patch", "op=launch athome>0",
      "bytes host topology crash status=2 status=101 status=700 status=719 later=101 later=700 later=719 corrupts",
      "the kernel runs on its function's device", "it faults, or the process dies in hipGraphLaunch",
      "CUDA, stream capture: a capture may go over to streams of other devices, and a kernel node runs in its "
      "function's "
      "context",
-     "7.2: its arguments are in memory of the device that was current when the graph was instantiated, and a launch on "
-     "another device's stream dies in the host's own code; 6.4 and 5.7 give it to a queue of the launching stream's "
-     "device, or refuse the launch. "
+     "7.2: its arguments are in memory of the device that was current when the graph was instantiated; 6.4 "
+     "gives it to a queue of the launching stream's device. "
      "With access enabled both ways the same programs are right",
      "graphs of several devices need hipDeviceEnablePeerAccess both ways; or one graph a device"},
+    {"launch-on-another-device",
+     "a graph does not run on a stream of another device than the one that was current when it was instantiated",
+     "7.2 6.4 5.7", "patch", "op=launch foreign=1 astray>0",
+     "bytes host topology crash status=2 status=101 status=700 status=719 later=101 later=700 later=719 corrupts",
+     "hipGraphLaunch executes the graph in the stream that it is given",
+     "7.2 dies in the call; 6.4 and 5.7 answer hipErrorInvalidDevice",
+     "hipGraphLaunch: launches an executable graph in the specified stream (no word of the stream's device)",
+     "7.2: in the host's own code, peer access enabled both ways or not; the same graph on a stream of its own device, "
+     "ordered by events, is right on all three releases",
+     "pipelines over several devices: launch on a stream of the graph's device, between two events"},
     {"idle-branch-elsewhere",
      "a graph of 16 and more nodes crashes where a branch has only nodes that were added with another device current",
      "7.2", "patch",
@@ -694,10 +702,10 @@ constexpr Quirk kQuirks[] = {
      "op=set node=memcpy linear=0 kind=d2d dmem=managed;op=set node=memcpy linear=0 kind=d2d smem=managed;"
      "op=update node=memcpy linear=0 kind=d2d dmem=managed;op=update node=memcpy linear=0 kind=d2d smem=managed;"
      "op=patch node=memcpy linear=0 kind=d2d dmem=managed;op=patch node=memcpy linear=0 kind=d2d smem=managed",
-     "bytes", "nothing is written before a launch", "hipGraphInstantiate does the copy",
+     "bytes status=700 later=700", "nothing is written before a launch", "hipGraphInstantiate does the copy",
      "hipGraphInstantiate creates an executable graph; hipGraphLaunch executes it",
      "no launch is in the program; device memory, hipMemcpyDefault, linear copies and 5.7 leave the memory alone",
-     "memory that is still in use is overwritten; use hipMemcpyDefault"},
+     "memory that is still in use is overwritten, or is gone: a fault; use hipMemcpyDefault"},
     {"user-object-kept-by-exec",
      "an executable graph keeps a user object that its graph had given back before it was instantiated", "7.2 6.4",
      "patch", "op=release target=graph", "status=0 later=0", "the destructor runs with the last reference",
@@ -752,6 +760,11 @@ constexpr Quirk kQuirks[] = {
      "hipGraphExecDestroy releases one executable graph and no other",
      "in the host's own code; 7.2 and 5.7 run the same calls; one instantiation less, and 6.4 does as well",
      "crash of a process that records again at every change"},
+    {"kernels-of-two-devices-refused", "a graph with kernels of two devices cannot be launched", "5.7", "patch",
+     "op=launch athome>0", "bytes host topology status=101 later=101", "hipSuccess", "hipErrorInvalidDevice",
+     "CUDA: a kernel node runs in its function's context",
+     "7.2 runs such graphs where access between the devices is enabled; here that changes nothing",
+     "graphs of several devices do not run: make one graph a device"},
     {"memset-2d-pinned-rows", "a 2D memset of pinned or registered memory writes one run of bytes instead of rows",
      "6.4 5.7", "patch",
      "op=launch node=memset memory=pinned height>1;op=launch node=memset memory=registered height>1;"
@@ -858,6 +871,7 @@ constexpr std::string_view kGoneAround[] = {"copy-of-freed-memory-set",
                                             "memcpy-h2h-mixed",
                                             "managed-3d-copy-early",
                                             "rows-of-other-device",
+                                            "launch-on-another-device",
                                             "launch-branches-elsewhere",
                                             "idle-branch-elsewhere",
                                             "rows-beside-unordered",

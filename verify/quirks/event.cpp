@@ -307,8 +307,10 @@ class Describer {
     stream(c.stream);
     rules(c);
     if (exec == nullptr) return false;
-    const Id device = state_.device_of_stream(c.stream), home = home_of(exec->graph);
+    // Those launch on a stream of the graph's own device where the program names another's.
+    const Id home = home_of(exec->graph), device = in_place_too_ ? home : state_.device_of_stream(c.stream);
     base_.set(k_astray, astray_in(state_, exec->graph, device, home, stabilised_));
+    base_.set(k_athome, astray_in(state_, exec->graph, home, home, stabilised_));
     base_.set(k_foreign, device != home ? 1 : 0);
     base_.set(k_beside, state_.exec_runs_beside(c.exec, c.stream) ? 1 : 0);
     base_.set(k_idle, idle_in(state_, exec->graph));

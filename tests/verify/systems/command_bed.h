@@ -82,7 +82,7 @@ class CommandBed {
             this};
   }
 
-  verify::ModelPlatform platform_{{.devices = 1, .identity = true}};
+  verify::ModelPlatform platform_{{.devices = 2, .identity = true}};
   verify::Interposer interposer_;
   std::optional<verify::Interposer::Scope> scope_;
   void* memory_ = nullptr;

@@ -445,6 +445,63 @@ TEST_F(CommandBuffers, ALaunchOnAnotherStreamComesBehindTheLastOne) {
   EXPECT_EQ(calls_of("hipDeviceSynchronize"), before + 3);
 }
 
+// A stream of another device is given two events, and one of the graph's own the launch.
+TEST_F(QuirkAware, ForAStreamOfAnotherDeviceAStreamOfTheBuffersOwnLaunchesWhereTheReleaseNeedsThat) {
+  hipStream_t other = nullptr;
+  ASSERT_EQ(api().hipSetDevice(1), hipSuccess);
+  ASSERT_EQ(api().hipStreamCreate(&other), hipSuccess);
+  ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
+  const hip::StreamRef elsewhere(api(), other, 1);
+  for (const bool needed : {true, false}) {
+    hip::CommandBufferOptions with = options(k72);
+    with.several_devices = true;
+    if (!needed) with.quirks = {};
+    hip::CommandBuffer buffer(api(), with);
+    buffer.set(of(fill(7)));
+    const std::uint64_t streams = calls_of("hipStreamCreateWithPriority"), waits = calls_of("hipStreamWaitEvent");
+    for (std::size_t place = 0; place < 2; ++place) {
+      ASSERT_TRUE(buffer.step(std::array{at(place)}, elsewhere));
+      ASSERT_EQ(api().hipStreamSynchronize(other), hipSuccess);
+      EXPECT_EQ(value_at(place), 7);
+    }
+    EXPECT_EQ(calls_of("hipStreamCreateWithPriority") - streams, needed ? 1u : 0u);
+    EXPECT_EQ(calls_of("hipStreamWaitEvent") - waits, needed ? 4u : 0u);
+    wipe();
+  }
+  ASSERT_EQ(api().hipStreamDestroy(other), hipSuccess);
+}
+
+TEST_F(QuirkAware, WhateverFailsOfALaunchForAnotherDevicesStreamIsToldAndTheNextOneIsRight) {
+  hipStream_t other = nullptr;
+  ASSERT_EQ(api().hipSetDevice(1), hipSuccess);
+  ASSERT_EQ(api().hipStreamCreate(&other), hipSuccess);
+  ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
+  const hip::StreamRef elsewhere(api(), other, 1);
+  std::size_t failures = 0;
+  for (const char* const function : {"hipStreamCreateWithPriority", "hipEventCreateWithFlags", "hipEventRecord",
+                                     "hipStreamWaitEvent", "hipSetDevice", "hipGraphLaunch"}) {
+    for (std::uint32_t nth = 1;; ++nth) {
+      hip::CommandBuffer buffer(api(), options(k72));
+      buffer.set(of(fill(7)));
+      told_.clear();
+      const std::uint64_t before = calls_of(function);
+      interposer_.fail(*verify::find_function(function), nth);
+      const bool stepped = buffer.step(std::array{at(0)}, elsewhere).ok();
+      interposer_.fail(*verify::find_function(function), 0);
+      if (calls_of(function) - before < nth) break;  // it took fewer calls than this
+      ++failures;
+      EXPECT_TRUE(!stepped || !told_.empty()) << function << " " << nth;
+      wipe();
+      ASSERT_TRUE(buffer.step(std::array{at(0)}, elsewhere)) << function << " " << nth;
+      ASSERT_EQ(api().hipStreamSynchronize(other), hipSuccess);
+      EXPECT_EQ(value_at(0), 7) << function << " " << nth;
+      wipe();
+    }
+  }
+  EXPECT_GE(failures, 9u);
+  ASSERT_EQ(api().hipStreamDestroy(other), hipSuccess);
+}
+
 TEST_F(QuirkAware, BranchesAreChainedWhereThereAreSeveralDevices) {
   hip::Recording fork = of(fill(7));
   for (const int value : {8, 9}) {

@@ -1,0 +1,41 @@
+// hip::HomeStream: launches of executable graphs for streams of another device than the one that was current when they
+// were instantiated.
+//
+// No release of AMD's runtime launches them there (docs/findings.md, launch-on-another-device). A stream of the graph's
+// own device does it instead, between two events: the launch comes behind what the caller's stream was given so far,
+// and what that is given later comes behind the launch.
+//
+// The first launch makes the stream and both events and fails when that fails; others make nothing. One thread at a
+// time; the caller's streams are not captured.
+#pragma once
+
+#include <optional>
+
+#include "hip/event.h"
+#include "hip/stream.h"
+
+namespace hip {
+
+class HomeStream {
+ public:
+  // `api` outlives it. The sink is told what a launch that was made could not answer.
+  HomeStream(const Api& api, int device, ErrorSink errors) : api_(&api), device_(device), errors_(errors) {}
+
+  // An error is one of the launch: it was not made, or nothing could order or wait for its work.
+  [[nodiscard]] Status launch(hipGraphExec_t exec, const StreamRef& stream);
+  [[nodiscard]] int device() const { return device_; }
+  // Waits for all its launches.
+  [[nodiscard]] Status synchronize() const;
+
+ private:
+  [[nodiscard]] Status make();
+
+  const Api* api_;
+  int device_;
+  ErrorSink errors_;
+  std::optional<Stream> own_;
+  std::optional<Event> given_;  // of the device of the stream that it was launched for last: what that was given before
+  std::optional<Event> done_;
+};
+
+}  // namespace hip
