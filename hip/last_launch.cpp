@@ -18,7 +18,14 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
   const bool elsewhere = at_home_ && stream.device() != home_.device();
   Status status =
       elsewhere ? home_.launch(exec, stream) : called(api_->hipGraphLaunch(exec, stream.handle()), "hipGraphLaunch");
-  if (!status) return status;
+  if (!status) {
+    // Whether that one is under way nobody knows: both devices are waited for before anything else is done with it.
+    if (elsewhere) {
+      last_ = stream;
+      unmarked_ = true;
+    }
+    return status;
+  }
   last_ = stream;
   // The work is under way: that it could not be marked is told, and no reason to say that it is not.
   const Status marked = done_->record(stream);

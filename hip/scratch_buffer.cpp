@@ -113,24 +113,27 @@ void ScratchBuffer::rebind(const StreamRef& stream) {
   stream_ = stream;
 }
 
+// What is only in the way goes first: a failure leaves the buffer as it is.
 Status ScratchBuffer::release() {
-  Status all;
-  if (data_ != nullptr) {
-    all = free(data_);
-    if (all) data_ = nullptr, capacity_ = 0;
+  for (void** const memory : {&stuck_, &data_}) {
+    if (*memory == nullptr) continue;
+    if (Status status = free(*memory); !status) return status;
+    *memory = nullptr;
   }
-  if (stuck_ != nullptr) {
-    Status status = free(stuck_);
-    if (status) stuck_ = nullptr;
-    all = both(std::move(all), status);
-  }
-  return all;
+  capacity_ = 0;
+  return {};
 }
 
 // What fails once may be passing; what fails twice is reported twice and given up.
 void ScratchBuffer::let_go() {
-  for (int attempt = 0; (data_ != nullptr || stuck_ != nullptr) && attempt < 2; ++attempt) options_.errors(release());
-  data_ = stuck_ = nullptr;
+  for (void** const memory : {&stuck_, &data_}) {
+    for (int attempt = 0; *memory != nullptr && attempt < 2; ++attempt) {
+      const Status status = free(*memory);
+      if (status) *memory = nullptr;
+      options_.errors(status);
+    }
+    *memory = nullptr;
+  }
   capacity_ = 0;
 }
 

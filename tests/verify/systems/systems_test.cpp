@@ -165,11 +165,29 @@ INSTANTIATE_TEST_SUITE_P(Systems, EachSystem,
                                          System::kStabilizer, System::kTraces),
                          name_of);
 
+std::int32_t injectable(std::string_view name) {
+  const auto functions = verify::injectable_functions();
+  return static_cast<std::int32_t>(std::find(functions.begin(), functions.end(), name) - functions.begin());
+}
+
+// Growing could neither give up the old memory nor the new one, and of giving both back the second half fails.
+TEST(ScratchBuffers, AReleaseThatFailsLeavesTheBufferAsItWasWhateverElseItHolds) {
+  const auto device = injectable("hipGetDevice"), free = injectable("hipFreeAsync");
+  Machine machine(0);
+  EXPECT_EQ(run_all(machine, {{SystemVerb::kScratchReserve, {0, 1}},
+                              {SystemVerb::kInject, {free, 1}},
+                              {SystemVerb::kInject, {device, 3}},
+                              {SystemVerb::kScratchPieces, {0, 1, 1}},
+                              {SystemVerb::kInject, {device, 2}},
+                              {SystemVerb::kScratchRelease, {0}},
+                              {SystemVerb::kScratchRelease, {0}}}),
+            "");
+  EXPECT_EQ(machine.bench().failures_fired(), 3u);
+}
+
 // Freeing waits for the device where it succeeds; a command's order must not hang on that.
 TEST(AddressStabilizers, AStepBehindAReleaseThatFailedIsOrderedBehindTheStepsBefore) {
-  const auto functions = verify::injectable_functions();
-  const auto free =
-      static_cast<std::int32_t>(std::find(functions.begin(), functions.end(), "hipFree") - functions.begin());
+  const auto free = injectable("hipFree");
   Machine machine(0);
   EXPECT_EQ(run_all(machine, {{SystemVerb::kStableBuffer, {0, 3, 725, 0}},
                               {SystemVerb::kStableStep, {1, 0, 0}},
