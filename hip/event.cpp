@@ -37,10 +37,12 @@ Event::~Event() {
 }
 
 Status Event::record(const StreamRef& stream) {
-  if (stream.handle() != nullptr) return called(api_->hipEventRecord(handle_, stream.handle()), "hipEventRecord");
+  if (stream.handle() != nullptr && stream.handle() != hipStreamPerThread) {
+    return called(api_->hipEventRecord(handle_, stream.handle()), "hipEventRecord");
+  }
   Result<DeviceScope> scope = DeviceScope::enter(*api_, stream.device(), options_.errors);
   if (!scope) return scope.error();
-  Status status = called(api_->hipEventRecord(handle_, nullptr), "hipEventRecord");
+  Status status = called(api_->hipEventRecord(handle_, stream.handle()), "hipEventRecord");
   return both(std::move(status), scope.value().leave());
 }
 

@@ -31,10 +31,7 @@ Status HomeStream::launch(hipGraphExec_t exec, const StreamRef& stream) {
   if (Status given = given_->record(stream); !given) return given;
   const StreamRef own = *own_;
   if (Status behind = own.wait(*given_); !behind) return behind;
-  Result<DeviceScope> scope = DeviceScope::enter(*api_, device_, errors_);
-  if (!scope) return scope.error();
-  const Status launched = called(api_->hipGraphLaunch(exec, own.handle()), "hipGraphLaunch");
-  if (!launched) return launched;
+  if (Status launched = launch_on(exec, own); !launched) return launched;
   Status ordered = done_->record(own);
   if (ordered) ordered = stream.wait(*done_);
   if (ordered) return {};
@@ -42,6 +39,11 @@ Status HomeStream::launch(hipGraphExec_t exec, const StreamRef& stream) {
   if (const Status waited = own.synchronize(); !waited) return both(std::move(ordered), waited);
   errors_(ordered);
   return {};
+}
+
+Status HomeStream::launch_on(hipGraphExec_t exec, const StreamRef& own) const {
+  const Result<DeviceScope> scope = DeviceScope::enter(*api_, device_, errors_);
+  return scope ? called(api_->hipGraphLaunch(exec, own.handle()), "hipGraphLaunch") : Status(scope.error());
 }
 
 Status HomeStream::synchronize() const {

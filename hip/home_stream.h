@@ -29,6 +29,7 @@ class HomeStream {
 
  private:
   [[nodiscard]] Status make();
+  [[nodiscard]] Status launch_on(hipGraphExec_t exec, const StreamRef& own) const;
 
   const Api* api_;
   int device_;

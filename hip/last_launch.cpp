@@ -19,7 +19,8 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
   Status status =
       elsewhere ? home_.launch(exec, stream) : called(api_->hipGraphLaunch(exec, stream.handle()), "hipGraphLaunch");
   if (!status) {
-    // Whether that one is under way nobody knows: both devices are waited for before anything else is done with it.
+    // Whether that one is under way nobody knows: both devices are waited for before the graph is launched on another
+    // stream or destroyed.
     if (elsewhere) {
       last_ = stream;
       unmarked_ = true;

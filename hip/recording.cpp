@@ -419,6 +419,17 @@ int home_of(const Recording& recording) {
   return share_device(recording, home) ? home.value_or(0) : 0;
 }
 
+namespace {
+
+// A linear copy has one form only: the others add nodes of rows, which setters of linear ones spoil (releases of AMD's
+// runtime). A node gets here so when it was added with rows and set to a linear copy since.
+NodeForm form_of(const RecordedNode& node) {
+  const auto* copy = std::get_if<CopyRecord>(&node.record);
+  return copy != nullptr && copy->linear ? NodeForm::kTyped : node.form;
+}
+
+}  // namespace
+
 Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                    std::span<const hipGraphNode_t> dependencies,
                                    std::span<const DeviceAddress> addresses, DeviceAddress* allocated) {
@@ -430,10 +441,7 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
     scope.emplace(std::move(entered).value());
   }
   NodeRecord record = relocated(node, addresses);
-  // A linear copy has one form only: the others add nodes of rows, which setters of linear ones spoil (releases of
-  // AMD's runtime). A node gets here so when it was added with rows and set to a linear copy since.
-  const auto* copy = std::get_if<CopyRecord>(&record);
-  const NodeForm form = copy != nullptr && copy->linear ? NodeForm::kTyped : node.form;
+  const NodeForm form = form_of(node);
   if (form == NodeForm::kDriver) return add_driver_node(api, graph, record, dependencies, addresses);
   Result<hipGraphNode_t> added = form == NodeForm::kGeneric
                                      ? add_generic_node(api, graph, record, dependencies, addresses)
@@ -503,7 +511,7 @@ Status set_to_memory(const Api& api, const RecordedGraph& recorded, NodeIndex in
   }
   NodeRecord record = relocated(node, addresses);
   const auto set = [&] {
-    const hipError_t status = set_node(api, nullptr, recorded.nodes[index], node.form, record);
+    const hipError_t status = set_node(api, nullptr, recorded.nodes[index], form_of(node), record);
     return status == hipSuccess ? Status() : failed((name + ": " + setter_name(record, false)).c_str(), status);
   };
   const int device = device_of(node.record);

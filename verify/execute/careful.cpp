@@ -30,6 +30,10 @@ hip::Result<hipGraphExec_t> hold(Machine& machine, const std::map<hipUserObject_
   return destroyed.error();
 }
 
+void note_error(void* machine, const hip::Error&) {
+  static_cast<Machine*>(machine)->told = true;
+}
+
 std::vector<hip::NodeIndex> same_places(const hip::Recording& recording) {
   std::vector<hip::NodeIndex> places;
   for (hip::NodeIndex i = 0; i < recording.nodes().size(); ++i) places.push_back(i);
@@ -116,7 +120,7 @@ class CarefulStrategy final : public Strategy {
     }
     auto found = machine.home_streams.find(home);
     if (found == machine.home_streams.end()) {
-      found = machine.home_streams.try_emplace(home, machine.api, home, hip::ErrorSink{}).first;
+      found = machine.home_streams.try_emplace(home, machine.api, home, hip::ErrorSink{note_error, &machine}).first;
     }
     return found->second.launch(exec.exec, stream);
   }
