@@ -37,7 +37,7 @@ Event::~Event() {
 }
 
 Status Event::record(const StreamRef& stream) {
-  if (stream.handle() != nullptr && stream.handle() != hipStreamPerThread) {
+  if (!stream.depends_on_current_device()) {
     return called(api_->hipEventRecord(handle_, stream.handle()), "hipEventRecord");
   }
   Result<DeviceScope> scope = DeviceScope::enter(*api_, stream.device(), options_.errors);

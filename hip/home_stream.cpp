@@ -46,8 +46,4 @@ Status HomeStream::launch_on(hipGraphExec_t exec, const StreamRef& own) const {
   return scope ? called(api_->hipGraphLaunch(exec, own.handle()), "hipGraphLaunch") : Status(scope.error());
 }
 
-Status HomeStream::synchronize() const {
-  return own_ ? own_->ref().synchronize() : Status();
-}
-
 }  // namespace hip

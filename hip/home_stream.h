@@ -24,8 +24,6 @@ class HomeStream {
   // An error is one of the launch: it was not made, or nothing could order or wait for its work.
   [[nodiscard]] Status launch(hipGraphExec_t exec, const StreamRef& stream);
   [[nodiscard]] int device() const { return device_; }
-  // Waits for all its launches.
-  [[nodiscard]] Status synchronize() const;
 
  private:
   [[nodiscard]] Status make();

@@ -14,11 +14,9 @@ std::optional<StreamRef>& current_stream() {
   return sync::of_this_thread<CurrentStream, std::optional<StreamRef>>();
 }
 
-// The default streams, and a thread's own, are those of the current device; any other handle says itself where it
-// belongs.
 template <class Call>
 Status with_stream(const StreamRef& stream, const Call& call) {
-  if (stream.handle() != nullptr && stream.handle() != hipStreamPerThread) return call();
+  if (!stream.depends_on_current_device()) return call();
   Result<DeviceScope> scope = DeviceScope::enter(stream.api(), stream.device());
   if (!scope) return scope.error();
   Status status = call();
