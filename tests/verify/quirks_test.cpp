@@ -152,6 +152,23 @@ TEST(Quirks, WhatIsInANewChildIsInstantiatedWhereItIsRecordedAgain) {
   }
 }
 
+// A captured memset is of its stream's device, wherever the memory that it sets is.
+TEST(Quirks, AMemsetOfHostMemoryIsOfTheDeviceWhoseStreamCapturedIt) {
+  const Quirk away[] = {made_up("op=instantiate rowsaway>0", "crash")};
+  const auto explained = [&](const std::string& graph, const std::string& captured) {
+    const Program program = program_of(
+        "placement arena\nbuffer b0 64 memory=managed\nbuffer b2 1024\nstream s1 device=1\ngraph g0\n" + graph +
+        "capture s1 into=g0\n" + captured +
+        "on s1 memcpy3d dst=b2+256 src=b2 width=1 height=1 depth=1 dpitch=11 spitch=7 drows=3 srows=1 kind=d2d\n"
+        "endcapture s1 g0\ninstantiate e0 g0\n");
+    EXPECT_EQ(flaw(program), "");
+    return QuirkSet("1.0", away).explain(program, 0, {program.steps.size() - 1, Effect::kCrash, 0}) != nullptr;
+  };
+  EXPECT_TRUE(explained("", ""));
+  EXPECT_TRUE(explained("", "on s1 memset dst=b0 value=0 element=1 width=1\n"));
+  EXPECT_FALSE(explained("memset g0.n0 dst=b0 value=0 element=1 width=1\n", ""));
+}
+
 TEST(Quirks, WhatCarefulGoesAroundExplainsNothingUnderItAndIsNotSteeredAround) {
   const Program program = program_of(
       "buffer b0 64\n"

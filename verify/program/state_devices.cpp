@@ -251,9 +251,12 @@ Id home_of(const GraphState& graph) {
 }
 
 bool runs_on(const GraphState& graph, Id device) {
-  std::set<Id> devices;
-  add_devices(graph, devices);
-  return devices.contains(device);
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [device](const NodeState& node) {
+    if (node.child) return runs_on(*node.child, device);
+    const bool runs =
+        std::holds_alternative<KernelParams>(node.params) || std::holds_alternative<MemsetParams>(node.params);
+    return runs && node.added_on == device;
+  });
 }
 
 Id devices_needed(const Program& program) {
