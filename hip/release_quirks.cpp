@@ -18,6 +18,7 @@ using Way = QuirkWay;
 
 constexpr std::string_view kAllReleases = "7.2 6.4 5.7";
 constexpr std::size_t kManyDependents = 5;
+constexpr std::size_t kManyLeaves = 8, kManyLeavesFrom = 14;
 
 // In the order of the fields of ReleaseQuirk. verify/quirks/catalogue.cpp has what was observed; a test holds this to
 // it.
@@ -169,7 +170,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"child-successors-unordered", "6.4", Use::kLaunch, Node::kChild, {State::kFollowed}, Way::kFlatten},
     {"child-empty-launch", "5.7", Use::kLaunch, Node::kChild, {State::kEmpty}, Way::kFlatten},
     {"side-roots-unordered", "7.2 5.7", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
-    {"side-leaves-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
+    {"side-leaves-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kManyLeaves}, Way::kChain},
     {"relaunch-crash", "6.4", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
     {"joins-unordered", "5.7", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
     {"fifth-dependent-unordered",
@@ -440,6 +441,7 @@ std::string_view words_for(QuirkyState state) {
       "several roots",
       "16 nodes or more",
       "five dependents or more of a node",
+      "14 or 15 nodes, eight of them leaves or more",
       "a stream left out when its nodes are spread",
       "host to host, between pageable memory and other",
       "an end is managed",
@@ -576,6 +578,9 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
   whole.add(State::kSeveralRoots, roots > 1);
   const std::size_t most = dependents.empty() ? 0 : *std::max_element(dependents.begin(), dependents.end());
   whole.add(State::kManyDependents, most >= kManyDependents);
+  const auto leaves = std::count(dependents.begin(), dependents.end(), std::size_t{0});
+  const bool shared_queues = nodes.size() >= kManyLeavesFrom && nodes.size() < kSpreadNodes;
+  whole.add(State::kManyLeaves, shared_queues && static_cast<std::size_t>(leaves) >= kManyLeaves);
   whole.add(State::kBranches, roots > 1 || most > 1);
   whole.add(State::kSeveralDevices, context.several_devices);
   whole.add(State::kStreamLeftOut, leaves_stream_out(dependencies_of(recording)));

@@ -65,6 +65,7 @@ enum class QuirkyState : std::uint8_t {
   kSeveralRoots,     // of the graph
   kManyNodes,        // of the graph: 16 or more
   kManyDependents,   // of the graph: five or more of one of its nodes
+  kManyLeaves,       // of the graph: 14 or 15 nodes, and no node depends on eight of them or more
   kStreamLeftOut,    // of the graph: hip/spread/stream_spread.h
   kMixedHosts,       // copy: host to host, one end pageable and the other one not
   kManaged,          // copy: an end is managed

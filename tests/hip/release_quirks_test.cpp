@@ -258,6 +258,18 @@ TEST(ReleaseQuirks, LaunchesAreHeldAgainstTheWholeGraphAndItsChildren) {
   for (hip::NodeIndex i = 0; i < 15; ++i) fan.add(empty({0}));
   EXPECT_EQ(launch(k72, fan), "fifth-dependent-unordered");
   EXPECT_EQ(launch(k57, fan), "safe");
+  // 14 or 15 nodes behind one root, with seven leaves or eight.
+  const auto behind_a_chain = [](hip::NodeIndex nodes, hip::NodeIndex leaves) {
+    hip::Recording graph = of({empty()});
+    const hip::NodeIndex last = nodes - leaves - 1;
+    for (hip::NodeIndex i = 1; i < nodes; ++i) graph.add(empty({std::min(i - 1, last)}));
+    return graph;
+  };
+  EXPECT_EQ(launch(k72, behind_a_chain(13, 12)), "safe");
+  EXPECT_EQ(launch(k72, behind_a_chain(14, 7)), "safe");
+  EXPECT_EQ(launch(k72, behind_a_chain(14, 8)), "side-leaves-unordered");
+  EXPECT_EQ(launch(k72, behind_a_chain(15, 8)), "side-leaves-unordered");
+  EXPECT_EQ(launch(k64, behind_a_chain(15, 8)), "safe");
 }
 
 TEST(ReleaseQuirks, NodesOfRowsThatAreLaunchedWronglyAreSpelledOutRowByRow) {

@@ -308,10 +308,11 @@ constexpr Quirk kQuirks[] = {
      "no packet orders the two queues",
      "lost updates in programs that come from CUDA; order the launches by an event, or instantiate once a stream"},
     {"side-leaves-unordered", "a synchronisation or later work does not wait for all nodes of a launched graph", "7.2",
-     "patch", "op=launch roots>=14 nodes<16", "bytes host", "all nodes have run", "some of the last ones have not",
+     "patch", "op=launch leaves>=8 nodes>=14 nodes<16", "bytes host", "all nodes have run",
+     "some of the last ones have not",
      "hipStreamSynchronize waits for all work of the stream, and later work of the stream follows it",
-     "the packets: the launch's last barrier waits for the first of three kernels of a side queue; 6.4 and 5.7 are "
-     "right",
+     "the packets: the launch's last barrier waits for the first of three kernels of a side queue; so with 14 or 15 "
+     "nodes, behind one root, too; 6.4 and 5.7 are right",
      "results are read before they are written; end such a graph with one node that depends on all leaves"},
     {"fifth-dependent-unordered", "a node's fifth dependent, and later ones, may start before it has finished",
      "7.2 6.4", "patch", "op=launch dependents>=5 nodes>=16", "bytes host", "each dependent sees what the node wrote",

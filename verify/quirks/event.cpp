@@ -72,6 +72,16 @@ std::uint64_t roots_of(const GraphState& graph) {
   return roots;
 }
 
+std::uint64_t leaves_of(const GraphState& graph) {
+  std::vector<bool> followed(graph.nodes.size(), false);
+  for (const NodeState& node : graph.nodes) {
+    for (const std::uint32_t before : node.after) followed[before] = true;
+  }
+  std::uint64_t leaves = 0;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) leaves += followed[i] ? 0 : graph.nodes[i].fan;
+  return leaves;
+}
+
 // As many dependencies at each node, whichever they are.
 bool same_counts(const GraphState& a, const GraphState& b) {
   return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
@@ -582,6 +592,7 @@ class Describer {
   void about(const GraphState& graph) {
     base_.set(k_nodes, nodes_of(graph));
     base_.set(k_roots, roots_of(graph));
+    base_.set(k_leaves, leaves_of(graph));
     base_.set(k_dependents, most_dependents(graph));
     base_.set(k_hosts, hosts_in(graph));
     base_.set(k_topageable, copies_to_pageable(graph));
