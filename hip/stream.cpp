@@ -51,6 +51,14 @@ Status StreamRef::wait(const Event& event) const {
       *this, [&] { return called(api_->hipStreamWaitEvent(handle_, event.handle(), 0), "hipStreamWaitEvent"); });
 }
 
+Status StreamRef::launch_host_function(hipHostFn_t function, void* user_data) const {
+  if (api_->hipLaunchHostFunc == nullptr) {
+    return Error{hipErrorNotSupported, "this runtime has no hipLaunchHostFunc"};
+  }
+  return with_stream(
+      *this, [&] { return called(api_->hipLaunchHostFunc(handle_, function, user_data), "hipLaunchHostFunc"); });
+}
+
 Result<StreamKey> StreamRef::read_key(const StreamKey& otherwise) const {
   StreamKey key = otherwise;
   const Status status = with_stream(*this, [&]() -> Status {

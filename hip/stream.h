@@ -47,6 +47,8 @@ class StreamRef {
   [[nodiscard]] Result<bool> idle() const;
   // What is given to the stream from now on waits for what the event was recorded behind; nothing, when it never was.
   [[nodiscard]] Status wait(const Event& event) const;
+  // A host function behind what was given to the stream so far; it calls no HIP.
+  [[nodiscard]] Status launch_host_function(hipHostFn_t function, void* user_data) const;
   // What the runtime says that the stream is, read from the handle. Where it has no such getter, `otherwise`'s word.
   [[nodiscard]] Result<StreamKey> read_key(const StreamKey& otherwise) const;
 

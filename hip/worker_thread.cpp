@@ -189,9 +189,6 @@ Status WorkerThread::post(Callback callback) {
 }
 
 Status WorkerThread::post_after(const StreamRef& stream, Callback callback) {
-  if (stream.api().hipLaunchHostFunc == nullptr) {
-    return Error{hipErrorNotSupported, "this runtime has no hipLaunchHostFunc"};
-  }
   Ticket ticket = 0;
   {
     Tickets& all = tickets();
@@ -203,8 +200,7 @@ Status WorkerThread::post_after(const StreamRef& stream, Callback callback) {
     forget(ticket);
     return Error{hipErrorOutOfMemory, "the worker's queue is full"};
   }
-  Status status = called(stream.api().hipLaunchHostFunc(stream.handle(), deliver, reinterpret_cast<void*>(ticket)),
-                         "hipLaunchHostFunc");
+  Status status = stream.launch_host_function(deliver, reinterpret_cast<void*>(ticket));
   if (!status) forget(ticket);
   state_->given(ticket, status.ok());
   return status;

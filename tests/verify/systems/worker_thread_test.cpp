@@ -1,0 +1,92 @@
+// hip::WorkerThread behind streams of the model: which stream a callback follows, and what becomes of it when a call of
+// HIP fails. Its schedules are explored by `hgcheck race` (verify/race/scenarios).
+#include "hip/worker_thread.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "command_bed.h"
+
+namespace {
+
+// A runtime's table that writes down which device is current when a host function is given to a stream.
+struct Watched {
+  explicit Watched(const hip::Api& api) : table(api) {
+    under = &api;
+    table.hipLaunchHostFunc = [](hipStream_t stream, hipHostFn_t function, void* user_data) {
+      EXPECT_EQ(under->hipGetDevice(&current), hipSuccess);
+      return under->hipLaunchHostFunc(stream, function, user_data);
+    };
+  }
+  hip::Api table;
+  static inline const hip::Api* under = nullptr;
+  static inline int current = -1;
+};
+
+class Worker : public ::testing::Test, protected CommandBed {
+ protected:
+  Worker() {
+    hip::Result<std::unique_ptr<hip::WorkerThread>> started = hip::WorkerThread::start({.errors = sink()});
+    EXPECT_TRUE(started.ok());
+    worker_ = std::move(started.value());
+  }
+  std::unique_ptr<hip::WorkerThread> worker_;
+};
+
+// The null stream and the per-thread stream are those of their StreamRef's device, which need not be the current one.
+TEST_F(Worker, ACallbackFollowsTheStreamOfItsOwnDevice) {
+  Watched watched(api());
+  int ran = 0;
+  for (const int device : {0, 1}) {
+    for (hipStream_t handle : {hipStream_t{nullptr}, hipStreamPerThread}) {
+      ASSERT_TRUE(worker_->post_after({watched.table, handle, device}, [&] { ++ran; }));
+      EXPECT_EQ(Watched::current, device) << (handle == nullptr ? "null stream" : "per-thread stream");
+      int now = -1;
+      EXPECT_EQ(api().hipGetDevice(&now), hipSuccess);
+      EXPECT_EQ(now, 0) << "the caller's is current again";
+      EXPECT_TRUE(worker_->drain());
+    }
+  }
+  EXPECT_EQ(ran, 4);
+}
+
+TEST_F(Worker, ACallbackThatNoStreamTookIsToldAndDoesNotRun) {
+  struct Case {
+    const char* function;
+    std::uint32_t nth;
+    hip::StreamRef stream;
+  };
+  const hip::StreamRef other = hip::StreamRef::of_default(api(), 1);
+  for (const Case& fails : {Case{"hipLaunchHostFunc", 1, stream()}, Case{"hipLaunchHostFunc", 1, other},
+                            Case{"hipGetDevice", 1, other}, Case{"hipSetDevice", 1, other}}) {
+    int ran = 0;
+    interposer_.fail(*verify::find_function(fails.function), fails.nth);
+    EXPECT_FALSE(worker_->post_after(fails.stream, [&] { ++ran; })) << fails.function;
+    EXPECT_TRUE(worker_->drain()) << fails.function << ": nothing is owed";
+    EXPECT_EQ(ran, 0) << fails.function;
+    ASSERT_TRUE(worker_->post_after(fails.stream, [&] { ++ran; })) << fails.function;
+    EXPECT_TRUE(worker_->drain());
+    EXPECT_EQ(ran, 1) << fails.function << ": the next one is right";
+  }
+  EXPECT_TRUE(told_.empty());
+}
+
+// A host function's stream may fail before it comes to it. Whoever drains is told, and the callback never runs: what it
+// uses may be gone by then.
+TEST_F(Worker, ACallbackOfAStreamThatFailedIsGivenUp) {
+  int ran = 0, behind = 0;
+  ASSERT_TRUE(worker_->post_after(stream(), [&] { ++ran; }));
+  interposer_.fail(*verify::find_function("hipStreamSynchronize"), 1);
+  const hip::Status drained = worker_->drain();
+  ASSERT_FALSE(drained);
+  EXPECT_NE(drained.error().message.find("a callback was given up"), std::string::npos) << drained.error().message;
+  EXPECT_EQ(api().hipStreamSynchronize(stream_), hipSuccess) << "its host function comes by now";
+  EXPECT_EQ(ran, 0);
+  ASSERT_TRUE(worker_->post_after(stream(), [&] { ++behind; }));
+  EXPECT_TRUE(worker_->drain());
+  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(behind, 1);
+}
+
+}  // namespace
