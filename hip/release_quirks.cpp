@@ -99,7 +99,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"update-half-way", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"update-pairs-by-order", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"update-edges-unchecked", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
-    {"update-created-elsewhere", "7.2", Use::kUpdate, Node::kAny, {State::kOtherDevice}, Way::kRecordAgain},
+    {"update-created-elsewhere", "7.2", Use::kUpdate, Node::kAny, {State::kSeveralDevices}, Way::kRecordAgain},
     {"child-set-other-device", "5.7", Use::kUpdate, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
     {"memset-2d-update", kAllReleases, Use::kUpdate, Node::kMemset, {State::kSeveralRows}, Way::kRecordAgain},
     {"copy-of-freed-memory-set", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
@@ -537,7 +537,7 @@ const ReleaseQuirk* ReleaseQuirks::of_update(const Recording& from, const Record
   if (entries_.empty()) return nullptr;
   QuirkyStates whole;
   whole.add(State::kOtherShape, !same_shape(from, to));
-  whole.add(State::kOtherDevice, has_other_device(to));
+  whole.add(State::kSeveralDevices, context.several_devices);
   if (const ReleaseQuirk* quirk = find(Use::kUpdate, Node::kAny, whole)) return quirk;
   for (NodeIndex i = 0; i < to.nodes().size(); ++i) {
     const RecordedNode& now = to.nodes()[i];

@@ -1,6 +1,6 @@
 // Every system of hip/ once, as a framework would use them.
 //
-//   systems                            on the host backend
+//   systems                            on the host backend, which has no graphs: without the command buffer
 //   systems LIBRARY CODE_OBJECT        on a HIP runtime (libamdhip64.so.7), with this project's device kernels
 //
 // Prints what it did, a line a system; status 1 and a reason when something is not as it should be.
@@ -16,12 +16,14 @@
 #include <vector>
 
 #include "hip/address_stabilizer.h"
+#include "hip/command_buffer.h"
 #include "hip/event.h"
 #include "hip/host_backend.h"
 #include "hip/launcher.h"
 #include "hip/scratch_buffer.h"
 #include "hip/stream.h"
 #include "hip/stream_cache.h"
+#include "hip/traced_command.h"
 #include "hip/worker_thread.h"
 
 namespace {
@@ -189,6 +191,95 @@ int launch(const hip::Api& api, hipFunction_t function) {
   return 0;
 }
 
+// Device memory in equal pieces.
+class Pieces {
+ public:
+  static constexpr std::size_t kBytes = 256, kCount = 12;
+  explicit Pieces(const hip::Api& api) : api_(api) {
+    status_ = hip::called(api.hipMalloc(&memory_, kCount * kBytes), "hipMalloc");
+  }
+  Pieces(const Pieces&) = delete;
+  Pieces& operator=(const Pieces&) = delete;
+  ~Pieces() { static_cast<void>(api_.hipFree(memory_)); }
+  [[nodiscard]] const hip::Status& status() const { return status_; }
+  [[nodiscard]] hip::DeviceAddress at(std::size_t place) const {
+    return reinterpret_cast<hip::DeviceAddress>(memory_) + place * kBytes;
+  }
+
+ private:
+  const hip::Api& api_;
+  void* memory_ = nullptr;
+  hip::Status status_;
+};
+
+// A fill that is recorded, and behind it a copy that a library enqueues on whatever stream it is given: where the
+// addresses of buffers 0 and 1 stand in what it enqueued is found by tracing it for two sets of shadow addresses.
+hip::Recording fill_and_copy(const hip::Api& api, const Pieces& pieces, hipStream_t capturing) {
+  hipMemsetParams fill{};
+  fill.dst = reinterpret_cast<void*>(pieces.at(0));
+  fill.value = 7;
+  fill.elementSize = 1;
+  fill.width = fill.pitch = Pieces::kBytes;
+  fill.height = 1;
+  hip::TracedWork copy;
+  copy.command = 1;
+  copy.stream = capturing;
+  copy.buffers = {0, 1};
+  copy.shadows = {.tables = {{pieces.at(4), pieces.at(6)}, {pieces.at(8), pieces.at(11)}},
+                  .bytes = {Pieces::kBytes, Pieces::kBytes},
+                  .buffers = {0, 1}};
+  copy.work = [&api](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    return hip::called(api.hipMemcpyAsync(reinterpret_cast<void*>(at[1]), reinterpret_cast<void*>(at[0]),
+                                          Pieces::kBytes, hipMemcpyDeviceToDevice, on),
+                       "hipMemcpyAsync");
+  };
+  hip::Recording commands;
+  const hip::NodeIndex first = commands.add({hip::MemsetRecord{fill}, {}, {{hip::Field::kMemsetDestination, 0, 0, 0}}});
+  hip::RecordedNode traced = hip::traced_command(std::move(copy));
+  traced.dependencies = {first};
+  commands.add(std::move(traced));
+  return commands;
+}
+
+// Recorded at the first step, launched at the second, and patched when the buffers have moved. It knows the release.
+int replay_commands(const hip::Api& api) {
+  int version = 0;
+  const hip::Status known = hip::called(api.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion");
+  if (!known) return fail(known.error());
+  const Pieces pieces(api);
+  if (!pieces.status()) return fail(pieces.status().error());
+  hip::Result<hip::Stream> stream = hip::Stream::create(api), capturing = hip::Stream::create(api);
+  if (!stream || !capturing) return fail("no streams");
+  hip::CommandBufferOptions options;
+  options.quirks = hip::ReleaseQuirks::of_version(version);
+  options.memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; };
+  hip::CommandBuffer buffer(api, options);
+  buffer.set(fill_and_copy(api, pieces, capturing.value().ref().handle()));
+  struct Step {
+    std::array<hip::DeviceAddress, 2> buffers;
+    hip::StepDecision decision;
+  };
+  const std::array steps{Step{{pieces.at(0), pieces.at(1)}, hip::StepDecision::kRecord},
+                         Step{{pieces.at(0), pieces.at(1)}, hip::StepDecision::kLaunch},
+                         Step{{pieces.at(2), pieces.at(3)}, hip::StepDecision::kPatch}};
+  for (const Step& step : steps) {
+    const hip::Result<hip::CommandStep> done = buffer.step(step.buffers, stream.value());
+    if (!done) return fail(done.error());
+    if (done.value().decision != step.decision) return fail("the command buffer took another way");
+    unsigned char last = 0;
+    hip::Status status = stream.value().ref().synchronize();
+    if (status) {
+      status = hip::called(
+          api.hipMemcpy(&last, reinterpret_cast<void*>(step.buffers[1] + Pieces::kBytes - 1), 1, hipMemcpyDeviceToHost),
+          "hipMemcpy");
+    }
+    if (!status) return fail(status.error());
+    if (last != 7) return fail("the command buffer's copy did not arrive");
+  }
+  std::printf("command buffer: recorded, launched, patched\n");
+  return 0;
+}
+
 int run_all(const hip::Api& api, hipFunction_t function) {
   if (const int failed = reuse_a_stream(api)) return failed;
   if (const int failed = order_two_streams(api)) return failed;
@@ -213,7 +304,8 @@ int run_on_a_runtime(const char* library, const char* code_object) {
     status = hip::called(api.hipModuleGetFunction(&function, module, "inplace_u32"), "hipModuleGetFunction");
   }
   if (!status) return fail(status.error());
-  const int failed = run_all(api, function);
+  int failed = run_all(api, function);
+  if (failed == 0) failed = replay_commands(api);
   status = hip::called(api.hipModuleUnload(module), "hipModuleUnload");
   return status ? failed : fail(status.error());
 }

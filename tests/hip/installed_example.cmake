@@ -1,7 +1,8 @@
 # Installs hip/'s package, builds the example against it, runs it on the host backend and, given one, on a runtime.
 #
 #   cmake -DBUILD=<build folder> -DSOURCE=<hip/example> -DWORK=<scratch folder> -DHEADERS=<HIP's headers> -DCOMPILER=<c++>
-#         [-DRUN=<capsule's bin/run> -DAGENT=<folder> -DLIBRARY=<libamdhip64> -DCODE=<code object>] -P installed_example.cmake
+#         [-DRUN=<capsule's bin/run> -DAGENT=<folder> -DLIBRARY=<libamdhip64> -DCODE=<code object> -DSCHEDULE=<libhgschedule>]
+#         -P installed_example.cmake
 function(must)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 900)
   message("${output}")
@@ -16,17 +17,25 @@ must(${CMAKE_COMMAND} --install ${BUILD} --component hip --prefix ${WORK}/prefix
 must(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix -DHGCHECK_HIP_INCLUDE=${HEADERS}
      -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS})
 must(${CMAKE_COMMAND} --build ${WORK}/build)
-set(lines "stream cache: 1 made, 2 reused.*streams and events: in order.*worker thread: drained.*scratch buffer: .*launcher: 1 synchronisation")
+set(lines "stream cache: 1 made, 2 reused.*streams and events: in order.*worker thread: drained.*scratch buffer: .*address stabiliser: 3 steps, recorded once.*launcher: 1 synchronisation")
 must(${WORK}/build/systems)
 if(NOT output MATCHES "${lines}")
   message(FATAL_ERROR "the example did not say what it did on the host backend")
 endif()
 if(RUN)
   must(${RUN} --agent ${AGENT} ${WORK}/build/systems ${LIBRARY} ${CODE})
-  if(NOT output MATCHES "${lines}")
+  if(NOT output MATCHES "${lines}.*command buffer: recorded, launched, patched")
     message(FATAL_ERROR "the example did not say what it did on the runtime")
   endif()
-  must(${RUN} --agent ${AGENT} ${WORK}/build/ranks ${LIBRARY})
+  # Two devices: a rank has one of its own. The ranks load the runtime themselves, after the schedule is chosen: so the
+  # agent is there before it.
+  must(${CMAKE_COMMAND} -E env HGCHECK_SCHEDULE=1:0:2 "LD_PRELOAD=${SCHEDULE} ${AGENT}/libhsa-runtime64.so.1"
+       ${RUN} --agent ${AGENT} ${WORK}/build/ranks ${LIBRARY})
+  foreach(rank 0 1)
+    if(NOT output MATCHES "rank ${rank} on device ${rank}: ")
+      message(FATAL_ERROR "rank ${rank} was not on a device of its own")
+    endif()
+  endforeach()
   if(NOT output MATCHES "2 ranks as processes: together for 8 rounds, and none waited for the one that left")
     message(FATAL_ERROR "the ranks did not say that they were together")
   endif()

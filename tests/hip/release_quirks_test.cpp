@@ -57,6 +57,9 @@ TEST(ReleaseQuirks, AReleaseHasItsOwnAndOneThatNobodyLookedAtHasAll) {
                                                               all_in(BufferMemory::kDevice)));
   };
   EXPECT_EQ(update(k72), "safe");
+  EXPECT_EQ(id_of(ReleaseQuirks::of_version(k72).of_update(of({empty()}), of({empty()}), several_devices({}))),
+            "update-created-elsewhere")
+      << "a recording does not say where its graphs were created";
   EXPECT_EQ(update(k64), "copy-to-pageable-at-set");
   EXPECT_EQ(update(k57), "memcpy-3d-update");
   EXPECT_NE(update(kOther), "safe");
@@ -217,6 +220,8 @@ TEST(ReleaseQuirks, APatchIsHeldAgainstTheNodesThatHoldAMovedBufferAtAnyDepth) {
 }
 
 TEST(ReleaseQuirks, AnUpdateToAnotherShapeIsNotSafeOnAnyRelease) {
+  hip::QuirkContext one_device;
+  one_device.several_devices = false;
   const std::vector<hip::Recording> shapes = {of({empty(), empty({0})}), of({empty(), empty()}),
                                               of({empty(), memset_of(1)}), of({empty()}),
                                               of({child_of(of({empty()}))})};
@@ -225,7 +230,7 @@ TEST(ReleaseQuirks, AnUpdateToAnotherShapeIsNotSafeOnAnyRelease) {
     for (std::size_t from = 0; from < shapes.size(); ++from) {
       for (std::size_t to = 0; to < shapes.size(); ++to) {
         const bool child_lost = from == to && from == 4 && version != k57;
-        EXPECT_EQ(quirks.of_update(shapes[from], shapes[to], {}) == nullptr, from == to && !child_lost)
+        EXPECT_EQ(quirks.of_update(shapes[from], shapes[to], one_device) == nullptr, from == to && !child_lost)
             << version << ": " << from << " to " << to;
       }
     }

@@ -86,6 +86,19 @@ TEST(GraphMemoryPrograms, LaunchingAgainWhatNobodyFreedIsRefusedUnlessTheExecuta
   }
 }
 
+// A runtime that refuses the first repetition differs from one that refuses the second, by the same error.
+TEST(GraphMemoryPrograms, ARepeatedCommandThatFailsSaysWhichRepetitionDid) {
+  ModelPlatform platform;
+  Executor executor(platform, StrategyKind::kPatch);
+  const auto last = [&](const std::string& commands) {
+    return executor.run(program_of(with("instantiate e0 g0\n" + commands)), {}, {}).trace.statuses.back();
+  };
+  EXPECT_EQ(last("repeat 3 launch e0 s0\n").repetition, 2u);
+  EXPECT_EQ(last("launch e0 s0\nrepeat 3 launch e0 s0\n").repetition, 1u);
+  EXPECT_EQ(last("launch e0 s0\nlaunch e0 s0\n").repetition, 0u) << "not repeated";
+  EXPECT_EQ(last("repeat 3 upload e0 s0\n").repetition, 0u) << "did not fail";
+}
+
 // P8: a runtime that keeps what it is told to free is found out.
 TEST(GraphMemoryPrograms, MemoryThatIsNotGivenBackIsALeak) {
   OtherTable keeps([](hip::Api& api) { api.hipFreeAsync = [](void*, hipStream_t) { return hipSuccess; }; });
@@ -107,6 +120,7 @@ TEST(GraphMemoryPrograms, WhatHipForbidsIsRefused) {
            {"instantiate e0 g0\ninstantiate e1 g0\n", "one executable graph"},
            {"instantiate e0 g0\nupdate e0 g0\n", "update"},
            {"instantiate e0 g0\nlaunch e0 s0\nmove b0\npatch e0\n", "free it first"},
+           {"instantiate e0 g0\nlaunch e0 s0\nfree b5\nquery s0\n", "a matter of time"},
            {"instantiate e0 g0\nlaunch e0 s0\ndestroy e0\n", "free it first"},
            {"instantiate e0 g0\nlaunch e0 s0\ndestroy g0\n", "free it first"},
            {"instantiate e0 g0\nfree g0.n4 b5 after=n2,n3\n", "leaves b5"},

@@ -169,6 +169,19 @@ TEST(Quirks, AMemsetOfHostMemoryIsOfTheDeviceWhoseStreamCapturedIt) {
   EXPECT_FALSE(explained("memset g0.n0 dst=b0 value=0 element=1 width=1\n", ""));
 }
 
+TEST(Quirks, AGraphThatAnotherDevicesStreamCapturedWasCreatedThere) {
+  const Quirk elsewhere[] = {made_up("op=update takenaway>0", "status=910")};
+  for (const bool away : {true, false}) {
+    const Program program = program_of("buffer b1 64\nbuffer b2 64\nstream s1 device=1\nstream s2\ncapture s" +
+                                       std::string(away ? "1" : "2") + "\non s" + (away ? "1" : "2") +
+                                       " memcpy dst=b1 src=b2 bytes=1 kind=d2d\nendcapture s" + (away ? "1" : "2") +
+                                       " g1\ninstantiate e1 g1\nupdate e1 g1\n");
+    EXPECT_EQ(flaw(program), "");
+    const Deviation refused{program.steps.size() - 1, Effect::kStatus, 910};
+    EXPECT_EQ(QuirkSet("1.0", elsewhere).explain(program, 0, refused) != nullptr, away);
+  }
+}
+
 TEST(Quirks, WhatCarefulGoesAroundExplainsNothingUnderItAndIsNotSteeredAround) {
   const Program program = program_of(
       "buffer b0 64\n"

@@ -100,7 +100,9 @@ class Run {
       note_step();
       StepStatus status;
       const StepCost before = cost_so_far();
-      for (std::uint32_t k = 0; k < step.repeat && status.code == 0; ++k) status = run_command(step.command);
+      std::uint32_t repetition = 0;
+      for (; repetition < step.repeat && status.code == 0; ++repetition) status = run_command(step.command);
+      if (step.repeat > 1 && status.code != 0) status.repetition = repetition;
       trace_.statuses.push_back(status);
       note_cost(before);
     }

@@ -60,9 +60,10 @@ struct Violation {
 
 // How one command ended.
 struct StepStatus {
-  int code = 0;            // hipError_t of the command
-  int update_result = -1;  // hipGraphExecUpdateResult of an update, else -1
-  std::string seen;        // what else the command answered, by symbolic names; empty for most
+  int code = 0;                  // hipError_t of the command
+  int update_result = -1;        // hipGraphExecUpdateResult of an update, else -1
+  std::string seen;              // what else the command answered, by symbolic names; empty for most
+  std::uint32_t repetition = 0;  // of a repeated command that failed: which, from 1
   bool operator==(const StepStatus&) const = default;
 };
 

@@ -23,6 +23,7 @@ std::string hex_bytes(const std::vector<std::byte>& bytes, std::size_t from) {
 
 std::string status_text(const StepStatus& status) {
   std::string text = hip::status_name(status.code);
+  if (status.repetition > 0) text += fmt::format(" of repetition {}", status.repetition);
   if (status.update_result > 0) text += fmt::format(", update result {}", status.update_result);
   if (!status.seen.empty()) text += fmt::format(", saw '{}'", status.seen);
   return text;

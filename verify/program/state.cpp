@@ -1068,7 +1068,11 @@ struct Applier {
     BufferState& buffer = state.buffers_.at(c.buffer);
     buffer.unfreed = false;
     buffer.freed_by_program = true;
-    if (!buffer.graph) buffer.alive = false;
+    if (buffer.graph) {
+      state.give_work(kNullStream, {}, {});  // what hipFree leaves there, which nobody documents
+    } else {
+      buffer.alive = false;
+    }
   }
   void operator()(const FreeAsync& c) const {
     if (PoolApplier{state}.capture(c)) return;

@@ -282,7 +282,7 @@ constexpr Quirk kQuirks[] = {
      "with a linear copy; 6.4 and 5.7 instantiate it",
      "crash of the process; instantiate with the device of the memory current, or say hipMemcpyDefault"},
     {"update-created-elsewhere", "an update from a graph that was created while another device was current is refused",
-     "7.2", "patch", "op=update aways>0", "status=910", "hipSuccess",
+     "7.2", "patch", "op=update aways>0;op=update takenaway>0", "status=910", "hipSuccess",
      "hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorUnsupportedFunctionChange",
      "hipGraphExecUpdate: refused where topology, types or parameters differ in a way that is listed; hipGraphCreate "
      "names "

@@ -236,6 +236,10 @@ std::uint64_t aways_in(const GraphState& graph) {
   });
 }
 
+std::uint64_t taken_away_in(const GraphState& graph) {
+  return count_in(graph, [](const NodeState& node) { return node.captured && node.added_on != 0; });
+}
+
 std::uint64_t empties_in(const GraphState& graph) {
   std::uint64_t empties = graph.nodes.empty() ? 1 : 0;
   for (const NodeState& node : graph.nodes) {
@@ -387,6 +391,7 @@ class Describer {
     base_.set(k_outcome, update_outcome(exec->graph, *graph));
     base_.set(k_evenedges, same_counts(exec->graph, *graph) ? 1 : 0);
     base_.set(k_samenodes, nodes_of(exec->graph) == nodes_of(*graph) ? 1 : 0);
+    base_.set(k_takenaway, taken_away_in(*graph));
     about(*graph);
     return in_each_way(kUpdate, [&](Op) { return visit_(base_) || pairs(*graph, &exec->graph, 0); });
   }

@@ -68,7 +68,9 @@ json encode_violations(const std::vector<Violation>& violations) {
 
 json encode_trace(const Trace& trace) {
   json statuses = json::array(), reads = json::array(), topology = json::array(), tags = json::array();
-  for (const StepStatus& status : trace.statuses) statuses.push_back({status.code, status.update_result, status.seen});
+  for (const StepStatus& status : trace.statuses) {
+    statuses.push_back({status.code, status.update_result, status.seen, status.repetition});
+  }
   json costs = json::array();
   for (const StepCost& c : trace.costs) costs.push_back({c.calls, c.allocations, c.bytes, c.steps, c.instantiations});
   json held = json::array();
@@ -108,8 +110,10 @@ std::vector<std::byte> bytes_from(const json& value) {
 
 Trace decode_trace(const json& data) {
   Trace trace;
-  for (const json& s : data.at("statuses"))
-    trace.statuses.push_back({s.at(0).get<int>(), s.at(1).get<int>(), s.at(2).get<std::string>()});
+  for (const json& s : data.at("statuses")) {
+    trace.statuses.push_back(
+        {s.at(0).get<int>(), s.at(1).get<int>(), s.at(2).get<std::string>(), s.at(3).get<std::uint32_t>()});
+  }
   for (const json& c : data.at("costs")) {
     trace.costs.push_back({c.at(0).get<std::uint64_t>(), c.at(1).get<std::uint64_t>(), c.at(2).get<std::uint64_t>(),
                            c.at(3).get<std::uint64_t>(), c.size() > 4 ? c.at(4).get<std::uint64_t>() : 0});
