@@ -358,6 +358,62 @@ INSTANTIATE_TEST_SUITE_P(Quirks, OnRelease, ::testing::Values(HGCHECK_RELEASES),
                          [](const auto& info) { return "Release" + std::string(1, info.param[0]) + info.param[2]; });
 
 // The short fixed campaign of every build: each release and strategy, the same programs, nothing unexplained.
+// Commands that a command buffer stands for: recorded, moved, patched, set, updated and launched on one device.
+bool of_a_command_buffer(const Command& command) {
+  Program alone;
+  alone.steps.push_back({command});
+  if (devices_needed(alone) > 1) return false;
+  const auto plain = [](const NodeParams& params) {
+    return !is_event_node(params) && !std::holds_alternative<MemoryAllocParams>(params) &&
+           !std::holds_alternative<MemoryFreeParams>(params);
+  };
+  if (const auto* add = std::get_if<AddNode>(&command)) return plain(add->params);
+  if (const auto* set = std::get_if<SetNode>(&command)) return plain(set->params);
+  if (const auto* instantiate = std::get_if<Instantiate>(&command)) return instantiate->flags == 0;
+  return std::holds_alternative<DeclareBuffer>(command) || std::holds_alternative<DeclareGraph>(command) ||
+         std::holds_alternative<DeclareStream>(command) || std::holds_alternative<Launch>(command) ||
+         std::holds_alternative<MoveBuffers>(command) || std::holds_alternative<Patch>(command) ||
+         std::holds_alternative<Update>(command) || std::holds_alternative<Synchronize>(command) ||
+         std::holds_alternative<Read>(command) || std::holds_alternative<Write>(command) ||
+         std::holds_alternative<Destroy>(command);
+}
+
+// What a command buffer has no way around yet (docs/safe-operations.md).
+bool has_no_way(const Quirk& quirk) {
+  constexpr std::array<std::string_view, 3> kNone = {"pageable-copy-early", "memset-pinned-early",
+                                                     "memset-2d-pinned-rows"};
+  return std::ranges::find(kNone, quirk.id) != kNone.end();
+}
+
+// Not as known quirks: no other trigger is steered around.
+TEST_P(OnRelease, ProgramsOfACommandBuffersOwnCallsAgree) {
+  constexpr std::uint64_t kPrograms = 250;
+  constexpr int kStrategy = static_cast<int>(StrategyKind::kCommandBuffer);
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), StrategyKind::kCommandBuffer});
+  ASSERT_TRUE(subject.ok());
+  ASSERT_TRUE(subject.value()->start());
+  Judge judge(subject.value()->runner(), baseline);
+  const QuirkSet known(GetParam());
+  judge.know(known, kStrategy);
+  std::uint64_t launches = 0;
+  for (std::uint64_t i = 0; i < kPrograms; ++i) {
+    GeneratorOptions options;
+    options.avoid = [&](const State& state, const Command& command) {
+      if (!of_a_command_buffer(command) || known.lacks(command)) return true;
+      const Quirk* quirk = known.triggered(state, command, kStrategy);
+      return quirk != nullptr && has_no_way(*quirk);
+    };
+    const Program program = campaign_program(73, i, options);
+    const Judgement judgement = judge.judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << i << "\n" << described(judgement) << print_program(program);
+    launches += static_cast<std::uint64_t>(std::ranges::count_if(
+        program.steps, [](const Step& step) { return std::holds_alternative<Launch>(step.command); }));
+  }
+  EXPECT_GT(launches, kPrograms) << "most of them launch something";
+}
+
 TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
   ModelPlatform platform;
   Executor baseline(platform, StrategyKind::kRebuild);
