@@ -102,6 +102,7 @@ class QuirkyStates {
   [[nodiscard]] constexpr bool includes(QuirkyStates other) const { return (bits_ & other.bits_) == other.bits_; }
 
  private:
+  static_assert(static_cast<unsigned>(QuirkyState::kCount) <= 32, "a bit a state");
   std::uint32_t bits_ = 0;
 };
 
