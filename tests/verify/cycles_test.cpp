@@ -39,6 +39,14 @@ TEST(Cycles, AProgramWithoutACommandThatMayStandAgainHasNone) {
   EXPECT_FALSE(cycled(program_of("graph g0\nalloc g0.n0 b0 64\ninstantiate e0 g0\nlaunch e0 s0\n"), kManyCycles));
 }
 
+// b0's larger place goes to b2, then to b4, then to b1: from the third time on all four places are large.
+TEST(Cycles, AMoveThatHandsALargerPlaceOnStandsOnce) {
+  const std::string buffers = "placement native\nbuffer b0 256\nbuffer b1 64\nbuffer b2 64\nbuffer b4 64\n";
+  EXPECT_FALSE(cycled(program_of(buffers + "move b1=@b4 b4=@b2 b2=@b0 b0\n"), kManyCycles));
+  EXPECT_TRUE(cycled(program_of(buffers + "move b2=@b1 b1\n"), kManyCycles)) << "places of one size";
+  EXPECT_TRUE(cycled(program_of(buffers + "move b1=@b0 b0\n"), kManyCycles)) << "both are large after the first time";
+}
+
 TEST(Cycles, EveryStrategyHoldsAfterManyWhatItHeldAfterTwo) {
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
     Bench bench(strategy);

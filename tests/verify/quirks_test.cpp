@@ -428,7 +428,7 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
   };
   constexpr std::uint64_t kUnrepeated = 1;  // races that a fresh process did not show again: within the campaigns' cap
   for (const StrategyKind strategy : {StrategyKind::kRebuild, StrategyKind::kPatch, StrategyKind::kUpdate,
-                                      StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+                                      StrategyKind::kStabilise, StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
     auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), strategy});
     ASSERT_TRUE(subject.ok());
     ASSERT_TRUE(subject.value()->start());

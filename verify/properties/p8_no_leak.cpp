@@ -47,15 +47,26 @@ struct Repeatable {
   }
 };
 
-// A second launch must not race with the first, so the question is asked again behind each.
+// What the places of all buffers hold together.
+std::uint64_t room_of(const State& state) {
+  std::uint64_t bytes = 0;
+  for (const auto& [id, buffer] : state.buffers()) bytes += buffer.alive ? buffer.capacity : 0;
+  return bytes;
+}
+
+// A second launch must not race with the first, so the question is asked again behind each. A move that hands places on
+// brings a larger one to another buffer each time: it may stand again where a few times are enough for that.
 std::uint32_t times_in_a_row(State& state, const Command& command, std::uint32_t times) {
   std::uint32_t stood = 0;
+  std::uint64_t room = 0;
   const bool moves = std::holds_alternative<MoveBuffers>(command);
   for (; stood < times; ++stood) {
     if (state.check(command) || state.may_be_refused(command)) break;
     if (stood != 0 && !std::visit(Repeatable{state}, command)) break;
     state.apply(command);
     if (stood == 2 && !moves) return times;  // it means the same each time
+    if (stood + 1 == kFewCycles) room = room_of(state);
+    if (stood >= kFewCycles && room_of(state) != room) break;
   }
   return stood;
 }
