@@ -120,7 +120,7 @@ RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffe
   record.reason = "what a library enqueued is not known node by node";
   record.record = [stream, work = std::move(work), errors](
                       const Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
-                      std::span<const DeviceAddress> addresses) -> Result<hipGraphNode_t> {
+                      std::span<const DeviceAddress> addresses, Kept&) -> Result<hipGraphNode_t> {
     const Result<CapturedGraph> captured =
         CapturedGraph::capture(api, stream, [&](hipStream_t on) { return work(on, addresses); }, errors);
     if (!captured) return captured.error();

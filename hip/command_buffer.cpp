@@ -90,10 +90,10 @@ void CommandBuffer::make_launchable() {
     unlaunchable_ = options_.quirks.of_launch(commands_, context);
   };
   // A quirk may be one of a child's own nodes, so children go first.
-  const bool in_rows_too = unlaunchable_ != nullptr && unlaunchable_->way == QuirkWay::kRows;
+  const bool by_others = unlaunchable_ != nullptr && others_stand_for(unlaunchable_->way);
   std::vector<NodeIndex> places;
-  if (in_rows_too || (unlaunchable_ != nullptr && commands_.child_depth() > 0)) {
-    now(flattened(commands_, places, options_.quirks.spelling(context)));
+  if (by_others || (unlaunchable_ != nullptr && commands_.child_depth() > 0)) {
+    now(flattened(commands_, places, options_.quirks.spelling(context, options_.errors)));
   }
   if (unlaunchable_ != nullptr && unlaunchable_->way == QuirkWay::kChain) now(chained(commands_));
 }
@@ -107,9 +107,9 @@ void CommandBuffer::take_traced() {
     traced_.push_back({i, std::move(work)});
     OpaqueRecord record;
     record.reason = "its trace is handed over";
-    record.record = [this, place = traced_.size() - 1](const Api& api, hipGraph_t graph,
-                                                       std::span<const hipGraphNode_t> dependencies,
-                                                       std::span<const DeviceAddress>) -> Result<hipGraphNode_t> {
+    record.record = [this, place = traced_.size() - 1](
+                        const Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
+                        std::span<const DeviceAddress>, Kept&) -> Result<hipGraphNode_t> {
       const std::shared_ptr<TracedGraph>& trace = traced_[place].graph;
       return add_child(api, graph, dependencies, trace ? trace->graph() : nullptr);
     };
@@ -346,7 +346,8 @@ Result<CommandStep> CommandBuffer::record(std::span<const DeviceAddress> address
     quirk = options_.quirks.of_update(before_, commands_, quirk_context());
     if (quirk != nullptr) reason = StepReason::kQuirk;
   }
-  may_update = may_update && quirk == nullptr && !recorded_otherwise(before_, commands_);
+  const bool keeps = !fresh.value().kept.empty() || !recorded_.kept.empty();  // which goes with its own graph
+  may_update = may_update && quirk == nullptr && !keeps && !recorded_otherwise(before_, commands_);
   const bool updated = may_update && update(fresh.value());
   if (updated) {
     options_.errors(destroy_graph(api_, fresh.value().graph));

@@ -26,6 +26,7 @@ struct Generic {
   hipGraphNodeParams params{};
   std::unique_ptr<KernelParameters> kernel;
   hipGraph_t child = nullptr;  // recorded for the call
+  Kept kept;                   // of what is in it
 };
 
 Result<Generic> generic_of(const Api& api, NodeRecord& record, std::span<const DeviceAddress> addresses) {
@@ -48,6 +49,7 @@ Result<Generic> generic_of(const Api& api, NodeRecord& record, std::span<const D
     Result<RecordedGraph> inner = record_graph(api, *child->graph, addresses);
     if (!inner) return inner.error();
     generic.child = inner.value().graph;
+    generic.kept = std::move(inner.value().kept);
     params.type = hipGraphNodeTypeGraph;
     params.graph.graph = generic.child;
   } else if (const auto* written = std::get_if<EventRecordRecord>(&record)) {
@@ -75,7 +77,7 @@ Status finish(const Api& api, const Generic& generic, const char* function, hipE
 
 Result<hipGraphNode_t> add_generic_node(const Api& api, hipGraph_t graph, NodeRecord& record,
                                         std::span<const hipGraphNode_t> dependencies,
-                                        std::span<const DeviceAddress> addresses) {
+                                        std::span<const DeviceAddress> addresses, Kept& kept) {
   if (api.hipGraphAddNode == nullptr) return failed("hipGraphAddNode", hipErrorNotSupported);
   Result<Generic> generic = generic_of(api, record, addresses);
   if (!generic) return generic.error();
@@ -83,6 +85,7 @@ Result<hipGraphNode_t> add_generic_node(const Api& api, hipGraph_t graph, NodeRe
   const hipError_t status =
       api.hipGraphAddNode(&node, graph, dependencies.data(), dependencies.size(), &generic.value().params);
   if (Status done = finish(api, generic.value(), "hipGraphAddNode", status); !done) return done.error();
+  kept.take(std::move(generic.value().kept));
   return node;
 }
 
@@ -94,6 +97,10 @@ Status set_generic_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node
   Result<Generic> generic = generic_of(api, record, addresses);
   if (!generic) return generic.error();
   hipGraphNodeParams* params = &generic.value().params;
+  if (!generic.value().kept.empty()) {
+    return finish(api, generic.value(), "a child whose nodes keep memory: record the graph again; setting it",
+                  hipErrorNotSupported);
+  }
   const hipError_t status =
       exec != nullptr ? api.hipGraphExecNodeSetParams(exec, node, params) : api.hipGraphNodeSetParams(node, params);
   return finish(api, generic.value(), function, status);
@@ -102,7 +109,7 @@ Status set_generic_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node
 #else  // these headers have no such functions
 
 Result<hipGraphNode_t> add_generic_node(const Api&, hipGraph_t, NodeRecord&, std::span<const hipGraphNode_t>,
-                                        std::span<const DeviceAddress>) {
+                                        std::span<const DeviceAddress>, Kept&) {
   return failed("hipGraphAddNode", hipErrorNotSupported);
 }
 

@@ -227,6 +227,7 @@ std::optional<PatchError> GraphPatcher::State::prepare(TreeIndex child) {
     return call_failed(recorded.error().code, "recording a private child graph failed: " + recorded.error().message);
   }
   tree_[child].private_graph = recorded.value().graph;
+  if (!recorded.value().kept.empty()) return record_again("a node of a child graph keeps memory of its own");
   return adopt(child, recorded.value().nodes);
 }
 

@@ -38,7 +38,7 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
 // What is launched on the stream comes behind the last launch. Each thread has a per-thread stream of its own.
 Status LastLaunch::follow(const StreamRef& stream) {
   if (!last_ || (*last_ == stream && stream.handle() != hipStreamPerThread)) return {};
-  return unmarked_ ? wait() : stream.wait(*done_);
+  return unmarked_ || host_waits_ ? wait() : stream.wait(*done_);
 }
 
 Status LastLaunch::wait() {

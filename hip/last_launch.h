@@ -6,13 +6,14 @@
 //
 // HIP does not document that an executable graph may go while it runs. Behind each launch stands an event on the
 // stream's device; where that could not be recorded, or where the release needs more than an event
-// (ReleaseQuirks::of_destroy), the device is waited for instead. Owns the event, not the graph. The first launch on
-// another device than the last one's makes it and fails when that fails; others make nothing.
+// (ReleaseQuirks::of_destroy, of_follow), the device is waited for instead. Owns the event, not the graph. The first
+// launch on another device than the last one's makes it and fails when that fails; others make nothing.
 //
 // On a stream of another device than the graph's own it is launched as hip/home_stream.h says, where the release needs
 // that (ReleaseQuirks::of_launch_elsewhere).
 //
-// Streams are told apart by their handles: one has to outlive what is launched on it. One thread at a time.
+// Streams are told apart by their handles: one has to outlive what is launched on it, and may go then. One thread at a
+// time.
 #pragma once
 
 #include <optional>
@@ -30,7 +31,8 @@ class LastLaunch {
   // neither a launch nor a wait could answer.
   LastLaunch(const Api& api, const ReleaseQuirks& quirks, int device, ErrorSink errors)
       : api_(&api),
-        device_first_(quirks.of_destroy() != nullptr),
+        host_waits_(quirks.of_follow() != nullptr),
+        device_first_(quirks.of_destroy() != nullptr || host_waits_),
         at_home_(quirks.of_launch_elsewhere() != nullptr),
         errors_(errors),
         home_(api, device, errors) {}
@@ -45,7 +47,7 @@ class LastLaunch {
   [[nodiscard]] Status wait_for_device(int device);
 
   const Api* api_;
-  bool device_first_, at_home_;
+  bool host_waits_, device_first_, at_home_;
   ErrorSink errors_;
   std::optional<Event> done_;      // behind the last launch
   std::optional<StreamRef> last_;  // that has not been waited for

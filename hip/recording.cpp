@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -133,7 +134,7 @@ struct AddNode {
   hipGraph_t graph;
   std::span<const hipGraphNode_t> dependencies;
   std::span<const DeviceAddress> addresses;
-  DeviceAddress* allocated;
+  NodeExtras& extras;
 
   Result<hipGraphNode_t> operator()(KernelRecord& kernel) const {
     const KernelParameters parameters(kernel, kernel.style);
@@ -182,6 +183,7 @@ struct AddNode {
   Result<hipGraphNode_t> operator()(ChildRecord& child) const {
     Result<RecordedGraph> inner = record_graph(api, *child.graph, addresses);
     if (!inner) return inner.error();
+    extras.kept.take(std::move(inner.value().kept));
     hipGraphNode_t node = nullptr;
     const hipError_t status =
         api.hipGraphAddChildGraphNode(&node, graph, dependencies.data(), dependencies.size(), inner.value().graph);
@@ -202,7 +204,7 @@ struct AddNode {
     hipGraphNode_t node = nullptr;
     const hipError_t status =
         api.hipGraphAddMemAllocNode(&node, graph, dependencies.data(), dependencies.size(), &params);
-    if (allocated != nullptr) *allocated = reinterpret_cast<DeviceAddress>(params.dptr);
+    extras.allocated = reinterpret_cast<DeviceAddress>(params.dptr);
     return added("hipGraphAddMemAllocNode", status, node);
   }
   Result<hipGraphNode_t> operator()(MemoryFreeRecord& memory) const {
@@ -213,7 +215,7 @@ struct AddNode {
     return added("hipGraphAddMemFreeNode", status, node);
   }
   Result<hipGraphNode_t> operator()(OpaqueRecord& opaque) const {
-    return opaque.record(api, graph, dependencies, addresses);
+    return opaque.record(api, graph, dependencies, addresses, extras.kept);
   }
 
  private:
@@ -406,6 +408,16 @@ bool share_device(const Recording& recording, std::optional<int>& home) {
 
 }  // namespace
 
+void* Kept::of(const void* owner) const {
+  const auto found =
+      std::find_if(things_.rbegin(), things_.rend(), [&](const auto& each) { return each.first == owner; });
+  return found == things_.rend() ? nullptr : found->second.get();
+}
+
+void Kept::take(Kept other) {
+  std::move(other.things_.begin(), other.things_.end(), std::back_inserter(things_));
+}
+
 int device_of(const NodeRecord& record) {
   if (const auto* kernel = std::get_if<KernelRecord>(&record)) return kernel->device;
   if (const auto* opaque = std::get_if<OpaqueRecord>(&record)) return opaque->device;
@@ -432,7 +444,7 @@ NodeForm form_of(const RecordedNode& node) {
 
 Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                    std::span<const hipGraphNode_t> dependencies,
-                                   std::span<const DeviceAddress> addresses, DeviceAddress* allocated) {
+                                   std::span<const DeviceAddress> addresses, NodeExtras& extras) {
   // Device 0 is the caller's to have current, as before there were others.
   std::optional<DeviceScope> scope;
   if (const int device = device_of(node.record); device != 0) {
@@ -444,8 +456,8 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
   const NodeForm form = form_of(node);
   if (form == NodeForm::kDriver) return add_driver_node(api, graph, record, dependencies, addresses);
   Result<hipGraphNode_t> added = form == NodeForm::kGeneric
-                                     ? add_generic_node(api, graph, record, dependencies, addresses)
-                                     : std::visit(AddNode{api, graph, dependencies, addresses, allocated}, record);
+                                     ? add_generic_node(api, graph, record, dependencies, addresses, extras.kept)
+                                     : std::visit(AddNode{api, graph, dependencies, addresses, extras}, record);
   const auto* kernel = std::get_if<KernelRecord>(&record);
   if (!added || kernel == nullptr) return added;
   if (Status set = set_attributes(api, added.value(), kernel->attributes); !set) return set.error();
@@ -539,6 +551,7 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
   std::span<const Recording::Connection> connections = recording.connections();
   std::set<std::pair<NodeIndex, NodeIndex>> connected;
   for (const Recording::Connection& each : connections) connected.emplace(each.from, each.to);
+  NodeExtras extras;
   AddressTable own;  // with what this graph allocates
   if (recording.has_memory_nodes()) {
     own.assign(addresses.begin(), addresses.end());
@@ -550,8 +563,7 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
       if (connected.contains({dependency, static_cast<NodeIndex>(recorded.nodes.size())})) continue;
       dependencies.push_back(recorded.nodes[dependency]);
     }
-    DeviceAddress allocated = 0;
-    Result<hipGraphNode_t> added = record_node(api, recorded.graph, node, dependencies, addresses, &allocated);
+    Result<hipGraphNode_t> added = record_node(api, recorded.graph, node, dependencies, addresses, extras);
     if (!added) {
       Error error = added.error();
       error.message =
@@ -560,8 +572,8 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
     }
     recorded.nodes.push_back(added.value());
     if (const auto* memory = std::get_if<MemoryAllocRecord>(&node.record)) {
-      own[memory->buffer] = allocated;
-      recorded.allocations.emplace_back(memory->buffer, allocated);
+      own[memory->buffer] = extras.allocated;
+      recorded.allocations.emplace_back(memory->buffer, extras.allocated);
     }
     const hipError_t status = connect_here(api, connections, recorded);
     if (status != hipSuccess) return abandon(api, recorded.graph, failed("hipGraphAddDependencies", status));
@@ -570,6 +582,7 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
     const Status set = set_to_memory(api, recorded, index, recording.nodes()[index], addresses);
     if (!set) return abandon(api, recorded.graph, set.error());
   }
+  recorded.kept = std::move(extras.kept);
   return recorded;
 }
 

@@ -117,16 +117,32 @@ struct MemoryFreeRecord {
   BufferIndex buffer = 0;
 };
 
+// What the nodes of a graph use that is neither the runtime's nor the caller's: it has to outlive whatever was
+// instantiated from the graph, and its last launch.
+class Kept {
+ public:
+  // `owner` names it for of(): whatever address its recorder has to itself.
+  void add(const void* owner, std::shared_ptr<void> thing) { things_.emplace_back(owner, std::move(thing)); }
+  // The one that was added last, or null.
+  [[nodiscard]] void* of(const void* owner) const;
+  void take(Kept other);
+  [[nodiscard]] bool empty() const { return things_.empty(); }
+
+ private:
+  std::vector<std::pair<const void*, std::shared_ptr<void>>> things_;
+};
+
 // A node that can be recorded again but whose fields nobody can attribute. A patch that moves one of its buffers says
 // that the graph has to be recorded again (A7); it never guesses.
 struct OpaqueRecord {
   std::function<Result<hipGraphNode_t>(const Api&, hipGraph_t, std::span<const hipGraphNode_t> dependencies,
-                                       std::span<const DeviceAddress> addresses)>
+                                       std::span<const DeviceAddress> addresses, Kept& kept)>
       record;
   std::vector<BufferIndex> buffers;  // every buffer that it may hold an address of
   std::string reason;                // why it is opaque, for people
   bool kernel = false;               // it adds one kernel node: where nobody says so, it may be a child graph
   int device = 0;                    // that it is recorded on, as KernelRecord's
+  bool by_host = false;              // it adds one node that is no child graph, and of no device (hip/by_host.h)
 };
 
 using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord,
@@ -234,16 +250,21 @@ struct RecordedGraph {
   std::vector<hipGraphNode_t> nodes;  // index for index the recording's nodes
   // Where the memory of its allocation nodes is.
   std::vector<std::pair<BufferIndex, DeviceAddress>> allocations;
+  Kept kept{};
+};
+
+// What recording one node gives beside its handle.
+struct NodeExtras {
+  DeviceAddress allocated = 0;  // what an allocation node was told
+  Kept kept{};
 };
 
 // Adds one node of a recording to `graph`, relocated, with `dependencies` as handles. Children are recorded into a
 // graph of their own, which is destroyed again (hipGraphAddChildGraphNode clones it); should destroying it fail, or
-// setting a kernel's attributes, that error is returned although the node was added. `allocated`, where it is given, is
-// what an allocation node was told.
+// setting a kernel's attributes, that error is returned although the node was added.
 [[nodiscard]] Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                                  std::span<const hipGraphNode_t> dependencies,
-                                                 std::span<const DeviceAddress> addresses,
-                                                 DeviceAddress* allocated = nullptr);
+                                                 std::span<const DeviceAddress> addresses, NodeExtras& extras);
 
 // Records the whole graph at `addresses`, which has to have every buffer that it names (asserted). On an error nothing
 // is left behind (as far as the runtime lets itself be asked: when destroying fails too, the message says so).

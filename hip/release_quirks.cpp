@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "hip/by_host.h"
 #include "hip/in_rows.h"
 #include "hip/node_order.h"
 #include "hip/spread/stream_spread.h"
@@ -154,6 +155,14 @@ constexpr ReleaseQuirk kQuirks[] = {
      Way::kByDirection},
 
     // ---- launches
+    {"memset-pinned-early", "6.4", Use::kLaunch, Node::kMemset, {State::kPinned}, Way::kByHost},
+    {"memset-2d-pinned-rows",
+     "6.4 5.7",
+     Use::kLaunch,
+     Node::kMemset,
+     {State::kPinned, State::kSeveralRows},
+     Way::kByHost},
+    {"pageable-copy-early", "7.2 6.4", Use::kLaunch, Node::kCopy, {State::kFromPageable}, Way::kByHost},
     {"memset-2d-element",
      kAllReleases,
      Use::kLaunch,
@@ -203,6 +212,7 @@ constexpr ReleaseQuirk kQuirks[] = {
      Way::kChain},
     {"launch-while-capturing", kAllReleases, Use::kCapturedLaunch, Node::kAny, {}, Way::kChildNode},
     {"launch-on-another-device", kAllReleases, Use::kLaunchElsewhere, Node::kAny, {}, Way::kOwnDevice},
+    {"event-outlives-stream", "5.7", Use::kFollow, Node::kAny, {}, Way::kDeviceFirst},
     {"destroyed-exec-deadlock", "7.2", Use::kDestroy, Node::kAny, {}, Way::kDeviceFirst},
 };
 
@@ -210,14 +220,21 @@ bool lists(std::string_view releases, std::string_view release) {
   return releases.find(release) != std::string_view::npos;
 }
 
+bool by_host_itself(const NodeRecord& record) {
+  const auto* opaque = std::get_if<OpaqueRecord>(&record);
+  return opaque != nullptr && opaque->by_host;
+}
+
 bool may_be_child(const NodeRecord& record) {
   const auto* opaque = std::get_if<OpaqueRecord>(&record);
-  return opaque != nullptr ? !opaque->kernel : std::holds_alternative<ChildRecord>(record);
+  if (opaque == nullptr) return std::holds_alternative<ChildRecord>(record);
+  return !opaque->kernel && !opaque->by_host;
 }
 
 QuirkyNode kind_for(const NodeRecord& record) {
   // What a library enqueued becomes a child.
   if (may_be_child(record)) return Node::kChild;
+  if (by_host_itself(record)) return Node::kHost;
   if (std::holds_alternative<KernelRecord>(record) || std::holds_alternative<OpaqueRecord>(record)) {
     return Node::kKernel;
   }
@@ -229,7 +246,7 @@ QuirkyNode kind_for(const NodeRecord& record) {
 
 // Of a copy: whether an end is of that memory, for all that is known, and whether one is of another.
 struct Ends {
-  bool may_be_pageable = false, must_be_pageable = false, may_be_between_hosts = true;
+  bool may_be_pageable = false, must_be_pageable = false, must_be_from_pageable = false, may_be_between_hosts = true;
   bool may_be_between_pageable = true, may_be_managed = false, may_be_mixed = false;
 };
 
@@ -245,6 +262,7 @@ Ends ends_of(const RecordedNode& node, const QuirkContext& context) {
     ++named;
     const BufferMemory memory = memory_of(context, relocation.buffer);
     const bool unknown = memory == BufferMemory::kUnknown;
+    ends.must_be_from_pageable |= relocation.field == Field::kCopySource && memory == BufferMemory::kPageable;
     ends.may_be_pageable |= memory == BufferMemory::kPageable || unknown;
     ends.must_be_pageable |= memory == BufferMemory::kPageable;
     ends.may_be_between_hosts &= memory != BufferMemory::kDevice && memory != BufferMemory::kGraph;
@@ -274,6 +292,8 @@ void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyState
   states.add(State::kWithinDevice, kind == hipMemcpyDeviceToDevice);
   states.add(State::kManaged, ends.may_be_managed);
   // A direction cannot be named of memory that is not known.
+  // Nor can the host copy from it.
+  states.add(State::kFromPageable, ends.must_be_from_pageable && host_can_do(node.record));
   states.add(State::kSymbolByDefault, of_symbol && kind == hipMemcpyDefault && ends.must_be_pageable);
 }
 
@@ -310,6 +330,11 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   if (const auto* memset = std::get_if<MemsetRecord>(&node.record)) {
     states.add(State::kSeveralRows, memset->params.height > 1);
     states.add(State::kLargeElements, memset->params.elementSize > 1);
+    states.add(State::kPinned,
+               host_can_do(node.record) &&
+                   std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& to) {
+                     return memory_of(context, to.buffer) == BufferMemory::kPinned;
+                   }));
   } else if (const auto* copy = std::get_if<CopyRecord>(&node.record)) {
     states.add(State::kToSymbol, copy->symbol.symbol != nullptr && copy->symbol.to);
     add_copy(node, context, states);
@@ -387,6 +412,15 @@ void take_way(QuirkWay way, RecordedNode& node) {
   copy.params.kind = way == Way::kByDirection ? direction : hipMemcpyDefault;
 }
 
+bool is_to_host(const RecordedNode& node, const QuirkContext& context) {
+  return std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& to) {
+    const BufferMemory memory = memory_of(context, to.buffer);
+    const bool of_host =
+        memory == BufferMemory::kPinned || memory == BufferMemory::kPageable || memory == BufferMemory::kManaged;
+    return to.field == Field::kCopyDestination && of_host;
+  });
+}
+
 // For the nodes of a child, none of which can be disabled.
 QuirkContext inside(const QuirkContext& context) {
   return {context.memory, {}, context.several_devices};
@@ -394,19 +428,24 @@ QuirkContext inside(const QuirkContext& context) {
 
 }  // namespace
 
+bool others_stand_for(QuirkWay way) {
+  return way == Way::kRows || way == Way::kByHost;
+}
+
 std::span<const ReleaseQuirk> release_quirks() {
   return kQuirks;
 }
 
 std::string_view words_for(QuirkyUse use) {
-  static constexpr std::array<std::string_view, 8> kWords = {"set in an executable graph",
+  static constexpr std::array<std::string_view, 9> kWords = {"set in an executable graph",
                                                              "set in a graph",
                                                              "update",
                                                              "launch",
                                                              "launch into a capture",
                                                              "launch on a stream of another device",
                                                              "add to a graph",
-                                                             "destroy an executable graph"};
+                                                             "destroy an executable graph",
+                                                             "launch on another stream than the last one"};
   return kWords.at(static_cast<std::size_t>(use));
 }
 
@@ -449,18 +488,21 @@ std::string_view words_for(QuirkyState state) {
       "device to device",
       "several devices",
       "branches",
-      "between a symbol and pageable memory, by hipMemcpyDefault"};
+      "between a symbol and pageable memory, by hipMemcpyDefault",
+      "known to be of pinned memory",
+      "known to be from pageable memory"};
   return kWords.at(static_cast<std::size_t>(state));
 }
 
 std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 10> kWords = {"the function of the node's type",
+  static constexpr std::array<std::string_view, 11> kWords = {"the function of the node's type",
                                                               "hipMemcpyDefault",
                                                               "the direction by name",
                                                               "record the graph again",
                                                               "flatten children",
                                                               "record the nodes one behind the other",
                                                               "record a node for each row",
+                                                              "record a host node for it",
                                                               "add the graph to the capture as a child",
                                                               "wait for the device first",
                                                               "a stream of the graph's own device, between events"};
@@ -646,15 +688,21 @@ const ReleaseQuirk* ReleaseQuirks::of_destroy() const {
   return find(Use::kDestroy, Node::kAny, {});
 }
 
+const ReleaseQuirk* ReleaseQuirks::of_follow() const {
+  return find(Use::kFollow, Node::kAny, {});
+}
+
 // What goes wrong with a node wherever it stands.
 const ReleaseQuirk* ReleaseQuirks::of_node(const RecordedNode& node, const QuirkContext& context) const {
   const ReleaseQuirk* quirk = find(Use::kLaunch, kind_for(node.record), states_of(node, context));
-  return quirk != nullptr && quirk->way == Way::kRows ? quirk : nullptr;
+  return quirk != nullptr && others_stand_for(quirk->way) ? quirk : nullptr;
 }
 
-Spelling ReleaseQuirks::spelling(const QuirkContext& context) const {
-  return [this, context](const RecordedNode& node) {
-    return of_node(node, context) == nullptr ? std::vector<RecordedNode>() : in_rows(node);
+Spelling ReleaseQuirks::spelling(const QuirkContext& context, const ErrorSink& errors) const {
+  return [this, context, errors](const RecordedNode& node) {
+    const ReleaseQuirk* quirk = of_node(node, context);
+    if (quirk == nullptr) return std::vector<RecordedNode>();
+    return quirk->way == Way::kRows ? in_rows(node) : by_host(node, is_to_host(node, context), errors);
   };
 }
 

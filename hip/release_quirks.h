@@ -7,8 +7,8 @@
 // docs/safe-operations.md is the same table for people.
 //
 //   conditions  hold of the node that is added or set (all states of an entry at once), of one of the nodes of a
-//               recording that is updated to, or of the graph as a whole. A launch into a capture and a
-//               destruction have none.
+//               recording that is updated to, or of the graph as a whole. A launch into a capture, one that
+//               follows and a destruction have none.
 //   unknown     what the caller does not say counts as the worst: memory may be of any kind, and a release that nobody
 //               has looked at has every quirk. The way that is taken then is slower, and right.
 //
@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hip/errors.h"
 #include "hip/flatten.h"
 #include "hip/recording.h"
 
@@ -38,6 +39,7 @@ enum class QuirkyUse : std::uint8_t {
   kLaunchElsewhere,  // a launch on a stream of another device than the one where the graph was instantiated
   kAdd,              // of a node to a graph
   kDestroy,          // hipGraphExecDestroy of what was launched
+  kFollow,           // hipStreamWaitEvent for the last launch, on another stream, which may be gone
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty };
 enum class QuirkyState : std::uint8_t {
@@ -73,6 +75,8 @@ enum class QuirkyState : std::uint8_t {
   kSeveralDevices,   // memory, nodes or streams are of more than one
   kBranches,         // of the graph: several roots, or several dependents of one of its nodes
   kSymbolByDefault,  // copy: between a symbol and pageable memory, by hipMemcpyDefault
+  kPinned,           // memset: of memory that is known to be pinned (or registered)
+  kFromPageable,     // copy: from memory that is known to be pageable
   kCount
 };
 enum class QuirkWay : std::uint8_t {
@@ -83,6 +87,7 @@ enum class QuirkWay : std::uint8_t {
   kFlatten,      // child graphs become nodes of their parent's (hip/flatten.h) when it is recorded
   kChain,        // the nodes are recorded one behind the other
   kRows,         // a node for each row is recorded in its place (hip/in_rows.h)
+  kByHost,       // a host node is recorded in its place, or before it (hip/by_host.h)
   kChildNode,    // the graph is added to the capture as a child (hip::launch_into_capture)
   kDeviceFirst,  // the device is waited for, not only the stream of the last launch
   kOwnDevice,    // a stream of the graph's own device launches it, between two events (hip/home_stream.h)
@@ -94,17 +99,19 @@ class QuirkyStates {
   constexpr QuirkyStates(std::initializer_list<QuirkyState> states) {
     for (const QuirkyState state : states) add(state);
   }
-  constexpr void add(QuirkyState state) { bits_ |= 1U << static_cast<unsigned>(state); }
-  constexpr void add(QuirkyState state, bool holds) { bits_ |= holds ? 1U << static_cast<unsigned>(state) : 0U; }
-  [[nodiscard]] constexpr bool has(QuirkyState state) const {
-    return (bits_ >> static_cast<unsigned>(state) & 1U) != 0;
-  }
+  constexpr void add(QuirkyState state) { bits_ |= bit(state); }
+  constexpr void add(QuirkyState state, bool holds) { bits_ |= holds ? bit(state) : 0; }
+  [[nodiscard]] constexpr bool has(QuirkyState state) const { return (bits_ & bit(state)) != 0; }
   [[nodiscard]] constexpr bool includes(QuirkyStates other) const { return (bits_ & other.bits_) == other.bits_; }
 
  private:
-  static_assert(static_cast<unsigned>(QuirkyState::kCount) <= 32, "a bit a state");
-  std::uint32_t bits_ = 0;
+  static_assert(static_cast<unsigned>(QuirkyState::kCount) <= 64, "a bit a state");
+  static constexpr std::uint64_t bit(QuirkyState state) { return std::uint64_t{1} << static_cast<unsigned>(state); }
+  std::uint64_t bits_ = 0;
 };
+
+// Whether the way is to record other nodes in a node's place.
+[[nodiscard]] bool others_stand_for(QuirkWay way);
 
 struct ReleaseQuirk {
   std::string_view id;        // "child-set-nested"
@@ -170,8 +177,11 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_launch_elsewhere() const;
   // Of destroying an executable graph whose last launch is done, as its stream or an event says.
   [[nodiscard]] const ReleaseQuirk* of_destroy() const;
-  // What to record for nodes whose entry says kRows, to be handed to hip::flattened; valid as long as this is.
-  [[nodiscard]] Spelling spelling(const QuirkContext& context) const;
+  // Of having a stream wait for the last launch of an executable graph, whose own stream may be gone.
+  [[nodiscard]] const ReleaseQuirk* of_follow() const;
+  // What to record for nodes whose entry says kRows or kByHost, to be handed to hip::flattened; valid as long as this
+  // is. `errors` is told what could not be freed with graphs that were recorded so.
+  [[nodiscard]] Spelling spelling(const QuirkContext& context, const ErrorSink& errors) const;
 
  private:
   [[nodiscard]] const ReleaseQuirk* of_add_itself(const RecordedNode& node, const QuirkContext& context) const;

@@ -26,8 +26,8 @@ struct TracedRecorder {
   decltype(OpaqueRecord::record) capture_each_time;
 
   Result<hipGraphNode_t> operator()(const Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
-                                    std::span<const DeviceAddress> addresses) const {
-    return capture_each_time(api, graph, dependencies, addresses);
+                                    std::span<const DeviceAddress> addresses, Kept& kept) const {
+    return capture_each_time(api, graph, dependencies, addresses, kept);
   }
 };
 

@@ -57,18 +57,20 @@ hip::RecordedNode memset(int device) {
 }
 
 TEST(DeviceNodes, ANodesDeviceIsCurrentWhileItIsRecordedAndNoLonger) {
+  hip::NodeExtras extras;
   const hip::Api api = noting();
-  EXPECT_TRUE(hip::record_node(api, nullptr, kernel(2), {}, {}).ok());
-  EXPECT_TRUE(hip::record_node(api, nullptr, memset(1), {}, {}).ok());
-  EXPECT_TRUE(hip::record_node(api, nullptr, kernel(0), {}, {}).ok());
+  EXPECT_TRUE(hip::record_node(api, nullptr, kernel(2), {}, {}, extras).ok());
+  EXPECT_TRUE(hip::record_node(api, nullptr, memset(1), {}, {}, extras).ok());
+  EXPECT_TRUE(hip::record_node(api, nullptr, kernel(0), {}, {}, extras).ok());
   EXPECT_EQ(calls, (std::vector<std::string>{"kernel on 2", "memset on 1", "kernel on 0"}));
   EXPECT_EQ(current, 0);
 }
 
 TEST(DeviceNodes, ADeviceThatIsNotThereIsAnErrorAndNothingIsRecorded) {
+  hip::NodeExtras extras;
   const hip::Api api = noting();
   device_fails = true;
-  const hip::Result<hipGraphNode_t> added = hip::record_node(api, nullptr, kernel(1), {}, {});
+  const hip::Result<hipGraphNode_t> added = hip::record_node(api, nullptr, kernel(1), {}, {}, extras);
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(added.error().code, hipErrorInvalidDevice);
   EXPECT_TRUE(calls.empty());

@@ -504,7 +504,7 @@ TEST(GraphPatcher, A7_ARuntimeThatListsClonesInAnotherOrderIsFoundOutAndNothingC
 TEST(GraphPatcher, A7_AnOpaqueNodeThatIsSeveralNodesMakesANestedChildUnknowable) {
   hip::OpaqueRecord two_nodes;
   two_nodes.record = [](const hip::Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
-                        std::span<const DeviceAddress>) -> hip::Result<hipGraphNode_t> {
+                        std::span<const DeviceAddress>, hip::Kept&) -> hip::Result<hipGraphNode_t> {
     hipGraphNode_t node = nullptr;
     for (int i = 0; i < 2; ++i) {
       const hipError_t status = api.hipGraphAddEmptyNode(&node, graph, dependencies.data(), dependencies.size());

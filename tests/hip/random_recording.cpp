@@ -173,7 +173,7 @@ class Drawer {
   hip::RecordedNode opaque() {
     hip::OpaqueRecord record;
     record.record = [](const hip::Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
-                       std::span<const hip::DeviceAddress>) -> hip::Result<hipGraphNode_t> {
+                       std::span<const hip::DeviceAddress>, hip::Kept&) -> hip::Result<hipGraphNode_t> {
       hipGraphNode_t node = nullptr;
       const hipError_t status = api.hipGraphAddEmptyNode(&node, graph, dependencies.data(), dependencies.size());
       if (status != hipSuccess) return hip::Error{status, "hipGraphAddEmptyNode"};

@@ -188,6 +188,18 @@ TEST(ReleaseQuirks, OneReleaseHasItsDeviceWaitedForBeforeAnExecutableGraphGoes) 
   EXPECT_EQ(ReleaseQuirks::of_version(kOther).of_destroy(), quirk);
 }
 
+TEST(ReleaseQuirks, OneReleaseHasNoStreamWaitForAnotherOneThatMayBeGone) {
+  EXPECT_EQ(ReleaseQuirks().of_follow(), nullptr);
+  EXPECT_EQ(ReleaseQuirks::of_version(k72).of_follow(), nullptr);
+  EXPECT_EQ(ReleaseQuirks::of_version(k64).of_follow(), nullptr);
+  for (const int version : {k57, kOther}) {
+    const hip::ReleaseQuirk* quirk = ReleaseQuirks::of_version(version).of_follow();
+    ASSERT_NE(quirk, nullptr);
+    EXPECT_EQ(quirk->id, "event-outlives-stream");
+    EXPECT_EQ(quirk->way, hip::QuirkWay::kDeviceFirst);
+  }
+}
+
 TEST(ReleaseQuirks, MemoryThatIsNotKnownMayBeAnyButStaysWhatItIs) {
   const ReleaseQuirks quirks = ReleaseQuirks::of_version(k72);
   const hip::RecordedNode copy = copy_of(true);
@@ -249,7 +261,7 @@ TEST(ReleaseQuirks, LaunchesAreHeldAgainstTheWholeGraphAndItsChildren) {
   EXPECT_EQ(launch(k64, of({child_of(chain)})), "safe");
   EXPECT_EQ(launch(k64, of({child_of(chain), empty({0})})), "child-successors-unordered");
   hip::OpaqueRecord unknown;
-  unknown.record = [](const hip::Api&, hipGraph_t, auto, auto) { return hip::Error{hipErrorNotSupported, ""}; };
+  unknown.record = [](const hip::Api&, hipGraph_t, auto, auto, auto&) { return hip::Error{hipErrorNotSupported, ""}; };
   hip::OpaqueRecord one_kernel = unknown;
   one_kernel.kernel = true;
   EXPECT_EQ(launch(k64, of({{unknown, {}, {}}, empty({0})})), "child-successors-unordered")
@@ -292,14 +304,15 @@ TEST(ReleaseQuirks, NodesOfRowsThatAreLaunchedWronglyAreSpelledOutRowByRow) {
   EXPECT_EQ(launch(of({rows}), device), "memset-2d-element") << "a chain of one node is no help";
   EXPECT_EQ(launch(of({child_of(of({rows}))}), device), "memset-2d-element");
   EXPECT_EQ(launch(of({copy_of(false)}), device), "safe");
-  EXPECT_EQ(launch(of({copy_of(true)}), pageable), "safe");
-  EXPECT_EQ(launch(of({copy_of(false)}), pageable), "memcpy-3d-host-linear");
+  const ReleaseQuirks of_5_7 = ReleaseQuirks::of_version(k57);
+  EXPECT_EQ(id_of(of_5_7.of_launch(of({copy_of(true)}), pageable)), "safe");
+  EXPECT_EQ(id_of(of_5_7.of_launch(of({copy_of(false)}), pageable)), "memcpy-3d-host-linear");
 
   hip::Recording recording = of({memset_of(1), child_of(of({rows}), {0}), empty({1})});
   rows.dependencies = {2};
   recording.add(rows);
   std::vector<hip::NodeIndex> places;
-  const hip::Recording spelled = hip::flattened(recording, places, quirks.spelling(device));
+  const hip::Recording spelled = hip::flattened(recording, places, quirks.spelling(device, {}));
   EXPECT_EQ(launch(spelled, device), "safe");
   EXPECT_EQ(places, (std::vector<hip::NodeIndex>{0, hip::kNoPlace, 4, hip::kNoPlace}));
   ASSERT_EQ(spelled.nodes().size(), 8u);
@@ -307,6 +320,43 @@ TEST(ReleaseQuirks, NodesOfRowsThatAreLaunchedWronglyAreSpelledOutRowByRow) {
     EXPECT_EQ(spelled.nodes()[i].dependencies, std::vector<hip::NodeIndex>{i - 1}) << i;
   }
   EXPECT_EQ(spelled.nodes()[3].relocations[0].addend, 32);
+}
+
+// Only where the memory is known: the host cannot write what may be a device's.
+TEST(ReleaseQuirks, WhatIsDoneTooEarlyIsDoneByTheHost) {
+  hip::RecordedNode copy = copy_of(true), line = memset_of(1), rows = memset_of(2);
+  std::get<hip::CopyRecord>(copy.record).params.extent = {64, 1, 1};
+  std::get<hip::MemsetRecord>(line.record).params.width = std::get<hip::MemsetRecord>(rows.record).params.width = 8;
+  const auto launch = [](int version, const hip::RecordedNode& node, BufferMemory memory) {
+    return id_of(ReleaseQuirks::of_version(version).of_launch(of({node}), all_in(memory)));
+  };
+  for (const BufferMemory memory : {BufferMemory::kUnknown, BufferMemory::kDevice, BufferMemory::kManaged}) {
+    EXPECT_EQ(launch(k72, copy, memory), "safe");
+    EXPECT_EQ(launch(k64, line, memory), "safe");
+  }
+  EXPECT_EQ(launch(k72, copy, BufferMemory::kPageable), "pageable-copy-early");
+  EXPECT_EQ(launch(k72, copy_of(true), BufferMemory::kPageable), "safe") << "of no bytes";
+  EXPECT_EQ(launch(k64, copy, BufferMemory::kPageable), "pageable-copy-early");
+  EXPECT_EQ(launch(k64, line, BufferMemory::kPinned), "memset-pinned-early");
+  EXPECT_EQ(launch(k57, line, BufferMemory::kPinned), "safe");
+  EXPECT_EQ(launch(k57, rows, BufferMemory::kPinned), "memset-2d-pinned-rows");
+  EXPECT_EQ(launch(k72, rows, BufferMemory::kPinned), "safe");
+
+  const auto spelled = [](const hip::RecordedNode& node, hip::BufferMemory to, hip::BufferMemory from) {
+    const hip::QuirkContext memory{[=](hip::BufferIndex buffer) { return buffer == 0 ? to : from; }, {}, false};
+    const ReleaseQuirks quirks = ReleaseQuirks::of_version(k64);
+    std::vector<hip::NodeIndex> places;
+    const hip::Recording recording = hip::flattened(of({node, empty({0})}), places, quirks.spelling(memory, {}));
+    EXPECT_EQ(id_of(quirks.of_launch(recording, memory)), "safe");
+    for (hip::NodeIndex i = 1; i < recording.nodes().size(); ++i) {
+      EXPECT_EQ(recording.nodes()[i].dependencies, std::vector<hip::NodeIndex>{i - 1}) << i;
+    }
+    return recording.nodes().size();
+  };
+  copy.relocations = {{hip::Field::kCopyDestination, 0, 0, 0}, {hip::Field::kCopySource, 0, 1, 0}};
+  EXPECT_EQ(spelled(copy, BufferMemory::kDevice, BufferMemory::kPageable), 3u) << "through pinned memory";
+  EXPECT_EQ(spelled(copy, BufferMemory::kPinned, BufferMemory::kPageable), 2u);
+  EXPECT_EQ(spelled(line, BufferMemory::kPinned, BufferMemory::kPinned), 2u);
 }
 
 // The shape of tests/findings/spread-leaves-stream-out.hip, and what runs in its place.

@@ -93,11 +93,12 @@ TEST(SymbolNodes, EachDirectionHasItsOwnFunctionWithTheSymbolItsOffsetAndTheOthe
 }
 
 TEST(SymbolNodes, ARecordedSymbolCopyIsAddedThroughThem) {
+  hip::NodeExtras extras;
   const hip::Api api = noting();
   hip::RecordedNode node{copy(true), {}, {{hip::Field::kCopySource, 0, 0, 8}}};
   EXPECT_EQ(hip::flaw_of(node, 0), nullptr);
   const std::vector<hip::DeviceAddress> addresses = {reinterpret_cast<std::uintptr_t>(device)};
-  EXPECT_TRUE(hip::record_node(api, nullptr, node, {}, addresses).ok());
+  EXPECT_TRUE(hip::record_node(api, nullptr, node, {}, addresses, extras).ok());
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_EQ(calls[0].memory, device + 8);
 }

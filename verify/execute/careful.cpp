@@ -164,8 +164,7 @@ class CarefulStrategy final : public Strategy {
   }
 
   // As the release launches it rightly: a chain of its own nodes where that is enough, otherwise without children.
-  Shaped shaped(const Machine& machine, const hip::Recording& recording,
-                const std::set<hip::NodeIndex>& disabled = {}) {
+  Shaped shaped(Machine& machine, const hip::Recording& recording, const std::set<hip::NodeIndex>& disabled = {}) {
     Shaped as = shaped_whole(machine, recording);
     // Nodes that others stand for cannot be switched off: they are left out.
     std::set<hip::NodeIndex> left_out;
@@ -179,14 +178,14 @@ class CarefulStrategy final : public Strategy {
     for (const hip::NodeIndex index : left_out) as.places[index] = hip::kNoPlace;
     return as;
   }
-  Shaped shaped_whole(const Machine& machine, const hip::Recording& recording) {
+  Shaped shaped_whole(Machine& machine, const hip::Recording& recording) {
     const hip::QuirkContext context = context_of(machine, recording);
     const auto right = [&](const hip::Recording& each) { return quirks(machine).of_launch(each, context) == nullptr; };
     if (right(recording)) return {ExecShape::kAsItIs, {}, {}};
     Shaped as{ExecShape::kChained, hip::chained(recording), same_places(recording)};
     if (right(as.recording)) return as;
     as.shape = ExecShape::kFlat;
-    as.recording = hip::flattened(recording, as.places, quirks(machine).spelling(context));
+    as.recording = hip::flattened(recording, as.places, quirks(machine).spelling(context, {note_error, &machine}));
     // Also where it is not flat, because its children have circles: a chain is never wrong.
     if (!right(as.recording)) as.recording = hip::chained(as.recording);
     return as;

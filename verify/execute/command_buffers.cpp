@@ -78,25 +78,23 @@ class CommandBufferStrategy final : public StrategyForExecs {
   }
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
     if (!buffered(machine, exec.recording)) return careful().set(machine, exec, index, node);
-    return keeping_buffer(exec, [&] { return rebuilding_->set(machine, exec, index, node); });
+    return keeping_buffer(exec, [&] { return careful().set(machine, exec, index, node); });
   }
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
     if (!buffered(machine, exec.recording)) return careful().update(machine, exec, graph);
-    return keeping_buffer(exec, [&] { return rebuilding_->update(machine, exec, graph); });
+    return keeping_buffer(exec, [&] { return careful().update(machine, exec, graph); });
   }
   hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) override {
-    if (!buffered(machine, graph.recording)) return careful().instantiate(machine, graph, exec, said);
-    hip::Status status = Strategy::instantiate(machine, graph, exec, said);
-    if (status) exec.stable = std::make_unique<BufferedExec>(machine, exec);
+    hip::Status status = careful().instantiate(machine, graph, exec, said);
+    if (status && buffered(machine, graph.recording)) exec.stable = std::make_unique<BufferedExec>(machine, exec);
     return status;
   }
   hip::Status record_again(Machine& machine, ExecObject& exec) override {
     if (!buffered(machine, exec.recording)) return careful().record_again(machine, exec);
-    return keeping_buffer(exec, [&] { return rebuilding_->record_again(machine, exec); });
+    return keeping_buffer(exec, [&] { return careful().record_again(machine, exec); });
   }
   hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) override {
-    if (!buffered(machine, exec.recording)) return careful().enable(machine, exec, index, on);
-    return Strategy::enable(machine, exec, index, on);
+    return keeping_buffer(exec, [&] { return careful().enable(machine, exec, index, on); });
   }
   hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) override {
     if (!buffered(machine, exec.recording)) return careful().launch(machine, exec, stream);
@@ -110,10 +108,8 @@ class CommandBufferStrategy final : public StrategyForExecs {
     return !recording.has_memory_nodes() && machine.devices == 1;
   }
 
-  // For what no command buffer launches.
+  // For what no command buffer launches, and for the program's own executable graphs.
   [[nodiscard]] Strategy& careful() { return for_graphs(); }
-
-  std::unique_ptr<Strategy> rebuilding_ = make_strategy(StrategyKind::kRebuild);
 };
 
 }  // namespace

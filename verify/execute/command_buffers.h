@@ -3,7 +3,7 @@
 // The buffer is given what the executable graph holds (a disabled node as an empty one), the program's addresses at
 // each launch, and the quirks of the runtime's release; it decides whether to patch, to update or to record again.
 // Those with odd numbers are flattened. The program's own executable graph is there for what the program asks of it,
-// kept as `rebuild` keeps it, but not brought to other addresses and never launched. A launch into a capture is a
+// kept as `careful` keeps it, but not brought to other addresses and never launched. A launch into a capture is a
 // child graph node of a graph that is recorded for it.
 //
 // Graphs that allocate memory are no business of a command buffer's, which records anew what it likes: they are under

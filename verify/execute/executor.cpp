@@ -213,9 +213,17 @@ class Run {
     machine_.buffer_bytes[c.buffer] = c.bytes;
     machine_.buffer_devices[c.buffer] = c.device;
     // Releases treat a variable of device code otherwise than memory of the device.
-    if (!c.symbol) machine_.memory[c.buffer] = buffer_memory(c.memory);
-    return c.symbol ? memory_.declare_symbol(c.buffer, c.bytes, *c.symbol)
-                    : memory_.declare(c.buffer, c.bytes, c.memory, c.device);
+    if (c.symbol) return memory_.declare_symbol(c.buffer, c.bytes, *c.symbol);
+    hip::Status declared = memory_.declare(c.buffer, c.bytes, c.memory, c.device);
+    if (declared && known_for_what_it_is(c)) machine_.memory[c.buffer] = buffer_memory(c.memory);
+    return declared;
+  }
+  // Host memory is if the process reaches it at its address, as systems that write to it take for granted: the model's
+  // addresses are its own, unless it is told otherwise.
+  [[nodiscard]] bool known_for_what_it_is(const DeclareBuffer& c) {
+    if (c.memory == MemoryKind::kDevice) return true;
+    const hip::DeviceAddress address = memory_.addresses()[c.buffer];
+    return platform_.host_view(address, c.bytes) == reinterpret_cast<std::byte*>(address);
   }
   hip::Status perform(const DeclareGraph& c) {
     GraphObject& graph = graphs_[c.graph];
@@ -345,13 +353,13 @@ class Run {
       node.form = hip_form(c.form);
       node = strategy_.as_added(machine_, graph.recording, std::move(node));
       if (const char* function = missing_adder(node)) return lacking(machine_, function);
-      hip::DeviceAddress allocated = 0;
+      hip::NodeExtras extras;
       const hip::Result<hipGraphNode_t> handle =
-          hip::record_node(machine_.api, graph.handles.graph, node, handles, memory_.addresses(), &allocated);
+          hip::record_node(machine_.api, graph.handles.graph, node, handles, memory_.addresses(), extras);
       if (!handle) return handle.error();
       if (const auto* memory = std::get_if<MemoryAllocParams>(&c.params)) {
-        graph_memory_.added(memory->buffer, memory->bytes, allocated);
-        graph.addresses[memory->buffer] = allocated;
+        graph_memory_.added(memory->buffer, memory->bytes, extras.allocated);
+        graph.addresses[memory->buffer] = extras.allocated;
       }
       note_addresses(graph, node);
       node.dependencies = dependencies;

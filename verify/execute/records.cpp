@@ -48,10 +48,11 @@ struct Maker {
     record.reason = "recorded by code that does not say where its pointers are";
     record.kernel = true;
     record.device = kernel.device;
-    record.record = [kernel = std::move(kernel), relocations](const hip::Api& api, hipGraph_t graph,
-                                                              std::span<const hipGraphNode_t> dependencies,
-                                                              std::span<const hip::DeviceAddress> addresses) {
-      return hip::record_node(api, graph, {kernel, {}, relocations}, dependencies, addresses);
+    record.record = [kernel = std::move(kernel), relocations](
+                        const hip::Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
+                        std::span<const hip::DeviceAddress> addresses, hip::Kept&) {
+      hip::NodeExtras none;
+      return hip::record_node(api, graph, {kernel, {}, relocations}, dependencies, addresses, none);
     };
     node.record = std::move(record);
     return node;

@@ -54,8 +54,11 @@ hip::Recording patchable(const ExecObject& exec) {
     record.reason = "its node was removed from the graph that it came from";
     record.device = hip::device_of(node.record);
     record.record = [node](const hip::Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
-                           std::span<const hip::DeviceAddress> addresses) {
-      return hip::record_node(api, graph, node, dependencies, addresses);
+                           std::span<const hip::DeviceAddress> addresses, hip::Kept& kept) {
+      hip::NodeExtras extras;
+      const auto added = hip::record_node(api, graph, node, dependencies, addresses, extras);
+      kept.take(std::move(extras.kept));
+      return added;
     };
     recording.replace(index, std::move(record), {});
   }
@@ -631,6 +634,7 @@ hip::Status destroy(Machine& machine, ExecObject& exec) {
   }
   if (!exec.owned) return destroyed;
   hip::Status graph = hip::called(machine.api.hipGraphDestroy(exec.handles.graph), "hipGraphDestroy");
+  exec.handles.kept = {};
   return destroyed ? graph : destroyed;
 }
 

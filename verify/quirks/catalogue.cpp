@@ -543,6 +543,12 @@ constexpr Quirk kQuirks[] = {
      "host-side: the node waits for a command of a stream that was freed; hipStreamWaitEvent with the event, and the "
      "same launch with the stream still there, are right",
      "the process dies, when the memory was not given out again; record the event anew on a stream that is there"},
+    {"event-outlives-stream", "hipStreamWaitEvent with an event whose stream is gone reads what was freed", "5.7",
+     "patch", "op=wait streamgone=1", "crash corrupts hang", "the wait succeeds: what the stream had to do is done",
+     "a segmentation fault in hipStreamWaitEvent",
+     "hipStreamWaitEvent: the stream waits for the event; hipStreamDestroy says nothing of events",
+     "host-side: the event keeps the place of its stream; with the stream still there, and on 7.2 and 6.4, it is right",
+     "the process dies, when the memory was given out again; wait for the event before its stream goes"},
 
     // ---- disabled nodes
     {"disabled-set-lost", "a node whose parameters are set while it is disabled never runs again", "7.2", "patch",
@@ -769,11 +775,16 @@ constexpr Quirk kQuirks[] = {
      "graphs of several devices do not run: make one graph a device"},
     {"memset-2d-pinned-rows", "a 2D memset of pinned or registered memory writes one run of bytes instead of rows",
      "6.4 5.7", "patch",
-     "op=launch node=memset memory=pinned height>1;op=launch node=memset memory=registered height>1;"
-     "op=on node=memset memory=pinned height>1;op=on node=memset memory=registered height>1",
-     "bytes", "height rows at their pitch", "width*height bytes from the start",
+     "op=launch node=memset memory=pinned height>1;op=launch node=memset memory=registered height>1", "bytes",
+     "height rows at their pitch", "width*height bytes from the start",
      "hipMemsetParams: height rows of width elements, pitch bytes apart",
      "the same node on device memory is right, and so is 7.2; hipMemset2DAsync does the same", "silent corruption"},
+    {"memset-2d-async-pinned-rows",
+     "hipMemset2DAsync of pinned or registered memory writes one run of bytes instead of rows", "6.4 5.7", "patch",
+     "op=on node=memset memory=pinned height>1;op=on node=memset memory=registered height>1", "bytes",
+     "height rows at their pitch", "width*height bytes from the start",
+     "hipMemset2DAsync: height rows of width bytes, pitch bytes apart",
+     "the same call on device memory is right, and so is 7.2; a memset node does the same", "silent corruption"},
     {"memcpy-3d-launch-refused",
      "a 3D copy node whose pitches are not what the device's copy engine likes fails at launch", "5.7", "patch",
      "op=launch node=memcpy linear=0", "status=1 bytes", "hipSuccess", "hipErrorInvalidValue",
@@ -878,7 +889,10 @@ constexpr std::string_view kGoneAround[] = {"copy-of-freed-memory-set",
                                             "launch-branches-elsewhere",
                                             "idle-branch-elsewhere",
                                             "rows-beside-unordered",
-                                            "symbol-node-default-pageable"};
+                                            "symbol-node-default-pageable",
+                                            "pageable-copy-early",
+                                            "memset-pinned-early",
+                                            "memset-2d-pinned-rows"};
 
 }  // namespace
 

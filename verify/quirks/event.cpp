@@ -362,6 +362,7 @@ class Describer {
     stream(c.stream);
     base_.set(k_own, state_.event_captured_on(c.event, c.stream) ? 1 : 0);
     base_.set(k_nowcaptures, state_.event_stream_captures(c.event) ? 1 : 0);
+    base_.set(k_streamgone, state_.event_stream_gone(c.event) ? 1 : 0);
     return meets(kWait, c, Target::kEvent, c.event, 0);
   }
   bool operator()(const BeginCapture& c) {

@@ -258,7 +258,7 @@ TEST_F(CapturedLaunch, SaysWhatTheRuntimeLacks) {
 
 // ---- given the quirks of the runtime's release
 
-constexpr int k72 = 70253211, k64 = 60443484;  // as hipRuntimeGetVersion answers
+constexpr int k72 = 70253211, k64 = 60443484, k57 = 50731921;  // as hipRuntimeGetVersion answers
 
 class QuirkAware : public CommandBuffers {
  protected:
@@ -564,6 +564,127 @@ TEST_F(QuirkAware, ATraceThatMayHoldChildrenIsNotHandedOverWhereTheyWouldBeLost)
     EXPECT_EQ(value_at(1), 7);
     wipe();
   }
+}
+
+TEST_F(QuirkAware, NoStreamWaitsForOneThatMayBeGoneWhereThatCrashes) {
+  for (const int version : {k72, k57}) {
+    hip::CommandBuffer buffer(api(), options(version));
+    buffer.set(of(fill(7)));
+    const std::uint64_t before = calls_of("hipStreamWaitEvent");
+    const Waits waits = waits_in([&] {
+      EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+      EXPECT_TRUE(buffer.step(std::array{at(0)}, {api(), capturing_, 0}));
+    });
+    EXPECT_EQ(calls_of("hipStreamWaitEvent") - before, version == k57 ? 0u : 1u);
+    EXPECT_EQ(waits, (Waits{.devices = version == k57 ? 1u : 0u, .events = 0}));
+  }
+}
+
+// ---- what the host does instead
+
+class ByTheHost : public QuirkAware {
+ protected:
+  ByTheHost() {
+    EXPECT_EQ(api().hipHostMalloc(&pinned_, 2 * kBytes, hipHostMallocDefault), hipSuccess);
+    pageable_.assign(2 * kBytes, 5);
+  }
+  ~ByTheHost() override { EXPECT_EQ(api().hipHostFree(pinned_), hipSuccess); }
+
+  hip::CommandBufferOptions knowing(int version, hip::BufferMemory memory, bool update) {
+    hip::CommandBufferOptions with = options(version, update);
+    with.memory = [memory](hip::BufferIndex buffer) { return buffer == 0 ? memory : hip::BufferMemory::kDevice; };
+    return with;
+  }
+  // From buffer 0 to buffer 1.
+  static hip::RecordedNode copy() {
+    hip::CopyRecord record;
+    record.linear = true;
+    record.params.extent = {kBytes, 1, 1};
+    record.params.kind = hipMemcpyHostToDevice;
+    return {record, {}, {{hip::Field::kCopyDestination, 0, 1, 0}, {hip::Field::kCopySource, 0, 0, 0}}};
+  }
+  hip::DeviceAddress source(std::size_t place) const {
+    return reinterpret_cast<hip::DeviceAddress>(pageable_.data() + place * kBytes);
+  }
+  const unsigned char* pinned() const { return static_cast<const unsigned char*>(pinned_); }
+
+  void* pinned_ = nullptr;
+  std::vector<unsigned char> pageable_;
+};
+
+TEST_F(ByTheHost, ACopyFromPageableMemoryGoesThroughPinnedMemoryAndAMovedBufferIsRecorded) {
+  const std::uint64_t allocated = calls_of("hipHostMalloc"), freed = calls_of("hipHostFree");
+  for (const bool update : {false, true}) {
+    hip::CommandBuffer buffer(api(), knowing(k72, hip::BufferMemory::kPageable, update));
+    buffer.set(of(copy()));
+    const auto step = [&](std::size_t from, std::size_t to, StepDecision decision, StepReason reason, int value) {
+      const hip::Result<hip::CommandStep> done = buffer.step(std::array{source(from), at(to)}, stream());
+      ASSERT_TRUE(done) << done.error().message;
+      EXPECT_EQ(done.value().decision, decision);
+      EXPECT_EQ(done.value().reason, reason);
+      if (decision == StepDecision::kRecord) {
+        ASSERT_NE(done.value().quirk, nullptr);
+        EXPECT_EQ(done.value().quirk->id, reason == StepReason::kQuirk ? "host-params-late" : "pageable-copy-early");
+      }
+      EXPECT_EQ(value_at(to), value);
+    };
+    pageable_.assign(2 * kBytes, 5);
+    step(0, 0, StepDecision::kRecord, StepReason::kFirst, 5);
+    pageable_.assign(2 * kBytes, 6);
+    step(0, 0, StepDecision::kLaunch, StepReason::kUnchanged, 6);
+    // No update brings a host node what it is to do.
+    const auto reason = [update](StepReason otherwise) { return update ? StepReason::kQuirk : otherwise; };
+    step(1, 0, StepDecision::kRecord, reason(StepReason::kOpaque), 6);
+    step(1, 1, StepDecision::kRecord, reason(StepReason::kOpaque), 6);
+    buffer.set(of(copy()));
+    step(1, 1, StepDecision::kRecord, reason(StepReason::kOtherCommands), 6);
+  }
+  EXPECT_EQ(calls_of("hipHostMalloc") - allocated, 8u);
+  EXPECT_EQ(calls_of("hipHostFree") - freed, 8u);
+}
+
+TEST_F(ByTheHost, AMemsetOfPinnedMemoryIsAHostNode) {
+  for (const hip::BufferMemory memory : {hip::BufferMemory::kPinned, hip::BufferMemory::kUnknown}) {
+    hip::CommandBuffer buffer(api(), knowing(k64, memory, false));
+    buffer.set(of(fill(7)));
+    ASSERT_TRUE(buffer.step(std::array{reinterpret_cast<hip::DeviceAddress>(pinned_)}, stream()));
+    ASSERT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(pinned()[0], 7);
+    EXPECT_EQ(pinned()[kBytes - 1], 7);
+    std::size_t count = 1;
+    hipGraphNode_t node = nullptr;
+    hipGraphNodeType type{};
+    ASSERT_EQ(api().hipGraphGetNodes(buffer.graph(), &node, &count), hipSuccess);
+    ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
+    EXPECT_EQ(type, memory == hip::BufferMemory::kPinned ? hipGraphNodeTypeHost : hipGraphNodeTypeMemset)
+        << "what may be a device's memory the host leaves alone";
+    std::memset(pinned_, 0, kBytes);
+  }
+}
+
+// The bed finds what is left behind.
+TEST_F(ByTheHost, WhateverFailsOfAStepIsAnsweredOrToldAndTheNextOneIsRight) {
+  std::size_t failures = 0;
+  for (std::size_t index = 0; index < verify::kFunctions; ++index) {
+    const auto function = static_cast<verify::Function>(index);
+    for (std::uint32_t nth = 1;; ++nth) {
+      hip::CommandBuffer buffer(api(), knowing(k72, hip::BufferMemory::kPageable, false));
+      buffer.set(of(copy()));
+      told_.clear();
+      const std::uint64_t before = interposer_.calls_of(function);
+      interposer_.fail(function, nth);
+      const bool first = buffer.step(std::array{source(0), at(0)}, stream()).ok();
+      const bool second = buffer.step(std::array{source(1), at(1)}, stream()).ok();
+      interposer_.fail(function, 0);
+      if (interposer_.calls_of(function) - before < nth) break;  // it took fewer calls than this
+      ++failures;
+      EXPECT_TRUE(!first || !second || !told_.empty()) << verify::function_name(function) << " " << nth;
+      wipe();
+      ASSERT_TRUE(buffer.step(std::array{source(0), at(2)}, stream())) << verify::function_name(function);
+      EXPECT_EQ(value_at(2), 5) << verify::function_name(function) << " " << nth;
+    }
+  }
+  EXPECT_GE(failures, 20u);
 }
 
 }  // namespace
