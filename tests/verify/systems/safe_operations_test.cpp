@@ -175,6 +175,12 @@ numbers flattened: it patches, updates or records again by this table when it is
 Another test makes programs of nothing but what a command buffer stands for (on one device: no captures, events, memory of graphs), on each
 release, and all have to agree, none as a known quirk.
 Graphs that allocate memory, definitions of graphs, and programs with several devices are under `careful`.
+
+## The strategies `patch` and `stabilise`
+
+`patch` is the bare patcher: what a release's setters do wrong it meets, and `careful` is the same with this table. `stabilise` needs no table for setters and
+updates, because a graph with stable addresses is never patched: the test runs the programs of those rows under it on each release, and all agree. What a
+release launches wrongly a stabiliser launches as it was recorded: where that matters, let a command buffer that is given this table record its commands.
 )";
   return text;
 }
