@@ -30,6 +30,11 @@ hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
   if (options.patchers) subject_options.patchers = options.patchers;
   if (!options.fault.empty()) {
     const Fault* fault = find_fault(options.fault);
+    for (const RaceFault& race : race_faults()) {
+      if (fault != nullptr || race.id != options.fault) continue;
+      return hip::Error{1, fmt::format("--fault: '{0}' needs threads: hgcheck race --scenario {1} --fault {0}", race.id,
+                                       race.scenario)};
+    }
     if (fault == nullptr) {
       return hip::Error{1, fmt::format("--fault: there is no fault '{}'; 'hgcheck faults' lists them", options.fault)};
     }

@@ -68,6 +68,12 @@ std::span<const Fault> faults() {
        {kP3},
        patches_the_definition(),
        {}},
+      {"F13r",
+       "patcher",
+       "updates the executable graph and not the graph's definition",
+       {kP3, kP2},
+       patches_the_executable_graph(),
+       {}},
       {"F14", "patcher", "keeps the caller's argument buffer instead of a copy", {kP1}, borrows_arguments(), {}},
       {"F15", "patcher", "returns success when a setter half-way failed", {kP4}, swallows_errors(), {}},
       {"F16",
@@ -139,6 +145,20 @@ std::span<const Fault> faults() {
       runtime_fault("U16", "a child graph's last launch is never released", {kP8}),
       runtime_fault("U17", "memory is handed out again while the stream that frees it still uses it", {kS1}),
   };
+  return kFaults;
+}
+
+std::span<const RaceFault> race_faults() {
+  static constexpr RaceFault kFaults[] = {
+      {"F22", "trace cache", "ranks decide hit or miss on their own", "C6", "rank-agreement"},
+      {"F25", "stabiliser", "the set of cached addresses is read outside the lock that guards its writes", "C5",
+       "stable-buffers"},
+      {"F26", "stabiliser", "looks up and inserts under two separate locks: two threads allocate, one allocation leaks",
+       "C2", "stable-buffers"},
+      {"F34", "worker thread", "members are destroyed while queued callbacks still use them", "C4", "worker-thread"},
+      {"F36", "streams", "current stream shared between threads", "S2", "current-stream"},
+      {"F37", "launcher", "a context goes through a list that another thread drains during the launch", "S1",
+       "launcher"}};
   return kFaults;
 }
 

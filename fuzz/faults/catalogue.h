@@ -33,6 +33,14 @@ struct Fault {
 
 // In the order of ids.
 [[nodiscard]] std::span<const Fault> faults();
+
+// A known defect that needs threads: the race explorer has it (verify/race/scenarios), no campaign.
+struct RaceFault {
+  std::string_view id, system, summary, property;
+  std::string_view scenario;  // `hgcheck race --scenario SCENARIO --fault ID` finds it
+};
+// In the order of ids. tests/fuzz/race_command_test.py holds them to what `hgcheck race` finds.
+[[nodiscard]] std::span<const RaceFault> race_faults();
 // Null when there is none.
 [[nodiscard]] const Fault* find_fault(std::string_view id);
 

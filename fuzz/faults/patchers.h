@@ -29,6 +29,7 @@ namespace fuzz {
 [[nodiscard]] verify::PatcherFactory compares_with_the_last_call();
 // wrong_target.cpp
 [[nodiscard]] verify::PatcherFactory patches_the_definition();
+[[nodiscard]] verify::PatcherFactory patches_the_executable_graph();
 // borrowed_arguments.cpp
 [[nodiscard]] verify::PatcherFactory borrows_arguments();
 // swallowed_errors.cpp

@@ -1,8 +1,14 @@
-// F13: a patcher that updates the graph's definition where the executable graph was meant.
+// F13 and F13r: patchers that change one of a graph's definition and its executable graph, and mean the other.
 //
-// What the author believed: hipGraphKernelNodeSetParams changes the node, and the executable graph is made of these
-// nodes. What is wrong: an executable graph is a snapshot; what is launched keeps the old addresses, and only what is
-// instantiated later has the new ones. P3.
+// F13. What the author believed: hipGraphKernelNodeSetParams changes the node, and the executable graph is made of
+// these nodes. What is wrong: an executable graph is a snapshot; what is launched keeps the old addresses, and only
+// what is instantiated later has the new ones. P3.
+//
+// F13r, the reverse. What the author believed: who patches a graph wants what is launched to change, so the setters of
+// the executable graph are the ones to call, where there is one. What is wrong: what is launched changed although only
+// the definition was patched (P2), and what is instantiated later has the old addresses (P3).
+#include <map>
+
 #include "fuzz/faults/flat_patcher.h"
 #include "fuzz/faults/patchers.h"
 
@@ -18,10 +24,41 @@ class DefinitionPatcher final : public FlatPatcher {
   }
 };
 
+// The executable graph that a patcher was last made for, by the graph that its nodes are of. On one thread.
+std::map<hipGraph_t, hipGraphExec_t>& executables() {
+  thread_local std::map<hipGraph_t, hipGraphExec_t> all;
+  return all;
+}
+
+class ExecutablePatcher final : public FlatPatcher {
+ public:
+  explicit ExecutablePatcher(const verify::PatchTarget& target) : FlatPatcher(target), graph_(target.graph.graph) {
+    if (target.exec != nullptr) executables()[graph_] = target.exec;
+  }
+  ExecutablePatcher(const ExecutablePatcher&) = delete;
+  ExecutablePatcher& operator=(const ExecutablePatcher&) = delete;
+  ~ExecutablePatcher() override {
+    if (exec() != nullptr) executables().erase(graph_);
+  }
+
+ private:
+  [[nodiscard]] hipError_t set(hipGraphNode_t node, hip::NodeRecord& record) const override {
+    const auto found = executables().find(graph_);
+    const hipGraphExec_t other = found == executables().end() ? nullptr : found->second;
+    return set_node(api(), exec() != nullptr ? exec() : other, node, record);
+  }
+
+  hipGraph_t graph_;
+};
+
 }  // namespace
 
 verify::PatcherFactory patches_the_definition() {
   return factory_of<DefinitionPatcher>();
+}
+
+verify::PatcherFactory patches_the_executable_graph() {
+  return factory_of<ExecutablePatcher>();
 }
 
 }  // namespace fuzz

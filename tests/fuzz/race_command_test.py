@@ -42,6 +42,24 @@ class RaceCommand(unittest.TestCase):
             self.assertEqual(again.returncode, 1, again.stderr)
             self.assertIn(f"diverges: {properties} {finding['failure']}", again.stdout)
 
+    def test_the_list_of_faults_has_those_that_need_threads_and_says_how_to_find_them(self):
+        listed = hgcheck("race", "--list").stdout
+        offered = {word for line in listed.splitlines() if "faults F" in line
+                   for word in line.split("faults ")[1].split()}
+        self.assertEqual(offered, set(FAULTS))
+        self.assertEqual(hgcheck("faults", "--json", self.folder / "faults.json").returncode, 0)
+        rows = {row["id"]: row for row in json.loads((self.folder / "faults.json").read_text())}
+        numbers = [f"F{number:02}" for number in range(1, 43)]
+        self.assertEqual([number for number in numbers if number not in rows], [])
+        for fault, property_name in FAULTS.items():
+            self.assertEqual(rows[fault]["properties"], [property_name])
+            if fault == "F36":  # campaigns find it, too
+                continue
+            self.assertEqual(hgcheck(*rows[fault]["command"].split()[1:], "--quiet").returncode, 1)
+            refused = hgcheck("campaign", "--fault", fault)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(rows[fault]["command"], refused.stderr)
+
     def test_the_real_systems_are_clean_and_say_how_far_they_were_explored(self):
         clean = hgcheck("race", "--scenario", "trace-cache", "--json", self.folder / "result.json")
         self.assertEqual(clean.returncode, 0, clean.stdout)

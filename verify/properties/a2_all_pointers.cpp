@@ -2,7 +2,8 @@
 // pointers inside by-value structs, copy and set nodes, nodes in child graphs at any depth.
 //
 // Detector: a relocated field that still holds the address from before the patch. Where the graph's definition holds
-// the new address instead, the patch went to the wrong object, which is no matter of which pointers (P3).
+// the new address instead, or a definition was to be patched and setters of executable graphs were called, the patch
+// went to the wrong object, which is no matter of which pointers (P3).
 #include <fmt/format.h>
 
 #include "verify/properties/evidence.h"
@@ -27,7 +28,7 @@ bool detect_a2(const PatchEvidence& patch, Violations& found) {
       const std::uint64_t expected = patch.new_addresses[relocation.buffer] + addend;
       const std::uint64_t stale = patch.old_addresses[relocation.buffer] + addend;
       if (fields[i].observed == expected || fields[i].observed != stale) continue;
-      if (i < in_definition.size() && in_definition[i].observed == expected) continue;
+      if (patch.went_elsewhere() || (i < in_definition.size() && in_definition[i].observed == expected)) continue;
       found.push_back({PropertyId::kA2, patch.step,
                        fmt::format("{} {} (b{}{:+})", node.name, fields[i].name, relocation.buffer, relocation.addend),
                        hex(expected), fmt::format("{}, the address before the patch", hex(fields[i].observed))});

@@ -19,7 +19,7 @@ bool detect_a6(const PatchEvidence& patch, Violations& found) {
     found.push_back(
         {PropertyId::kA6, patch.step, "HIP calls of a patch with no change", "0", fmt::format("{}", patch.calls)});
   }
-  if (patch.exec_setters > patch.top_level_touched) {
+  if (patch.exec_setters > patch.top_level_touched && !patch.went_elsewhere()) {
     found.push_back({PropertyId::kA6, patch.step, "exec setters of a patch", fmt::format("{}", patch.top_level_touched),
                      fmt::format("{}", patch.exec_setters)});
   }

@@ -157,6 +157,7 @@ void Detectors::patched(std::size_t step, const GraphObject& graph, const hip::A
                         const hip::AddressTable& after, const std::vector<std::uint64_t>& buffer_bytes,
                         const Calls& calls_before) {
   PatchEvidence patch{step, before, after, buffer_bytes, {}};
+  patch.of_definition = true;
   bool opaque = false;
   for (const hip::RecordedNode& node : graph.recording.nodes()) static_cast<void>(touched(node, patch, &opaque));
   patch.opaque_touched = opaque;
