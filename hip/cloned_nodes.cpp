@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "hip/captured_graph.h"
+
 namespace hip {
 namespace {
 
@@ -65,9 +67,9 @@ Result<std::vector<std::size_t>> places_in_list(const Api& api, const Recording&
   Result<RecordedGraph> twin = record_graph(api, recording, addresses);
   if (!twin) return twin.error();
   const Result<Handles> listed = list_nodes(api, twin.value().graph);
-  const hipError_t destroyed = api.hipGraphDestroy(twin.value().graph);
+  const Status destroyed = destroy_graph(api, twin.value().graph);
   if (!listed) return listed.error();
-  if (destroyed != hipSuccess) return failed("hipGraphDestroy of a passing graph", destroyed);
+  if (!destroyed) return Error{destroyed.error().code, "a passing graph: " + destroyed.error().message};
   std::unordered_map<hipGraphNode_t, std::size_t> place_of;
   for (std::size_t place = 0; place < listed.value().size(); ++place) place_of[listed.value()[place]] = place;
   for (std::size_t i = 0; i < places.size(); ++i) {

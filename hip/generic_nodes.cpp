@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "hip/captured_graph.h"
 #include "hip/kernel_parameters.h"
 
 namespace hip {
@@ -67,9 +68,9 @@ Result<Generic> generic_of(const Api& api, NodeRecord& record, std::span<const D
 
 // Destroys what was recorded for a call that answered `status`.
 Status finish(const Api& api, const Generic& generic, const char* function, hipError_t status) {
-  const hipError_t dropped = generic.child == nullptr ? hipSuccess : api.hipGraphDestroy(generic.child);
+  const Status dropped = generic.child == nullptr ? Status() : destroy_graph(api, generic.child);
   if (status != hipSuccess) return failed(function, status);
-  if (dropped != hipSuccess) return failed("hipGraphDestroy of a child graph that was cloned", dropped);
+  if (!dropped) return Error{dropped.error().code, "a child graph that was cloned: " + dropped.error().message};
   return {};
 }
 

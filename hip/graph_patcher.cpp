@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "hip/captured_graph.h"
 #include "hip/cloned_nodes.h"
 #include "hip/device_scope.h"
 #include "hip/driver_nodes.h"
@@ -329,7 +330,8 @@ void GraphPatcher::State::drop_private_graph(TreeNode& node) {
   hipGraph_t graph = std::exchange(node.private_graph, nullptr);
   node.prepared = false;
   if (graph == nullptr) return;
-  if (const hipError_t status = api_.hipGraphDestroy(graph); status != hipSuccess) {
+  if (const Status destroyed = destroy_graph(api_, graph); !destroyed) {
+    const int status = destroyed.error().code;
     constexpr const char* kWhat = "GraphPatcher could not destroy a child graph that it had recorded for itself";
     if (options_.on_teardown_error)
       options_.on_teardown_error(status, kWhat);

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "hip/captured_graph.h"
 #include "hip/device_scope.h"
 #include "hip/driver_nodes.h"
 #include "hip/generic_nodes.h"
@@ -187,13 +188,14 @@ struct AddNode {
     hipGraphNode_t node = nullptr;
     const hipError_t status =
         api.hipGraphAddChildGraphNode(&node, graph, dependencies.data(), dependencies.size(), inner.value().graph);
-    const hipError_t destroyed = api.hipGraphDestroy(inner.value().graph);
+    const Status destroyed = destroy_graph(api, inner.value().graph);
     if (status != hipSuccess) {
       Error error = failed("hipGraphAddChildGraphNode", status);
-      if (destroyed != hipSuccess) error.message += "; destroying the child failed as well: " + status_name(destroyed);
+      if (!destroyed) error.message += "; destroying the child failed as well: " + destroyed.error().message;
       return error;
     }
-    return added("hipGraphDestroy of a child graph that was cloned", destroyed, node);
+    if (!destroyed) return Error{destroyed.error().code, "a child graph that was cloned: " + destroyed.error().message};
+    return node;
   }
   Result<hipGraphNode_t> operator()(MemoryAllocRecord& memory) const {
     if (api.hipGraphAddMemAllocNode == nullptr) return failed("hipGraphAddMemAllocNode", hipErrorNotSupported);
@@ -467,8 +469,8 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
 namespace {
 
 Error abandon(const Api& api, hipGraph_t unfinished, Error error) {
-  if (const hipError_t status = api.hipGraphDestroy(unfinished); status != hipSuccess) {
-    error.message += "; destroying the unfinished graph failed as well: " + status_name(status);
+  if (const Status destroyed = destroy_graph(api, unfinished); !destroyed) {
+    error.message += "; destroying the unfinished graph failed as well: " + destroyed.error().message;
   }
   return error;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "row_shapes.h"
@@ -23,6 +24,7 @@ struct Added {
 };
 std::vector<Added> added;
 std::size_t staged = 0;  // pieces of pinned memory that are there
+std::vector<void*> never_freed;
 hipError_t answer_to_free = hipSuccess, answer_to_add = hipSuccess;
 std::vector<std::string> told;
 int mode_changes = 0;
@@ -76,9 +78,13 @@ hip::Api noting() {
     return hipSuccess;
   };
   api.hipHostFree = [](void* memory) {
+    if (answer_to_free != hipSuccess) {
+      if (never_freed.empty() || never_freed.back() != memory) never_freed.push_back(memory);
+      return answer_to_free;
+    }
     std::free(memory);
     --staged;
-    return answer_to_free;
+    return hipSuccess;
   };
   api.hipThreadExchangeStreamCaptureMode = [](hipStreamCaptureMode* mode) {
     ++mode_changes;
@@ -218,6 +224,8 @@ TEST(ByHost, WhatCannotBeFreedIsToldAndOtherThreadsCapturesAreNotInTheWay) {
   }
   EXPECT_EQ(mode_changes, 4);
   ASSERT_EQ(told.size(), 2u) << "tried again";
+  ASSERT_EQ(never_freed.size(), 1u);
+  std::free(std::exchange(never_freed, {}).front());
   EXPECT_NE(told.front().find("hipHostFree"), std::string::npos);
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,46 @@
 #include "hip/command_buffer.h"
 #include "verify/execute/interposer.h"
 #include "verify/execute/model_platform.h"
+
+// One call that is to fail, and whether it did: of any function of HIP, between arm() and disarm().
+class FailingCall {
+ public:
+  FailingCall(verify::Function function, std::uint32_t nth) : function_(function), nth_(nth) {}
+
+  void arm(verify::Interposer& interposer) {
+    before_ = interposer.fired();
+    interposer.fail(function_, nth_);
+  }
+  void disarm(verify::Interposer& interposer) {
+    interposer.fail(function_, 0);
+    fired_ = interposer.fired() != before_;
+  }
+  [[nodiscard]] bool fired() const { return fired_; }
+  [[nodiscard]] verify::Function function() const { return function_; }
+  friend std::ostream& operator<<(std::ostream& out, const FailingCall& call) {
+    return out << verify::function_name(call.function_) << " " << call.nth_;
+  }
+
+ private:
+  verify::Function function_;
+  std::uint32_t nth_;
+  std::uint64_t before_ = 0;
+  bool fired_ = false;
+};
+// Every call that `scene` makes while one is armed fails in turn. How many did.
+template <class Scene>
+std::size_t fail_each_call(const Scene& scene) {
+  std::size_t failures = 0;
+  for (std::size_t function = 0; function < verify::kFunctions; ++function) {
+    for (std::uint32_t nth = 1;; ++nth) {
+      FailingCall call(static_cast<verify::Function>(function), nth);
+      scene(call);
+      if (!call.fired()) break;  // it takes fewer calls than this
+      ++failures;
+    }
+  }
+  return failures;
+}
 
 class CommandBed {
  public:
