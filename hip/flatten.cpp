@@ -33,7 +33,8 @@ class Flattener {
       if (nodes[i].dependencies.empty()) behind = entry;
       const Nodes::size_type before = flat_.nodes().size();
       exits[i] = add(nodes[i], std::move(behind));
-      const bool stays = !expands(nodes[i]) && flat_.nodes().size() == before + 1;
+      const bool stays = !expands(nodes[i]) && flat_.nodes().size() == before + 1 &&
+                         flat_.nodes()[before].record.index() == nodes[i].record.index();
       if (places != nullptr && stays) (*places)[i] = exits[i].front();
     }
     Nodes all;

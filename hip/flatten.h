@@ -21,8 +21,8 @@ namespace hip {
 // The same; `places` says which node of the flat recording each of the recording's own became. A child has none.
 inline constexpr NodeIndex kNoPlace = ~NodeIndex{0};
 [[nodiscard]] Recording flattened(const Recording& recording, std::vector<NodeIndex>& places);
-// The nodes that stand for a node, one behind the other; none: it stays what it is. A node that others stand for has no
-// place.
+// The nodes that stand for a node, one behind the other; none: it stays what it is. A node for which several stand, or
+// one of another type, has no place.
 using Spelling = std::function<std::vector<RecordedNode>(const RecordedNode&)>;
 [[nodiscard]] Recording flattened(const Recording& recording, std::vector<NodeIndex>& places, const Spelling& spelling);
 

@@ -292,8 +292,9 @@ void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyState
   states.add(State::kWithinDevice, kind == hipMemcpyDeviceToDevice);
   states.add(State::kManaged, ends.may_be_managed);
   // A direction cannot be named of memory that is not known.
-  // Nor can the host copy from it.
-  states.add(State::kFromPageable, ends.must_be_from_pageable && host_can_do(node.record));
+  // Nor can the host copy from it. And to another device than the launching stream's no copy from pinned memory goes
+  // (launch-across-devices).
+  states.add(State::kFromPageable, ends.must_be_from_pageable && host_can_do(node.record) && !context.several_devices);
   states.add(State::kSymbolByDefault, of_symbol && kind == hipMemcpyDefault && ends.must_be_pageable);
 }
 
@@ -490,7 +491,7 @@ std::string_view words_for(QuirkyState state) {
       "branches",
       "between a symbol and pageable memory, by hipMemcpyDefault",
       "known to be of pinned memory",
-      "known to be from pageable memory"};
+      "known to be from pageable memory, on one device"};
   return kWords.at(static_cast<std::size_t>(state));
 }
 

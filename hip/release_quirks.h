@@ -76,7 +76,7 @@ enum class QuirkyState : std::uint8_t {
   kBranches,         // of the graph: several roots, or several dependents of one of its nodes
   kSymbolByDefault,  // copy: between a symbol and pageable memory, by hipMemcpyDefault
   kPinned,           // memset: of memory that is known to be pinned (or registered)
-  kFromPageable,     // copy: from memory that is known to be pageable
+  kFromPageable,     // copy: from memory that is known to be pageable, where all is of one device
   kCount
 };
 enum class QuirkWay : std::uint8_t {

@@ -342,12 +342,17 @@ TEST(ReleaseQuirks, WhatIsDoneTooEarlyIsDoneByTheHost) {
   EXPECT_EQ(launch(k57, rows, BufferMemory::kPinned), "memset-2d-pinned-rows");
   EXPECT_EQ(launch(k72, rows, BufferMemory::kPinned), "safe");
 
+  hip::QuirkContext several = all_in(BufferMemory::kPageable);
+  several.several_devices = true;
+  EXPECT_EQ(id_of(ReleaseQuirks::of_version(k72).of_launch(of({copy}), several)), "safe");
+
   const auto spelled = [](const hip::RecordedNode& node, hip::BufferMemory to, hip::BufferMemory from) {
     const hip::QuirkContext memory{[=](hip::BufferIndex buffer) { return buffer == 0 ? to : from; }, {}, false};
     const ReleaseQuirks quirks = ReleaseQuirks::of_version(k64);
     std::vector<hip::NodeIndex> places;
     const hip::Recording recording = hip::flattened(of({node, empty({0})}), places, quirks.spelling(memory, {}));
     EXPECT_EQ(id_of(quirks.of_launch(recording, memory)), "safe");
+    EXPECT_EQ(places[0], hip::kNoPlace) << "a host node cannot be switched off";
     for (hip::NodeIndex i = 1; i < recording.nodes().size(); ++i) {
       EXPECT_EQ(recording.nodes()[i].dependencies, std::vector<hip::NodeIndex>{i - 1}) << i;
     }

@@ -6,6 +6,8 @@
 #include <cassert>
 #include <charconv>
 
+#include "verify/program/state_devices.h"
+
 namespace verify {
 
 namespace {
@@ -148,6 +150,9 @@ bool QuirkSet::Condition::holds(const Event& event) const {
   return is >= value;
 }
 
+// With several devices nobody knows on which a copy is to run.
+constexpr std::string_view kGoneAroundOnOneDevice = "pageable-copy-early";
+
 bool QuirkSet::Compiled::matches(const Event& event) const {
   return std::any_of(triggers.begin(), triggers.end(), [&](const Trigger& trigger) {
     return std::all_of(trigger.begin(), trigger.end(), [&](const Condition& c) { return c.holds(event); });
@@ -163,7 +168,8 @@ QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) :
     compiled_.push_back({&quirk, QuirkParser{}.triggers(quirk.triggers),
                          quirk.effects.find(kCorrupts) != std::string_view::npos,
                          quirk.effects.find(kLaterIs) != std::string_view::npos,
-                         std::ranges::find(gone_around(), quirk.id) != gone_around().end(), !only_grows(quirk)});
+                         std::ranges::find(gone_around(), quirk.id) != gone_around().end(), !only_grows(quirk),
+                         quirk.id == kGoneAroundOnOneDevice});
   }
 }
 
@@ -194,7 +200,10 @@ bool QuirkSet::lacks(const Command& command) const {
 }
 
 bool QuirkSet::corrupts(const Program& program, int strategy) const {
-  const auto corrupting = [&](const Compiled& compiled) { return compiled.corrupts && compiled.counts(strategy); };
+  const bool several = devices_needed(program) > 1;
+  const auto corrupting = [&](const Compiled& compiled) {
+    return compiled.corrupts && compiled.counts(strategy, several);
+  };
   if (std::none_of(compiled_.begin(), compiled_.end(), corrupting)) return false;
   State state;
   for (const Step& step : program.steps) {
@@ -210,8 +219,9 @@ bool QuirkSet::corrupts(const Program& program, int strategy) const {
 
 const Quirk* QuirkSet::explain(const Program& program, int strategy, const Deviation& deviation) const {
   std::vector<const Compiled*> candidates;
+  const bool several = devices_needed(program) > 1;
   for (const Compiled& compiled : compiled_) {
-    if (compiled.counts(strategy) && shows_as(*compiled.quirk, deviation)) candidates.push_back(&compiled);
+    if (compiled.counts(strategy, several) && shows_as(*compiled.quirk, deviation)) candidates.push_back(&compiled);
   }
   const Quirk* found = nullptr;
   State state;

@@ -91,8 +91,10 @@ class QuirkSet {
     bool later = false;  // a status of a later command counts
     bool gone_around = false;
     bool steered_around = true;
-    [[nodiscard]] bool counts(int strategy) const {
-      return (strategy != kCareful && strategy != kCommandBuffer) || !gone_around;
+    bool on_one_device = false;  // that it is gone around
+    [[nodiscard]] bool counts(int strategy, bool several_devices = false) const {
+      if (strategy != kCareful && strategy != kCommandBuffer) return true;
+      return !gone_around || (on_one_device && several_devices);
     }
     [[nodiscard]] bool matches(const Event& event) const;
   };

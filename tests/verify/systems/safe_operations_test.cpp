@@ -151,7 +151,8 @@ and memory of which nothing is known as being of any kind (save where a row says
 A copy that is recorded by another kind keeps the one that was asked for (`CopyRecord::asked`): updates are held to that.
 
 Not in the table is what is wrong however a graph is recorded, whoever records it: nodes of several devices without access to each other
-(`launch-across-devices`; 5.7 refuses kernels of two devices with access, too), what waits for rows of another device (`rows-elsewhere-unordered`), a process that grows with setters (`exec-set-grows`), and what 6.4 does to children of
+(`launch-across-devices`; 5.7 refuses kernels of two devices with access, too), what waits for rows of another device (`rows-elsewhere-unordered`), copies from pageable memory that a host node
+writes, with several devices (`pageable-copy-early`), a process that grows with setters (`exec-set-grows`), and what 6.4 does to children of
 other devices. [findings.md](findings.md) says what to do instead. Launches of one graph on several streams, which no release orders
 (`launches-overlap`), a command buffer orders itself.
 
