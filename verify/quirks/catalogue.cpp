@@ -39,6 +39,13 @@ constexpr Quirk kQuirks[] = {
      "hipStreamEndCapture: capture is over, and its graph destroyed, when it was invalidated",
      "host-side statuses; another capture may begin on the stream, and once it has ended the stream is right again",
      "a failed capture takes its stream with it; destroy the stream"},
+    {"captured-event-recorded-again",
+     "ending an invalid capture, one of whose events was recorded again outside of it, corrupts the heap", "7.2 6.4",
+     "patch", "op=record captured=1 capturing=0", "crash hang corrupts",
+     "the capture ends, and the event is that of the other stream", "glibc finds a broken heap and aborts",
+     "hipEventRecord: a call overwrites any existing state in the event; hipStreamEndCapture ends an invalid capture",
+     "host-side; with the capture valid, or with the event recorded in the capture alone, it is right",
+     "the process dies, sooner or later; record the events of a capture nowhere else until it is over"},
     {"invalid-capture-takes-events", "an event is recorded on a stream whose capture is invalid", "7.2 6.4 5.7",
      "patch", "op=record refused=901;op=wait refused=901", "status=0", "hipErrorStreamCaptureInvalidated", "hipSuccess",
      "hipErrorStreamCaptureInvalidated: the operation is not permitted because it would affect a capture that has been "
