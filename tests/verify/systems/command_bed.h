@@ -1,4 +1,4 @@
-// What tests of command buffers stand on: the host model behind an interposer, some memory, two streams and commands
+// What tests of command buffers stand on: a runtime behind an interposer, some memory, two streams and commands
 // that fill a buffer. One on a thread at a time; ranks of a test have one each.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 #include "hip/captured_graph.h"
 #include "hip/command_buffer.h"
+#include "test_runtime.h"
 #include "verify/execute/interposer.h"
-#include "verify/execute/model_platform.h"
 
 // One call that is to fail, and whether it did: of any function of HIP, between arm() and disarm().
 class FailingCall {
@@ -58,11 +58,11 @@ class CommandBed {
  public:
   static constexpr std::size_t kBytes = 64, kPlaces = 8;
 
-  CommandBed() {
-    platform_.enter();
-    platform_.begin(0);
-    interposer_.begin(platform_.api(), false);
+  // Its memory and streams are of the device, which is the thread's current one from now on.
+  explicit CommandBed(int device = 0) : device_(device) {
+    interposer_.begin(runtime_.platform().api(), false);
     scope_.emplace(interposer_);
+    EXPECT_EQ(api().hipSetDevice(device), hipSuccess);
     EXPECT_EQ(api().hipMalloc(&memory_, kPlaces * kBytes), hipSuccess);
     EXPECT_EQ(api().hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking), hipSuccess);
     EXPECT_EQ(api().hipStreamCreateWithFlags(&capturing_, hipStreamNonBlocking), hipSuccess);
@@ -75,12 +75,11 @@ class CommandBed {
     EXPECT_EQ(api().hipStreamDestroy(capturing_), hipSuccess);
     EXPECT_EQ(api().hipFree(memory_), hipSuccess);
     scope_.reset();
-    EXPECT_EQ(platform_.leaks(), "");
-    platform_.leave();
   }
 
   const hip::Api& api() { return interposer_.table(); }
-  hip::StreamRef stream() { return {api(), stream_, 0}; }
+  hip::StreamRef stream() { return {api(), stream_, device_}; }
+  int device() const { return device_; }
   hip::DeviceAddress at(std::size_t place) const {
     return reinterpret_cast<hip::DeviceAddress>(memory_) + place * kBytes;
   }
@@ -123,7 +122,8 @@ class CommandBed {
             this};
   }
 
-  verify::ModelPlatform platform_{{.devices = 2, .identity = true}};
+  TestRuntime runtime_;  // finds what is left behind, last
+  const int device_;
   verify::Interposer interposer_;
   std::optional<verify::Interposer::Scope> scope_;
   void* memory_ = nullptr;

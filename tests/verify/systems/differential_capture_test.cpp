@@ -1,4 +1,4 @@
-// hip::differential_command on the host model: what kernels of the tree, copies and memsets are captured as, opaque to
+// hip::differential_command: what kernels of the tree, copies and memsets are captured as, opaque to
 // whoever captures them, comes back with every address named; what cannot be told is said to be opaque.
 #include "hip/differential_capture.h"
 
@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "verify/execute/model_platform.h"
+#include "test_runtime.h"
 #include "verify/program/kernel_spec.h"
 
 namespace {
@@ -22,8 +22,6 @@ constexpr std::size_t kBuffers = 3, kTables = 3, kBytes = 256;
 class DifferentialCommands : public testing::Test {
  protected:
   void SetUp() override {
-    platform_.enter();
-    platform_.begin(0);
     ASSERT_EQ(api().hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking), hipSuccess);
     // Of different sizes and one behind the other, so that no two tables move two buffers alike.
     for (std::size_t k = 0; k < kTables; ++k) {
@@ -43,13 +41,11 @@ class DifferentialCommands : public testing::Test {
   void TearDown() override {
     for (void* memory : memory_) EXPECT_EQ(api().hipFree(memory), hipSuccess);
     EXPECT_EQ(api().hipStreamDestroy(stream_), hipSuccess);
-    EXPECT_EQ(platform_.leaks(), "");
-    platform_.leave();
   }
 
-  const hip::Api& api() { return platform_.api(); }
+  const hip::Api& api() { return runtime_.platform().api(); }
   hipFunction_t function(const verify::KernelSpec& spec) {
-    return platform_.function(static_cast<std::size_t>(&spec - verify::kernel_catalogue().data()), 0);
+    return runtime_.platform().function(static_cast<std::size_t>(&spec - verify::kernel_catalogue().data()), 0);
   }
   hip::KernelLayouts layouts() {
     return [this](hipFunction_t function) -> std::optional<std::vector<hip::ArgumentSlot>> {
@@ -62,8 +58,10 @@ class DifferentialCommands : public testing::Test {
       return std::nullopt;
     };
   }
+  // Through kernelParams, or through `extra` with the packed block.
+  enum class Form : std::uint8_t { kParams, kExtra };
   // Pointers to begins, ends and between; scalars have the bits of the first addresses and keep them.
-  hip::EnqueueAt launch_of(const verify::KernelSpec& spec, std::vector<Relocation>& truth) {
+  hip::EnqueueAt launch_of(const verify::KernelSpec& spec, std::vector<Relocation>& truth, Form form = Form::kParams) {
     truth.clear();
     for (const verify::FieldSpec& field : spec.fields) {
       if (field.kind != verify::FieldKind::kPointer) continue;
@@ -72,7 +70,7 @@ class DifferentialCommands : public testing::Test {
       truth.push_back({hip::Field::kKernelArgument, field.offset, nth % static_cast<hip::BufferIndex>(kBuffers),
                        kAddends[nth / kBuffers % 3]});
     }
-    return [this, &spec, truth](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    return [this, &spec, truth, form](hipStream_t on, std::span<const hip::DeviceAddress> at) {
       std::vector<std::byte> block(spec.argument_bytes);
       for (const verify::FieldSpec& field : spec.fields) {
         const hip::DeviceAddress frozen = shadows_.tables[0][field.offset % kBuffers];
@@ -84,9 +82,13 @@ class DifferentialCommands : public testing::Test {
       }
       std::vector<void*> pointers;
       for (const verify::ArgumentSpec& argument : spec.arguments) pointers.push_back(block.data() + argument.offset);
-      return hip::called(
-          api().hipModuleLaunchKernel(function(spec), 1, 1, 1, 64, 1, 1, 0, on, pointers.data(), nullptr),
-          "hipModuleLaunchKernel");
+      std::size_t bytes = block.size();
+      void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, block.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                       HIP_LAUNCH_PARAM_END};
+      const bool packed = form == Form::kExtra && bytes != 0;
+      return hip::called(api().hipModuleLaunchKernel(function(spec), 1, 1, 1, 64, 1, 1, 0, on,
+                                                     packed ? nullptr : pointers.data(), packed ? extra : nullptr),
+                         "hipModuleLaunchKernel");
     };
   }
   hip::RecordedNode command_of(const hip::EnqueueAt& work) {
@@ -95,25 +97,36 @@ class DifferentialCommands : public testing::Test {
     return command ? std::move(command).value() : hip::RecordedNode{hip::EmptyRecord{}, {}, {}};
   }
 
-  verify::ModelPlatform platform_{{.devices = 1, .identity = true}};
+  TestRuntime runtime_;
   hipStream_t stream_ = nullptr;
   std::vector<void*> memory_;
   hip::Shadows shadows_;
 };
 
+// Nothing of the caller's is left when the graph is looked at: what is read is the runtime's own.
 TEST_F(DifferentialCommands, EveryKernelOfTheTreeComesBackWithItsAddressesAndNoOthers) {
-  std::size_t with_pointers = 0;
-  for (const verify::KernelSpec& spec : verify::kernel_catalogue()) {
-    std::vector<Relocation> truth;
-    const hip::RecordedNode command = command_of(launch_of(spec, truth));
-    const auto* child = std::get_if<hip::ChildRecord>(&command.record);
-    ASSERT_NE(child, nullptr) << spec.name << " is opaque";
-    ASSERT_EQ(child->graph->nodes().size(), 1u) << spec.name;
-    std::sort(truth.begin(), truth.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
-    EXPECT_EQ(child->graph->nodes()[0].relocations, truth) << spec.name;
-    with_pointers += truth.empty() ? 0 : 1;
+  for (const Form form : {Form::kParams, Form::kExtra}) {
+    std::size_t with_pointers = 0;
+    for (const verify::KernelSpec& spec : verify::kernel_catalogue()) {
+      std::vector<Relocation> truth;
+      const hip::RecordedNode command = command_of(launch_of(spec, truth, form));
+      const auto* child = std::get_if<hip::ChildRecord>(&command.record);
+      // AMD's runtimes give the arguments of a packed block back in no form.
+      if (form == Form::kExtra && !TestRuntime::kIsModel && spec.argument_bytes != 0) {
+        const auto* opaque = std::get_if<hip::OpaqueRecord>(&command.record);
+        ASSERT_NE(opaque, nullptr) << spec.name;
+        EXPECT_NE(opaque->reason.find("does not give back"), std::string::npos) << opaque->reason;
+        ++with_pointers;
+        continue;
+      }
+      ASSERT_NE(child, nullptr) << spec.name << " is opaque";
+      ASSERT_EQ(child->graph->nodes().size(), 1u) << spec.name;
+      std::sort(truth.begin(), truth.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+      EXPECT_EQ(child->graph->nodes()[0].relocations, truth) << spec.name;
+      with_pointers += truth.empty() ? 0 : 1;
+    }
+    EXPECT_GT(with_pointers, 5u);
   }
-  EXPECT_GT(with_pointers, 5u);
 }
 
 TEST_F(DifferentialCommands, CopiesAndMemsetsKeepTheirOrderAndNameTheirFields) {

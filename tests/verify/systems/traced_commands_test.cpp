@@ -42,7 +42,9 @@ int value_of(std::size_t command, hip::BufferIndex buffer) {
 
 class TracedBed : public CommandBed {
  public:
-  TracedBed() { EXPECT_EQ(api().hipMalloc(&shadow_, 4 * kBytes), hipSuccess); }
+  explicit TracedBed(int device = 0) : CommandBed(device) {
+    EXPECT_EQ(api().hipMalloc(&shadow_, 4 * kBytes), hipSuccess);
+  }
   ~TracedBed() { EXPECT_EQ(api().hipFree(shadow_), hipSuccess); }
 
   hip::RecordedNode command(std::size_t number) {
@@ -240,6 +242,7 @@ TEST_F(TracedCommands, ATraceThatDoesNotFitMakesTheStepRecordTheGraph) {
     }
     return hip::Status();
   };
+  wipe();
   hip::CommandBuffer buffer(api(), {.errors = sink()});
   buffer.set(of(hip::traced_command(std::move(work))));
   step(buffer, {0, 1, 2});
@@ -341,10 +344,11 @@ TEST(FailingCommands, AStepAnswersOrGoesAnotherWayAndTheNextIsRight) {
 
 constexpr std::chrono::minutes kPatience{10};  // a busy machine is no rank that does not come
 
-// What a rank does, with its own runtime; the agreement keeps the ranks in step.
+// What a rank does, on its own device; the agreement keeps the ranks in step.
 class Rank {
  public:
-  explicit Rank(hip::RankAgreement& ranks) : buffer_(bed_.api(), {.ranks = &ranks, .errors = bed_.sink()}) {
+  Rank(hip::RankAgreement& ranks, int device)
+      : bed_(device), buffer_(bed_.api(), {.device = device, .ranks = &ranks, .errors = bed_.sink()}) {
     buffer_.set(bed_.commands(1 << kOpaque | 1 << kCollective));
   }
   hip::Result<hip::CommandStep> step(const TracedBed::Places& places) {
@@ -364,11 +368,11 @@ std::array<Steps, 2> two_ranks(const Play& first, const Play& second) {
   hip::ThreadRanks ranks({.ranks = 2, .patience = kPatience});
   std::array<Steps, 2> seen;
   hip::sync::Thread peer([&] {
-    Rank rank(ranks);
+    Rank rank(ranks, 1);
     seen[1] = second(rank);
   });
   {
-    Rank rank(ranks);
+    Rank rank(ranks, 0);
     seen[0] = first(rank);
   }
   peer.join();
@@ -458,7 +462,7 @@ TEST(Collectives, ARankThatFailsKeepsItsPeerFromLaunchingAndTheNextStepIsRight) 
 
 TEST(Collectives, ARankWhosePeerDoesNotComeIsToldAndLaunchesNothing) {
   hip::ThreadRanks ranks({.ranks = 2, .patience = std::chrono::milliseconds(1)});
-  Rank rank(ranks);
+  Rank rank(ranks, 0);
   for (int i = 0; i < 2; ++i) {
     const hip::Result<hip::CommandStep> step = rank.step({0, 1, 2});
     ASSERT_FALSE(step);
