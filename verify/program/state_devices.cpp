@@ -216,6 +216,7 @@ struct Highest {
   void operator()(const SetNode& c) { params(c.params); }
   void operator()(const Enqueue& c) { params(c.params); }
   void operator()(const PeerAccess& c) { note(std::max(c.device, c.peer)); }
+  void operator()(const SystemAction& c) { note(static_cast<Id>(device_of(c))); }
   template <class Other>
   void operator()(const Other&) {}
 };

@@ -144,6 +144,15 @@ const VerbOfAction& describe(SystemVerb verb) {
   return kVerbs[static_cast<std::size_t>(verb)];
 }
 
+int device_of(const SystemAction& action) {
+  if (action.verb == SystemVerb::kDevice) return action.fields[0];
+  const std::span<const FieldOfAction> fields = describe(action.verb).fields;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name == "device") return action.fields[i];
+  }
+  return 0;
+}
+
 std::string print_action(const SystemAction& action) {
   const VerbOfAction& verb = describe(action.verb);
   std::string text(verb.words);

@@ -87,6 +87,8 @@ struct VerbOfAction {
 };
 [[nodiscard]] const VerbOfAction& describe(SystemVerb verb);
 
+// The device that an action names, 0 when it names none.
+[[nodiscard]] int device_of(const SystemAction& action);
 [[nodiscard]] std::string print_action(const SystemAction& action);
 // Whether a line that begins with that word is an action.
 [[nodiscard]] bool is_system_word(std::string_view word);

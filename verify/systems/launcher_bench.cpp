@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hip/device_scope.h"
 #include "verify/program/kernel_spec.h"
 #include "verify/systems/bench.h"
 #include "verify/systems/launcher_model.h"
@@ -156,8 +157,12 @@ class LauncherBench final : public SystemBench {
     const auto count = static_cast<std::size_t>(action.fields[1]);
     Outstanding work;
     work.where = print_action(action);
-    if (const hipError_t status = context_.inner().hipMalloc(&work.device, count * 8); status != hipSuccess) {
-      return status;
+    {
+      // The launcher's device is the first, whichever is current.
+      const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(context_.inner(), 0);
+      if (!scope) return scope.error().code;
+      const hipError_t status = context_.inner().hipMalloc(&work.device, count * 8);
+      if (status != hipSuccess) return status;
     }
     std::vector<std::uint64_t> data = pattern<std::uint64_t>(count, action.fields[2]);
     Block block("axpy_u64");

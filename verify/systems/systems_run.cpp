@@ -1,20 +1,6 @@
 #include "verify/systems/systems_run.h"
 
 namespace verify {
-namespace {
-
-// The device that an action names, 0 when it names none.
-int device_of(const SystemAction& action) {
-  if (action.verb == SystemVerb::kDevice) return action.fields[0];
-  const std::span<const FieldOfAction> fields = describe(action.verb).fields;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].name == "device") return action.fields[i];
-  }
-  return 0;
-}
-
-}  // namespace
-
 SystemsRun::Inside::Inside(Platform& platform, bool own) : platform_(own ? &platform : nullptr) {
   if (platform_ != nullptr) platform_->enter();
 }

@@ -340,6 +340,22 @@ TEST(FailingCommands, AStepAnswersOrGoesAnotherWayAndTheNextIsRight) {
   }
 }
 
+TEST(FailingCommands, WhateverFailsOfTheEndIsToldAndNothingIsLeftBehind) {
+  const std::size_t failures = fail_each_call([](FailingCall& call) {
+    TracedBed bed;
+    std::optional<hip::CommandBuffer> buffer;
+    buffer.emplace(bed.api(), hip::CommandBufferOptions{.errors = bed.sink()});
+    buffer->set(bed.commands(kAll));
+    EXPECT_TRUE(buffer->step(bed.table({0, 1, 2}), bed.stream()));
+    bed.told_.clear();
+    call.arm(bed.interposer_);
+    buffer.reset();
+    call.disarm(bed.interposer_);
+    EXPECT_EQ(bed.told_.empty(), !call.fired()) << call;
+  });
+  EXPECT_GT(failures, 3u);
+}
+
 // ---- ranks
 
 constexpr std::chrono::minutes kPatience{10};  // a busy machine is no rank that does not come
