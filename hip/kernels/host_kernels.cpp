@@ -123,6 +123,10 @@ template <>
 struct PointersIn<NestedArguments> {
   static constexpr std::array<u32, 2> kOffsets{offsetof(NestedArguments, a.in), offsetof(NestedArguments, out)};
 };
+template <>
+struct PointersIn<PackedArguments> {
+  static constexpr std::array<u32, 2> kOffsets{offsetof(PackedArguments, out), offsetof(PackedArguments, in)};
+};
 
 template <class A>
 constexpr bool kIsPointer = false;

@@ -86,8 +86,9 @@ void bound_counts(const hg::HostKernel& kernel, const KernelMetadata& metadata, 
       put(block, a.offset, *rc::gen::inRange<u32>(0, kMaxCount + 1), a.size);
     }
   }
-  constexpr std::size_t kGatherCount = 16;  // of p.n
+  constexpr std::size_t kGatherCount = 16, kPackedCount = 19;  // of p.n and r.n
   if (kernel.name == "gather_struct") put(block, kGatherCount, *rc::gen::inRange<u32>(0, kMaxCount + 1), 4);
+  if (kernel.name == "packed_struct") put(block, kPackedCount, *rc::gen::inRange<u32>(0, kMaxCount + 1), 4);
 }
 
 std::vector<std::byte> random_arguments(const hg::HostKernel& kernel, const KernelMetadata& metadata,

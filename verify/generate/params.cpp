@@ -23,7 +23,7 @@ bool any_memory(MemoryKind) {
 
 // Kernels are drawn evenly, except the one with a hundred arguments, which is slow and has a switch of its own.
 const KernelSpec& draw_kernel(Choices& choices, bool big) {
-  const auto catalogue = kernel_catalogue();
+  static const auto catalogue = drawn_kernels();
   while (true) {
     const KernelSpec& spec = catalogue[choices.below(catalogue.size())];
     if (big || spec.fields.size() <= 16 || choices.percent(2) || choices.exhausted()) return spec;

@@ -36,7 +36,7 @@ std::vector<std::string> make_names() {
     if (word != std::string_view("empty") && word != std::string_view("child"))
       names.push_back(std::string("set graph ") + word);
   }
-  for (const KernelSpec& spec : kernel_catalogue()) names.push_back("kernel " + spec.name);
+  for (const KernelSpec& spec : drawn_kernels()) names.push_back("kernel " + spec.name);
   for (const char* size : {"1", "2", "4", "8"}) {
     names.push_back(std::string("scalar number in ") + size + " bytes");
     names.push_back(std::string("scalar addr() in ") + size + " bytes");
@@ -180,7 +180,8 @@ class Counter {
 
  private:
   void kernel_node(const KernelParams& kernel, const std::vector<std::uint64_t>& buffer_bytes) const {
-    if (kernel.kernel->object == nullptr) add("kernel ", kernel.kernel->name);  // another's is nobody's to draw
+    // Another's is nobody's to draw.
+    if (kernel.kernel->object == nullptr && kernel.kernel->drawn) add("kernel ", kernel.kernel->name);
     add(kernel.style == ArgumentStyle::kExtra ? "style extra" : "style params");
     if (kernel.opaque) add("opaque kernel");
     if (kernel.shared_bytes != 0) add("shared memory");

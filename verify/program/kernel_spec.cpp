@@ -184,6 +184,15 @@ std::vector<KernelSpec> make_catalogue() {
                       .done());
   specs.push_back(Builder("no_arguments", Extent::kNone).done());
   for (KernelSpec& spec : structured_kernels()) specs.push_back(std::move(spec));
+  // Those that no generator draws are the last.
+  specs.push_back(
+      Builder("packed_struct")
+          .structure("r", 31, 1,
+                     {member_scalar("tag", 0, 1), member_pointer("out", 1, kWrite, 4), member_scalar("flag", 9, 2),
+                      member_pointer("in", 11, kRead, 4), member_scalar("n", 19, 4), member_scalar("bias", 23, 8)})
+          .scalar("k", 4)
+          .done("r.n"));
+  specs.back().drawn = false;
   return specs;
 }
 
@@ -192,6 +201,12 @@ std::vector<KernelSpec> make_catalogue() {
 std::span<const KernelSpec> kernel_catalogue() {
   static const std::vector<KernelSpec> catalogue = make_catalogue();
   return catalogue;
+}
+
+std::span<const KernelSpec> drawn_kernels() {
+  const std::span<const KernelSpec> all = kernel_catalogue();
+  return all.first(static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [](const KernelSpec& spec) { return spec.drawn; })));
 }
 
 const KernelSpec* find_kernel(std::string_view name) {

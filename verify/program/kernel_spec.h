@@ -58,13 +58,16 @@ struct KernelSpec {
   Extent extent = Extent::kElements;
   int count_field = -1;                // index of `n` where extent is kElements
   const CodeObject* object = nullptr;  // that a foreign kernel is in; null for the project's
+  bool drawn = true;                   // by generators
 
   [[nodiscard]] int field_index(std::string_view name) const;  // -1 when there is none
   [[nodiscard]] int pointer_count() const;
 };
 
-// Every kernel of the project, in a fixed order (generators draw by index).
+// Every kernel of the project, in a fixed order.
 [[nodiscard]] std::span<const KernelSpec> kernel_catalogue();
+// Its beginning, from which generators draw by index: one more changes the programs of every seed.
+[[nodiscard]] std::span<const KernelSpec> drawn_kernels();
 // One of them, or NAME@CODE_OBJECT of a code object that is known (verify/program/foreign_kernels.h); else null.
 [[nodiscard]] const KernelSpec* find_kernel(std::string_view name);
 
