@@ -90,13 +90,7 @@ StepBed::Kernel StepBed::kernel(CommandKind kind) {
   kernel.function = platform_.function(static_cast<std::size_t>(spec - verify::kernel_catalogue().data()), 0);
   kernel.bytes = spec->argument_bytes;
   kernel.scalars.resize(spec->argument_bytes);
-  for (const verify::ArgumentSpec& argument : spec->arguments) {
-    const bool pointer = std::any_of(spec->fields.begin(), spec->fields.end(), [&](const verify::FieldSpec& field) {
-      return field.kind == verify::FieldKind::kPointer && field.offset == argument.offset &&
-             field.size == argument.size;
-    });
-    kernel.slots.push_back({argument.offset, argument.size, pointer ? hip::SlotKind::kPointer : hip::SlotKind::kValue});
-  }
+  for (const verify::ArgumentSpec& argument : spec->arguments) kernel.slots.push_back({argument.offset, argument.size});
   std::size_t scalar = 0;
   for (const verify::FieldSpec& field : spec->fields) {
     if (field.kind == verify::FieldKind::kPointer) {

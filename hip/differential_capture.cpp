@@ -253,10 +253,6 @@ Result<RecordedNode> child_of(std::vector<std::vector<SeenNode>>& captures, cons
     }
     Result<std::vector<Relocation>> found = attribute(blocks, shadows);
     if (!found) return found.error();
-    if (const auto* kernel = std::get_if<KernelRecord>(&first[i].record)) {
-      const char* why = contradiction(kernel->slots, found.value(), blocks.front(), shadows);
-      if (why != nullptr) return opaque(why);
-    }
     name_fields(first[i].record, found.value());
     RecordedNode node{std::move(first[i].record), std::move(first[i].dependencies), std::move(found).value()};
     if (flaw_of(node, i) != nullptr)
@@ -316,31 +312,6 @@ Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>
     found.push_back(candidate);
   }
   return found;
-}
-
-const char* contradiction(std::span<const ArgumentSlot> slots, std::span<const Relocation> found,
-                          std::span<const std::byte> block, const Shadows& shadows) {
-  const auto holds = [](const ArgumentSlot& slot, const Relocation& relocation) {
-    return slot.offset <= relocation.offset && relocation.offset + kWord <= slot.offset + slot.size;
-  };
-  for (const Relocation& relocation : found) {
-    const bool within =
-        std::any_of(slots.begin(), slots.end(), [&](const auto& slot) { return holds(slot, relocation); });
-    if (!within) return "an address lies in no one argument";
-  }
-  for (const ArgumentSlot& slot : slots) {
-    if (slot.kind != SlotKind::kPointer) continue;
-    if (slot.size != kWord) return "a pointer of a size that no address has";
-    if (std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.offset == slot.offset; })) continue;
-    DeviceAddress stays = 0;
-    std::memcpy(&stays, block.data() + slot.offset, kWord);
-    for (const AddressTable& table : shadows.tables) {
-      for (const BufferIndex buffer : shadows.buffers) {
-        if (stays - table[buffer] <= shadows.bytes[buffer]) return "a pointer stays where a buffer was";
-      }
-    }
-  }
-  return nullptr;
 }
 
 Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, const EnqueueAt& work,

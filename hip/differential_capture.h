@@ -8,9 +8,6 @@
 //   attribute  every byte that differs between the captures has to lie in exactly one 8-byte word that is, in every
 //              capture, one buffer's address plus the same addend (from its begin to one past its end). Words may be at
 //              any byte. Anything else makes the block opaque: it is never guessed.
-//   signature  where a kernel's arguments are known, what was found is held to them: an address lies in one argument,
-//              and an argument that is a pointer moved with a buffer or points to memory of the library's own. Where
-//              they contradict each other the command is opaque.
 //   A1         a scalar that equals an address is the same in every capture, differs nowhere and is never taken, also
 //              where it lies beside an address: words that overlap are two candidates for a byte, and so opaque.
 //
@@ -46,12 +43,6 @@ struct Shadows {
 // The shadows have no flaw (asserted). Linear in the block for a number of buffers.
 [[nodiscard]] Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>> blocks,
                                                         const Shadows& shadows);
-
-// What contradicts, in a kernel with these arguments, that the addresses in its block are those that were found in it:
-// in words, or null. A pointer that stayed within a place that a buffer had is stale, or a coincidence: neither is
-// known.
-[[nodiscard]] const char* contradiction(std::span<const ArgumentSlot> slots, std::span<const Relocation> found,
-                                        std::span<const std::byte> block, const Shadows& shadows);
 
 // Where a kernel's arguments lie, from its code object's metadata; nothing where that is not known.
 using KernelLayouts = std::function<std::optional<std::vector<ArgumentSlot>>(hipFunction_t)>;

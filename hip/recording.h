@@ -33,16 +33,10 @@ class Recording;
 // How a kernel's arguments are handed to the runtime when the node is recorded. Patches always use kExtra.
 enum class ArgumentStyle : std::uint8_t { kParams, kExtra };
 
-// Where one argument lies in the packed block, and what it is (from the code object's metadata).
-enum class SlotKind : std::uint8_t {
-  kUnknown,
-  kPointer,  // a device address
-  kValue,    // a scalar, or a struct, which may hold addresses
-};
+// Where one argument lies in the packed block (from the code object's metadata).
 struct ArgumentSlot {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
-  SlotKind kind = SlotKind::kUnknown;  // differential capture alone asks for it
 };
 
 // Of a kernel node, where they were set: nothing means that it has what the runtime gives every node.

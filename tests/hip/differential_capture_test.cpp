@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <string>
 
 namespace {
 
@@ -19,7 +18,6 @@ using Block = std::vector<std::byte>;
 struct Signature {
   Block frozen;  // what is the same wherever the buffers are
   std::vector<Relocation> truth;
-  std::vector<hip::ArgumentSlot> slots;  // as metadata tells of them: a struct may hold any number of fields
 };
 
 class Random {
@@ -65,7 +63,6 @@ Signature signature_of(Random& random, const Shadows& shadows) {
       signature.truth.push_back({hip::Field::kKernelArgument, static_cast<std::uint32_t>(at), buffer,
                                  static_cast<std::int64_t>(addends[random.below(3)])});
       signature.frozen.resize(std::max(signature.frozen.size(), at + 8));
-      signature.slots.push_back({static_cast<std::uint32_t>(at), 8, hip::SlotKind::kPointer});
       at += 8;
       continue;
     }
@@ -73,21 +70,7 @@ Signature signature_of(Random& random, const Shadows& shadows) {
     const std::uint64_t address = shadows.tables[random.below(shadows.tables.size())][buffer];
     signature.frozen.resize(std::max(signature.frozen.size(), at + size));
     put(signature.frozen, at, random.below(3) == 0 ? random.bits() : address + random.below(8), size);
-    signature.slots.push_back(
-        {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(size), hip::SlotKind::kValue});
     at += size;
-  }
-  // Some are fields of one struct, and of some nobody says what they are.
-  for (std::size_t i = 0; i + 1 < signature.slots.size();) {
-    hip::ArgumentSlot& slot = signature.slots[i];
-    if (random.below(4) != 0) {
-      if (random.below(4) == 0) slot.kind = hip::SlotKind::kUnknown;
-      ++i;
-      continue;
-    }
-    const hip::ArgumentSlot& next = signature.slots[i + 1];
-    slot = {slot.offset, next.offset + next.size - slot.offset, hip::SlotKind::kValue};
-    signature.slots.erase(signature.slots.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
   return signature;
 }
@@ -111,9 +94,8 @@ TEST(DifferentialCapture, FindsEveryAddressOfRandomSignaturesOrSaysThatItCannotA
     Random random(static_cast<std::uint64_t>(i));
     const Shadows shadows = shadows_of(random, 1 + random.below(6), 2 + random.below(2));
     const Signature signature = signature_of(random, shadows);
-    const std::vector<Block> blocks = captured(signature, shadows);
-    const hip::Result<std::vector<Relocation>> found = hip::attribute(blocks, shadows);
-    if (!found || hip::contradiction(signature.slots, found.value(), blocks[0], shadows) != nullptr) {
+    const hip::Result<std::vector<Relocation>> found = hip::attribute(captured(signature, shadows), shadows);
+    if (!found) {
       ++opaque;
       continue;
     }
@@ -138,31 +120,6 @@ TEST(DifferentialCapture, AScalarThatEqualsAnAddressIsNoneBesideOneThatIs) {
   const auto found = hip::attribute(captured(signature, shadows), shadows);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found.value(), signature.truth);
-}
-
-// What metadata tells of a kernel, against what its captures show.
-TEST(DifferentialCapture, ASignatureThatContradictsWhatWasFoundMakesTheCommandOpaque) {
-  const Shadows shadows = two_buffers();
-  Block block(24);
-  put(block, 0, shadows.tables[1][0] + 64, 8);  // one past the end of where a buffer was, in the other table
-  put(block, 8, 0x1234, 8);
-  const std::vector<Relocation> found = {{hip::Field::kKernelArgument, 16, 1, 0}};
-  using hip::SlotKind;
-  const auto contradicts = [&](std::vector<hip::ArgumentSlot> slots) {
-    const char* why = hip::contradiction(slots, found, block, shadows);
-    return std::string(why == nullptr ? "" : why);
-  };
-  EXPECT_EQ(contradicts({{0, 8, SlotKind::kValue}, {8, 8, SlotKind::kPointer}, {16, 8, SlotKind::kPointer}}), "")
-      << "a pointer to the library's own memory";
-  EXPECT_EQ(contradicts({{0, 8, SlotKind::kUnknown}, {8, 16, SlotKind::kValue}}), "") << "a struct";
-  EXPECT_EQ(contradicts({{0, 8, SlotKind::kPointer}, {16, 8, SlotKind::kPointer}}),
-            "a pointer stays where a buffer was");
-  EXPECT_EQ(contradicts({{0, 20, SlotKind::kValue}, {20, 4, SlotKind::kValue}}), "an address lies in no one argument");
-  EXPECT_EQ(contradicts({{0, 16, SlotKind::kValue}}), "an address lies in no one argument");
-  EXPECT_EQ(contradicts({{8, 4, SlotKind::kPointer}, {16, 8, SlotKind::kPointer}}),
-            "a pointer of a size that no address has");
-  put(block, 0, shadows.tables[1][0] + 65, 8);
-  EXPECT_EQ(contradicts({{0, 8, SlotKind::kPointer}, {16, 8, SlotKind::kPointer}}), "") << "past one past the end";
 }
 
 TEST(DifferentialCapture, AByteThatDependsOnAnAddressAndIsPartOfNoneMakesTheBlockOpaque) {

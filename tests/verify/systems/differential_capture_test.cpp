@@ -52,13 +52,7 @@ class DifferentialCommands : public testing::Test {
       for (const verify::KernelSpec& spec : verify::kernel_catalogue()) {
         if (this->function(spec) != function) continue;
         std::vector<hip::ArgumentSlot> slots;
-        for (const verify::ArgumentSpec& argument : spec.arguments) {
-          const bool pointer = std::any_of(spec.fields.begin(), spec.fields.end(), [&](const verify::FieldSpec& field) {
-            return field.kind == verify::FieldKind::kPointer && field.offset == argument.offset &&
-                   argument.size == sizeof(hip::DeviceAddress);
-          });
-          slots.push_back({argument.offset, argument.size, pointer ? hip::SlotKind::kPointer : hip::SlotKind::kValue});
-        }
+        for (const verify::ArgumentSpec& argument : spec.arguments) slots.push_back({argument.offset, argument.size});
         return slots;
       }
       return std::nullopt;
