@@ -10,6 +10,7 @@
 #include "hip/differential_capture.h"
 #include "hip/errors.h"
 #include "hip/flatten.h"
+#include "verify/execute/records.h"
 #include "verify/program/kernel_spec.h"
 
 namespace bench {
@@ -90,7 +91,7 @@ StepBed::Kernel StepBed::kernel(CommandKind kind) {
   kernel.function = platform_.function(static_cast<std::size_t>(spec - verify::kernel_catalogue().data()), 0);
   kernel.bytes = spec->argument_bytes;
   kernel.scalars.resize(spec->argument_bytes);
-  for (const verify::ArgumentSpec& argument : spec->arguments) kernel.slots.push_back({argument.offset, argument.size});
+  kernel.slots = verify::slots_of(*spec);
   std::size_t scalar = 0;
   for (const verify::FieldSpec& field : spec->fields) {
     if (field.kind == verify::FieldKind::kPointer) {

@@ -8,6 +8,11 @@
 //   attribute  every byte that differs between the captures has to lie in exactly one 8-byte word that is, in every
 //              capture, one buffer's address plus the same addend (from its begin to one past its end). Words may be at
 //              any byte. Anything else makes the block opaque: it is never guessed.
+//   kinds      where a code object's metadata says what an argument is, it is held against what was found, and can only
+//              forbid: an address lies in one argument, and in a pointer it is that pointer. (A struct by value may
+//              hold addresses.) A pointer that is the same in every capture is the library's own and stays, but for one
+//              in a shadow, which may as well be of a capture before: that is opaque. So no kind, and no wrong kind
+//              either, makes an address of anything.
 //   A1         a scalar that equals an address is the same in every capture, differs nowhere and is never taken, also
 //              where it lies beside an address: words that overlap are two candidates for a byte, and so opaque.
 //
@@ -43,8 +48,12 @@ struct Shadows {
 // The shadows have no flaw (asserted). Linear in the block for a number of buffers.
 [[nodiscard]] Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>> blocks,
                                                         const Shadows& shadows);
+// The same for the arguments of a kernel, of which `slots` are all, in any order.
+[[nodiscard]] Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>> blocks,
+                                                        const Shadows& shadows, std::span<const ArgumentSlot> slots);
 
-// Where a kernel's arguments lie, from its code object's metadata; nothing where that is not known.
+// Where a kernel's arguments lie and what they are, from its code object's metadata (hip/metadata_slots.h); nothing
+// where that is not known. All of them and no more: the runtime's array of arguments does not say how long it is.
 using KernelLayouts = std::function<std::optional<std::vector<ArgumentSlot>>(hipFunction_t)>;
 
 // What the work enqueues, as a command for a recording: a child whose nodes have their relocations, or, where something

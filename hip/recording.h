@@ -3,7 +3,7 @@
 // A recording is plain data: every node's parameters (copied, never the caller's memory), its dependencies and its
 // relocations. From it and a table of addresses the graph can be recorded again at any time, on any runtime, and a
 // patcher can compute any node's parameters at any addresses without asking the runtime what it holds (getters hand out
-// memory that is the runtime's own, and on ROCm what they return for `extra` is not usable).
+// memory that is the runtime's own, and on ROCm for `extra` the block that was given, whose layout they do not know).
 //
 // Not checked here: whether a kernel's argument block is what the kernel expects. `KernelRecord::from_arguments`
 // packs by the slots of the kernel's metadata; a caller that packs by hand owns the layout. Whether a symbol is a
@@ -33,10 +33,14 @@ class Recording;
 // How a kernel's arguments are handed to the runtime when the node is recorded. Patches always use kExtra.
 enum class ArgumentStyle : std::uint8_t { kParams, kExtra };
 
+// What the code object's metadata says that an argument is. A value may be a struct that holds pointers.
+enum class ArgumentKind : std::uint8_t { kUnknown, kPointer, kValue };
+
 // Where one argument lies in the packed block (from the code object's metadata).
 struct ArgumentSlot {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
+  ArgumentKind kind = ArgumentKind::kUnknown;  // for who attributes addresses (hip/differential_capture.h)
 };
 
 // Of a kernel node, where they were set: nothing means that it has what the runtime gives every node.

@@ -1,8 +1,10 @@
-// hip::attribute on random signatures: what it takes for an address is one, and it gives up rarely. What is captured
-// from a runtime is in tests/verify/systems/differential_capture_test.cpp.
+// hip::attribute on random signatures: what it takes for an address is one, and it gives up rarely; what is known of
+// the arguments forbids what contradicts it. What is captured from a runtime is in
+// tests/verify/systems/differential_capture_test.cpp, and from AMD's in tests/hip/captured_kernels_on_amd.cpp.
 #include "hip/differential_capture.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,6 +12,8 @@
 
 namespace {
 
+using hip::ArgumentKind;
+using hip::ArgumentSlot;
 using hip::Relocation;
 using hip::Shadows;
 using Block = std::vector<std::byte>;
@@ -18,6 +22,7 @@ using Block = std::vector<std::byte>;
 struct Signature {
   Block frozen;  // what is the same wherever the buffers are
   std::vector<Relocation> truth;
+  std::vector<ArgumentSlot> fields{};  // whose pointers are those that move
 };
 
 class Random {
@@ -62,11 +67,14 @@ Signature signature_of(Random& random, const Shadows& shadows) {
       const std::uint64_t addends[] = {0, shadows.bytes[buffer], random.below(shadows.bytes[buffer] + 1)};
       signature.truth.push_back({hip::Field::kKernelArgument, static_cast<std::uint32_t>(at), buffer,
                                  static_cast<std::int64_t>(addends[random.below(3)])});
+      signature.fields.push_back({static_cast<std::uint32_t>(at), 8, ArgumentKind::kPointer});
       signature.frozen.resize(std::max(signature.frozen.size(), at + 8));
       at += 8;
       continue;
     }
     const std::size_t size = std::size_t{1} << random.below(4);
+    signature.fields.push_back(
+        {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(size), ArgumentKind::kValue});
     const std::uint64_t address = shadows.tables[random.below(shadows.tables.size())][buffer];
     signature.frozen.resize(std::max(signature.frozen.size(), at + size));
     put(signature.frozen, at, random.below(3) == 0 ? random.bits() : address + random.below(8), size);
@@ -103,6 +111,111 @@ TEST(DifferentialCapture, FindsEveryAddressOfRandomSignaturesOrSaysThatItCannotA
   }
   EXPECT_LE(opaque, kSignatures / 20);
   RecordProperty("opaque", opaque);
+}
+
+bool in_a_shadow(std::uint64_t address, const Shadows& shadows) {
+  return std::any_of(shadows.tables.begin(), shadows.tables.end(), [&](const hip::AddressTable& table) {
+    return std::any_of(shadows.buffers.begin(), shadows.buffers.end(), [&](hip::BufferIndex b) {
+      return table[b] <= address && address <= table[b] + shadows.bytes[b];
+    });
+  });
+}
+
+// Arguments that the fields may be of, as a code object tells of them: some by themselves, some together in structs. A
+// number of eight bytes that is no buffer's may be a pointer of the library's own.
+std::vector<ArgumentSlot> arguments_of(Random& random, const Signature& signature, const Shadows& shadows) {
+  std::vector<ArgumentSlot> slots;
+  bool open = false;  // the last one is a struct that may take another field
+  for (const ArgumentSlot& field : signature.fields) {
+    if (open && random.below(2) == 0) {
+      slots.back().size = field.offset + field.size - slots.back().offset;
+      continue;
+    }
+    slots.push_back(field);
+    std::uint64_t frozen = 0;
+    std::memcpy(&frozen, signature.frozen.data() + field.offset, field.size);
+    const bool own = field.kind == ArgumentKind::kValue && field.size == 8 && !in_a_shadow(frozen, shadows);
+    if (own && random.below(4) == 0) slots.back().kind = ArgumentKind::kPointer;
+    open = random.below(3) == 0;
+    if (open) slots.back().kind = ArgumentKind::kValue;
+  }
+  return slots;
+}
+
+TEST(DifferentialCapture, WhatTheArgumentsAreTakesNothingAwayFromWhatIsFoundWithoutIt) {
+  constexpr int kSignatures = 100000;
+  int opaque = 0;
+  for (int i = 0; i < kSignatures; ++i) {
+    Random random(static_cast<std::uint64_t>(i));
+    const Shadows shadows = shadows_of(random, 1 + random.below(6), 2 + random.below(2));
+    const Signature signature = signature_of(random, shadows);
+    const std::vector<Block> blocks = captured(signature, shadows);
+    const auto found = hip::attribute(blocks, shadows, arguments_of(random, signature, shadows));
+    ASSERT_EQ(found.ok(), hip::attribute(blocks, shadows).ok()) << "signature " << i;
+    if (!found) {
+      ++opaque;
+      continue;
+    }
+    ASSERT_EQ(found.value(), signature.truth) << "signature " << i;
+  }
+  EXPECT_LE(opaque, kSignatures / 20);
+  RecordProperty("opaque", opaque);
+}
+
+// Whatever is said of the arguments: nothing, the truth, or anything else.
+std::vector<ArgumentSlot> lies_about(const Signature& signature) {
+  constexpr std::size_t kMaxSlots = 12;
+  const auto size = static_cast<std::uint32_t>(signature.frozen.size());
+  std::vector<ArgumentSlot> slots = signature.fields;
+  if (*rc::gen::arbitrary<bool>().as("other places")) {
+    slots.resize(*rc::gen::inRange<std::size_t>(0, kMaxSlots).as("slots"));
+    std::uint32_t at = 0;
+    for (ArgumentSlot& slot : slots) {
+      slot.offset = at + *rc::gen::inRange<std::uint32_t>(0, 3);
+      slot.size = *rc::gen::element<std::uint32_t>(0, 1, 2, 4, 8, 8, 8, 16, size);
+      at = slot.offset + slot.size;
+    }
+  }
+  for (ArgumentSlot& slot : slots) {
+    if (*rc::gen::inRange(0, 3) == 0) continue;
+    slot.kind = *rc::gen::element(ArgumentKind::kUnknown, ArgumentKind::kPointer, ArgumentKind::kValue);
+  }
+  return slots;
+}
+
+TEST(DifferentialCapture, NothingThatIsSaidOfTheArgumentsMakesAnAddressOfWhatIsNone) {
+  int named = 0;
+  const bool holds = rc::check("an address is one, or the block is opaque", [&] {
+    for (int i = 0; i < 20; ++i) {
+      Random random(*rc::gen::arbitrary<std::uint64_t>().as("signature"));
+      const Shadows shadows = shadows_of(random, 1 + random.below(6), 2 + random.below(2));
+      const Signature signature = signature_of(random, shadows);
+      const auto found = hip::attribute(captured(signature, shadows), shadows, lies_about(signature));
+      if (!found) continue;
+      RC_ASSERT(found.value() == signature.truth);
+      named += signature.truth.empty() ? 0 : 1;
+    }
+  });
+  EXPECT_TRUE(holds);
+  EXPECT_GT(named, 20) << "nearly all were opaque: nothing was tried";
+}
+
+TEST(DifferentialCapture, APointerThatWasCapturedStaleIsOpaqueWhereverItPoints) {
+  int tried = 0;
+  for (std::uint64_t i = 0; i < 10000; ++i) {
+    Random random(i);
+    const Shadows shadows = shadows_of(random, 1 + random.below(6), 2 + random.below(2));
+    Signature signature = signature_of(random, shadows);
+    if (signature.truth.empty()) continue;
+    ++tried;
+    const std::size_t which = random.below(signature.truth.size());
+    const Relocation stale = signature.truth[which];
+    signature.truth.erase(signature.truth.begin() + static_cast<std::ptrdiff_t>(which));
+    const hip::AddressTable& table = shadows.tables[random.below(shadows.tables.size())];
+    put(signature.frozen, stale.offset, table[stale.buffer] + static_cast<std::uint64_t>(stale.addend), 8);
+    EXPECT_FALSE(hip::attribute(captured(signature, shadows), shadows, signature.fields)) << "signature " << i;
+  }
+  EXPECT_GT(tried, 5000);
 }
 
 // Two buffers at addresses that differ in every byte.
@@ -142,6 +255,55 @@ TEST(DifferentialCapture, ABlockThatIsTheSameEverywhereHoldsNoAddress) {
   const auto found = hip::attribute(blocks, shadows);
   ASSERT_TRUE(found);
   EXPECT_TRUE(found.value().empty());
+}
+
+// An address of buffer 0 at byte 4 of 16.
+std::vector<Block> address_at_four(const Shadows& shadows) {
+  Signature signature;
+  signature.frozen.resize(16);
+  signature.truth = {{hip::Field::kKernelArgument, 4, 0, 8}};
+  return captured(signature, shadows);
+}
+
+TEST(DifferentialCapture, AnAddressThatIsNotWhatTheArgumentsSayMakesTheKernelOpaque) {
+  const Shadows shadows = two_buffers();
+  const std::vector<Block> blocks = address_at_four(shadows);
+  using Slots = std::vector<ArgumentSlot>;
+  for (const ArgumentKind kind : {ArgumentKind::kUnknown, ArgumentKind::kValue}) {
+    EXPECT_TRUE(hip::attribute(blocks, shadows, Slots{{0, 16, kind}})) << "in a struct";
+    EXPECT_TRUE(hip::attribute(blocks, shadows, Slots{{0, 4, kind}, {4, 8, kind}}));
+    EXPECT_FALSE(hip::attribute(blocks, shadows, Slots{{0, 8, kind}, {8, 8, kind}})) << "in two arguments";
+    EXPECT_FALSE(hip::attribute(blocks, shadows, Slots{{4, 4, kind}})) << "in less than an address takes";
+    EXPECT_FALSE(hip::attribute(blocks, shadows, Slots{{0, 4, kind}})) << "beside the arguments";
+    EXPECT_FALSE(hip::attribute(blocks, shadows, Slots{{0, 17, kind}})) << "more than there is";
+  }
+  EXPECT_FALSE(hip::attribute(blocks, shadows, Slots{})) << "no arguments at all";
+  constexpr ArgumentKind kPointer = ArgumentKind::kPointer;
+  EXPECT_TRUE(hip::attribute(blocks, shadows, Slots{{4, 8, kPointer}}));
+  EXPECT_FALSE(hip::attribute(blocks, shadows, Slots{{0, 8, kPointer}, {8, 8, kPointer}}));
+  EXPECT_FALSE(hip::attribute(blocks, shadows, Slots{{0, 16, kPointer}})) << "a pointer of sixteen bytes";
+  EXPECT_FALSE(hip::attribute(blocks, shadows, Slots{{4, 12, kPointer}}));
+}
+
+TEST(DifferentialCapture, APointerThatStaysInAShadowIsOpaqueAndANumberOrALibrarysOwnPointerIsNot) {
+  const Shadows shadows = two_buffers();
+  const auto found = [&](std::uint64_t frozen, ArgumentKind kind) {
+    std::vector<Block> blocks(2, Block(8));
+    for (Block& block : blocks) put(block, 0, frozen, 8);
+    const auto relocations = hip::attribute(blocks, shadows, std::vector<ArgumentSlot>{{0, 8, kind}});
+    EXPECT_TRUE(!relocations || relocations.value().empty());
+    return relocations.ok();
+  };
+  for (const hip::AddressTable& table : shadows.tables) {
+    for (const std::uint64_t addend : {0, 24, 64}) {
+      EXPECT_FALSE(found(table[1] + addend, ArgumentKind::kPointer));
+      EXPECT_TRUE(found(table[1] + addend, ArgumentKind::kValue));
+      EXPECT_TRUE(found(table[1] + addend, ArgumentKind::kUnknown));
+    }
+    EXPECT_TRUE(found(table[1] + 65, ArgumentKind::kPointer));
+    EXPECT_TRUE(found(table[1] - 1, ArgumentKind::kPointer));
+  }
+  EXPECT_TRUE(found(0, ArgumentKind::kPointer));
 }
 
 TEST(DifferentialCapture, ShadowsThatTellNothingApartAreRefused) {

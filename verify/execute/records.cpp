@@ -134,6 +134,19 @@ struct Maker {
 
 }  // namespace
 
+std::vector<hip::ArgumentSlot> slots_of(const KernelSpec& spec) {
+  std::vector<hip::ArgumentSlot> slots;
+  for (const ArgumentSpec& argument : spec.arguments) {
+    const int field = spec.field_index(argument.name);  // -1: a struct
+    const FieldKind kind = field < 0 ? FieldKind::kScalar : spec.fields[static_cast<std::size_t>(field)].kind;
+    slots.push_back({argument.offset, argument.size,
+                     kind == FieldKind::kPointer  ? hip::ArgumentKind::kPointer
+                     : kind == FieldKind::kScalar ? hip::ArgumentKind::kValue
+                                                  : hip::ArgumentKind::kUnknown});
+  }
+  return slots;
+}
+
 const char* missing_function(const hip::Api& api, const NodeParams& params) {
 #define MISSING(name) \
   if (api.name == nullptr) return #name

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "hip/recording.h"
 #include "verify/program/program.h"
@@ -21,6 +22,9 @@ struct RecordContext {
   std::function<Id(Id)> device;           // whose memory a buffer is
   std::function<const void*(Id)> symbol;  // what HIP's functions name a buffer by that is a variable
 };
+
+// The arguments of a kernel as a layout for differential capture.
+[[nodiscard]] std::vector<hip::ArgumentSlot> slots_of(const KernelSpec& spec);
 
 // A function that nodes of this type need and that the runtime lacks, or null.
 [[nodiscard]] const char* missing_function(const hip::Api& api, const NodeParams& params);

@@ -1,0 +1,27 @@
+// hip::slots_of: the arguments of a kernel as its code object's metadata has them, kinds included, for
+// hip::KernelLayouts.
+//
+// Header only, so that hip/ itself reads no code objects: whoever includes it uses the leaf hip/code_object as well,
+// which is no part of hip/'s package. Hidden arguments are the runtime's business and left out.
+#pragma once
+
+#include <vector>
+
+#include "hip/code_object/code_object.h"
+#include "hip/recording.h"
+
+namespace hip {
+
+[[nodiscard]] inline std::vector<ArgumentSlot> slots_of(const code_object::KernelMetadata& kernel) {
+  std::vector<ArgumentSlot> slots;
+  for (const code_object::Argument& argument : kernel.arguments) {
+    if (argument.kind == code_object::ArgumentKind::kHidden) continue;
+    const ArgumentKind kind = argument.kind == code_object::ArgumentKind::kPointer ? ArgumentKind::kPointer
+                              : argument.kind == code_object::ArgumentKind::kValue ? ArgumentKind::kValue
+                                                                                   : ArgumentKind::kUnknown;
+    slots.push_back({argument.offset, argument.size, kind});
+  }
+  return slots;
+}
+
+}  // namespace hip
