@@ -344,6 +344,24 @@ void expect_agreement(const std::string& release, StrategyKind strategy, const s
   EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
 }
 
+// What one program's systems made current is not the next one's.
+TEST_P(OnRelease, AScenarioOnAnotherDeviceLeavesTheFirstOneCurrent) {
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), StrategyKind::kPatch});
+  ASSERT_TRUE(subject.ok());
+  ASSERT_TRUE(subject.value()->start());
+  Judge judge(subject.value()->runner(), baseline);
+  const Program scenario = program_of("system device 1\nlauncher in stream=0 words=1 seed=0\n");
+  const Program graph = program_of(
+      "buffer b0 64\nbuffer b1 64 device=1\ngraph g0\nkernel g0.n0 no_arguments\n"
+      "instantiate e0 g0\nlaunch e0 s0\n");
+  for (const Program* program : {&scenario, &graph}) {
+    const Judgement judgement = judge.judge(*program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  }
+}
+
 // AMD's runtimes pair the nodes of an update by the order in which their edges were made: a graph that was recorded
 // again has them in the order of the first one, also those that were added behind their nodes.
 TEST_P(OnRelease, AGraphThatIsRecordedAgainUpdatesWhatTheFirstOneWasMadeInto) {

@@ -19,6 +19,8 @@ SystemsRun::SystemsRun(Platform& platform, const Parts& parts, std::uint64_t sch
 SystemsRun::~SystemsRun() {
   const Inside inside(platform_, own_);
   bench_.reset();
+  // The next program of the process begins on the first device, whichever this one's actions made current.
+  static_cast<void>(platform_.api().hipSetDevice(0));
 }
 
 void SystemsRun::perform(const SystemAction& action, std::size_t step, Trace& trace) {
