@@ -171,6 +171,11 @@ const std::pair<Helper, Helper> kUses[] = {
 constexpr std::string_view kHipMust = R"(#define MUST(...) must(hipSuccess, (__VA_ARGS__), #__VA_ARGS__)
 void must(hipError_t expected, hipError_t error, const char* call) {
   if (error == expected) return;
+  // A device that faulted is the failure, whichever call notices it.
+  if (error == hipErrorIllegalAddress || error == hipErrorLaunchFailure) {
+    printf("%s\n  expected %s\n  observed %s\n", call, hipGetErrorName(expected), hipGetErrorName(error));
+    exit(1);
+  }
   printf("could not run: %s: %s\n", call, hipGetErrorName(error));
   exit(2);
 }
