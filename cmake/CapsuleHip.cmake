@@ -3,6 +3,8 @@
 #   hgcheck_capsule_program(NAME SOURCES a.hip... [OPTIONS ...])
 #       an ordinary HIP program, built by release 7.2's own hipcc for gfx942: ${PROJECT_BINARY_DIR}/programs/NAME, by the
 #       target hgcheck_program_NAME. It runs with ${HGCHECK_CAPSULE_7_2}/bin/run alone: it has the capsule's C library.
+#   hgcheck_release_runtime(TARGET RELEASE FILE)
+#       links that release's runtime, whose path FILE becomes.
 #   hgcheck_release_headers(TARGET RELEASE)
 #       TARGET is compiled by the project's compiler against the headers of a release (7.2, 6.4 or 5.7), for sources that
 #       are built once a release. The headers come before those of hgcheck_hip_headers, should TARGET have both.
@@ -38,6 +40,15 @@ function(hgcheck_capsule_program NAME)
                      COMMAND ${hipcc} --offload-arch=gfx942 ${P_OPTIONS} ${objects} -o ${folder}/${NAME}
                      DEPENDS ${objects} ${toolchain} COMMENT "Linking programs/${NAME}" VERBATIM)
   add_custom_target(hgcheck_program_${NAME} ALL DEPENDS ${folder}/${NAME})
+endfunction()
+
+# The runtime needs the capsule's C library, which is newer than the one that is linked here.
+function(hgcheck_release_runtime target release file)
+  string(REPLACE "." "_" id ${release})
+  file(GLOB runtime ${HGCHECK_CAPSULE_${id}}/usr/lib/x86_64-linux-gnu/libamdhip64.so)
+  target_link_libraries(${target} PRIVATE ${runtime})
+  target_link_options(${target} PRIVATE LINKER:--allow-shlib-undefined)
+  set(${file} ${runtime} PARENT_SCOPE)
 endfunction()
 
 function(hgcheck_release_headers target release)

@@ -30,12 +30,13 @@ hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
   if (options.patchers) subject_options.patchers = options.patchers;
   if (!options.fault.empty()) {
     const Fault* fault = find_fault(options.fault);
-    for (const RaceFault& race : race_faults()) {
-      if (fault != nullptr || race.id != options.fault) continue;
-      return hip::Error{1, fmt::format("--fault: '{0}' needs threads: hgcheck race --scenario {1} --fault {0}", race.id,
-                                       race.scenario)};
-    }
     if (fault == nullptr) {
+      const auto races = race_faults();
+      const auto race = std::ranges::find(races, options.fault, &RaceFault::id);
+      if (race != races.end()) {
+        return hip::Error{1, fmt::format("--fault: '{0}' needs threads: hgcheck race --scenario {1} --fault {0}",
+                                         race->id, race->scenario)};
+      }
       return hip::Error{1, fmt::format("--fault: there is no fault '{}'; 'hgcheck faults' lists them", options.fault)};
     }
     if (fault->patchers) subject_options.patchers = fault->patchers;

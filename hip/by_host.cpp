@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "hip/captured_graph.h"
+
 namespace hip {
 namespace {
 
@@ -67,11 +69,7 @@ class HostWork {
   ~HostWork() {
     if (staging_ == nullptr) return;
     const BesideCaptures scope(api_, errors_);
-    const auto free = [this] { return called(api_.hipHostFree(staging_), "hipHostFree"); };
-    if (const Status freed = free(); !freed) {
-      errors_(freed);
-      errors_(free());  // what fails once is tried again
-    }
+    errors_(free_pinned(api_, staging_));
   }
 
   void set(const hipMemsetParams& params) {

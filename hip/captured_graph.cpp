@@ -62,6 +62,9 @@ Status destroy_exec(const Api& api, hipGraphExec_t exec) {
 Status destroy_graph(const Api& api, hipGraph_t graph) {
   return twice([&] { return api.hipGraphDestroy(graph); }, "hipGraphDestroy");
 }
+Status free_pinned(const Api& api, void* memory) {
+  return twice([&] { return api.hipHostFree(memory); }, "hipHostFree");
+}
 
 Result<CapturedGraph> CapturedGraph::capture(const Api& api, hipStream_t stream, const Enqueue& work,
                                              ErrorSink errors) {

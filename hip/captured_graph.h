@@ -73,5 +73,6 @@ using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const Devic
 // What fails once is tried again, and told all the same.
 [[nodiscard]] Status destroy_exec(const Api& api, hipGraphExec_t exec);
 [[nodiscard]] Status destroy_graph(const Api& api, hipGraph_t graph);
+[[nodiscard]] Status free_pinned(const Api& api, void* memory);
 
 }  // namespace hip

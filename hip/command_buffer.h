@@ -23,7 +23,8 @@
 // matter.
 //
 // Given the quirks of the runtime's release (hip/release_quirks.h), no way is taken that they touch: commands are
-// flattened or chained when they are set, and added by functions and kinds of copies that the release does rightly;
+// flattened or chained when they are set, done by the host (hip/by_host.h; where the memory is known), and added by
+// functions and kinds of copies that the release does rightly;
 // what a setter, a hand-over or an update would do wrong is recorded. The step says which quirk it was that made it
 // record, or record otherwise. A step is for a stream that does not capture: hip/captured_launch.h is for one that
 // does. Where nothing helps (what a library enqueued cannot be flattened), a step is hipErrorNotSupported.
