@@ -750,7 +750,7 @@ class Campaign {
     sum_boards(result);
     result.properties["P10"].exercised += cost_exercised_;
     result.properties["P10"].violated += cost_violated_;
-    say_what_a_program_costs();
+    measure_a_program();
     if (fault_found_) drop_unshrunk();
     merge_equal_findings();
     check_caps();
@@ -780,7 +780,7 @@ class Campaign {
     sum_pairs(result);
   }
 
-  void say_what_a_program_costs() {
+  void measure_a_program() {
     std::uint64_t programs = 0, generate_ns = 0, judge_ns = 0;
     for (const Worker& worker : workers_) {
       programs += worker.board->programs;
@@ -789,8 +789,8 @@ class Campaign {
     }
     if (programs == 0) return;
     const auto each = [&](std::uint64_t ns) { return static_cast<double>(ns) / 1e3 / static_cast<double>(programs); };
-    outcome_.result.messages.push_back(fmt::format(
-        "{:.0f} us a program to generate, {:.0f} us to run and judge (one worker)", each(generate_ns), each(judge_ns)));
+    outcome_.result.generate_us = each(generate_ns);
+    outcome_.result.judge_us = each(judge_ns);
   }
 
   void sum_pairs(verify::CampaignResult& result) const {

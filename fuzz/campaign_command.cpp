@@ -171,6 +171,10 @@ void print_result(const CampaignOutcome& outcome, bool quiet) {
     }
     print_costs(result);
     for (const auto& [reason, count] : result.reasons) std::cout << fmt::format("{} x{}\n", reason, count);
+    if (result.judge_us > 0) {
+      std::cout << fmt::format("{:.0f} us a program to generate, {:.0f} us to run and judge (one worker)\n",
+                               result.generate_us, result.judge_us);
+    }
     for (const std::string& message : result.messages) std::cout << message << "\n";
   }
   print_findings(outcome);

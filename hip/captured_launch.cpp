@@ -4,7 +4,28 @@
 #include <utility>
 #include <vector>
 
+#include "hip/device_scope.h"
+
 namespace hip {
+namespace {
+
+// Or an error and no node.
+Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t into, const std::vector<hipGraphNode_t>& behind,
+                                 hipGraph_t graph, int device) {
+  Result<DeviceScope> of_graph = DeviceScope::enter(api, device);
+  if (!of_graph) return of_graph.error();
+  hipGraphNode_t node = nullptr;
+  if (Status added = called(api.hipGraphAddChildGraphNode(&node, into, behind.data(), behind.size(), graph),
+                            "hipGraphAddChildGraphNode");
+      !added) {
+    return added.error();
+  }
+  Status left = of_graph.value().leave();
+  if (left) return node;
+  return both(std::move(left), called(api.hipGraphDestroyNode(node), "hipGraphDestroyNode")).error();
+}
+
+}  // namespace
 
 const char* lacking_for_captured_launch(const Api& api) {
   if (api.hipStreamGetCaptureInfo_v2 == nullptr) return "hipStreamGetCaptureInfo_v2";
@@ -12,15 +33,19 @@ const char* lacking_for_captured_launch(const Api& api) {
   return api.hipGraphDestroyNode == nullptr ? "hipGraphDestroyNode" : nullptr;
 }
 
-Status launch_into_capture(const Api& api, hipStream_t stream, hipGraph_t graph) {
+Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device) {
+  const Api& api = stream.api();
   if (const char* function = lacking_for_captured_launch(api)) {
     return Error{hipErrorNotSupported, std::string("the runtime has no ") + function};
   }
+  // hipStreamPerThread means this stream with this device current, and another with another.
+  const Result<DeviceScope> of_stream = DeviceScope::enter(api, stream.device());
+  if (!of_stream) return of_stream.error();
   hipStreamCaptureStatus capturing = hipStreamCaptureStatusNone;
   hipGraph_t into = nullptr;
   const hipGraphNode_t* last = nullptr;
   std::size_t count = 0;
-  Status status = called(api.hipStreamGetCaptureInfo_v2(stream, &capturing, nullptr, &into, &last, &count),
+  Status status = called(api.hipStreamGetCaptureInfo_v2(stream.handle(), &capturing, nullptr, &into, &last, &count),
                          "hipStreamGetCaptureInfo_v2");
   if (!status) return status;
   if (capturing == hipStreamCaptureStatusInvalidated) {
@@ -30,11 +55,10 @@ Status launch_into_capture(const Api& api, hipStream_t stream, hipGraph_t graph)
     return Error{hipErrorIllegalState, "the stream captures nothing: launch an executable graph instead"};
   }
   const std::vector<hipGraphNode_t> behind(last, last + count);  // the runtime's own, until its next call
-  hipGraphNode_t node = nullptr;
-  status = called(api.hipGraphAddChildGraphNode(&node, into, behind.data(), behind.size(), graph),
-                  "hipGraphAddChildGraphNode");
-  if (!status) return status;
-  status = called(api.hipStreamUpdateCaptureDependencies(stream, &node, 1, hipStreamSetCaptureDependencies),
+  const Result<hipGraphNode_t> child = add_child(api, into, behind, graph, device);
+  if (!child) return child.error();
+  hipGraphNode_t node = child.value();
+  status = called(api.hipStreamUpdateCaptureDependencies(stream.handle(), &node, 1, hipStreamSetCaptureDependencies),
                   "hipStreamUpdateCaptureDependencies");
   return status ? status : both(std::move(status), called(api.hipGraphDestroyNode(node), "hipGraphDestroyNode"));
 }

@@ -5,20 +5,22 @@
 // graph at once instead (docs/findings.md, launch-while-capturing); adding the node is right on all of them.
 //
 // The capture has a copy, and the graph stays the caller's. One without nodes is a child without nodes, as it would be
-// of a launch. The device of the graph (hip::home_of) is the caller's to have current.
+// of a launch. The stream and the graph may be of different devices: each is asked and copied with its own current.
 #pragma once
 
 #include "hip/api/api.h"
 #include "hip/errors.h"
+#include "hip/stream.h"
 
 namespace hip {
 
 // Null where the runtime can; otherwise the function that it lacks.
 [[nodiscard]] const char* lacking_for_captured_launch(const Api& api);
 
-// hipErrorNotSupported where the runtime lacks a function, hipErrorIllegalState where the stream captures nothing,
-// hipErrorStreamCaptureInvalidated where the capture is invalid, and what HIP answers. On an error the capture holds
-// what it held: a node that could not be put before what comes next is destroyed.
-[[nodiscard]] Status launch_into_capture(const Api& api, hipStream_t stream, hipGraph_t graph);
+// `device` is the graph's (hip::home_of). hipErrorNotSupported where the runtime lacks a function, hipErrorIllegalState
+// where the stream captures nothing, hipErrorStreamCaptureInvalidated where the capture is invalid, and what HIP
+// answers. On an error the capture holds what it held: a node that could not be put before what comes next is
+// destroyed.
+[[nodiscard]] Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device);
 
 }  // namespace hip

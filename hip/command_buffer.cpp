@@ -91,7 +91,7 @@ void CommandBuffer::make_launchable() {
   };
   // A quirk may be one of a child's own nodes, so children go first.
   const bool by_others = unlaunchable_ != nullptr && others_stand_for(unlaunchable_->way);
-  std::vector<NodeIndex> places;
+  Places places;
   if (by_others || (unlaunchable_ != nullptr && commands_.child_depth() > 0)) {
     now(flattened(commands_, places, options_.quirks.spelling(context, options_.errors)));
   }

@@ -19,11 +19,11 @@ class Flattener {
  public:
   explicit Flattener(const Spelling& spelling) : spelling_(spelling) {}
   // Adds the nodes of `from` behind `entry`, and says which of them come last. Depth is bounded by the recording's.
-  Nodes expand(const Recording& from, const Nodes& entry, Nodes* places = nullptr) {
+  Nodes expand(const Recording& from, const Nodes& entry, Places* places = nullptr) {
     const auto nodes = from.nodes();
     std::vector<Nodes> exits(nodes.size());  // what stands for each node to those behind it
     std::vector<bool> last(nodes.size(), true);
-    if (places != nullptr) places->assign(nodes.size(), kNoPlace);
+    if (places != nullptr) places->assign(nodes.size(), {});
     for (const NodeIndex i : node_order(from)) {
       Nodes behind;
       for (const NodeIndex index : nodes[i].dependencies) {
@@ -31,11 +31,10 @@ class Flattener {
         behind.insert(behind.end(), exits[index].begin(), exits[index].end());
       }
       if (nodes[i].dependencies.empty()) behind = entry;
-      const Nodes::size_type before = flat_.nodes().size();
+      const auto before = static_cast<NodeIndex>(flat_.nodes().size());
       exits[i] = add(nodes[i], std::move(behind));
-      const bool stays = !expands(nodes[i]) && flat_.nodes().size() == before + 1 &&
-                         flat_.nodes()[before].record.index() == nodes[i].record.index();
-      if (places != nullptr && stays) (*places)[i] = exits[i].front();
+      if (places == nullptr || expands(nodes[i])) continue;
+      for (NodeIndex each = before; each < flat_.nodes().size(); ++each) (*places)[i].push_back(each);
     }
     Nodes all;
     for (NodeIndex i = 0; i < nodes.size(); ++i) {
@@ -76,18 +75,18 @@ class Flattener {
 }  // namespace
 
 Recording flattened(const Recording& recording) {
-  Nodes places;
+  Places places;
   return flattened(recording, places);
 }
 
-Recording flattened(const Recording& recording, std::vector<NodeIndex>& places) {
+Recording flattened(const Recording& recording, Places& places) {
   return flattened(recording, places, {});
 }
 
-Recording flattened(const Recording& recording, std::vector<NodeIndex>& places, const Spelling& spelling) {
+Recording flattened(const Recording& recording, Places& places, const Spelling& spelling) {
   places.clear();
   if (!recording.within_bounds() || !has_order(recording)) {
-    for (NodeIndex i = 0; i < recording.nodes().size(); ++i) places.push_back(i);
+    for (NodeIndex i = 0; i < recording.nodes().size(); ++i) places.push_back({i});
     return recording;
   }
   Flattener flattener(spelling);

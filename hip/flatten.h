@@ -18,12 +18,11 @@
 namespace hip {
 
 [[nodiscard]] Recording flattened(const Recording& recording);
-// The same; `places` says which node of the flat recording each of the recording's own became. A child has none.
-inline constexpr NodeIndex kNoPlace = ~NodeIndex{0};
-[[nodiscard]] Recording flattened(const Recording& recording, std::vector<NodeIndex>& places);
-// The nodes that stand for a node, one behind the other; none: it stays what it is. A node for which several stand, or
-// one of another type, has no place.
+// Which nodes of the flat recording stand for each of the recording's own: none for a child that was expanded.
+using Places = std::vector<std::vector<NodeIndex>>;
+[[nodiscard]] Recording flattened(const Recording& recording, Places& places);
+// The nodes that stand for a node, one behind the other; none: it stays what it is.
 using Spelling = std::function<std::vector<RecordedNode>(const RecordedNode&)>;
-[[nodiscard]] Recording flattened(const Recording& recording, std::vector<NodeIndex>& places, const Spelling& spelling);
+[[nodiscard]] Recording flattened(const Recording& recording, Places& places, const Spelling& spelling);
 
 }  // namespace hip

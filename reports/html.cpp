@@ -68,6 +68,10 @@ void write_facts(HtmlWriter& page, const verify::CampaignResult& result) {
   write_fact(page, "Commands", grouped(result.commands));
   write_fact(page, "Rate", is_timed ? fmt::format("{:.1f} programs/s", rate) : "not measured");
   write_fact(page, "Time", is_timed ? fmt::format("{:.1f} s", result.seconds) : "not measured");
+  write_fact(page, "A program",
+             result.judge_us > 0
+                 ? fmt::format("{:.0f} us to generate, {:.0f} us to run and judge", result.generate_us, result.judge_us)
+                 : "not measured");
   write_fact(page, "Seed", fmt::format("{}", result.seed));
   write_fact(page, "Size", fmt::format("{}", result.size));
   write_fact(page, "Jobs", fmt::format("{}", result.jobs));

@@ -358,6 +358,8 @@ Json to_json(const verify::CampaignResult& result) {
           {"fault", utf8_text(result.fault)},
           {"machine", utf8_text(result.machine)},
           {"release", utf8_text(result.release)},
+          {"generate_us", result.generate_us},
+          {"judge_us", result.judge_us},
           {"size", result.size},
           {"jobs", result.jobs},
           {"interrupted", result.interrupted},
@@ -398,6 +400,8 @@ hip::Result<verify::CampaignResult> from_json(const Json& json) {
   reader.read("fault", result.fault);
   if (reader.has("machine")) reader.read("machine", result.machine);
   if (reader.has("release")) reader.read("release", result.release);
+  if (reader.has("generate_us")) reader.read("generate_us", result.generate_us);
+  if (reader.has("judge_us")) reader.read("judge_us", result.judge_us);
   reader.read("size", result.size);
   reader.read("jobs", result.jobs);
   reader.read("interrupted", result.interrupted);

@@ -107,6 +107,8 @@ struct CampaignResult {
   std::uint64_t programs = 0;
   std::uint64_t commands = 0;
   double seconds = 0;
+  double generate_us = 0;  // of one worker for one program, on average; 0 for "not measured"
+  double judge_us = 0;     // the same, to run and judge it
   bool interrupted = false;
   VerdictCounts verdicts;
   std::map<std::string, PropertyCount> properties;        // every known property, exercised or not

@@ -311,10 +311,10 @@ TEST(ReleaseQuirks, NodesOfRowsThatAreLaunchedWronglyAreSpelledOutRowByRow) {
   hip::Recording recording = of({memset_of(1), child_of(of({rows}), {0}), empty({1})});
   rows.dependencies = {2};
   recording.add(rows);
-  std::vector<hip::NodeIndex> places;
+  hip::Places places;
   const hip::Recording spelled = hip::flattened(recording, places, quirks.spelling(device, {}));
   EXPECT_EQ(launch(spelled, device), "safe");
-  EXPECT_EQ(places, (std::vector<hip::NodeIndex>{0, hip::kNoPlace, 4, hip::kNoPlace}));
+  EXPECT_EQ(places, (hip::Places{{0}, {1, 2, 3}, {4}, {5, 6, 7}}));
   ASSERT_EQ(spelled.nodes().size(), 8u);
   for (hip::NodeIndex i = 1; i < spelled.nodes().size(); ++i) {
     EXPECT_EQ(spelled.nodes()[i].dependencies, std::vector<hip::NodeIndex>{i - 1}) << i;
@@ -349,7 +349,7 @@ TEST(ReleaseQuirks, WhatIsDoneTooEarlyIsDoneByTheHost) {
   const auto spelled = [](const hip::RecordedNode& node, hip::BufferMemory to, hip::BufferMemory from) {
     const hip::QuirkContext memory{[=](hip::BufferIndex buffer) { return buffer == 0 ? to : from; }, {}, false};
     const ReleaseQuirks quirks = ReleaseQuirks::of_version(k64);
-    std::vector<hip::NodeIndex> places;
+    hip::Places places;
     const hip::Recording recording = hip::flattened(of({node, empty({0})}), places, quirks.spelling(memory, {}));
     EXPECT_EQ(id_of(quirks.of_launch(recording, memory)), "safe");
     EXPECT_EQ(places[0], hip::kNoPlace) << "a host node cannot be switched off";

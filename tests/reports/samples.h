@@ -58,6 +58,8 @@ inline verify::CampaignResult campaign(std::uint64_t findings) {
   result.programs = 12'345;
   result.commands = 456'789;
   result.seconds = 30.25;
+  result.generate_us = 125;
+  result.judge_us = 2'420;
   result.verdicts.diverge = findings;
   result.verdicts.discarded = 21;
   result.verdicts.unsupported = 4;

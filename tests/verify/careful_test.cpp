@@ -91,6 +91,34 @@ TEST(Careful, AFlattenedGraphIsSetPatchedDisabledAndLookedAtAsItIs) {
   agrees(kChild + "set g0.n0 kernel inplace_u32 data=b0 n=4 k=7\nset e1.n0 child g0\nlaunch e1 s0\n");
 }
 
+// 7.2 takes a memset of rows for one of a single row: memsets of one row each stand for it, and are switched with it.
+// Nothing is recorded again, so what it fills may be gone, and memory of the graph's may be there.
+TEST(Careful, NodesThatStandForOneAreSwitchedWithIt) {
+  const std::string rows = "g0.n1 dst=b1 value=7 element=4 width=1 height=2 pitch=20\n";
+  const std::string graph = "buffer b1 64\ngraph g0\nmemset " + rows +
+                            "memset g0.n2 dst=b1+32 value=3 element=1 "
+                            "width=8\ninstantiate e0 g0\n";
+  agrees(graph + "disable e0.n1\nlaunch e0 s0\nsync device\nread b1\nenable e0.n1\nlaunch e0 s0\nread b1\n");
+  agrees(graph +
+         "disable e0.n1\nmove b1\npatch e0\nlaunch e0 s0\nsync device\nread b1\nenable e0.n1\n"
+         "launch e0 s0\nread b1\n");
+  agrees("placement native\n" + graph + "free b1\ndisable e0.n1\nenable e0.n1\nenable e0.n1\n");
+  agrees("buffer b1 64\ngraph g0\nalloc g0.n0 b2 256\nmemset " + rows +
+         "instantiate e0 g0 form=flags flags=auto_free\nlaunch e0 s0\nsync device\ndisable e0.n1\nlaunch e0 s0\n");
+  for (const char* call : {"1 hipGraphNodeSetEnabled", "2 hipGraphNodeSetEnabled", "2 hipGraphNodeGetEnabled"}) {
+    agrees(graph + "fail " + call + "\ndisable e0.n1\nlaunch e0 s0\nsync device\nread b1\n");
+  }
+  // Both, and both are asked.
+  EXPECT_EQ(last_calls(graph + "disable e0.n1\n"), 4u);
+}
+
+// Of the executable graph's own nodes, which the other graph has fewer of.
+TEST(Careful, AnUpdateFromASmallerGraphIsRefusedWhateverIsDisabled) {
+  agrees(
+      "buffer b1 64\ngraph g0\nempty g0.n0\nempty g0.n1\nmemset g0.n2 dst=b1 value=1 element=1 width=8\n"
+      "instantiate e0 g0\ngraph g1\nempty g1.n0\nempty g1.n1\ndisable e0.n2\nupdate e0 g1\nlaunch e0 s0\n");
+}
+
 // Whatever is launched, a capture holds the program's graph.
 TEST(Careful, ACaptureHoldsTheGraphAsTheProgramRecordedIt) {
   agrees(kChild +

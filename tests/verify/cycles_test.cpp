@@ -48,7 +48,7 @@ TEST(Cycles, AMoveThatHandsALargerPlaceOnStandsOnce) {
 }
 
 TEST(Cycles, EveryStrategyHoldsAfterManyWhatItHeldAfterTwo) {
-  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
+  for (const StrategyKind strategy : kStrategies) {
     Bench bench(strategy);
     JudgeOptions options;
     options.cycles = true;
@@ -57,6 +57,19 @@ TEST(Cycles, EveryStrategyHoldsAfterManyWhatItHeldAfterTwo) {
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
     const auto p8 = static_cast<std::size_t>(PropertyId::kP8);
     EXPECT_EQ(judgement.exercised[p8], once.exercised[p8] + 1);
+  }
+}
+
+TEST(Cycles, LaunchesOnAnotherDevicesStreamKeepNothing) {
+  for (const StrategyKind strategy : kStrategies) {
+    Bench bench(strategy);
+    JudgeOptions options;
+    options.cycles = true;
+    const Judgement judgement = bench.judge.judge(
+        program_of("buffer b0 64\nstream s1 device=1\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\n"
+                   "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s1\nsync device\n"),
+        options);
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
   }
 }
 

@@ -62,6 +62,9 @@ const std::string kPrograms[] = {
     there("kernel g0.n0 inplace_u32 data=b0 n=4 k=3\nmemset g0.n1 dst=b0+128 value=3 element=4 width=4 after=n0\n"
           "instantiate e0 g0\ncapture s1\nlaunch e0 s1\nendcapture s1 g1\ninspect g1\ninstantiate e1 g1\nlaunch e1 s0\n"
           "sync device\nread b0"),
+    // A graph of the other device that is launched into a capture of hipStreamPerThread: of the stream's own device.
+    there("kernel g0.n0 inplace_u32 data=b1 n=4 k=3 device=1\ninstantiate e0 g0\nstream s2 per_thread\ncapture s2\n"
+          "launch e0 s2\nendcapture s2 g1\ninspect g1\ninstantiate e1 g1\nlaunch e1 s1\nsync device\nread b1"),
     // Memory of the other device takes the place of what a memset was given.
     "placement native\nbuffer b0 64\nbuffer b1 64 device=1\ngraph g0\nmemset g0.n0 dst=b0 value=3 element=1 width=1\n"
     "instantiate e0 g0\nmove b0\nmove b1\npatch g0\nupdate e0 g0\nlaunch e0 s0\nread b0",

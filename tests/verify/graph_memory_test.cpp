@@ -51,8 +51,7 @@ TEST(GraphMemoryPrograms, ANodeMayBeSetToWhatALaterNodeAllocates) {
       "move b2\npatch g0\ninspect g0\ninstantiate e0 g0\nlaunch e0 s0\nread b2\nfree b3\n"
       "move b2\npatch e0\nlaunch e0 s0\nread b2\nfree b3\n");
   ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild,
-                                      StrategyKind::kStabilise, StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+  for (const StrategyKind strategy : kStrategies) {
     Bench bench(strategy);
     const Judgement judgement = bench.judge.judge(program, {});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);

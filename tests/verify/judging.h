@@ -107,12 +107,15 @@ inline void no_generated_program_can_tell_from_recording_again(StrategyKind stra
   }
 }
 
+inline constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch,   StrategyKind::kUpdate,
+                                               StrategyKind::kRebuild, StrategyKind::kStabilise,
+                                               StrategyKind::kCareful, StrategyKind::kCommandBuffer};
+
 // A program in text agrees under each strategy, in every order, on its own, built otherwise and with each call failing.
 inline void agrees_under_every_strategy_and_failure(const std::string& commands) {
   const Program program = program_of(commands);
   ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy :
-       {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild, StrategyKind::kStabilise}) {
+  for (const StrategyKind strategy : kStrategies) {
     Bench bench(strategy);
     JudgeOptions options;
     options.every_call_fails = options.however_built = options.every_order = options.isolation = true;

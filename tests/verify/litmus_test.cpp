@@ -47,9 +47,7 @@ TEST(Litmus, EveryStrategyAgreesOnTheModel) {
   for (const Litmus& each : litmus_programs()) {
     const Program program = parsed(each.text);
     ASSERT_EQ(flaw(program), "") << each.name;
-    for (const StrategyKind strategy :
-         {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate, StrategyKind::kStabilise,
-          StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+    for (const StrategyKind strategy : kStrategies) {
       Bench bench(strategy);
       JudgeOptions options;
       options.every_call_fails = options.however_built = true;

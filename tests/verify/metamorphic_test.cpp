@@ -107,6 +107,16 @@ TEST(Metamorphic, AnEdgeThatIsTakenOutAgainImpliesNothing) {
   EXPECT_EQ(variant_of(variants, "no redundant edge"), nullptr);
 }
 
+// One graph that has an edge and another that has not are two shapes, whether or not the edge says anything new.
+TEST(Metamorphic, AnUpdateKeepsTheEdgesThatItCompares) {
+  const std::string graph = "graph g0\nempty g0.n0\nempty g0.n1 after=n0\nempty g0.n2 after=n0,n1\n";
+  EXPECT_NE(variant_of(equal_variants(program_of(graph)), "no redundant edge"), nullptr);
+  EXPECT_EQ(variant_of(equal_variants(program_of(graph + "instantiate e0 g0\nremove g0.n2\n"
+                                                         "empty g0.n3 after=n1\nupdate e0 g0\n")),
+                       "no redundant edge"),
+            nullptr);
+}
+
 TEST(Metamorphic, RedundantEdgesAreThoseThatTheOthersImply) {
   const auto variants =
       equal_variants(program_of("graph g0\nempty g0.n0\nempty g0.n1 after=n0\nempty g0.n2 after=n1\nempty g0.n3"));

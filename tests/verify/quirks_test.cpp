@@ -441,8 +441,7 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
     return is_new_ground(command) || (one_device && devices_needed(alone) > 1);
   };
   constexpr std::uint64_t kUnrepeated = 1;  // races that a fresh process did not show again: within the campaigns' cap
-  for (const StrategyKind strategy : {StrategyKind::kRebuild, StrategyKind::kPatch, StrategyKind::kUpdate,
-                                      StrategyKind::kStabilise, StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+  for (const StrategyKind strategy : kStrategies) {
     auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), strategy});
     ASSERT_TRUE(subject.ok());
     ASSERT_TRUE(subject.value()->start());

@@ -1,7 +1,6 @@
 #include "verify/execute/captured_launch.h"
 
 #include <cassert>
-#include <type_traits>
 
 #include "hip/captured_graph.h"
 #include "hip/captured_launch.h"
@@ -11,12 +10,12 @@
 namespace verify {
 namespace {
 
-// Who launches has the stream's device current; who records, device 0.
-template <class Body>
-std::invoke_result_t<Body> with_current(const Machine& machine, int device, const Body& body) {
-  if (machine.devices == 1) return body();
-  const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(machine.api, device);
-  return scope ? body() : std::invoke_result_t<Body>(scope.error());
+// Recorded with device 0 current, as programs record.
+hip::Result<hip::RecordedGraph> record(const Machine& machine, const ExecObject& exec) {
+  const auto recorded = [&] { return hip::record_graph(machine.api, exec.recording, exec.addresses); };
+  if (machine.devices == 1) return recorded();
+  const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(machine.api, 0);
+  return scope ? recorded() : hip::Result<hip::RecordedGraph>(scope.error());
 }
 
 }  // namespace
@@ -28,15 +27,12 @@ bool captures(const Machine& machine, hipStream_t stream) {
   return api.hipStreamIsCapturing(stream, &status) == hipSuccess && status != hipStreamCaptureStatusNone;
 }
 
-hip::Status launch_as_child(Machine& machine, const ExecObject& exec, hipStream_t stream) {
+hip::Status launch_as_child(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) {
   assert(exec.disabled.empty());
   if (const char* function = hip::lacking_for_captured_launch(machine.api)) return lacking(machine, function);
-  const hip::Result<hip::RecordedGraph> fresh =
-      with_current(machine, 0, [&] { return hip::record_graph(machine.api, exec.recording, exec.addresses); });
+  const hip::Result<hip::RecordedGraph> fresh = record(machine, exec);
   if (!fresh) return fresh.error();
-  hip::Status launched = with_current(machine, hip::home_of(exec.recording), [&] {
-    return hip::launch_into_capture(machine.api, stream, fresh.value().graph);
-  });
+  hip::Status launched = hip::launch_into_capture(stream, fresh.value().graph, hip::home_of(exec.recording));
   const hip::Status destroyed = hip::destroy_graph(machine.api, fresh.value().graph);
   // The capture has its copy, whatever becomes of ours.
   if (launched && !destroyed) machine.told = true;

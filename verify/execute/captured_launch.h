@@ -12,6 +12,6 @@ namespace verify {
 [[nodiscard]] bool captures(const Machine& machine, hipStream_t stream);
 // On any release. No node of `exec` is disabled (asserted): what a capture makes of those is not documented, and no
 // valid program asks. A runtime that lacks a function of it is noted in the machine.
-[[nodiscard]] hip::Status launch_as_child(Machine& machine, const ExecObject& exec, hipStream_t stream);
+[[nodiscard]] hip::Status launch_as_child(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream);
 
 }  // namespace verify

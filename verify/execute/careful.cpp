@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "hip/errors.h"
-#include "hip/flatten.h"
 #include "verify/execute/captured_launch.h"
 #include "verify/execute/quirk_context.h"
 
@@ -34,9 +33,9 @@ void note_error(void* machine, const hip::Error&) {
   static_cast<Machine*>(machine)->told = true;
 }
 
-std::vector<hip::NodeIndex> same_places(const hip::Recording& recording) {
-  std::vector<hip::NodeIndex> places;
-  for (hip::NodeIndex i = 0; i < recording.nodes().size(); ++i) places.push_back(i);
+hip::Places same_places(const hip::Recording& recording) {
+  hip::Places places;
+  for (hip::NodeIndex i = 0; i < recording.nodes().size(); ++i) places.push_back({i});
   return places;
 }
 
@@ -82,16 +81,17 @@ class CarefulStrategy final : public Strategy {
   }
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
     const DocumentedUpdate documented = documented_update(exec.recording, graph.recording);
+    const UpdateStatus status{documented.code, documented.result,
+                              documented.node ? graph.handles.nodes[*documented.node] : nullptr};
+    if (status.code != hipSuccess) {
+      // What cannot fit is not tried on a release that may take it, or a part of it.
+      return quirks(machine).empty() ? patching_->update(machine, exec, graph) : status;
+    }
     const auto* quirk = quirks(machine).of_update(exec.recording, graph.recording, context_of(machine, exec));
     const Shaped as = shaped(machine, graph.recording, exec.disabled);
     const bool as_they_are = exec.shape == ExecShape::kAsItIs && as.shape == ExecShape::kAsItIs;
-    // What cannot fit is not tried on a release that may take it, or a part of it.
-    const bool fits = documented.code == hipSuccess || quirks(machine).empty();
     const bool by_other_kinds = hip::recorded_otherwise(exec.recording, graph.recording);
-    if (quirk == nullptr && fits && as_they_are && !by_other_kinds) return patching_->update(machine, exec, graph);
-    const UpdateStatus status{documented.code, documented.result,
-                              documented.node ? graph.handles.nodes[*documented.node] : nullptr};
-    if (status.code != hipSuccess) return status;
+    if (quirk == nullptr && as_they_are && !by_other_kinds) return patching_->update(machine, exec, graph);
     const hip::Status recorded = record_as(machine, exec, graph.recording, as);
     return recorded ? status : UpdateStatus{recorded.error().code, hipGraphExecUpdateError, nullptr};
   }
@@ -113,7 +113,7 @@ class CarefulStrategy final : public Strategy {
   }
   hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) override {
     const bool otherwise = exec.shape != ExecShape::kAsItIs || quirks(machine).of_captured_launch() != nullptr;
-    if (otherwise && captures(machine, stream.handle())) return launch_as_child(machine, exec, stream.handle());
+    if (otherwise && captures(machine, stream.handle())) return launch_as_child(machine, exec, stream);
     const int home = hip::home_of(exec.recording);
     if (home == stream.device() || quirks(machine).of_launch_elsewhere() == nullptr) {
       return Strategy::launch(machine, exec, stream);
@@ -128,7 +128,11 @@ class CarefulStrategy final : public Strategy {
     return record_as(machine, exec, exec.recording, shaped(machine, exec.recording, exec.disabled));
   }
   hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) override {
-    if (exec.handles.nodes[index] != nullptr) return Strategy::enable(machine, exec, index, on);
+    if (exec.handles.nodes[index] != nullptr || exec.stand_ins.contains(index)) {
+      return Strategy::enable(machine, exec, index, on);
+    }
+    // A host node stands for it, which cannot be switched off.
+    if (exec.disabled.contains(index) == !on) return on ? 1U : 0U;
     note_enabled(exec, index, on);
     const hip::Status status = record_again(machine, exec);
     if (status) return on ? 1U : 0U;
@@ -166,16 +170,15 @@ class CarefulStrategy final : public Strategy {
   // As the release launches it rightly: a chain of its own nodes where that is enough, otherwise without children.
   Shaped shaped(Machine& machine, const hip::Recording& recording, const std::set<hip::NodeIndex>& disabled = {}) {
     Shaped as = shaped_whole(machine, recording);
-    // Nodes that others stand for cannot be switched off: they are left out.
+    // Nodes that those of another type stand for cannot be switched off: they are left out.
     std::set<hip::NodeIndex> left_out;
     for (const hip::NodeIndex index : disabled) {
-      if (as.shape != ExecShape::kAsItIs && as.places[index] == hip::kNoPlace) left_out.insert(index);
+      if (as.shape != ExecShape::kAsItIs && !as.keeps_type(recording.nodes()[index], index)) left_out.insert(index);
     }
     if (left_out.empty()) return as;
     hip::Recording rest = emptied(recording, left_out);
     as = shaped_whole(machine, rest);
     if (as.shape == ExecShape::kAsItIs) as = {ExecShape::kFlat, std::move(rest), same_places(recording)};
-    for (const hip::NodeIndex index : left_out) as.places[index] = hip::kNoPlace;
     return as;
   }
   Shaped shaped_whole(Machine& machine, const hip::Recording& recording) {

@@ -98,7 +98,7 @@ class CommandBufferStrategy final : public StrategyForExecs {
   }
   hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) override {
     if (!buffered(machine, exec.recording)) return careful().launch(machine, exec, stream);
-    if (captures(machine, stream.handle())) return launch_as_child(machine, exec, stream.handle());
+    if (captures(machine, stream.handle())) return launch_as_child(machine, exec, stream);
     return Strategy::launch(machine, exec, stream);
   }
 

@@ -57,6 +57,8 @@ struct ExecObject {
   std::unique_ptr<ExecPatcher> patcher;
   std::unique_ptr<ExecPatcher> stable;  // what launches it, where a strategy launches something else
   ExecShape shape = ExecShape::kAsItIs;
+  // Of nodes for which several of their own type stand; the handle of each of these nodes is null.
+  std::map<hip::NodeIndex, std::vector<hipGraphNode_t>> stand_ins;
   hipGraphExec_t anchor = nullptr;  // never launched: holds the user objects of the program's graph
   InstantiateForm form = InstantiateForm::kPlain;
   std::uint32_t flags = 0;

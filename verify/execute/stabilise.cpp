@@ -31,18 +31,23 @@ std::vector<hip::BufferIndex> stable_buffers(const Machine& machine, const hip::
 }
 
 // Launches of a graph that is recorded for them, at the program's addresses: into captures, which keep what they
-// capture, and on devices that the stabiliser's streams are not of. What is launched so is kept until this ends:
-// releases of AMD's runtime run it instead of capturing it (launch-while-capturing).
+// capture, and on devices that the stabiliser's streams are not of. What is launched so is kept until the next launch
+// that nothing captures, or this, ends: releases of AMD's runtime run it instead of capturing it
+// (launch-while-capturing).
 class RecordedLaunches {
  public:
   explicit RecordedLaunches(Machine& machine) : machine_(machine) {}
   RecordedLaunches(const RecordedLaunches&) = delete;
   RecordedLaunches& operator=(const RecordedLaunches&) = delete;
-  ~RecordedLaunches() {
-    for (const auto& [exec, graph] : kept_) drop(exec, graph);
-  }
+  ~RecordedLaunches() { drop_all(); }
 
   hipError_t launch(const ExecObject& exec, hipStream_t stream) {
+    // While one thread captures, no device may be waited for.
+    if (!machine_.capturing && !kept_.empty()) {
+      const hip::Status waited = synchronize_devices(machine_.api, machine_.devices);
+      if (!waited) return static_cast<hipError_t>(waited.error().code);
+      drop_all();
+    }
     const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine_.api, exec.recording, exec.addresses);
     if (!fresh) return static_cast<hipError_t>(fresh.error().code);
     const hipGraph_t graph = fresh.value().graph;
@@ -63,6 +68,10 @@ class RecordedLaunches {
   }
 
  private:
+  void drop_all() {
+    for (const auto& [exec, graph] : kept_) drop(exec, graph);
+    kept_.clear();
+  }
   void drop(hipGraphExec_t exec, hipGraph_t graph) const {
     if (exec != nullptr) static_cast<void>(machine_.interposer.inner().hipGraphExecDestroy(exec));
     static_cast<void>(machine_.interposer.inner().hipGraphDestroy(graph));

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "hip/driver_nodes.h"
 #include "hip/errors.h"
-#include "hip/flatten.h"
 #include "hip/generic_nodes.h"
 #include "hip/kernel_parameters.h"
 #include "hip/symbol_nodes.h"
@@ -442,15 +442,45 @@ hip::Result<hipGraphExec_t> instantiate(Machine& machine, hipGraph_t graph, Inst
 
 namespace {
 
-hip::Status disable_again(Machine& machine, const ExecObject& old, hipGraphExec_t exec,
-                          const hip::RecordedGraph& graph) {
+struct FreshExec {
+  hipGraphExec_t exec = nullptr;
+  hip::RecordedGraph handles;  // of the recording's nodes, whatever stands for it
+  std::map<hip::NodeIndex, std::vector<hipGraphNode_t>> stand_ins;
+};
+
+// What stands for a node, or for those that it has stand-ins for; none, where it is left out of what was recorded.
+template <class Object>
+std::vector<hipGraphNode_t> standing_for(const Object& object, hip::NodeIndex index) {
+  const auto found = object.stand_ins.find(index);
+  if (found != object.stand_ins.end()) return found->second;
+  hipGraphNode_t node = object.handles.nodes[index];
+  return node == nullptr ? std::vector<hipGraphNode_t>() : std::vector<hipGraphNode_t>{node};
+}
+
+hip::Status switch_node(Machine& machine, hipGraphExec_t exec, hipGraphNode_t node, bool on) {
+  return hip::called(machine.api.hipGraphNodeSetEnabled(exec, node, on ? 1 : 0), "hipGraphNodeSetEnabled");
+}
+
+hip::Status disable_again(Machine& machine, const ExecObject& old, const FreshExec& fresh) {
   for (const hip::NodeIndex index : old.disabled) {
-    if (graph.nodes[index] == nullptr) continue;  // left out of what was recorded
-    hip::Status status =
-        hip::called(machine.api.hipGraphNodeSetEnabled(exec, graph.nodes[index], 0), "hipGraphNodeSetEnabled");
-    if (!status) return status;
+    for (hipGraphNode_t node : standing_for(fresh, index)) {
+      if (hip::Status status = switch_node(machine, fresh.exec, node, false); !status) return status;
+    }
   }
   return {};
+}
+
+// The handles of the recording's own nodes, where what was recorded has them.
+void name_nodes(const hip::Recording& recording, const Shaped& as, FreshExec& fresh) {
+  const std::vector<hipGraphNode_t> recorded = std::exchange(fresh.handles.nodes, {});
+  for (hip::NodeIndex i = 0; i < as.places.size(); ++i) {
+    std::vector<hipGraphNode_t> nodes;
+    if (as.keeps_type(recording.nodes()[i], i)) {
+      for (const hip::NodeIndex place : as.places[i]) nodes.push_back(recorded[place]);
+    }
+    fresh.handles.nodes.push_back(nodes.size() == 1 ? nodes.front() : nullptr);
+    if (nodes.size() > 1) fresh.stand_ins.emplace(i, std::move(nodes));
+  }
 }
 
 }  // namespace
@@ -471,37 +501,27 @@ hip::Error lacking(Machine& machine, const char* function) {
 
 namespace {
 
-struct FreshExec {
-  hipGraphExec_t exec = nullptr;
-  hip::RecordedGraph handles;  // of the recording's nodes, whatever stands for it
-};
-
 // A graph recorded and instantiated as `like` was, with the same nodes disabled; nothing where one of it fails.
 hip::Result<FreshExec> record_exec(Machine& machine, const ExecObject& like, const hip::Recording& recording,
                                    const hip::AddressTable& addresses, const Shaped* as, std::string* said) {
   // Created where it is instantiated: 7.2 updates nothing from a graph of another device (update-created-elsewhere).
-  hip::Result<hip::RecordedGraph> fresh = on_device(machine.api, hip::home_of(recording), [&] {
+  hip::Result<hip::RecordedGraph> recorded = on_device(machine.api, hip::home_of(recording), [&] {
     return hip::record_graph(machine.api, as == nullptr ? recording : as->recording, addresses);
   });
-  if (!fresh) return fresh.error();
-  if (as != nullptr) {
-    std::vector<hipGraphNode_t> nodes;
-    for (const hip::NodeIndex place : as->places) {
-      nodes.push_back(place == hip::kNoPlace ? nullptr : fresh.value().nodes[place]);
-    }
-    fresh.value().nodes = std::move(nodes);
-  }
-  const hip::Result<hipGraphExec_t> instantiated = on_device(machine.api, hip::home_of(recording), [&] {
-    return instantiate(machine, fresh.value().graph, like.form, like.flags, said);
-  });
-  hip::Status status = instantiated ? disable_again(machine, like, instantiated.value(), fresh.value())
-                                    : hip::Status(instantiated.error());
-  if (status) return FreshExec{instantiated.value(), std::move(fresh).value()};
+  if (!recorded) return recorded.error();
+  FreshExec fresh{nullptr, std::move(recorded).value(), {}};
+  const hipGraph_t graph = fresh.handles.graph;
+  if (as != nullptr) name_nodes(recording, *as, fresh);
+  const hip::Result<hipGraphExec_t> instantiated = on_device(
+      machine.api, hip::home_of(recording), [&] { return instantiate(machine, graph, like.form, like.flags, said); });
+  if (instantiated) fresh.exec = instantiated.value();
+  hip::Status status = instantiated ? disable_again(machine, like, fresh) : hip::Status(instantiated.error());
+  if (status) return fresh;
   if (instantiated) {
     hip::Status dropped = hip::called(machine.api.hipGraphExecDestroy(instantiated.value()), "hipGraphExecDestroy");
     if (!dropped) return dropped.error();
   }
-  const hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
+  const hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(graph), "hipGraphDestroy");
   return destroyed ? status.error() : destroyed.error();
 }
 
@@ -510,6 +530,7 @@ void take(ExecObject& exec, FreshExec fresh, hip::Recording recording, const hip
   exec.alive = exec.owned = true;
   exec.exec = fresh.exec;
   exec.handles = std::move(fresh.handles);
+  exec.stand_ins = std::move(fresh.stand_ins);
   exec.shape = as == nullptr ? ExecShape::kAsItIs : as->shape;
   exec.recording = std::move(recording);
   exec.addresses = addresses;
@@ -568,16 +589,32 @@ hip::Status Strategy::launch(Machine& machine, const ExecObject& exec, const hip
   return hip::called(code, "hipGraphLaunch");
 }
 hip::Result<unsigned> Strategy::enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) {
-  const hipGraphNode_t node = exec.handles.nodes[index];
-  const hip::Status status =
-      hip::called(machine.api.hipGraphNodeSetEnabled(exec.exec, node, on ? 1 : 0), "hipGraphNodeSetEnabled");
-  if (!status) return status.error();
+  const bool was_on = !exec.disabled.contains(index);
+  std::vector<hipGraphNode_t> switched;
+  for (hipGraphNode_t node : standing_for(exec, index)) {
+    const hip::Status status = switch_node(machine, exec.exec, node, on);
+    if (!status) {  // all of them, or none
+      for (hipGraphNode_t done : switched) machine.told |= !switch_node(machine, exec.exec, done, was_on);
+      return status.error();
+    }
+    switched.push_back(node);
+  }
   note_enabled(exec, index, on);
   unsigned enabled = 2;
-  const hip::Status asked =
-      hip::called(machine.api.hipGraphNodeGetEnabled(exec.exec, node, &enabled), "hipGraphNodeGetEnabled");
-  if (!asked) return asked.error();
+  for (hipGraphNode_t node : switched) {
+    const hip::Status asked =
+        hip::called(machine.api.hipGraphNodeGetEnabled(exec.exec, node, &enabled), "hipGraphNodeGetEnabled");
+    if (!asked) return asked.error();
+    if (enabled != (on ? 1U : 0U)) break;
+  }
   return enabled;
+}
+
+bool Shaped::keeps_type(const hip::RecordedNode& node, hip::NodeIndex index) const {
+  const auto same_type = [&](hip::NodeIndex place) {
+    return recording.nodes()[place].record.index() == node.record.index();
+  };
+  return !places[index].empty() && std::all_of(places[index].begin(), places[index].end(), same_type);
 }
 
 void note_enabled(ExecObject& exec, hip::NodeIndex index, bool on) {

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hip/flatten.h"
 #include "hip/result/result.h"
 #include "verify/execute/objects.h"
 #include "verify/execute/runner.h"
@@ -113,11 +114,15 @@ void note_enabled(ExecObject& exec, hip::NodeIndex index, bool on);
 [[nodiscard]] hip::Result<hipGraphExec_t> instantiate(Machine& machine, hipGraph_t graph, InstantiateForm form,
                                                       std::uint32_t flags, std::string* said = nullptr);
 
-// What stands for a recording when it is recorded, and where its nodes are there (hip::kNoPlace: a flattened child).
+// What stands for a recording when it is recorded, and where its nodes are there (nowhere: left out, or a child that
+// was expanded).
 struct Shaped {
   ExecShape shape = ExecShape::kAsItIs;
   hip::Recording recording;
-  std::vector<hip::NodeIndex> places;
+  hip::Places places;
+
+  // Whether nodes of the node's own type stand for it, which can be switched off as it could.
+  [[nodiscard]] bool keeps_type(const hip::RecordedNode& node, hip::NodeIndex index) const;
 };
 
 // Records `recording` at the current addresses into a new executable graph and replaces exec's with it. What was

@@ -171,7 +171,7 @@ TEST_F(CommandBuffers, ALaunchIntoACaptureIsAChildBehindWhatCameBeforeAndBeforeW
   ASSERT_TRUE(graph);
   const hip::Enqueue work = [&](hipStream_t on) {
     if (hip::Status status = filling(5)(on, addresses); !status) return status;
-    if (hip::Status status = hip::launch_into_capture(api(), on, graph.value().graph); !status) return status;
+    if (hip::Status status = hip::launch_into_capture({api(), on, 0}, graph.value().graph, 0); !status) return status;
     return filling(9)(on, addresses);
   };
   const auto captured = hip::CapturedGraph::capture(api(), capturing_, work);
@@ -211,7 +211,7 @@ class CapturedLaunch : public CommandBuffers {
 
 TEST_F(CapturedLaunch, IsRefusedWhereNothingIsCaptured) {
   hipGraph_t graph = graph_of_a_fill();
-  const hip::Status idle = hip::launch_into_capture(api(), capturing_, graph);
+  const hip::Status idle = hip::launch_into_capture({api(), capturing_, 0}, graph, 0);
   ASSERT_FALSE(idle);
   EXPECT_EQ(idle.error().code, hipErrorIllegalState);
   EXPECT_TRUE(hip::destroy_graph(api(), graph));
@@ -222,7 +222,7 @@ TEST_F(CapturedLaunch, IsRefusedWhereTheCaptureIsInvalid) {
   hip::Status refused;
   const auto captured = hip::CapturedGraph::capture(api(), capturing_, [&](hipStream_t on) {
     EXPECT_NE(api().hipStreamSynchronize(on), hipSuccess);
-    refused = hip::launch_into_capture(api(), on, graph);
+    refused = hip::launch_into_capture({api(), on, 0}, graph, 0);
     return hip::Status();
   });
   EXPECT_FALSE(captured);
@@ -237,8 +237,8 @@ TEST_F(CapturedLaunch, LeavesNothingWhicheverOfItsCallsFails) {
        {"hipStreamGetCaptureInfo_v2", "hipGraphAddChildGraphNode", "hipStreamUpdateCaptureDependencies"}) {
     EXPECT_EQ(nodes_after([&](hipStream_t on) {
                 interposer_.fail(*verify::find_function(function), 1);
-                EXPECT_FALSE(hip::launch_into_capture(api(), on, graph)) << function;
-                return hip::launch_into_capture(api(), on, graph);
+                EXPECT_FALSE(hip::launch_into_capture({api(), on, 0}, graph, 0)) << function;
+                return hip::launch_into_capture({api(), on, 0}, graph, 0);
               }),
               1u)
         << function;
@@ -250,7 +250,7 @@ TEST_F(CapturedLaunch, SaysWhatTheRuntimeLacks) {
   hip::Api old = api();
   EXPECT_EQ(hip::lacking_for_captured_launch(old), nullptr);
   old.hipStreamUpdateCaptureDependencies = nullptr;
-  const hip::Status refused = hip::launch_into_capture(old, capturing_, nullptr);
+  const hip::Status refused = hip::launch_into_capture({old, capturing_, 0}, nullptr, 0);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, hipErrorNotSupported);
   EXPECT_NE(refused.error().message.find("hipStreamUpdateCaptureDependencies"), std::string::npos);
