@@ -228,6 +228,9 @@ TEST(Campaign, FindsNothingOnTheModelAndSaysWhatItTried) {
   }
   for (const char* name : {"index.html", "report.json", "junit.xml"})
     EXPECT_TRUE(fs::exists(folder / ("report/" + std::string(name))));
+  EXPECT_TRUE(json.at("messages").empty()) << json.at("messages");
+  EXPECT_GT(json.at("judge_us").get<double>(), 0);
+  EXPECT_NE(read_file(folder / "report/index.html").find("class=\"verdict good\""), std::string::npos);
 }
 
 TEST(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {

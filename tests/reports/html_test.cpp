@@ -124,10 +124,18 @@ TEST(Html, TheHeadlineSaysWhatTheCampaignCameTo) {
   EXPECT_EQ(headline(lost), "5 programs diverged") << "a divergence without a finding is never called none";
 }
 
+TEST(Html, ACampaignWithoutAWordOfWarningIsGood) {
+  verify::CampaignResult clean = samples::campaign(0);
+  ASSERT_FALSE(clean.messages.empty());
+  EXPECT_EQ(text_at(parsed(clean), "//div[@class='verdict warn']/h1"), "No divergence found");
+  clean.messages.clear();
+  EXPECT_EQ(text_at(parsed(clean), "//div[@class='verdict good']/h1"), "No divergence found");
+}
+
 TEST(Html, TheFirstScreenNamesSubjectBaselineSeedVersionProgramsAndRate) {
   const std::string header = text_at(parsed(samples::campaign(3)), "//header");
   for (const char* fact : {"model:patch", "7.2", "model:rebuild", "20240607", "0.1.0", "12,345", "408.1 programs/s",
-                           "A processor, 2 processors, Linux"}) {
+                           "125 us to generate, 2420 us to run and judge", "A processor, 2 processors, Linux"}) {
     EXPECT_NE(header.find(fact), std::string::npos) << fact;
   }
   EXPECT_NE(header.find("1 of 4 properties were never exercised"), std::string::npos);
