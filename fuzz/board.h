@@ -30,12 +30,19 @@ struct Board {
   Counter index;          // of the program being judged
   Counter busy_since_ns;  // steady clock; 0 between programs
   Counter done;           // the worker ran out of programs
-  Counter programs, commands;
+  Counter commands;
   std::array<Counter, kVerdicts> verdicts;
   std::array<Counter, verify::kProperties> exercised, violated;
   std::array<Counter, kMaxFeatures> features;
   std::array<Counter, kMaxPairs> pairs;
   Counter generate_ns, judge_ns;
+
+  // A program counts with its verdict: a worker may be killed between any two of its steps.
+  [[nodiscard]] std::uint64_t programs() const {
+    std::uint64_t all = 0;
+    for (const Counter& verdict : verdicts) all += verdict.load(std::memory_order_relaxed);
+    return all;
+  }
 };
 
 }  // namespace fuzz

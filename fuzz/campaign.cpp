@@ -269,7 +269,6 @@ class Campaign {
     Board& board = *worker.board;
     const std::uint64_t index = board.index.load();
     board.busy_since_ns.store(0);
-    board.programs.fetch_add(1);
     board.verdicts[static_cast<std::size_t>(verify::VerdictKind::kDiverge)].fetch_add(1);
     board.violated[static_cast<std::size_t>(verify::PropertyId::kP11)].fetch_add(1);
     note_divergence({index, "P11", fmt::format("P11 process {}", how), 1, how});
@@ -713,7 +712,7 @@ class Campaign {
     progress.features = verify::feature_names().size();
     std::vector<bool> seen(progress.features, false);
     for (const Worker& worker : workers_) {
-      progress.programs += worker.board->programs.load(std::memory_order_relaxed);
+      progress.programs += worker.board->programs();
       for (std::size_t i = 0; i < progress.features; ++i) {
         if (worker.board->features[i].load(std::memory_order_relaxed) != 0) seen[i] = true;
       }
@@ -765,7 +764,7 @@ class Campaign {
     for (const std::string& name : verify::feature_names()) result.coverage.try_emplace(name, 0);
     for (const Worker& worker : workers_) {
       const Board& board = *worker.board;
-      result.programs += board.programs;
+      result.programs += board.programs();
       result.commands += board.commands;
       for (std::size_t i = 0; i < kVerdicts; ++i) *verdicts[i] += board.verdicts[i];
       for (const verify::Property& property : verify::properties()) {
@@ -783,7 +782,7 @@ class Campaign {
   void measure_a_program() {
     std::uint64_t programs = 0, generate_ns = 0, judge_ns = 0;
     for (const Worker& worker : workers_) {
-      programs += worker.board->programs;
+      programs += worker.board->programs();
       generate_ns += worker.board->generate_ns;
       judge_ns += worker.board->judge_ns;
     }

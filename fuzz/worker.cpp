@@ -126,7 +126,6 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
     note(board, judgement);
     coverage.add(program, board);
     board.commands.fetch_add(program.steps.size(), kRelaxed);
-    board.programs.fetch_add(1, kRelaxed);
     report(pipe_end, index, judgement);
     if (collects && seen.add(program)) keep(*options.corpus, program, pipe_end);
     if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) _exit(kRestart);

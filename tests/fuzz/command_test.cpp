@@ -323,7 +323,11 @@ TEST(Campaign, WhenInterruptedItWritesWhatItFoundAndSaysSo) {
   ASSERT_TRUE(found);
   // The fault may have been found and shrunk just before the signal came.
   EXPECT_THAT(outcome.status, testing::AnyOf(130, 1)) << outcome.output;
-  EXPECT_FALSE(load_json(folder / "report/report.json").at("findings").empty());
+  const nlohmann::json json = load_json(folder / "report/report.json");
+  EXPECT_FALSE(json.at("findings").empty());
+  std::uint64_t verdicts = 0;
+  for (const auto& [verdict, count] : json.at("verdicts").items()) verdicts += count.get<std::uint64_t>();
+  EXPECT_EQ(json.at("programs").get<std::uint64_t>(), verdicts) << "whatever its workers were at";
   for (const std::string& program : programs_in(folder / "report")) EXPECT_EQ(hgcheck({"check", program}).status, 0);
 }
 
