@@ -21,4 +21,9 @@ Status DeviceScope::leave() {
   return status;
 }
 
+Status synchronize_device(const Api& api, int device, ErrorSink errors) {
+  const Result<DeviceScope> scope = DeviceScope::enter(api, device, errors);
+  return scope ? called(api.hipDeviceSynchronize(), "hipDeviceSynchronize") : Status(scope.error());
+}
+
 }  // namespace hip

@@ -34,4 +34,7 @@ class DeviceScope {
   ErrorSink errors_;
 };
 
+// Waits for all work of a device. That the caller's device could not be made current again goes to the sink.
+[[nodiscard]] Status synchronize_device(const Api& api, int device, ErrorSink errors = {});
+
 }  // namespace hip

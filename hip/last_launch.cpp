@@ -16,8 +16,7 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
     unmarked_ = last_.has_value();
   }
   const bool elsewhere = at_home_ && stream.device() != home_.device();
-  Status status =
-      elsewhere ? home_.launch(exec, stream) : called(api_->hipGraphLaunch(exec, stream.handle()), "hipGraphLaunch");
+  Status status = elsewhere ? home_.launch(exec, stream) : stream.launch(exec);
   if (!status) {
     // Whether that one is under way nobody knows: both devices are waited for before the graph is launched on another
     // stream or destroyed.
@@ -51,18 +50,13 @@ Status LastLaunch::wait() {
 Status LastLaunch::wait_for_it() {
   if (!unmarked_ && !device_first_) return done_->synchronize();
   const int device = last_ ? last_->device() : done_->device();
-  Status waited = wait_for_device(device);
-  if (waited && at_home_ && device != home_.device()) waited = wait_for_device(home_.device());
+  Status waited = synchronize_device(*api_, device, errors_);
+  if (waited && at_home_ && device != home_.device()) waited = synchronize_device(*api_, home_.device(), errors_);
   if (waited) {
     unmarked_ = false;
     return waited;
   }
   return both(std::move(waited), done_->synchronize());  // the next best
-}
-
-Status LastLaunch::wait_for_device(int device) {
-  const Result<DeviceScope> scope = DeviceScope::enter(*api_, device, errors_);
-  return scope ? called(api_->hipDeviceSynchronize(), "hipDeviceSynchronize") : Status(scope.error());
 }
 
 }  // namespace hip

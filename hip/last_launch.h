@@ -44,7 +44,6 @@ class LastLaunch {
  private:
   [[nodiscard]] Status follow(const StreamRef& stream);
   [[nodiscard]] Status wait_for_it();
-  [[nodiscard]] Status wait_for_device(int device);
 
   const Api* api_;
   bool host_waits_, device_first_, at_home_;

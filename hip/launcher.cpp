@@ -87,7 +87,7 @@ class Launcher::Context {
         staging_(api, options.errors) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  // Nothing is given back while the device may still work on it.
+  // Waits for the device first. One that cannot be waited for is reported, and what it had is given back all the same.
   ~Context() {
     // What fails once may be passing.
     for (int attempt = 0; state_ != State::kIdle && attempt < 2; ++attempt) errors_(settle());
@@ -106,7 +106,7 @@ class Launcher::Context {
   Status settle() {
     Status status;
     if (state_ == State::kInFlight) status = done_.synchronize();
-    if (state_ == State::kUnknown) status = synchronize_device();
+    if (state_ == State::kUnknown) status = synchronize_device(home_.api(), home_.device(), errors_);
     if (status) rest();
     return status;
   }
@@ -126,12 +126,6 @@ class Launcher::Context {
     state_ = State::kIdle;
     stream_ = home_;
     device_.rebind(home_);
-  }
-  [[nodiscard]] Status synchronize_device() const {
-    Result<DeviceScope> scope = DeviceScope::enter(home_.api(), home_.device(), errors_);
-    if (!scope) return scope.error();
-    Status status = called(home_.api().hipDeviceSynchronize(), "hipDeviceSynchronize");
-    return both(std::move(status), scope.value().leave());
   }
   Status prepare(const KernelLaunch& launch);
   Status enqueue(const KernelLaunch& launch);

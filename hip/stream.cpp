@@ -46,9 +46,22 @@ Result<bool> StreamRef::idle() const {
   return answer == hipSuccess;
 }
 
+Result<bool> StreamRef::capturing() const {
+  if (api_->hipStreamIsCapturing == nullptr) return false;
+  hipStreamCaptureStatus state = hipStreamCaptureStatusNone;
+  const Status asked = with_stream(
+      *this, [&] { return called(api_->hipStreamIsCapturing(handle_, &state), "hipStreamIsCapturing"); });
+  if (!asked) return asked.error();
+  return state != hipStreamCaptureStatusNone;
+}
+
 Status StreamRef::wait(const Event& event) const {
   return with_stream(
       *this, [&] { return called(api_->hipStreamWaitEvent(handle_, event.handle(), 0), "hipStreamWaitEvent"); });
+}
+
+Status StreamRef::launch(hipGraphExec_t exec) const {
+  return with_stream(*this, [&] { return called(api_->hipGraphLaunch(exec, handle_), "hipGraphLaunch"); });
 }
 
 Status StreamRef::launch_host_function(hipHostFn_t function, void* user_data) const {

@@ -45,8 +45,13 @@ class StreamRef {
   [[nodiscard]] Status synchronize() const;
   // Whether it is; an error is an answer about the stream (its work failed, it captures), not about the question.
   [[nodiscard]] Result<bool> idle() const;
+  // Whether what is given to the stream becomes part of a graph instead of being done, also where the capture has become
+  // invalid.
+  [[nodiscard]] Result<bool> capturing() const;
   // What is given to the stream from now on waits for what the event was recorded behind; nothing, when it never was.
   [[nodiscard]] Status wait(const Event& event) const;
+  // The graph, behind what was given to the stream so far.
+  [[nodiscard]] Status launch(hipGraphExec_t exec) const;
   // A host function behind what was given to the stream so far; it calls no HIP.
   [[nodiscard]] Status launch_host_function(hipHostFn_t function, void* user_data) const;
   // What the runtime says that the stream is, read from the handle. Where it has no such getter, `otherwise`'s word.

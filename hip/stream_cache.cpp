@@ -37,6 +37,7 @@ struct StreamCache::Shared {
   Status give_back(const Entry& entry);
   std::optional<Entry> keep(const Entry& entry);
   Status destroy(const Entry& entry);
+  void doom(const Entry& entry);
   Status destroy_doomed();
   Status clear();
   template <class Change>
@@ -90,8 +91,7 @@ Result<Entry> StreamCache::Shared::create(const StreamKey& key) {
     const Status destroyed = stream.destroy();
     if (!destroyed) {
       stream.disown();
-      const sync::LockGuard lock(mutex);
-      pool.write().doomed.push_back(entry);
+      doom(entry);
     }
     return both(std::move(failed), destroyed).error();
   }
@@ -135,13 +135,25 @@ Status StreamCache::Shared::give_back(const Entry& entry) {
 // Whatever device is current: a handle says itself where it belongs.
 Status StreamCache::Shared::destroy(const Entry& entry) {
   Status status = called(api.hipStreamDestroy(entry.handle), "hipStreamDestroy");
-  const sync::LockGuard lock(mutex);
   if (status) {
-    ++pool.write().counts.destroyed;
+    count([](StreamCacheCounts& counts) { ++counts.destroyed; });
   } else {
-    pool.write().doomed.push_back(entry);
+    doom(entry);
   }
   return status;
+}
+
+// It is tried again later.
+void StreamCache::Shared::doom(const Entry& entry) {
+  {
+    const sync::LockGuard lock(mutex);
+    Pool& now = pool.write();
+    now.doomed.push_back(entry);
+    if (now.doomed.size() <= options.max_doomed) return;
+    now.doomed.erase(now.doomed.begin());
+    ++now.counts.lost;
+  }
+  options.errors(Error{hipErrorUnknown, "a stream that cannot be destroyed is given up: too many of them wait"});
 }
 
 Status StreamCache::Shared::destroy_doomed() {
@@ -220,16 +232,22 @@ StreamCacheCounts StreamCache::counts() const {
   return shared_->pool.read().counts;
 }
 
-StreamCache& StreamCache::of_process(const Api& api) {
+StreamCache& StreamCache::of_process(const LoadedApi& runtime) {
+  struct OfRuntime {
+    explicit OfRuntime(const LoadedApi& loaded) : runtime(loaded) {}
+    const LoadedApi runtime;  // the library stays, and the table with it
+    StreamCache cache{runtime.api};
+  };
   struct Caches {
     sync::Mutex mutex;
-    sync::Cell<std::map<const Api*, StreamCache*>> by_table;
+    sync::Cell<std::map<void*, OfRuntime*>> by_library;  // guarded by mutex
   };
   static Caches* const caches = new Caches;
   const sync::LockGuard lock(caches->mutex);
-  StreamCache*& cache = caches->by_table.write()[&api];
-  if (cache == nullptr) cache = new StreamCache(api);
-  return *cache;
+  // Who loads a library again is given the handle that it has.
+  OfRuntime*& one = caches->by_library.write()[runtime.library.get()];
+  if (one == nullptr) one = new OfRuntime(runtime);
+  return one->cache;
 }
 
 StreamLease::StreamLease(StreamLease&& other) noexcept

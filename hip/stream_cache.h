@@ -11,7 +11,8 @@
 //             with work, with an error or in a capture is destroyed. The caller's device is current again afterwards.
 //   bound     at most max_idle streams are kept; past it the one that lay idle longest is destroyed.
 //   teardown  in any order: a lease that outlives its cache destroys its stream. A stream whose destruction failed is
-//             kept aside and tried again with every later call, and reported when it still fails at the end.
+//             kept aside and tried again with every later call, and reported when it still fails at the end. At most
+//             max_doomed are; past it the oldest is given up for lost, and that is reported.
 //
 // All functions may be called by any thread. No lock is held during a call of HIP. The one thing that a client must not
 // do is to use a handle after it gave it back; the cache notices what it can (work on it).
@@ -29,6 +30,7 @@ namespace hip {
 
 struct StreamCacheOptions {
   std::size_t max_idle = 256;
+  std::size_t max_doomed = 64;  // streams that could not be destroyed and are tried again; past it the oldest is lost
   ErrorSink errors{};  // what a destructor could not return
 };
 
@@ -39,6 +41,7 @@ struct StreamCacheCounts {
   std::uint64_t faulty = 0;     // destroyed because the runtime answered an error about them
   std::uint64_t evicted = 0;    // destroyed because the cache was full
   std::uint64_t destroyed = 0;  // altogether
+  std::uint64_t lost = 0;       // given up: they could not be destroyed
 };
 
 class StreamLease;
@@ -58,9 +61,10 @@ class StreamCache {
   [[nodiscard]] std::size_t idle() const;
   [[nodiscard]] StreamCacheCounts counts() const;
 
-  // The process's cache for that table, made on first use. It is never destroyed: at the end of a process the runtime
-  // may be gone before it. clear() empties it in time.
-  [[nodiscard]] static StreamCache& of_process(const Api& api);
+  // The process's one cache of that runtime, for everybody who loaded it: made on first use with the default options. It
+  // keeps the library loaded, and is never destroyed: at the end of a process the runtime may be gone before it.
+  // clear() empties it in time.
+  [[nodiscard]] static StreamCache& of_process(const LoadedApi& runtime);
 
   struct Shared;
 

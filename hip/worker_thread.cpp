@@ -1,11 +1,13 @@
 #include "hip/worker_thread.h"
 
-#include <algorithm>
+#include <cassert>
 #include <deque>
 #include <map>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "hip/device_scope.h"
 
 namespace hip {
 namespace {
@@ -28,8 +30,13 @@ Tickets& tickets() {
 }  // namespace
 
 struct WorkerThread::State {
-  struct Owed {
+  struct Owing {
     StreamRef stream;
+    sync::ThreadId poster;  // whose hipStreamPerThread is meant
+    [[nodiscard]] Status synchronize() const;
+  };
+  struct Owed {
+    Owing by;
     Callback callback;
   };
   struct Queue {
@@ -48,6 +55,11 @@ struct WorkerThread::State {
   void given(Ticket ticket, bool accepted);
   void arrived(Ticket ticket);
   Status synchronize_owing_streams();
+  [[nodiscard]] std::vector<std::pair<Ticket, Owing>> owing();
+  Status settle(Ticket ticket, const Owing& owing);
+  [[nodiscard]] bool owes(Ticket ticket) const;
+  // The callback that is owed no longer, for the caller to destroy: without the lock, since it may post.
+  [[nodiscard]] Callback no_longer_owed(Ticket ticket);
 
   const WorkerOptions options;
   mutable sync::Mutex mutex;
@@ -80,20 +92,38 @@ void deliver(void* user_data) {
 
 }  // namespace
 
+// The per-thread stream of another thread can be waited for with its device alone.
+Status WorkerThread::State::Owing::synchronize() const {
+  if (stream.handle() == hipStreamPerThread && poster != sync::this_thread_id()) {
+    return synchronize_device(stream.api(), stream.device());
+  }
+  return stream.synchronize();
+}
+
 bool WorkerThread::State::owe(Ticket ticket, const StreamRef& stream, Callback callback) {
   const sync::LockGuard lock(mutex);
   Queue& now = queue.write();
   if (now.ready.size() + now.owed.size() >= options.max_queued) return false;
-  now.owed.emplace(ticket, Owed{stream, std::move(callback)});
+  now.owed.emplace(ticket, Owed{{stream, sync::this_thread_id()}, std::move(callback)});
   ++now.on_the_way;
   return true;
 }
 
-void WorkerThread::State::given(Ticket ticket, bool accepted) {
+bool WorkerThread::State::owes(Ticket ticket) const {
   const sync::LockGuard lock(mutex);
-  Queue& now = queue.write();
-  if (!accepted) now.owed.erase(ticket);
-  if (--now.on_the_way == 0) changed.notify_all();
+  return queue.read().owed.contains(ticket);
+}
+
+WorkerThread::Callback WorkerThread::State::no_longer_owed(Ticket ticket) {
+  const sync::LockGuard lock(mutex);
+  auto owed = queue.write().owed.extract(ticket);
+  return owed ? std::move(owed.mapped().callback) : Callback();
+}
+
+void WorkerThread::State::given(Ticket ticket, bool accepted) {
+  const Callback refused = accepted ? Callback() : no_longer_owed(ticket);
+  const sync::LockGuard lock(mutex);
+  if (--queue.write().on_the_way == 0) changed.notify_all();
 }
 
 void WorkerThread::State::arrived(Ticket ticket) {
@@ -126,34 +156,32 @@ void WorkerThread::State::run() {
   }
 }
 
-// Waits for every stream that owes a callback. One that answers an error never delivers: what it owes is given up.
-// A stream that somebody is about to give a callback is asked after that: before, it would answer for ever that it is
-// done.
+// Waits for every stream that owes a callback.
 Status WorkerThread::State::synchronize_owing_streams() {
-  std::vector<std::pair<Ticket, StreamRef>> owing;
-  {
-    sync::UniqueLock lock(mutex);
-    changed.wait(lock, [&] { return queue.read().on_the_way == 0; });
-    for (const auto& [ticket, owed] : queue.read().owed) owing.emplace_back(ticket, owed.stream);
-  }
   Status all;
-  for (const auto& [ticket, stream] : owing) {
-    {
-      const sync::LockGuard lock(mutex);
-      if (!queue.read().owed.contains(ticket)) continue;  // it came while another one was waited for
-    }
-    const Status status = stream.synchronize();
-    if (status) continue;
-    forget(ticket);
-    std::size_t given_up = 0;
-    {
-      const sync::LockGuard lock(mutex);
-      given_up = queue.write().owed.erase(ticket);
-    }
-    if (given_up == 0) continue;
-    all = both(std::move(all), Error{status.error().code, "a callback was given up: " + status.error().message});
-  }
+  for (const auto& [ticket, by] : owing()) all = both(std::move(all), settle(ticket, by));
   return all;
+}
+
+// A stream that somebody is about to give a callback is asked after that: before, it would answer that it is done.
+std::vector<std::pair<Ticket, WorkerThread::State::Owing>> WorkerThread::State::owing() {
+  sync::UniqueLock lock(mutex);
+  changed.wait(lock, [&] { return queue.read().on_the_way == 0; });
+  std::vector<std::pair<Ticket, Owing>> all;
+  for (const auto& [ticket, owed] : queue.read().owed) all.emplace_back(ticket, owed.by);
+  return all;
+}
+
+// What is still owed after its stream was waited for never comes: the wait failed, or the stream is done without it.
+Status WorkerThread::State::settle(Ticket ticket, const Owing& by) {
+  if (!owes(ticket)) return {};  // it came while another one was waited for
+  const Status waited = by.synchronize();
+  if (!owes(ticket)) return {};
+  forget(ticket);
+  const Callback given_up = no_longer_owed(ticket);
+  if (!given_up) return {};
+  if (!waited) return Error{waited.error().code, "a callback was given up: " + waited.error().message};
+  return Error{hipErrorNotReady, "a callback was given up: its stream is done and did not run the host function"};
 }
 
 WorkerThread::WorkerThread(const WorkerOptions& options)
@@ -178,6 +206,7 @@ WorkerThread::~WorkerThread() {
 }
 
 Status WorkerThread::post(Callback callback) {
+  assert(callback);
   const sync::LockGuard lock(state_->mutex);
   State::Queue& now = state_->queue.write();
   if (now.ready.size() + now.owed.size() >= state_->options.max_queued) {
@@ -189,6 +218,12 @@ Status WorkerThread::post(Callback callback) {
 }
 
 Status WorkerThread::post_after(const StreamRef& stream, Callback callback) {
+  assert(callback);
+  const Result<bool> captures = stream.capturing();
+  if (!captures) return captures.error();
+  if (captures.value()) {
+    return Error{hipErrorStreamCaptureUnsupported, "a stream that captures runs nothing: post when its capture is over"};
+  }
   Ticket ticket = 0;
   {
     Tickets& all = tickets();

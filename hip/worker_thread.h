@@ -4,11 +4,14 @@
 // posted here (post_after), and the host function only passes it on.
 //
 // Teardown drains first: no callback is dropped, none runs after the destructor, and nothing that callbacks use has to
-// outlive the worker. Draining synchronises the streams that still owe a callback; a stream whose work failed never
-// delivers, so its callbacks are given up then, and said so.
+// outlive the worker. Draining synchronises the streams that still owe a callback. What a stream owes then, because its
+// work failed or because it never ran the host function, it never delivers: such a callback is given up, and said so.
+// A stream outlives what it owes: drain the worker before a stream is destroyed that was not synchronised.
 //
-// A callback must not throw, must not wait for its own worker, and may post. Bounded: posting to a full worker is an
-// error, not a wait.
+// A stream that captures is refused: a host function becomes a node of its graph, which runs at each launch or never.
+//
+// A callback must not throw, must not wait for its own worker, and may post; so may what destroys it. Bounded: posting
+// to a full worker is an error, not a wait.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +41,11 @@ class WorkerThread {
   ~WorkerThread();
 
   [[nodiscard]] Status post(Callback callback);
-  // Once everything that was given to the stream so far is done.
+  // Once everything that was given to the stream so far is done. hipStreamPerThread is the calling thread's, whoever
+  // drains; a drain on another thread waits for its device instead.
   [[nodiscard]] Status post_after(const StreamRef& stream, Callback callback);
-  // Returns when everything posted before it ran. An error: a stream failed and its callbacks were given up, or it was
-  // called by a callback, which would wait for itself.
+  // Returns when everything posted before it ran. An error: callbacks were given up, or it was called by a callback,
+  // which would wait for itself.
   Status drain();
 
   struct State;

@@ -47,9 +47,13 @@ struct LoadedApi {
   std::string path;               // as given to load()
 };
 
+// The oldest release that hip/ was tried on, HIP 5.7, as hipRuntimeGetVersion answers it (HIP_VERSION).
+inline constexpr int kOldestRuntime = 50700000;
+
 // What a client asks of a runtime beyond the required functions.
 struct LoadOptions {
-  int minimum_version = 0;  // as hipRuntimeGetVersion answers it (HIP_VERSION); 0: any, and it is not asked
+  // An older runtime is refused. 0: any, and it is not asked, which would start it. chipStar's, for one, answers 1.
+  int minimum_version = kOldestRuntime;
   std::vector<std::string_view> functions{};  // optional ones that this client cannot do without
 };
 

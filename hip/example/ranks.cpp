@@ -24,7 +24,6 @@ namespace {
 constexpr int kRanks = 2;
 constexpr int kPatienceMilliseconds = 120000;  // a busy machine is no rank that does not come
 constexpr std::size_t kBytes = 256;
-constexpr int kOldestRelease = 50700000;  // HIP 5.7
 
 // One rank's side: says what it could do, and hears what all could.
 class SocketRanks final : public hip::RankAgreement {
@@ -137,9 +136,7 @@ int run_steps(const hip::Api& api, int rank, hip::RankAgreement& ranks) {
 
 int run_rank(const char* library, int rank, int socket) {
   SocketRanks ranks(socket);
-  hip::LoadOptions options;
-  options.minimum_version = kOldestRelease;
-  const hip::Result<hip::LoadedApi> loaded = hip::load_api(library, options);
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api(library);
   if (!loaded) return fail(rank, loaded.error().message);
   return run_steps(loaded.value().api, rank, ranks);
 }

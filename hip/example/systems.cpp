@@ -28,8 +28,6 @@
 
 namespace {
 
-constexpr int kOldestRelease = 50700000;  // HIP 5.7
-
 // data[i] = data[i] * 5 + k + i + n's own hash: the kernel inplace_u32 of this project, as far as the example looks.
 struct Arguments {
   std::uint32_t* data = nullptr;
@@ -66,6 +64,24 @@ int reuse_a_stream(const hip::Api& api) {
   return 0;
 }
 
+// The cache that everybody in the process shares: whoever loads the runtime again is lent the same stream.
+int share_the_streams(const hip::LoadedApi& runtime) {
+  hip::StreamCache& cache = hip::StreamCache::of_process(runtime);
+  const hip::Result<hip::LoadedApi> again = hip::load_api(runtime.path);
+  if (!again) return fail(again.error());
+  hipStream_t lent = nullptr;
+  for (hip::StreamCache* const client : {&cache, &hip::StreamCache::of_process(again.value())}) {
+    hip::Result<hip::StreamLease> lease = client->acquire({.device = 0, .flags = hipStreamNonBlocking});
+    if (!lease) return fail(lease.error());
+    if (lent != nullptr && lease.value().ref().handle() != lent) return fail("the process's cache is not shared");
+    lent = lease.value().ref().handle();
+    if (const hip::Status status = lease.value().release(); !status) return fail(status.error());
+  }
+  if (const hip::Status status = cache.clear(); !status) return fail(status.error());
+  std::printf("stream cache of the process: shared\n");
+  return 0;
+}
+
 // Work on one stream waits for an event of another; the time between two events.
 int order_two_streams(const hip::Api& api) {
   hip::Result<hip::Stream> first = hip::Stream::create(api);
@@ -75,11 +91,16 @@ int order_two_streams(const hip::Api& api) {
   hip::Result<hip::Event> begin = hip::Event::create(api, {.timed = true});
   hip::Result<hip::Event> end = hip::Event::create(api, {.timed = true});
   if (!begin || !end) return fail("no events");
+  std::string ran;
+  const auto one = [](void* out) { static_cast<std::string*>(out)->push_back('1'); };
+  const auto two = [](void* out) { static_cast<std::string*>(out)->push_back('2'); };
+  const hip::StreamRef before = first.value(), behind = second.value();
   for (const hip::Status& status :
-       {begin.value().record(first.value()), second.value().ref().wait(begin.value()),
-        end.value().record(second.value()), second.value().ref().synchronize(), first.value().ref().synchronize()}) {
+       {before.launch_host_function(one, &ran), begin.value().record(before), behind.wait(begin.value()),
+        behind.launch_host_function(two, &ran), end.value().record(behind), end.value().synchronize()}) {
     if (!status) return fail(status.error());
   }
+  if (ran != "12") return fail("the second stream did not wait for the first");
   const hip::Result<float> milliseconds = hip::Event::elapsed(begin.value(), end.value());
   if (!milliseconds) return fail(milliseconds.error());
   std::printf("streams and events: in order\n");
@@ -290,8 +311,9 @@ int run_all(const hip::Api& api, hipFunction_t function) {
 }
 
 int run_on_a_runtime(const char* library, const char* code_object) {
+  // Refused: a runtime that is older than 5.7, and one without these functions.
   const hip::Result<hip::LoadedApi> loaded =
-      hip::load_api(library, {.minimum_version = kOldestRelease, .functions = {"hipMallocAsync", "hipLaunchHostFunc"}});
+      hip::load_api(library, {.functions = {"hipMallocAsync", "hipLaunchHostFunc"}});
   if (!loaded) return fail(loaded.error());
   const hip::Api& api = loaded.value().api;
   std::ifstream file(code_object, std::ios::binary);
@@ -305,6 +327,7 @@ int run_on_a_runtime(const char* library, const char* code_object) {
   }
   if (!status) return fail(status.error());
   int failed = run_all(api, function);
+  if (failed == 0) failed = share_the_streams(loaded.value());
   if (failed == 0) failed = replay_commands(api);
   status = hip::called(api.hipModuleUnload(module), "hipModuleUnload");
   return status ? failed : fail(status.error());

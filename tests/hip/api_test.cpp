@@ -147,6 +147,16 @@ TEST(LoadApi, ARuntimeThatIsNewEnoughIsLoaded) {
   EXPECT_FALSE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 50731922}).ok());
 }
 
+TEST(LoadApi, WhoAsksForNoVersionIsRefusedWhatIsOlderThanTheOldestThatWasTried) {
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api(STUB_RUNTIME_TOO_OLD);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, hipErrorInsufficientDriver);
+  EXPECT_THAT(loaded.error().message, HasSubstr("5.6.31062"));
+  EXPECT_THAT(loaded.error().message, HasSubstr("5.7.0"));
+  EXPECT_TRUE(hip::load_api(STUB_RUNTIME_OLD).ok());
+  EXPECT_TRUE(hip::load_api(STUB_RUNTIME_TOO_OLD, {.minimum_version = 0}).ok());
+}
+
 TEST(LoadApi, AnOptionalFunctionThatTheClientNeedsIsNamedWhenItIsMissing) {
   const hip::Result<hip::LoadedApi> loaded =
       hip::load_api(STUB_RUNTIME_OLD, {.functions = {"hipStreamGetDevice", "hipStreamGetFlags"}});

@@ -9,10 +9,8 @@
 #include "hip/api/functions.inc"
 
 // A runtime that says its version (STUB_VERSION); its hipRuntimeGetVersion is left out above.
-#ifdef STUB_VERSION
 #undef hipRuntimeGetVersion
 extern "C" int hipRuntimeGetVersion(int* version) {
   *version = STUB_VERSION;
   return 0;
 }
-#endif

@@ -16,14 +16,14 @@ class BufferedExec final : public ExecPatcher {
   BufferedExec(Machine& machine, const ExecObject& exec)
       : machine_(machine), exec_(exec), buffer_(machine.api, options_of(machine, exec)) {}
 
-  hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
+  hip::Status launch_on(const hip::StreamRef& stream) {
     if (other_commands_ || disabled_ != exec_.disabled) {
       buffer_.set(emptied(exec_.recording, exec_.disabled));  // a disabled node counts as an empty one
       disabled_ = exec_.disabled;
       other_commands_ = false;
     }
-    const auto done = buffer_.step(exec_.addresses, hip::StreamRef(machine_.api, stream, 0));
-    return done.ok() ? hipSuccess : static_cast<hipError_t>(done.error().code);
+    const hip::Result<hip::CommandStep> done = buffer_.step(exec_.addresses, stream);
+    return done ? hip::Status() : done.error();
   }
   void set() { other_commands_ = true; }
 
@@ -37,6 +37,8 @@ class BufferedExec final : public ExecPatcher {
  private:
   static hip::CommandBufferOptions options_of(Machine& machine, const ExecObject& exec) {
     hip::CommandBufferOptions options;
+    options.device = hip::home_of(exec.recording);
+    options.several_devices = machine.devices > 1;
     options.flatten = exec.id % 2 != 0;
     options.update = true;
     options.quirks = release_quirks_of(machine);
@@ -70,43 +72,41 @@ class CommandBufferStrategy final : public StrategyForExecs {
   CommandBufferStrategy() : StrategyForExecs(make_careful_strategy()) {}
 
   PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
-    if (!buffered(machine, exec.recording)) return careful().patch(machine, exec, moves);
+    if (!buffered(exec.recording)) return careful().patch(machine, exec, moves);
     exec.addresses = machine.addresses;
     PatchOutcome outcome;
     outcome.in_place = false;
     return outcome;
   }
   hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    if (!buffered(machine, exec.recording)) return careful().set(machine, exec, index, node);
+    if (!buffered(exec.recording)) return careful().set(machine, exec, index, node);
     return keeping_buffer(exec, [&] { return careful().set(machine, exec, index, node); });
   }
   UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
-    if (!buffered(machine, exec.recording)) return careful().update(machine, exec, graph);
+    if (!buffered(exec.recording)) return careful().update(machine, exec, graph);
     return keeping_buffer(exec, [&] { return careful().update(machine, exec, graph); });
   }
   hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) override {
     hip::Status status = careful().instantiate(machine, graph, exec, said);
-    if (status && buffered(machine, graph.recording)) exec.stable = std::make_unique<BufferedExec>(machine, exec);
+    if (status && buffered(graph.recording)) exec.stable = std::make_unique<BufferedExec>(machine, exec);
     return status;
   }
   hip::Status record_again(Machine& machine, ExecObject& exec) override {
-    if (!buffered(machine, exec.recording)) return careful().record_again(machine, exec);
+    if (!buffered(exec.recording)) return careful().record_again(machine, exec);
     return keeping_buffer(exec, [&] { return careful().record_again(machine, exec); });
   }
   hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) override {
     return keeping_buffer(exec, [&] { return careful().enable(machine, exec, index, on); });
   }
   hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) override {
-    if (!buffered(machine, exec.recording)) return careful().launch(machine, exec, stream);
+    if (!buffered(exec.recording)) return careful().launch(machine, exec, stream);
     if (captures(machine, stream.handle())) return launch_as_child(machine, exec, stream);
-    return Strategy::launch(machine, exec, stream);
+    return static_cast<BufferedExec&>(*exec.stable).launch_on(stream);
   }
 
  private:
-  // The same answer for as long as a program lasts: types of nodes stay, and so does how many devices there are.
-  static bool buffered(const Machine& machine, const hip::Recording& recording) {
-    return !recording.has_memory_nodes() && machine.devices == 1;
-  }
+  // The same answer for as long as a program lasts: types of nodes stay.
+  static bool buffered(const hip::Recording& recording) { return !recording.has_memory_nodes(); }
 
   // For what no command buffer launches, and for the program's own executable graphs.
   [[nodiscard]] Strategy& careful() { return for_graphs(); }

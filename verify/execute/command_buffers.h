@@ -7,8 +7,7 @@
 // child graph node of a graph that is recorded for it.
 //
 // Graphs that allocate memory are no business of a command buffer's, which records anew what it likes: they are under
-// the strategy `careful`, and so are definitions of graphs, and all graphs of programs with several devices: a command
-// buffer is one device's.
+// the strategy `careful`, and so are definitions of graphs.
 #pragma once
 
 #include <memory>

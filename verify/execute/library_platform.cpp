@@ -59,7 +59,8 @@ std::vector<std::byte> bundle(std::span<const std::byte> code) {
 }  // namespace
 
 hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path, Id devices) {
-  hip::Result<hip::LoadedApi> library = hip::load_api(path);
+  // A subject is any HIP runtime of any version; and asking for it starts the runtime, whose devices are chosen below.
+  hip::Result<hip::LoadedApi> library = hip::load_api(path, {.minimum_version = 0});
   if (!library) return library.error();
   std::unique_ptr<LibraryPlatform> platform(new LibraryPlatform(std::move(library).value()));
   if (hip::Status status = platform->give_devices_to_model(); !status) return status.error();

@@ -53,6 +53,7 @@ constexpr std::array<FieldOfAction, 1> kLeaseFields = {kLease};
 constexpr std::array<FieldOfAction, 4> kMakeFields = {kOwnStream, kOnDevice, kFlags, kPriority};
 constexpr std::array<FieldOfAction, 1> kOwnStreamFields = {kOwnStream};
 constexpr std::array<FieldOfAction, 1> kStreamFields = {kStream};
+constexpr std::array<FieldOfAction, 1> kEventFields = {kEvent};
 constexpr std::array<FieldOfAction, 2> kRecordFields = {kEvent, kOnStream};
 constexpr std::array<FieldOfAction, 2> kWaitFields = {{{"", 0, kSystemStreams - 1}, {"event", 0, kSystemEvents - 1}}};
 constexpr std::array<FieldOfAction, 2> kReserveFields = {kBuffer, kBytes};
@@ -92,6 +93,8 @@ constexpr std::array<VerbOfAction, kSystemVerbs> kVerbs = {{
     {"streams query", System::kStreams, kStreamFields},
     {"streams record", System::kStreams, kRecordFields},
     {"streams wait", System::kStreams, kWaitFields},
+    {"streams await", System::kStreams, kEventFields},
+    {"streams done", System::kStreams, kEventFields},
     {"streams enter", System::kStreams, kStreamFields},
     {"streams leave", System::kStreams, {}},
     {"streams thread", System::kStreams, kStreamFields},

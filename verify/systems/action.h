@@ -31,6 +31,8 @@ enum class SystemVerb : std::uint8_t {
   kStreamQuery,
   kStreamRecord,
   kStreamWait,
+  kEventSync,
+  kEventQuery,
   kStreamEnter,
   kStreamLeave,
   kStreamThread,

@@ -104,9 +104,14 @@ SystemsBench::Outcome SystemsBench::finish() {
   if (injections_ > 1) {
     for (const std::string_view name : injectable_functions()) interposer_.fail(*find_function(name), 0);
   }
+  const std::uint64_t fired = interposer_.fired();
   for (std::unique_ptr<SystemBench>& bench : benches_) {
     if (bench != nullptr && !stopped_) bench->finish();
     bench.reset();
+  }
+  if (interposer_.fired() != fired && !stopped_) {
+    context_.expect(!context_.reported.empty(), PropertyId::kC4, "at the end", "a failed call of teardown is reported",
+                    "nothing was said of " + std::string(function_name(*interposer_.last_fired())));
   }
   if (last_ && !stopped_ && most_fired_ < 2) {
     look_for_faults(*last_);

@@ -16,9 +16,10 @@ std::span<const std::string_view> functions_of(System system) {
   static constexpr std::array<std::string_view, 8> kCache = {
       "hipGetDevice",         "hipSetDevice",      "hipStreamCreateWithPriority", "hipStreamDestroy",
       "hipStreamGetPriority", "hipStreamGetFlags", "hipStreamGetDevice",          "hipStreamQuery"};
-  static constexpr std::array<std::string_view, 10> kStreams = {
+  static constexpr std::array<std::string_view, 12> kStreams = {
       "hipGetDevice",   "hipSetDevice",       "hipStreamCreateWithPriority", "hipStreamDestroy", "hipStreamSynchronize",
-      "hipStreamQuery", "hipStreamWaitEvent", "hipEventCreateWithFlags",     "hipEventRecord",   "hipEventDestroy"};
+      "hipStreamQuery", "hipStreamWaitEvent", "hipEventCreateWithFlags",     "hipEventRecord",   "hipEventDestroy",
+      "hipEventQuery",  "hipEventSynchronize"};
   static constexpr std::array<std::string_view, 4> kScratch = {"hipGetDevice", "hipSetDevice", "hipMallocAsync",
                                                                "hipFreeAsync"};
   static constexpr std::array<std::string_view, 13> kLauncher = {

@@ -73,6 +73,10 @@ class StreamsBench final : public SystemBench {
         return record(first, action.fields[1]);
       case SystemVerb::kStreamWait:
         return wait(first, action.fields[1]);
+      case SystemVerb::kEventSync:
+        return await(first);
+      case SystemVerb::kEventQuery:
+        return ask(first);
       case SystemVerb::kStreamEnter:
         return enter(first);
       case SystemVerb::kStreamLeave:
@@ -120,12 +124,7 @@ class StreamsBench final : public SystemBench {
     const std::optional<hip::StreamRef> on = stream(number);
     if (!on) return hipSuccess;
     const hip::Status status = part_->synchronize(*on);
-    look_at_the_order();
-    const StreamsModel::Set must = model_.waited_for(number);
-    if (status) {
-      context_.expect((must & ~done_) == 0, PropertyId::kS1, "streams sync " + std::to_string(number),
-                      text_of(must) + " done", text_of(done_) + " done");
-    }
+    if (status) expect_done(model_.waited_for(number), "streams sync " + std::to_string(number));
     return code_of(status);
   }
 
@@ -134,13 +133,31 @@ class StreamsBench final : public SystemBench {
     if (!on) return hipSuccess;
     const hip::Result<bool> idle = on->idle();
     if (!idle) return idle.error().code;
-    look_at_the_order();
-    const StreamsModel::Set must = model_.waited_for(number);
-    if (idle.value()) {
-      context_.expect((must & ~done_) == 0, PropertyId::kS1, "streams query " + std::to_string(number),
-                      text_of(must) + " done", text_of(done_) + " done");
-    }
+    if (idle.value()) expect_done(model_.waited_for(number), "streams query " + std::to_string(number));
     return hipSuccess;
+  }
+
+  // Events that nobody recorded do not exist here.
+  int await(int event) {
+    const std::optional<hip::Event>& made = events_[static_cast<std::size_t>(event)];
+    if (!made) return hipSuccess;
+    const hip::Status status = made->synchronize();
+    if (status) expect_done(model_.waited_for_event(event), "streams await " + std::to_string(event));
+    return code_of(status);
+  }
+
+  int ask(int event) {
+    const std::optional<hip::Event>& made = events_[static_cast<std::size_t>(event)];
+    if (!made) return hipSuccess;
+    const hip::Result<bool> done = made->done();
+    if (!done) return done.error().code;
+    if (done.value()) expect_done(model_.waited_for_event(event), "streams done " + std::to_string(event));
+    return hipSuccess;
+  }
+
+  void expect_done(StreamsModel::Set must, const std::string& where) {
+    look_at_the_order();
+    context_.expect((must & ~done_) == 0, PropertyId::kS1, where, text_of(must) + " done", text_of(done_) + " done");
   }
 
   // An event belongs to its stream's device: recorded on another one it is made anew.

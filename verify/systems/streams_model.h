@@ -45,6 +45,10 @@ class StreamsModel {
     const std::optional<Set>& point = events_[static_cast<std::size_t>(event)];
     if (point) at(stream).behind = behind(stream) | *point;
   }
+  // What must be done when waiting for the event returns: nothing, when it was never recorded.
+  [[nodiscard]] Set waited_for_event(int event) const {
+    return events_[static_cast<std::size_t>(event)].value_or(Set{0});
+  }
   // An event that is made anew was never recorded.
   void forget(int event) { events_[static_cast<std::size_t>(event)].reset(); }
 

@@ -1,9 +1,10 @@
 // hip::WorkerThread behind streams of the model: which stream a callback follows, and what becomes of it when a call of
-// HIP fails. Its schedules are explored by `hgcheck race` (verify/race/scenarios).
+// HIP fails. On other runtimes, and behind other threads' streams: tests/hip/loaded_runtime_test.cpp. Its schedules are explored by `hgcheck race` (verify/race/scenarios).
 #include "hip/worker_thread.h"
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "command_bed.h"
@@ -87,6 +88,42 @@ TEST_F(Worker, ACallbackOfAStreamThatFailedIsGivenUp) {
   EXPECT_TRUE(worker_->drain());
   EXPECT_EQ(ran, 0);
   EXPECT_EQ(behind, 1);
+}
+
+TEST_F(Worker, ThatAStreamCapturesMustBeKnown) {
+  interposer_.fail(*verify::find_function("hipStreamIsCapturing"), 1);
+  EXPECT_FALSE(worker_->post_after(stream(), [] {}));
+  EXPECT_TRUE(worker_->drain());
+}
+
+// Waiting for it again would never end.
+TEST_F(Worker, ACallbackWhoseStreamIsDoneWithoutItsHostFunctionIsGivenUp) {
+  hip::Api forgetful = api();
+  forgetful.hipLaunchHostFunc = [](hipStream_t, hipHostFn_t, void*) { return hipSuccess; };
+  int ran = 0;
+  ASSERT_TRUE(worker_->post_after({forgetful, stream_, device()}, [&] { ++ran; }));
+  const hip::Status drained = worker_->drain();
+  ASSERT_FALSE(drained);
+  EXPECT_NE(drained.error().message.find("did not run the host function"), std::string::npos);
+  EXPECT_TRUE(worker_->drain()) << "it is told once";
+  EXPECT_EQ(ran, 0);
+}
+
+// What a callback holds may use the worker when it goes.
+TEST_F(Worker, ACallbackThatDoesNotRunIsDestroyedWithoutTheWorkersLock) {
+  int ran = 0;
+  const auto last_word = [&] {
+    return std::shared_ptr<void>(nullptr, [&](void*) { EXPECT_TRUE(worker_->post([&] { ++ran; })); });
+  };
+  interposer_.fail(*verify::find_function("hipLaunchHostFunc"), 1);
+  EXPECT_FALSE(worker_->post_after(stream(), [held = last_word()] {})) << "refused";
+  EXPECT_TRUE(worker_->drain());
+  EXPECT_EQ(ran, 1);
+  ASSERT_TRUE(worker_->post_after(stream(), [held = last_word()] {}));
+  interposer_.fail(*verify::find_function("hipStreamSynchronize"), 1);
+  EXPECT_FALSE(worker_->drain()) << "given up";
+  EXPECT_TRUE(worker_->drain());
+  EXPECT_EQ(ran, 2);
 }
 
 }  // namespace
