@@ -106,13 +106,14 @@ Status AddressStabilizer::order_behind(Entry& entry, const StreamRef& stream) co
     if (!made) return made.error();
     entry.done.emplace(std::move(made).value());
   }
-  if (entry.unmarked) {
-    if (const Status status = called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize"); !status) {
-      return status.error();
-    }
-    entry.unmarked = false;
+  const bool same = entry.last == stream && stream.handle() != hipStreamPerThread;  // of which each thread has its own
+  const bool gone = !same && entry.last && options_.quirks.of_follow() != nullptr;
+  if (entry.unmarked || gone) {
+    Status waited = synchronize_device(api_, options_.device, options_.errors);
+    if (waited) entry.unmarked = false;
+    return waited;
   }
-  return stream.wait(*entry.done);
+  return same ? Status() : stream.wait(*entry.done);
 }
 
 // What the step reads, or writes: overlapping buffers of a region at once, so that no byte is copied twice.
@@ -161,6 +162,7 @@ Status AddressStabilizer::mark(Entry& entry, const StreamRef& stream) const {
 Status AddressStabilizer::enqueue(Entry& entry, std::span<const StepBuffer> buffers, const StreamRef& stream,
                                   StableWork& work, AddressStabilizerCounts& counts) const {
   if (const Status status = order_behind(entry, stream); !status) return status.error();
+  entry.last = stream;
   Status done;
   const Result<std::uint64_t> in = copy(entry, buffers, Way::kIn, stream);
   if (in) {
@@ -209,7 +211,7 @@ Status AddressStabilizer::give_back(Command command, Entry& entry) {
   // nothing.
   Status all;
   if (entry.unmarked) {
-    all = called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize");
+    all = synchronize_device(api_, options_.device, options_.errors);
   } else if (entry.done) {
     all = entry.done->synchronize();
   }

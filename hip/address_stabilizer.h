@@ -18,6 +18,8 @@
 //             than it was recorded for: a buffer has outgrown its own, or other buffers overlap. "Recorded" is noted
 //             after recording succeeded, never before.
 //   order     everything of a step goes to its stream, behind the command's step before whatever that one's stream was.
+//             That one may be gone by then; where the release does not wait for the event of such a stream
+//             (ReleaseQuirks::of_follow), the device is waited for. Streams are told apart by their handles.
 //   steady    a step with nothing new allocates nothing, neither from HIP nor, here, from the host.
 //   failure   answered; until the copies back begin nothing of the caller's has changed. The next step is right.
 //   teardown  every persistent buffer is freed once; what fails is answered, or reported by the destructor, and tried
@@ -41,6 +43,7 @@
 #include "hip/cached_allocator.h"
 #include "hip/errors.h"
 #include "hip/event.h"
+#include "hip/release_quirks.h"
 #include "hip/stream.h"
 #include "hip/sync/sync.h"
 
@@ -71,6 +74,7 @@ class StableWork {
 
 struct AddressStabilizerOptions {
   int device = 0;
+  ReleaseQuirks quirks{};  // of the runtime's release; none: it is taken to be right
   ErrorSink errors{};  // what the destructor could not return
 };
 
@@ -123,8 +127,9 @@ class AddressStabilizer {
     std::vector<void*> recorded_for;
     bool recorded = false;
     std::uint32_t names = 0;    // persistent buffers were named below this
-    std::optional<Event> done;  // behind the last step
-    bool unmarked = false;      // a step is in flight that `done` does not stand behind
+    std::optional<Event> done;      // behind the last step
+    std::optional<StreamRef> last;  // its stream
+    bool unmarked = false;          // a step is in flight that `done` does not stand behind
   };
   struct State {
     std::map<Command, Entry> commands;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "hip/host_backend.h"
@@ -130,6 +131,51 @@ TEST_F(AddressStabilizer, MovedBuffersAreReadAndWrittenWhereTheyAreAndNothingIsR
   EXPECT_EQ(allocations, 2);
   EXPECT_EQ(stabilizer.counts().steps, 4u);
   EXPECT_EQ(stabilizer.counts().bytes_back, 32u);
+}
+
+// How a step comes behind the one before: by its stream, by an event, or, where the release does not wait for events of
+// streams that are gone, by the device.
+TEST_F(AddressStabilizer, AStepWaitsForTheOneBeforeOnlyOnAnotherStreamAndAsTheReleaseDoesItRightly) {
+  static int events_waited = 0, devices_waited = 0;
+  hip::Api api = api_;
+  api.hipMemcpyAsync = [](void* to, const void* from, std::size_t size, hipMemcpyKind kind, hipStream_t) {
+    return hip::host_api().hipMemcpyAsync(to, from, size, kind, nullptr);
+  };
+  api.hipEventRecord = [](hipEvent_t event, hipStream_t) { return hip::host_api().hipEventRecord(event, nullptr); };
+  api.hipStreamWaitEvent = [](hipStream_t, hipEvent_t, unsigned) {
+    ++events_waited;
+    return hipSuccess;
+  };
+  api.hipDeviceSynchronize = [] {
+    ++devices_waited;
+    return hipSuccess;
+  };
+  const auto stream = [&](std::uintptr_t handle) {
+    return hip::StreamRef(api, reinterpret_cast<hipStream_t>(handle), 0);
+  };
+  std::vector<unsigned char> in(8, 1), out(8, 99);
+  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+  for (const int version : {0, 70253211, 50731921}) {
+    hip::AddressStabilizerOptions options = options_;
+    if (version != 0) options.quirks = hip::ReleaseQuirks::of_version(version);
+    const bool by_device = options.quirks.of_follow() != nullptr;
+    EXPECT_EQ(by_device, version == 50731921);
+    hip::AddressStabilizer stabilizer(api, options);
+    AddOne work(8);
+    const auto waits = [&](const hip::StreamRef& on) {
+      events_waited = devices_waited = 0;
+      EXPECT_TRUE(stabilizer.step(0, buffers, on, work));
+      return std::pair(events_waited, devices_waited);
+    };
+    const std::pair none(0, 0), across = by_device ? std::pair(0, 1) : std::pair(1, 0);
+    waits(stream(16));  // there is none before
+    EXPECT_EQ(waits(stream(16)), none) << version;
+    EXPECT_EQ(waits(stream(32)), across) << version;
+    EXPECT_EQ(waits(stream(32)), none) << version;
+    const auto per_thread = reinterpret_cast<std::uintptr_t>(hipStreamPerThread);
+    EXPECT_EQ(waits(stream(per_thread)), across) << version;
+    EXPECT_EQ(waits(stream(per_thread)), across) << "it may be another thread's";
+  }
 }
 
 TEST_F(AddressStabilizer, OneBufferTwiceIsOneAddressTwice) {
