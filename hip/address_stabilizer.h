@@ -75,7 +75,7 @@ class StableWork {
 struct AddressStabilizerOptions {
   int device = 0;
   ReleaseQuirks quirks{};  // of the runtime's release; none: it is taken to be right
-  ErrorSink errors{};  // what the destructor could not return
+  ErrorSink errors{};      // what the destructor could not return
 };
 
 struct AddressStabilizerCounts {
@@ -126,7 +126,7 @@ class AddressStabilizer {
     // From step to step.
     std::vector<void*> recorded_for;
     bool recorded = false;
-    std::uint32_t names = 0;    // persistent buffers were named below this
+    std::uint32_t names = 0;        // persistent buffers were named below this
     std::optional<Event> done;      // behind the last step
     std::optional<StreamRef> last;  // its stream
     bool unmarked = false;          // a step is in flight that `done` does not stand behind

@@ -22,13 +22,37 @@ Result<hipGraph_t> end_capture(const Api& api, hipStream_t stream) {
   hipGraph_t graph = nullptr;
   Status first = called(api.hipStreamEndCapture(stream, &graph), "hipStreamEndCapture");
   if (first) return graph;
-  hipStreamCaptureStatus state = hipStreamCaptureStatusNone;
-  static_cast<void>(api.hipStreamIsCapturing(stream, &state));
-  if (state == hipStreamCaptureStatusNone) return first.error();  // the capture was invalid, and is ended
+  hipStreamCaptureStatus state = hipStreamCaptureStatusActive;  // unless it is said otherwise
+  const hipError_t asked = api.hipStreamIsCapturing(stream, &state);
+  if (asked == hipSuccess && state == hipStreamCaptureStatusNone) return first.error();  // it was invalid, and is ended
   const Status again = called(api.hipStreamEndCapture(stream, &graph), "hipStreamEndCapture");
   if (again && graph != nullptr) first = both(std::move(first), destroy_graph(api, graph));
   return both(std::move(first), again).error();
 }
+
+// The work, and the end of the capture, also where the work throws.
+class Capturing {
+ public:
+  Capturing(const Api& api, hipStream_t stream, const ErrorSink& errors)
+      : api_(api), stream_(stream), errors_(errors) {}
+  Capturing(const Capturing&) = delete;
+  Capturing& operator=(const Capturing&) = delete;
+  ~Capturing() {
+    if (ended_) return;
+    const Result<hipGraph_t> graph = end_capture(api_, stream_);
+    errors_(graph ? destroy_graph(api_, graph.value()) : Status(graph.error()));
+  }
+  Result<hipGraph_t> end() {
+    ended_ = true;
+    return end_capture(api_, stream_);
+  }
+
+ private:
+  const Api& api_;
+  const hipStream_t stream_;
+  const ErrorSink& errors_;
+  bool ended_ = false;
+};
 
 class CapturedTrace final : public Trace {
  public:
@@ -74,9 +98,10 @@ Result<CapturedGraph> CapturedGraph::capture(const Api& api, hipStream_t stream,
   }
   Status status = called(api.hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal), "hipStreamBeginCapture");
   if (!status) return status.error();
+  Capturing capturing(api, stream, errors);
   Status worked = work(stream);
-  const Result<hipGraph_t> ended = end_capture(api, stream);
-  if (!ended) return worked ? ended.error() : worked.error();
+  const Result<hipGraph_t> ended = capturing.end();
+  if (!ended) return both(std::move(worked), ended.error()).error();
   CapturedGraph captured(api, ended.value(), 0, errors);
   if (!worked) return worked.error();
   status = called(api.hipGraphGetNodes(captured.graph_, nullptr, &captured.nodes_), "hipGraphGetNodes");

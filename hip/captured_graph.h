@@ -5,7 +5,8 @@
 //   empty     work that enqueues nothing is a graph without nodes. HIP does not document what becomes of one that is
 //             instantiated or that is a child, and runtimes have crashed on either: it is never handed to one. A trace
 //             of it is no trace (null), and a command an empty node, which keeps its dependencies.
-//   failure   of the work or of HIP: the answer. The capture is ended then, and nothing is left behind.
+//   failure   of the work or of HIP: the answer. The capture is ended then, and nothing is left behind; where it could
+//             not be ended, the answer says so as well. Work that throws ends it, too.
 //
 // The stream is the caller's, not the default stream, idle in the sense of capturing, and one that nobody else uses
 // meanwhile. Does not check what the work does beside enqueueing.

@@ -58,7 +58,7 @@ CommandBuffer::CommandBuffer(const Api& api, const CommandBufferOptions& options
     : api_(api),
       options_(options),
       traces_({.max_traces = options.max_traces}),
-      collectives_({.max_traces = options.max_traces, .ranks = options.ranks}),
+      collectives_({.max_traces = options.max_traces, .ranks = options.ranks, .agree_to_launch = false}),
       last_launch_(api, options.quirks, options.device, options.errors) {
   set({});
 }
@@ -328,7 +328,7 @@ bool CommandBuffer::update(const RecordedGraph& fresh) {
   const hipError_t updated = api_.hipGraphExecUpdate(exec_, fresh.graph, &node, &result);
   // That the shape is another is an answer; anything else, an error.
   if (updated != hipErrorGraphExecUpdateFailure) options_.errors(called(updated, "hipGraphExecUpdate"));
-  if (updated != hipSuccess) return false;
+  if (updated != hipSuccess || result != hipGraphExecUpdateSuccess) return false;
   patcher_.reset();  // it knew the other commands
   return true;
 }

@@ -3,7 +3,8 @@
 // A rank that replays a cached trace while another one records enqueues other collectives than its peer waits for, and
 // both hang. So every rank says whether it could take the fast way, and all take it exactly when all could. Waiting for
 // the others is bounded: a rank that does not come makes it an error for all, in this and in every later round, rather
-// than a deadlock.
+// than a deadlock. There is no way back: ranks that lost each other begin anew, with another agreement. Between two
+// rounds a rank may capture and instantiate, so patience has to be that long; the first step takes longest.
 //
 // How ranks talk is the framework's business, which has its own way between processes (MPI, sockets;
 // hip/example/ranks.cpp has one). hip::ThreadRanks is for ranks that are threads of one process. One call a rank and

@@ -49,8 +49,8 @@ Result<bool> StreamRef::idle() const {
 Result<bool> StreamRef::capturing() const {
   if (api_->hipStreamIsCapturing == nullptr) return false;
   hipStreamCaptureStatus state = hipStreamCaptureStatusNone;
-  const Status asked = with_stream(
-      *this, [&] { return called(api_->hipStreamIsCapturing(handle_, &state), "hipStreamIsCapturing"); });
+  const Status asked =
+      with_stream(*this, [&] { return called(api_->hipStreamIsCapturing(handle_, &state), "hipStreamIsCapturing"); });
   if (!asked) return asked.error();
   return state != hipStreamCaptureStatusNone;
 }

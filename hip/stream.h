@@ -45,8 +45,8 @@ class StreamRef {
   [[nodiscard]] Status synchronize() const;
   // Whether it is; an error is an answer about the stream (its work failed, it captures), not about the question.
   [[nodiscard]] Result<bool> idle() const;
-  // Whether what is given to the stream becomes part of a graph instead of being done, also where the capture has become
-  // invalid.
+  // Whether what is given to the stream becomes part of a graph instead of being done, also where the capture has
+  // become invalid.
   [[nodiscard]] Result<bool> capturing() const;
   // What is given to the stream from now on waits for what the event was recorded behind; nothing, when it never was.
   [[nodiscard]] Status wait(const Event& event) const;

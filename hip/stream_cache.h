@@ -30,8 +30,8 @@ namespace hip {
 
 struct StreamCacheOptions {
   std::size_t max_idle = 256;
+  ErrorSink errors{};           // what a destructor could not return
   std::size_t max_doomed = 64;  // streams that could not be destroyed and are tried again; past it the oldest is lost
-  ErrorSink errors{};  // what a destructor could not return
 };
 
 struct StreamCacheCounts {
@@ -61,8 +61,8 @@ class StreamCache {
   [[nodiscard]] std::size_t idle() const;
   [[nodiscard]] StreamCacheCounts counts() const;
 
-  // The process's one cache of that runtime, for everybody who loaded it: made on first use with the default options. It
-  // keeps the library loaded, and is never destroyed: at the end of a process the runtime may be gone before it.
+  // The process's one cache of that runtime, for everybody who loaded it: made on first use with the default options.
+  // It keeps the library loaded, and is never destroyed: at the end of a process the runtime may be gone before it.
   // clear() empties it in time.
   [[nodiscard]] static StreamCache& of_process(const LoadedApi& runtime);
 

@@ -77,6 +77,7 @@ Result<bool> TraceCache::agree(bool could) {
 Status TraceCache::bring(Taken& taken, std::span<const TraceBuffer> buffers, const Recorder& record) {
   std::unique_ptr<Trace>& trace = taken.entry->trace.write();
   bool could = taken.outcome != TraceOutcome::kRecorded;
+  if (taken.outcome == TraceOutcome::kPatched && trace == nullptr) could = false;
   if (taken.outcome == TraceOutcome::kPatched && trace != nullptr && !trace->patch(buffers)) {
     could = false;
     const sync::LockGuard lock(mutex_);
@@ -91,8 +92,17 @@ Status TraceCache::bring(Taken& taken, std::span<const TraceBuffer> buffers, con
   }
   taken.outcome = TraceOutcome::kRecorded;
   Result<std::unique_ptr<Trace>> fresh = record(buffers);
-  if (!fresh) return fresh.error();
-  trace = std::move(fresh).value();
+  if (fresh) trace = std::move(fresh).value();
+  return agree_to_launch(fresh ? Status() : Status(fresh.error()));
+}
+
+// All ranks come here or none: they have agreed to record.
+Status TraceCache::agree_to_launch(Status recorded) {
+  if (options_.ranks == nullptr || !options_.agree_to_launch) return recorded;
+  const Result<bool> all = options_.ranks->all(recorded.ok());
+  if (!recorded) return recorded;
+  if (!all) return all.error();
+  if (!all.value()) return Error{hipErrorNotReady, "a peer could not record: no rank launches; try again together"};
   return {};
 }
 
@@ -119,11 +129,15 @@ void TraceCache::give_back(const Taken& taken, bool keep) {
 Result<TraceOutcome> TraceCache::execute(std::uint64_t command, std::span<const TraceBuffer> buffers,
                                          const StreamRef& stream, const Recorder& record) {
   Taken taken = take(command, buffers);
+  bool keep = false;
+  // Also when a recorder throws: whoever waits for the trace would wait for ever.
+  const auto give = [&](const Taken* mine) { give_back(*mine, keep); };
+  const std::unique_ptr<const Taken, decltype(give)> giving(&taken, give);
   taken.evicted.clear();
   Status status = bring(taken, buffers, record);
   const std::unique_ptr<Trace>& trace = taken.entry->trace.read();
   if (status && trace != nullptr) status = trace->launch(stream);
-  give_back(taken, status.ok());
+  keep = status.ok();
   if (!status) return status.error();
   return taken.outcome;
 }

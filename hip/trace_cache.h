@@ -4,19 +4,22 @@
 // step names the command and the buffers that it works on, each by identity and by address, and the cache decides:
 //
 //   hit       the same command, the same buffers, all of them where they were: launched as it is.
-//   patched   the same buffers, some of them elsewhere: brought there, then launched.
+//   patched   the same buffers, some of them elsewhere: brought there, then launched. Never a command that enqueued
+//             nothing: for buffers elsewhere it may enqueue something, so it is recorded.
 //   recorded  anything else, and whatever could not be patched. An address that was freed and belongs to another buffer
 //             now is another buffer: the identity decides, never the address alone.
 //   bound     at most max_traces; past it the one that was not executed for longest goes.
 //   failure   of a patch: recorded again, and counted. Of recording or of a launch: the answer, and nothing is kept of
 //             that trace, so that the next step records it.
 //   together  with ranks, all of them take the fast way or all record (C6): a rank that could records as well when a
-//             peer could not. Each rank has a cache of its own. When the ranks are no longer together that is the
-//             answer, and nothing was launched.
+//             peer could not. Where they record they agree once more before anybody launches: a rank whose recorder
+//             failed would leave its peers' collective alone. Each rank has a cache of its own. When the ranks are no
+//             longer together, or a peer could not record, that is the answer, and nothing was launched.
 //
 // All functions may be called by any thread; steps of one trace come one after another, those of different traces do
 // not wait for each other. No lock is held while a trace is patched, recorded, launched or destroyed. A recorder may
-// execute other traces, not its own (it would wait for itself).
+// execute other traces, not its own (it would wait for itself). One that throws has failed: its exception is the
+// caller's.
 //
 // Does not check: that buffers of one identity are of one size, and what a recorder reads beside the buffers. Both
 // belong into the command's number.
@@ -70,6 +73,8 @@ struct TraceCacheCounts {
 struct TraceCacheOptions {
   std::size_t max_traces = 64;     // at least 1
   RankAgreement* ranks = nullptr;  // of this cache's rank with its peers; outlives the cache
+  // Whether launching a trace launches something: who only collects traces agrees for itself before all are launched.
+  bool agree_to_launch = true;
 };
 
 class TraceCache {
@@ -118,6 +123,7 @@ class TraceCache {
   [[nodiscard]] std::list<EntryPointer>::iterator find(std::uint64_t command, std::span<const TraceBuffer> buffers);
   [[nodiscard]] Status bring(Taken& taken, std::span<const TraceBuffer> buffers, const Recorder& record);
   [[nodiscard]] Result<bool> agree(bool could);
+  [[nodiscard]] Status agree_to_launch(Status recorded);
   void give_back(const Taken& taken, bool keep);
   [[nodiscard]] static std::unique_ptr<Trace> drop(Entry& entry);
 

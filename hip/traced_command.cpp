@@ -1,5 +1,6 @@
 #include "hip/traced_command.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -81,7 +82,9 @@ Status TracedGraph::patch(std::span<const TraceBuffer> buffers) {
   moves_.clear();
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const BufferIndex buffer = work_->buffers[i];
-    if (buffers[i].address != addresses_[buffer]) moves_.push_back({buffer, addresses_[buffer], buffers[i].address});
+    const auto named = [buffer](const Move& move) { return move.buffer == buffer; };  // the work may name one twice
+    if (buffers[i].address == addresses_[buffer] || std::any_of(moves_.begin(), moves_.end(), named)) continue;
+    moves_.push_back({buffer, addresses_[buffer], buffers[i].address});
   }
   const PatchResult patched = patcher_->patch(moves_);
   if (!patched.ok()) {

@@ -222,7 +222,8 @@ Status WorkerThread::post_after(const StreamRef& stream, Callback callback) {
   const Result<bool> captures = stream.capturing();
   if (!captures) return captures.error();
   if (captures.value()) {
-    return Error{hipErrorStreamCaptureUnsupported, "a stream that captures runs nothing: post when its capture is over"};
+    return Error{hipErrorStreamCaptureUnsupported,
+                 "a stream that captures runs nothing: post when its capture is over"};
   }
   Ticket ticket = 0;
   {

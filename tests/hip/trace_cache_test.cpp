@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -125,13 +126,17 @@ TEST_F(TraceCache, AStepThatFailsIsAnsweredAndLeavesNothingThatIsTakenForATrace)
   EXPECT_EQ(cache.counts().failed, 2u);
 }
 
-TEST_F(TraceCache, ACommandThatEnqueuesNothingIsRemembered) {
+// "If the two are not one: copy." Whoever looks only at where its buffers were would never see the copy.
+TEST_F(TraceCache, ACommandThatEnqueuesNothingIsRememberedForThosePlacesAlone) {
   hip::TraceCache cache;
   const hip::TraceCache::Recorder nothing = [](std::span<const TraceBuffer>) { return std::unique_ptr<hip::Trace>(); };
   const TraceBuffer buffer{7, 100}, moved{7, 200};
   const hip::StreamRef stream = hip::StreamRef::of_default(api_);
   EXPECT_EQ(cache.execute(1, {&buffer, 1}, stream, nothing).value(), TraceOutcome::kRecorded);
   EXPECT_EQ(cache.execute(1, {&buffer, 1}, stream, nothing).value(), TraceOutcome::kHit);
+  EXPECT_EQ(cache.execute(1, {&moved, 1}, stream, nothing).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(cache.counts().refused, 0u) << "nobody was asked to patch it";
+  EXPECT_EQ(step(cache, 1, {{7, 300}}).value(), TraceOutcome::kRecorded);
   EXPECT_EQ(cache.execute(1, {&moved, 1}, stream, nothing).value(), TraceOutcome::kPatched);
 }
 
@@ -178,6 +183,41 @@ TEST_F(TraceCache, RanksTakeTheFastWayTogetherOrRecordTogether) {
   EXPECT_EQ(second, expected);
   EXPECT_EQ(mine.counts().overruled, 1u);
   EXPECT_EQ(script_.live, 1);
+}
+
+// Its collective would wait for a peer that enqueues nothing.
+TEST_F(TraceCache, NoRankLaunchesWhatAPeerCouldNotRecord) {
+  hip::ThreadRanks ranks({.ranks = 2});
+  Script peers_script;
+  hip::TraceCache mine({.ranks = &ranks}), peers({.ranks = &ranks});
+  const TraceBuffer buffer{7, 100};
+  const hip::StreamRef stream = hip::StreamRef::of_default(api_);
+  int code = 0;
+  hip::sync::Thread other([&] {
+    const hip::TraceCache::Recorder fails =
+        [](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
+      return hip::Error{hipErrorOutOfMemory, "no"};
+    };
+    code = peers.execute(1, {&buffer, 1}, stream, fails).error().code;
+    EXPECT_TRUE(peers.execute(1, {&buffer, 1}, stream, [&](std::span<const TraceBuffer>) {
+      return std::unique_ptr<hip::Trace>(new ScriptedTrace(peers_script));
+    }));
+  });
+  EXPECT_EQ(step(mine, 1, {{7, 100}}).error().code, hipErrorNotReady);
+  EXPECT_EQ(taken_log().find("launch"), std::string::npos);
+  EXPECT_EQ(step(mine, 1, {{7, 100}}).value(), TraceOutcome::kRecorded) << "the next one is right";
+  other.join();
+  EXPECT_EQ(code, hipErrorOutOfMemory);
+}
+
+TEST_F(TraceCache, ARecorderThatThrowsHasFailedAndKeepsNobodyWaiting) {
+  hip::TraceCache cache;
+  const TraceBuffer buffer{7, 100};
+  const hip::TraceCache::Recorder throws =
+      [](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> { throw std::runtime_error("no"); };
+  EXPECT_THROW((void)cache.execute(1, {&buffer, 1}, hip::StreamRef::of_default(api_), throws), std::runtime_error);
+  EXPECT_EQ(cache.counts().failed, 1u);
+  EXPECT_EQ(step(cache, 1, {{7, 100}}).value(), TraceOutcome::kRecorded);
 }
 
 TEST_F(TraceCache, ARankWhosePeerDoesNotComeIsToldAndLaunchesNothing) {

@@ -5,7 +5,8 @@
 // number is up to the highest that the commands name, and no trace is another one, and patches when they have. Asked
 // about is a trace that was not asked about for these commands yet, whose buffers are not those, or not where, they
 // were, and every collective. It is a hit when it was last used for the same buffers in the same places; patched, when
-// every address of it is known or it enqueues nothing, and the same buffers are elsewhere; captured otherwise.
+// every address of it is known and the same buffers are elsewhere; captured otherwise: what enqueued nothing there may
+// enqueue something here.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +82,7 @@ class CommandModel {
     for (const hip::TraceBuffer& buffer : now) buffers.push_back(buffer.identity);
     const auto kept = traces_.find({command.number, buffers});
     const bool same = kept != traces_.end() && kept->second == now;
-    const bool patched = kept != traces_.end() && !same && (command.known || command.empty);
+    const bool patched = kept != traces_.end() && !same && command.known && !command.empty;
     ++(same ? use.hits : patched ? use.patched : use.captured);
     traces_[{command.number, std::move(buffers)}] = std::move(now);
     return same || command.empty ? 0 : 1;

@@ -1,5 +1,6 @@
 // hip::WorkerThread behind streams of the model: which stream a callback follows, and what becomes of it when a call of
-// HIP fails. On other runtimes, and behind other threads' streams: tests/hip/loaded_runtime_test.cpp. Its schedules are explored by `hgcheck race` (verify/race/scenarios).
+// HIP fails. On other runtimes, and behind other threads' streams: tests/hip/loaded_runtime_test.cpp. Its schedules are
+// explored by `hgcheck race` (verify/race/scenarios).
 #include "hip/worker_thread.h"
 
 #include <gtest/gtest.h>
