@@ -142,10 +142,12 @@ hip::Result<hip::Recording> StepBed::known_commands(const hip::Api& api, std::sp
     std::sort(shadows.buffers.begin(), shadows.buffers.end());
     shadows.buffers.erase(std::unique(shadows.buffers.begin(), shadows.buffers.end()), shadows.buffers.end());
     std::size_t place = 0;
+    hip::DeviceAddress further_on = 0;
     for (hip::AddressTable& table : shadows.tables) {
       for (const hip::BufferIndex buffer : shadows.buffers) {
-        table[buffer] = reinterpret_cast<hip::DeviceAddress>(shadows_) + (kSpacing << place++);
+        table[buffer] = reinterpret_cast<hip::DeviceAddress>(shadows_) + (kSpacing << place++) + further_on;
       }
+      further_on += 64;  // so that lowest bytes differ
     }
     hip::Result<hip::RecordedNode> node = hip::differential_command(
         api, capturing_,

@@ -7,6 +7,7 @@
 #include "hip/captured_graph.h"
 #include "hip/device_scope.h"
 #include "hip/flatten.h"
+#include "hip/node_order.h"
 
 namespace hip {
 namespace {
@@ -19,6 +20,36 @@ void add(TraceUse& sum, const TraceUse& use) {
   sum.captured += use.captured;
   sum.overruled += use.overruled;
   sum.handed_over += use.handed_over;
+}
+
+// A node, at any depth of its children, that is one.
+bool holds_traced(const RecordedNode& node, bool only_collectives) {
+  if (const std::shared_ptr<const TracedWork> work = traced_work_of(node)) return work->collective || !only_collectives;
+  const auto* child = std::get_if<ChildRecord>(&node.record);
+  if (child == nullptr) return false;
+  const auto inner = child->graph->nodes();
+  return std::any_of(inner.begin(), inner.end(),
+                     [&](const RecordedNode& each) { return holds_traced(each, only_collectives); });
+}
+bool in_a_child(const Recording& commands, bool only_collectives) {
+  return std::any_of(commands.nodes().begin(), commands.nodes().end(), [&](const RecordedNode& node) {
+    return std::holds_alternative<ChildRecord>(node.record) && holds_traced(node, only_collectives);
+  });
+}
+bool nests_traced(const Recording& commands) {
+  return in_a_child(commands, false);
+}
+bool nests_collective(const Recording& commands) {
+  return in_a_child(commands, true);
+}
+
+// Releases launch at once what should become part of a graph.
+Status refuse_capture(const StreamRef& stream, const ReleaseQuirks& quirks) {
+  if (quirks.of_captured_launch() == nullptr) return {};
+  const Result<bool> captures = stream.capturing();
+  if (!captures) return captures.error();
+  if (!captures.value()) return {};
+  return Error{hipErrorStreamCaptureUnsupported, "this release launches into captures: hip/captured_launch.h does not"};
 }
 
 }  // namespace
@@ -68,15 +99,68 @@ CommandBuffer::~CommandBuffer() {
 }
 
 void CommandBuffer::set(Recording commands) {
-  commands_ = options_.flatten ? flattened(commands) : std::move(commands);
+  given_ = options_.flatten || nests_traced(commands) ? flattened(commands) : std::move(commands);
   // A graph without nodes is nothing that HIP documents.
-  if (commands_.nodes().empty()) commands_.add({EmptyRecord{}, {}, {}});
-  buffers_ = commands_.buffer_count();
+  if (given_.nodes().empty()) given_.add({EmptyRecord{}, {}, {}});
+  buffers_ = given_.buffer_count();
   for (std::uint64_t next = identities_.size(); next < buffers_; ++next) identities_.push_back(next);
-  commands_ = options_.quirks.as_added(std::move(commands_), quirk_context());
-  make_launchable();
-  take_traced();
+  std::size_t traced = 0;
+  collective_count_ = 0;
+  for (const RecordedNode& node : given_.nodes()) {
+    const std::shared_ptr<const TracedWork> work = traced_work_of(node);
+    if (work != nullptr) ++(work->collective ? collective_count_ : traced);
+  }
+  // All are asked about in one step: with fewer places each would take that of the next.
+  traces_.keep_at_least(traced);
+  collectives_.keep_at_least(collective_count_);
+  unsupported_ = given_.has_memory_nodes()  ? "a command buffer cannot keep memory that its graph allocates"
+                 : nests_collective(given_) ? "a collective in a child graph that cannot be flattened"
+                                            : nullptr;
+  prepared_ = false;
+  looks_into_ = !options_.quirks.empty();
   other_commands_ = true;
+}
+
+// What is recorded for the commands, with the buffers at these addresses.
+Status CommandBuffer::prepare(std::span<const DeviceAddress> addresses) {
+  Recording commands = given_;
+  if (Status looked = look_into_traced(addresses, commands); !looked) return looked;
+  commands_ = options_.quirks.as_added(std::move(commands), quirk_context());
+  make_launchable();
+  parts_.clear();
+  if (unlaunchable_ != nullptr) split();
+  if (!parts_.empty()) options_.errors(drop());  // what was launched until now, which is waited for
+  take_traced();
+  prepared_ = true;
+  return {};
+}
+
+// Traced commands of which every node is known become these; the others are opaque, and nobody looks again.
+Status CommandBuffer::look_into_traced(std::span<const DeviceAddress> addresses, Recording& commands) {
+  inlined_.clear();
+  for (NodeIndex i = 0; i < commands.nodes().size() && !options_.quirks.empty(); ++i) {
+    std::shared_ptr<const TracedWork> work = traced_work_of(commands.nodes()[i]);
+    if (work == nullptr || !work->shadows) continue;
+    TracedWork opaque = *work;
+    opaque.shadows.reset();
+    RecordedNode becomes = traced_command(std::move(opaque));
+    if (looks_into_) {
+      Result<RecordedNode> known = known_command(api_, *work, addresses, options_.quirks);
+      if (!known) return known.error();
+      if (!std::holds_alternative<OpaqueRecord>(known.value().record)) {
+        becomes = std::move(known).value();
+        inlined_.push_back({std::move(work), AddressTable(addresses.begin(), addresses.end())});
+      }
+    }
+    commands.replace(i, std::move(becomes.record), {});
+  }
+  return {};
+}
+
+// Whether what became nodes may be something else with the buffers there.
+bool CommandBuffer::stands_otherwise(std::span<const DeviceAddress> addresses) const {
+  return std::any_of(inlined_.begin(), inlined_.end(),
+                     [&](const Inlined& each) { return !same_footing(*each.work, each.at, addresses); });
 }
 
 // Flattens and chains the commands where the release launches them wrongly as they are.
@@ -96,6 +180,40 @@ void CommandBuffer::make_launchable() {
     now(flattened(commands_, places, options_.quirks.spelling(context, options_.errors)));
   }
   if (unlaunchable_ != nullptr && unlaunchable_->way == QuirkWay::kChain) now(chained(commands_));
+}
+
+// The commands in an order of theirs, as many in each executable graph as the release launches rightly as a chain. None
+// where it launches one by itself wrongly.
+void CommandBuffer::split() {
+  std::vector<Recording> parts(1);
+  const std::vector<NodeIndex> order = node_order(commands_);
+  if (order.size() != commands_.nodes().size()) return;  // a circle: the runtime refuses it
+  bool opaque = false;  // in the last part: no release launches a chain of other nodes wrongly
+  for (const NodeIndex index : order) {
+    RecordedNode node = commands_.nodes()[index];
+    const auto behind = [&node](const Recording& part) {
+      node.dependencies.clear();
+      if (!part.nodes().empty()) node.dependencies.push_back(static_cast<NodeIndex>(part.nodes().size() - 1));
+      return node;
+    };
+    opaque = opaque || std::holds_alternative<OpaqueRecord>(node.record);
+    const NodeIndex added = parts.back().add(behind(parts.back()));
+    if (!opaque || options_.quirks.of_launch(parts.back(), quirk_context()) == nullptr) continue;
+    if (added == 0) return;
+    parts.back().erase(added);
+    parts.emplace_back().add(behind({}));
+    opaque = std::holds_alternative<OpaqueRecord>(node.record);
+    if (opaque && options_.quirks.of_launch(parts.back(), quirk_context()) != nullptr) return;
+  }
+  CommandBufferOptions options = options_;
+  options.flatten = false;
+  for (Recording& part : parts) {
+    parts_.push_back(std::make_unique<CommandBuffer>(api_, options));
+    parts_.back()->set(std::move(part));
+    parts_.back()->looks_into_ = false;  // what is left of them is opaque
+  }
+  launched_by_ = launched_by_ == nullptr ? unlaunchable_ : launched_by_;
+  unlaunchable_ = nullptr;
 }
 
 // Their nodes become ones that put the step's trace into the graph, and whose buffers are nobody else's to look after.
@@ -118,6 +236,7 @@ void CommandBuffer::take_traced() {
 }
 
 void CommandBuffer::forget(BufferIndex buffer) {
+  for (const std::unique_ptr<CommandBuffer>& part : parts_) part->forget(buffer);
   if (buffer >= identities_.size()) return;  // no trace can hold it
   traces_.forget(identities_[buffer]);
   collectives_.forget(identities_[buffer]);
@@ -126,6 +245,7 @@ void CommandBuffer::forget(BufferIndex buffer) {
 
 Status CommandBuffer::drop() {
   patcher_.reset();
+  set_calls_ = 0;
   if (exec_ == nullptr) return {};
   Status status = last_launch_.wait();
   status = both(std::move(status), destroy_exec(api_, std::exchange(exec_, nullptr)));
@@ -139,28 +259,96 @@ void CommandBuffer::count(const CommandStep& step) {
 
 Result<CommandStep> CommandBuffer::step(std::span<const DeviceAddress> addresses, const StreamRef& stream) {
   assert(addresses.size() >= buffers_);
-  use_ = {};
   const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
-  Status status = ask_collectives(addresses, scope ? Status() : Status(scope.error()));
-  Result<CommandStep> step = status ? bring(addresses) : Result<CommandStep>(status.error());
+  Status status = scope ? refuse_capture(stream, options_.quirks) : Status(scope.error());
+  Result<CommandStep> step = get_ready(addresses, std::move(status));
   if (!step) broken_ = true;
   status = agree_to_launch(step ? Status() : Status(step.error()));
   if (status) {
-    status = last_launch_.launch(exec_, stream);
+    status = launch(stream);
     broken_ = broken_ || !status;
   }
-  for (Traced& traced : traced_) {
-    traced.graph.reset();  // the cache's, which is bounded
-    traced.asked = false;
-  }
+  finish();
   add(counts_.traces, use_);
   if (!status) {
     ++counts_.failed;
     return status.error();
   }
-  step.value().traces = use_;
   count(step.value());
   return step;
+}
+
+// Everything but the launch. Comes to one round for each collective, whatever `status` is.
+Result<CommandStep> CommandBuffer::get_ready(std::span<const DeviceAddress> addresses, Status status) {
+  use_ = {};
+  if (status && unsupported_ != nullptr) status = Error{hipErrorNotSupported, unsupported_};
+  bool otherwise = false;
+  if (status && prepared_ && (otherwise = stands_otherwise(addresses))) prepared_ = false;
+  if (status && !prepared_) status = prepare(addresses);
+  if (!prepared_ || unsupported_ != nullptr) {
+    for (std::size_t i = 0; i < collective_count_ && options_.ranks != nullptr; ++i) {
+      static_cast<void>(options_.ranks->all(false));  // an error is on its way already
+    }
+    return status.error();
+  }
+  other_commands_ = other_commands_ || otherwise;
+  if (!parts_.empty()) return get_parts_ready(addresses, std::move(status));
+  status = ask_collectives(addresses, std::move(status));
+  Result<CommandStep> step = status ? bring(addresses) : Result<CommandStep>(status.error());
+  if (step) step.value().traces = use_;
+  return step;
+}
+
+// The slowest way that one of them took is that of all.
+Result<CommandStep> CommandBuffer::get_parts_ready(std::span<const DeviceAddress> addresses, Status status) {
+  CommandStep all;
+  for (const std::unique_ptr<CommandBuffer>& part : parts_) {
+    const Result<CommandStep> one = part->get_ready(addresses, status);
+    add(use_, part->use_);
+    if (!one) {
+      part->broken_ = true;
+      if (status) status = one.error();
+      continue;
+    }
+    if (one.value().decision > all.decision) {
+      all.decision = one.value().decision;
+      all.reason = one.value().reason;
+    }
+    if (one.value().quirk != nullptr) all.quirk = one.value().quirk;
+    all.patched.nodes += one.value().patched.nodes;
+    all.patched.relocations += one.value().patched.relocations;
+    all.patched.calls += one.value().patched.calls;
+    all.patched.prepared += one.value().patched.prepared;
+  }
+  all.traces = use_;
+  if (!status) return status.error();
+  if (all.reason == StepReason::kFirst && stepped_) {
+    all.reason = broken_ ? StepReason::kEarlierFailure : StepReason::kOtherCommands;
+  }
+  if (all.decision == StepDecision::kRecord && all.quirk == nullptr) all.quirk = launched_by_;
+  other_commands_ = broken_ = false;
+  stepped_ = true;
+  return all;
+}
+
+Status CommandBuffer::launch(const StreamRef& stream) {
+  if (parts_.empty()) return last_launch_.launch(exec_, stream);
+  // The first comes behind the last step's last.
+  Status status = parts_.back()->last_launch_.follow(stream);
+  for (const std::unique_ptr<CommandBuffer>& part : parts_) {
+    if (!status) break;
+    status = part->last_launch_.launch(part->exec_, stream);
+    part->broken_ = part->broken_ || !status;
+  }
+  return status;
+}
+
+void CommandBuffer::finish() {
+  for (Traced& traced : traced_) {
+    traced.graph.reset();  // the cache's, which is bounded
+    traced.asked = false;
+  }
+  for (const std::unique_ptr<CommandBuffer>& part : parts_) part->finish();
 }
 
 // ---- traces
@@ -215,10 +403,7 @@ Status CommandBuffer::ask_collectives(std::span<const DeviceAddress> addresses, 
 }
 
 Status CommandBuffer::agree_to_launch(Status status) {
-  const bool together =
-      options_.ranks != nullptr &&
-      std::any_of(traced_.begin(), traced_.end(), [](const Traced& each) { return each.work->collective; });
-  if (!together) return status;
+  if (options_.ranks == nullptr || collective_count_ == 0) return status;
   const Result<bool> all = options_.ranks->all(status.ok());
   if (!status) return status;
   if (!all) return all.error();
@@ -233,9 +418,9 @@ Result<CommandStep> CommandBuffer::bring(std::span<const DeviceAddress> addresse
     return Error{hipErrorNotSupported, "this release launches such commands wrongly (" +
                                            std::string(unlaunchable_->id) + ", docs/findings.md): set others"};
   }
-  if (exec_ == nullptr) return record(addresses, broken_ ? StepReason::kEarlierFailure : StepReason::kFirst);
   if (broken_) return record(addresses, StepReason::kEarlierFailure);
-  if (other_commands_) return record(addresses, StepReason::kOtherCommands);
+  if (exec_ == nullptr && !stepped_) return record(addresses, StepReason::kFirst);
+  if (exec_ == nullptr || other_commands_) return record(addresses, StepReason::kOtherCommands);
   moves_.clear();
   for (BufferIndex i = 0; i < buffers_; ++i) {
     if (addresses[i] != addresses_[i]) moves_.push_back({i, addresses_[i], addresses[i]});
@@ -248,6 +433,8 @@ Result<CommandStep> CommandBuffer::bring(std::span<const DeviceAddress> addresse
     same = same && (!traced.asked || traced.version == traced.held);
   }
   if (same) return CommandStep{};
+  const ReleaseQuirk* const grows = options_.quirks.of_set_often();
+  if (grows != nullptr && set_calls_ >= options_.renew_after) return record(addresses, StepReason::kRenewed, grows);
   if (!options_.patch) return record(addresses, StepReason::kPatchingIsOff);
   return patch(addresses);
 }
@@ -260,6 +447,7 @@ Result<CommandStep> CommandBuffer::patch(std::span<const DeviceAddress> addresse
     if (const std::optional<StepReason> otherwise = patch_nodes(step.patched)) return record(addresses, *otherwise);
   }
   if (!hand_over()) return record(addresses, StepReason::kTraceRefused);
+  set_calls_ += step.patched.calls + use_.handed_over;
   is_now(addresses);
   return step;
 }
@@ -283,6 +471,11 @@ std::optional<StepReason> CommandBuffer::patch_nodes(PatchReport& report) {
     PatcherOptions options;
     options.on_teardown_error = [this](int code, const char* what) { options_.errors(Error{code, what}); };
     patcher_ = GraphPatcher::of_exec(api_, commands_, recorded_, exec_, addresses_, std::move(options));
+  }
+  const Result<DeviceScope> scope = DeviceScope::enter(api_, device_of_nodes(), options_.errors);
+  if (!scope) {
+    options_.errors(scope.error());
+    return StepReason::kPatchFailed;
   }
   const PatchResult patched = patcher_->patch(moves_);
   if (patched.ok()) {
@@ -333,14 +526,23 @@ bool CommandBuffer::update(const RecordedGraph& fresh) {
   return true;
 }
 
+Result<RecordedGraph> CommandBuffer::record_nodes(std::span<const DeviceAddress> addresses) const {
+  const Result<DeviceScope> scope = DeviceScope::enter(api_, device_of_nodes(), options_.errors);
+  return scope ? record_graph(api_, commands_, addresses) : Result<RecordedGraph>(scope.error());
+}
+
 Result<CommandStep> CommandBuffer::record(std::span<const DeviceAddress> addresses, StepReason reason,
                                           const ReleaseQuirk* quirk) {
   for (Traced& traced : traced_) {
     if (traced.asked) continue;
     if (Status status = ask(traced, addresses); !status) return status.error();
   }
-  Result<RecordedGraph> fresh = record_graph(api_, commands_, addresses);
-  if (!fresh) return fresh.error();
+  Result<RecordedGraph> fresh = record_nodes(addresses);
+  if (!fresh) {
+    // Twice in a row: it may be what is known of traced commands that cannot be recorded.
+    if (broken_ && !inlined_.empty()) looks_into_ = prepared_ = false;
+    return fresh.error();
+  }
   bool may_update = options_.update && exec_ != nullptr && !broken_ && reason != StepReason::kTraceRefused;
   if (may_update && quirk == nullptr) {
     quirk = options_.quirks.of_update(before_, commands_, quirk_context());
@@ -350,6 +552,7 @@ Result<CommandStep> CommandBuffer::record(std::span<const DeviceAddress> address
   may_update = may_update && quirk == nullptr && !keeps && !recorded_otherwise(before_, commands_);
   const bool updated = may_update && update(fresh.value());
   if (updated) {
+    set_calls_ += commands_.nodes().size();
     options_.errors(destroy_graph(api_, fresh.value().graph));
   } else {
     if (Status status = replace(std::move(fresh).value()); !status) return status.error();
@@ -359,6 +562,7 @@ Result<CommandStep> CommandBuffer::record(std::span<const DeviceAddress> address
   for (Traced& traced : traced_) traced.held = traced.version;
   if (options_.update && !options_.quirks.empty()) before_ = commands_;
   other_commands_ = broken_ = false;
+  stepped_ = true;
   CommandStep step{updated ? StepDecision::kUpdate : StepDecision::kRecord, reason};
   step.quirk = quirk != nullptr ? quirk : launched_by_;
   return step;

@@ -24,23 +24,34 @@
 //
 // Given the quirks of the runtime's release (hip/release_quirks.h), no way is taken that they touch: commands are
 // flattened or chained when they are set, done by the host (hip/by_host.h; where the memory is known), and added by
-// functions and kinds of copies that the release does rightly;
-// what a setter, a hand-over or an update would do wrong is recorded. The step says which quirk it was that made it
-// record, or record otherwise. A step is for a stream that does not capture: hip/captured_launch.h is for one that
-// does. Where nothing helps (what a library enqueued cannot be flattened), a step is hipErrorNotSupported.
+// functions and kinds of copies that the release does rightly; what a setter, a hand-over or an update would do wrong
+// is recorded, and so is a graph that was set so often that the release has grown by it. The step says which quirk it
+// was that made it record, or record otherwise.
+//
+//   known    what a library enqueues, and differential capture knows, becomes nodes of the buffer's own then, which are
+//            flattened, chained, patched and held to the release's quirks like any other; no trace of it is kept.
+//   opaque   what nobody can look into is taken to be done rightly by itself. Where the release launches a graph with
+//            such a child wrongly, the commands go into several executable graphs, launched one behind the other.
+//
+// A step is for a stream that does not capture: hip/captured_launch.h is for one that does; where the release would
+// launch at once, such a step is refused. Where nothing helps, a step is hipErrorNotSupported, and so it is for memory
+// that the graph allocates (its addresses are others with every recording), and for a collective in a child graph that
+// cannot be flattened (its ranks could not agree).
 //
 // What went wrong on a faster way is counted by its reason and told to the error sink: the step succeeds when recording
 // does. An error of recording or launching is the answer; then the next step begins with recording. A buffer without
 // commands is a graph of one empty node: HIP does not document what a graph without nodes does when it is instantiated.
-// A step in which nothing changed makes one HIP call for the launch and one to note it, and allocates nothing. On
-// another stream than the last step's it comes behind that (hip/last_launch.h), which is one more call.
+// A step in which nothing changed makes one HIP call for the launch and one to note it (for each executable graph), and
+// allocates nothing. On another stream than the last step's it comes behind that (hip/last_launch.h), which is one more
+// call; where the release launches into captures, asking whether the stream captures is another.
 //
 // One thread at a time. Does not check that addresses hold memory, and that whoever changed a buffer's address has
-// ordered that behind the steps before. Traced commands inside child graphs are captured each time, not kept.
+// ordered that behind the steps before. Child graphs that hold traced commands are flattened.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -69,20 +80,23 @@ enum class StepReason : std::uint8_t {
   kPatchFailed,     // updated or recorded: and the patch said why
   kTraceRefused,    // recorded: a trace did not fit in the place of the one before
   kQuirk,           // recorded: the runtime's release would do the faster way wrong
+  kRenewed,         // recorded: the graph was set so often that the release has grown by it
   kUpdateRefused,   // recorded: the runtime does not update to what it is now
   kEarlierFailure,  // recorded: the step before failed
 };
-inline constexpr std::size_t kStepDecisions = 4, kStepReasons = 12;
+inline constexpr std::size_t kStepDecisions = 4, kStepReasons = 13;
 
 struct CommandBufferOptions {
   int device = 0;
-  // Some memory, node or stream is not of that device. Nothing else tells the buffer so: where it is true and not said,
-  // quirks of several devices are met.
+  // Some memory, node or stream is not of that device; each node names its device then, 0 as well. Nothing else tells
+  // the buffer so: where it is true and not said, quirks of several devices are met.
   bool several_devices = false;
   bool patch = true;
-  bool flatten = false;         // child graphs become nodes of the buffer's own (hip/flatten.h), where they can
-  bool update = false;          // releases of AMD's runtime leave something as it was and say nothing (docs/quirks.md)
-  std::size_t max_traces = 64;  // of traced commands, and as many of collectives; at least 1
+  bool flatten = false;  // child graphs become nodes of the buffer's own (hip/flatten.h), where they can
+  bool update = false;   // releases of AMD's runtime leave something as it was and say nothing (docs/quirks.md)
+  // Of traced commands, and as many of collectives; at least 1. As many as the commands have are kept in any case.
+  std::size_t max_traces = 64;
+  std::uint64_t renew_after = 16384;  // calls of setters and nodes updated, where the release grows by them
   RankAgreement* ranks = nullptr;  // of this rank with its peers, for collectives; outlives the buffer. None: no peers
   ReleaseQuirks quirks{};          // of the runtime's release; none: it is taken to be right
   std::function<BufferMemory(BufferIndex)> memory{};  // of the buffers, as far as quirks depend on it; none: not known
@@ -128,7 +142,8 @@ class CommandBuffer {
   [[nodiscard]] Result<CommandStep> step(std::span<const DeviceAddress> addresses, const StreamRef& stream);
 
   [[nodiscard]] const CommandBufferCounts& counts() const { return counts_; }
-  // What the executable graph was instantiated from; null before the first step. Stays this one's.
+  // What the executable graph was instantiated from; null before the first step, and where there are several of them.
+  // Stays this one's.
   [[nodiscard]] hipGraph_t graph() const { return recorded_.graph; }
 
  private:
@@ -146,9 +161,25 @@ class CommandBuffer {
   static constexpr std::uint64_t kNothing = 0;
   class KeptTrace;
 
+  // Commands of a traced one's that became nodes, for buffers at these addresses.
+  struct Inlined {
+    std::shared_ptr<const TracedWork> work;
+    AddressTable at;
+  };
+
   [[nodiscard]] QuirkContext quirk_context() const { return {options_.memory, {}, options_.several_devices}; }
+  // The device that is current while nodes are recorded or set that name none.
+  [[nodiscard]] int device_of_nodes() const { return options_.several_devices ? 0 : options_.device; }
+  [[nodiscard]] Status prepare(std::span<const DeviceAddress> addresses);
+  [[nodiscard]] Status look_into_traced(std::span<const DeviceAddress> addresses, Recording& commands);
   void make_launchable();
+  void split();
   void take_traced();
+  [[nodiscard]] Result<CommandStep> get_ready(std::span<const DeviceAddress> addresses, Status status);
+  [[nodiscard]] Result<CommandStep> get_parts_ready(std::span<const DeviceAddress> addresses, Status status);
+  [[nodiscard]] Status launch(const StreamRef& stream);
+  void finish();
+  [[nodiscard]] bool stands_otherwise(std::span<const DeviceAddress> addresses) const;
   [[nodiscard]] Result<CommandStep> bring(std::span<const DeviceAddress> addresses);
   [[nodiscard]] Result<CommandStep> patch(std::span<const DeviceAddress> addresses);
   [[nodiscard]] std::optional<StepReason> patch_nodes(PatchReport& report);
@@ -156,6 +187,7 @@ class CommandBuffer {
   [[nodiscard]] bool hand_over();
   [[nodiscard]] Result<CommandStep> record(std::span<const DeviceAddress> addresses, StepReason reason,
                                            const ReleaseQuirk* quirk = nullptr);
+  [[nodiscard]] Result<RecordedGraph> record_nodes(std::span<const DeviceAddress> addresses) const;
   [[nodiscard]] bool update(const RecordedGraph& fresh);
   [[nodiscard]] Status replace(RecordedGraph fresh);
   void is_now(std::span<const DeviceAddress> addresses);
@@ -170,12 +202,19 @@ class CommandBuffer {
   const Api& api_;
   const CommandBufferOptions options_;
   TraceCache traces_, collectives_;
-  std::vector<std::uint64_t> identities_;       // of the buffers, for the caches
-  std::uint64_t versions_ = kNothing;           // that traces have had
-  Recording commands_;                          // traced commands put their graph there and name no buffer
-  BufferIndex buffers_ = 0;                     // that the commands name, traced ones too
-  const ReleaseQuirk* launched_by_ = nullptr;   // the quirk for which commands_ are flattened or chained
-  const ReleaseQuirk* unlaunchable_ = nullptr;  // the one that is left
+  std::vector<std::uint64_t> identities_;  // of the buffers, for the caches
+  std::uint64_t versions_ = kNothing;      // that traces have had
+  Recording given_;                        // as it was set
+  std::size_t collective_count_ = 0;       // of the commands
+  bool prepared_ = false;                  // what follows is that of `given_`
+  bool looks_into_ = true;                 // known traced commands become nodes
+  const char* unsupported_ = nullptr;      // why no step can be made of these commands
+  std::vector<Inlined> inlined_;
+  std::vector<std::unique_ptr<CommandBuffer>> parts_;  // instead of a graph of its own, one behind the other
+  Recording commands_;                                 // traced commands put their graph there and name no buffer
+  BufferIndex buffers_ = 0;                            // that the commands name, traced ones too
+  const ReleaseQuirk* launched_by_ = nullptr;          // the quirk for which commands_ are flattened or chained
+  const ReleaseQuirk* unlaunchable_ = nullptr;         // the one that is left
   Recording before_;  // what exec_ was recorded from or updated to, where updates are asked about
   std::vector<Traced> traced_;
   Traced* asking_ = nullptr;  // the one whose trace the cache is asked for
@@ -185,7 +224,8 @@ class CommandBuffer {
   std::optional<GraphPatcher> patcher_;  // of exec_; goes before it
   AddressTable addresses_;               // where exec_ has the buffers
   std::vector<Move> moves_;              // of this step; kept, so that a step allocates nothing
-  bool other_commands_ = false, broken_ = false;
+  bool other_commands_ = false, broken_ = false, stepped_ = false;
+  std::uint64_t set_calls_ = 0;  // since the graph was instantiated
   LastLaunch last_launch_;
   CommandBufferCounts counts_;
 };

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "hip/kernel_attributes.h"
+
 namespace hip {
 namespace {
 
@@ -105,7 +107,6 @@ bool found_twice(const Shadows& shadows) {
 
 // One node, as far as its type is understood: what has to be the same in every capture, and the bytes that may move.
 struct SeenNode {
-  hipGraphNodeType type{};
   NodeRecord record;
   std::vector<std::byte> block;
   std::vector<NodeIndex> dependencies;
@@ -116,6 +117,13 @@ std::vector<std::byte> bytes_of(std::initializer_list<const void*> pointers) {
   std::size_t at = 0;
   for (const void* pointer : pointers) std::memcpy(bytes.data() + kWord * at++, &pointer, kWord);
   return bytes;
+}
+
+std::vector<std::byte> block_of(const NodeRecord& record) {
+  if (const auto* kernel = std::get_if<KernelRecord>(&record)) return kernel->arguments;
+  if (const auto* memset = std::get_if<MemsetRecord>(&record)) return bytes_of({memset->params.dst});
+  const auto* copy = std::get_if<CopyRecord>(&record);
+  return copy == nullptr ? std::vector<std::byte>() : bytes_of({copy->params.dstPtr.ptr, copy->params.srcPtr.ptr});
 }
 
 // The block that a launch handed over as `extra`; of no bytes where there is none, or the list is another than HIP's.
@@ -141,7 +149,8 @@ ExtraBlock extra_of(void* const* extra) {
 
 class Reader {
  public:
-  Reader(const Api& api, const KernelLayouts& layouts) : api_(api), layouts_(layouts) {}
+  Reader(const Api& api, const KernelLayouts& layouts, const ReleaseQuirks& quirks)
+      : api_(api), layouts_(layouts), quirks_(quirks) {}
 
   // Empty: something in it is not understood, and `why` says what.
   [[nodiscard]] Result<std::vector<SeenNode>> read(hipGraph_t graph, std::string* why) {
@@ -154,7 +163,10 @@ class Reader {
     std::vector<SeenNode> nodes(count);
     for (std::size_t i = 0; i < count; ++i) {
       if (Status s = look(handles[i], nodes[i], why); !s) return s.error();
+      const ReleaseQuirk* quirk = why->empty() ? quirks_.of_read({nodes[i].record, {}, {}}) : nullptr;
+      if (quirk != nullptr) *why = "a node of which this release tells something else (" + std::string(quirk->id) + ")";
       if (!why->empty()) return std::vector<SeenNode>();
+      nodes[i].block = block_of(nodes[i].record);
     }
     if (Status s = edges(graph, handles, nodes); !s) return s.error();
     return nodes;
@@ -162,8 +174,9 @@ class Reader {
 
  private:
   Status look(hipGraphNode_t handle, SeenNode& node, std::string* why) {
-    if (Status s = called(api_.hipGraphNodeGetType(handle, &node.type), "hipGraphNodeGetType"); !s) return s;
-    switch (node.type) {
+    hipGraphNodeType type{};
+    if (Status s = called(api_.hipGraphNodeGetType(handle, &type), "hipGraphNodeGetType"); !s) return s;
+    switch (type) {
       case hipGraphNodeTypeKernel:
         return kernel(handle, node, why);
       case hipGraphNodeTypeMemcpy:
@@ -171,7 +184,7 @@ class Reader {
       case hipGraphNodeTypeMemset: {
         MemsetRecord record;
         Status s = called(api_.hipGraphMemsetNodeGetParams(handle, &record.params), "hipGraphMemsetNodeGetParams");
-        node.block = bytes_of({record.params.dst});
+        if (record.params.dst == nullptr) *why = "a memset of which the runtime does not tell where";
         node.record = record;
         return s;
       }
@@ -217,9 +230,20 @@ class Reader {
       record.arguments.resize(std::max(record.arguments.size(), end));
       std::memcpy(record.arguments.data() + slot.offset, value, slot.size);
     }
-    node.block = record.arguments;
+    if (!read_attributes(handle, record.attributes)) *why = "a kernel whose attributes the runtime does not tell";
     node.record = std::move(record);
     return {};
+  }
+  // Those that differ from what a kernel has that is added without any.
+  [[nodiscard]] bool read_attributes(hipGraphNode_t handle, KernelAttributes& attributes) const {
+    const Result<KernelAttributes> cooperative = attributes_of(api_, handle, {.priority = {}, .cooperative = false});
+    if (!cooperative) return false;
+    if (cooperative.value().cooperative.value_or(false)) attributes.cooperative = true;
+    if (missing_for_attributes(api_, {.priority = 0, .cooperative = {}}) != nullptr) return true;  // there are none
+    const Result<KernelAttributes> priority = attributes_of(api_, handle, {.priority = 0, .cooperative = {}});
+    if (!priority) return false;
+    if (priority.value().priority.value_or(0) != 0) attributes.priority = priority.value().priority;
+    return true;
   }
   Status copy(hipGraphNode_t handle, SeenNode& node, std::string* why) {
     CopyRecord record;
@@ -228,10 +252,13 @@ class Reader {
       return s;
     }
     if (params.srcArray != nullptr || params.dstArray != nullptr) *why = "a copy of an array";
+    const bool ends = params.srcPtr.ptr != nullptr && params.dstPtr.ptr != nullptr;
+    const bool bytes = params.extent.width != 0 && params.extent.height != 0 && params.extent.depth != 0;
+    if (why->empty() && !(ends && bytes))
+      *why = "a copy of which the runtime does not tell from where, to where or what";
     const auto at_begin = [](const hipPos& pos) { return pos.x == 0 && pos.y == 0 && pos.z == 0; };
     record.linear =
         params.extent.height <= 1 && params.extent.depth <= 1 && at_begin(params.srcPos) && at_begin(params.dstPos);
-    node.block = bytes_of({params.dstPtr.ptr, params.srcPtr.ptr});
     node.record = record;
     return {};
   }
@@ -252,6 +279,7 @@ class Reader {
 
   const Api& api_;
   const KernelLayouts& layouts_;
+  const ReleaseQuirks& quirks_;
 };
 
 // ---- whether two captures are of the same work
@@ -264,7 +292,8 @@ bool same(const hipPos& a, const hipPos& b) {
 }
 bool same_shape(const KernelRecord& a, const KernelRecord& b) {
   return a.function == b.function && same(a.grid, b.grid) && same(a.block, b.block) &&
-         a.shared_bytes == b.shared_bytes && a.arguments.size() == b.arguments.size();
+         a.shared_bytes == b.shared_bytes && a.arguments.size() == b.arguments.size() &&
+         a.attributes.cooperative == b.attributes.cooperative && a.attributes.priority == b.attributes.priority;
 }
 bool same_shape(const MemsetRecord& a, const MemsetRecord& b) {
   return a.params.elementSize == b.params.elementSize && a.params.height == b.params.height &&
@@ -278,7 +307,7 @@ bool same_shape(const CopyRecord& a, const CopyRecord& b) {
          p.dstPtr.ysize == q.dstPtr.ysize;
 }
 bool same_work(const SeenNode& a, const SeenNode& b) {
-  if (a.type != b.type || a.record.index() != b.record.index() || a.dependencies != b.dependencies) return false;
+  if (a.record.index() != b.record.index() || a.dependencies != b.dependencies) return false;
   if (const auto* kernel = std::get_if<KernelRecord>(&a.record)) {
     return same_shape(*kernel, std::get<KernelRecord>(b.record));
   }
@@ -333,6 +362,14 @@ const char* flaw_of(const Shadows& shadows) {
     if (buffer >= shadows.bytes.size()) return "a buffer has no size";
     const auto short_of = [buffer](const AddressTable& table) { return buffer >= table.size(); };
     if (std::any_of(shadows.tables.begin(), shadows.tables.end(), short_of)) return "a table lacks a buffer";
+  }
+  const auto keeps_lowest_byte = [&](BufferIndex buffer) {
+    return std::all_of(shadows.tables.begin(), shadows.tables.end(), [&](const AddressTable& table) {
+      return (table[buffer] ^ shadows.tables[0][buffer]) % 256 == 0;
+    });
+  };
+  if (std::any_of(shadows.buffers.begin(), shadows.buffers.end(), keeps_lowest_byte)) {
+    return "a buffer's lowest byte is the same in every table: put it multiples of 64 bytes further on in one";
   }
   if (found_twice(shadows)) return "an address is that of two buffers, or of one in two tables";
   for (const BufferIndex one : shadows.buffers) {
@@ -397,7 +434,8 @@ Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>
 }
 
 Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, const EnqueueAt& work,
-                                          const Shadows& shadows, const KernelLayouts& layouts, ErrorSink errors) {
+                                          const Shadows& shadows, const KernelLayouts& layouts, ErrorSink errors,
+                                          const ReleaseQuirks& quirks) {
   RecordedNode fallback = captured_command(stream, shadows.buffers, work, errors);
   const auto because = [&fallback](std::string why) {
     std::get<OpaqueRecord>(fallback.record).reason = std::move(why);
@@ -410,7 +448,7 @@ Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, co
         CapturedGraph::capture(api, stream, [&](hipStream_t on) { return work(on, table); }, errors);
     if (!captured) return captured.error();
     std::string why;
-    Result<std::vector<SeenNode>> nodes = Reader(api, layouts).read(captured.value().graph(), &why);
+    Result<std::vector<SeenNode>> nodes = Reader(api, layouts, quirks).read(captured.value().graph(), &why);
     if (!nodes) return nodes.error();
     if (!why.empty()) return because(std::move(why));
     captures.push_back(std::move(nodes).value());
@@ -421,6 +459,25 @@ Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, co
   Result<RecordedNode> child = child_of(captures, shadows);
   if (!child) return because(child.error().message);
   return child;
+}
+
+Result<bool> does_as_known(const Api& api, hipStream_t stream, const EnqueueAt& work, const Recording& known,
+                           std::span<const DeviceAddress> addresses, const KernelLayouts& layouts, ErrorSink errors,
+                           const ReleaseQuirks& quirks) {
+  const Result<CapturedGraph> captured =
+      CapturedGraph::capture(api, stream, [&](hipStream_t on) { return work(on, addresses); }, errors);
+  if (!captured) return captured.error();
+  std::string why;
+  const Result<std::vector<SeenNode>> nodes = Reader(api, layouts, quirks).read(captured.value().graph(), &why);
+  if (!nodes) return nodes.error();
+  if (!why.empty() || nodes.value().size() != known.nodes().size()) return false;
+  for (std::size_t i = 0; i < nodes.value().size(); ++i) {
+    const RecordedNode& node = known.nodes()[i];
+    SeenNode expected{relocated(node, addresses), {}, node.dependencies};
+    expected.block = block_of(expected.record);
+    if (!same_work(expected, nodes.value()[i]) || expected.block != nodes.value()[i].block) return false;
+  }
+  return true;
 }
 
 }  // namespace hip

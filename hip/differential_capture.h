@@ -4,7 +4,10 @@
 // is captured again for the same buffers at other addresses, and what moved with a buffer is that buffer's address:
 //
 //   shadows    tables of addresses, none of which puts a buffer where another table has one. Two are enough; a third
-//              makes coincidences rarer. Nothing runs, but runtimes look at addresses: give real memory.
+//              makes coincidences rarer. Nothing runs, but runtimes look at addresses: give real memory. Each buffer's
+//              lowest byte differs between two tables: otherwise a number in units of 256 bytes looks like an address
+//              that begins a byte before it, in a neighbour's bytes. Multiples of 64 do, and are aligned for all that
+//              libraries choose by.
 //   attribute  every byte that differs between the captures has to lie in exactly one 8-byte word that is, in every
 //              capture, one buffer's address plus the same addend (from its begin to one past its end). Words may be at
 //              any byte. Anything else makes the block opaque: it is never guessed.
@@ -19,8 +22,13 @@
 // Undecidable, and left to the caller: a scalar that is computed from an address and is, in all captures, that address
 // plus an offset within its buffer is an address to everybody who looks from outside (a tag that is the pointer's own
 // bits, say). A scalar of fewer bytes beside the low half of an address, whose value is the high half in all of them,
-// is the same; shadows that differ in their high halves tell them apart. Which arguments a library would choose for
-// other sizes, or other data, no capture shows.
+// is the same; shadows that differ in their high halves tell them apart. An address of a capture before in a struct by
+// value is a number to everybody who looks. That a kernel was launched cooperatively AMD's 7.2 does not tell (its
+// getter answers 0; 6.4 and 5.7 do not capture such launches): where it matters, let `layouts` know nothing of that
+// kernel. What a library chooses by alignment, or by which buffers overlap, shows at those addresses alone
+// (does_as_known); which arguments it would choose for other sizes, or other data, no capture shows.
+//
+// Getters that a release answers wrongly (ReleaseQuirks::of_read) are not believed where its quirks are given.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +49,7 @@ struct Shadows {
 };
 
 // Why these tables tell nothing apart, in words, or null: fewer than two, a table without one of the buffers, a buffer
-// that is in the same place twice, or two whose moves look alike at some byte.
+// that is in the same place twice or whose lowest byte is the same in all, or two whose moves look alike at some byte.
 [[nodiscard]] const char* flaw_of(const Shadows& shadows);
 
 // The relocations of a block of bytes, of which blocks[k] was captured for tables[k]; an error says why it is opaque.
@@ -60,6 +68,13 @@ using KernelLayouts = std::function<std::optional<std::vector<ArgumentSlot>>(hip
 // is opaque, captured_command() with the reason. An error is one of capturing or of the runtime's getters.
 [[nodiscard]] Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, const EnqueueAt& work,
                                                         const Shadows& shadows, const KernelLayouts& layouts,
-                                                        ErrorSink errors = {});
+                                                        ErrorSink errors = {}, const ReleaseQuirks& quirks = {});
+
+// Whether the work, captured once more with its buffers at `addresses`, is what `known` (a child of
+// differential_command) is there: no shadow shows what a library chooses by where its buffers are.
+[[nodiscard]] Result<bool> does_as_known(const Api& api, hipStream_t stream, const EnqueueAt& work,
+                                         const Recording& known, std::span<const DeviceAddress> addresses,
+                                         const KernelLayouts& layouts, ErrorSink errors = {},
+                                         const ReleaseQuirks& quirks = {});
 
 }  // namespace hip

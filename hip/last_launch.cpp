@@ -34,7 +34,7 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
   return {};
 }
 
-// What is launched on the stream comes behind the last launch. Each thread has a per-thread stream of its own.
+// Each thread has a per-thread stream of its own.
 Status LastLaunch::follow(const StreamRef& stream) {
   if (!last_ || (*last_ == stream && stream.handle() != hipStreamPerThread)) return {};
   return unmarked_ || host_waits_ ? wait() : stream.wait(*done_);

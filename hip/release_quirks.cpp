@@ -63,6 +63,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"disabled-set-lost", "7.2", Use::kSetInExec, Node::kCopy, {State::kDisabled}, Way::kRecordAgain},
     {"set-beside-disabled", "7.2", Use::kSetInExec, Node::kMemset, {State::kBesideDisabled}, Way::kRecordAgain},
     {"child-set-nested", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kNested}, Way::kRecordAgain},
+    {"child-set-edges-unchecked", kAllReleases, Use::kSetInExec, Node::kChild, {State::kNotKnown}, Way::kRecordAgain},
     {"child-set-other-device", "7.2 5.7", Use::kSetInExec, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
     {"generic-child-set-lost", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTyped},
     {"generic-memset-2d-set",
@@ -214,6 +215,12 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"launch-on-another-device", kAllReleases, Use::kLaunchElsewhere, Node::kAny, {}, Way::kOwnDevice},
     {"event-outlives-stream", "5.7", Use::kFollow, Node::kAny, {}, Way::kDeviceFirst},
     {"destroyed-exec-deadlock", "7.2", Use::kDestroy, Node::kAny, {}, Way::kDeviceFirst},
+
+    {"exec-set-grows", "7.2 6.4", Use::kSetOften, Node::kAny, {}, Way::kRecordAgain},
+
+    // ---- getters
+    {"captured-memset-2d-read", "7.2", Use::kRead, Node::kMemset, {State::kSeveralRows}, Way::kNeverKnown},
+    {"memcpy-1d-get-nothing", "6.4 5.7", Use::kRead, Node::kCopy, {State::kLinear}, Way::kNeverKnown},
 };
 
 bool lists(std::string_view releases, std::string_view release) {
@@ -345,6 +352,7 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
     states.add(State::kOtherDevice, has_other_device(*child->graph));
   } else if (may_be_child(node.record)) {
     states.add(State::kNested);  // for all that is known
+    states.add(State::kNotKnown);
   }
   return states;
 }
@@ -381,19 +389,22 @@ bool same_shape(const Recording& from, const Recording& to) {
                     });
 }
 
-bool holds(const RecordedNode& node, std::span<const Move> moves) {
-  const auto moved = [&](BufferIndex buffer) {
-    return std::any_of(moves.begin(), moves.end(),
-                       [buffer](const Move& move) { return move.buffer == buffer && move.from != move.to; });
-  };
-  if (std::any_of(node.relocations.begin(), node.relocations.end(),
-                  [&](const Relocation& relocation) { return moved(relocation.buffer); })) {
-    return true;
+// By buffer, so that asking costs no more than there are relocations.
+std::vector<bool> moved_buffers(const Recording& recording, std::span<const Move> moves) {
+  std::vector<bool> moved(recording.buffer_count(), false);
+  for (const Move& move : moves) {
+    if (move.from != move.to && move.buffer < moved.size()) moved[move.buffer] = true;
   }
+  return moved;
+}
+
+bool holds(const RecordedNode& node, const std::vector<bool>& moved) {
+  const auto is_moved = [&](const Relocation& at) { return moved[at.buffer]; };
+  if (std::any_of(node.relocations.begin(), node.relocations.end(), is_moved)) return true;
   const auto* child = std::get_if<ChildRecord>(&node.record);
   if (child == nullptr) return false;
   const auto inner = child->graph->nodes();
-  return std::any_of(inner.begin(), inner.end(), [&](const RecordedNode& each) { return holds(each, moves); });
+  return std::any_of(inner.begin(), inner.end(), [&](const RecordedNode& each) { return holds(each, moved); });
 }
 
 void add_disabled(NodeIndex node, const QuirkContext& context, QuirkyStates& states) {
@@ -438,15 +449,17 @@ std::span<const ReleaseQuirk> release_quirks() {
 }
 
 std::string_view words_for(QuirkyUse use) {
-  static constexpr std::array<std::string_view, 9> kWords = {"set in an executable graph",
-                                                             "set in a graph",
-                                                             "update",
-                                                             "launch",
-                                                             "launch into a capture",
-                                                             "launch on a stream of another device",
-                                                             "add to a graph",
-                                                             "destroy an executable graph",
-                                                             "launch on another stream than the last one"};
+  static constexpr std::array<std::string_view, 11> kWords = {"set in an executable graph",
+                                                              "set in a graph",
+                                                              "update",
+                                                              "launch",
+                                                              "launch into a capture",
+                                                              "launch on a stream of another device",
+                                                              "add to a graph",
+                                                              "destroy an executable graph",
+                                                              "launch on another stream than the last one",
+                                                              "read what was captured",
+                                                              "set and update an executable graph very often"};
   return kWords.at(static_cast<std::size_t>(use));
 }
 
@@ -491,12 +504,13 @@ std::string_view words_for(QuirkyState state) {
       "branches",
       "between a symbol and pageable memory, by hipMemcpyDefault",
       "known to be of pinned memory",
-      "known to be from pageable memory, on one device"};
+      "known to be from pageable memory, on one device",
+      "what a library enqueued, and nobody can look into"};
   return kWords.at(static_cast<std::size_t>(state));
 }
 
 std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 11> kWords = {"the function of the node's type",
+  static constexpr std::array<std::string_view, 12> kWords = {"the function of the node's type",
                                                               "hipMemcpyDefault",
                                                               "the direction by name",
                                                               "record the graph again",
@@ -506,7 +520,8 @@ std::string_view words_for(QuirkWay way) {
                                                               "record a host node for it",
                                                               "add the graph to the capture as a child",
                                                               "wait for the device first",
-                                                              "a stream of the graph's own device, between events"};
+                                                              "a stream of the graph's own device, between events",
+                                                              "capture it again each time"};
   return kWords.at(static_cast<std::size_t>(way));
 }
 
@@ -557,23 +572,31 @@ const ReleaseQuirk* ReleaseQuirks::of_set_inside(QuirkyUse use, const RecordedNo
 
 const ReleaseQuirk* ReleaseQuirks::of_patch(QuirkyUse use, const Recording& recording, std::span<const Move> moves,
                                             const QuirkContext& context) const {
-  for (NodeIndex i = 0; i < recording.nodes().size() && !entries_.empty(); ++i) {
+  return entries_.empty() ? nullptr : of_patch_of(use, recording, moved_buffers(recording, moves), context);
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_patch_of(QuirkyUse use, const Recording& recording,
+                                               const std::vector<bool>& moved, const QuirkContext& context) const {
+  for (NodeIndex i = 0; i < recording.nodes().size(); ++i) {
     const RecordedNode& node = recording.nodes()[i];
-    if (!holds(node, moves)) continue;
+    if (!holds(node, moved)) continue;
     QuirkyStates states = states_of(node, context);
     add_disabled(i, context, states);
     if (const ReleaseQuirk* quirk = find(use, kind_for(node.record), states)) return quirk;
     const auto* child = std::get_if<ChildRecord>(&node.record);
     if (child == nullptr) continue;
-    if (const ReleaseQuirk* quirk = of_inner(*child->graph, moves, context)) return quirk;
+    // Nodes of children are set in a graph, whoever's the parent is.
+    if (const ReleaseQuirk* quirk = of_patch_of(Use::kSetInGraph, *child->graph, moved, inside(context))) return quirk;
   }
   return nullptr;
 }
 
-// Nodes of children are set in a graph, whoever's the parent is.
-const ReleaseQuirk* ReleaseQuirks::of_inner(const Recording& recording, std::span<const Move> moves,
-                                            const QuirkContext& context) const {
-  return of_patch(Use::kSetInGraph, recording, moves, inside(context));
+const ReleaseQuirk* ReleaseQuirks::of_set_often() const {
+  return find(Use::kSetOften, Node::kAny, {});
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_read(const RecordedNode& node) const {
+  return find(Use::kRead, kind_for(node.record), states_of(node, {}));
 }
 
 const ReleaseQuirk* ReleaseQuirks::of_update(const Recording& from, const Recording& to,

@@ -40,6 +40,8 @@ enum class QuirkyUse : std::uint8_t {
   kAdd,              // of a node to a graph
   kDestroy,          // hipGraphExecDestroy of what was launched
   kFollow,           // hipStreamWaitEvent for the last launch, on another stream, which may be gone
+  kRead,             // a getter of a node that was captured
+  kSetOften,         // setters and updates of one executable graph, over and over
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty };
 enum class QuirkyState : std::uint8_t {
@@ -77,6 +79,7 @@ enum class QuirkyState : std::uint8_t {
   kSymbolByDefault,  // copy: between a symbol and pageable memory, by hipMemcpyDefault
   kPinned,           // memset: of memory that is known to be pinned (or registered)
   kFromPageable,     // copy: from memory that is known to be pageable, where all is of one device
+  kNotKnown,         // child: what a library enqueued, and nobody can look into
   kCount
 };
 enum class QuirkWay : std::uint8_t {
@@ -91,6 +94,7 @@ enum class QuirkWay : std::uint8_t {
   kChildNode,    // the graph is added to the capture as a child (hip::launch_into_capture)
   kDeviceFirst,  // the device is waited for, not only the stream of the last launch
   kOwnDevice,    // a stream of the graph's own device launches it, between two events (hip/home_stream.h)
+  kNeverKnown,   // the node is opaque (hip/differential_capture.h)
 };
 
 class QuirkyStates {
@@ -177,6 +181,10 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_launch_elsewhere() const;
   // Of destroying an executable graph whose last launch is done, as its stream or an event says.
   [[nodiscard]] const ReleaseQuirk* of_destroy() const;
+  // Of changing one executable graph very often.
+  [[nodiscard]] const ReleaseQuirk* of_set_often() const;
+  // Of telling by a getter what a node that was captured does.
+  [[nodiscard]] const ReleaseQuirk* of_read(const RecordedNode& node) const;
   // Of having a stream wait for the last launch of an executable graph, whose own stream may be gone.
   [[nodiscard]] const ReleaseQuirk* of_follow() const;
   // What to record for nodes whose entry says kRows or kByHost, to be handed to hip::flattened; valid as long as this
@@ -189,8 +197,8 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_node(const RecordedNode& node, const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* of_set_inside(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
                                                   const QuirkContext& context) const;
-  [[nodiscard]] const ReleaseQuirk* of_inner(const Recording& recording, std::span<const Move> moves,
-                                             const QuirkContext& context) const;
+  [[nodiscard]] const ReleaseQuirk* of_patch_of(QuirkyUse use, const Recording& recording,
+                                                const std::vector<bool>& moved, const QuirkContext& context) const;
 
   std::vector<const ReleaseQuirk*> entries_;
 };

@@ -16,6 +16,7 @@ bool same_buffers(std::span<const TraceBuffer> one, std::span<const TraceBuffer>
 
 TraceCache::TraceCache(const TraceCacheOptions& options) : options_(options) {
   assert(options.max_traces > 0);
+  cache_.write().most = options.max_traces;
 }
 
 TraceCache::~TraceCache() {
@@ -60,7 +61,7 @@ TraceCache::Taken TraceCache::take(std::uint64_t command, std::span<const TraceB
     entries.push_back(taken.entry);
   }
   taken.entry->taken = true;
-  while (entries.size() > options_.max_traces) {
+  while (entries.size() > cache_.read().most) {
     ++cache_.write().counts.evicted;
     taken.evicted.push_back(drop(*entries.front()));
     entries.pop_front();
@@ -158,6 +159,11 @@ void TraceCache::clear() {
   const sync::LockGuard lock(mutex_);
   for (const EntryPointer& entry : cache_.read().entries) gone.push_back(drop(*entry));
   cache_.write().entries.clear();
+}
+
+void TraceCache::keep_at_least(std::size_t traces) {
+  const sync::LockGuard lock(mutex_);
+  cache_.write().most = std::max(cache_.read().most, traces);
 }
 
 std::size_t TraceCache::size() const {

@@ -94,6 +94,8 @@ class TraceCache {
   // The buffer is gone: traces that hold it go too. A step that is under way ends as it began.
   void forget(std::uint64_t identity);
   void clear();
+  // Keeps so many traces, where the options say fewer.
+  void keep_at_least(std::size_t traces);
 
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] TraceCacheCounts counts() const;
@@ -110,6 +112,7 @@ class TraceCache {
   using EntryPointer = std::shared_ptr<Entry>;
   struct Cache {
     std::list<EntryPointer> entries;  // the one that was executed last at the end
+    std::size_t most = 0;             // of them
     TraceCacheCounts counts;
   };
   using Traces = std::vector<std::unique_ptr<Trace>>;

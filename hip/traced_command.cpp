@@ -7,18 +7,39 @@
 namespace hip {
 namespace {
 
-// The work's own nodes, found out once; nothing where they cannot be known.
-Result<const Recording*> known_nodes(const Api& api, const TracedWork& work, std::optional<RecordedNode>& known) {
-  if (!work.shadows) return static_cast<const Recording*>(nullptr);
-  if (!known) {
-    const KernelLayouts none = [](hipFunction_t) { return std::nullopt; };
-    Result<RecordedNode> found = differential_command(api, work.stream, work.work, *work.shadows,
-                                                      work.layouts ? work.layouts : none, work.errors);
-    if (!found) return found.error();
-    known = std::move(found).value();
-  }
-  const auto* child = std::get_if<ChildRecord>(&known->record);
-  return child == nullptr ? static_cast<const Recording*>(nullptr) : child->graph.get();
+const KernelLayouts& layouts_of(const TracedWork& work) {
+  static const KernelLayouts none = [](hipFunction_t) { return std::nullopt; };
+  return work.layouts ? work.layouts : none;
+}
+
+RecordedNode opaque_command(const TracedWork& work, std::string why) {
+  RecordedNode node = captured_command(work.stream, work.buffers, work.work, work.errors);
+  std::get<OpaqueRecord>(node.record).reason = std::move(why);
+  return node;
+}
+
+// A command that is known to enqueue nothing has no recording.
+const Recording* nodes_of(const RecordedNode& known) {
+  const auto* child = std::get_if<ChildRecord>(&known.record);
+  return child == nullptr ? nullptr : child->graph.get();
+}
+
+// What is known of the work, unless it does something else where its buffers are.
+Status hold_against_the_work(const Api& api, const TracedWork& work, std::span<const DeviceAddress> addresses,
+                             const ReleaseQuirks& quirks, RecordedNode& known) {
+  static const Recording nothing;
+  const bool empty = std::holds_alternative<EmptyRecord>(known.record);
+  const Recording* const nodes = empty ? &nothing : nodes_of(known);
+  if (nodes == nullptr) return {};
+  const Result<bool> holds =
+      does_as_known(api, work.stream, work.work, *nodes, addresses, layouts_of(work), work.errors, quirks);
+  if (!holds) return holds.error();
+  if (!holds.value()) known = opaque_command(work, "the work is another where its buffers are than at its shadows");
+  return {};
+}
+
+bool beside(DeviceAddress one, std::uint64_t one_bytes, DeviceAddress other, std::uint64_t other_bytes) {
+  return one == other || (one < other + other_bytes && other < one + one_bytes);
 }
 
 // How whoever keeps no traces records a traced command, and how one is told from other opaque nodes.
@@ -32,10 +53,18 @@ struct TracedRecorder {
   }
 };
 
+// Only for an assertion.
+[[maybe_unused]] bool covers(const Shadows& shadows, const std::vector<BufferIndex>& buffers) {
+  return std::all_of(buffers.begin(), buffers.end(), [&](BufferIndex buffer) {
+    return std::find(shadows.buffers.begin(), shadows.buffers.end(), buffer) != shadows.buffers.end();
+  });
+}
+
 }  // namespace
 
 RecordedNode traced_command(TracedWork work) {
-  assert(!work.shadows || (!work.collective && flaw_of(*work.shadows) == nullptr));
+  assert(!work.shadows ||
+         (!work.collective && flaw_of(*work.shadows) == nullptr && covers(*work.shadows, work.buffers)));
   RecordedNode node = captured_command(work.stream, work.buffers, work.work, work.errors);
   auto& record = std::get<OpaqueRecord>(node.record).record;
   record = TracedRecorder{std::make_shared<const TracedWork>(std::move(work)), std::move(record)};
@@ -48,26 +77,58 @@ std::shared_ptr<const TracedWork> traced_work_of(const RecordedNode& node) {
   return recorder == nullptr ? nullptr : recorder->work;
 }
 
+Result<RecordedNode> known_command(const Api& api, const TracedWork& work, std::span<const DeviceAddress> addresses,
+                                   const ReleaseQuirks& quirks) {
+  if (!work.shadows) return opaque_command(work, "there are no shadows to capture it at");
+  Result<RecordedNode> found =
+      differential_command(api, work.stream, work.work, *work.shadows, layouts_of(work), work.errors, quirks);
+  if (!found) return found;
+  if (Status held = hold_against_the_work(api, work, addresses, quirks, found.value()); !held) return held.error();
+  return found;
+}
+
+bool same_footing(const TracedWork& work, std::span<const DeviceAddress> was, std::span<const DeviceAddress> now) {
+  const std::vector<std::uint64_t>& bytes = work.shadows->bytes;
+  for (const BufferIndex one : work.buffers) {
+    if ((was[one] ^ now[one]) % kFooting != 0) return false;
+    for (const BufferIndex other : work.buffers) {
+      const bool together = beside(was[one], bytes[one], was[other], bytes[other]) ||
+                            beside(now[one], bytes[one], now[other], bytes[other]);
+      if (together && was[one] - was[other] != now[one] - now[other]) return false;
+    }
+  }
+  return true;
+}
+
 Result<std::shared_ptr<TracedGraph>> TracedGraph::capture(const Api& api, std::shared_ptr<const TracedWork> work,
                                                           std::span<const DeviceAddress> addresses,
                                                           std::optional<RecordedNode>& known) {
-  const Result<const Recording*> nodes = known_nodes(api, *work, known);
-  if (!nodes) return nodes.error();
-  if (nodes.value() == nullptr) {
-    Result<CapturedGraph> captured = CapturedGraph::capture(
-        api, work->stream, [&](hipStream_t on) { return work->work(on, addresses); }, work->errors);
-    if (!captured) return captured.error();
-    if (captured.value().empty()) return std::shared_ptr<TracedGraph>();
-    return std::shared_ptr<TracedGraph>(
-        new TracedGraph(api, std::move(work), {captured.value().take(), {}, {}}, addresses));
+  if (!known) {
+    Result<RecordedNode> found = known_command(api, *work, addresses);
+    if (!found) return found.error();
+    known = std::move(found).value();
+  } else if (Status held = hold_against_the_work(api, *work, addresses, {}, *known); !held) {
+    return held.error();
   }
-  Result<RecordedGraph> recorded = record_graph(api, *nodes.value(), addresses);
-  if (!recorded) return recorded.error();
-  std::shared_ptr<TracedGraph> made(new TracedGraph(api, std::move(work), std::move(recorded).value(), addresses));
-  PatcherOptions options;
-  options.on_teardown_error = [errors = made->work_->errors](int code, const char* what) { errors(Error{code, what}); };
-  made->patcher_ = GraphPatcher::of_graph(api, *nodes.value(), made->recorded_, made->addresses_, std::move(options));
-  return made;
+  if (const Recording* const nodes = nodes_of(*known)) {
+    Result<RecordedGraph> recorded = record_graph(api, *nodes, addresses);
+    if (recorded) {
+      std::shared_ptr<TracedGraph> made(new TracedGraph(api, std::move(work), std::move(recorded).value(), addresses));
+      PatcherOptions options;
+      options.on_teardown_error = [errors = made->work_->errors](int code, const char* what) {
+        errors(Error{code, what});
+      };
+      made->patcher_ = GraphPatcher::of_graph(api, *nodes, made->recorded_, made->addresses_, std::move(options));
+      return made;
+    }
+    work->errors(recorded.error());  // captured as it is, it is right all the same; what fails may be passing
+  }
+  Result<CapturedGraph> captured = CapturedGraph::capture(
+      api, work->stream, [&](hipStream_t on) { return work->work(on, addresses); }, work->errors);
+  if (!captured) return captured.error();
+  if (captured.value().empty()) return std::shared_ptr<TracedGraph>();
+  return std::shared_ptr<TracedGraph>(
+      new TracedGraph(api, std::move(work), {captured.value().take(), {}, {}}, addresses));
 }
 
 TracedGraph::~TracedGraph() {
@@ -79,6 +140,11 @@ Status TracedGraph::patch(std::span<const TraceBuffer> buffers) {
   assert(buffers.size() == work_->buffers.size());
   if (!patcher_)
     return Error{hipErrorNotSupported, "what a library enqueued is not known node by node: capture it again"};
+  wanted_ = addresses_;
+  for (std::size_t i = 0; i < buffers.size(); ++i) wanted_[work_->buffers[i]] = buffers[i].address;
+  if (!same_footing(*work_, addresses_, wanted_)) {
+    return Error{hipErrorNotSupported, "its buffers lie otherwise than when it was captured: capture it again"};
+  }
   moves_.clear();
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const BufferIndex buffer = work_->buffers[i];

@@ -5,7 +5,11 @@
 // work each time, as captured_command does.
 //
 //   relocations  with shadows, the work is captured differentially once (hip/differential_capture.h): a trace of which
-//                every address is known is patched when buffers move. Otherwise it is captured again.
+//                every address is known is patched when buffers move. Otherwise it is captured again. What is known is
+//                held against the work as it is captured where its buffers really are, whenever a trace is made; what
+//                differs there is opaque from then on. A patch keeps the footing of its trace:
+//                each buffer's address modulo kFooting, and which buffers overlap at which distance. A library may
+//                choose by these what it enqueues, so on another footing the work is captured again.
 //   collective   the ranks decide together whether they use traces or all capture (C6). Never captured for shadow
 //                addresses: a library may talk to its peers while it is captured, and they would not answer.
 //   empty        work that enqueues nothing is an empty node.
@@ -27,13 +31,16 @@
 
 namespace hip {
 
+// Bytes: no library is known to choose by a coarser alignment than a cache line's.
+inline constexpr DeviceAddress kFooting = 64;
+
 struct TracedWork {
   std::uint64_t command = 0;         // what names the work in the cache; never that of two works
   hipStream_t stream = nullptr;      // that it is captured on, as captured_command's
-  std::vector<BufferIndex> buffers;  // every one that it uses
+  std::vector<BufferIndex> buffers;  // every one that it uses, a few
   EnqueueAt work;
   bool collective = false;
-  std::optional<Shadows> shadows{};  // without a flaw (asserted); of work that is no collective
+  std::optional<Shadows> shadows{};  // without a flaw, of all its buffers (asserted); of work that is no collective
   KernelLayouts layouts{};           // for shadows; none: no kernel's layout is known
   ErrorSink errors{};
 };
@@ -42,11 +49,20 @@ struct TracedWork {
 // The work of a node that is one; else null.
 [[nodiscard]] std::shared_ptr<const TracedWork> traced_work_of(const RecordedNode& node);
 
+// What differential capture makes of the work: a child or an empty node where every address of it is known and the work
+// does the same with its buffers at `addresses`, or an opaque node with the reason. Work without shadows is opaque.
+[[nodiscard]] Result<RecordedNode> known_command(const Api& api, const TracedWork& work,
+                                                 std::span<const DeviceAddress> addresses,
+                                                 const ReleaseQuirks& quirks = {});
+// Whether a trace of the work, made with its buffers at `was`, is one of it with them at `now` (both by buffer index).
+[[nodiscard]] bool same_footing(const TracedWork& work, std::span<const DeviceAddress> was,
+                                std::span<const DeviceAddress> now);
+
 // What was captured of a traced command: a graph that others clone as a child, brought to where the buffers are.
 class TracedGraph {
  public:
   // Captures the work with the buffers at `addresses`; null where it enqueues nothing. `known`, kept by the caller from
-  // one call to the next, is what differential capture made of the work.
+  // one call to the next, is what differential capture made of the work; opaque once it was found not to hold.
   [[nodiscard]] static Result<std::shared_ptr<TracedGraph>> capture(const Api& api,
                                                                     std::shared_ptr<const TracedWork> work,
                                                                     std::span<const DeviceAddress> addresses,
@@ -70,7 +86,7 @@ class TracedGraph {
   const Api& api_;
   const std::shared_ptr<const TracedWork> work_;
   RecordedGraph recorded_;  // owned; without nodes where they are not known
-  AddressTable addresses_;
+  AddressTable addresses_, wanted_;
   std::optional<GraphPatcher> patcher_;  // of recorded_; goes before it
   std::vector<Move> moves_;
 };

@@ -92,7 +92,7 @@ class CapturedKernels : public testing::Test {
     ASSERT_EQ(api().hipStreamCreateWithFlags(&capturing_, hipStreamNonBlocking), hipSuccess);
     ASSERT_EQ(api().hipMalloc(&memory_, kPlaces * kSpacing), hipSuccess);
     // Moved differently, so that no two moves look alike.
-    shadows_.tables = {{at(0), at(1)}, {at(3), at(6)}, {at(8), at(13)}};
+    shadows_.tables = {{at(0), at(1)}, {at(3) + 64, at(6) + 64}, {at(8) + 128, at(13) + 128}};
     shadows_.bytes.assign(kBuffers, kBytes);
     shadows_.buffers = {0, 1};
     ASSERT_EQ(hip::flaw_of(shadows_), nullptr);

@@ -35,7 +35,8 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Memory as an allocator gives it out: multiples of 256 in one region of the address space, in any order.
+// Memory as an allocator gives it out, in one region of the address space, in any order; in each table 64 bytes further
+// on.
 Shadows shadows_of(Random& random, std::size_t buffers, std::size_t tables) {
   Shadows shadows;
   for (hip::BufferIndex b = 0; b < buffers; ++b) {
@@ -44,8 +45,10 @@ Shadows shadows_of(Random& random, std::size_t buffers, std::size_t tables) {
   }
   do {
     shadows.tables.assign(tables, {});
-    for (hip::AddressTable& table : shadows.tables) {
-      for (std::size_t b = 0; b < buffers; ++b) table.push_back(0x7f0000000000 + random.below(1U << 24) * 256);
+    for (std::size_t k = 0; k < tables; ++k) {
+      for (std::size_t b = 0; b < buffers; ++b) {
+        shadows.tables[k].push_back(0x7f0000000000 + random.below(1U << 24) * 256 + k * 64);
+      }
     }
   } while (hip::flaw_of(shadows) != nullptr);
   return shadows;
@@ -217,7 +220,7 @@ TEST(DifferentialCapture, APointerThatWasCapturedStaleIsOpaqueWhereverItPoints) 
 
 // Two buffers at addresses that differ in every byte.
 Shadows two_buffers() {
-  return {{{0x112233445500, 0x223344556600}, {0x778899aabb00, 0x66778899ab00}}, {64, 64}, {0, 1}};
+  return {{{0x112233445500, 0x223344556600}, {0x778899aabb40, 0x66778899ab40}}, {64, 64}, {0, 1}};
 }
 
 TEST(DifferentialCapture, AScalarThatEqualsAnAddressIsNoneBesideOneThatIs) {
@@ -243,6 +246,30 @@ TEST(DifferentialCapture, AByteThatDependsOnAnAddressAndIsPartOfNoneMakesTheBloc
   EXPECT_FALSE(hip::attribute(blocks, shadows));
   blocks[1].resize(16);
   EXPECT_FALSE(hip::attribute(blocks, shadows));
+}
+
+// Of pages, of lines, of low halves: beside whatever numbers and at whatever byte, none is an address.
+TEST(DifferentialCapture, NoNumberThatIsComputedFromAnAddressIsTakenForOneByANeighboursBytes) {
+  int opaque = 0;
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    Random random(i);
+    const Shadows shadows = shadows_of(random, 1 + random.below(6), 2 + random.below(2));
+    Block frozen(32);
+    for (std::size_t at = 0; at < frozen.size(); at += 8) put(frozen, at, random.below(2) == 0 ? 0 : random.bits(), 8);
+    const auto buffer = static_cast<hip::BufferIndex>(random.below(shadows.buffers.size()));
+    const unsigned shifts[] = {4, 8, 12, 16, 32};
+    const unsigned shift = shifts[random.below(5)];
+    const std::size_t at = random.below(25), size = random.below(2) == 0 ? 8 : 4;
+    std::vector<Block> blocks;
+    for (const hip::AddressTable& table : shadows.tables) {
+      blocks.push_back(frozen);
+      put(blocks.back(), at, table[buffer] >> shift, size);
+    }
+    const auto found = hip::attribute(blocks, shadows);
+    opaque += found ? 0 : 1;
+    if (found) EXPECT_TRUE(found.value().empty()) << "signature " << i << ", shifted by " << shift;
+  }
+  EXPECT_GT(opaque, 10000);
 }
 
 TEST(DifferentialCapture, ABlockThatIsTheSameEverywhereHoldsNoAddress) {
@@ -321,6 +348,11 @@ TEST(DifferentialCapture, ShadowsThatTellNothingApartAreRefused) {
   Shadows adjacent = two_buffers();
   adjacent.tables[0][1] = adjacent.tables[0][0] + 64;  // one past the end of the other
   EXPECT_NE(hip::flaw_of(adjacent), nullptr);
+  Shadows in_pages = two_buffers();
+  in_pages.tables[1][0] += 0x40;
+  EXPECT_EQ(hip::flaw_of(in_pages), nullptr);
+  in_pages.tables[1][0] += 0x80;
+  EXPECT_NE(hip::flaw_of(in_pages), nullptr) << "units of 256 bytes look like addresses";
   Shadows shorter = two_buffers();
   shorter.tables[1].pop_back();
   EXPECT_NE(hip::flaw_of(shorter), nullptr);

@@ -14,7 +14,7 @@ namespace {
 class BufferedExec final : public ExecPatcher {
  public:
   BufferedExec(Machine& machine, const ExecObject& exec)
-      : machine_(machine), exec_(exec), buffer_(machine.api, options_of(machine, exec)) {}
+      : exec_(exec), buffer_(machine.api, options_of(machine, exec)) {}
 
   hip::Status launch_on(const hip::StreamRef& stream) {
     if (other_commands_ || disabled_ != exec_.disabled) {
@@ -48,7 +48,6 @@ class BufferedExec final : public ExecPatcher {
   }
   static void note_error(void* machine, const hip::Error&) { static_cast<Machine*>(machine)->told = true; }
 
-  Machine& machine_;
   const ExecObject& exec_;
   hip::CommandBuffer buffer_;
   bool other_commands_ = true;

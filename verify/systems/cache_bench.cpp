@@ -50,7 +50,7 @@ class CacheBench final : public SystemBench {
 
   void finish() override {
     for (int lease = 0; lease < kLeases; ++lease) {
-      if (leases_[static_cast<std::size_t>(lease)].stream) release(lease);
+      if (leases_[static_cast<std::size_t>(lease)].stream) context_.sink()(release_lease(lease));
     }
     cache_.reset();
     for (void* memory : memory_) static_cast<void>(context_.inner().hipFree(memory));
@@ -154,8 +154,12 @@ class CacheBench final : public SystemBench {
   }
 
   int release(int number) {
+    if (!leases_[static_cast<std::size_t>(number)].stream) return hipSuccess;
+    const hip::Status status = release_lease(number);
+    return status.ok() ? hipSuccess : status.error().code;
+  }
+  hip::Status release_lease(int number) {
     Lease& lease = leases_[static_cast<std::size_t>(number)];
-    if (!lease.stream) return hipSuccess;
     const auto name = reinterpret_cast<StreamCacheModel::Stream>(lease.stream->handle());
     const auto busy = working_.find(name);
     const bool idle = busy == working_.end() || *busy->second;
@@ -173,7 +177,7 @@ class CacheBench final : public SystemBench {
     // Whether it was kept is C1's business, when it comes back; what else is kept then depends on it.
     if (!idle) model_.lose_certainty();
     lease.stream.reset();
-    return status.ok() ? hipSuccess : status.error().code;
+    return status;
   }
 
   BenchContext& context_;

@@ -7,6 +7,8 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "command_bed.h"
 #include "hip/captured_launch.h"
@@ -372,20 +374,270 @@ TEST_F(QuirkAware, CommandsThatTheReleaseWouldLaunchWronglyAreChainedOrFlattened
 }
 
 TEST_F(QuirkAware, WhatNothingHelpsAgainstIsAnErrorUntilOtherCommandsAreSet) {
-  hip::CommandBuffer buffer(api(), options(k64));
-  hip::Recording followed = of(captured(7));
-  hip::RecordedNode last = fill(8);
-  last.dependencies = {0};
-  followed.add(std::move(last));
-  buffer.set(followed);
+  hip::CommandBufferOptions several = options(k72);
+  several.several_devices = true;  // what a library enqueued may be rows of another one
+  hip::CommandBuffer buffer(api(), several);
+  buffer.set(of(captured(7)));
   const std::array addresses{at(0)};
   const hip::Result<hip::CommandStep> step = buffer.step(addresses, stream());
   ASSERT_FALSE(step);
   EXPECT_EQ(step.error().code, hipErrorNotSupported);
-  EXPECT_NE(step.error().message.find("child-successors-unordered"), std::string::npos);
+  EXPECT_NE(step.error().message.find("rows-beside-unordered"), std::string::npos);
   buffer.set(of(fill(8)));
   expect(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure, "");
   EXPECT_EQ(value_at(0), 8);
+}
+
+// A chain of fills of one buffer; `opaque` and `known` say which of them a library enqueues.
+class InParts : public QuirkAware {
+ protected:
+  hip::Recording chain(std::size_t length, std::set<std::size_t> opaque, std::set<std::size_t> known = {}) {
+    hip::Recording commands;
+    for (std::size_t i = 0; i < length; ++i) {
+      hip::RecordedNode node = fill(static_cast<int>(i + 1));
+      if (opaque.contains(i) || known.contains(i)) {
+        hip::TracedWork work{.command = i, .stream = capturing_, .buffers = {0}, .work = {}};
+        work.work = filling(static_cast<int>(i + 1));
+        work.errors = sink();
+        if (known.contains(i)) work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+        node = hip::traced_command(std::move(work));
+      }
+      if (i != 0) node.dependencies = {static_cast<hip::NodeIndex>(i - 1)};
+      commands.add(std::move(node));
+    }
+    return commands;
+  }
+  std::uint64_t launches_of(hip::CommandBuffer& buffer, std::size_t place, StepDecision decision, StepReason reason,
+                            std::string_view quirk) {
+    const std::uint64_t before = calls_of("hipGraphLaunch");
+    wipe();
+    expect(buffer, place, decision, reason, quirk);
+    return calls_of("hipGraphLaunch") - before;
+  }
+};
+
+// On 6.4 nothing may come behind a child, on 7.2 no child is in a graph of 16 nodes or more.
+TEST_F(InParts, WhatNobodyCanLookIntoIsLaunchedInGraphsOneBehindTheOther) {
+  struct Case {
+    int version;
+    std::size_t length;
+    std::set<std::size_t> opaque;
+    std::uint64_t parts;
+    std::string_view quirk;
+  };
+  for (const Case& each :
+       {Case{k64, 4, {1}, 2, "child-successors-unordered"}, Case{k64, 4, {0, 1}, 3, "child-successors-unordered"},
+        Case{k64, 4, {3}, 1, ""}, Case{k72, 40, {5, 20, 39}, 3, "child-16"}, Case{k72, 15, {5}, 1, ""},
+        Case{k57, 40, {5, 20, 39}, 1, ""}}) {
+    hip::CommandBuffer buffer(api(), options(each.version));
+    buffer.set(chain(each.length, each.opaque));
+    const int last = static_cast<int>(each.length);
+    EXPECT_EQ(launches_of(buffer, 0, StepDecision::kRecord, StepReason::kFirst, each.quirk), each.parts);
+    EXPECT_EQ(value_at(0), last);
+    EXPECT_EQ(launches_of(buffer, 0, StepDecision::kLaunch, StepReason::kUnchanged, ""), each.parts);
+    EXPECT_EQ(value_at(0), last);
+    const std::array moved{at(1)};
+    wipe();
+    ASSERT_TRUE(buffer.step(moved, stream()));
+    EXPECT_EQ(value_at(1), last);
+    EXPECT_EQ(value_at(0), 0);
+    // Other commands of one graph, and back.
+    buffer.set(of(fill(100)));
+    EXPECT_EQ(launches_of(buffer, 1, StepDecision::kRecord, StepReason::kOtherCommands, ""), 1U);
+    EXPECT_EQ(value_at(1), 100);
+    buffer.set(chain(each.length, each.opaque));
+    EXPECT_EQ(launches_of(buffer, 2, StepDecision::kRecord, StepReason::kOtherCommands, each.quirk), each.parts);
+    EXPECT_EQ(value_at(2), last);
+  }
+  EXPECT_TRUE(told_.empty()) << told_[0];
+}
+
+// The graphs of a step come behind all those of the step before, whatever its stream.
+TEST_F(InParts, AStepOnAnotherStreamComesBehindTheLastGraphOfTheStepBefore) {
+  hip::CommandBuffer buffer(api(), options(k64));
+  buffer.set(chain(4, {1}));
+  const std::array addresses{at(0)};
+  ASSERT_TRUE(buffer.step(addresses, stream()));
+  const std::uint64_t before = calls_of("hipStreamWaitEvent");
+  ASSERT_TRUE(buffer.step(addresses, {api(), capturing_, 0}));
+  EXPECT_GE(calls_of("hipStreamWaitEvent") - before, 2U) << "each graph behind itself, and the first behind the last";
+  EXPECT_EQ(value_at(0), 4);
+}
+
+TEST_F(InParts, WhateverFailsOfAStepInPartsIsAnsweredOrToldAndTheNextOneIsRight) {
+  const std::size_t failures = fail_each_call([&](FailingCall& call) {
+    hip::CommandBuffer buffer(api(), options(k64));
+    buffer.set(chain(4, {1}, {2}));
+    told_.clear();
+    ASSERT_TRUE(buffer.step(std::array{at(0)}, stream()));
+    call.arm(interposer_);
+    const bool done = buffer.step(std::array{at(1)}, stream()).ok();
+    call.disarm(interposer_);
+    EXPECT_TRUE(!call.fired() || !done || !told_.empty()) << call;
+    wipe();
+    ASSERT_TRUE(buffer.step(std::array{at(2)}, stream())) << call;
+    EXPECT_EQ(value_at(2), 4) << call;
+  });
+  EXPECT_GE(failures, 10U);
+}
+
+// Children and all that is known of them: nodes of the buffer's own, which the table applies to.
+TEST_F(InParts, WhatALibraryEnqueuedAndIsKnownBecomesNodesThatArePatched) {
+  for (const int version : {k72, k64, k57}) {
+    hip::CommandBuffer buffer(api(), options(version));
+    buffer.set(chain(20, {}, {3, 7, 19}));
+    EXPECT_EQ(launches_of(buffer, 0, StepDecision::kRecord, StepReason::kFirst,
+                          version == k72   ? "child-16"
+                          : version == k64 ? "child-successors-unordered"
+                                           : ""),
+              1U);
+    EXPECT_EQ(value_at(0), 20);
+    EXPECT_EQ(launches_of(buffer, 1, StepDecision::kPatch, StepReason::kMoved, ""), 1U);
+    EXPECT_EQ(value_at(1), 20);
+    EXPECT_EQ(buffer.counts().traces.captured, 0U) << "no trace is kept";
+  }
+  EXPECT_TRUE(told_.empty()) << told_[0];
+}
+
+// What is known on one footing need not hold on another.
+TEST_F(InParts, NodesOfWhatALibraryEnqueuedAreLookedAtAgainOnAnotherFooting) {
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
+  work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(at[0]), at[0] % 4 == 0 ? 7 : 9, 16, on), "");
+  };
+  work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  hip::CommandBuffer buffer(api(), options(k72));
+  buffer.set(of(hip::traced_command(std::move(work))));
+  for (const hip::DeviceAddress address : {at(0), at(1), at(2) + 1, at(1), at(3)}) {
+    wipe();
+    ASSERT_TRUE(buffer.step(std::array{address}, stream()));
+    unsigned char first = 0;
+    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(api().hipMemcpy(&first, reinterpret_cast<void*>(address), 1, hipMemcpyDeviceToHost), hipSuccess);
+    EXPECT_EQ(first, address % 4 == 0 ? 7 : 9);
+  }
+}
+
+TEST_F(QuirkAware, AGraphThatTheReleaseGrowsByIsRecordedAgainAfterSoManyCalls) {
+  for (const int version : {k72, k57}) {
+    hip::CommandBufferOptions often = options(version);
+    often.renew_after = 3;
+    hip::CommandBuffer buffer(api(), often);
+    buffer.set(of(fill(7)));
+    expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst, "");
+    for (std::size_t place = 1; place <= 3; ++place)
+      expect(buffer, place, StepDecision::kPatch, StepReason::kMoved, "");
+    if (version == k57) {
+      expect(buffer, 4, StepDecision::kPatch, StepReason::kMoved, "");
+      continue;
+    }
+    expect(buffer, 3, StepDecision::kLaunch, StepReason::kUnchanged, "");
+    expect(buffer, 4, StepDecision::kRecord, StepReason::kRenewed, "exec-set-grows");
+    expect(buffer, 5, StepDecision::kPatch, StepReason::kMoved, "");
+    EXPECT_EQ(value_at(5), 7);
+  }
+}
+
+TEST_F(QuirkAware, AStepOfAStreamThatCapturesIsRefusedWhereTheReleaseWouldLaunchAtOnce) {
+  hip::CommandBuffer buffer(api(), options(k72));
+  buffer.set(of(fill(7)));
+  ASSERT_EQ(api().hipStreamBeginCapture(stream_, hipStreamCaptureModeThreadLocal), hipSuccess);
+  EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorStreamCaptureUnsupported);
+  hipGraph_t graph = nullptr;
+  ASSERT_EQ(api().hipStreamEndCapture(stream_, &graph), hipSuccess);
+  EXPECT_EQ(api().hipGraphDestroy(graph), hipSuccess);
+  EXPECT_EQ(value_at(0), 0);
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure, "");
+}
+
+TEST_F(CommandBuffers, MemoryThatTheGraphAllocatesIsRefused) {
+  hip::CommandBuffer buffer(api());
+  hip::Recording commands;
+  commands.add({hip::MemoryAllocRecord{1, kBytes, 0}, {}, {}});
+  commands.add({hip::MemoryFreeRecord{1}, {0}, {}});
+  buffer.set(commands);
+  EXPECT_EQ(buffer.step(std::array{at(0), hip::DeviceAddress{0}}, stream()).error().code, hipErrorNotSupported);
+  buffer.set(of(fill(8)));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure);
+}
+
+// Counts its rounds.
+class CountedRanks final : public hip::RankAgreement {
+ public:
+  hip::Result<bool> all(bool mine) override {
+    ++rounds;
+    return mine;
+  }
+  int rounds = 0;
+};
+
+TEST_F(CommandBuffers, ACollectiveInAChildIsAskedAboutLikeAnyOther) {
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
+  work.collective = true;
+  hip::RecordedNode inner = hip::traced_command(std::move(work));
+  const hip::RecordedNode child{hip::ChildRecord{std::make_shared<const hip::Recording>(of(std::move(inner)))}, {}, {}};
+  CountedRanks ranks;
+  hip::CommandBuffer buffer(api(), {.ranks = &ranks});
+  buffer.set(of(child));
+  for (const StepDecision decision : {StepDecision::kRecord, StepDecision::kLaunch}) {
+    ranks.rounds = 0;
+    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, stream());
+    ASSERT_TRUE(step) << step.error().message;
+    EXPECT_EQ(step.value().decision, decision);
+    EXPECT_EQ(step.value().traces.captured, decision == StepDecision::kRecord ? 1U : 0U);
+    EXPECT_EQ(ranks.rounds, 2) << "whether to capture, and whether to launch";
+  }
+}
+
+// Of the family of ROCm/rocm-systems#10714: success, and an error beside it.
+TEST_F(CommandBuffers, AnUpdateIsOneOnlyWhereItsResultSaysSo) {
+  hip::Api strange = api();
+  strange.hipGraphExecUpdate = [](hipGraphExec_t, hipGraph_t, hipGraphNode_t*, hipGraphExecUpdateResult* result) {
+    *result = hipGraphExecUpdateErrorNotSupported;
+    return hipSuccess;
+  };
+  hip::CommandBuffer buffer(strange, {.update = true});
+  buffer.set(of(fill(4)));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst);
+  buffer.set(of(fill(9)));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kUpdateRefused);
+  EXPECT_EQ(value_at(0), 9);
+}
+
+// Whichever device is current, and whichever the buffer's own is: a node names its device, 0 as well.
+TEST_F(CommandBuffers, NodesOfSeveralDevicesAreRecordedWithTheirOwnDeviceCurrent) {
+  static std::vector<int> current;
+  static const hip::Api* under = nullptr;
+  current.clear();
+  under = &api();
+  hip::Api watched = api();
+  watched.hipGraphAddMemsetNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                     std::size_t count, const hipMemsetParams* params) {
+    int device = -1;
+    EXPECT_EQ(under->hipGetDevice(&device), hipSuccess);
+    current.push_back(device);
+    return under->hipGraphAddMemsetNode(node, graph, dependencies, count, params);
+  };
+  hip::RecordedNode first = fill(7), second = fill(8);
+  std::get<hip::MemsetRecord>(second.record).device = 1;
+  second.dependencies = {0};
+  hip::Recording both = of(std::move(first));
+  both.add(std::move(second));
+  hipStream_t there = nullptr;
+  ASSERT_EQ(api().hipSetDevice(1), hipSuccess);
+  ASSERT_EQ(api().hipStreamCreateWithFlags(&there, hipStreamNonBlocking), hipSuccess);
+  ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
+  {
+    hip::CommandBuffer buffer(watched, {.device = 1, .several_devices = true});
+    buffer.set(both);
+    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, {watched, there, 1});
+    EXPECT_TRUE(step) << step.error().message;
+    int now = -1;
+    EXPECT_EQ(api().hipGetDevice(&now), hipSuccess);
+    EXPECT_EQ(now, 0) << "the caller's is current again";
+  }
+  EXPECT_EQ(current, (std::vector<int>{0, 1}));
+  EXPECT_EQ(api().hipStreamDestroy(there), hipSuccess);
 }
 
 TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeAnExecutableGraphGoesWhereTheReleaseNeedsThat) {

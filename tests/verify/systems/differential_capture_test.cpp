@@ -29,9 +29,9 @@ class DifferentialCommands : public testing::Test {
       hip::AddressTable table;
       for (std::size_t b = 0; b < kBuffers; ++b) {
         void* memory = nullptr;
-        ASSERT_EQ(api().hipMalloc(&memory, kBytes << (k * kBuffers + b)), hipSuccess);
+        ASSERT_EQ(api().hipMalloc(&memory, kBytes + (kBytes << (k * kBuffers + b))), hipSuccess);
         memory_.push_back(memory);
-        table.push_back(reinterpret_cast<hip::DeviceAddress>(memory));
+        table.push_back(reinterpret_cast<hip::DeviceAddress>(memory) + k * std::size_t{64});
       }
       shadows_.tables.push_back(table);
     }
@@ -232,6 +232,76 @@ TEST_F(DifferentialCommands, APointerOfAKernelThatStaysWhereABufferWasIsOpaque) 
   const auto* child = std::get_if<hip::ChildRecord>(&kept.record);
   ASSERT_NE(child, nullptr);
   EXPECT_EQ(child->graph->nodes()[0].relocations, (std::vector<Relocation>{{hip::Field::kKernelArgument, 0, 0, 0}}));
+}
+
+// Where the runtime tells so: 7.2 answers 0 of such a launch, 6.4 and 5.7 do not capture it.
+TEST_F(DifferentialCommands, AKernelThatWasLaunchedCooperativelyStaysSo) {
+  const verify::KernelSpec& spec = *verify::find_kernel("axpy_u64");
+  std::vector<Relocation> truth;
+  hip::Api table = api();
+  table.hipGraphKernelNodeGetAttribute = [](hipGraphNode_t, hipLaunchAttributeID which,
+                                            hipLaunchAttributeValue* value) {
+    *value = {};
+    if (which == hipLaunchAttributeCooperative) value->cooperative = 1;
+    return hipSuccess;
+  };
+  const auto command = hip::differential_command(table, stream_, launch_of(spec, truth), shadows_, layouts());
+  ASSERT_TRUE(command) << command.error().message;
+  const auto* child = std::get_if<hip::ChildRecord>(&command.value().record);
+  ASSERT_NE(child, nullptr);
+  const auto& kernel = std::get<hip::KernelRecord>(child->graph->nodes()[0].record);
+  EXPECT_EQ(kernel.attributes.cooperative, true);
+  EXPECT_EQ(kernel.attributes.priority, std::nullopt);
+}
+
+TEST_F(DifferentialCommands, AKernelWhoseAttributesNobodyTellsIsOpaque) {
+  const verify::KernelSpec& spec = verify::kernel_catalogue()[0];
+  std::vector<Relocation> truth;
+  hip::Api table = api();
+  table.hipGraphKernelNodeGetAttribute = nullptr;
+  const auto command = hip::differential_command(table, stream_, launch_of(spec, truth), shadows_, layouts());
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_TRUE(std::holds_alternative<hip::OpaqueRecord>(command.value().record));
+}
+
+// What a release's getter tells wrongly is not believed where the release is known.
+TEST_F(DifferentialCommands, WhatAReleasesGetterTellsWronglyIsOpaque) {
+  const hip::EnqueueAt rows = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    return hip::called(api().hipMemset2DAsync(reinterpret_cast<void*>(at[0]), 64, 7, 16, 2, on), "hipMemset2DAsync");
+  };
+  const hip::EnqueueAt line = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    return hip::called(api().hipMemcpyAsync(reinterpret_cast<void*>(at[1]), reinterpret_cast<void*>(at[0]), 16,
+                                            hipMemcpyDeviceToDevice, on),
+                       "hipMemcpyAsync");
+  };
+  const auto reason = [&](const hip::EnqueueAt& work, int version) {
+    const auto command = hip::differential_command(api(), stream_, work, shadows_, layouts(), {},
+                                                   hip::ReleaseQuirks::of_version(version));
+    EXPECT_TRUE(command) << command.error().message;
+    const auto* opaque = std::get_if<hip::OpaqueRecord>(&command.value().record);
+    return opaque == nullptr ? std::string() : opaque->reason;
+  };
+  EXPECT_NE(reason(rows, 70253211).find("captured-memset-2d-read"), std::string::npos);
+  EXPECT_NE(reason(line, 60443484).find("memcpy-1d-get-nothing"), std::string::npos);
+  EXPECT_NE(reason(line, 50731921).find("memcpy-1d-get-nothing"), std::string::npos);
+  EXPECT_EQ(reason(line, 70253211), "");
+}
+
+// Zeros, or a null end, tell nothing, whichever release it is.
+TEST_F(DifferentialCommands, ACopyWhoseGetterTellsNothingIsOpaque) {
+  const hip::EnqueueAt line = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    return hip::called(api().hipMemcpyAsync(reinterpret_cast<void*>(at[1]), reinterpret_cast<void*>(at[0]), 16,
+                                            hipMemcpyDeviceToDevice, on),
+                       "hipMemcpyAsync");
+  };
+  hip::Api table = api();
+  table.hipGraphMemcpyNodeGetParams = [](hipGraphNode_t, hipMemcpy3DParms* params) {
+    *params = {};
+    return hipSuccess;
+  };
+  const auto command = hip::differential_command(table, stream_, line, shadows_, layouts());
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_TRUE(std::holds_alternative<hip::OpaqueRecord>(command.value().record));
 }
 
 TEST_F(DifferentialCommands, WorkThatEnqueuesNothingIsAnEmptyNode) {

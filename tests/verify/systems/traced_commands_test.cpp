@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 #include "command_bed.h"
 #include "hip/sync/sync.h"
@@ -258,17 +259,135 @@ TEST_F(TracedCommands, ATraceThatDoesNotFitMakesTheStepRecordTheGraph) {
   EXPECT_TRUE(told_.empty()) << told_[0];
 }
 
-TEST_F(TracedCommands, TheirTracesAreBounded) {
+TEST_F(TracedCommands, TheirTracesAreBoundedByAsManyAsTheCommandsHaveAtLeast) {
   hip::CommandBuffer buffer(api(), {.max_traces = 1, .errors = sink()});
-  buffer.set(commands(1 << kOpaque | 1 << kKnown));
-  for (int i = 0; i < 2; ++i) {
+  const auto captured = [&](std::size_t mask, const Places& places) {
     wipe();
-    EXPECT_EQ(step(buffer, {0, 1, 2}).traces.captured, i == 0 ? 2u : 0u);
-    expect_bytes(1 << kOpaque | 1 << kKnown, {0, 1, 2});
+    buffer.set(commands(mask));
+    const std::uint64_t captures = step(buffer, places).traces.captured;
+    expect_bytes(mask, places);
+    return captures;
+  };
+  EXPECT_EQ(captured(1 << kOpaque, {0, 1, 2}), 1u);
+  EXPECT_EQ(captured(1 << kKnown, {0, 1, 2}), 1u);
+  EXPECT_EQ(captured(1 << kOpaque, {0, 1, 2}), 1u) << "it had to go for the other one";
+  EXPECT_EQ(captured(1 << kOpaque | 1 << kKnown, {0, 1, 2}), 1u);
+  EXPECT_EQ(captured(1 << kKnown, {0, 1, 2}), 0u);
+  EXPECT_EQ(captured(1 << kOpaque, {0, 1, 2}), 0u) << "there were two at once";
+}
+
+// "If source and destination are not one: copy." Where it enqueued nothing says nothing of where it will.
+TEST_F(TracedCommands, WorkThatEnqueuedNothingIsAskedAgainWhenItsBuffersMove) {
+  for (const bool shadows : {false, true}) {
+    hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0, 1}, .work = {}};
+    work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+      if (at[0] == at[1]) return hip::Status();
+      return hip::called(api().hipMemcpyAsync(reinterpret_cast<void*>(at[1]), reinterpret_cast<void*>(at[0]), kBytes,
+                                              hipMemcpyDeviceToDevice, on),
+                         "hipMemcpyAsync");
+    };
+    if (shadows) work.shadows = {{{at(4), at(6)}, {at(7), at(1)}}, {kBytes / 2, kBytes / 2}, {0, 1}};
+    hip::CommandBuffer buffer(api(), {.errors = sink()});
+    buffer.set(of(hip::traced_command(std::move(work))));
+    for (const Places& places : {Places{0, 0, 2}, Places{0, 3, 2}, Places{0, 0, 2}, Places{0, 3, 2}}) {
+      wipe();
+      EXPECT_EQ(api().hipMemset(reinterpret_cast<void*>(at(0)), 7, kBytes), hipSuccess);
+      step(buffer, places);
+      EXPECT_EQ(value_at(3), places[1] == 3 ? 7 : 0) << "shadows: " << shadows;
+    }
   }
-  wipe();
-  EXPECT_EQ(step(buffer, {0, 4, 5}).traces.captured, 2u);
-  expect_bytes(1 << kOpaque | 1 << kKnown, {0, 4, 5});
+}
+
+// A library may choose its nodes by alignment: what is known of it holds on the footing that it was captured on.
+TEST_F(TracedCommands, APatchKeepsTheAlignmentThatTheWorkWasCapturedFor) {
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
+  work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    const bool aligned = at[0] % 4 == 0;
+    return aligned
+               ? hip::called(api().hipMemsetD32Async(reinterpret_cast<hipDeviceptr_t>(at[0]), 0x07070707, 4, on), "")
+               : hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(at[0]), 9, 16, on), "");
+  };
+  work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  hip::CommandBuffer buffer(api(), {.errors = sink()});
+  buffer.set(of(hip::traced_command(std::move(work))));
+  const auto decision_at = [&](hip::DeviceAddress address) {
+    wipe();
+    const hip::Result<hip::CommandStep> step = buffer.step(std::array{address}, stream());
+    EXPECT_TRUE(step);
+    unsigned char first = 0;
+    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(api().hipMemcpy(&first, reinterpret_cast<void*>(address), 1, hipMemcpyDeviceToHost), hipSuccess);
+    EXPECT_EQ(first, address % 4 == 0 ? 7 : 9);
+    return step ? step.value().traces : hip::TraceUse{};
+  };
+  EXPECT_EQ(decision_at(at(0)).captured, 1u);
+  EXPECT_EQ(decision_at(at(1)).patched, 1u);
+  EXPECT_EQ(decision_at(at(2) + 1).captured, 1u) << "on another footing";
+  EXPECT_EQ(decision_at(at(1)).captured, 1u) << "what is known did not hold there: opaque from then on";
+}
+
+TEST_F(TracedCommands, BuffersThatOverlapOtherwiseAreCapturedAgain) {
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0, 1}, .work = {}};
+  work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(at[0]), at[0] == at[1] ? 1 : 2, kBytes, on), "");
+  };
+  work.shadows = {{{at(4), at(6)}, {at(7), at(1)}}, {kBytes / 2, kBytes / 2}, {0, 1}};
+  hip::CommandBuffer buffer(api(), {.errors = sink()});
+  buffer.set(of(hip::traced_command(std::move(work))));
+  for (const Places& places : {Places{0, 1, 2}, Places{2, 3, 2}, Places{3, 3, 2}, Places{0, 1, 2}}) {
+    wipe();
+    step(buffer, places);
+    EXPECT_EQ(value_at(places[0]), places[0] == places[1] ? 1 : 2);
+  }
+}
+
+TEST_F(TracedCommands, ABufferThatIsNamedTwiceIsPatched) {
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0, 0}, .work = filling(7)};
+  work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  hip::CommandBuffer buffer(api(), {.errors = sink()});
+  buffer.set(of(hip::traced_command(std::move(work))));
+  EXPECT_EQ(step(buffer, {0, 1, 2}).traces.captured, 1u);
+  EXPECT_EQ(step(buffer, {1, 1, 2}).traces.patched, 1u);
+  EXPECT_EQ(value_at(1), 7);
+  EXPECT_TRUE(told_.empty()) << told_[0];
+}
+
+TEST_F(TracedCommands, WorkThatThrowsLeavesNoCaptureAndKeepsNobodyWaiting) {
+  bool throws = true;
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
+  work.work = [&](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    if (throws) throw std::runtime_error("no");
+    return filling(7)(on, at);
+  };
+  hip::CommandBuffer buffer(api(), {.errors = sink()});
+  buffer.set(of(hip::traced_command(std::move(work))));
+  EXPECT_THROW((void)buffer.step(std::array{at(0)}, stream()), std::runtime_error);
+  hipStreamCaptureStatus state = hipStreamCaptureStatusActive;
+  EXPECT_EQ(api().hipStreamIsCapturing(capturing_, &state), hipSuccess);
+  EXPECT_EQ(state, hipStreamCaptureStatusNone);
+  throws = false;
+  EXPECT_EQ(step(buffer, {0, 1, 2}).traces.captured, 1u);
+  EXPECT_EQ(value_at(0), 7);
+}
+
+// Each step asks about every collective: with fewer places than there are each would take the next one's.
+TEST_F(TracedCommands, MoreCollectivesThanTracesAreNotCapturedAtEveryStep) {
+  constexpr std::size_t kMany = 70;
+  hip::CommandBuffer buffer(api(), {.errors = sink()});
+  hip::Recording all;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    hip::TracedWork work{.command = 100 + i, .stream = capturing_, .buffers = {0}, .work = filling(7)};
+    work.collective = true;
+    hip::RecordedNode node = hip::traced_command(std::move(work));
+    if (i != 0) node.dependencies = {static_cast<hip::NodeIndex>(i - 1)};
+    all.add(std::move(node));
+  }
+  buffer.set(std::move(all));
+  EXPECT_EQ(step(buffer, {0, 1, 2}).traces.captured, kMany);
+  const hip::CommandStep again = step(buffer, {0, 1, 2});
+  EXPECT_EQ(again.decision, StepDecision::kLaunch);
+  EXPECT_EQ(again.traces.hits, kMany);
+  EXPECT_EQ(again.traces.captured, 0u);
 }
 
 // What the runtime, which is the model, takes from the heap is not the buffer's.
