@@ -27,7 +27,7 @@ if(NOT output MATCHES "${lines}")
 endif()
 if(RUN)
   must(${RUN} --agent ${AGENT} ${WORK}/build/systems ${LIBRARY} ${CODE})
-  if(NOT output MATCHES "${lines}.*stream cache of the process: shared.*command buffer: recorded, launched, patched")
+  if(NOT output MATCHES "${lines}.*stream cache of the process: shared.*command buffer: recorded, launched, patched, with a kernel's argument found by its metadata")
     message(FATAL_ERROR "the example did not say what it did on the runtime")
   endif()
   # Two devices: a rank has one of its own. The ranks load the runtime themselves, after the schedule is chosen: so the
