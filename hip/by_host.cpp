@@ -79,8 +79,9 @@ class HostWork {
     element_ = params.elementSize;
   }
   void copy(const CopyRecord& copy) {
-    from_ = box_of(copy.params.srcPtr, copy.params.srcPos);
-    to_ = box_of(copy.params.dstPtr, copy.params.dstPos);
+    // The 1D form, by which a linear copy is recorded, has no positions.
+    from_ = box_of(copy.params.srcPtr, copy.linear ? hipPos{} : copy.params.srcPos);
+    to_ = box_of(copy.params.dstPtr, copy.linear ? hipPos{} : copy.params.dstPos);
     extent_ = extent_of(copy);
   }
   // The same copy, to pinned memory of the same extent without gaps.

@@ -3,16 +3,23 @@
 //
 //   ranks LIBRARY        on a HIP runtime (libamdhip64.so.7)
 //
-// What is between the ranks here is a socket each to the process that started them; a framework has its own. Prints
-// what the ranks did; status 1 and a reason when it is not as it should be.
+// What is between the ranks here is a socket each to the process that started them, and decides; a framework has its
+// own. Prints what the ranks did; status 1 and a reason when it is not as it should be.
+//
+// One clock: who decides gives a round up, and a rank only when it has not heard for much longer. Whoever gives up ends
+// sockets, so that it is for good and the others hear of it: no rank is told to launch what another one has given up.
+// Not covered: a process that decides and stops for so long while it is telling the ranks. Against that, ranks would
+// have to say once more that they heard, and then wait without an end.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hip/command_buffer.h"
@@ -21,49 +28,81 @@
 
 namespace {
 
-constexpr int kRanks = 2;
-constexpr int kPatienceMilliseconds = 120000;  // a busy machine is no rank that does not come
+using std::chrono::milliseconds;
+
+constexpr std::size_t kRanks = 2;
+constexpr milliseconds kPatience{120000};             // a busy machine is no rank that does not come
+constexpr milliseconds kOwnPatience = 2 * kPatience;  // of a rank with whoever decides
+constexpr milliseconds kNoPatience{50};               // where nobody will come
 constexpr std::size_t kBytes = 256;
 
 // One rank's side: says what it could do, and hears what all could.
 class SocketRanks final : public hip::RankAgreement {
  public:
-  explicit SocketRanks(int socket) : socket_(socket) {}
+  explicit SocketRanks(int socket, milliseconds patience = kOwnPatience) : socket_(socket), patience_(patience) {}
   ~SocketRanks() override { close(socket_); }
 
   hip::Result<bool> all(bool mine) override {
     const char said = mine ? 1 : 0;
-    if (broken_ || send(socket_, &said, 1, MSG_NOSIGNAL) != 1) return apart();
+    if (left_ || send(socket_, &said, 1, MSG_NOSIGNAL) != 1) return leave();
     pollfd answer{socket_, POLLIN, 0};
+    if (poll(&answer, 1, static_cast<int>(patience_.count())) != 1) return leave();
     char heard = 0;
-    if (poll(&answer, 1, kPatienceMilliseconds) != 1 || recv(socket_, &heard, 1, 0) != 1) return apart();
+    if (recv(socket_, &heard, 1, 0) != 1) return leave();
     return heard != 0;
   }
 
  private:
-  hip::Error apart() {
-    broken_ = true;
-    return {hipErrorLaunchTimeOut, "a rank did not come to agree: the ranks are no longer together"};
+  // For good: nothing that is told from now on arrives, and whoever tells it knows. What arrived just before was told
+  // to the others as well, and counts; then the next round is an error.
+  hip::Result<bool> leave() {
+    shutdown(socket_, SHUT_RDWR);
+    char heard = 0;
+    if (!std::exchange(left_, true) && recv(socket_, &heard, 1, MSG_DONTWAIT) == 1) return heard != 0;
+    return hip::Error{hipErrorLaunchTimeOut, "a rank did not come to agree: the ranks are no longer together"};
   }
-  int socket_;
-  bool broken_ = false;
+
+  const int socket_;
+  const milliseconds patience_;
+  bool left_ = false;
 };
 
-// Hears all ranks and tells all of them, round after round, until one is gone: then the others are told by the end of
-// their sockets. Returns how many rounds there were.
-int agree(std::array<int, kRanks>& sockets) {
-  for (int rounds = 0;; ++rounds) {
-    char all = 1;
-    for (const int socket : sockets) {
+using Sockets = std::array<int, kRanks>;
+
+// Hears all ranks, then tells all of them. False when that cannot be: a rank is gone, also one that had said its word,
+// or has not come within `patience` of the first.
+bool decide(const Sockets& sockets, milliseconds patience) {
+  std::array<pollfd, kRanks> ranks{};
+  for (std::size_t i = 0; i < kRanks; ++i) ranks[i] = {sockets[i], POLLIN | POLLRDHUP, 0};
+  char all = 1;
+  std::chrono::steady_clock::time_point end;
+  for (std::size_t came = 0; came < kRanks;) {
+    const auto left = std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now());
+    if (came != 0 && left.count() <= 0) return false;
+    if (poll(ranks.data(), kRanks, came == 0 ? -1 : static_cast<int>(left.count())) <= 0) return false;
+    if (came == 0) end = std::chrono::steady_clock::now() + patience;
+    for (pollfd& rank : ranks) {
+      if ((rank.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) return false;
+      if ((rank.revents & POLLIN) == 0) continue;
       char said = 0;
-      if (recv(socket, &said, 1, 0) != 1) {
-        for (const int each : sockets) close(each);
-        return rounds;
-      }
+      if (recv(rank.fd, &said, 1, 0) != 1) return false;
       all = static_cast<char>(all & said);
+      rank.events = POLLRDHUP;  // it says no more before it is told
+      ++came;
     }
-    for (const int socket : sockets) static_cast<void>(send(socket, &all, 1, MSG_NOSIGNAL));
   }
+  for (const int socket : sockets) {
+    if (send(socket, &all, 1, MSG_NOSIGNAL) != 1) return false;
+  }
+  return true;
+}
+
+// Round after round, until one cannot be: then all are told by the end of their sockets. Returns how many there were.
+int agree(const Sockets& sockets, milliseconds patience) {
+  int rounds = 0;
+  while (decide(sockets, patience)) ++rounds;
+  for (const int socket : sockets) close(socket);
+  return rounds;
 }
 
 int fail(int rank, const std::string& what) {
@@ -97,6 +136,34 @@ hip::Recording collective(const hip::Api& api, hipStream_t stream) {
   return commands;
 }
 
+// The first rank waits in vain, and its peer comes when that has been given up: by the rank, or by whoever decides.
+// Both are told so then and ever after; the peer never, that both are ready.
+static_assert(kRanks == 2);
+bool nobody_goes_on_alone(milliseconds deciding, milliseconds ranks, std::size_t first) {
+  Sockets deciders{}, sockets{};
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    std::array<int, 2> pair{};
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()) != 0) return false;
+    deciders[rank] = pair[0];
+    sockets[rank] = pair[1];
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int socket : sockets) close(socket);
+    agree(deciders, deciding);
+    _exit(0);
+  }
+  for (const int socket : deciders) close(socket);
+  bool apart = child > 0;
+  {
+    SocketRanks early(sockets[first], ranks), late(sockets[1 - first], ranks);
+    apart = apart && !early.all(true) && !late.all(true);
+    apart = apart && !early.all(true) && !late.all(true);
+  }
+  int status = 0;
+  return apart && waitpid(child, &status, 0) == child && status == 0;
+}
+
 // Four steps together; before the third rank 1 gets another buffer. Then rank 1 leaves, and rank 0 is told so.
 int run_steps(const hip::Api& api, int rank, hip::RankAgreement& ranks) {
   int devices = 0;
@@ -114,7 +181,14 @@ int run_steps(const hip::Api& api, int rank, hip::RankAgreement& ranks) {
   if (!ready) return fail(rank, "there is no stream or no memory");
   std::vector<unsigned char> in(kBytes, static_cast<unsigned char>(rank + 1)), out(kBytes, 0);
   std::string seen;
-  hip::CommandBuffer buffer(api, {.device = device, .ranks = &ranks});
+  int version = 0;
+  if (api.hipRuntimeGetVersion(&version) != hipSuccess) return fail(rank, "the runtime does not say which it is");
+  hip::CommandBufferOptions options;
+  options.device = device;
+  options.ranks = &ranks;
+  options.quirks = hip::ReleaseQuirks::of_version(version);
+  options.memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; };
+  hip::CommandBuffer buffer(api, options);
   buffer.set(collective(api, capturing));
   const hip::StreamRef on(api, stream, device);
   const int steps = rank == 0 ? 5 : 4;
@@ -148,7 +222,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: ranks LIBRARY\n");
     return 2;
   }
-  std::array<int, kRanks> sockets{};
+  for (std::size_t first = 0; first < kRanks; ++first) {
+    if (nobody_goes_on_alone(kPatience, kNoPatience, first) && nobody_goes_on_alone(kNoPatience, kOwnPatience, first)) {
+      continue;
+    }
+    return fail(static_cast<int>(1 - first), "it went on when the other one had been given up");
+  }
+  Sockets sockets{};
   std::array<pid_t, kRanks> processes{};
   for (std::size_t rank = 0; rank < kRanks; ++rank) {
     std::array<int, 2> pair{};
@@ -165,14 +245,16 @@ int main(int argc, char** argv) {
     sockets[rank] = pair[0];
     processes[rank] = child;
   }
-  const int rounds = agree(sockets);
+  const int rounds = agree(sockets, kPatience);
   bool right = true;
   for (const pid_t process : processes) {
     int status = 0;
     right = waitpid(process, &status, 0) == process && WIFEXITED(status) && WEXITSTATUS(status) == 0 && right;
   }
-  if (right)
-    std::printf("%d ranks as processes: together for %d rounds, and none waited for the one that left\n", kRanks,
+  if (right) {
+    std::printf("%zu ranks as processes: together for %d rounds, and none waited for the one that left\n", kRanks,
                 rounds);
+    std::printf("a rank that was given up: its peer did not go on alone\n");
+  }
   return right ? 0 : 1;
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -16,10 +17,12 @@
 #include <vector>
 
 #include "hip/address_stabilizer.h"
+#include "hip/code_object/code_object.h"
 #include "hip/command_buffer.h"
 #include "hip/event.h"
 #include "hip/host_backend.h"
 #include "hip/launcher.h"
+#include "hip/metadata_slots.h"
 #include "hip/scratch_buffer.h"
 #include "hip/stream.h"
 #include "hip/stream_cache.h"
@@ -212,12 +215,37 @@ int launch(const hip::Api& api, hipFunction_t function) {
   return 0;
 }
 
+// Where the arguments of each kernel of a module lie, as the metadata of its code object has them: with it,
+// differential capture finds addresses in what a launch was given.
+hip::Result<hip::KernelLayouts> layouts_of(const hip::Api& api, hipModule_t module, std::span<const char> code) {
+  const auto elf = hip::code_object::find_code_object(std::as_bytes(code));
+  if (!elf) return elf.error();
+  const auto kernels = hip::code_object::read_kernels(elf.value());
+  if (!kernels) return kernels.error();
+  std::map<hipFunction_t, std::vector<hip::ArgumentSlot>> slots;
+  for (const hip::code_object::KernelMetadata& kernel : kernels.value()) {
+    hipFunction_t function = nullptr;
+    const hip::Status got =
+        hip::called(api.hipModuleGetFunction(&function, module, kernel.name.c_str()), "hipModuleGetFunction");
+    if (!got) return got.error();
+    slots[function] = hip::slots_of(kernel);
+  }
+  return hip::KernelLayouts([slots](hipFunction_t function) -> std::optional<std::vector<hip::ArgumentSlot>> {
+    const auto found = slots.find(function);
+    return found == slots.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+constexpr unsigned char kFilled = 7;
+
 // Device memory in equal pieces.
 class Pieces {
  public:
   static constexpr std::size_t kBytes = 256, kCount = 12;
+  using Bytes = std::array<std::uint8_t, kCount * kBytes>;
+
   explicit Pieces(const hip::Api& api) : api_(api) {
-    status_ = hip::called(api.hipMalloc(&memory_, kCount * kBytes), "hipMalloc");
+    status_ = hip::called(api.hipMalloc(&memory_, sizeof(Bytes)), "hipMalloc");
   }
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
@@ -226,6 +254,12 @@ class Pieces {
   [[nodiscard]] hip::DeviceAddress at(std::size_t place) const {
     return reinterpret_cast<hip::DeviceAddress>(memory_) + place * kBytes;
   }
+  [[nodiscard]] hip::Status clear() const {
+    return hip::called(api_.hipMemset(memory_, 0, sizeof(Bytes)), "hipMemset");
+  }
+  [[nodiscard]] hip::Status read(Bytes& bytes) const {
+    return hip::called(api_.hipMemcpy(bytes.data(), memory_, sizeof bytes, hipMemcpyDeviceToHost), "hipMemcpy");
+  }
 
  private:
   const hip::Api& api_;
@@ -233,37 +267,96 @@ class Pieces {
   hip::Status status_;
 };
 
-// A fill that is recorded, and behind it a copy that a library enqueues on whatever stream it is given: where the
-// addresses of buffers 0 and 1 stand in what it enqueued is found by tracing it for two sets of shadow addresses.
-hip::Recording fill_and_copy(const hip::Api& api, const Pieces& pieces, hipStream_t capturing) {
+// A copy and a kernel behind it, which changes what was copied: as a library enqueues them on whatever stream it is
+// given, with arguments that are gone when it returns.
+hip::EnqueueAt copy_and_kernel(const hip::Api& api, hipFunction_t kernel) {
+  return [&api, kernel](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    void* const to = reinterpret_cast<void*>(at[1]);
+    hip::Status status =
+        hip::called(api.hipMemcpyAsync(to, reinterpret_cast<void*>(at[0]), Pieces::kBytes, hipMemcpyDeviceToDevice, on),
+                    "hipMemcpyAsync");
+    Arguments arguments{static_cast<std::uint32_t*>(to), Pieces::kBytes / 4, 7};
+    std::array<void*, 3> params{&arguments.data, &arguments.n, &arguments.k};
+    if (status) {
+      status = hip::called(api.hipModuleLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, on, params.data(), nullptr),
+                           "hipModuleLaunchKernel");
+    }
+    return status;
+  };
+}
+
+// What the pieces hold behind a fill of the first and the work on the first two, when no graph has a part in it.
+hip::Result<Pieces::Bytes> without_a_graph(const hip::Api& api, const Pieces& pieces, const hip::EnqueueAt& work,
+                                           const hip::StreamRef& stream) {
+  const std::array at{pieces.at(0), pieces.at(1)};
+  Pieces::Bytes bytes{};
+  hip::Status status = pieces.clear();
+  if (status) {
+    status = hip::called(api.hipMemset(reinterpret_cast<void*>(at[0]), kFilled, Pieces::kBytes), "hipMemset");
+  }
+  if (status) status = work(stream.handle(), at);
+  if (status) status = stream.synchronize();
+  if (status) status = pieces.read(bytes);
+  return status ? hip::Result<Pieces::Bytes>(bytes) : status.error();
+}
+
+// A fill that is recorded, and behind it the work: where the addresses of buffers 0 and 1 stand in what it enqueues is
+// found by tracing it for two sets of shadow addresses.
+hip::Recording fill_and_trace(const Pieces& pieces, hipStream_t capturing, hip::EnqueueAt work,
+                              hip::KernelLayouts layouts) {
   hipMemsetParams fill{};
   fill.dst = reinterpret_cast<void*>(pieces.at(0));
-  fill.value = 7;
+  fill.value = kFilled;
   fill.elementSize = 1;
   fill.width = fill.pitch = Pieces::kBytes;
   fill.height = 1;
-  hip::TracedWork copy;
-  copy.command = 1;
-  copy.stream = capturing;
-  copy.buffers = {0, 1};
-  copy.shadows = {.tables = {{pieces.at(4), pieces.at(6)}, {pieces.at(8), pieces.at(11)}},
-                  .bytes = {Pieces::kBytes, Pieces::kBytes},
-                  .buffers = {0, 1}};
-  copy.work = [&api](hipStream_t on, std::span<const hip::DeviceAddress> at) {
-    return hip::called(api.hipMemcpyAsync(reinterpret_cast<void*>(at[1]), reinterpret_cast<void*>(at[0]),
-                                          Pieces::kBytes, hipMemcpyDeviceToDevice, on),
-                       "hipMemcpyAsync");
-  };
+  hip::TracedWork traced;
+  traced.command = 1;
+  traced.stream = capturing;
+  traced.buffers = {0, 1};
+  traced.work = std::move(work);
+  traced.shadows = {.tables = {{pieces.at(4), pieces.at(6)}, {pieces.at(8), pieces.at(11)}},
+                    .bytes = {Pieces::kBytes, Pieces::kBytes},
+                    .buffers = {0, 1}};
+  traced.layouts = std::move(layouts);
   hip::Recording commands;
   const hip::NodeIndex first = commands.add({hip::MemsetRecord{fill}, {}, {{hip::Field::kMemsetDestination, 0, 0, 0}}});
-  hip::RecordedNode traced = hip::traced_command(std::move(copy));
-  traced.dependencies = {first};
-  commands.add(std::move(traced));
+  hip::RecordedNode node = hip::traced_command(std::move(traced));
+  node.dependencies = {first};
+  commands.add(std::move(node));
   return commands;
 }
 
-// Recorded at the first step, launched at the second, and patched when the buffers have moved. It knows the release.
-int replay_commands(const hip::Api& api) {
+// A step, and the pieces that its two buffers are in.
+struct ReplayedStep {
+  std::array<std::size_t, 2> places;
+  hip::StepDecision decision;
+  std::uint64_t captured, patched;  // traces
+};
+
+// The step goes the way that it should, and leaves the bytes that are expected in its two pieces and in no other.
+int replay(hip::CommandBuffer& buffer, const ReplayedStep& step, const Pieces& pieces, const hip::StreamRef& stream,
+           const Pieces::Bytes& eager) {
+  if (const hip::Status status = pieces.clear(); !status) return fail(status.error());
+  const std::array addresses{pieces.at(step.places[0]), pieces.at(step.places[1])};
+  const hip::Result<hip::CommandStep> done = buffer.step(addresses, stream);
+  if (!done) return fail(done.error());
+  const hip::TraceUse& traces = done.value().traces;
+  if (done.value().decision != step.decision) return fail("the command buffer took another way");
+  if (traces.captured != step.captured || traces.patched != step.patched) return fail("the trace took another way");
+  Pieces::Bytes bytes{}, expected{};
+  hip::Status status = stream.synchronize();
+  if (status) status = pieces.read(bytes);
+  if (!status) return fail(status.error());
+  for (std::size_t i = 0; i < step.places.size(); ++i) {
+    std::memcpy(expected.data() + step.places[i] * Pieces::kBytes, eager.data() + i * Pieces::kBytes, Pieces::kBytes);
+  }
+  return bytes == expected ? 0 : fail("the command buffer did not leave what the same work leaves without a graph");
+}
+
+// Recorded at the first step, launched at the second, and patched when the buffers have moved: the kernel, too. It
+// knows the release.
+int replay_commands(const hip::Api& api, hipFunction_t kernel, hip::KernelLayouts layouts) {
   int version = 0;
   const hip::Status known = hip::called(api.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion");
   if (!known) return fail(known.error());
@@ -271,33 +364,20 @@ int replay_commands(const hip::Api& api) {
   if (!pieces.status()) return fail(pieces.status().error());
   hip::Result<hip::Stream> stream = hip::Stream::create(api), capturing = hip::Stream::create(api);
   if (!stream || !capturing) return fail("no streams");
+  const hip::EnqueueAt work = copy_and_kernel(api, kernel);
+  const hip::Result<Pieces::Bytes> eager = without_a_graph(api, pieces, work, stream.value());
+  if (!eager) return fail(eager.error());
   hip::CommandBufferOptions options;
   options.quirks = hip::ReleaseQuirks::of_version(version);
   options.memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; };
   hip::CommandBuffer buffer(api, options);
-  buffer.set(fill_and_copy(api, pieces, capturing.value().ref().handle()));
-  struct Step {
-    std::array<hip::DeviceAddress, 2> buffers;
-    hip::StepDecision decision;
-  };
-  const std::array steps{Step{{pieces.at(0), pieces.at(1)}, hip::StepDecision::kRecord},
-                         Step{{pieces.at(0), pieces.at(1)}, hip::StepDecision::kLaunch},
-                         Step{{pieces.at(2), pieces.at(3)}, hip::StepDecision::kPatch}};
-  for (const Step& step : steps) {
-    const hip::Result<hip::CommandStep> done = buffer.step(step.buffers, stream.value());
-    if (!done) return fail(done.error());
-    if (done.value().decision != step.decision) return fail("the command buffer took another way");
-    unsigned char last = 0;
-    hip::Status status = stream.value().ref().synchronize();
-    if (status) {
-      status = hip::called(
-          api.hipMemcpy(&last, reinterpret_cast<void*>(step.buffers[1] + Pieces::kBytes - 1), 1, hipMemcpyDeviceToHost),
-          "hipMemcpy");
-    }
-    if (!status) return fail(status.error());
-    if (last != 7) return fail("the command buffer's copy did not arrive");
+  buffer.set(fill_and_trace(pieces, capturing.value().ref().handle(), work, std::move(layouts)));
+  for (const ReplayedStep& step :
+       {ReplayedStep{{0, 1}, hip::StepDecision::kRecord, 1, 0}, ReplayedStep{{0, 1}, hip::StepDecision::kLaunch, 0, 0},
+        ReplayedStep{{2, 3}, hip::StepDecision::kPatch, 0, 1}}) {
+    if (const int failed = replay(buffer, step, pieces, stream.value(), eager.value())) return failed;
   }
-  std::printf("command buffer: recorded, launched, patched\n");
+  std::printf("command buffer: recorded, launched, patched, with a kernel's argument found by its metadata\n");
   return 0;
 }
 
@@ -328,7 +408,10 @@ int run_on_a_runtime(const char* library, const char* code_object) {
   if (!status) return fail(status.error());
   int failed = run_all(api, function);
   if (failed == 0) failed = share_the_streams(loaded.value());
-  if (failed == 0) failed = replay_commands(api);
+  if (failed == 0) {
+    hip::Result<hip::KernelLayouts> layouts = layouts_of(api, module, code);
+    failed = layouts ? replay_commands(api, function, std::move(layouts).value()) : fail(layouts.error());
+  }
   status = hip::called(api.hipModuleUnload(module), "hipModuleUnload");
   return status ? failed : fail(status.error());
 }

@@ -171,6 +171,30 @@ TEST(ByHost, ACopyToHostMemoryIsAHostNodeAndAnyOtherOneHasACopyBehindIt) {
   }
 }
 
+// Recorded as a node of its own it goes through the 1D form, which has none (hip/recording.cpp).
+TEST(ByHost, ALinearCopyHasNoPositionsThoughItsRecordMay) {
+  Draw draw{std::mt19937_64(7)};
+  for (const bool to_host : {true, false}) {
+    hip::RecordedNode node = copy_of_rows(draw, false);
+    auto& copy = std::get<hip::CopyRecord>(node.record);
+    copy.linear = true;
+    copy.params.srcPos = {1, 2, 1};
+    copy.params.dstPos = {3, 1, 2};
+    copy.params.extent = {100, 1, 1};
+    const hip::Api api = noting();
+    Bytes to = pattern(draw), from = pattern(draw), other = to;
+    const auto itself = hip::record_graph(api, chain_of({node}), addresses_of(to, from));
+    ASSERT_TRUE(itself.ok()) << itself.error().message;
+    launch(to, from);
+    added.clear();
+    const auto graph = hip::record_graph(api, chain_of(hip::by_host(node, to_host, kSink)), addresses_of(other, from));
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    ASSERT_EQ(added.size(), to_host ? 1u : 2u);
+    launch(other, from);
+    EXPECT_EQ(to, other) << (to_host ? "by the host" : "staged");
+  }
+}
+
 TEST(ByHost, AMovedBufferIsRecordedAgainAndNeverPatched) {
   Draw draw{std::mt19937_64(3)};
   for (const hip::RecordedNode& node : hip::by_host(copy_of_rows(draw, true), false, kSink)) {
