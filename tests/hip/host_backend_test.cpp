@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "allocation_count.h"
+#include "hip/allocation_count.h"
 #include "hip/event.h"
 #include "hip/launcher.h"
 #include "hip/pieces.h"
