@@ -1,6 +1,7 @@
 #include "bench/synthetic.h"
 
-#include <chrono>
+#include <cstdint>
+#include <ctime>
 
 namespace bench {
 
@@ -12,12 +13,17 @@ struct SlowStreams {
 };
 SlowStreams slow;  // HIP's functions take no context
 
+std::int64_t nanoseconds_of_this_thread() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);  // of this clock it cannot fail
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 }  // namespace
 
 void spend(std::uint32_t microseconds) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point end = Clock::now() + std::chrono::microseconds(microseconds);
-  while (Clock::now() < end) {}
+  const std::int64_t end = nanoseconds_of_this_thread() + std::int64_t{microseconds} * 1'000;
+  while (nanoseconds_of_this_thread() < end) {}
 }
 
 hip::Api with_slow_streams(const hip::Api& inner, std::uint32_t microseconds) {

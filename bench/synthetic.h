@@ -8,6 +8,7 @@
 
 namespace bench {
 
+// So much of the calling thread's processor time, which is what benchmarks measure: none of it while others run.
 void spend(std::uint32_t microseconds);
 
 // `inner`, except that making a stream takes that much of the calling thread's time on top. One such table at a time.

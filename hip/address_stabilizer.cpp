@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "hip/device_scope.h"
+#include "hip/pieces.h"
 
 namespace hip {
 namespace {
-
-constexpr std::uintptr_t kAlignment = 256;  // of what an allocation begins with
 
 std::uintptr_t number(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
@@ -79,16 +78,22 @@ void AddressStabilizer::lay_out(Entry& entry, std::span<const StepBuffer> buffer
   }
 }
 
-// A persistent buffer for each region; and with it, an address for each buffer.
+// A persistent buffer for each region; and with it, an address for each buffer. Memory that moved takes with it what
+// was recorded, whatever becomes of this step: a later one may find it at the address that it had.
 Status AddressStabilizer::place(Command command, Entry& entry, std::span<const StepBuffer> buffers) {
   for (Region& region : entry.regions) {
-    const std::uintptr_t before = region.slices ? region.begin % kAlignment : 0;
+    const std::uintptr_t before = region.slices ? region.begin % kPieceAlignment : 0;
     const std::size_t bytes = region.end - region.begin;
     if (bytes > SIZE_MAX - before) return Error{hipErrorOutOfMemory, "a persistent buffer of that size cannot be"};
     entry.names = std::max(entry.names, region.first + 1);
-    const Result<CachedAllocator::Buffer> own =
-        memory_of(region.device).get(name(command, region.first), before + bytes);
+    CachedAllocator& memory = memory_of(region.device);
+    const CachedAllocator::Name named = name(command, region.first);
+    if (region.device != options_.device && memory.replaces(named, before + bytes)) {
+      if (Status waited = synchronize_device(api_, options_.device, options_.errors); !waited) return waited;
+    }
+    const Result<CachedAllocator::Buffer> own = memory.get(named, before + bytes);
     if (!own) return own.error();
+    if (own.value().moved) entry.recorded = false;
     region.stable = number(own.value().address) + before;
   }
   entry.addresses.assign(buffers.size(), nullptr);
@@ -207,14 +212,11 @@ Result<StableStep> AddressStabilizer::step(Command command, std::span<const Step
 
 // The allocator keeps what it could not free, and the event tries again when it goes.
 Status AddressStabilizer::give_back(Command command, Entry& entry) {
-  // Freeing waits for the device, but not where it fails; and then the command's next step would be ordered behind
-  // nothing.
+  // Freeing waits for the memory's own device, but not where it fails; and then the command's next step would be
+  // ordered behind nothing.
   Status all;
-  if (entry.unmarked) {
-    all = synchronize_device(api_, options_.device, options_.errors);
-  } else if (entry.done) {
-    all = entry.done->synchronize();
-  }
+  if (entry.done && !entry.unmarked) all = entry.done->synchronize();
+  if (entry.unmarked || !all) all = both(std::move(all), synchronize_device(api_, options_.device, options_.errors));
   for (auto& [device, memory] : memory_) {
     for (std::uint32_t i = 0; i < entry.names; ++i) all = both(std::move(all), memory.release(name(command, i)));
   }

@@ -6,30 +6,36 @@
 // to where the caller has it at this step. The caller cannot tell (S4):
 //
 //   uses      an input is copied in and an output copied back; a buffer of both uses is both. A donated one is read,
-//   and
-//             then nobody's: it is not copied back, and after step() the caller may free it in the stream's order. An
-//             output that the command does not write whole has to be kInOut, or its other bytes come back stale.
+//             and then nobody's: it is not copied back, and after step() the caller may free it in the stream's order.
+//             An output that the command does not write whole has to be kInOut, or its other bytes come back stale.
 //   aliasing  buffers of a step that overlap share one persistent buffer at the same distances, whatever their uses:
-//   one
-//             buffer twice is one address twice. Alone, a buffer begins as an allocation does; buffers that share keep
-//             the alignment that they have at the caller's.
+//             one buffer twice is one address twice; buffers that only touch do not share. Alone, a buffer begins as an
+//             allocation does, and so do buffers that all begin at one address; slices, which do not, keep the
+//             alignment that they have at the caller's, modulo 256.
 //   moving    the command is recorded when it never was (or recording failed), and again when its own addresses are
-//   others
-//             than it was recorded for: a buffer has outgrown its own, or other buffers overlap. "Recorded" is noted
-//             after recording succeeded, never before.
+//             others than it was recorded for, or its own memory is: a buffer has outgrown its own, other buffers
+//             overlap, or slices are aligned otherwise than they were. Slices whose alignment modulo 256 changes from
+//             step to step are recorded at every step, which is right and slow: let the buffer that they are cut from
+//             lie as allocations do. "Recorded" is noted after recording succeeded, never before.
 //   order     everything of a step goes to its stream, behind the command's step before whatever that one's stream was.
-//             That one may be gone by then; where the release does not wait for the event of such a stream
-//             (ReleaseQuirks::of_follow), the device is waited for. Streams are told apart by their handles.
-//   steady    a step with nothing new allocates nothing, neither from HIP nor, here, from the host.
+//             Streams are told apart by their handles: one has to outlive what a step gave to it, and may go then.
+//             Where the release does not wait for the event of a stream that is gone (ReleaseQuirks::of_follow), the
+//             device is waited for.
+//   devices   a buffer's own memory is on the buffer's device. Where that is not the stabiliser's, a step that outgrows
+//             it waits for the stabiliser's device: freeing it does not wait for the step before.
+//   steady    a step with nothing new allocates nothing, neither from HIP nor, here, from the host. What it costs here
+//             grows as sorting its buffers by address does, and with the logarithm of how many persistent ones there
+//             are.
 //   failure   answered; until the copies back begin nothing of the caller's has changed. The next step is right.
 //   teardown  every persistent buffer is freed once; what fails is answered, or reported by the destructor, and tried
-//   again.
+//             again.
 //
 // For several threads: a step is one moment under one lock, which is held while the command is recorded and launched;
 // the command must not call back.
 //
-// Not checked: that a command keeps to the uses that it states, and buffers of steps that run at the same time on the
-// caller's behalf. Memory of the stabiliser's own is refused as a buffer. Streams that capture are not for it.
+// Not checked: that a command keeps to the uses that it states, what it depends on beside addresses
+// (StableWork::record), and buffers of steps that run at the same time on the caller's behalf. Memory of the
+// stabiliser's own is refused as a buffer. Streams that capture are not for it.
 #pragma once
 
 #include <cstddef>
@@ -66,7 +72,10 @@ class StableWork {
   StableWork(const StableWork&) = delete;
   StableWork& operator=(const StableWork&) = delete;
   virtual ~StableWork() = default;
-  // For these addresses, one a buffer in the order of the step (null: 0 bytes).
+  // For these addresses, one a buffer in the order of the step (null: 0 bytes), and for nothing else: a command's
+  // number stands for one extent, too. What the work depends on beside the addresses, such as the sizes of its buffers,
+  // belongs into the number: a step of other sizes that fit is launched as it was recorded. The last launch may still
+  // run, and with it what was recorded before: who destroys that waits first (LastLaunch).
   [[nodiscard]] virtual Status record(std::span<void* const> addresses) = 0;
   // What was recorded last, on the stream.
   [[nodiscard]] virtual Status launch(const StreamRef& stream) = 0;

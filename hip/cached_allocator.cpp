@@ -1,13 +1,19 @@
 #include "hip/cached_allocator.h"
 
-#include <algorithm>
 #include <cassert>
-#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "hip/device_scope.h"
 
 namespace hip {
+namespace {
+
+std::uintptr_t number(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address);
+}
+
+}  // namespace
 
 CachedAllocator::CachedAllocator(const Api& api, const CachedAllocatorOptions& options)
     : api_(api), options_(options) {}
@@ -33,6 +39,13 @@ Status CachedAllocator::free(void* memory) const {
   return called(api_.hipFree(memory), "hipFree");
 }
 
+// In the place of what was kept there before.
+void CachedAllocator::keep(Cache& cache, Entry& in, const Entry& entry) {
+  if (in.address != nullptr) cache.extents.erase(number(in.address));
+  cache.extents.emplace(number(entry.address), number(entry.address) + entry.bytes);
+  in = entry;
+}
+
 Result<CachedAllocator::Buffer> CachedAllocator::get(Name name, std::size_t bytes) {
   assert(bytes != 0);
   const sync::LockGuard lock(mutex_);
@@ -43,10 +56,10 @@ Result<CachedAllocator::Buffer> CachedAllocator::get(Name name, std::size_t byte
   }
   const Result<void*> memory = allocate(bytes);
   if (!memory) return memory.error();
-  if (found == cache.entries.end()) {
-    cache.entries.emplace(name, Entry{memory.value(), bytes});
-  } else {
-    void* const smaller = std::exchange(found->second, Entry{memory.value(), bytes}).address;
+  Entry& entry = found == cache.entries.end() ? cache.entries[name] : found->second;
+  void* const smaller = entry.address;
+  keep(cache, entry, {memory.value(), bytes});
+  if (smaller != nullptr) {
     // It is nobody's any more: that it could not be freed is not this caller's failure, and it is tried again.
     if (const Status status = free(smaller); !status) {
       cache.stuck.push_back(smaller);
@@ -56,14 +69,20 @@ Result<CachedAllocator::Buffer> CachedAllocator::get(Name name, std::size_t byte
   return Buffer{memory.value(), bytes, true};
 }
 
-bool CachedAllocator::holds(const void* address, std::size_t bytes) const {
+bool CachedAllocator::replaces(Name name, std::size_t bytes) const {
   const sync::LockGuard lock(mutex_);
   const std::map<Name, Entry>& entries = cache_.read().entries;
-  return std::any_of(entries.begin(), entries.end(), [address, bytes](const auto& each) {
-    const auto* begin = static_cast<const std::byte*>(each.second.address);
-    const std::less<const void*> before;
-    return before(begin, static_cast<const std::byte*>(address) + bytes) && before(address, begin + each.second.bytes);
-  });
+  const auto found = entries.find(name);
+  return found != entries.end() && found->second.bytes < bytes;
+}
+
+// Allocations do not overlap: of those that begin before the last of the bytes does, only the last can reach to the
+// first.
+bool CachedAllocator::holds(const void* address, std::size_t bytes) const {
+  const sync::LockGuard lock(mutex_);
+  const std::map<std::uintptr_t, std::uintptr_t>& extents = cache_.read().extents;
+  const auto behind = extents.lower_bound(number(address) + bytes);
+  return behind != extents.begin() && std::prev(behind)->second > number(address);
 }
 
 std::size_t CachedAllocator::size() const {
@@ -78,6 +97,7 @@ Status CachedAllocator::release(Name name) {
   if (found == cache.entries.end()) return {};
   Status status = free(found->second.address);
   if (!status) cache.stuck.push_back(found->second.address);
+  cache.extents.erase(number(found->second.address));
   cache.entries.erase(found);
   return status;
 }
@@ -87,6 +107,7 @@ Status CachedAllocator::clear() {
   Cache& cache = cache_.write();
   for (const auto& [name, entry] : cache.entries) cache.stuck.push_back(entry.address);
   cache.entries.clear();
+  cache.extents.clear();
   Status all;
   std::erase_if(cache.stuck, [&](void* memory) {
     const Status status = free(memory);

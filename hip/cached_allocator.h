@@ -6,8 +6,9 @@
 //   get      one lock around look-up, allocation and insertion: two threads that name the same buffer get one
 //            allocation, and neither loses one. The lock is held while HIP allocates; that is what makes it one step.
 //   growing  a buffer that is too small is replaced: the larger one is there before the smaller one is freed, and the
-//            caller is told that the address is another one now. hipFree waits for the device, so work that still uses
-//            the smaller one is over.
+//            caller is told that the address is another one now. hipFree waits for the memory's own device, so work of
+//            that one that still uses the smaller one is over. Work of other devices is the caller's to wait for, where
+//            replaces() says so.
 //   failure  leaves the cache as it was; the next get() tries again.
 //   teardown every allocation is freed once. One that could not be freed is kept and tried again, by clear() and by the
 //            destructor, which tries twice; errors are answered or reported.
@@ -45,7 +46,9 @@ class CachedAllocator {
 
   // At least that many bytes, which must not be 0.
   [[nodiscard]] Result<Buffer> get(Name name, std::size_t bytes);
-  // Whether one of those bytes lies in a cached buffer.
+  // Whether a get() of as many would replace the buffer of that name, and free it.
+  [[nodiscard]] bool replaces(Name name, std::size_t bytes) const;
+  // Whether one of those bytes lies in a cached buffer. Costs the logarithm of how many there are.
   [[nodiscard]] bool holds(const void* address, std::size_t bytes = 1) const;
   [[nodiscard]] std::size_t size() const;
   // Frees the buffer of that name, if there is one. What could not be freed is tried again by clear().
@@ -60,10 +63,12 @@ class CachedAllocator {
   };
   struct Cache {
     std::map<Name, Entry> entries;
-    std::vector<void*> stuck;  // could not be freed yet
+    std::map<std::uintptr_t, std::uintptr_t> extents;  // of the entries: where each begins, and ends
+    std::vector<void*> stuck;                          // could not be freed yet
   };
   [[nodiscard]] Result<void*> allocate(std::size_t bytes) const;
   [[nodiscard]] Status free(void* memory) const;
+  static void keep(Cache& cache, Entry& in, const Entry& entry);
 
   const Api& api_;
   const CachedAllocatorOptions options_;

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <limits>
+#include <optional>
 #include <utility>
 
 #include "hip/device_scope.h"
 #include "hip/event.h"
+#include "hip/pieces.h"
 #include "hip/scratch_buffer.h"
 
 namespace hip {
 namespace {
 
-constexpr std::size_t kAlignment = 256;  // of every array in a context
 constexpr std::size_t kPointerBytes = sizeof(void*);
 
 bool goes_in(const Transfer& transfer) {
@@ -95,12 +95,16 @@ class Launcher::Context {
   }
 
   [[nodiscard]] bool at_rest() const { return state_ == State::kIdle; }
-  [[nodiscard]] Result<bool> finished() {
-    if (state_ == State::kIdle) return true;
-    if (state_ == State::kUnknown) return false;
+  // Whether its work is done; then it is at rest. Where asking fails that is told, and it may be done or not.
+  [[nodiscard]] bool finished() {
+    if (state_ != State::kInFlight) return at_rest();
     const Result<bool> done = done_.done();
-    if (done.ok() && done.value()) rest();
-    return done;
+    if (!done) {
+      errors_(done.error());
+      return false;
+    }
+    if (done.value()) rest();
+    return done.value();
   }
   // Waits for the work that is in flight.
   Status settle() {
@@ -150,10 +154,9 @@ Status Launcher::Context::prepare(const KernelLaunch& launch) {
   offsets_.clear();
   for (const Transfer& transfer : launch.transfers) {
     offsets_.push_back(total);
-    if (transfer.bytes > std::numeric_limits<std::size_t>::max() - total - kAlignment) {
-      return Error{hipErrorOutOfMemory, "the arrays of a launch have more bytes than there are"};
-    }
-    total = (total + transfer.bytes + kAlignment - 1) / kAlignment * kAlignment;
+    const std::optional<std::size_t> next = behind_piece(total, transfer.bytes);
+    if (!next) return Error{hipErrorOutOfMemory, "the arrays of a launch have more bytes than there are"};
+    total = *next;
   }
   // Both are grown before an address is taken: a pointer is good until the next growing.
   const Result<void*> memory = device_.reserve(total);
@@ -247,10 +250,11 @@ Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) 
     return Error{hipErrorInvalidDevice, "the active stream belongs to another device than the launcher"};
   }
   if (Status status = check(launch); !status) return status;
-  Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
+  // That the caller's device could not be made current again goes to the sink: the launch is what it is all the same.
+  const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
   if (!scope) return scope.error();
   Result<std::unique_ptr<Context>> taken = take();
-  if (!taken) return both(taken.error(), scope.value().leave());
+  if (!taken) return taken.error();
   std::unique_ptr<Context> context = std::move(taken).value();
   bool synchronized = false;
   Status status = context->run(stream, launch, &synchronized);
@@ -261,47 +265,36 @@ Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) 
     if (synchronized) ++counts.synchronizations;
   }
   give_back(std::move(context));
-  return both(std::move(status), scope.value().leave());
+  return status;
 }
 
-// The context that was unused longest; null: there is none, and one may be made. Waits when neither.
-std::unique_ptr<Launcher::Context> Launcher::oldest() {
+// One whose work is done, oldest first, so that one that takes long is in nobody's way. Null: there is none, and
+// another one is made. Where no more may be made, the oldest one, whose work is not done. They are asked under the
+// lock: asking is quick, and a context that is not in the pool is one that nobody else finds.
+std::unique_ptr<Launcher::Context> Launcher::pick() {
   sync::UniqueLock lock(mutex_);
-  returned_.wait(lock, [&] { return !pool_.read().contexts.empty() || pool_.read().made < options_.max_contexts; });
+  const auto may_make = [&] { return pool_.read().made < options_.max_contexts; };
+  returned_.wait(lock, [&] { return !pool_.read().contexts.empty() || may_make(); });
   Pool& pool = pool_.write();
-  if (pool.contexts.empty()) {
-    ++pool.made;
-    return nullptr;
+  auto picked =
+      std::find_if(pool.contexts.begin(), pool.contexts.end(), [](const auto& each) { return each->finished(); });
+  if (picked == pool.contexts.end()) {
+    if (may_make()) {
+      ++pool.made;
+      return nullptr;
+    }
+    picked = pool.contexts.begin();
+    ++pool.counts.waits;
   }
-  std::unique_ptr<Context> context = std::move(pool.contexts.front());
-  pool.contexts.erase(pool.contexts.begin());
+  std::unique_ptr<Context> context = std::move(*picked);
+  pool.contexts.erase(picked);
   return context;
 }
 
-bool Launcher::may_make_another() {
-  const sync::LockGuard lock(mutex_);
-  if (pool_.read().made >= options_.max_contexts) return false;
-  ++pool_.write().made;
-  return true;
-}
-
-// Rather than wait for a context that is in use another one is made, as long as there may be more.
 Result<std::unique_ptr<Launcher::Context>> Launcher::take() {
-  std::unique_ptr<Context> context = oldest();
+  std::unique_ptr<Context> context = pick();
   if (context == nullptr) return make();
-  const Result<bool> finished = context->finished();
-  if (finished.ok() && finished.value()) return context;
-  if (finished.ok() && may_make_another()) {
-    give_back(std::move(context));
-    return make();
-  }
-  // Asking failed: waiting tells as well, but the error is not forgotten.
-  if (!finished.ok()) options_.errors(finished.error());
   const Status settled = context->settle();
-  {
-    const sync::LockGuard lock(mutex_);
-    ++pool_.write().counts.waits;
-  }
   if (settled) return context;
   give_back(std::move(context));
   return settled.error();

@@ -5,13 +5,16 @@
 // device): arrays in, the kernel, arrays and results out.
 //
 //   buffers    a launch works in a context: device memory for its arrays, pinned memory on the way to them, an event.
-//              Contexts are used again; once they are large enough a launch allocates nothing and frees nothing.
+//              Contexts are used again; once they are large enough a launch allocates nothing and frees nothing. One
+//              whose work is done is used before another is made, whatever else is in flight; a launch waits only where
+//              none is and no more may be made.
 //   results    with something to bring back the call synchronises with the stream, exactly once, and what the arrays
 //              hold then is what the kernel left. With nothing to bring back it does not wait at all.
 //   lifetimes  what is passed may go when the call returns. A context is used again, or destroyed, only after its work
 //              is done; that work may outlive the stream, but not the launcher: its destructor waits.
 //   failure    a call that failed has brought nothing back; some of its work may have reached the stream, and its
-//              context is not used again before that is over.
+//              context is not used again before that is over. That the caller's device could not be made current again
+//              is no failure of the launch: the error sink is told.
 //
 // Several threads may launch at once. Not for a stream that captures: contexts are no part of a graph.
 #pragma once
@@ -55,13 +58,13 @@ struct KernelLaunch {
 struct LauncherOptions {
   int device = 0;
   std::size_t max_contexts = 8;  // launches in flight, at least 1; one more waits for the oldest
-  ErrorSink errors{};            // what the destructor could not return
+  ErrorSink errors{};            // what neither a launch nor the destructor could return
 };
 
 struct LauncherCounts {
   std::uint64_t launches = 0;
   std::uint64_t synchronizations = 0;  // for results
-  std::uint64_t waits = 0;             // because all contexts were in use
+  std::uint64_t waits = 0;             // because the work of no context was done, and no more may be made
   std::uint64_t contexts = 0;          // made
 };
 
@@ -89,8 +92,7 @@ class Launcher {
 
   [[nodiscard]] Result<std::unique_ptr<Context>> take();
   [[nodiscard]] Result<std::unique_ptr<Context>> make();
-  [[nodiscard]] std::unique_ptr<Context> oldest();
-  [[nodiscard]] bool may_make_another();
+  [[nodiscard]] std::unique_ptr<Context> pick();
   void give_back(std::unique_ptr<Context> context);
 
   const Api& api_;

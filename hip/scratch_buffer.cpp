@@ -5,17 +5,9 @@
 #include <utility>
 
 #include "hip/device_scope.h"
+#include "hip/pieces.h"
 
 namespace hip {
-namespace {
-
-constexpr std::size_t kPieceAlignment = 256;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
-}
-
-}  // namespace
 
 ScratchBuffer::ScratchBuffer(StreamRef stream, const ScratchOptions& options) : stream_(stream), options_(options) {
   assert(options.granularity != 0);
@@ -23,6 +15,7 @@ ScratchBuffer::ScratchBuffer(StreamRef stream, const ScratchOptions& options) : 
 
 ScratchBuffer::ScratchBuffer(ScratchBuffer&& other) noexcept
     : stream_(other.stream_),
+      thread_(other.thread_),
       options_(other.options_),
       data_(std::exchange(other.data_, nullptr)),
       capacity_(std::exchange(other.capacity_, 0)),
@@ -32,6 +25,7 @@ ScratchBuffer& ScratchBuffer::operator=(ScratchBuffer&& other) noexcept {
   if (this == &other) return *this;
   let_go();
   stream_ = other.stream_;
+  thread_ = other.thread_;
   options_ = other.options_;
   data_ = std::exchange(other.data_, nullptr);
   capacity_ = std::exchange(other.capacity_, 0);
@@ -45,6 +39,7 @@ ScratchBuffer::~ScratchBuffer() {
 
 // With the stream's device current: that is where the memory comes from, and which default stream is meant.
 Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
+  assert(on_its_thread());
   const Api& api = stream_.api();
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
   if (!scope) return scope.error();
@@ -57,6 +52,7 @@ Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
 }
 
 Status ScratchBuffer::free(void* memory) const {
+  assert(on_its_thread());
   const Api& api = stream_.api();
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
   if (!scope) return scope.error();
@@ -93,17 +89,16 @@ Status ScratchBuffer::carve(std::span<const std::size_t> bytes, std::span<void*>
   assert(bytes.size() == pieces.size());
   std::size_t total = 0;
   for (const std::size_t size : bytes) {
-    if (size > SIZE_MAX - total - kPieceAlignment) {
-      return Error{hipErrorOutOfMemory, "a scratch buffer of that size cannot be"};
-    }
-    total += aligned(size);
+    const std::optional<std::size_t> next = behind_piece(total, size);
+    if (!next) return Error{hipErrorOutOfMemory, "a scratch buffer of that size cannot be"};
+    total = *next;
   }
   const Result<void*> base = reserve(total);
   if (!base) return base.error();
-  std::byte* at = static_cast<std::byte*>(base.value());
+  std::size_t at = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    pieces[i] = bytes[i] == 0 ? nullptr : at;
-    if (at != nullptr) at += aligned(bytes[i]);
+    pieces[i] = bytes[i] == 0 ? nullptr : static_cast<std::byte*>(base.value()) + at;
+    at = behind_piece(at, bytes[i]).value();
   }
   return {};
 }
@@ -111,6 +106,11 @@ Status ScratchBuffer::carve(std::span<const std::size_t> bytes, std::span<void*>
 void ScratchBuffer::rebind(const StreamRef& stream) {
   assert(stream.device() == stream_.device() && &stream.api() == &stream_.api());
   stream_ = stream;
+  thread_ = sync::this_thread_id();
+}
+
+bool ScratchBuffer::on_its_thread() const {
+  return stream_.handle() != hipStreamPerThread || thread_ == sync::this_thread_id();
 }
 
 // What is only in the way goes first: a failure leaves the buffer as it is.

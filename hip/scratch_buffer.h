@@ -8,9 +8,11 @@
 //             may not: a pointer is good until the next reserve() that grows. Where the runtime has no such functions,
 //             hipFree waits for the device instead.
 //   move      leaves the source empty and as usable as a new one, on the same stream.
+//   threads   one at a time. On hipStreamPerThread only the one that made the buffer, or called rebind() last: the
+//             calls of another, its destructor's too, would go to a stream of that one's own, behind nothing. What
+//             takes memory or gives it back asserts that.
 //
-// RAII: destroyed, it gives its memory back in the stream's order; so the stream has to outlive it. Not for several
-// threads at once.
+// RAII: destroyed, it gives its memory back in the stream's order; so the stream has to outlive it.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +21,7 @@
 #include "hip/api/api.h"
 #include "hip/errors.h"
 #include "hip/stream.h"
+#include "hip/sync/sync.h"
 
 namespace hip {
 
@@ -56,9 +59,11 @@ class ScratchBuffer {
  private:
   [[nodiscard]] Result<void*> allocate(std::size_t bytes) const;
   [[nodiscard]] Status free(void* memory) const;
+  [[nodiscard]] bool on_its_thread() const;
   void let_go();
 
   StreamRef stream_;
+  sync::ThreadId thread_ = sync::this_thread_id();  // whose hipStreamPerThread is meant, should it be that
   ScratchOptions options_;
   void* data_ = nullptr;
   std::size_t capacity_ = 0;

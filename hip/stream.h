@@ -37,9 +37,14 @@ class StreamRef {
   [[nodiscard]] hipStream_t handle() const { return handle_; }
   [[nodiscard]] int device() const { return device_; }
   bool operator==(const StreamRef&) const = default;
-  // Whether its handle, null or hipStreamPerThread, means another stream on another device; any other handle says
-  // itself where it belongs.
-  [[nodiscard]] bool depends_on_current_device() const { return handle_ == nullptr || handle_ == hipStreamPerThread; }
+  // Whether its handle, null, hipStreamLegacy or hipStreamPerThread, means another stream on another device; any other
+  // handle says itself where it belongs.
+  [[nodiscard]] bool depends_on_current_device() const {
+#ifdef hipStreamLegacy  // headers of older releases do not have it
+    if (handle_ == hipStreamLegacy) return true;
+#endif
+    return handle_ == nullptr || handle_ == hipStreamPerThread;
+  }
 
   // Waits until all work that was given to the stream is done.
   [[nodiscard]] Status synchronize() const;

@@ -1,9 +1,16 @@
 // The lives of clients on the host model: what is made and what comes from the cache.
 #include <gtest/gtest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <ctime>
+#include <vector>
 
 #include "bench/client_lives.h"
 #include "bench/counting_api.h"
 #include "bench/step_runtimes.h"
+#include "bench/synthetic.h"
+#include "hip/sync/sync.h"
 
 namespace {
 
@@ -29,6 +36,32 @@ TEST(Clients, WithoutOneEveryLifeMakesAndDestroysThemAll) {
     // Made and destroyed, and the current device asked for.
     EXPECT_EQ(counting.counts().calls - before, 3 * bench::kStreamsOfClient);
   }
+}
+
+// Threads that share one processor: each is charged all of it, however long it had to wait for its turns.
+TEST(Synthetic, ACostIsTheThreadsOwnProcessorTimeWhoeverElseRuns) {
+  constexpr int kThreads = 4;
+  constexpr std::uint32_t kMicroseconds = 40'000;
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  for (std::size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i) {
+    if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // threads begin with it
+  std::vector<std::int64_t> spent(kThreads);
+  std::vector<hip::sync::Thread> threads;
+  for (std::int64_t& own : spent) {
+    threads.emplace_back([&own] {
+      bench::spend(kMicroseconds);
+      timespec time{};
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+      own = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    });
+  }
+  for (hip::sync::Thread& thread : threads) thread.join();
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_GE(*std::min_element(spent.begin(), spent.end()), std::int64_t{kMicroseconds} * 1'000);
 }
 
 }  // namespace

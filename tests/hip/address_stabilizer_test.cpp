@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstring>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -75,9 +77,10 @@ class AddOne final : public hip::StableWork {
     const auto* from = static_cast<const unsigned char*>(for_addresses.front());
     auto* to = static_cast<unsigned char*>(for_addresses.back());
     for (std::size_t i = 0; i < bytes_; ++i) to[i] = static_cast<unsigned char>(from[i] + 1);
+    if (fails_to_launch) return hip::Error{hipErrorLaunchFailure, "not whole"};
     return {};
   }
-  bool refuses = false;
+  bool refuses = false, fails_to_launch = false;
   int recordings = 0, launches = 0;
   std::vector<void*> for_addresses;
 
@@ -178,6 +181,37 @@ TEST_F(AddressStabilizer, AStepWaitsForTheOneBeforeOnlyOnAnotherStreamAndAsTheRe
   }
 }
 
+// A step that could neither be marked nor waited for is behind nothing that a later one could wait for but the device.
+TEST_F(AddressStabilizer, AStepBehindOneThatCouldNotBeMarkedWaitsForTheDeviceAndSoDoesRelease) {
+  static int events_waited, devices_waited;
+  static bool unmarked;
+  events_waited = devices_waited = 0;
+  hip::Api api = api_;
+  api.hipEventRecord = [](hipEvent_t, hipStream_t) { return unmarked ? hipErrorUnknown : hipSuccess; };
+  api.hipStreamSynchronize = [](hipStream_t) { return unmarked ? hipErrorUnknown : hipSuccess; };
+  api.hipStreamWaitEvent = [](hipStream_t, hipEvent_t, unsigned) { return ++events_waited, hipSuccess; };
+  api.hipEventSynchronize = [](hipEvent_t) { return ++events_waited, hipSuccess; };
+  api.hipDeviceSynchronize = [] { return ++devices_waited, hipSuccess; };
+  const hip::StreamRef stream(api, nullptr, 0);
+  std::vector<unsigned char> in(8, 1), out(8, 99);
+  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+  hip::AddressStabilizer stabilizer(api, options_);
+  AddOne work(8);
+  unmarked = true;
+  EXPECT_FALSE(stabilizer.step(0, buffers, stream, work));
+  EXPECT_EQ(devices_waited, 0);
+  unmarked = false;
+  events_waited = 0;  // of the first step, for an event behind nothing
+  EXPECT_TRUE(stabilizer.step(0, buffers, stream, work));
+  EXPECT_EQ(std::pair(events_waited, devices_waited), std::pair(0, 1)) << "also on the same stream";
+  EXPECT_TRUE(stabilizer.step(0, buffers, stream, work));
+  EXPECT_EQ(devices_waited, 1) << "that one is marked";
+  unmarked = true;
+  EXPECT_FALSE(stabilizer.step(0, buffers, stream, work));
+  EXPECT_TRUE(stabilizer.release(0));
+  EXPECT_EQ(std::pair(events_waited, devices_waited), std::pair(0, 2));
+}
+
 TEST_F(AddressStabilizer, OneBufferTwiceIsOneAddressTwice) {
   hip::AddressStabilizer stabilizer(api_, options_);
   AddOne work(8);
@@ -202,6 +236,33 @@ TEST_F(AddressStabilizer, OverlappingSlicesKeepTheirDistanceAndTheirAlignment) {
   EXPECT_EQ(allocations, 1);
   EXPECT_EQ(memory[16], 11);
   EXPECT_EQ(memory[4], 10);
+}
+
+// The contract's own limit: what keeps its alignment cannot keep its place as well.
+TEST_F(AddressStabilizer, OverlappingSlicesAreRecordedAgainExactlyWhenTheirAlignmentModulo256Changes) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(16);
+  alignas(256) std::array<unsigned char, 1024> memory{};
+  const auto recorded = [&](std::size_t at) {
+    const std::array buffers{StepBuffer{&memory[at], 40, BufferUse::kIn},
+                             StepBuffer{&memory[at + 16], 60, BufferUse::kInOut}};
+    return stabilizer.step(0, buffers, stream_, work).value().recorded;
+  };
+  EXPECT_TRUE(recorded(32));
+  EXPECT_FALSE(recorded(32 + 512));
+  EXPECT_TRUE(recorded(16));
+  EXPECT_FALSE(recorded(16 + 256));
+}
+
+TEST_F(AddressStabilizer, BuffersThatOnlyTouchDoNotShare) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  std::array<unsigned char, 16> memory{};
+  memory[0] = 7;
+  const std::array buffers{StepBuffer{&memory[0], 8, BufferUse::kIn}, StepBuffer{&memory[8], 8, BufferUse::kOut}};
+  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work));
+  EXPECT_EQ(allocations, 2);
+  EXPECT_EQ(memory[8], 8);
 }
 
 TEST_F(AddressStabilizer, ADonatedBufferIsReadAndNotCopiedBack) {
@@ -240,6 +301,133 @@ TEST_F(AddressStabilizer, ARecordingThatFailedIsTriedAgainAndNotLaunched) {
   work.refuses = false;
   EXPECT_TRUE(stabilizer.step(0, buffers, stream_, work).value().recorded);
   EXPECT_EQ(bytes, std::vector<unsigned char>(8, 2));
+}
+
+// F24's own property: whatever a recording that failed has left of the one before is not launched, also where the
+// addresses are those again.
+TEST_F(AddressStabilizer, ARecordingThatFailedTakesTheOneBeforeWithIt) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  std::vector<unsigned char> one(8, 1), other(8, 5);
+  const std::array apart{buffer(one, BufferUse::kIn), buffer(other, BufferUse::kOut)};
+  const std::array together{buffer(one, BufferUse::kIn), buffer(one, BufferUse::kInOut)};
+  ASSERT_TRUE(stabilizer.step(0, apart, stream_, work));
+  work.refuses = true;
+  EXPECT_FALSE(stabilizer.step(0, together, stream_, work));
+  work.refuses = false;
+  EXPECT_TRUE(stabilizer.step(0, apart, stream_, work).value().recorded);
+  EXPECT_EQ(allocations, 2) << "nothing has grown: only the recording was others'";
+}
+
+// A region grows, another one cannot, and the first grows once more, into the memory that it had when it was recorded.
+TEST_F(AddressStabilizer, MemoryThatMovedAndCameBackIsRecordedForAgain) {
+  static std::array<std::array<unsigned char, 1024>, 3> places;
+  static std::vector<int> script;  // which one is given out; negative: none
+  script = {0, 1, 2, -1, 0, 1};
+  hip::Api api = api_;
+  api.hipMalloc = [](void** out, std::size_t) {
+    const int place = script.front();
+    script.erase(script.begin());
+    if (place < 0) return hipErrorOutOfMemory;
+    *out = places[static_cast<std::size_t>(place)].data();
+    return hipSuccess;
+  };
+  api.hipFree = [](void*) { return hipSuccess; };
+  hip::AddressStabilizer stabilizer(api, options_);
+  const hip::StreamRef stream(api, nullptr, 0);
+  AddOne work(8);
+  std::vector<unsigned char> first(64, 1), second(64, 1);
+  const auto step = [&](std::size_t of_first, std::size_t of_second) {
+    const std::array buffers{StepBuffer{first.data(), of_first, BufferUse::kIn},
+                             StepBuffer{second.data(), of_second, BufferUse::kOut}};
+    return stabilizer.step(0, buffers, stream, work);
+  };
+  // By address, so that it is the first in memory that grows before the other one fails.
+  if (first.data() > second.data()) first.swap(second);
+  ASSERT_TRUE(step(8, 8).value().recorded);
+  const std::vector<void*> before = work.for_addresses;
+  EXPECT_EQ(step(16, 16).error().code, hipErrorOutOfMemory);
+  const hip::Result<hip::StableStep> again = step(32, 8);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(work.for_addresses, before) << "or this tests nothing";
+  EXPECT_TRUE(again.value().recorded);
+}
+
+TEST_F(AddressStabilizer, ALaunchThatFailedLeavesTheCallersBytesAsTheyWere) {
+  hip::AddressStabilizer stabilizer(api_, options_);
+  AddOne work(8);
+  std::vector<unsigned char> in(8, 1), out(8, 99);
+  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+  work.fails_to_launch = true;
+  EXPECT_EQ(stabilizer.step(0, buffers, stream_, work).error().code, hipErrorLaunchFailure);
+  EXPECT_EQ(work.launches, 1);
+  EXPECT_EQ(out, std::vector<unsigned char>(8, 99));
+  EXPECT_EQ(stabilizer.counts().bytes_back, 0u);
+  work.fails_to_launch = false;
+  EXPECT_FALSE(stabilizer.step(0, buffers, stream_, work).value().recorded) << "recording has not failed";
+  EXPECT_EQ(out, std::vector<unsigned char>(8, 2));
+}
+
+// Two devices whose hipFree waits for the memory's own, as AMD's does: what was called, in order.
+class TwoDevices {
+ public:
+  TwoDevices() {
+    log.clear();
+    owners.clear();
+    current = 0;
+    api_.hipGetDevice = [](int* device) { return *device = current, hipSuccess; };
+    api_.hipSetDevice = [](int device) {
+      if (device > 1) return hipErrorInvalidDevice;
+      return current = device, hipSuccess;
+    };
+    api_.hipDeviceSynchronize = [] { return log += "wait" + std::to_string(current) + " ", hipSuccess; };
+    api_.hipMalloc = [](void** out, std::size_t size) {
+      const hipError_t status = hip::host_api().hipMalloc(out, size);
+      owners[*out] = current;
+      log += "take" + std::to_string(current) + " ";
+      return status;
+    };
+    api_.hipFree = [](void* memory) {
+      log += "free" + std::to_string(owners.at(memory)) + " ";
+      owners.erase(memory);
+      return hip::host_api().hipFree(memory);
+    };
+  }
+  [[nodiscard]] const hip::Api& api() const { return api_; }
+  static std::string taken_log() { return std::exchange(log, {}); }
+  static inline std::map<void*, int> owners;
+
+ private:
+  hip::Api api_ = hip::host_api();
+  static inline int current;
+  static inline std::string log;
+};
+
+TEST_F(AddressStabilizer, ABufferOfAnotherDeviceHasItsMemoryThereAndGrowsOnceTheStepBeforeIsOver) {
+  const TwoDevices devices;
+  hip::AddressStabilizer stabilizer(devices.api(), options_);
+  const hip::StreamRef stream(devices.api(), nullptr, 0);
+  AddOne work(8);
+  std::vector<unsigned char> in(64, 1), out(64, 0);
+  const auto step = [&](std::size_t bytes, int device) {
+    const std::array buffers{StepBuffer{in.data(), bytes, BufferUse::kIn, device},
+                             StepBuffer{out.data(), 8, BufferUse::kOut, 0}};
+    EXPECT_TRUE(stabilizer.step(0, buffers, stream, work));
+  };
+  step(8, 1);
+  EXPECT_EQ(TwoDevices::owners.at(work.for_addresses[0]), 1);
+  EXPECT_EQ(TwoDevices::owners.at(work.for_addresses[1]), 0);
+  EXPECT_EQ(TwoDevices::taken_log().find("wait"), std::string::npos) << "there is no step before";
+  step(8, 1);
+  EXPECT_EQ(TwoDevices::taken_log(), "");
+  step(16, 1);
+  EXPECT_EQ(TwoDevices::taken_log(), "wait0 take1 free1 ");
+  step(16, 0);
+  TwoDevices::taken_log();
+  step(32, 0);
+  EXPECT_EQ(TwoDevices::taken_log(), "take0 free0 ") << "hipFree waits for that device itself";
+  EXPECT_TRUE(stabilizer.clear());
+  EXPECT_TRUE(TwoDevices::owners.empty());
 }
 
 TEST_F(AddressStabilizer, BuffersWithoutAnAddressOrOfItsOwnMemoryAreRefused) {

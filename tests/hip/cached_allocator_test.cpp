@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 #include "hip/host_backend.h"
@@ -77,6 +78,45 @@ TEST_F(CachedAllocator, KnowsWhichAddressesAreItsOwn) {
   EXPECT_TRUE(cache.holds(begin + 99));
   EXPECT_FALSE(cache.holds(begin + 100));
   EXPECT_FALSE(cache.holds(&cache));
+}
+
+// In every way in which a range can lie to one of several buffers; and of memory that was freed nothing is known.
+TEST_F(CachedAllocator, KnowsOfEveryByteOfARangeWhetherItIsItsOwn) {
+  constexpr std::size_t kBytes = 64, kStride = 4 * kBytes;
+  static std::array<std::byte, 8 * kStride> arena;
+  static std::size_t given;
+  given = 0;
+  hip::Api api = api_;
+  api.hipMalloc = [](void** out, std::size_t) {
+    *out = &arena[kStride + kStride * given++];
+    return hipSuccess;
+  };
+  api.hipFree = [](void*) { return hipSuccess; };
+  hip::CachedAllocator cache(api, options_);
+  for (hip::CachedAllocator::Name name = 3; name-- > 0;) static_cast<void>(cache.get(name, kBytes).value());
+  static_cast<void>(cache.get(1, 2 * kBytes).value());  // the fourth; the second is free again
+  EXPECT_TRUE(cache.release(0));                        // and the third
+  const auto own = [](std::size_t at) {
+    return (at >= kStride && at < kStride + kBytes) || (at >= 4 * kStride && at < 4 * kStride + 2 * kBytes);
+  };
+  for (std::size_t at = 0; at < 6 * kStride; at += kBytes / 2) {
+    for (const std::size_t bytes : {std::size_t{1}, kBytes / 2, kBytes, 2 * kStride}) {
+      bool expected = false;
+      for (std::size_t i = at; i < at + bytes; ++i) expected = expected || own(i);
+      EXPECT_EQ(cache.holds(&arena[at], bytes), expected) << bytes << " bytes at " << at;
+    }
+  }
+  EXPECT_TRUE(cache.clear());
+  EXPECT_FALSE(cache.holds(arena.data(), arena.size()));
+}
+
+TEST_F(CachedAllocator, SaysWhichGetFreesMemory) {
+  hip::CachedAllocator cache(api_, options_);
+  EXPECT_FALSE(cache.replaces(1, 100)) << "there is none yet";
+  static_cast<void>(cache.get(1, 100).value());
+  EXPECT_FALSE(cache.replaces(1, 100));
+  EXPECT_TRUE(cache.replaces(1, 101));
+  EXPECT_FALSE(cache.replaces(2, 101)) << "another one's";
 }
 
 TEST_F(CachedAllocator, ClearingAnswersItsErrorAndTriesAgain) {

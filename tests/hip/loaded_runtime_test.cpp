@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hip/event.h"
@@ -216,6 +217,7 @@ class Launching : public testing::Test {
   }
   void TearDown() override { EXPECT_EQ(api().hipModuleUnload(module_), hipSuccess); }
 
+  // The active stream does it.
   hip::Status launch(hip::Launcher& launcher, hip::Direction direction) {
     const Arguments arguments{nullptr, static_cast<std::uint32_t>(data_.size()), 7};
     const std::array transfers{hip::Transfer{0, data_.data(), data_.size() * sizeof data_[0], direction}};
@@ -257,6 +259,27 @@ TEST_F(Launching, OnceItsBuffersAreLargeEnoughALaunchTakesNothingAndGivesNothing
     ASSERT_EQ(api().hipStreamSynchronize(stream.value().ref().handle()), hipSuccess);
   }
   EXPECT_EQ(Counted::calls, (std::map<std::string, int>{}));
+}
+
+// Work may outlive the stream, but not the launcher: contexts whose last stream is gone, with its work done or without,
+// are used on others, grow there, and go.
+TEST_F(Launching, AContextIsUsedAgainWhenTheStreamOfItsLastLaunchIsGone) {
+  hip::Launcher launcher(api(), {.device = 0, .max_contexts = 2}), on_the_default_stream(api());
+  for (int round = 0; round < 12; ++round) {
+    hip::Result<hip::Stream> stream = hip::Stream::create(api(), {.device = 0, .flags = hipStreamNonBlocking});
+    ASSERT_TRUE(stream);
+    const std::size_t count = 300 + 2000 * static_cast<std::size_t>(round % 5);
+    data_.assign(count, 1);
+    ASSERT_TRUE(launch(on_the_default_stream, hip::Direction::kInOut));
+    const std::vector<std::uint32_t> expected = std::exchange(data_, std::vector<std::uint32_t>(count, 1));
+    const hip::CurrentStream active(stream.value());
+    ASSERT_TRUE(launch(launcher, hip::Direction::kInOut));
+    EXPECT_EQ(data_, expected) << round;
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(launch(launcher, hip::Direction::kIn));
+    if (round % 2 != 0) ASSERT_TRUE(stream.value().ref().synchronize());
+    ASSERT_TRUE(stream.value().destroy());
+  }
+  EXPECT_LE(launcher.counts().contexts, 2U);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "hip/address_stabilizer.h"
 #include "verify/execute/devices.h"
+#include "verify/execute/quirk_context.h"
 
 namespace verify {
 namespace {
@@ -88,7 +89,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
       : machine_(machine),
         exec_(exec),
         buffers_(stable_buffers(machine, exec.recording)),
-        stabilizer_(machine.api, {.device = 0, .errors = {note_error, this}}),
+        stabilizer_(machine.api, {.device = 0, .quirks = release_quirks_of(machine), .errors = {note_error, this}}),
         recorded_(machine) {}
 
   // New addresses of the program's; where one moved that is not stable, the next launch records again.
@@ -101,7 +102,9 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   }
 
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
-    if (machine_.capturing || elsewhere()) return recorded_.launch(exec_, stream);
+    const hip::Result<bool> other = elsewhere();
+    if (!other) return static_cast<hipError_t>(other.error().code);
+    if (machine_.capturing || other.value()) return recorded_.launch(exec_, stream);
     if (std::exchange(forget_, false)) {
       if (const hip::Status released = stabilizer_.release(0); !released) return code_of(released);
     }
@@ -117,9 +120,13 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   }
 
   // A stabiliser's streams are of one device: what is launched on another's is recorded for that launch.
-  [[nodiscard]] bool elsewhere() const {
+  [[nodiscard]] hip::Result<bool> elsewhere() const {
     int device = 0;
-    return machine_.devices > 1 && machine_.api.hipGetDevice(&device) == hipSuccess && device != 0;
+    if (machine_.devices < 2) return false;
+    if (const hip::Status asked = hip::called(machine_.api.hipGetDevice(&device), "hipGetDevice"); !asked) {
+      return asked.error();
+    }
+    return device != 0;
   }
   // The program has no patcher to ask: this strategy records again instead.
   hip::PatchResult patch(std::span<const hip::Move>) override {

@@ -3,8 +3,8 @@
 // There are no persistent buffers in it: a step changes the caller's memory as the command would that ran on it
 // directly, where the step writes, and nowhere else. Besides, it says when a command is recorded: the first time, after
 // release(), after a recording that failed, and when its own addresses have to be others: buffers overlap in another
-// way, or a group of overlapping buffers is longer than any that bore its name (its lowest index) before. Nothing else
-// allocates.
+// way, slices of a group are aligned otherwise, or a group of overlapping buffers is longer than any that bore its name
+// (its lowest index) before. Nothing else allocates.
 #pragma once
 
 #include <algorithm>
