@@ -589,6 +589,33 @@ TEST_F(CommandBuffers, ACollectiveInAChildIsAskedAboutLikeAnyOther) {
   }
 }
 
+// Peers count the rounds: a rank comes to that of each collective, and to the last one, whatever has failed.
+TEST_F(CommandBuffers, ARankWhoseFirstCollectiveFailsComesToTheRoundsOfTheOthers) {
+  bool fails = true;
+  hip::Recording both;
+  for (std::uint64_t number = 1; number <= 2; ++number) {
+    hip::TracedWork work{.command = number, .stream = capturing_, .buffers = {0}, .work = {}};
+    work.work = [this, &fails, number](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+      if (fails && number == 1) return hip::Status(hip::Error{hipErrorNotReady, "not now"});
+      return filling(static_cast<int>(number))(on, at);
+    };
+    work.collective = true;
+    hip::RecordedNode node = hip::traced_command(std::move(work));
+    if (number == 2) node.dependencies = {0};
+    both.add(std::move(node));
+  }
+  CountedRanks ranks;
+  hip::CommandBuffer buffer(api(), {.ranks = &ranks});
+  buffer.set(both);
+  EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotReady);
+  EXPECT_EQ(ranks.rounds, 3);
+  fails = false;
+  ranks.rounds = 0;
+  EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+  EXPECT_EQ(ranks.rounds, 3);
+  EXPECT_EQ(value_at(0), 2);
+}
+
 // Of the family of ROCm/rocm-systems#10714: success, and an error beside it.
 TEST_F(CommandBuffers, AnUpdateIsOneOnlyWhereItsResultSaysSo) {
   hip::Api strange = api();
