@@ -1,6 +1,8 @@
 // The strategy `stabilise`: programs cannot tell it from recording again, and what it does is what it is there for.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "judging.h"
 #include "verify/generate/generator.h"
 
@@ -66,6 +68,62 @@ TEST(Stabilise, ALaunchIntoACaptureIsCapturedAtTheProgramsAddresses) {
   Bench bench(StrategyKind::kStabilise);
   const Judgement judgement = bench.judge.judge(program, {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+}
+
+// The first question after the query fails: whether the launch is elsewhere.
+bool asks_fail = false;
+
+TEST(Stabilise, ALaunchWhoseDeviceCannotBeAskedAnswersSo) {
+  const Program program = program_of(
+      "buffer b0 64\nbuffer b1 64 device=1\nwrite b0 seed=3\ngraph g0\nmemset g0.n0 dst=b0+0 value=3 element=1 "
+      "width=16\ninstantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s0\nsync device\nquery s0\nlaunch e0 s0\n"
+      "sync device\nread b0");
+  ASSERT_EQ(flaw(program), "");
+  OtherTable platform([](hip::Api& api) {
+    asks_fail = false;
+    api.hipStreamQuery = [](hipStream_t stream) {
+      asks_fail = true;
+      return model::abi::InProcess::api().hipStreamQuery(stream);
+    };
+    api.hipGetDevice = [](int* device) {
+      if (std::exchange(asks_fail, false)) return hipErrorUnknown;
+      return model::abi::InProcess::api().hipGetDevice(device);
+    };
+  });
+  Executor subject(platform, StrategyKind::kStabilise);
+  const RunResult run = subject.run(program, {});
+  std::vector<int> codes;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (command_word(program.steps[i].command) == "launch") codes.push_back(run.trace.statuses.at(i).code);
+  }
+  EXPECT_EQ(codes, (std::vector<int>{hipSuccess, hipErrorUnknown}));
+}
+
+int version = 0, waits_for_events = 0;
+
+// event-outlives-stream: the device is waited for where the release's streams must not wait for events of others.
+TEST(Stabilise, ALaunchOnAnotherStreamComesBehindTheLastAsTheReleaseAllows) {
+  const Program program = program_of(
+      "buffer b0 64\nwrite b0 seed=3\nstream s1\ngraph g0\nmemset g0.n0 dst=b0+0 value=3 element=1 width=16\n"
+      "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s0\nlaunch e0 s1\nlaunch e0 s0\nsync device\nread b0");
+  ASSERT_EQ(flaw(program), "");
+  const auto waits = [&](int of) {
+    version = of;
+    waits_for_events = 0;
+    OtherTable platform([](hip::Api& api) {
+      api.hipRuntimeGetVersion = [](int* out) { return *out = version, hipSuccess; };
+      api.hipStreamWaitEvent = [](hipStream_t stream, hipEvent_t event, unsigned flags) {
+        ++waits_for_events;
+        return model::abi::InProcess::api().hipStreamWaitEvent(stream, event, flags);
+      };
+    });
+    Executor subject(platform, StrategyKind::kStabilise);
+    EXPECT_TRUE(subject.run(program, {}).trace.violations.empty());
+    return waits_for_events;
+  };
+  // Of the first launch, for an event that was never recorded, and of the two others.
+  EXPECT_EQ(waits(70253211), 3);
+  EXPECT_EQ(waits(50731921), 1);
 }
 
 TEST(Stabilise, NoGeneratedProgramCanTellItFromRecordingAgain) {
