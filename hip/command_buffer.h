@@ -57,6 +57,7 @@
 #include <vector>
 
 #include "hip/api/api.h"
+#include "hip/device_scope.h"
 #include "hip/errors.h"
 #include "hip/graph_patcher.h"
 #include "hip/last_launch.h"
@@ -168,8 +169,7 @@ class CommandBuffer {
   };
 
   [[nodiscard]] QuirkContext quirk_context() const { return {options_.memory, {}, options_.several_devices}; }
-  // The device that is current while nodes are recorded or set that name none.
-  [[nodiscard]] int device_of_nodes() const { return options_.several_devices ? 0 : options_.device; }
+  [[nodiscard]] Result<std::optional<DeviceScope>> nodes_device() const;
   [[nodiscard]] Status prepare(std::span<const DeviceAddress> addresses);
   [[nodiscard]] Status look_into_traced(std::span<const DeviceAddress> addresses, Recording& commands);
   void make_launchable();

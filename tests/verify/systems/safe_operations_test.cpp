@@ -192,7 +192,7 @@ nobody can look into are taken to be right where it is launched by itself.
 
 `patch` is the bare patcher: what a release's setters do wrong it meets, and `careful` is the same with this table. `stabilise` needs no table for setters and
 updates, because a graph with stable addresses is never patched: the test runs the programs of those rows under it on each release, and all agree. What a
-release launches wrongly a stabiliser launches as it was recorded: where that matters, let a command buffer that is given this table record its commands.
+release launches wrongly a stabiliser launches as it was recorded (how it waits for the step before it takes from this table): where that matters, let a command buffer that is given this table record its commands.
 )";
   return text;
 }
