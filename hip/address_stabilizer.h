@@ -49,7 +49,6 @@
 #include "hip/cached_allocator.h"
 #include "hip/errors.h"
 #include "hip/event.h"
-#include "hip/release_quirks.h"
 #include "hip/stream.h"
 #include "hip/sync/sync.h"
 
@@ -83,8 +82,9 @@ class StableWork {
 
 struct AddressStabilizerOptions {
   int device = 0;
-  ReleaseQuirks quirks{};  // of the runtime's release; none: it is taken to be right
-  ErrorSink errors{};      // what the destructor could not return
+  // ReleaseQuirks::of_follow() of the runtime's release (hip/release_quirks.h); null: it is taken to be right.
+  const struct ReleaseQuirk* follow = nullptr;
+  ErrorSink errors{};  // what the destructor could not return
 };
 
 struct AddressStabilizerCounts {

@@ -1,9 +1,9 @@
 // A kernel that was captured as a cooperative launch is told as an ordinary one.
 //
-// Documentation: hip_runtime_api.h, hipGraphKernelNodeGetAttribute: "Gets a node's attribute"; hipLaunchCooperativeKernel
-// launches "a kernel ... as a cooperative kernel", and a capture keeps what was launched.
-// What happens: the captured node's attribute hipKernelNodeAttributeCooperative reads 0. (6.4 and 5.7 do not capture the
-// launch: it answers hipSuccess and the graph has no nodes.)
+// Documentation: hip_runtime_api.h, hipGraphKernelNodeGetAttribute: "Gets a node's attribute";
+// hipLaunchCooperativeKernel launches "a kernel ... as a cooperative kernel", and a capture keeps what was launched.
+// What happens: the captured node's attribute hipKernelNodeAttributeCooperative reads 0. (6.4 and 5.7 do not capture
+// the launch: it answers hipSuccess and the graph has no nodes.)
 #include "check.h"
 
 __global__ void store(int* out) {

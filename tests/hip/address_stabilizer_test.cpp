@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hip/host_backend.h"
+#include "hip/release_quirks.h"
 #include "hip/sync/sync.h"
 
 namespace {
@@ -160,8 +161,8 @@ TEST_F(AddressStabilizer, AStepWaitsForTheOneBeforeOnlyOnAnotherStreamAndAsTheRe
   const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
   for (const int version : {0, 70253211, 50731921}) {
     hip::AddressStabilizerOptions options = options_;
-    if (version != 0) options.quirks = hip::ReleaseQuirks::of_version(version);
-    const bool by_device = options.quirks.of_follow() != nullptr;
+    if (version != 0) options.follow = hip::ReleaseQuirks::of_version(version).of_follow();
+    const bool by_device = options.follow != nullptr;
     EXPECT_EQ(by_device, version == 50731921);
     hip::AddressStabilizer stabilizer(api, options);
     AddOne work(8);
