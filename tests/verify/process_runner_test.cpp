@@ -6,11 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include "judging.h"
 #include "verify/generate/generator.h"
+#include "verify/program/state_devices.h"
 #include "verify/subject/subject.h"
 
 namespace verify {
@@ -22,7 +25,7 @@ ProcessOptions odd(std::vector<std::string> arguments, double timeout = 20) {
   ProcessOptions options;
   options.command = std::move(arguments);
   options.command.insert(options.command.begin(), ODD_SUBJECT);
-  options.program_timeout = timeout;
+  options.timeouts.program = timeout;
   return options;
 }
 
@@ -35,6 +38,15 @@ std::string fresh_path(const std::string& name) {
 std::string death_of(const std::vector<std::string>& arguments, double timeout = 20) {
   ProcessRunner runner(odd(arguments, timeout));
   return runner.run(parsed(kExample), {}).trace.death;
+}
+
+// What the process was told of devices.
+std::string devices_asked_for(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
+  std::string line{std::istreambuf_iterator<char>(file), {}};
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  const std::size_t at = line.find("--devices");
+  return at == std::string::npos ? "" : line.substr(at, line.find_last_not_of(' ') + 1 - at);
 }
 
 TEST(ProcessRunner, ACrashIsTheDeathOfTheProgramThatMadeIt) {
@@ -90,9 +102,27 @@ TEST(ProcessRunner, AProcessIsReplacedAfterSoManyRuns) {
   EXPECT_EQ(runner.starts(), 4U);
 }
 
+TEST(ProcessRunner, ProgramsWithAnotherNumberOfDevicesHaveAProcessOfTheirOwnThatStays) {
+  ProcessRunner runner(odd({"behaves", fresh_path("devices")}));  // or it takes the next argument for its file
+  const Program one = parsed(kExample),
+                two = parsed(
+                    "hgcheck-program 1\nplacement arena\ngraph g0\nkernel g0.n0 count_only n=0 a=0 b=0 device=1\n");
+  ASSERT_EQ(devices_needed(two), 2U);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(runner.run(one, {}).trace.death, "");
+    EXPECT_EQ(runner.run(two, {}).trace.death, "");
+  }
+  EXPECT_EQ(runner.starts(), 2U);
+  EXPECT_EQ(devices_asked_for(runner.process(1)), "");
+  EXPECT_EQ(devices_asked_for(runner.process(2)), "--devices 2");
+  runner.start_afresh();
+  EXPECT_EQ(runner.process(1), -1);
+  EXPECT_EQ(runner.process(2), -1);
+}
+
 TEST(ProcessRunner, ASubjectThatCannotStartIsAnErrorThatQuotesIt) {
   const auto failure = [](std::vector<std::string> command) {
-    ProcessRunner runner({std::move(command), StrategyKind::kPatch, 20, 20});
+    ProcessRunner runner({std::move(command), StrategyKind::kPatch, {20, 20}});
     const hip::Status status = runner.start();
     return status ? std::string() : status.error().message;
   };
@@ -200,7 +230,7 @@ TEST(SubjectProcess, ARuntimeThatIsMissingIsNamedInTheError) {
 }
 
 TEST(SubjectProcess, ARequestThatIsNoProgramIsAnsweredWithWhatIsWrong) {
-  ProcessRunner runner({{SUBJECT, "--library", HGMODEL_LIBRARY}, StrategyKind::kPatch, 20, 20});
+  ProcessRunner runner({{SUBJECT, "--library", HGMODEL_LIBRARY}, StrategyKind::kPatch, {20, 20}});
   const Program invalid = program_of("launch e0 s0\n");
   EXPECT_THAT(runner.run(invalid, {}).trace.harness_error, HasSubstr("not valid"));
   EXPECT_EQ(runner.run(parsed(kExample), {}).trace.harness_error, "");

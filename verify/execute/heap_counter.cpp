@@ -25,6 +25,14 @@ HeapUse heap_use() {
   return t_use;
 }
 
+bool heap_is_counted() {
+#ifdef HGCHECK_SANITIZED
+  return false;
+#else
+  return true;
+#endif
+}
+
 #ifndef HGCHECK_SANITIZED
 namespace {
 

@@ -1,8 +1,7 @@
 // What a thread asks of the heap: a deterministic measure of work, for any code of this process (P10).
 //
 // Counts operator new in all its forms, those of loaded libraries included: replaced once for the whole program. Memory
-// that C code takes by malloc is not counted. Under sanitizers, which replace operator new themselves, all counts are
-// 0.
+// that C code takes by malloc is not counted.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,9 @@ struct HeapUse {
   std::uint64_t bytes = 0;
 };
 
-// By this thread, since it began.
+// By this thread, since it began. 0 where heap_is_counted() is false.
 [[nodiscard]] HeapUse heap_use();
+// False under sanitizers, which replace operator new themselves.
+[[nodiscard]] bool heap_is_counted();
 
 }  // namespace verify

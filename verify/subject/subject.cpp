@@ -95,7 +95,7 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
   if (process) {
     hip::Result<std::vector<std::string>> command = command_of(name.runtime);
     if (!command) return command.error();
-    ProcessOptions process_options{std::move(command).value(), name.strategy, options.program_timeout};
+    ProcessOptions process_options{std::move(command).value(), name.strategy, {.program = options.program_timeout}};
     process_options.patcher = name.patcher;
     process_options.layer = options.layer_name;
     auto runner = std::make_unique<ProcessRunner>(std::move(process_options));
@@ -121,7 +121,7 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
 hip::Status Subject::start() {
   if (process_ == nullptr) return {};
   if (hip::Status status = process_->start(); !status) return status;
-  release_ = release_of(process_->hello()->runtime);
+  release_ = release_of(process_->hello().runtime);
   return {};
 }
 

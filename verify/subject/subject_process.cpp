@@ -1,0 +1,230 @@
+#include "verify/subject/subject_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#include "verify/subject/process.h"
+
+namespace verify {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kShownErrors = 2000;  // characters of the subject's standard error in a message
+constexpr int kThroeMilliseconds = 300;     // a hung subject gets this long to say where it is
+constexpr int kCannotExec = 127;
+
+void close_end(int& fd) {
+  if (fd >= 0) close(fd);
+  fd = -1;
+}
+
+// A subject that is gone makes writing fail; it must not kill the writer.
+void ignore_broken_pipes() {
+  struct sigaction action{};
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, nullptr);
+}
+
+[[noreturn]] void become(const std::vector<std::string>& command, int in, int out, int errors) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setpgid(0, 0);  // Ctrl-C is the campaign's; and the whole group can be killed
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGPIPE, SIG_DFL);
+  if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0) _exit(kCannotExec);
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execvp(argv[0], argv.data());
+  dprintf(STDERR_FILENO, "%s: %s\n", argv[0], std::strerror(errno));
+  _exit(kCannotExec);
+}
+
+}  // namespace
+
+SubjectProcess::SubjectProcess(std::vector<std::string> command, SubjectTimeouts timeouts)
+    : command_(std::move(command)), timeouts_(timeouts) {
+  ignore_broken_pipes();
+}
+
+SubjectProcess::~SubjectProcess() {
+  stop();
+}
+
+void SubjectProcess::forget() {
+  pid_ = -1;
+  close_end(to_);
+  close_end(from_);
+  close_end(errors_);
+  reader_ = {};
+}
+
+void SubjectProcess::stop() {
+  if (pid_ > 0 && owner_ == getpid()) {
+    kill(-pid_, SIGKILL);
+    kill(pid_, SIGKILL);  // should it not have come to its own group yet
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+  }
+  forget();
+}
+
+hip::Status SubjectProcess::spawn() {
+  int requests[2], answers[2];
+  if (pipe2(requests, O_CLOEXEC) != 0) return hip::Error{1, fmt::format("no pipe: {}", std::strerror(errno))};
+  if (pipe2(answers, O_CLOEXEC) != 0) {
+    close(requests[0]);
+    close(requests[1]);
+    return hip::Error{1, fmt::format("no pipe: {}", std::strerror(errno))};
+  }
+  errors_ = memfd_create("subject's standard error", MFD_CLOEXEC);
+  if (errors_ >= 0) fcntl(errors_, F_SETFL, O_APPEND);
+  const pid_t child = errors_ < 0 ? -1 : fork();
+  if (child == 0) become(command_, requests[0], answers[1], errors_);
+  const int failure = errno;
+  close(requests[0]);
+  close(answers[1]);
+  to_ = requests[1];
+  from_ = answers[0];
+  if (child < 0) {
+    forget();
+    return hip::Error{1, fmt::format("no process: {}", std::strerror(failure))};
+  }
+  setpgid(child, child);
+  pid_ = child;
+  owner_ = getpid();
+  runs_ = 0;
+  ++starts_;
+  return {};
+}
+
+hip::Status SubjectProcess::start() {
+  if (pid_ > 0 && owner_ != getpid()) forget();  // a fork's other side has it
+  if (pid_ > 0) return {};
+  if (hip::Status status = spawn(); !status) return status;
+  const Received greeting = receive(timeouts_.start);
+  const auto failed = [this](const std::string& why) {
+    const std::string errors = last_errors();
+    stop();
+    return hip::Error{1, fmt::format("the subject '{}' does not start: {}{}", fmt::join(command_, " "), why,
+                                     errors.empty() ? "" : "; it says: " + errors)};
+  };
+  if (!greeting.death.empty()) return failed(greeting.death);
+  hip::Result<Hello> hello = decode_hello(greeting.body);
+  if (!hello) return failed(hello.error().message);
+  hello_ = std::move(hello).value();
+  return {};
+}
+
+std::string SubjectProcess::last_errors() const {
+  if (errors_ < 0) return {};
+  const off_t size = lseek(errors_, 0, SEEK_END);
+  const off_t from = std::max<off_t>(0, size - static_cast<off_t>(kShownErrors));
+  std::string text(static_cast<std::size_t>(size - from), '\0');
+  const ssize_t got = pread(errors_, text.data(), text.size(), from);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+  return text;
+}
+
+void SubjectProcess::cut_errors() const {
+  if (lseek(errors_, 0, SEEK_END) > static_cast<off_t>(kMaxErrorText)) static_cast<void>(ftruncate(errors_, 0));
+}
+
+// The process is gone or is made to be; its end in words.
+std::string SubjectProcess::ended(const std::string& how) {
+  int status = 0;
+  pid_t got = waitpid(pid_, &status, WNOHANG);
+  for (int waited = 0; got == 0 && how.empty() && waited < kThroeMilliseconds; ++waited) {
+    usleep(1000);  // it closed its pipe and is about to be gone
+    got = waitpid(pid_, &status, WNOHANG);
+  }
+  const bool gone = got == pid_;
+  if (!gone) {
+    kill(-pid_, SIGKILL);
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {}
+  }
+  pid_ = -1;
+  if (!how.empty()) return how;
+  return gone ? describe_wait_status(status) : "closed its pipe and went on";
+}
+
+SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
+  Received received;
+  auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_seconds));
+  std::string late;  // what is said when the time is up for good
+  while (true) {
+    std::string body;
+    const FrameReader::State state = reader_.next(body);
+    if (state == FrameReader::State::kGarbage) {
+      received.death = ended(fmt::format("garbage instead of an answer: '{}'", body));
+      return received;
+    }
+    if (state == FrameReader::State::kFrame) {
+      const hip::Result<Answer> answer = decode_answer(body);
+      if (!answer || !answer.value().dying) {
+        received.body = std::move(body);
+        return received;
+      }
+      received.throe = answer.value().throe;
+      continue;
+    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) {
+      if (late.empty()) {
+        late = fmt::format("hung: no answer within {} seconds", timeout_seconds);
+        deadline = Clock::now() + std::chrono::milliseconds(kThroeMilliseconds);
+        kill(pid_, SIGTERM);  // its handler says where it is
+        continue;
+      }
+      received.death = ended(late);
+      return received;
+    }
+    pollfd poller{from_, POLLIN, 0};
+    if (poll(&poller, 1, static_cast<int>(std::min<long long>(left, 1000))) <= 0) continue;
+    char buffer[1 << 16];
+    const ssize_t n = read(from_, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      received.death = ended(late);
+      return received;
+    }
+    reader_.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+RunResult SubjectProcess::run(const Request& request) {
+  RunResult result;
+  ++runs_;
+  // A write that fails is a subject that is gone: reading says how.
+  static_cast<void>(write_all(to_, frame(encode_request(request))));
+  const Received received = receive(timeouts_.program);
+  if (received.death.empty()) {
+    hip::Result<Answer> answer = decode_answer(received.body);
+    if (answer) {
+      cut_errors();
+      return std::move(answer).value().result;
+    }
+    result.trace.death = ended(answer.error().message);
+  } else {
+    result.trace.death = received.death;
+  }
+  result.trace.death_step = received.throe.step;
+  result.trace.notes.fault = last_errors();
+  forget();
+  return result;
+}
+
+}  // namespace verify

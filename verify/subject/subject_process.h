@@ -1,0 +1,70 @@
+// verify::SubjectProcess: one process that runs programs, and the pipe to it.
+//
+// Starts a command when a program comes and speaks verify/subject/protocol.h with it. Its end, a hang, and what is no
+// frame are an answer (Trace::death); the next program starts it again.
+//
+// Owns the process: it is killed, with its process group, by the destructor and by stop(). After a fork each side has a
+// process of its own: the child forgets the parent's and starts another when it first needs one. Standard error of the
+// subject goes to an unnamed file that is cut when it passes kMaxErrorText.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "verify/subject/protocol.h"
+
+namespace verify {
+
+inline constexpr std::size_t kMaxErrorText = std::size_t{1} << 20;
+
+struct SubjectTimeouts {
+  double program = 10;  // seconds for one run of a program
+  double start = 60;    // until the greeting; the first start on a machine may compile AMD's own kernels
+};
+
+class SubjectProcess {
+ public:
+  // argv; found on PATH.
+  SubjectProcess(std::vector<std::string> command, SubjectTimeouts timeouts);
+  SubjectProcess(const SubjectProcess&) = delete;
+  SubjectProcess& operator=(const SubjectProcess&) = delete;
+  ~SubjectProcess();
+
+  // Starts the process if there is none. An error says what became of it, with the last lines of its standard error.
+  hip::Status start();
+  // Starts none: start() succeeded since the last stop() or death.
+  [[nodiscard]] RunResult run(const Request& request);
+  void stop();
+
+  [[nodiscard]] const std::optional<Hello>& hello() const { return hello_; }
+  [[nodiscard]] pid_t pid() const { return pid_; }  // -1 when there is none
+  [[nodiscard]] std::uint64_t starts() const { return starts_; }
+  [[nodiscard]] std::uint64_t runs() const { return runs_; }  // of this process
+
+ private:
+  struct Received {
+    std::string body;
+    std::string death;  // instead of a body
+    Throe throe;
+  };
+  hip::Status spawn();
+  Received receive(double timeout_seconds);
+  std::string ended(const std::string& how);
+  [[nodiscard]] std::string last_errors() const;
+  void cut_errors() const;
+  void forget();
+
+  const std::vector<std::string> command_;
+  const SubjectTimeouts timeouts_;
+  pid_t pid_ = -1;
+  pid_t owner_ = -1;  // the process that started it
+  int to_ = -1, from_ = -1, errors_ = -1;
+  FrameReader reader_;
+  std::optional<Hello> hello_;
+  std::uint64_t starts_ = 0, runs_ = 0;
+};
+
+}  // namespace verify
