@@ -110,16 +110,20 @@ class CommandBed {
     EXPECT_EQ(api().hipMemcpy(&value, reinterpret_cast<void*>(at(place)), 1, hipMemcpyDeviceToHost), hipSuccess);
     return value;
   }
-  // Behind everything that was launched.
-  void wipe() {
-    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
-    EXPECT_EQ(api().hipMemset(memory_, 0, kPlaces * kBytes), hipSuccess);
-    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
-  }
+  void wipe() { set(memory_, 0, kPlaces * kBytes); }
+  void put(std::size_t place, int value) { set(reinterpret_cast<void*>(at(place)), value, kBytes); }
   std::uint64_t calls_of(const char* function) { return interposer_.calls_of(*verify::find_function(function)); }
   hip::ErrorSink sink() {
     return {[](void* self, const hip::Error& error) { static_cast<CommandBed*>(self)->told_.push_back(error.message); },
             this};
+  }
+
+  // Behind everything that was launched and before everything that will be: a fill of device memory returns before it
+  // is done, and the bed's streams do not wait for it.
+  void set(void* memory, int value, std::size_t bytes) {
+    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(api().hipMemset(memory, value, bytes), hipSuccess);
+    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
   }
 
   TestRuntime runtime_;  // finds what is left behind, last

@@ -291,7 +291,7 @@ TEST_F(TracedCommands, WorkThatEnqueuedNothingIsAskedAgainWhenItsBuffersMove) {
     buffer.set(of(hip::traced_command(std::move(work))));
     for (const Places& places : {Places{0, 0, 2}, Places{0, 3, 2}, Places{0, 0, 2}, Places{0, 3, 2}}) {
       wipe();
-      EXPECT_EQ(api().hipMemset(reinterpret_cast<void*>(at(0)), 7, kBytes), hipSuccess);
+      put(0, 7);
       step(buffer, places);
       EXPECT_EQ(value_at(3), places[1] == 3 ? 7 : 0) << "shadows: " << shadows;
     }

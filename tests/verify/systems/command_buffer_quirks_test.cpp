@@ -1,0 +1,589 @@
+// hip::CommandBuffer that is given the quirks of its runtime's release, on the host model: which ways it leaves, and
+// what it does instead.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "command_buffers.h"
+
+namespace {
+
+using hip::StepDecision;
+using hip::StepReason;
+
+constexpr int k72 = 70253211, k64 = 60443484, k57 = 50731921;  // as hipRuntimeGetVersion answers
+
+class QuirkAware : public CommandBuffers {
+ protected:
+  hip::CommandBufferOptions options(int version, bool update = false) {
+    return {.update = update, .quirks = hip::ReleaseQuirks::of_version(version), .errors = sink()};
+  }
+  // Each says which quirk it was.
+  void expect(hip::CommandBuffer& buffer, std::size_t place, StepDecision decision, StepReason reason,
+              std::string_view quirk) {
+    const std::array addresses{at(place)};
+    const hip::Result<hip::CommandStep> step = buffer.step(addresses, stream());
+    ASSERT_TRUE(step) << step.error().message;
+    EXPECT_EQ(step.value().decision, decision);
+    EXPECT_EQ(step.value().reason, reason);
+    EXPECT_EQ(step.value().quirk == nullptr ? "" : step.value().quirk->id, quirk);
+  }
+  struct Waits {
+    std::uint64_t devices = 0, events = 0;
+    bool operator==(const Waits&) const = default;
+  };
+  template <class Body>
+  Waits waits_in(const Body& body) {
+    const Waits before{calls_of("hipDeviceSynchronize"), calls_of("hipEventSynchronize")};
+    body();
+    return {calls_of("hipDeviceSynchronize") - before.devices, calls_of("hipEventSynchronize") - before.events};
+  }
+  hip::RecordedNode child(hip::RecordedNode node) {
+    return {hip::ChildRecord{std::make_shared<const hip::Recording>(of(std::move(node)))}, {}, {}};
+  }
+  hip::RecordedNode rows(int value) {
+    hip::RecordedNode node = fill(value);
+    hipMemsetParams& params = std::get<hip::MemsetRecord>(node.record).params;
+    params.height = 2;
+    params.width = params.pitch = kBytes / 2;
+    return node;
+  }
+};
+
+TEST_F(QuirkAware, APatchThatTheReleaseWouldDoWrongIsRecordedAndOthersAreNot) {
+  hip::CommandBuffer touched(api(), options(k72)), safe(api(), options(k72)), bare(api());
+  touched.set(of(child(rows(7))));
+  safe.set(of(rows(8)));
+  bare.set(of(child(rows(9))));
+  expect(touched, 0, StepDecision::kRecord, StepReason::kFirst, "");
+  expect(touched, 1, StepDecision::kRecord, StepReason::kQuirk, "memset-2d-graph-set");
+  EXPECT_EQ(value_at(1), 7);
+  expect(touched, 1, StepDecision::kLaunch, StepReason::kUnchanged, "");
+  expect(safe, 2, StepDecision::kRecord, StepReason::kFirst, "");
+  expect(safe, 3, StepDecision::kPatch, StepReason::kMoved, "");
+  EXPECT_EQ(value_at(3), 8);
+  expect(bare, 4, StepDecision::kRecord, StepReason::kFirst, "");
+  expect(bare, 5, StepDecision::kPatch, StepReason::kMoved, "");
+  EXPECT_EQ(value_at(5), 9);
+}
+
+// The release refuses an empty node by the function that adds any.
+TEST_F(QuirkAware, CommandsAreAddedByTheFunctionsThatTakeThem) {
+  hip::Api refusing = api();
+  refusing.hipGraphAddNode = [](auto...) { return hipErrorInvalidValue; };
+  hip::RecordedNode nothing{hip::EmptyRecord{}, {}, {}};
+  nothing.form = hip::NodeForm::kGeneric;
+  const std::array addresses{at(0)};
+  for (const hip::RecordedNode& command : {nothing, child(nothing)}) {
+    hip::CommandBuffer buffer(refusing, options(k72)), unaware(refusing, {.errors = sink()});
+    buffer.set(of(command));
+    unaware.set(of(command));
+    EXPECT_TRUE(buffer.step(addresses, stream()));
+    EXPECT_FALSE(unaware.step(addresses, stream()));
+  }
+}
+
+TEST_F(QuirkAware, AnUpdateThatTheReleaseWouldDoWrongIsRecorded) {
+  hip::CommandBuffer buffer(api(), options(k72, true));
+  buffer.set(of(child(fill(7))));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst, "");
+  buffer.set(of(child(fill(8))));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kQuirk, "child-update-lost");
+  EXPECT_EQ(value_at(0), 8);
+  buffer.set(of(fill(9)));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kQuirk, "update-half-way");
+  buffer.set(of(fill(10)));
+  expect(buffer, 0, StepDecision::kUpdate, StepReason::kOtherCommands, "");
+  EXPECT_EQ(value_at(0), 10);
+}
+
+TEST_F(QuirkAware, CommandsThatTheReleaseWouldLaunchWronglyAreChainedOrFlattened) {
+  hip::CommandBuffer wide(api(), options(k72)), nested(api(), options(k64));
+  hip::Recording roots = of(fill(7));
+  roots.add(fill(8));
+  wide.set(roots);
+  expect(wide, 0, StepDecision::kRecord, StepReason::kFirst, "side-roots-unordered");
+  std::size_t edges = 0;
+  ASSERT_EQ(api().hipGraphGetEdges(wide.graph(), nullptr, nullptr, &edges), hipSuccess);
+  EXPECT_EQ(edges, 1u);
+  expect(wide, 1, StepDecision::kPatch, StepReason::kMoved, "");
+  EXPECT_EQ(value_at(1), 8);
+
+  hip::Recording followed = of(child(fill(9)));
+  hip::RecordedNode last = fill(10);
+  last.dependencies = {0};
+  followed.add(std::move(last));
+  nested.set(followed);
+  expect(nested, 2, StepDecision::kRecord, StepReason::kFirst, "child-successors-unordered");
+  hipGraphNode_t node = nullptr;
+  std::size_t nodes = 1;
+  ASSERT_EQ(api().hipGraphGetRootNodes(nested.graph(), &node, &nodes), hipSuccess);
+  hipGraphNodeType type{};
+  ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
+  EXPECT_EQ(type, hipGraphNodeTypeMemset);
+  EXPECT_EQ(value_at(2), 10);
+}
+
+TEST_F(QuirkAware, WhatNothingHelpsAgainstIsAnErrorUntilOtherCommandsAreSet) {
+  hip::CommandBufferOptions several = options(k72);
+  several.several_devices = true;  // what a library enqueued may be rows of another one
+  hip::CommandBuffer buffer(api(), several);
+  buffer.set(of(captured(7)));
+  const std::array addresses{at(0)};
+  const hip::Result<hip::CommandStep> step = buffer.step(addresses, stream());
+  ASSERT_FALSE(step);
+  EXPECT_EQ(step.error().code, hipErrorNotSupported);
+  EXPECT_NE(step.error().message.find("rows-beside-unordered"), std::string::npos);
+  buffer.set(of(fill(8)));
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure, "");
+  EXPECT_EQ(value_at(0), 8);
+}
+
+// A chain of fills of one buffer; `opaque` and `known` say which of them a library enqueues.
+class InParts : public QuirkAware {
+ protected:
+  hip::Recording chain(std::size_t length, std::set<std::size_t> opaque, std::set<std::size_t> known = {}) {
+    hip::Recording commands;
+    for (std::size_t i = 0; i < length; ++i) {
+      hip::RecordedNode node = fill(static_cast<int>(i + 1));
+      if (opaque.contains(i) || known.contains(i)) {
+        hip::TracedWork work{.command = i, .stream = capturing_, .buffers = {0}, .work = {}};
+        work.work = filling(static_cast<int>(i + 1));
+        work.errors = sink();
+        if (known.contains(i)) work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+        node = hip::traced_command(std::move(work));
+      }
+      if (i != 0) node.dependencies = {static_cast<hip::NodeIndex>(i - 1)};
+      commands.add(std::move(node));
+    }
+    return commands;
+  }
+  std::uint64_t launches_of(hip::CommandBuffer& buffer, std::size_t place, StepDecision decision, StepReason reason,
+                            std::string_view quirk) {
+    const std::uint64_t before = calls_of("hipGraphLaunch");
+    wipe();
+    expect(buffer, place, decision, reason, quirk);
+    return calls_of("hipGraphLaunch") - before;
+  }
+};
+
+// On 6.4 nothing may come behind a child, on 7.2 no child is in a graph of 16 nodes or more.
+TEST_F(InParts, WhatNobodyCanLookIntoIsLaunchedInGraphsOneBehindTheOther) {
+  struct Case {
+    int version;
+    std::size_t length;
+    std::set<std::size_t> opaque;
+    std::uint64_t parts;
+    std::string_view quirk;
+  };
+  for (const Case& each :
+       {Case{k64, 4, {1}, 2, "child-successors-unordered"}, Case{k64, 4, {0, 1}, 3, "child-successors-unordered"},
+        Case{k64, 4, {3}, 1, ""}, Case{k72, 40, {5, 20, 39}, 3, "child-16"}, Case{k72, 15, {5}, 1, ""},
+        Case{k57, 40, {5, 20, 39}, 1, ""}}) {
+    hip::CommandBuffer buffer(api(), options(each.version));
+    buffer.set(chain(each.length, each.opaque));
+    const int last = static_cast<int>(each.length);
+    EXPECT_EQ(launches_of(buffer, 0, StepDecision::kRecord, StepReason::kFirst, each.quirk), each.parts);
+    EXPECT_EQ(value_at(0), last);
+    EXPECT_EQ(launches_of(buffer, 0, StepDecision::kLaunch, StepReason::kUnchanged, ""), each.parts);
+    EXPECT_EQ(value_at(0), last);
+    const std::array moved{at(1)};
+    wipe();
+    ASSERT_TRUE(buffer.step(moved, stream()));
+    EXPECT_EQ(value_at(1), last);
+    EXPECT_EQ(value_at(0), 0);
+    // Other commands of one graph, and back.
+    buffer.set(of(fill(100)));
+    EXPECT_EQ(launches_of(buffer, 1, StepDecision::kRecord, StepReason::kOtherCommands, ""), 1U);
+    EXPECT_EQ(value_at(1), 100);
+    buffer.set(chain(each.length, each.opaque));
+    EXPECT_EQ(launches_of(buffer, 2, StepDecision::kRecord, StepReason::kOtherCommands, each.quirk), each.parts);
+    EXPECT_EQ(value_at(2), last);
+  }
+  EXPECT_TRUE(told_.empty()) << told_[0];
+}
+
+// The graphs of a step come behind all those of the step before, whatever its stream.
+TEST_F(InParts, AStepOnAnotherStreamComesBehindTheLastGraphOfTheStepBefore) {
+  hip::CommandBuffer buffer(api(), options(k64));
+  buffer.set(chain(4, {1}));
+  const std::array addresses{at(0)};
+  ASSERT_TRUE(buffer.step(addresses, stream()));
+  const std::uint64_t before = calls_of("hipStreamWaitEvent");
+  ASSERT_TRUE(buffer.step(addresses, {api(), capturing_, 0}));
+  EXPECT_GE(calls_of("hipStreamWaitEvent") - before, 2U) << "each graph behind itself, and the first behind the last";
+  EXPECT_EQ(value_at(0), 4);
+}
+
+TEST_F(InParts, WhateverFailsOfAStepInPartsIsAnsweredOrToldAndTheNextOneIsRight) {
+  const std::size_t failures = fail_each_call([&](FailingCall& call) {
+    hip::CommandBuffer buffer(api(), options(k64));
+    buffer.set(chain(4, {1}, {2}));
+    told_.clear();
+    ASSERT_TRUE(buffer.step(std::array{at(0)}, stream()));
+    call.arm(interposer_);
+    const bool done = buffer.step(std::array{at(1)}, stream()).ok();
+    call.disarm(interposer_);
+    EXPECT_TRUE(!call.fired() || !done || !told_.empty()) << call;
+    wipe();
+    ASSERT_TRUE(buffer.step(std::array{at(2)}, stream())) << call;
+    EXPECT_EQ(value_at(2), 4) << call;
+  });
+  EXPECT_GE(failures, 10U);
+}
+
+// Children and all that is known of them: nodes of the buffer's own, which the table applies to.
+TEST_F(InParts, WhatALibraryEnqueuedAndIsKnownBecomesNodesThatArePatched) {
+  for (const int version : {k72, k64, k57}) {
+    hip::CommandBuffer buffer(api(), options(version));
+    buffer.set(chain(20, {}, {3, 7, 19}));
+    EXPECT_EQ(launches_of(buffer, 0, StepDecision::kRecord, StepReason::kFirst,
+                          version == k72   ? "child-16"
+                          : version == k64 ? "child-successors-unordered"
+                                           : ""),
+              1U);
+    EXPECT_EQ(value_at(0), 20);
+    EXPECT_EQ(launches_of(buffer, 1, StepDecision::kPatch, StepReason::kMoved, ""), 1U);
+    EXPECT_EQ(value_at(1), 20);
+    EXPECT_EQ(buffer.counts().traces.captured, 0U) << "no trace is kept";
+  }
+  EXPECT_TRUE(told_.empty()) << told_[0];
+}
+
+// What is known on one footing need not hold on another.
+TEST_F(InParts, NodesOfWhatALibraryEnqueuedAreLookedAtAgainOnAnotherFooting) {
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
+  work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(at[0]), at[0] % 4 == 0 ? 7 : 9, 16, on), "");
+  };
+  work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  hip::CommandBuffer buffer(api(), options(k72));
+  buffer.set(of(hip::traced_command(std::move(work))));
+  for (const hip::DeviceAddress address : {at(0), at(1), at(2) + 1, at(1), at(3)}) {
+    wipe();
+    ASSERT_TRUE(buffer.step(std::array{address}, stream()));
+    unsigned char first = 0;
+    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(api().hipMemcpy(&first, reinterpret_cast<void*>(address), 1, hipMemcpyDeviceToHost), hipSuccess);
+    EXPECT_EQ(first, address % 4 == 0 ? 7 : 9);
+  }
+}
+
+TEST_F(QuirkAware, AGraphThatTheReleaseGrowsByIsRecordedAgainAfterSoManyCalls) {
+  for (const int version : {k72, k57}) {
+    hip::CommandBufferOptions often = options(version);
+    often.renew_after = 3;
+    hip::CommandBuffer buffer(api(), often);
+    buffer.set(of(fill(7)));
+    expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst, "");
+    for (std::size_t place = 1; place <= 3; ++place)
+      expect(buffer, place, StepDecision::kPatch, StepReason::kMoved, "");
+    if (version == k57) {
+      expect(buffer, 4, StepDecision::kPatch, StepReason::kMoved, "");
+      continue;
+    }
+    expect(buffer, 3, StepDecision::kLaunch, StepReason::kUnchanged, "");
+    expect(buffer, 4, StepDecision::kRecord, StepReason::kRenewed, "exec-set-grows");
+    expect(buffer, 5, StepDecision::kPatch, StepReason::kMoved, "");
+    EXPECT_EQ(value_at(5), 7);
+  }
+}
+
+TEST_F(QuirkAware, AStepOfAStreamThatCapturesIsRefusedWhereTheReleaseWouldLaunchAtOnce) {
+  hip::CommandBuffer buffer(api(), options(k72));
+  buffer.set(of(fill(7)));
+  ASSERT_EQ(api().hipStreamBeginCapture(stream_, hipStreamCaptureModeThreadLocal), hipSuccess);
+  EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorStreamCaptureUnsupported);
+  hipGraph_t graph = nullptr;
+  ASSERT_EQ(api().hipStreamEndCapture(stream_, &graph), hipSuccess);
+  EXPECT_EQ(api().hipGraphDestroy(graph), hipSuccess);
+  EXPECT_EQ(value_at(0), 0);
+  expect(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure, "");
+}
+
+TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeAnExecutableGraphGoesWhereTheReleaseNeedsThat) {
+  const auto waits_of = [&](const hip::ReleaseQuirks& quirks) {
+    return waits_in([&] {
+      hip::CommandBuffer unused(api(), {.quirks = quirks});
+      hip::CommandBuffer buffer(api(), {.quirks = quirks});
+      buffer.set(of(fill(7)));
+      EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+    });
+  };
+  EXPECT_EQ(waits_of({}), (Waits{.devices = 0, .events = 1}));
+  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k64)), (Waits{.devices = 0, .events = 1}));
+  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k72)), (Waits{.devices = 1, .events = 0}));
+}
+
+TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeATraceGoesWhereTheReleaseNeedsThat) {
+  const auto waits_of = [&](const hip::ReleaseQuirks& quirks) {
+    return waits_in([&] {
+      const hip::Enqueue work = [&](hipStream_t on) { return filling(5)(on, std::array{at(0)}); };
+      const auto trace = hip::capture_trace(api(), capturing_, work, {}, quirks);
+      EXPECT_TRUE(trace && trace.value()->launch(stream()));
+    });
+  };
+  EXPECT_EQ(waits_of({}), (Waits{.devices = 0, .events = 1}));
+  EXPECT_EQ(waits_of(hip::ReleaseQuirks::of_version(k72)), (Waits{.devices = 1, .events = 0}));
+}
+
+// A stream of device 1, where the buffers are of device 0.
+class OnAnotherDevice : public QuirkAware {
+ protected:
+  OnAnotherDevice() {
+    EXPECT_EQ(api().hipSetDevice(1), hipSuccess);
+    EXPECT_EQ(api().hipStreamCreate(&away_), hipSuccess);
+    EXPECT_EQ(api().hipSetDevice(0), hipSuccess);
+  }
+  ~OnAnotherDevice() override { EXPECT_EQ(api().hipStreamDestroy(away_), hipSuccess); }
+  [[nodiscard]] hip::StreamRef elsewhere() { return {api(), away_, 1}; }
+  // What work that is given to the stream now finds there. Nothing waits for the buffers' device.
+  int value_behind(std::size_t place) {
+    unsigned char value = 0;
+    EXPECT_EQ(api().hipMemcpyAsync(&value, reinterpret_cast<void*>(at(place)), 1, hipMemcpyDeviceToHost, away_),
+              hipSuccess);
+    EXPECT_EQ(api().hipStreamSynchronize(away_), hipSuccess);
+    return value;
+  }
+
+ private:
+  hipStream_t away_ = nullptr;
+};
+
+// A stream of another device is given two events, and one of the graph's own the launch.
+TEST_F(OnAnotherDevice, AStreamOfTheBuffersOwnLaunchesWhereTheReleaseNeedsThat) {
+  for (const bool needed : {true, false}) {
+    hip::CommandBufferOptions with = options(k72);
+    with.several_devices = true;
+    if (!needed) with.quirks = {};
+    hip::CommandBuffer buffer(api(), with);
+    buffer.set(of(fill(7)));
+    const std::uint64_t streams = calls_of("hipStreamCreateWithPriority"), waits = calls_of("hipStreamWaitEvent");
+    for (std::size_t place = 0; place < 2; ++place) {
+      ASSERT_TRUE(buffer.step(std::array{at(place)}, elsewhere()));
+      EXPECT_EQ(value_behind(place), 7);
+    }
+    EXPECT_EQ(calls_of("hipStreamCreateWithPriority") - streams, needed ? 1u : 0u);
+    EXPECT_EQ(calls_of("hipStreamWaitEvent") - waits, needed ? 4u : 0u);
+    wipe();
+  }
+}
+
+TEST_F(OnAnotherDevice, WhateverFailsOfALaunchIsToldAndTheNextOneIsRight) {
+  const std::size_t failures = fail_each_call([&](FailingCall& call) {
+    hip::CommandBuffer buffer(api(), options(k72));
+    buffer.set(of(fill(7)));
+    told_.clear();
+    call.arm(interposer_);
+    const bool stepped = buffer.step(std::array{at(0)}, elsewhere()).ok();
+    call.disarm(interposer_);
+    EXPECT_TRUE(!call.fired() || !stepped || !told_.empty()) << call;
+    if (stepped) EXPECT_EQ(value_behind(0), 7) << call << ": ordered or waited for, whatever failed";
+    wipe();
+    ASSERT_TRUE(buffer.step(std::array{at(0)}, elsewhere())) << call;
+    EXPECT_EQ(value_behind(0), 7) << call;
+    wipe();
+  });
+  EXPECT_GE(failures, 15u);
+}
+
+// Recorded, patched and moved to where a release needs the whole graph again.
+TEST_F(QuirkAware, WhateverFailsOfAStepOfFlattenedOrNestedCommandsIsAnsweredOrToldAndTheNextOneIsRight) {
+  for (const bool flatten : {false, true}) {
+    for (const int version : {0, k72, k64}) {
+      const std::size_t failures = fail_each_call([&](FailingCall& call) {
+        hip::CommandBufferOptions with = options(version, true);
+        with.flatten = flatten;
+        if (version == 0) with.quirks = {};
+        hip::CommandBuffer buffer(api(), with);
+        buffer.set(of(child(child(rows(7)))));
+        told_.clear();
+        call.arm(interposer_);
+        bool all = true;
+        for (const std::size_t place : {0, 1, 2}) all = buffer.step(std::array{at(place)}, stream()).ok() && all;
+        buffer.set(of(child(child(rows(8)))));
+        all = buffer.step(std::array{at(2)}, stream()).ok() && all;
+        call.disarm(interposer_);
+        EXPECT_TRUE(!call.fired() || !all || !told_.empty()) << call;
+        wipe();
+        ASSERT_TRUE(buffer.step(std::array{at(3)}, stream())) << call;
+        EXPECT_EQ(value_at(3), 8) << call;
+        EXPECT_EQ(value_at(2), 0) << call;
+      });
+      EXPECT_GE(failures, 20u) << flatten << " " << version;
+    }
+  }
+}
+
+TEST_F(QuirkAware, BranchesAreChainedWhereThereAreSeveralDevices) {
+  hip::Recording fork = of(fill(7));
+  for (const int value : {8, 9}) {
+    hip::RecordedNode node = fill(value);
+    node.dependencies = {0};
+    fork.add(std::move(node));
+  }
+  for (const bool several : {false, true}) {
+    hip::CommandBufferOptions with = options(k72);
+    with.several_devices = several;
+    hip::CommandBuffer buffer(api(), with);
+    buffer.set(fork);
+    expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst, several ? "launch-branches-elsewhere" : "");
+    hipGraphNode_t from[2] = {}, to[2] = {};
+    std::size_t edges = 2;
+    ASSERT_EQ(api().hipGraphGetEdges(buffer.graph(), from, to, &edges), hipSuccess);
+    EXPECT_EQ(edges, 2u);
+    EXPECT_EQ(from[0] == from[1], !several);
+  }
+}
+
+TEST_F(QuirkAware, TheLastLaunchIsWaitedForWhereTheDeviceCannotBe) {
+  for (const char* const function : {"hipDeviceSynchronize", "hipGetDevice"}) {
+    told_.clear();
+    const Waits waits = waits_in([&] {
+      hip::CommandBuffer buffer(api(), options(k72));
+      buffer.set(of(fill(7)));
+      EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+      interposer_.fail(*verify::find_function(function), 1);
+    });
+    EXPECT_EQ(waits.events, 1u) << function;
+    EXPECT_EQ(told_.size(), 1u) << function;
+  }
+}
+
+TEST_F(QuirkAware, ATraceThatMayHoldChildrenIsNotHandedOverWhereTheyWouldBeLost) {
+  hip::TracedWork opaque{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
+  hip::TracedWork known = opaque;
+  known.command = 2;
+  known.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  hip::CommandBuffer one(api(), options(k72)), other(api(), options(k72));
+  one.set(of(hip::traced_command(std::move(opaque))));
+  other.set(of(hip::traced_command(std::move(known))));
+  for (hip::CommandBuffer* buffer : {&one, &other}) {
+    expect(*buffer, 0, StepDecision::kRecord, StepReason::kFirst, "");
+    const bool may = buffer == &one;
+    expect(*buffer, 1, may ? StepDecision::kRecord : StepDecision::kPatch,
+           may ? StepReason::kQuirk : StepReason::kMoved, may ? "child-set-nested" : "");
+    EXPECT_EQ(value_at(1), 7);
+    wipe();
+  }
+}
+
+TEST_F(QuirkAware, NoStreamWaitsForOneThatMayBeGoneWhereThatCrashes) {
+  for (const int version : {k72, k57}) {
+    hip::CommandBuffer buffer(api(), options(version));
+    buffer.set(of(fill(7)));
+    const std::uint64_t before = calls_of("hipStreamWaitEvent");
+    const Waits waits = waits_in([&] {
+      EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+      EXPECT_TRUE(buffer.step(std::array{at(0)}, {api(), capturing_, 0}));
+    });
+    EXPECT_EQ(calls_of("hipStreamWaitEvent") - before, version == k57 ? 0u : 1u);
+    EXPECT_EQ(waits, (Waits{.devices = version == k57 ? 1u : 0u, .events = 0}));
+  }
+}
+
+// ---- what the host does instead
+
+class ByTheHost : public QuirkAware {
+ protected:
+  ByTheHost() {
+    EXPECT_EQ(api().hipHostMalloc(&pinned_, 2 * kBytes, hipHostMallocDefault), hipSuccess);
+    pageable_.assign(2 * kBytes, 5);
+  }
+  ~ByTheHost() override { EXPECT_EQ(api().hipHostFree(pinned_), hipSuccess); }
+
+  hip::CommandBufferOptions knowing(int version, hip::BufferMemory memory, bool update) {
+    hip::CommandBufferOptions with = options(version, update);
+    with.memory = [memory](hip::BufferIndex buffer) { return buffer == 0 ? memory : hip::BufferMemory::kDevice; };
+    return with;
+  }
+  // From buffer 0 to buffer 1.
+  static hip::RecordedNode copy() {
+    hip::CopyRecord record;
+    record.linear = true;
+    record.params.extent = {kBytes, 1, 1};
+    record.params.kind = hipMemcpyHostToDevice;
+    return {record, {}, {{hip::Field::kCopyDestination, 0, 1, 0}, {hip::Field::kCopySource, 0, 0, 0}}};
+  }
+  hip::DeviceAddress source(std::size_t place) const {
+    return reinterpret_cast<hip::DeviceAddress>(pageable_.data() + place * kBytes);
+  }
+  const unsigned char* pinned() const { return static_cast<const unsigned char*>(pinned_); }
+
+  void* pinned_ = nullptr;
+  std::vector<unsigned char> pageable_;
+};
+
+TEST_F(ByTheHost, ACopyFromPageableMemoryGoesThroughPinnedMemoryAndAMovedBufferIsRecorded) {
+  const std::uint64_t allocated = calls_of("hipHostMalloc"), freed = calls_of("hipHostFree");
+  for (const bool update : {false, true}) {
+    hip::CommandBuffer buffer(api(), knowing(k72, hip::BufferMemory::kPageable, update));
+    buffer.set(of(copy()));
+    const auto step = [&](std::size_t from, std::size_t to, StepDecision decision, StepReason reason, int value) {
+      const hip::Result<hip::CommandStep> done = buffer.step(std::array{source(from), at(to)}, stream());
+      ASSERT_TRUE(done) << done.error().message;
+      EXPECT_EQ(done.value().decision, decision);
+      EXPECT_EQ(done.value().reason, reason);
+      if (decision == StepDecision::kRecord) {
+        ASSERT_NE(done.value().quirk, nullptr);
+        EXPECT_EQ(done.value().quirk->id, reason == StepReason::kQuirk ? "host-params-late" : "pageable-copy-early");
+      }
+      EXPECT_EQ(value_at(to), value);
+    };
+    pageable_.assign(2 * kBytes, 5);
+    step(0, 0, StepDecision::kRecord, StepReason::kFirst, 5);
+    pageable_.assign(2 * kBytes, 6);
+    step(0, 0, StepDecision::kLaunch, StepReason::kUnchanged, 6);
+    // No update brings a host node what it is to do.
+    const auto reason = [update](StepReason otherwise) { return update ? StepReason::kQuirk : otherwise; };
+    step(1, 0, StepDecision::kRecord, reason(StepReason::kOpaque), 6);
+    step(1, 1, StepDecision::kRecord, reason(StepReason::kOpaque), 6);
+    buffer.set(of(copy()));
+    step(1, 1, StepDecision::kRecord, reason(StepReason::kOtherCommands), 6);
+  }
+  EXPECT_EQ(calls_of("hipHostMalloc") - allocated, 8u);
+  EXPECT_EQ(calls_of("hipHostFree") - freed, 8u);
+}
+
+TEST_F(ByTheHost, AMemsetOfPinnedMemoryIsAHostNode) {
+  for (const hip::BufferMemory memory : {hip::BufferMemory::kPinned, hip::BufferMemory::kUnknown}) {
+    hip::CommandBuffer buffer(api(), knowing(k64, memory, false));
+    buffer.set(of(fill(7)));
+    ASSERT_TRUE(buffer.step(std::array{reinterpret_cast<hip::DeviceAddress>(pinned_)}, stream()));
+    ASSERT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(pinned()[0], 7);
+    EXPECT_EQ(pinned()[kBytes - 1], 7);
+    std::size_t count = 1;
+    hipGraphNode_t node = nullptr;
+    hipGraphNodeType type{};
+    ASSERT_EQ(api().hipGraphGetNodes(buffer.graph(), &node, &count), hipSuccess);
+    ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
+    EXPECT_EQ(type, memory == hip::BufferMemory::kPinned ? hipGraphNodeTypeHost : hipGraphNodeTypeMemset)
+        << "what may be a device's memory the host leaves alone";
+    std::memset(pinned_, 0, kBytes);
+  }
+}
+
+// The bed finds what is left behind.
+TEST_F(ByTheHost, WhateverFailsOfAStepIsAnsweredOrToldAndTheNextOneIsRight) {
+  const std::size_t failures = fail_each_call([&](FailingCall& call) {
+    hip::CommandBuffer buffer(api(), knowing(k72, hip::BufferMemory::kPageable, false));
+    buffer.set(of(copy()));
+    told_.clear();
+    call.arm(interposer_);
+    const bool first = buffer.step(std::array{source(0), at(0)}, stream()).ok();
+    const bool second = buffer.step(std::array{source(1), at(1)}, stream()).ok();
+    call.disarm(interposer_);
+    EXPECT_TRUE(!call.fired() || !first || !second || !told_.empty()) << call;
+    wipe();
+    ASSERT_TRUE(buffer.step(std::array{source(0), at(2)}, stream())) << call;
+    EXPECT_EQ(value_at(2), 5) << call;
+  });
+  EXPECT_GE(failures, 20u);
+}
+
+}  // namespace
