@@ -168,6 +168,7 @@ RecordedNode host_node(const Node& node, bool staged, const ErrorSink& errors) {
 // Behind the host node that fills the pinned memory.
 RecordedNode staged_copy(const Node& node) {
   OpaqueRecord record = opaque("it copies from memory of the node before");
+  record.with_the_one_before = true;
   for (const Relocation& to : of_field(*node, Field::kCopyDestination)) record.buffers.push_back(to.buffer);
   record.record = [node](const Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
                          std::span<const DeviceAddress> addresses, Kept& kept) -> Result<hipGraphNode_t> {

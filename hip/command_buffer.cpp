@@ -43,6 +43,24 @@ bool nests_collective(const Recording& commands) {
   return in_a_child(commands, true);
 }
 
+bool with_the_one_before(const RecordedNode& node) {
+  const auto* opaque = std::get_if<OpaqueRecord>(&node.record);
+  return opaque != nullptr && opaque->with_the_one_before;
+}
+
+// These nodes as the end of a chain, and whether one of them is opaque.
+bool append(Recording& chain, const Recording& from, const std::vector<NodeIndex>& nodes) {
+  bool opaque = false;
+  for (const NodeIndex index : nodes) {
+    RecordedNode node = from.nodes()[index];
+    opaque = opaque || std::holds_alternative<OpaqueRecord>(node.record);
+    node.dependencies.clear();
+    if (!chain.nodes().empty()) node.dependencies.push_back(static_cast<NodeIndex>(chain.nodes().size() - 1));
+    chain.add(std::move(node));
+  }
+  return opaque;
+}
+
 // Releases launch at once what should become part of a graph.
 Status refuse_capture(const StreamRef& stream, const ReleaseQuirks& quirks) {
   if (quirks.of_captured_launch() == nullptr) return {};
@@ -183,28 +201,29 @@ void CommandBuffer::make_launchable() {
 }
 
 // The commands in an order of theirs, as many in each executable graph as the release launches rightly as a chain. None
-// where it launches one by itself wrongly.
+// where it launches one by itself wrongly: what has no order, say, is in no chain.
 void CommandBuffer::split() {
   std::vector<Recording> parts(1);
   const std::vector<NodeIndex> order = node_order(commands_);
   if (order.size() != commands_.nodes().size()) return;  // a circle: the runtime refuses it
+  const auto launched_wrongly = [this](const Recording& part) {
+    return options_.quirks.of_launch(part, quirk_context()) != nullptr;
+  };
   bool opaque = false;  // in the last part: no release launches a chain of other nodes wrongly
-  for (const NodeIndex index : order) {
-    RecordedNode node = commands_.nodes()[index];
-    const auto behind = [&node](const Recording& part) {
-      node.dependencies.clear();
-      if (!part.nodes().empty()) node.dependencies.push_back(static_cast<NodeIndex>(part.nodes().size() - 1));
-      return node;
-    };
-    opaque = opaque || std::holds_alternative<OpaqueRecord>(node.record);
-    const NodeIndex added = parts.back().add(behind(parts.back()));
-    if (!opaque || options_.quirks.of_launch(parts.back(), quirk_context()) == nullptr) continue;
-    if (added == 0) return;
-    parts.back().erase(added);
-    parts.emplace_back().add(behind({}));
-    opaque = std::holds_alternative<OpaqueRecord>(node.record);
-    if (opaque && options_.quirks.of_launch(parts.back(), quirk_context()) != nullptr) return;
+  for (std::size_t place = 0; place < order.size();) {
+    std::vector<NodeIndex> together{order[place]};
+    while (++place < order.size() && with_the_one_before(commands_.nodes()[order[place]])) {
+      together.push_back(order[place]);
+    }
+    const std::size_t before = parts.back().nodes().size();
+    const bool has_opaque = append(parts.back(), commands_, together);
+    opaque = opaque || has_opaque;
+    if (before == 0 || !opaque || !launched_wrongly(parts.back())) continue;
+    while (parts.back().nodes().size() > before)
+      parts.back().erase(static_cast<NodeIndex>(parts.back().nodes().size() - 1));
+    opaque = append(parts.emplace_back(), commands_, together);
   }
+  if (std::any_of(parts.begin(), parts.end(), launched_wrongly)) return;
   CommandBufferOptions options = options_;
   options.flatten = false;
   for (Recording& part : parts) {

@@ -147,6 +147,7 @@ struct OpaqueRecord {
   bool kernel = false;               // it adds one kernel node: where nobody says so, it may be a child graph
   int device = 0;                    // that it is recorded on, as KernelRecord's
   bool by_host = false;              // it adds one node that is no child graph, and of no device (hip/by_host.h)
+  bool with_the_one_before = false;  // it uses what the node before it keeps, which has to be of the same graph
 };
 
 using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord,

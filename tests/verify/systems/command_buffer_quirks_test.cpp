@@ -1,5 +1,5 @@
-// hip::CommandBuffer that is given the quirks of its runtime's release, on the host model: which ways it leaves, and
-// what it does instead.
+// hip::CommandBuffer that is given the quirks of its runtime's release, on the host model: which ways it leaves, and what
+// it does instead.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -270,6 +270,61 @@ TEST_F(InParts, NodesOfWhatALibraryEnqueuedAreLookedAtAgainOnAnotherFooting) {
     EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
     EXPECT_EQ(api().hipMemcpy(&first, reinterpret_cast<void*>(address), 1, hipMemcpyDeviceToHost), hipSuccess);
     EXPECT_EQ(first, address % 4 == 0 ? 7 : 9);
+  }
+}
+
+// A child with a circle inside cannot be flattened, and the release launches it wrongly where something follows.
+TEST_F(QuirkAware, AChildThatCannotBeFlattenedIsRefusedAndNotSplitForEver) {
+  hip::Recording circle = of(fill(7));
+  circle.add(fill(8));
+  circle.connect(0, 1);
+  circle.connect(1, 0);
+  hip::Recording commands = of({hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(circle))}, {}, {}});
+  hip::RecordedNode last = fill(9);
+  last.dependencies = {0};
+  commands.add(std::move(last));
+  hip::CommandBuffer buffer(api(), options(k64));
+  buffer.set(commands);
+  EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotSupported);
+}
+
+// A copy of an array has no rows that could be recorded.
+TEST_F(QuirkAware, ACopyThatHasNoRowsIsRefusedAndNotSplitForEver) {
+  hip::CopyRecord copy;
+  copy.params.extent = {8, 0, 1};
+  copy.params.dstPtr.pitch = copy.params.srcPtr.pitch = 16;
+  copy.params.kind = hipMemcpyDeviceToDevice;
+  hip::CommandBuffer buffer(api(), options(k57));
+  buffer.set(of({copy, {}, {{hip::Field::kCopyDestination, 0, 0, 0}, {hip::Field::kCopySource, 0, 1, 0}}}));
+  EXPECT_FALSE(buffer.step(std::array{at(0), at(1)}, stream()));
+}
+
+// The host node that fills pinned memory and the copy from it are of one graph.
+TEST_F(InParts, WhatTheHostStagesIsInTheGraphOfTheCopyFromIt) {
+  std::vector<unsigned char> pageable(kBytes, 5);
+  for (std::size_t fills = 10; fills <= 16; ++fills) {
+    hip::Recording commands = chain(fills, {0});
+    hip::CopyRecord record;
+    record.linear = true;
+    record.params.extent = {kBytes, 1, 1};
+    record.params.kind = hipMemcpyHostToDevice;
+    commands.add({record,
+                  {static_cast<hip::NodeIndex>(fills - 1)},
+                  {{hip::Field::kCopyDestination, 0, 0, 0}, {hip::Field::kCopySource, 0, 1, 0}}});
+    hip::RecordedNode after = fill(77, 2);
+    after.dependencies = {static_cast<hip::NodeIndex>(fills)};
+    commands.add(std::move(after));
+    hip::CommandBufferOptions with = options(k72);
+    with.memory = [](hip::BufferIndex buffer) {
+      return buffer == 1 ? hip::BufferMemory::kPageable : hip::BufferMemory::kDevice;
+    };
+    hip::CommandBuffer buffer(api(), with);
+    buffer.set(std::move(commands));
+    wipe();
+    const std::array addresses{at(0), reinterpret_cast<hip::DeviceAddress>(pageable.data()), at(2)};
+    ASSERT_TRUE(buffer.step(addresses, stream())) << fills;
+    EXPECT_EQ(value_at(0), 5) << fills;
+    EXPECT_EQ(value_at(2), 77) << fills;
   }
 }
 
