@@ -146,6 +146,7 @@ Status CommandBuffer::prepare(std::span<const DeviceAddress> addresses) {
   commands_ = options_.quirks.as_added(std::move(commands), quirk_context());
   make_launchable();
   parts_.clear();
+  last_part_ = 0;
   if (unlaunchable_ != nullptr) split();
   if (!parts_.empty()) options_.errors(drop());  // what was launched until now, which is waited for
   take_traced();
@@ -352,12 +353,13 @@ Result<CommandStep> CommandBuffer::get_parts_ready(std::span<const DeviceAddress
 
 Status CommandBuffer::launch(const StreamRef& stream) {
   if (parts_.empty()) return last_launch_.launch(exec_, stream);
-  // The first comes behind the last step's last.
-  Status status = parts_.back()->last_launch_.follow(stream);
-  for (const std::unique_ptr<CommandBuffer>& part : parts_) {
-    if (!status) break;
-    status = part->last_launch_.launch(part->exec_, stream);
-    part->broken_ = part->broken_ || !status;
+  // The first comes behind the last that was launched, of a step that failed half-way as well.
+  Status status = parts_[last_part_]->last_launch_.follow(stream);
+  for (std::size_t i = 0; status && i < parts_.size(); ++i) {
+    CommandBuffer& part = *parts_[i];
+    status = part.last_launch_.launch(part.exec_, stream);
+    if (status) last_part_ = i;
+    part.broken_ = part.broken_ || !status;
   }
   return status;
 }
@@ -452,8 +454,7 @@ Result<CommandStep> CommandBuffer::bring(std::span<const DeviceAddress> addresse
     same = same && (!traced.asked || traced.version == traced.held);
   }
   if (same) return CommandStep{};
-  const ReleaseQuirk* const grows = options_.quirks.of_set_often();
-  if (grows != nullptr && set_calls_ >= options_.renew_after) return record(addresses, StepReason::kRenewed, grows);
+  if (const ReleaseQuirk* const grown = grown_by()) return record(addresses, StepReason::kRenewed, grown);
   if (!options_.patch) return record(addresses, StepReason::kPatchingIsOff);
   return patch(addresses);
 }
@@ -469,6 +470,11 @@ Result<CommandStep> CommandBuffer::patch(std::span<const DeviceAddress> addresse
   set_calls_ += step.patched.calls + use_.handed_over;
   is_now(addresses);
   return step;
+}
+
+// The quirk by which the release has grown, where the graph was set that often.
+const ReleaseQuirk* CommandBuffer::grown_by() const {
+  return set_calls_ >= options_.renew_after ? options_.quirks.of_set_often() : nullptr;
 }
 
 // The quirk that a setter of this patch or a trace that is handed over would meet, or null.
@@ -573,8 +579,12 @@ Result<CommandStep> CommandBuffer::record(std::span<const DeviceAddress> address
   }
   bool may_update = options_.update && exec_ != nullptr && !broken_ && reason != StepReason::kTraceRefused;
   if (may_update && quirk == nullptr) {
-    quirk = options_.quirks.of_update(before_, commands_, quirk_context());
-    if (quirk != nullptr) reason = StepReason::kQuirk;
+    if (const ReleaseQuirk* const grown = grown_by()) {
+      quirk = grown;
+      reason = StepReason::kRenewed;
+    } else if ((quirk = options_.quirks.of_update(before_, commands_, quirk_context())) != nullptr) {
+      reason = StepReason::kQuirk;
+    }
   }
   const bool keeps = !fresh.value().kept.empty() || !recorded_.kept.empty();  // which goes with its own graph
   may_update = may_update && quirk == nullptr && !keeps && !recorded_otherwise(before_, commands_);

@@ -184,6 +184,7 @@ class CommandBuffer {
   [[nodiscard]] Result<CommandStep> patch(std::span<const DeviceAddress> addresses);
   [[nodiscard]] std::optional<StepReason> patch_nodes(PatchReport& report);
   [[nodiscard]] const ReleaseQuirk* quirk_of_patch() const;
+  [[nodiscard]] const ReleaseQuirk* grown_by() const;
   [[nodiscard]] bool hand_over();
   [[nodiscard]] Result<CommandStep> record(std::span<const DeviceAddress> addresses, StepReason reason,
                                            const ReleaseQuirk* quirk = nullptr);
@@ -211,6 +212,7 @@ class CommandBuffer {
   const char* unsupported_ = nullptr;      // why no step can be made of these commands
   std::vector<Inlined> inlined_;
   std::vector<std::unique_ptr<CommandBuffer>> parts_;  // instead of a graph of its own, one behind the other
+  std::size_t last_part_ = 0;                          // the one that was launched last
   Recording commands_;                                 // traced commands put their graph there and name no buffer
   BufferIndex buffers_ = 0;                            // that the commands name, traced ones too
   const ReleaseQuirk* launched_by_ = nullptr;          // the quirk for which commands_ are flattened or chained

@@ -328,6 +328,61 @@ TEST_F(InParts, WhatTheHostStagesIsInTheGraphOfTheCopyFromIt) {
   }
 }
 
+// Of three graphs the last is not launched: the next step, on another stream, comes behind the second before anything.
+TEST_F(InParts, AStepBehindOneThatFailedHalfWayComesBehindAllThatItLaunched) {
+  static std::vector<hipEvent_t> marked;  // behind each launch
+  static std::vector<hipEvent_t> waited;  // for, before a launch of the step
+  static const hip::Api* under = nullptr;
+  static bool launched = false;
+  marked.clear();
+  waited.clear();
+  under = &api();
+  hip::Api watched = api();
+  watched.hipEventRecord = [](hipEvent_t event, hipStream_t on) {
+    marked.push_back(event);
+    return under->hipEventRecord(event, on);
+  };
+  watched.hipStreamWaitEvent = [](hipStream_t on, hipEvent_t event, unsigned flags) {
+    if (!launched) waited.push_back(event);
+    return under->hipStreamWaitEvent(on, event, flags);
+  };
+  watched.hipGraphLaunch = [](hipGraphExec_t exec, hipStream_t on) {
+    launched = true;
+    return under->hipGraphLaunch(exec, on);
+  };
+  hip::CommandBuffer buffer(watched, options(k64));
+  buffer.set(chain(5, {0, 2}));  // 0 | 1 2 | 3 4
+  const std::array addresses{at(0)};
+  ASSERT_TRUE(buffer.step(addresses, {watched, stream_, 0}));
+  interposer_.fail(*verify::find_function("hipGraphLaunch"), 3);
+  ASSERT_FALSE(buffer.step(addresses, {watched, stream_, 0}));
+  launched = false;
+  waited.clear();
+  ASSERT_EQ(marked.size(), 5U);
+  ASSERT_TRUE(buffer.step(addresses, {watched, capturing_, 0}));
+  EXPECT_NE(std::find(waited.begin(), waited.end(), marked[4]), waited.end());
+  EXPECT_EQ(value_at(0), 5);
+}
+
+TEST_F(QuirkAware, AGraphThatIsUpdatedToOtherCommandsIsRecordedAgainAfterSoManyNodes) {
+  for (const int version : {k72, k57}) {
+    hip::CommandBufferOptions often = options(version, true);
+    often.renew_after = 2;
+    hip::CommandBuffer buffer(api(), often);
+    buffer.set(of(fill(7)));
+    expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst, "");
+    for (int value = 1; value < 8; ++value) {
+      buffer.set(of(fill(value)));
+      if (version == k72 && value % 3 == 0) {
+        expect(buffer, 0, StepDecision::kRecord, StepReason::kRenewed, "exec-set-grows");
+      } else {
+        expect(buffer, 0, StepDecision::kUpdate, StepReason::kOtherCommands, "");
+      }
+      EXPECT_EQ(value_at(0), value);
+    }
+  }
+}
+
 TEST_F(QuirkAware, AGraphThatTheReleaseGrowsByIsRecordedAgainAfterSoManyCalls) {
   for (const int version : {k72, k57}) {
     hip::CommandBufferOptions often = options(version);
