@@ -277,6 +277,18 @@ void CommandBuffer::count(const CommandStep& step) {
   ++counts_.reasons[static_cast<std::size_t>(step.reason)];
 }
 
+// What a command's work throws is an error of the step until that is over: peers count its rounds, and nothing of it
+// may be taken for the next one's.
+template <class Body>
+auto CommandBuffer::caught(const Body& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (...) {
+    thrown_ = std::current_exception();
+    return Error{hipErrorUnknown, "the work of a command threw"};
+  }
+}
+
 Result<CommandStep> CommandBuffer::step(std::span<const DeviceAddress> addresses, const StreamRef& stream) {
   assert(addresses.size() >= buffers_);
   const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
@@ -292,6 +304,7 @@ Result<CommandStep> CommandBuffer::step(std::span<const DeviceAddress> addresses
   add(counts_.traces, use_);
   if (!status) {
     ++counts_.failed;
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
     return status.error();
   }
   count(step.value());
@@ -304,7 +317,7 @@ Result<CommandStep> CommandBuffer::get_ready(std::span<const DeviceAddress> addr
   if (status && unsupported_ != nullptr) status = Error{hipErrorNotSupported, unsupported_};
   bool otherwise = false;
   if (status && prepared_ && (otherwise = stands_otherwise(addresses))) prepared_ = false;
-  if (status && !prepared_) status = prepare(addresses);
+  if (status && !prepared_) status = caught([&] { return prepare(addresses); });
   if (!prepared_ || unsupported_ != nullptr) {
     for (std::size_t i = 0; i < collective_count_ && options_.ranks != nullptr; ++i) {
       static_cast<void>(options_.ranks->all(false));  // an error is on its way already
@@ -314,7 +327,7 @@ Result<CommandStep> CommandBuffer::get_ready(std::span<const DeviceAddress> addr
   other_commands_ = other_commands_ || otherwise;
   if (!parts_.empty()) return get_parts_ready(addresses, std::move(status));
   status = ask_collectives(addresses, std::move(status));
-  Result<CommandStep> step = status ? bring(addresses) : Result<CommandStep>(status.error());
+  Result<CommandStep> step = status ? caught([&] { return bring(addresses); }) : Result<CommandStep>(status.error());
   if (step) step.value().traces = use_;
   return step;
 }
@@ -325,6 +338,7 @@ Result<CommandStep> CommandBuffer::get_parts_ready(std::span<const DeviceAddress
   for (const std::unique_ptr<CommandBuffer>& part : parts_) {
     const Result<CommandStep> one = part->get_ready(addresses, status);
     add(use_, part->use_);
+    if (std::exception_ptr thrown = std::exchange(part->thrown_, nullptr)) thrown_ = std::move(thrown);
     if (!one) {
       part->broken_ = true;
       if (status) status = one.error();
@@ -414,7 +428,7 @@ Status CommandBuffer::ask_collectives(std::span<const DeviceAddress> addresses, 
   for (Traced& traced : traced_) {
     if (!traced.work->collective) continue;
     if (status) {
-      status = ask(traced, addresses);
+      status = caught([&] { return ask(traced, addresses); });
     } else if (options_.ranks != nullptr) {
       static_cast<void>(options_.ranks->all(false));  // an error is on its way already
     }

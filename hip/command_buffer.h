@@ -38,6 +38,8 @@
 // that the graph allocates (its addresses are others with every recording), and for a collective in a child graph that
 // cannot be flattened (its ranks could not agree).
 //
+// Work that throws has failed like any other: its exception is the caller's when the step is over, rounds and all.
+//
 // What went wrong on a faster way is counted by its reason and told to the error sink: the step succeeds when recording
 // does. An error of recording or launching is the answer; then the next step begins with recording. A buffer without
 // commands is a graph of one empty node: HIP does not document what a graph without nodes does when it is instantiated.
@@ -51,6 +53,7 @@
 
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -179,6 +182,8 @@ class CommandBuffer {
   [[nodiscard]] Result<CommandStep> get_parts_ready(std::span<const DeviceAddress> addresses, Status status);
   [[nodiscard]] Status launch(const StreamRef& stream);
   void finish();
+  template <class Body>
+  [[nodiscard]] auto caught(const Body& body) -> decltype(body());
   [[nodiscard]] bool stands_otherwise(std::span<const DeviceAddress> addresses) const;
   [[nodiscard]] Result<CommandStep> bring(std::span<const DeviceAddress> addresses);
   [[nodiscard]] Result<CommandStep> patch(std::span<const DeviceAddress> addresses);
@@ -219,9 +224,10 @@ class CommandBuffer {
   const ReleaseQuirk* unlaunchable_ = nullptr;         // the one that is left
   Recording before_;  // what exec_ was recorded from or updated to, where updates are asked about
   std::vector<Traced> traced_;
-  Traced* asking_ = nullptr;  // the one whose trace the cache is asked for
-  TraceUse use_;              // of this step
-  RecordedGraph recorded_;    // its nodes name those of exec_
+  Traced* asking_ = nullptr;   // the one whose trace the cache is asked for
+  TraceUse use_;               // of this step
+  std::exception_ptr thrown_;  // by a command's work in this step
+  RecordedGraph recorded_;     // its nodes name those of exec_
   hipGraphExec_t exec_ = nullptr;
   std::optional<GraphPatcher> patcher_;  // of exec_; goes before it
   AddressTable addresses_;               // where exec_ has the buffers

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -468,6 +469,22 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
 
 namespace {
 
+// Nothing is left behind either where a node's own recorder throws.
+class GoneIfThrown {
+ public:
+  GoneIfThrown(const Api& api, hipGraph_t graph) : api_(api), graph_(graph) {}
+  GoneIfThrown(const GoneIfThrown&) = delete;
+  GoneIfThrown& operator=(const GoneIfThrown&) = delete;
+  ~GoneIfThrown() {
+    if (std::uncaught_exceptions() > before_) ErrorSink{}(destroy_graph(api_, graph_));
+  }
+
+ private:
+  const Api& api_;
+  const hipGraph_t graph_;
+  const int before_ = std::uncaught_exceptions();
+};
+
 Error abandon(const Api& api, hipGraph_t unfinished, Error error) {
   if (const Status destroyed = destroy_graph(api, unfinished); !destroyed) {
     error.message += "; destroying the unfinished graph failed as well: " + destroyed.error().message;
@@ -548,6 +565,7 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
   if (const hipError_t status = api.hipGraphCreate(&recorded.graph, 0); status != hipSuccess) {
     return failed("hipGraphCreate", status);
   }
+  const GoneIfThrown guard(api, recorded.graph);
   recorded.nodes.reserve(recording.nodes().size());
   std::vector<hipGraphNode_t> dependencies;
   std::span<const Recording::Connection> connections = recording.connections();

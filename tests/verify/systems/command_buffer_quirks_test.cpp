@@ -383,6 +383,33 @@ TEST_F(QuirkAware, AGraphThatIsUpdatedToOtherCommandsIsRecordedAgainAfterSoManyN
   }
 }
 
+TEST_F(InParts, WhatIsThrownInOneOfTheGraphsIsTheCallersAndTheNextStepIsRight) {
+  bool throws = false;
+  hip::Recording commands = chain(4, {1});      // 0 1 | 2 3
+  for (const hip::NodeIndex last : {4U, 5U}) {  // | 4 | 5
+    hip::TracedWork work{.command = last, .stream = capturing_, .buffers = {0}, .work = {}};
+    work.work = [&, last](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+      if (throws && last == 5) throw std::runtime_error("no");
+      return filling(static_cast<int>(last + 1))(on, where);
+    };
+    hip::RecordedNode node = hip::traced_command(std::move(work));
+    node.dependencies = {last - 1};
+    commands.add(std::move(node));
+  }
+  hip::CommandBuffer buffer(api(), options(k64));
+  buffer.set(commands);
+  ASSERT_TRUE(buffer.step(std::array{at(0)}, stream()));
+  throws = true;
+  const std::uint64_t launches = calls_of("hipGraphLaunch");
+  EXPECT_THROW((void)buffer.step(std::array{at(1)}, stream()), std::runtime_error);
+  EXPECT_EQ(calls_of("hipGraphLaunch"), launches);
+  throws = false;
+  wipe();
+  ASSERT_TRUE(buffer.step(std::array{at(2)}, stream()));
+  EXPECT_EQ(value_at(2), 6);
+  EXPECT_EQ(value_at(1), 0);
+}
+
 TEST_F(QuirkAware, AGraphThatTheReleaseGrowsByIsRecordedAgainAfterSoManyCalls) {
   for (const int version : {k72, k57}) {
     hip::CommandBufferOptions often = options(version);

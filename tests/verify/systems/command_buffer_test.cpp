@@ -308,6 +308,64 @@ TEST_F(CommandBuffers, ARankWhoseFirstCollectiveFailsComesToTheRoundsOfTheOthers
   EXPECT_EQ(value_at(0), 2);
 }
 
+// A command that throws when a graph is recorded leaves no graph behind (the bed finds it).
+TEST_F(CommandBuffers, ACommandThatThrowsWhileItIsRecordedLeavesNothing) {
+  hip::CommandBuffer buffer(api(), {.errors = sink()});
+  const hip::EnqueueAt throws = [](hipStream_t, std::span<const hip::DeviceAddress>) -> hip::Status {
+    throw std::runtime_error("no");
+  };
+  buffer.set(of(hip::captured_command(capturing_, {0}, throws)));
+  EXPECT_THROW((void)buffer.step(std::array{at(0)}, stream()), std::runtime_error);
+}
+
+TEST_F(CommandBuffers, ARankWhoseWorkThrowsComesToEachRound) {
+  bool fails = true;
+  hip::Recording both;
+  for (std::uint64_t number = 1; number <= 2; ++number) {
+    hip::TracedWork work{.command = number, .stream = capturing_, .buffers = {0}, .work = {}};
+    work.work = [this, &fails, number](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+      if (fails && number == 1) throw std::runtime_error("no");
+      return filling(static_cast<int>(number))(on, at);
+    };
+    work.collective = true;
+    hip::RecordedNode node = hip::traced_command(std::move(work));
+    if (number == 2) node.dependencies = {0};
+    both.add(std::move(node));
+  }
+  CountedRanks ranks;
+  hip::CommandBuffer buffer(api(), {.ranks = &ranks});
+  buffer.set(both);
+  EXPECT_THROW((void)buffer.step(std::array{at(0)}, stream()), std::runtime_error);
+  EXPECT_EQ(ranks.rounds, 3);
+}
+
+// One was captured, the other one threw: the step behind that asks for both where the buffers are by then.
+TEST_F(CommandBuffers, AStepBehindOneThatThrewUsesNoTraceOfIt) {
+  for (const bool first_step : {true, false}) {
+    bool throws = false;
+    hip::TracedWork one{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
+    hip::TracedWork two{.command = 2, .stream = capturing_, .buffers = {1}, .work = {}};
+    two.work = [&](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+      if (throws) throw std::runtime_error("no");
+      return filling(8, 1)(on, where);
+    };
+    hip::Recording both = of(hip::traced_command(std::move(one)));
+    both.add(hip::traced_command(std::move(two)));
+    both.connect(0, 1);
+    hip::CommandBuffer buffer(api(), {.errors = sink()});
+    buffer.set(both);
+    if (!first_step) ASSERT_TRUE(buffer.step(std::array{at(0), at(1)}, stream()));
+    throws = true;
+    EXPECT_THROW((void)buffer.step(std::array{at(2), at(3)}, stream()), std::runtime_error);
+    throws = false;
+    wipe();
+    ASSERT_TRUE(buffer.step(std::array{at(4), at(5)}, stream()));
+    EXPECT_EQ(value_at(4), 7) << first_step;
+    EXPECT_EQ(value_at(5), 8) << first_step;
+    EXPECT_EQ(value_at(2), 0) << first_step;
+  }
+}
+
 // Of the family of ROCm/rocm-systems#10714: success, and an error beside it.
 TEST_F(CommandBuffers, AnUpdateIsOneOnlyWhereItsResultSaysSo) {
   hip::Api strange = api();
