@@ -165,7 +165,10 @@ Status CommandBuffer::look_into_traced(std::span<const DeviceAddress> addresses,
     RecordedNode becomes = traced_command(std::move(opaque));
     if (looks_into_) {
       Result<RecordedNode> known = known_command(api_, *work, addresses, options_.quirks);
-      if (!known) return known.error();
+      if (!known) {
+        if (broken_) looks_into_ = false;  // twice in a row: it may be their shadows that they cannot be captured at
+        return known.error();
+      }
       if (!std::holds_alternative<OpaqueRecord>(known.value().record)) {
         becomes = std::move(known).value();
         inlined_.push_back({std::move(work), AddressTable(addresses.begin(), addresses.end())});

@@ -103,14 +103,17 @@ bool same_footing(const TracedWork& work, std::span<const DeviceAddress> was, st
 Result<std::shared_ptr<TracedGraph>> TracedGraph::capture(const Api& api, std::shared_ptr<const TracedWork> work,
                                                           std::span<const DeviceAddress> addresses,
                                                           std::optional<RecordedNode>& known) {
+  // Captured as it is, it is right all the same: what fails may be passing, or of its shadows alone.
+  Status looked;
   if (!known) {
     Result<RecordedNode> found = known_command(api, *work, addresses);
-    if (!found) return found.error();
-    known = std::move(found).value();
-  } else if (Status held = hold_against_the_work(api, *work, addresses, {}, *known); !held) {
-    return held.error();
+    if (found) known = std::move(found).value();
+    if (!found) looked = found.error();
+  } else {
+    looked = hold_against_the_work(api, *work, addresses, {}, *known);
   }
-  if (const Recording* const nodes = nodes_of(*known)) {
+  work->errors(looked);
+  if (const Recording* const nodes = looked ? nodes_of(*known) : nullptr) {
     Result<RecordedGraph> recorded = record_graph(api, *nodes, addresses);
     if (recorded) {
       std::shared_ptr<TracedGraph> made(new TracedGraph(api, std::move(work), std::move(recorded).value(), addresses));
@@ -121,7 +124,7 @@ Result<std::shared_ptr<TracedGraph>> TracedGraph::capture(const Api& api, std::s
       made->patcher_ = GraphPatcher::of_graph(api, *nodes, made->recorded_, made->addresses_, std::move(options));
       return made;
     }
-    work->errors(recorded.error());  // captured as it is, it is right all the same; what fails may be passing
+    work->errors(recorded.error());
   }
   Result<CapturedGraph> captured = CapturedGraph::capture(
       api, work->stream, [&](hipStream_t on) { return work->work(on, addresses); }, work->errors);

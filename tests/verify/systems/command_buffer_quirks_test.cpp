@@ -410,6 +410,30 @@ TEST_F(InParts, WhatIsThrownInOneOfTheGraphsIsTheCallersAndTheNextStepIsRight) {
   EXPECT_EQ(value_at(1), 0);
 }
 
+// Where the first step may answer so; a trace is captured as it is at once.
+TEST_F(QuirkAware, WorkThatCannotBeCapturedAtItsShadowsIsOpaque) {
+  for (const bool quirks : {false, true}) {
+    hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
+    work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+      if (where[0] >= at(4)) return hip::Status(hip::Error{hipErrorInvalidValue, "no such memory"});
+      return filling(7)(on, where);
+    };
+    work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+    work.errors = sink();
+    hip::CommandBufferOptions with = options(k72);
+    if (!quirks) with.quirks = {};
+    hip::CommandBuffer buffer(api(), with);
+    buffer.set(of(hip::traced_command(std::move(work))));
+    wipe();
+    for (int failed = 0; quirks && failed < 2; ++failed) {
+      EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorInvalidValue);
+    }
+    EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+    EXPECT_EQ(value_at(0), 7);
+  }
+  EXPECT_EQ(told_.size(), 1U);
+}
+
 TEST_F(QuirkAware, AGraphThatTheReleaseGrowsByIsRecordedAgainAfterSoManyCalls) {
   for (const int version : {k72, k57}) {
     hip::CommandBufferOptions often = options(version);
