@@ -434,6 +434,110 @@ TEST_F(QuirkAware, WorkThatCannotBeCapturedAtItsShadowsIsOpaque) {
   EXPECT_EQ(told_.size(), 1U);
 }
 
+// What became known again on this footing is not in the executable graph, whose nodes were others.
+TEST_F(InParts, NodesThatBecomeKnownAgainAreRecorded) {
+  const auto work_of = [this](std::uint64_t command, hip::BufferIndex buffer, bool by_alignment) {
+    hip::TracedWork work{.command = command, .stream = capturing_, .buffers = {buffer}, .work = {}};
+    work.work = [this, buffer, by_alignment](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+      const int value = by_alignment && where[buffer] % 4 != 0 ? 9 : 7 + static_cast<int>(buffer);
+      return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(where[buffer]), value, 16, on), "");
+    };
+    work.shadows = {{{at(4), at(4)}, {at(6), at(6)}}, {kBytes, kBytes}, {buffer}};
+    return hip::traced_command(std::move(work));
+  };
+  hip::Recording both = of(work_of(1, 0, false));
+  hip::RecordedNode second = work_of(2, 1, true);
+  second.dependencies = {0};
+  both.add(std::move(second));
+  for (const int version : {k72, k57}) {
+    hip::CommandBuffer buffer(api(), options(version));
+    buffer.set(both);
+    const auto step = [&](hip::DeviceAddress first, hip::DeviceAddress other, int value) {
+      wipe();
+      const auto done = buffer.step(std::array{first, other}, stream());
+      ASSERT_TRUE(done) << done.error().message;
+      unsigned char byte = 0;
+      EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+      EXPECT_EQ(api().hipMemcpy(&byte, reinterpret_cast<void*>(first), 1, hipMemcpyDeviceToHost), hipSuccess);
+      EXPECT_EQ(byte, 7);
+      EXPECT_EQ(api().hipMemcpy(&byte, reinterpret_cast<void*>(other), 1, hipMemcpyDeviceToHost), hipSuccess);
+      EXPECT_EQ(byte, value);
+    };
+    step(at(0), at(1), 8);
+    step(at(0), at(1) + 1, 9);       // the second is opaque
+    step(at(2) + 32, at(1) + 1, 9);  // looked at again, and still is
+    step(at(2), at(3), 8);           // known again
+    step(at(0), at(1), 8);
+  }
+}
+
+TEST_F(QuirkAware, WhatIsKnownAndCannotBeRecordedTwiceIsOpaque) {
+  hip::Api refusing = api();
+  refusing.hipGraphAddMemsetNode = [](auto...) { return hipErrorOutOfMemory; };
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
+  work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  hip::CommandBuffer buffer(refusing, options(k72));
+  buffer.set(of(hip::traced_command(std::move(work))));
+  for (int failed = 0; failed < 2; ++failed) EXPECT_FALSE(buffer.step(std::array{at(0)}, stream()));
+  EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+  EXPECT_EQ(value_at(0), 7);
+}
+
+TEST_F(InParts, AForgottenBufferIsCapturedAgainAndTheGraphBeforeIsGone) {
+  hip::CommandBuffer buffer(api(), options(k64));
+  buffer.set(of(fill(7)));
+  ASSERT_TRUE(buffer.step(std::array{at(0)}, stream()));
+  EXPECT_NE(buffer.graph(), nullptr);
+  buffer.set(chain(4, {1}));
+  ASSERT_TRUE(buffer.step(std::array{at(0)}, stream()));
+  EXPECT_EQ(buffer.graph(), nullptr) << "there are several";
+  const auto captures_of_a_step = [&] {
+    const std::uint64_t before = calls_of("hipStreamBeginCapture");
+    EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+    return calls_of("hipStreamBeginCapture") - before;
+  };
+  EXPECT_EQ(captures_of_a_step(), 0U);
+  buffer.forget(0);
+  EXPECT_EQ(captures_of_a_step(), 1U);
+}
+
+// With every graph of a step in parts and every call of the first step failing in turn.
+TEST_F(InParts, WhateverFailsOfTheFirstStepInPartsTheNextOneIsRight) {
+  const std::size_t failures = fail_each_call([&](FailingCall& call) {
+    hip::CommandBuffer buffer(api(), options(k64));
+    buffer.set(chain(6, {1, 3}, {2}));
+    told_.clear();
+    wipe();
+    call.arm(interposer_);
+    const bool done = buffer.step(std::array{at(1)}, stream()).ok();
+    call.disarm(interposer_);
+    EXPECT_TRUE(!call.fired() || !done || !told_.empty()) << call;
+    if (done) EXPECT_EQ(value_at(1), 6) << call;
+    wipe();
+    ASSERT_TRUE(buffer.step(std::array{at(2)}, {api(), capturing_, 0})) << call;
+    EXPECT_EQ(value_at(2), 6) << call;
+    EXPECT_EQ(value_at(1), 0) << call;
+    EXPECT_TRUE(buffer.step(std::array{at(2)}, stream()).value().decision == StepDecision::kLaunch) << call;
+  });
+  EXPECT_GE(failures, 20U);
+}
+
+// "If both are one: clear it." Nothing at its shadows, which are apart, says nothing of where its buffers are.
+TEST_F(QuirkAware, WorkThatEnqueuesNothingAtItsShadowsAloneIsNoEmptyNode) {
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0, 1}, .work = {}};
+  work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+    return where[0] == where[1] ? filling(7)(on, where) : hip::Status();
+  };
+  work.shadows = {{{at(4), at(6)}, {at(7), at(1)}}, {kBytes / 2, kBytes / 2}, {0, 1}};
+  hip::CommandBuffer buffer(api(), options(k72));
+  buffer.set(of(hip::traced_command(std::move(work))));
+  for (const std::size_t other : {0, 3, 0}) {
+    wipe();
+    ASSERT_TRUE(buffer.step(std::array{at(0), at(other)}, stream()));
+    EXPECT_EQ(value_at(0), other == 0 ? 7 : 0);
+  }
+}
+
 TEST_F(QuirkAware, AGraphThatTheReleaseGrowsByIsRecordedAgainAfterSoManyCalls) {
   for (const int version : {k72, k57}) {
     hip::CommandBufferOptions often = options(version);
@@ -464,6 +568,27 @@ TEST_F(QuirkAware, AStepOfAStreamThatCapturesIsRefusedWhereTheReleaseWouldLaunch
   EXPECT_EQ(api().hipGraphDestroy(graph), hipSuccess);
   EXPECT_EQ(value_at(0), 0);
   expect(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure, "");
+}
+
+TEST_F(QuirkAware, ARankThatCannotLookIntoItsCommandsComesToEachRound) {
+  hip::TracedWork known{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
+  known.work = [](hipStream_t, std::span<const hip::DeviceAddress>) {
+    return hip::Status(hip::Error{hipErrorNotReady, "not now"});
+  };
+  known.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  hip::TracedWork together{.command = 2, .stream = capturing_, .buffers = {0}, .work = filling(7)};
+  together.collective = true;
+  hip::Recording both = of(hip::traced_command(std::move(known)));
+  hip::RecordedNode last = hip::traced_command(std::move(together));
+  last.dependencies = {0};
+  both.add(std::move(last));
+  CountedRanks ranks;
+  hip::CommandBufferOptions with = options(k72);
+  with.ranks = &ranks;
+  hip::CommandBuffer buffer(api(), with);
+  buffer.set(std::move(both));
+  EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotReady);
+  EXPECT_EQ(ranks.rounds, 2);
 }
 
 TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeAnExecutableGraphGoesWhereTheReleaseNeedsThat) {

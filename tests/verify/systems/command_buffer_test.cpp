@@ -281,6 +281,24 @@ TEST_F(CommandBuffers, ACollectiveInAChildIsAskedAboutLikeAnyOther) {
   }
 }
 
+// A child whose nodes wait for each other in a circle is no nodes of the buffer's own.
+TEST_F(CommandBuffers, ACollectiveThatCannotBeAskedAboutIsRefusedAndItsRoundsAreComeTo) {
+  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
+  work.collective = true;
+  hip::Recording circle = of(hip::traced_command(work));
+  circle.add(fill(8));
+  circle.connect(0, 1);
+  circle.connect(1, 0);
+  work.command = 2;
+  hip::Recording commands = of(hip::traced_command(work));
+  commands.add({hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(circle))}, {}, {}});
+  CountedRanks ranks;
+  hip::CommandBuffer buffer(api(), {.ranks = &ranks});
+  buffer.set(std::move(commands));
+  EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotSupported);
+  EXPECT_EQ(ranks.rounds, 2) << "of the one outside, and whether to launch";
+}
+
 // Peers count the rounds: a rank comes to that of each collective, and to the last one, whatever has failed.
 TEST_F(CommandBuffers, ARankWhoseFirstCollectiveFailsComesToTheRoundsOfTheOthers) {
   bool fails = true;
