@@ -41,7 +41,8 @@
 // Work that throws has failed like any other: its exception is the caller's when the step is over, rounds and all.
 //
 // What went wrong on a faster way is counted by its reason and told to the error sink: the step succeeds when recording
-// does. An error of recording or launching is the answer; then the next step begins with recording. A buffer without
+// does. An error of recording or launching is the answer; then the next step begins with recording. Of several graphs
+// those before the one that could not be launched have been: the next step launches them once more. A buffer without
 // commands is a graph of one empty node: HIP does not document what a graph without nodes does when it is instantiated.
 // A step in which nothing changed makes one HIP call for the launch and one to note it (for each executable graph), and
 // allocates nothing. On another stream than the last step's it comes behind that (hip/last_launch.h), which is one more

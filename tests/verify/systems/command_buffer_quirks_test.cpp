@@ -215,7 +215,7 @@ TEST_F(InParts, AStepOnAnotherStreamComesBehindTheLastGraphOfTheStepBefore) {
   ASSERT_TRUE(buffer.step(addresses, stream()));
   const std::uint64_t before = calls_of("hipStreamWaitEvent");
   ASSERT_TRUE(buffer.step(addresses, {api(), capturing_, 0}));
-  EXPECT_GE(calls_of("hipStreamWaitEvent") - before, 2U) << "each graph behind itself, and the first behind the last";
+  EXPECT_EQ(calls_of("hipStreamWaitEvent") - before, 3U) << "each graph behind itself, and the first behind the last";
   EXPECT_EQ(value_at(0), 4);
 }
 
@@ -468,6 +468,7 @@ TEST_F(InParts, NodesThatBecomeKnownAgainAreRecorded) {
     step(at(2) + 32, at(1) + 1, 9);  // looked at again, and still is
     step(at(2), at(3), 8);           // known again
     step(at(0), at(1), 8);
+    EXPECT_TRUE(told_.empty()) << told_[0];
   }
 }
 
@@ -589,6 +590,37 @@ TEST_F(QuirkAware, ARankThatCannotLookIntoItsCommandsComesToEachRound) {
   buffer.set(std::move(both));
   EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotReady);
   EXPECT_EQ(ranks.rounds, 2);
+}
+
+// Peers count the rounds of all graphs, whichever of them fails.
+TEST_F(InParts, ARankOneOfWhoseGraphsFailsComesToTheRoundsOfTheOthers) {
+  bool fails = true;
+  hip::Recording commands;
+  for (std::uint64_t number = 1; number <= 3; ++number) {
+    hip::TracedWork work{.command = number, .stream = capturing_, .buffers = {0}, .work = {}};
+    work.work = [this, &fails, number](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+      if (fails && number == 1) return hip::Status(hip::Error{hipErrorNotReady, "not now"});
+      return filling(static_cast<int>(number))(on, where);
+    };
+    work.collective = true;
+    hip::RecordedNode node = hip::traced_command(std::move(work));
+    if (number != 1) node.dependencies = {static_cast<hip::NodeIndex>(number - 2)};
+    commands.add(std::move(node));
+  }
+  CountedRanks ranks;
+  hip::CommandBufferOptions with = options(k64);
+  with.ranks = &ranks;
+  hip::CommandBuffer buffer(api(), with);
+  buffer.set(std::move(commands));
+  EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotReady);
+  EXPECT_EQ(ranks.rounds, 4);
+  EXPECT_EQ(calls_of("hipGraphLaunch"), 0U);
+  fails = false;
+  ranks.rounds = 0;
+  EXPECT_EQ(launches_of(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure, "child-successors-unordered"),
+            3U);
+  EXPECT_EQ(ranks.rounds, 4);
+  EXPECT_EQ(value_at(0), 3);
 }
 
 TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeAnExecutableGraphGoesWhereTheReleaseNeedsThat) {
