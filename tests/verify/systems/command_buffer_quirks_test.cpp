@@ -362,6 +362,9 @@ TEST_F(InParts, AStepBehindOneThatFailedHalfWayComesBehindAllThatItLaunched) {
   ASSERT_TRUE(buffer.step(addresses, {watched, capturing_, 0}));
   EXPECT_NE(std::find(waited.begin(), waited.end(), marked[4]), waited.end());
   EXPECT_EQ(value_at(0), 5);
+  buffer.set(chain(4, {1}));  // fewer graphs
+  ASSERT_TRUE(buffer.step(addresses, {watched, stream_, 0}));
+  EXPECT_EQ(value_at(0), 4);
 }
 
 TEST_F(QuirkAware, AGraphThatIsUpdatedToOtherCommandsIsRecordedAgainAfterSoManyNodes) {
@@ -466,6 +469,7 @@ TEST_F(InParts, NodesThatBecomeKnownAgainAreRecorded) {
     step(at(0), at(1), 8);
     step(at(0), at(1) + 1, 9);       // the second is opaque
     step(at(2) + 32, at(1) + 1, 9);  // looked at again, and still is
+    step(at(3) + 32, at(1) + 1, 9);  // patched
     step(at(2), at(3), 8);           // known again
     step(at(0), at(1), 8);
     EXPECT_TRUE(told_.empty()) << told_[0];
