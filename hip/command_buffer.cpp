@@ -61,6 +61,19 @@ bool append(Recording& chain, const Recording& from, const std::vector<NodeIndex
   return opaque;
 }
 
+// What was captured on a stream of the device names it, as each node does where they are of several.
+void name_device(NodeRecord& record, int device) {
+  auto* child = std::get_if<ChildRecord>(&record);
+  if (child == nullptr || device == 0) return;
+  Recording named;
+  for (RecordedNode node : child->graph->nodes()) {
+    if (auto* kernel = std::get_if<KernelRecord>(&node.record)) kernel->device = device;
+    if (auto* memset = std::get_if<MemsetRecord>(&node.record)) memset->device = device;
+    named.add(std::move(node));
+  }
+  child->graph = std::make_shared<const Recording>(std::move(named));
+}
+
 // Releases launch at once what should become part of a graph.
 Status refuse_capture(const StreamRef& stream, const ReleaseQuirks& quirks) {
   if (quirks.of_captured_launch() == nullptr) return {};
@@ -171,6 +184,12 @@ Status CommandBuffer::look_into_traced(std::span<const DeviceAddress> addresses,
       }
       if (!std::holds_alternative<OpaqueRecord>(known.value().record)) {
         becomes = std::move(known).value();
+        if (options_.several_devices) {
+          const StreamRef on(api_, work->stream, options_.device);
+          const Result<StreamKey> key = on.read_key({.device = options_.device});
+          if (!key) return key.error();
+          name_device(becomes.record, key.value().device);
+        }
         inlined_.push_back({std::move(work), AddressTable(addresses.begin(), addresses.end())});
       }
     }

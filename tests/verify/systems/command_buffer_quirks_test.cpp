@@ -543,6 +543,43 @@ TEST_F(QuirkAware, WorkThatEnqueuesNothingAtItsShadowsAloneIsNoEmptyNode) {
   }
 }
 
+// What a library enqueued on a stream of device 1 is of device 1.
+TEST_F(QuirkAware, NodesOfWhatALibraryEnqueuedAreOfTheDeviceOfItsStream) {
+  static std::vector<int> current;
+  static const hip::Api* under = nullptr;
+  current.clear();
+  under = &api();
+  hip::Api watched = api();
+  watched.hipGraphAddMemsetNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                     std::size_t count, const hipMemsetParams* params) {
+    int device = -1;
+    EXPECT_EQ(under->hipGetDevice(&device), hipSuccess);
+    current.push_back(device);
+    return under->hipGraphAddMemsetNode(node, graph, dependencies, count, params);
+  };
+  hipStream_t there = nullptr, capturing = nullptr;
+  ASSERT_EQ(api().hipSetDevice(1), hipSuccess);
+  ASSERT_EQ(api().hipStreamCreateWithFlags(&there, hipStreamNonBlocking), hipSuccess);
+  ASSERT_EQ(api().hipStreamCreateWithFlags(&capturing, hipStreamNonBlocking), hipSuccess);
+  ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
+  for (const bool quirks : {false, true}) {
+    current.clear();
+    hip::TracedWork work{.command = 1, .stream = capturing, .buffers = {0}, .work = filling(7)};
+    work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+    hip::CommandBufferOptions with = options(k72);
+    if (!quirks) with.quirks = {};
+    with.device = 1;
+    with.several_devices = true;
+    hip::CommandBuffer buffer(watched, with);
+    buffer.set(of(hip::traced_command(std::move(work))));
+    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, {watched, there, 1});
+    EXPECT_TRUE(step) << step.error().message;
+    EXPECT_EQ(current, (std::vector<int>{1})) << quirks;
+  }
+  EXPECT_EQ(api().hipStreamDestroy(there), hipSuccess);
+  EXPECT_EQ(api().hipStreamDestroy(capturing), hipSuccess);
+}
+
 TEST_F(QuirkAware, AGraphThatTheReleaseGrowsByIsRecordedAgainAfterSoManyCalls) {
   for (const int version : {k72, k57}) {
     hip::CommandBufferOptions often = options(version);
