@@ -1,11 +1,11 @@
-// hip::CommandBuffer that is given the quirks of its runtime's release, on the host model: which ways it leaves, and what
-// it does instead.
+// hip::CommandBuffer that is given the quirks of its runtime's release, on the host model: which ways it leaves, and
+// what it does instead.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <set>
+#include <stdexcept>
 #include <vector>
 
 #include "command_buffers.h"

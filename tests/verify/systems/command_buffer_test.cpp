@@ -4,6 +4,8 @@
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "command_buffers.h"
