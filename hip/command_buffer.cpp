@@ -167,7 +167,8 @@ Status CommandBuffer::prepare(std::span<const DeviceAddress> addresses) {
   return {};
 }
 
-// Traced commands of which every node is known become these; the others are opaque, and nobody looks again.
+// Traced commands of which every node is known become these; the others are opaque until the commands are prepared
+// again.
 Status CommandBuffer::look_into_traced(std::span<const DeviceAddress> addresses, Recording& commands) {
   inlined_.clear();
   for (NodeIndex i = 0; i < commands.nodes().size() && !options_.quirks.empty(); ++i) {
@@ -381,7 +382,7 @@ Result<CommandStep> CommandBuffer::get_parts_ready(std::span<const DeviceAddress
   if (all.reason == StepReason::kFirst && stepped_) {
     all.reason = broken_ ? StepReason::kEarlierFailure : StepReason::kOtherCommands;
   }
-  if (all.decision == StepDecision::kRecord && all.quirk == nullptr) all.quirk = launched_by_;
+  if (all.decision >= StepDecision::kUpdate && all.quirk == nullptr) all.quirk = launched_by_;
   other_commands_ = broken_ = false;
   stepped_ = true;
   return all;

@@ -31,7 +31,9 @@
 //   known    what a library enqueues, and differential capture knows, becomes nodes of the buffer's own then, which are
 //            flattened, chained, patched and held to the release's quirks like any other; no trace of it is kept.
 //   opaque   what nobody can look into is taken to be done rightly by itself. Where the release launches a graph with
-//            such a child wrongly, the commands go into several executable graphs, launched one behind the other.
+//            such a child wrongly, the commands go into several executable graphs, launched one behind the other. Each
+//            has traces of its own, of which max_traces holds; set() and another footing of what is known begin them
+//            anew.
 //
 // A step is for a stream that does not capture: hip/captured_launch.h is for one that does; where the release would
 // launch at once, such a step is refused. Where nothing helps, a step is hipErrorNotSupported, and so it is for memory
@@ -41,8 +43,9 @@
 // Work that throws has failed like any other: its exception is the caller's when the step is over, rounds and all.
 //
 // What went wrong on a faster way is counted by its reason and told to the error sink: the step succeeds when recording
-// does. An error of recording or launching is the answer; then the next step begins with recording. Of several graphs
-// those before the one that could not be launched have been: the next step launches them once more. A buffer without
+// does. An error of recording or launching is the answer; then the next step begins with recording (of several
+// graphs those that failed). Of these the ones before the one that could not be launched have been: the next step
+// launches them once more. A buffer without
 // commands is a graph of one empty node: HIP does not document what a graph without nodes does when it is instantiated.
 // A step in which nothing changed makes one HIP call for the launch and one to note it (for each executable graph), and
 // allocates nothing. On another stream than the last step's it comes behind that (hip/last_launch.h), which is one more

@@ -255,16 +255,6 @@ TEST_F(CommandBuffers, MemoryThatTheGraphAllocatesIsRefused) {
   expect(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure);
 }
 
-// Counts its rounds.
-class CountedRanks final : public hip::RankAgreement {
- public:
-  hip::Result<bool> all(bool mine) override {
-    ++rounds;
-    return mine;
-  }
-  int rounds = 0;
-};
-
 TEST_F(CommandBuffers, ACollectiveInAChildIsAskedAboutLikeAnyOther) {
   hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
   work.collective = true;

@@ -1,8 +1,9 @@
-// The fixture of tests of hip::CommandBuffer.
+// What tests of hip::CommandBuffer share.
 #pragma once
 
 #include "command_bed.h"
 #include "hip/command_buffer.h"
+#include "hip/rank_agreement.h"
 
 class CommandBuffers : public testing::Test, protected CommandBed {
  protected:
@@ -14,4 +15,14 @@ class CommandBuffers : public testing::Test, protected CommandBed {
     EXPECT_EQ(step.value().decision, decision);
     EXPECT_EQ(step.value().reason, reason);
   }
+};
+
+// Counts its rounds.
+class CountedRanks final : public hip::RankAgreement {
+ public:
+  hip::Result<bool> all(bool mine) override {
+    ++rounds;
+    return mine;
+  }
+  int rounds = 0;
 };
