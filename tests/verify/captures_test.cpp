@@ -259,6 +259,34 @@ TEST(P7, ARuntimeThatLetsTheDeviceBeWaitedForIsCaught) {
   EXPECT_EQ(violations_of(trace, PropertyId::kP7), 2u);  // it was not refused, and the capture is not invalid
 }
 
+// The kernel behind a refused memset is not taken for it.
+TEST(Captures, NothingIsSetInWhatWasCapturedWhereACallOfItWasRefused) {
+  static int sets;
+  OtherTable refuses([](hip::Api& api) {
+    api.hipMemsetAsync = [](void*, int, std::size_t, hipStream_t) { return hipErrorNotSupported; };
+    api.hipGraphMemsetNodeSetParams = [](hipGraphNode_t, const hipMemsetParams*) {
+      ++sets;
+      return hipSuccess;
+    };
+  });
+  const std::string captured =
+      "on s1 memset dst=b0+0 value=7 element=1 width=64\non s1 kernel inplace_u32 data=b0+0 n=0 k=0\nendcapture s1 "
+      "g1\n";
+  for (const std::string& commands :
+       {"capture s1\n" + captured + "set g1.n0 memset dst=b0+0 value=9 element=1 width=64",
+        "graph g1\nempty g1.n0\ncapture s1 into=g1 after=n0\n" + captured +
+            "set g1.n1 memset dst=b0+0 value=9 element=1 width=64"}) {
+    const Program program = with_objects(commands);
+    ASSERT_EQ(flaw(program), "") << commands;
+    sets = 0;
+    const Trace trace = run_on(refuses, program);
+    EXPECT_TRUE(std::any_of(trace.statuses.begin(), trace.statuses.end(), [](const StepStatus& status) {
+      return status.code == hipErrorNotSupported;
+    })) << commands;
+    EXPECT_EQ(sets, 0) << commands;
+  }
+}
+
 // P12
 RC_GTEST_PROP(P12, WhatANodeWritesIsSeenByTheNodesAfterItAndByTheHostAfterSynchronisingForEveryMemoryKind, ()) {
   // A memset, then copies through memory of any kinds, as nodes or as eager work; the host reads every buffer.

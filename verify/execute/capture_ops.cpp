@@ -248,6 +248,15 @@ hip::Status CaptureOps::ended(const EndCapture& c, hipGraph_t graph, std::string
     return {};
   }
   Open& open = open_[capture->serial];
+  // What the runtime refused is no node of its graph: nobody can say which of the others is which.
+  if (open.before + open.nodes.size() != capture->graph.nodes.size()) {
+    if (capture->into) {
+      context_.graphs[c.graph].spoiled = true;
+    } else if (graph != nullptr) {
+      strays_.push_back(graph);
+    }
+    return {};
+  }
   GraphObject& object = context_.graphs[c.graph];
   if (capture->into) {
     if (graph != object.handles.graph) seen = "another graph";
@@ -265,8 +274,7 @@ hip::Status CaptureOps::ended(const EndCapture& c, hipGraph_t graph, std::string
 // State's dependencies name its nodes; the recording's name instances, which are more where nodes are fanned out.
 void CaptureOps::append(GraphObject& object, const CaptureState& capture, Open& open) {
   const std::vector<NodeState>& nodes = capture.graph.nodes;
-  const std::size_t count = std::min(open.nodes.size(), nodes.size() - std::min(nodes.size(), open.before));
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < open.nodes.size(); ++i) {
     const NodeState& state = nodes[open.before + i];
     hip::RecordedNode node = std::move(open.nodes[i].node);
     for (const std::uint32_t index : state.after) {
