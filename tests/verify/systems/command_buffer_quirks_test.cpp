@@ -545,36 +545,25 @@ TEST_F(QuirkAware, WorkThatEnqueuesNothingAtItsShadowsAloneIsNoEmptyNode) {
 
 // What a library enqueued on a stream of device 1 is of device 1.
 TEST_F(QuirkAware, NodesOfWhatALibraryEnqueuedAreOfTheDeviceOfItsStream) {
-  static std::vector<int> current;
-  static const hip::Api* under = nullptr;
-  current.clear();
-  under = &api();
-  hip::Api watched = api();
-  watched.hipGraphAddMemsetNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
-                                     std::size_t count, const hipMemsetParams* params) {
-    int device = -1;
-    EXPECT_EQ(under->hipGetDevice(&device), hipSuccess);
-    current.push_back(device);
-    return under->hipGraphAddMemsetNode(node, graph, dependencies, count, params);
-  };
+  const DevicesOfMemsets watched(api());
   hipStream_t there = nullptr, capturing = nullptr;
   ASSERT_EQ(api().hipSetDevice(1), hipSuccess);
   ASSERT_EQ(api().hipStreamCreateWithFlags(&there, hipStreamNonBlocking), hipSuccess);
   ASSERT_EQ(api().hipStreamCreateWithFlags(&capturing, hipStreamNonBlocking), hipSuccess);
   ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
   for (const bool quirks : {false, true}) {
-    current.clear();
+    DevicesOfMemsets::seen().clear();
     hip::TracedWork work{.command = 1, .stream = capturing, .buffers = {0}, .work = filling(7)};
     work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
     hip::CommandBufferOptions with = options(k72);
     if (!quirks) with.quirks = {};
     with.device = 1;
     with.several_devices = true;
-    hip::CommandBuffer buffer(watched, with);
+    hip::CommandBuffer buffer(watched.table(), with);
     buffer.set(of(hip::traced_command(std::move(work))));
-    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, {watched, there, 1});
+    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, {watched.table(), there, 1});
     EXPECT_TRUE(step) << step.error().message;
-    EXPECT_EQ(current, (std::vector<int>{1})) << quirks;
+    EXPECT_EQ(DevicesOfMemsets::seen(), (std::vector<int>{1})) << quirks;
   }
   EXPECT_EQ(api().hipStreamDestroy(there), hipSuccess);
   EXPECT_EQ(api().hipStreamDestroy(capturing), hipSuccess);
@@ -636,23 +625,12 @@ TEST_F(QuirkAware, ARankThatCannotLookIntoItsCommandsComesToEachRound) {
 // Peers count the rounds of all graphs, whichever of them fails.
 TEST_F(InParts, ARankOneOfWhoseGraphsFailsComesToTheRoundsOfTheOthers) {
   bool fails = true;
-  hip::Recording commands;
-  for (std::uint64_t number = 1; number <= 3; ++number) {
-    hip::TracedWork work{.command = number, .stream = capturing_, .buffers = {0}, .work = {}};
-    work.work = [this, &fails, number](hipStream_t on, std::span<const hip::DeviceAddress> where) {
-      if (fails && number == 1) return hip::Status(hip::Error{hipErrorNotReady, "not now"});
-      return filling(static_cast<int>(number))(on, where);
-    };
-    work.collective = true;
-    hip::RecordedNode node = hip::traced_command(std::move(work));
-    if (number != 1) node.dependencies = {static_cast<hip::NodeIndex>(number - 2)};
-    commands.add(std::move(node));
-  }
+  const auto before = [&] { return fails ? hip::Status(hip::Error{hipErrorNotReady, "not now"}) : hip::Status(); };
   CountedRanks ranks;
   hip::CommandBufferOptions with = options(k64);
   with.ranks = &ranks;
   hip::CommandBuffer buffer(api(), with);
-  buffer.set(std::move(commands));
+  buffer.set(collectives(3, before));
   EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotReady);
   EXPECT_EQ(ranks.rounds, 4);
   EXPECT_EQ(calls_of("hipGraphLaunch"), 0U);

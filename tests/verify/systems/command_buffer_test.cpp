@@ -294,21 +294,10 @@ TEST_F(CommandBuffers, ACollectiveThatCannotBeAskedAboutIsRefusedAndItsRoundsAre
 // Peers count the rounds: a rank comes to that of each collective, and to the last one, whatever has failed.
 TEST_F(CommandBuffers, ARankWhoseFirstCollectiveFailsComesToTheRoundsOfTheOthers) {
   bool fails = true;
-  hip::Recording both;
-  for (std::uint64_t number = 1; number <= 2; ++number) {
-    hip::TracedWork work{.command = number, .stream = capturing_, .buffers = {0}, .work = {}};
-    work.work = [this, &fails, number](hipStream_t on, std::span<const hip::DeviceAddress> at) {
-      if (fails && number == 1) return hip::Status(hip::Error{hipErrorNotReady, "not now"});
-      return filling(static_cast<int>(number))(on, at);
-    };
-    work.collective = true;
-    hip::RecordedNode node = hip::traced_command(std::move(work));
-    if (number == 2) node.dependencies = {0};
-    both.add(std::move(node));
-  }
+  const auto before = [&] { return fails ? hip::Status(hip::Error{hipErrorNotReady, "not now"}) : hip::Status(); };
   CountedRanks ranks;
   hip::CommandBuffer buffer(api(), {.ranks = &ranks});
-  buffer.set(both);
+  buffer.set(collectives(2, before));
   EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotReady);
   EXPECT_EQ(ranks.rounds, 3);
   fails = false;
@@ -329,22 +318,9 @@ TEST_F(CommandBuffers, ACommandThatThrowsWhileItIsRecordedLeavesNothing) {
 }
 
 TEST_F(CommandBuffers, ARankWhoseWorkThrowsComesToEachRound) {
-  bool fails = true;
-  hip::Recording both;
-  for (std::uint64_t number = 1; number <= 2; ++number) {
-    hip::TracedWork work{.command = number, .stream = capturing_, .buffers = {0}, .work = {}};
-    work.work = [this, &fails, number](hipStream_t on, std::span<const hip::DeviceAddress> at) {
-      if (fails && number == 1) throw std::runtime_error("no");
-      return filling(static_cast<int>(number))(on, at);
-    };
-    work.collective = true;
-    hip::RecordedNode node = hip::traced_command(std::move(work));
-    if (number == 2) node.dependencies = {0};
-    both.add(std::move(node));
-  }
   CountedRanks ranks;
   hip::CommandBuffer buffer(api(), {.ranks = &ranks});
-  buffer.set(both);
+  buffer.set(collectives(2, []() -> hip::Status { throw std::runtime_error("no"); }));
   EXPECT_THROW((void)buffer.step(std::array{at(0)}, stream()), std::runtime_error);
   EXPECT_EQ(ranks.rounds, 3);
 }
@@ -393,18 +369,7 @@ TEST_F(CommandBuffers, AnUpdateIsOneOnlyWhereItsResultSaysSo) {
 
 // Whichever device is current, and whichever the buffer's own is: a node names its device, 0 as well.
 TEST_F(CommandBuffers, NodesOfSeveralDevicesAreRecordedWithTheirOwnDeviceCurrent) {
-  static std::vector<int> current;
-  static const hip::Api* under = nullptr;
-  current.clear();
-  under = &api();
-  hip::Api watched = api();
-  watched.hipGraphAddMemsetNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
-                                     std::size_t count, const hipMemsetParams* params) {
-    int device = -1;
-    EXPECT_EQ(under->hipGetDevice(&device), hipSuccess);
-    current.push_back(device);
-    return under->hipGraphAddMemsetNode(node, graph, dependencies, count, params);
-  };
+  const DevicesOfMemsets watched(api());
   hip::RecordedNode first = fill(7), second = fill(8);
   std::get<hip::MemsetRecord>(second.record).device = 1;
   second.dependencies = {0};
@@ -415,15 +380,15 @@ TEST_F(CommandBuffers, NodesOfSeveralDevicesAreRecordedWithTheirOwnDeviceCurrent
   ASSERT_EQ(api().hipStreamCreateWithFlags(&there, hipStreamNonBlocking), hipSuccess);
   ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
   {
-    hip::CommandBuffer buffer(watched, {.device = 1, .several_devices = true});
+    hip::CommandBuffer buffer(watched.table(), {.device = 1, .several_devices = true});
     buffer.set(both);
-    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, {watched, there, 1});
+    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, {watched.table(), there, 1});
     EXPECT_TRUE(step) << step.error().message;
     int now = -1;
     EXPECT_EQ(api().hipGetDevice(&now), hipSuccess);
     EXPECT_EQ(now, 0) << "the caller's is current again";
   }
-  EXPECT_EQ(current, (std::vector<int>{0, 1}));
+  EXPECT_EQ(DevicesOfMemsets::seen(), (std::vector<int>{0, 1}));
   EXPECT_EQ(api().hipStreamDestroy(there), hipSuccess);
 }
 
