@@ -186,10 +186,9 @@ Status CommandBuffer::look_into_traced(std::span<const DeviceAddress> addresses,
       if (!std::holds_alternative<OpaqueRecord>(known.value().record)) {
         becomes = std::move(known).value();
         if (options_.several_devices) {
-          const StreamRef on(api_, work->stream, options_.device);
-          const Result<StreamKey> key = on.read_key({.device = options_.device});
-          if (!key) return key.error();
-          name_device(becomes.record, key.value().device);
+          const Result<int> device = device_of(api_, *work);
+          if (!device) return device.error();
+          name_device(becomes.record, device.value());
         }
         inlined_.push_back({std::move(work), AddressTable(addresses.begin(), addresses.end())});
       }
@@ -521,7 +520,7 @@ const ReleaseQuirk* CommandBuffer::quirk_of_patch() const {
   for (const Traced& traced : traced_) {
     if (quirk != nullptr) break;
     if (!traced.asked || traced.version == traced.held) continue;
-    const RecordedNode& node = traced.known ? *traced.known : commands_.nodes()[traced.node];
+    const RecordedNode& node = commands_.nodes()[traced.node];
     quirk = options_.quirks.of_set(QuirkyUse::kSetInExec, node, node, traced.node, context);
   }
   return quirk;

@@ -87,6 +87,16 @@ Result<RecordedNode> known_command(const Api& api, const TracedWork& work, std::
   return found;
 }
 
+Result<int> device_of(const Api& api, const TracedWork& work) {
+  int device = 0;
+  Status status = called(api.hipGetDevice(&device), "hipGetDevice");
+  if (status && api.hipStreamGetDevice != nullptr) {
+    status = called(api.hipStreamGetDevice(work.stream, &device), "hipStreamGetDevice");
+  }
+  if (!status) return status.error();
+  return device;
+}
+
 bool same_footing(const TracedWork& work, std::span<const DeviceAddress> was, std::span<const DeviceAddress> now) {
   const std::vector<std::uint64_t>& bytes = work.shadows->bytes;
   for (const BufferIndex one : work.buffers) {
@@ -114,17 +124,10 @@ Result<std::shared_ptr<TracedGraph>> TracedGraph::capture(const Api& api, std::s
   }
   work->errors(looked);
   if (const Recording* const nodes = looked ? nodes_of(*known) : nullptr) {
-    Result<RecordedGraph> recorded = record_graph(api, *nodes, addresses);
-    if (recorded) {
-      std::shared_ptr<TracedGraph> made(new TracedGraph(api, std::move(work), std::move(recorded).value(), addresses));
-      PatcherOptions options;
-      options.on_teardown_error = [errors = made->work_->errors](int code, const char* what) {
-        errors(Error{code, what});
-      };
-      made->patcher_ = GraphPatcher::of_graph(api, *nodes, made->recorded_, made->addresses_, std::move(options));
-      return made;
-    }
-    work->errors(recorded.error());
+    std::shared_ptr<TracedGraph> made(new TracedGraph(api, work, {}, addresses));
+    const Status recorded = made->record_nodes(*nodes);
+    if (recorded) return made;
+    work->errors(recorded);
   }
   Result<CapturedGraph> captured = CapturedGraph::capture(
       api, work->stream, [&](hipStream_t on) { return work->work(on, addresses); }, work->errors);
@@ -134,9 +137,33 @@ Result<std::shared_ptr<TracedGraph>> TracedGraph::capture(const Api& api, std::s
       new TracedGraph(api, std::move(work), {captured.value().take(), {}, {}}, addresses));
 }
 
+Status TracedGraph::record_nodes(const Recording& nodes) {
+  int current = 0;
+  if (Status status = called(api_.hipGetDevice(&current), "hipGetDevice"); !status) return status;
+  const Result<int> device = device_of(api_, *work_);
+  if (!device) return device.error();
+  if (device.value() != current) other_device_ = device.value();
+  const Result<std::optional<DeviceScope>> scope = nodes_device();
+  if (!scope) return scope.error();
+  Result<RecordedGraph> recorded = record_graph(api_, nodes, addresses_);
+  if (!recorded) return recorded.error();
+  recorded_ = std::move(recorded).value();
+  PatcherOptions options;
+  options.on_teardown_error = [errors = work_->errors](int code, const char* what) { errors(Error{code, what}); };
+  patcher_ = GraphPatcher::of_graph(api_, nodes, recorded_, addresses_, std::move(options));
+  return {};
+}
+
+Result<std::optional<DeviceScope>> TracedGraph::nodes_device() const {
+  if (!other_device_) return std::optional<DeviceScope>();
+  Result<DeviceScope> scope = DeviceScope::enter(api_, *other_device_, work_->errors);
+  if (!scope) return scope.error();
+  return std::optional<DeviceScope>(std::move(scope).value());
+}
+
 TracedGraph::~TracedGraph() {
   patcher_.reset();
-  work_->errors(destroy_graph(api_, recorded_.graph));
+  if (recorded_.graph != nullptr) work_->errors(destroy_graph(api_, recorded_.graph));
 }
 
 Status TracedGraph::patch(std::span<const TraceBuffer> buffers) {
@@ -155,6 +182,8 @@ Status TracedGraph::patch(std::span<const TraceBuffer> buffers) {
     if (buffers[i].address == addresses_[buffer] || std::any_of(moves_.begin(), moves_.end(), named)) continue;
     moves_.push_back({buffer, addresses_[buffer], buffers[i].address});
   }
+  const Result<std::optional<DeviceScope>> scope = nodes_device();
+  if (!scope) return scope.error();
   const PatchResult patched = patcher_->patch(moves_);
   if (!patched.ok()) {
     const PatchError& error = patched.error();

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "hip/captured_graph.h"
+#include "hip/device_scope.h"
 #include "hip/differential_capture.h"
 #include "hip/graph_patcher.h"
 #include "hip/trace_cache.h"
@@ -54,11 +55,14 @@ struct TracedWork {
 [[nodiscard]] Result<RecordedNode> known_command(const Api& api, const TracedWork& work,
                                                  std::span<const DeviceAddress> addresses,
                                                  const ReleaseQuirks& quirks = {});
+// The device of the stream that the work is captured on; the current one where that is a stream of every device.
+[[nodiscard]] Result<int> device_of(const Api& api, const TracedWork& work);
 // Whether a trace of the work, made with its buffers at `was`, is one of it with them at `now` (both by buffer index).
 [[nodiscard]] bool same_footing(const TracedWork& work, std::span<const DeviceAddress> was,
                                 std::span<const DeviceAddress> now);
 
-// What was captured of a traced command: a graph that others clone as a child, brought to where the buffers are.
+// What was captured of a traced command: a graph that others clone as a child, brought to where the buffers are. The
+// same device is current whenever it is used; its nodes are of the work's stream's.
 class TracedGraph {
  public:
   // Captures the work with the buffers at `addresses`; null where it enqueues nothing. `known`, kept by the caller from
@@ -83,10 +87,15 @@ class TracedGraph {
         recorded_(std::move(recorded)),
         addresses_(addresses.begin(), addresses.end()) {}
 
+  // What its known nodes are recorded and set in.
+  [[nodiscard]] Result<std::optional<DeviceScope>> nodes_device() const;
+  [[nodiscard]] Status record_nodes(const Recording& nodes);
+
   const Api& api_;
   const std::shared_ptr<const TracedWork> work_;
   RecordedGraph recorded_;  // owned; without nodes where they are not known
   AddressTable addresses_, wanted_;
+  std::optional<int> other_device_{};    // its nodes', where that is not the current one
   std::optional<GraphPatcher> patcher_;  // of recorded_; goes before it
   std::vector<Move> moves_;
 };

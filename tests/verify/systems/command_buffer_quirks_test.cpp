@@ -552,18 +552,24 @@ TEST_F(QuirkAware, NodesOfWhatALibraryEnqueuedAreOfTheDeviceOfItsStream) {
   ASSERT_EQ(api().hipStreamCreateWithFlags(&capturing, hipStreamNonBlocking), hipSuccess);
   ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
   for (const bool quirks : {false, true}) {
-    DevicesOfMemsets::seen().clear();
-    hip::TracedWork work{.command = 1, .stream = capturing, .buffers = {0}, .work = filling(7)};
-    work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
-    hip::CommandBufferOptions with = options(k72);
-    if (!quirks) with.quirks = {};
-    with.device = 1;
-    with.several_devices = true;
-    hip::CommandBuffer buffer(watched.table(), with);
-    buffer.set(of(hip::traced_command(std::move(work))));
-    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, {watched.table(), there, 1});
-    EXPECT_TRUE(step) << step.error().message;
-    EXPECT_EQ(DevicesOfMemsets::seen(), (std::vector<int>{1})) << quirks;
+    for (const int device : {0, 1}) {
+      DevicesOfMemsets::seen().clear();
+      hip::TracedWork work{.command = 1, .stream = capturing, .buffers = {0}, .work = filling(7)};
+      work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+      hip::CommandBufferOptions with = options(k72);
+      if (!quirks) with.quirks = {};
+      with.device = device;
+      with.several_devices = true;
+      hip::CommandBuffer buffer(watched.table(), with);
+      buffer.set(of(hip::traced_command(std::move(work))));
+      const hip::StreamRef on(watched.table(), device == 0 ? stream_ : there, device);
+      for (const std::size_t place : {0, 2}) {
+        const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(place)}, on);
+        EXPECT_TRUE(step) << step.error().message;
+      }
+      EXPECT_EQ(DevicesOfMemsets::seen(), (std::vector<int>{1})) << quirks << " of a buffer of device " << device;
+      EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    }
   }
   EXPECT_EQ(api().hipStreamDestroy(there), hipSuccess);
   EXPECT_EQ(api().hipStreamDestroy(capturing), hipSuccess);
