@@ -217,6 +217,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"destroyed-exec-deadlock", "7.2", Use::kDestroy, Node::kAny, {}, Way::kDeviceFirst},
 
     {"exec-set-grows", "7.2 6.4", Use::kSetOften, Node::kAny, {}, Way::kRecordAgain},
+    {"early-event-hands-memory", "7.2 6.4", Use::kFreeAsync, Node::kAny, {}, Way::kDeviceMemory},
 
     // ---- getters
     {"captured-memset-2d-read", "7.2", Use::kRead, Node::kMemset, {State::kSeveralRows}, Way::kNeverKnown},
@@ -449,7 +450,7 @@ std::span<const ReleaseQuirk> release_quirks() {
 }
 
 std::string_view words_for(QuirkyUse use) {
-  static constexpr std::array<std::string_view, 11> kWords = {"set in an executable graph",
+  static constexpr std::array<std::string_view, 12> kWords = {"set in an executable graph",
                                                               "set in a graph",
                                                               "update",
                                                               "launch",
@@ -459,7 +460,8 @@ std::string_view words_for(QuirkyUse use) {
                                                               "destroy an executable graph",
                                                               "launch on another stream than the last one",
                                                               "read what was captured",
-                                                              "set and update an executable graph very often"};
+                                                              "set and update an executable graph very often",
+                                                              "free in a stream's order"};
   return kWords.at(static_cast<std::size_t>(use));
 }
 
@@ -510,7 +512,7 @@ std::string_view words_for(QuirkyState state) {
 }
 
 std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 12> kWords = {"the function of the node's type",
+  static constexpr std::array<std::string_view, 13> kWords = {"the function of the node's type",
                                                               "hipMemcpyDefault",
                                                               "the direction by name",
                                                               "record the graph again",
@@ -521,7 +523,8 @@ std::string_view words_for(QuirkWay way) {
                                                               "add the graph to the capture as a child",
                                                               "wait for the device first",
                                                               "a stream of the graph's own device, between events",
-                                                              "capture it again each time"};
+                                                              "capture it again each time",
+                                                              "hipMalloc and hipFree, which wait"};
   return kWords.at(static_cast<std::size_t>(way));
 }
 
@@ -710,6 +713,10 @@ const ReleaseQuirk* ReleaseQuirks::of_launch_elsewhere() const {
 
 const ReleaseQuirk* ReleaseQuirks::of_destroy() const {
   return find(Use::kDestroy, Node::kAny, {});
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_free_async() const {
+  return find(Use::kFreeAsync, Node::kAny, {});
 }
 
 const ReleaseQuirk* ReleaseQuirks::of_follow() const {

@@ -1,5 +1,5 @@
-// hip::ReleaseQuirks: what releases of AMD's runtime do wrong to graphs that are changed, launched or destroyed,
-// as data.
+// hip::ReleaseQuirks: what releases of AMD's runtime do wrong to graphs that are changed, launched or destroyed, and to
+// memory that streams hand back, as data.
 //
 // An entry says on which releases which operation goes wrong at which nodes in which state, and which way is right
 // there anyway. Whoever is about to add or set a node, to update, to launch or to destroy asks, and takes that way
@@ -42,6 +42,7 @@ enum class QuirkyUse : std::uint8_t {
   kFollow,           // hipStreamWaitEvent for the last launch, on another stream, which may be gone
   kRead,             // a getter of a node that was captured
   kSetOften,         // setters and updates of one executable graph, over and over
+  kFreeAsync,        // hipFreeAsync of memory that its own stream still uses, where another one has waited for that
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty };
 enum class QuirkyState : std::uint8_t {
@@ -83,18 +84,19 @@ enum class QuirkyState : std::uint8_t {
   kCount
 };
 enum class QuirkWay : std::uint8_t {
-  kTyped,        // the function of the node's own type
-  kByDefault,    // hipMemcpyDefault
-  kByDirection,  // the direction is named: the host's memory to the device's, or the reverse
-  kRecordAgain,  // the whole graph is recorded and instantiated anew
-  kFlatten,      // child graphs become nodes of their parent's (hip/flatten.h) when it is recorded
-  kChain,        // the nodes are recorded one behind the other
-  kRows,         // a node for each row is recorded in its place (hip/in_rows.h)
-  kByHost,       // a host node is recorded in its place, or before it (hip/by_host.h)
-  kChildNode,    // the graph is added to the capture as a child (hip::launch_into_capture)
-  kDeviceFirst,  // the device is waited for, not only the stream of the last launch
-  kOwnDevice,    // a stream of the graph's own device launches it, between two events (hip/home_stream.h)
-  kNeverKnown,   // the node is opaque (hip/differential_capture.h)
+  kTyped,         // the function of the node's own type
+  kByDefault,     // hipMemcpyDefault
+  kByDirection,   // the direction is named: the host's memory to the device's, or the reverse
+  kRecordAgain,   // the whole graph is recorded and instantiated anew
+  kFlatten,       // child graphs become nodes of their parent's (hip/flatten.h) when it is recorded
+  kChain,         // the nodes are recorded one behind the other
+  kRows,          // a node for each row is recorded in its place (hip/in_rows.h)
+  kByHost,        // a host node is recorded in its place, or before it (hip/by_host.h)
+  kChildNode,     // the graph is added to the capture as a child (hip::launch_into_capture)
+  kDeviceFirst,   // the device is waited for, not only the stream of the last launch
+  kOwnDevice,     // a stream of the graph's own device launches it, between two events (hip/home_stream.h)
+  kNeverKnown,    // the node is opaque (hip/differential_capture.h)
+  kDeviceMemory,  // hipMalloc and hipFree (hip/scratch_buffer.h)
 };
 
 class QuirkyStates {
@@ -185,6 +187,8 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_set_often() const;
   // Of telling by a getter what a node that was captured does.
   [[nodiscard]] const ReleaseQuirk* of_read(const RecordedNode& node) const;
+  // Of giving memory back in a stream's order.
+  [[nodiscard]] const ReleaseQuirk* of_free_async() const;
   // Of having a stream wait for the last launch of an executable graph, whose own stream may be gone.
   [[nodiscard]] const ReleaseQuirk* of_follow() const;
   // What to record for nodes whose entry says kRows or kByHost, to be handed to hip::flattened; valid as long as this

@@ -44,9 +44,9 @@ Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
   if (!scope) return scope.error();
   void* memory = nullptr;
-  const bool ordered = api.hipMallocAsync != nullptr && api.hipFreeAsync != nullptr;
-  const Status taken = ordered ? called(api.hipMallocAsync(&memory, bytes, stream_.handle()), "hipMallocAsync")
-                               : called(api.hipMalloc(&memory, bytes), "hipMalloc");
+  const Status taken = in_stream_order()
+                           ? called(api.hipMallocAsync(&memory, bytes, stream_.handle()), "hipMallocAsync")
+                           : called(api.hipMalloc(&memory, bytes), "hipMalloc");
   if (!taken) return taken.error();
   return memory;  // that the caller's device could not be restored is the sink's business, not the memory's
 }
@@ -56,9 +56,8 @@ Status ScratchBuffer::free(void* memory) const {
   const Api& api = stream_.api();
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
   if (!scope) return scope.error();
-  const bool ordered = api.hipMallocAsync != nullptr && api.hipFreeAsync != nullptr;
-  return ordered ? called(api.hipFreeAsync(memory, stream_.handle()), "hipFreeAsync")
-                 : called(api.hipFree(memory), "hipFree");
+  return in_stream_order() ? called(api.hipFreeAsync(memory, stream_.handle()), "hipFreeAsync")
+                           : called(api.hipFree(memory), "hipFree");
 }
 
 Result<void*> ScratchBuffer::reserve(std::size_t bytes) {
@@ -107,6 +106,11 @@ void ScratchBuffer::rebind(const StreamRef& stream) {
   assert(stream.device() == stream_.device() && &stream.api() == &stream_.api());
   stream_ = stream;
   thread_ = sync::this_thread_id();
+}
+
+bool ScratchBuffer::in_stream_order() const {
+  const Api& api = stream_.api();
+  return api.hipMallocAsync != nullptr && api.hipFreeAsync != nullptr && options_.quirks.of_free_async() == nullptr;
 }
 
 bool ScratchBuffer::on_its_thread() const {

@@ -6,7 +6,9 @@
 //   order     memory is taken and given back in the stream's order (hipMallocAsync, hipFreeAsync), so work that was
 //             given to the stream before a call of reserve() may still use the old memory; work given to it afterwards
 //             may not: a pointer is good until the next reserve() that grows. Where the runtime has no such functions,
-//             hipFree waits for the device instead.
+//             or its release gives such memory to a stream that is not ordered behind the work (given as `quirks`;
+//             docs/findings.md, early-event-hands-memory), hipFree waits for the device instead; growing and giving
+//             back are not for streams that capture then.
 //   move      leaves the source empty and as usable as a new one, on the same stream.
 //   threads   one at a time. On hipStreamPerThread only the one that made the buffer, or called rebind() last: the
 //             calls of another, its destructor's too, would go to a stream of that one's own, behind nothing. What
@@ -20,6 +22,7 @@
 
 #include "hip/api/api.h"
 #include "hip/errors.h"
+#include "hip/release_quirks.h"
 #include "hip/stream.h"
 #include "hip/sync/sync.h"
 
@@ -28,7 +31,8 @@ namespace hip {
 struct ScratchOptions {
   // What is allocated is a multiple of this, so that sizes that vary a little do not allocate.
   std::size_t granularity = 4096;
-  ErrorSink errors{};  // what a destructor could not return
+  ReleaseQuirks quirks{};  // of the runtime's release; none: it is taken to be right
+  ErrorSink errors{};      // what a destructor could not return
 };
 
 class ScratchBuffer {
@@ -59,6 +63,7 @@ class ScratchBuffer {
  private:
   [[nodiscard]] Result<void*> allocate(std::size_t bytes) const;
   [[nodiscard]] Status free(void* memory) const;
+  [[nodiscard]] bool in_stream_order() const;
   [[nodiscard]] bool on_its_thread() const;
   void let_go();
 

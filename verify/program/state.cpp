@@ -1056,6 +1056,7 @@ struct Applier {
       std::uint64_t& known = stream.clock[id];
       known = std::max(known, tick);
     }
+    PoolApplier{state}.wait(c);
   }
   void operator()(const Read&) const { state.synchronize_all(); }
   void operator()(const Write& c) const {
@@ -1081,6 +1082,7 @@ struct Applier {
     buffer.unfreed = false;
     buffer.freed_by_program = true;
     buffer.freed_on = c.stream;
+    if (buffer.of_stream) buffer.given_again_on = {buffer.allocated_on, c.stream};
     if (!buffer.graph) buffer.alive = false;
   }
   void operator()(const Destroy& c) const {

@@ -64,6 +64,8 @@ struct BufferState {
   std::optional<std::uint64_t> capture = {};  // serial of the one that allocated it, as long as that has not ended
   Id allocated_on = 0;
   std::optional<Id> freed_on = {};  // the stream that was told to free it
+  std::set<Id> given_again_on =
+      {};  // streams that ROCm/clr takes for ordered behind that: MemoryTimestamp::AddSafeStream
   // Where it is is the runtime's business.
   [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
   // Nothing may be done with it yet, or any more, that needs memory to be there.
@@ -251,6 +253,7 @@ class State {
     bool timing = false;
     bool recorded = false;      // outside of captures, once
     Id recorded_on = 0;         // then: the stream
+    std::optional<Id> told_on;  // the stream of the last record, also of one that was refused
     bool external = false;      // last by a node that a capture made of an external record
     bool busy = false;          // and nobody has waited since
     std::uint64_t capture = 0;  // serial of the one that it was last recorded in; 0: it was not

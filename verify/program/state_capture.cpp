@@ -484,6 +484,7 @@ struct CaptureApplier {
   void operator()(const ExchangeCaptureMode& c) const { state.modes_[c.thread] = c.mode; }
   // True: the command went into a capture, or nowhere.
   bool operator()(const RecordEvent& c) const {
+    state.events_.at(c.event).told_on = c.stream;
     const CaptureState* capture = state.capture_of(c.stream);
     if (status != 0 || capture == nullptr) return status != 0;
     auto& event = state.events_.at(c.event);

@@ -113,6 +113,14 @@ bool PoolApplier::capture(const FreeAsync& c) const {
   return true;
 }
 
+void PoolApplier::wait(const WaitEvent& c) const {
+  const std::optional<Id> told = state.events_.at(c.event).told_on;
+  if (!told || *told == kNullStream || state.device_of_stream(*told) != state.device_of_stream(c.stream)) return;
+  for (auto& [id, buffer] : state.buffers_) {
+    if (buffer.given_again_on.contains(*told)) buffer.given_again_on.insert(c.stream);
+  }
+}
+
 void PoolApplier::operator()(const DeclarePool& c) const {
   state.pools_[c.pool] = {true, c.of_device};
 }

@@ -29,6 +29,8 @@ struct PoolApplier {
   void operator()(const DeclarePool& c) const;
   void operator()(const UsePool& c) const;
   void operator()(const DestroyPool& c) const;
+  // What AMD's pools make of it (docs/findings.md, early-event-hands-memory).
+  void wait(const WaitEvent& c) const;
   // On a stream of a capture: it becomes a node.
   [[nodiscard]] bool capture(const MallocAsync& c) const;
   [[nodiscard]] bool capture(const FreeAsync& c) const;

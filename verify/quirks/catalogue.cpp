@@ -398,6 +398,15 @@ constexpr Quirk kQuirks[] = {
      "silent corruption between streams that are ordered by events; free memory on the stream that allocated it, "
      "behind "
      "an event of the other"},
+    {"early-event-hands-memory",
+     "a wait for an event counts for memory that the event's stream frees after the event was recorded", "7.2 6.4",
+     "patch", "op=malloc_async early>0", "bytes host crash hang teardown later=700 later=719",
+     "what the stream that waits writes to its new allocation", "what the other one's work still writes to its old one",
+     "hipMemPoolReuseFollowEventDependencies: memory freed in another stream is used again as long as a stream "
+     "ordering dependency of the allocating stream on the free action exists",
+     "ROCm/clr, hipStreamWaitEvent calls AddSafeStream for the event's stream, whenever the event was recorded on it, "
+     "and also where hipEventRecord refused it",
+     "silent corruption between streams that an event orders otherwise; hipMemPoolReuseFollowEventDependencies off"},
 
     // ---- memory that graphs allocate
     {"graph-memory-freed-relaunch",

@@ -462,11 +462,15 @@ class Describer {
     base_.set(k_op, kMallocAsync);
     rules(c);
     stream(c.stream);
-    base_.set(k_handed, std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
-                const BufferState& freed = entry.second;
-                return freed.of_stream && freed.freed_on && freed.allocated_on == c.stream &&
-                       *freed.freed_on != c.stream && state_.work_races({{entry.first, 0, kToTheEnd, true}}, c.stream);
-              }));
+    const auto given_again = [&](bool allocated_here) {
+      return std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
+        const BufferState& freed = entry.second;
+        return freed.given_again_on.contains(c.stream) && (freed.allocated_on == c.stream) == allocated_here &&
+               *freed.freed_on != c.stream && state_.work_races({{entry.first, 0, kToTheEnd, true}}, c.stream);
+      });
+    };
+    base_.set(k_handed, given_again(true));
+    base_.set(k_early, given_again(false));
     return visit_(base_);
   }
   bool operator()(const Free& c) { return of_a_buffer(kFree, c.buffer); }

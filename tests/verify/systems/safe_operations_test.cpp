@@ -104,9 +104,10 @@ TEST(ReleaseQuirks, NoneThatTheCatalogueHasOfACommandBuffersCallsIsMissing) {
 TEST(ReleaseQuirks, AreWhatTheStrategyCarefulIsNotExcusedFor) {
   std::set<std::string_view> table;
   for (const hip::ReleaseQuirk& quirk : hip::release_quirks()) {
-    // What a program reads of captured nodes it reads itself; and its own executable graphs it keeps.
-    const bool own =
-        quirk.id == kOwnWaits || quirk.use == hip::QuirkyUse::kRead || quirk.use == hip::QuirkyUse::kSetOften;
+    // What a program reads of captured nodes it reads itself, and its own memory it frees; and its own executable
+    // graphs it keeps.
+    const bool own = quirk.id == kOwnWaits || quirk.use == hip::QuirkyUse::kRead ||
+                     quirk.use == hip::QuirkyUse::kSetOften || quirk.use == hip::QuirkyUse::kFreeAsync;
     if (!shown_by_no_program(quirk.id) && !own) table.insert(quirk.id);
   }
   const auto around = verify::gone_around();
@@ -120,9 +121,9 @@ using Cells = std::array<std::string, kReleases.size()>;
 std::string page() {
   std::string text = R"(# Which operations are safe on which release
 
-What releases of AMD's runtime do right to graphs that are changed, launched or destroyed, and where they do not. The table is that of
+What releases of AMD's runtime do right to graphs that are changed, launched or destroyed, and to memory of streams, and where they do not. The table is that of
 `hip/release_quirks.h`: a command buffer that is given it (`CommandBufferOptions::quirks`) takes the way of the last column, and its
-step says for which quirk it recorded. (Launches into captures are not a command buffer's: `hip/captured_launch.h`.) Each quirk has its story in [findings.md](findings.md). A test holds this page to the table, and the
+step says for which quirk it recorded. (Launches into captures are not a command buffer's: `hip/captured_launch.h`; nor is what a scratch buffer gives back: `ScratchOptions::quirks`.) Each quirk has its story in [findings.md](findings.md). A test holds this page to the table, and the
 table to the catalogue of quirks.
 
 An operation is safe on a release where no row that fits it names a quirk. A release that is not here counts as having all of them,
