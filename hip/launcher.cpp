@@ -83,7 +83,7 @@ class Launcher::Context {
         stream_(home_),
         errors_(options.errors),
         done_(std::move(done)),
-        device_(home_, {.quirks = options.quirks, .errors = options.errors}),
+        device_(home_, {.free_async = options.free_async, .errors = options.errors}),
         staging_(api, options.errors) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

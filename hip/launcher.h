@@ -27,7 +27,6 @@
 
 #include "hip/api/api.h"
 #include "hip/errors.h"
-#include "hip/release_quirks.h"
 #include "hip/stream.h"
 #include "hip/sync/sync.h"
 
@@ -58,9 +57,9 @@ struct KernelLaunch {
 
 struct LauncherOptions {
   int device = 0;
-  std::size_t max_contexts = 8;  // launches in flight, at least 1; one more waits for the oldest
-  ReleaseQuirks quirks{};        // of the runtime's release, for the contexts' scratch buffers; none: it is right
-  ErrorSink errors{};            // what neither a launch nor the destructor could return
+  std::size_t max_contexts = 8;                     // launches in flight, at least 1; one more waits for the oldest
+  const struct ReleaseQuirk* free_async = nullptr;  // as ScratchOptions has it
+  ErrorSink errors{};                               // what neither a launch nor the destructor could return
 };
 
 struct LauncherCounts {

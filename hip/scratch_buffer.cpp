@@ -110,7 +110,7 @@ void ScratchBuffer::rebind(const StreamRef& stream) {
 
 bool ScratchBuffer::in_stream_order() const {
   const Api& api = stream_.api();
-  return api.hipMallocAsync != nullptr && api.hipFreeAsync != nullptr && options_.quirks.of_free_async() == nullptr;
+  return api.hipMallocAsync != nullptr && api.hipFreeAsync != nullptr && options_.free_async == nullptr;
 }
 
 bool ScratchBuffer::on_its_thread() const {

@@ -6,7 +6,7 @@
 //   order     memory is taken and given back in the stream's order (hipMallocAsync, hipFreeAsync), so work that was
 //             given to the stream before a call of reserve() may still use the old memory; work given to it afterwards
 //             may not: a pointer is good until the next reserve() that grows. Where the runtime has no such functions,
-//             or its release gives such memory to a stream that is not ordered behind the work (given as `quirks`;
+//             or its release gives such memory to a stream that is not ordered behind the work (`free_async`;
 //             docs/findings.md, early-event-hands-memory), hipFree waits for the device instead; growing and giving
 //             back are not for streams that capture then.
 //   move      leaves the source empty and as usable as a new one, on the same stream.
@@ -22,7 +22,6 @@
 
 #include "hip/api/api.h"
 #include "hip/errors.h"
-#include "hip/release_quirks.h"
 #include "hip/stream.h"
 #include "hip/sync/sync.h"
 
@@ -31,8 +30,9 @@ namespace hip {
 struct ScratchOptions {
   // What is allocated is a multiple of this, so that sizes that vary a little do not allocate.
   std::size_t granularity = 4096;
-  ReleaseQuirks quirks{};  // of the runtime's release; none: it is taken to be right
-  ErrorSink errors{};      // what a destructor could not return
+  // ReleaseQuirks::of_free_async() of the runtime's release, or null: it is right.
+  const struct ReleaseQuirk* free_async = nullptr;
+  ErrorSink errors{};  // what a destructor could not return
 };
 
 class ScratchBuffer {

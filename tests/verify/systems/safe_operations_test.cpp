@@ -123,7 +123,7 @@ std::string page() {
 
 What releases of AMD's runtime do right to graphs that are changed, launched or destroyed, and to memory of streams, and where they do not. The table is that of
 `hip/release_quirks.h`: a command buffer that is given it (`CommandBufferOptions::quirks`) takes the way of the last column, and its
-step says for which quirk it recorded. (Launches into captures are not a command buffer's: `hip/captured_launch.h`; nor is what a scratch buffer gives back: `ScratchOptions::quirks`.) Each quirk has its story in [findings.md](findings.md). A test holds this page to the table, and the
+step says for which quirk it recorded. (Launches into captures are not a command buffer's: `hip/captured_launch.h`; nor is what a scratch buffer gives back: `ScratchOptions::free_async`.) Each quirk has its story in [findings.md](findings.md). A test holds this page to the table, and the
 table to the catalogue of quirks.
 
 An operation is safe on a release where no row that fits it names a quirk. A release that is not here counts as having all of them,

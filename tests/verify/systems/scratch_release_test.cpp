@@ -58,7 +58,7 @@ class ScratchOfARelease : public testing::Test {
   std::vector<unsigned char> written_beside(const hip::ReleaseQuirks& quirks) {
     const CountedFrees counted(api());
     hip::ScratchOptions options;
-    options.quirks = quirks;
+    options.free_async = quirks.of_free_async();
     hip::ScratchBuffer grows({counted.table(), first_, 0}, options);
     hip::ScratchBuffer beside({counted.table(), second_, 0}, options);
     const hip::Result<void*> old = grows.reserve(kBytes);
