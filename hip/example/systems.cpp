@@ -23,6 +23,7 @@
 #include "hip/host_backend.h"
 #include "hip/launcher.h"
 #include "hip/metadata_slots.h"
+#include "hip/release_quirks.h"
 #include "hip/scratch_buffer.h"
 #include "hip/stream.h"
 #include "hip/stream_cache.h"
@@ -126,8 +127,18 @@ int call_back(const hip::Api& api) {
   return 0;
 }
 
-int use_scratch(const hip::Api& api) {
-  hip::ScratchBuffer scratch(hip::StreamRef::of_default(api));
+// What the runtime's release does wrong.
+hip::Result<hip::ReleaseQuirks> quirks_of(const hip::Api& api) {
+  int version = 0;
+  const hip::Status known = hip::called(api.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion");
+  if (!known) return known.error();
+  return hip::ReleaseQuirks::of_version(version);
+}
+
+int use_scratch(const hip::Api& api, const hip::ReleaseQuirks& quirks) {
+  hip::ScratchOptions options;
+  options.free_async = quirks.of_free_async();
+  hip::ScratchBuffer scratch(hip::StreamRef::of_default(api), options);
   std::array<void*, 2> pieces{};
   const std::array<std::size_t, 2> sizes{1000, 3000};
   if (const hip::Status status = scratch.carve(sizes, pieces); !status) return fail(status.error());
@@ -193,11 +204,13 @@ int keep_addresses(const hip::Api& api) {
 }
 
 // A host array to the device and back, on a stream that is current for this thread.
-int launch(const hip::Api& api, hipFunction_t function) {
+int launch(const hip::Api& api, hipFunction_t function, const hip::ReleaseQuirks& quirks) {
   hip::Result<hip::Stream> stream = hip::Stream::create(api);
   if (!stream) return fail(stream.error());
   const hip::CurrentStream active(stream.value());
-  hip::Launcher launcher(api);
+  hip::LauncherOptions options;
+  options.free_async = quirks.of_free_async();
+  hip::Launcher launcher(api, options);
   std::vector<std::uint32_t> data(64);
   std::iota(data.begin(), data.end(), 0u);
   const Arguments arguments{nullptr, 64, 7};
@@ -359,9 +372,8 @@ int replay(hip::CommandBuffer& buffer, const ReplayedStep& step, const Pieces& p
 // Recorded at the first step, launched at the second, and patched when the buffers have moved: the kernel, too. It
 // knows the release.
 int replay_commands(const hip::Api& api, hipFunction_t kernel, hip::KernelLayouts layouts) {
-  int version = 0;
-  const hip::Status known = hip::called(api.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion");
-  if (!known) return fail(known.error());
+  const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(api);
+  if (!quirks) return fail(quirks.error());
   const Pieces pieces(api);
   if (!pieces.status()) return fail(pieces.status().error());
   hip::Result<hip::Stream> stream = hip::Stream::create(api), capturing = hip::Stream::create(api);
@@ -370,7 +382,7 @@ int replay_commands(const hip::Api& api, hipFunction_t kernel, hip::KernelLayout
   const hip::Result<Pieces::Bytes> eager = without_a_graph(api, pieces, work, stream.value());
   if (!eager) return fail(eager.error());
   hip::CommandBufferOptions options;
-  options.quirks = hip::ReleaseQuirks::of_version(version);
+  options.quirks = quirks.value();
   options.memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; };
   hip::CommandBuffer buffer(api, options);
   buffer.set(fill_and_trace(pieces, capturing.value().ref().handle(), work, std::move(layouts)));
@@ -387,9 +399,11 @@ int run_all(const hip::Api& api, hipFunction_t function) {
   if (const int failed = reuse_a_stream(api)) return failed;
   if (const int failed = order_two_streams(api)) return failed;
   if (const int failed = call_back(api)) return failed;
-  if (const int failed = use_scratch(api)) return failed;
+  const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(api);
+  if (!quirks) return fail(quirks.error());
+  if (const int failed = use_scratch(api, quirks.value())) return failed;
   if (const int failed = keep_addresses(api)) return failed;
-  return launch(api, function);
+  return launch(api, function, quirks.value());
 }
 
 int run_on_a_runtime(const char* library, const char* code_object) {
