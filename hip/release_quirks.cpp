@@ -182,7 +182,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"child-empty-launch", "5.7", Use::kLaunch, Node::kChild, {State::kEmpty}, Way::kFlatten},
     {"side-roots-unordered", "7.2 5.7", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
     {"side-leaves-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kManyLeaves}, Way::kChain},
-    {"relaunch-crash", "6.4", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
+    {"relaunch-crash", "6.4", Use::kLaunch, Node::kAny, {State::kBranches}, Way::kChain},
     {"joins-unordered", "5.7", Use::kLaunch, Node::kAny, {State::kBranches}, Way::kChain},
     {"fifth-dependent-unordered",
      "7.2 6.4",
