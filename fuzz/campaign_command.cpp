@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -23,11 +25,17 @@ namespace fuzz {
 
 namespace {
 
-hip::sync::Atomic<int> g_interrupts{0};
-static_assert(hip::sync::Atomic<int>::is_always_lock_free);
+hip::sync::Atomic<std::int64_t> g_interrupted{0};  // milliseconds of the monotonic clock at the first signal; 0: none
+static_assert(hip::sync::Atomic<std::int64_t>::is_always_lock_free);
 
+// A second Ctrl-C means now. One that comes with the first does not: timeout(1) signals the command and its group.
 void on_interrupt(int) {
-  if (g_interrupts.fetch_add(1) >= 1) _exit(kInterrupted);  // a second Ctrl-C means now
+  constexpr std::int64_t kTogether = 1000;
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  const std::int64_t now = std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1000000;
+  std::int64_t first = 0;
+  if (!g_interrupted.compare_exchange_strong(first, now) && now - first > kTogether) _exit(kInterrupted);
 }
 
 int complain(const std::string& message) {
@@ -231,7 +239,7 @@ int run(CampaignCommand command) {
     };
   }
   hip::Result<CampaignOutcome> outcome = run_campaign(
-      options, [] { return g_interrupts.load() != 0; }, [&line](const Progress& progress) { line.show(progress); });
+      options, [] { return g_interrupted.load() != 0; }, [&line](const Progress& progress) { line.show(progress); });
   line.clear();
   if (!outcome) return complain(outcome.error().message);
   const verify::CampaignResult& result = outcome.value().result;

@@ -331,6 +331,20 @@ TEST(Campaign, WhenInterruptedItWritesWhatItFoundAndSaysSo) {
   for (const std::string& program : programs_in(folder / "report")) EXPECT_EQ(hgcheck({"check", program}).status, 0);
 }
 
+// As timeout(1) sends it: to the command, and to its group.
+TEST(Campaign, ASignalThatComesTwiceAtOnceIsOneAndTheReportIsWritten) {
+  const Folder folder;
+  Process process({"campaign", "--fault", "F13", "--seconds", "120", "--report", folder / "report"});
+  const bool found = wait_for_program(folder / "report");
+  process.signal(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // else the two are one for the kernel
+  process.signal(SIGINT);
+  const Outcome outcome = process.wait();
+  ASSERT_TRUE(found);
+  EXPECT_THAT(outcome.status, testing::AnyOf(130, 1)) << outcome.output;
+  EXPECT_GT(load_json(folder / "report/report.json").at("programs").get<int>(), 0);
+}
+
 TEST(Campaign, WhenKilledItHasWrittenWhatItFound) {
   const Folder folder;
   Process process({"campaign", "--fault", "F13", "--seconds", "120", "--report", folder / "report"});
