@@ -533,7 +533,7 @@ std::optional<StepReason> CommandBuffer::patch_nodes(PatchReport& report) {
     options.on_teardown_error = [this](int code, const char* what) { options_.errors(Error{code, what}); };
     patcher_ = GraphPatcher::of_exec(api_, commands_, recorded_, exec_, addresses_, std::move(options));
   }
-  const Result<std::optional<DeviceScope>> scope = nodes_device();
+  const Result<DeviceScope> scope = nodes_device();
   if (!scope) {
     options_.errors(scope.error());
     return StepReason::kPatchFailed;
@@ -589,15 +589,12 @@ bool CommandBuffer::update(const RecordedGraph& fresh) {
 
 // Current while nodes are recorded or set that name none: the buffer's own, which is current, or the first where each
 // node names its own.
-Result<std::optional<DeviceScope>> CommandBuffer::nodes_device() const {
-  if (!options_.several_devices) return std::optional<DeviceScope>();
-  Result<DeviceScope> scope = DeviceScope::enter(api_, 0, options_.errors);
-  if (!scope) return scope.error();
-  return std::optional<DeviceScope>(std::move(scope).value());
+Result<DeviceScope> CommandBuffer::nodes_device() const {
+  return DeviceScope::enter_if(api_, options_.several_devices ? std::optional(0) : std::nullopt, options_.errors);
 }
 
 Result<RecordedGraph> CommandBuffer::record_nodes(std::span<const DeviceAddress> addresses) const {
-  const Result<std::optional<DeviceScope>> scope = nodes_device();
+  const Result<DeviceScope> scope = nodes_device();
   return scope ? record_graph(api_, commands_, addresses) : Result<RecordedGraph>(scope.error());
 }
 

@@ -176,7 +176,7 @@ class CommandBuffer {
   };
 
   [[nodiscard]] QuirkContext quirk_context() const { return {options_.memory, {}, options_.several_devices}; }
-  [[nodiscard]] Result<std::optional<DeviceScope>> nodes_device() const;
+  [[nodiscard]] Result<DeviceScope> nodes_device() const;
   [[nodiscard]] Status prepare(std::span<const DeviceAddress> addresses);
   [[nodiscard]] Status look_into_traced(std::span<const DeviceAddress> addresses, Recording& commands);
   void make_launchable();

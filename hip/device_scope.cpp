@@ -10,6 +10,10 @@ Result<DeviceScope> DeviceScope::enter(const Api& api, int device, ErrorSink err
   return DeviceScope(&api, before, errors);
 }
 
+Result<DeviceScope> DeviceScope::enter_if(const Api& api, std::optional<int> device, ErrorSink errors) {
+  return device ? enter(api, *device, errors) : DeviceScope(nullptr, 0, errors);
+}
+
 DeviceScope::~DeviceScope() {
   for (int attempt = 0; api_ != nullptr && attempt < 2; ++attempt) errors_(leave());
 }

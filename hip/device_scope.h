@@ -4,6 +4,8 @@
 // call where the device is current already, and three otherwise.
 #pragma once
 
+#include <optional>
+
 #include "hip/api/api.h"
 #include "hip/errors.h"
 
@@ -13,6 +15,8 @@ class DeviceScope {
  public:
   // An error changes nothing.
   [[nodiscard]] static Result<DeviceScope> enter(const Api& api, int device, ErrorSink errors = {});
+  // None: whatever device is current stays so, at no call.
+  [[nodiscard]] static Result<DeviceScope> enter_if(const Api& api, std::optional<int> device, ErrorSink errors = {});
 
   DeviceScope(DeviceScope&& other) noexcept : api_(other.api_), before_(other.before_), errors_(other.errors_) {
     other.api_ = nullptr;

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "hip/device_scope.h"
+
 namespace hip {
 namespace {
 
@@ -143,7 +145,7 @@ Status TracedGraph::record_nodes(const Recording& nodes) {
   const Result<int> device = device_of(api_, *work_);
   if (!device) return device.error();
   if (device.value() != current) other_device_ = device.value();
-  const Result<std::optional<DeviceScope>> scope = nodes_device();
+  const Result<DeviceScope> scope = DeviceScope::enter_if(api_, other_device_, work_->errors);
   if (!scope) return scope.error();
   Result<RecordedGraph> recorded = record_graph(api_, nodes, addresses_);
   if (!recorded) return recorded.error();
@@ -152,13 +154,6 @@ Status TracedGraph::record_nodes(const Recording& nodes) {
   options.on_teardown_error = [errors = work_->errors](int code, const char* what) { errors(Error{code, what}); };
   patcher_ = GraphPatcher::of_graph(api_, nodes, recorded_, addresses_, std::move(options));
   return {};
-}
-
-Result<std::optional<DeviceScope>> TracedGraph::nodes_device() const {
-  if (!other_device_) return std::optional<DeviceScope>();
-  Result<DeviceScope> scope = DeviceScope::enter(api_, *other_device_, work_->errors);
-  if (!scope) return scope.error();
-  return std::optional<DeviceScope>(std::move(scope).value());
 }
 
 TracedGraph::~TracedGraph() {
@@ -182,7 +177,7 @@ Status TracedGraph::patch(std::span<const TraceBuffer> buffers) {
     if (buffers[i].address == addresses_[buffer] || std::any_of(moves_.begin(), moves_.end(), named)) continue;
     moves_.push_back({buffer, addresses_[buffer], buffers[i].address});
   }
-  const Result<std::optional<DeviceScope>> scope = nodes_device();
+  const Result<DeviceScope> scope = DeviceScope::enter_if(api_, other_device_, work_->errors);
   if (!scope) return scope.error();
   const PatchResult patched = patcher_->patch(moves_);
   if (!patched.ok()) {

@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "hip/captured_graph.h"
-#include "hip/device_scope.h"
 #include "hip/differential_capture.h"
 #include "hip/graph_patcher.h"
 #include "hip/trace_cache.h"
@@ -87,8 +86,6 @@ class TracedGraph {
         recorded_(std::move(recorded)),
         addresses_(addresses.begin(), addresses.end()) {}
 
-  // What its known nodes are recorded and set in.
-  [[nodiscard]] Result<std::optional<DeviceScope>> nodes_device() const;
   [[nodiscard]] Status record_nodes(const Recording& nodes);
 
   const Api& api_;

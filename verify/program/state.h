@@ -64,8 +64,8 @@ struct BufferState {
   std::optional<std::uint64_t> capture = {};  // serial of the one that allocated it, as long as that has not ended
   Id allocated_on = 0;
   std::optional<Id> freed_on = {};  // the stream that was told to free it
-  std::set<Id> given_again_on =
-      {};  // streams that ROCm/clr takes for ordered behind that: MemoryTimestamp::AddSafeStream
+  // Streams that ROCm/clr takes for ordered behind that (MemoryTimestamp::AddSafeStream).
+  std::set<Id> given_again_on = {};
   // Where it is is the runtime's business.
   [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
   // Nothing may be done with it yet, or any more, that needs memory to be there.
