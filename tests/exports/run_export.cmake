@@ -1,7 +1,7 @@
 # Exports one program, builds the file as its release's users would, runs it, and passes when the failure shows.
 #
 #   cmake -DHGCHECK=... -DPROGRAM=FILE.program -DFORM=hip|catch2 -DNAME=... -DFOLDER=... -DCAPSULES=... -DAGENT=... -DSTUB=...
-#         -DSCHEDULE=libhgschedule.so -P run_export.cmake
+#         -DSCHEDULE=libhgschedule.so -DPRECOMPILED=OPTIONS -P run_export.cmake
 #
 # Status 1 is the failure; a runtime that does the right thing in every order, or a file that could not run, fails the test. The
 # releases before 7.2 come without a compiler: 7.2's builds against their headers and their library.
@@ -38,7 +38,11 @@ if(NOT code STREQUAL old_code)
   file(RENAME ${source}.new ${source})
   set(common -Wall -Wextra -Werror -O1 --offload-arch=gfx942 -I${STUB})
   if(release STREQUAL "7.2")
-    set(build ${CAPSULES}/7.2/bin/hipcc ${common} ${source} -o ${binary})
+    # What is precompiled is what the file itself includes first, so nothing that it forgets is there for it.
+    if(NOT code MATCHES "^[^#]*#include <hip/hip_runtime.h>\n")
+      set(PRECOMPILED "")
+    endif()
+    set(build ${CAPSULES}/7.2/bin/hipcc ${common} ${PRECOMPILED} ${source} -o ${binary})
   else()
     file(GLOB library ${CAPSULES}/${release}/usr/lib/x86_64-linux-gnu/libamdhip64.so.[0-9])
     set(build ${CAPSULES}/7.2/bin/clang++ ${common} -D__AMDGCN_WAVEFRONT_SIZE=64 -mcode-object-version=5
