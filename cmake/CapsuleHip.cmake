@@ -3,9 +3,11 @@
 #   hgcheck_capsule_program(NAME SOURCES a.hip... [PRECOMPILED] [OPTIONS ...])
 #       an ordinary HIP program, built by release 7.2's own hipcc for gfx942: ${PROJECT_BINARY_DIR}/programs/NAME, by the
 #       target hgcheck_program_NAME. It runs with ${HGCHECK_CAPSULE_7_2}/bin/run alone: it has the capsule's C library.
-#       PRECOMPILED: <hip/hip_runtime.h>, which every source has to include first, is parsed once for all of them, at -O1.
+#       PRECOMPILED: <hip/hip_runtime.h>, which every source has to include, itself or by a header of its own, is parsed
+#       once for all of them, at -O1.
 #   HGCHECK_PRECOMPILED_HIP
-#       options that give hipcc of 7.2 that parsed header, for what tests build themselves; hgcheck_precompiled_hip builds it.
+#       options that give 7.2's hipcc that parsed header, for what tests build themselves: the target
+#       hgcheck_precompiled_hip, which nothing builds that does not depend on it.
 #   hgcheck_release_runtime(TARGET RELEASE FILE)
 #       links that release's runtime, whose path FILE becomes.
 #   hgcheck_release_headers(TARGET RELEASE)
@@ -15,9 +17,13 @@
 # Both ask for a release that is there: `if(HGCHECK_CAPSULE_7_2)` is the caller's question, so that nothing that was asked
 # for is silently not built. Not checked: that the program runs; that is what tests are for.
 
+# What everything that the capsule's compiler makes depends on.
+set(HGCHECK_CAPSULE_TOOLCHAIN ${HGCHECK_CAPSULE_7_2}/VERSION ${HGCHECK_CAPSULE_7_2}/bin/tool
+    ${HGCHECK_CAPSULE_7_2}/bin/capsule.cfg)
+
 # Parsing HIP's header is two thirds of what hipcc takes for a small source (2.1 s of processor time against 0.9), and a
 # source is parsed twice, for the host and for the device. Where a header has a folder beside it (.gch), clang takes what
-# suits out of it. A source whose first #include is this header includes nothing that it does not name.
+# suits out of it. What includes this header before it uses anything is given nothing that it forgets.
 if(HGCHECK_CAPSULE_7_2)
   block(PROPAGATE HGCHECK_PRECOMPILED_HIP HGCHECK_PRECOMPILED_HIP_FILES)
     set(header ${PROJECT_BINARY_DIR}/programs/precompiled/runtime.h)
@@ -34,12 +40,11 @@ if(HGCHECK_CAPSULE_7_2)
       add_custom_command(OUTPUT ${header}.gch/${side}.pch
                          COMMAND ${HGCHECK_CAPSULE_7_2}/bin/clang++ --offload-arch=gfx942 -O1 -Wall -Wextra -Werror -x hip
                                  --cuda-${side}-only ${bitcode} -Xclang -emit-pch -c ${header} -o ${header}.gch/${side}.pch
-                         DEPENDS ${header} ${HGCHECK_CAPSULE_7_2}/VERSION ${HGCHECK_CAPSULE_7_2}/bin/tool
-                                 ${HGCHECK_CAPSULE_7_2}/bin/capsule.cfg
+                         DEPENDS ${header} ${HGCHECK_CAPSULE_TOOLCHAIN}
                          COMMENT "Precompiling HIP's header (${side})" VERBATIM)
       list(APPEND HGCHECK_PRECOMPILED_HIP_FILES ${header}.gch/${side}.pch)
     endforeach()
-    add_custom_target(hgcheck_precompiled_hip ALL DEPENDS ${HGCHECK_PRECOMPILED_HIP_FILES})
+    add_custom_target(hgcheck_precompiled_hip DEPENDS ${HGCHECK_PRECOMPILED_HIP_FILES})
   endblock()
 endif()
 
@@ -49,7 +54,6 @@ function(hgcheck_capsule_program NAME)
     message(FATAL_ERROR "hgcheck_capsule_program(${NAME}): release 7.2 is not there; ask HGCHECK_CAPSULE_7_2 first")
   endif()
   set(hipcc ${HGCHECK_CAPSULE_7_2}/bin/hipcc)
-  set(toolchain ${HGCHECK_CAPSULE_7_2}/VERSION ${HGCHECK_CAPSULE_7_2}/bin/tool ${HGCHECK_CAPSULE_7_2}/bin/capsule.cfg)
   set(folder ${PROJECT_BINARY_DIR}/programs)
   file(MAKE_DIRECTORY ${folder}/objects)
   set(precompiled "")
@@ -69,13 +73,13 @@ function(hgcheck_capsule_program NAME)
     add_custom_command(OUTPUT ${object}
                        COMMAND ${hipcc} --offload-arch=gfx942 ${P_OPTIONS} ${precompiled} -MMD -MF ${object}.d -MT ${object}
                                -c ${source} -o ${object}
-                       DEPENDS ${source} ${toolchain} ${precompiled_files} DEPFILE ${object}.d
+                       DEPENDS ${source} ${HGCHECK_CAPSULE_TOOLCHAIN} ${precompiled_files} DEPFILE ${object}.d
                        COMMENT "Compiling ${file} with the capsule's hipcc" VERBATIM)
     list(APPEND objects ${object})
   endforeach()
   add_custom_command(OUTPUT ${folder}/${NAME}
                      COMMAND ${hipcc} --offload-arch=gfx942 ${P_OPTIONS} ${objects} -o ${folder}/${NAME}
-                     DEPENDS ${objects} ${toolchain} COMMENT "Linking programs/${NAME}" VERBATIM)
+                     DEPENDS ${objects} ${HGCHECK_CAPSULE_TOOLCHAIN} COMMENT "Linking programs/${NAME}" VERBATIM)
   add_custom_target(hgcheck_program_${NAME} ALL DEPENDS ${folder}/${NAME})
   if(P_PRECOMPILED)
     add_dependencies(hgcheck_program_${NAME} hgcheck_precompiled_hip)
