@@ -143,7 +143,7 @@ struct Layout {
     std::array<HostArgument, kCount> all{};
     std::size_t end = 0;
     std::size_t index = 0;
-    const auto place = [&]<class T>(std::type_identity<T>) {
+    [[maybe_unused]] const auto place = [&]<class T>(std::type_identity<T>) {
       const std::size_t offset = (end + alignof(T) - 1) / alignof(T) * alignof(T);
       all[index++] = {static_cast<u32>(offset), static_cast<u32>(sizeof(T)), kIsPointer<T>};
       end = offset + sizeof(T);
@@ -156,7 +156,7 @@ struct Layout {
     std::array<u32, kPointerCount> all{};
     std::size_t index = 0;
     std::size_t argument = 0;
-    const auto place = [&]<class T>(std::type_identity<T>) {
+    [[maybe_unused]] const auto place = [&]<class T>(std::type_identity<T>) {
       for (const u32 inside : PointersIn<T>::kOffsets) all[index++] = kArguments[argument].offset + inside;
       ++argument;
     };

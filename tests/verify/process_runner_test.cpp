@@ -102,6 +102,19 @@ TEST(ProcessRunner, AProcessIsReplacedAfterSoManyRuns) {
   EXPECT_EQ(runner.starts(), 4U);
 }
 
+TEST(ProcessRunner, AFreshProcessIsOneThatHasRunNothing) {
+  ProcessRunner runner(odd({"behaves"}));
+  ASSERT_TRUE(runner.start());
+  const pid_t first = runner.process();
+  runner.start_afresh();
+  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+  EXPECT_EQ(runner.process(), first);
+  runner.start_afresh();
+  EXPECT_EQ(runner.process(), -1);
+  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+  EXPECT_EQ(runner.starts(), 2U);
+}
+
 TEST(ProcessRunner, ProgramsWithAnotherNumberOfDevicesHaveAProcessOfTheirOwnThatStays) {
   ProcessRunner runner(odd({"behaves", fresh_path("devices")}));  // or it takes the next argument for its file
   const Program one = parsed(kExample),

@@ -29,7 +29,9 @@ SubjectProcess& ProcessRunner::with(Id devices) {
 }
 
 void ProcessRunner::start_afresh() {
-  for (auto& [devices, process] : processes_) process.stop();
+  for (auto& [devices, process] : processes_) {
+    if (process.runs() > 0) process.stop();  // one that has run nothing is as fresh as its successor
+  }
 }
 
 hip::Status ProcessRunner::start() {
