@@ -86,7 +86,7 @@ std::vector<GraphPicture> draw_graphs(const Program& program, const std::vector<
     } else if (const auto* removed = std::get_if<RemoveNode>(&step.command)) {
       GraphPicture& picture = pictures[removed->graph];
       const std::string name = fmt::format("n{}", removed->node);
-      std::erase_if(picture.nodes, [&](const auto& node) { return node.name == name; });
+      std::erase_if(picture.nodes, [&](const auto& drawn) { return drawn.name == name; });
       std::erase_if(picture.edges, [&](const auto& edge) { return edge.from == name || edge.to == name; });
     }
   }

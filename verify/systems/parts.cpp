@@ -141,8 +141,8 @@ class RealTraces final : public TracesPart {
 
  private:
   struct Held {
-    Held(const hip::Api& api, hip::ErrorSink errors, int version)
-        : buffer(api, {.quirks = hip::ReleaseQuirks::of_version(version), .errors = errors}) {}
+    Held(const hip::Api& api, hip::ErrorSink errors, int runtime)
+        : buffer(api, {.quirks = hip::ReleaseQuirks::of_version(runtime), .errors = errors}) {}
     hip::CommandBuffer buffer;
     std::uint64_t version = 0;
   };
