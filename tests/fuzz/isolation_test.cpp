@@ -45,7 +45,8 @@ void crash() {
   std::raise(SIGKILL);
 }
 void hang() {
-  for (volatile int i = 0;; i = i + 1) {}
+  volatile bool forever = true;
+  while (forever) {}
 }
 // Past any stack in a moment: sanitizers keep their own guard.
 int overflow(int depth) {

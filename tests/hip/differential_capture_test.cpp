@@ -267,7 +267,9 @@ TEST(DifferentialCapture, NoNumberThatIsComputedFromAnAddressIsTakenForOneByANei
     }
     const auto found = hip::attribute(blocks, shadows);
     opaque += found ? 0 : 1;
-    if (found) EXPECT_TRUE(found.value().empty()) << "signature " << i << ", shifted by " << shift;
+    if (found) {
+      EXPECT_TRUE(found.value().empty()) << "signature " << i << ", shifted by " << shift;
+    }
   }
   EXPECT_GT(opaque, 10000);
 }

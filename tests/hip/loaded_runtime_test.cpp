@@ -276,7 +276,9 @@ TEST_F(Launching, AContextIsUsedAgainWhenTheStreamOfItsLastLaunchIsGone) {
     ASSERT_TRUE(launch(launcher, hip::Direction::kInOut));
     EXPECT_EQ(data_, expected) << round;
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(launch(launcher, hip::Direction::kIn));
-    if (round % 2 != 0) ASSERT_TRUE(stream.value().ref().synchronize());
+    if (round % 2 != 0) {
+      ASSERT_TRUE(stream.value().ref().synchronize());
+    }
     ASSERT_TRUE(stream.value().destroy());
   }
   EXPECT_LE(launcher.counts().contexts, 2U);

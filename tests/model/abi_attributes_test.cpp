@@ -142,25 +142,25 @@ TEST_F(DriverFormTest, TypesOfMemoryAreTheDirection) {
   EXPECT_HIP(api.hipHostMalloc(&host, 64, 0));
   hipGraph_t graph = create_graph();
   hipGraphNode_t node = nullptr;
-  const auto add = [&](const HIP_MEMCPY3D& copy) {
+  const auto add_copy = [&](const HIP_MEMCPY3D& copy) {
     return api.hipDrvGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context);
   };
   hipMemcpy3DParms plain{};
-  EXPECT_HIP(add(rows(hipMemoryTypeDevice, device, hipMemoryTypeHost, host)));
+  EXPECT_HIP(add_copy(rows(hipMemoryTypeDevice, device, hipMemoryTypeHost, host)));
   EXPECT_HIP(api.hipGraphMemcpyNodeGetParams(node, &plain));
   EXPECT_EQ(plain.kind, hipMemcpyHostToDevice);
-  EXPECT_HIP(add(rows(hipMemoryTypeHost, host, hipMemoryTypeDevice, device)));
+  EXPECT_HIP(add_copy(rows(hipMemoryTypeHost, host, hipMemoryTypeDevice, device)));
   EXPECT_HIP(api.hipGraphMemcpyNodeGetParams(node, &plain));
   EXPECT_EQ(plain.kind, hipMemcpyDeviceToHost);
-  EXPECT_HIP(add(rows(hipMemoryTypeUnified, host, hipMemoryTypeUnified, device)));
+  EXPECT_HIP(add_copy(rows(hipMemoryTypeUnified, host, hipMemoryTypeUnified, device)));
   EXPECT_HIP(api.hipGraphMemcpyNodeGetParams(node, &plain));
   EXPECT_EQ(plain.kind, hipMemcpyDefault);
   HIP_MEMCPY3D wrong = rows(hipMemoryTypeHost, host, hipMemoryTypeDevice, device);
   wrong.srcMemoryType = hipMemoryTypeHost;
-  EXPECT_EQ(add(wrong), hipErrorInvalidValue);
+  EXPECT_EQ(add_copy(wrong), hipErrorInvalidValue);
   wrong = rows(hipMemoryTypeHost, host, hipMemoryTypeDevice, device);
   wrong.dstPitch = 3;
-  EXPECT_EQ(add(wrong), hipErrorInvalidValue);
+  EXPECT_EQ(add_copy(wrong), hipErrorInvalidValue);
 }
 
 TEST_F(DriverFormTest, AMemsetIsAddedAndSet) {

@@ -72,16 +72,16 @@ TEST_F(VariablesTest, WhatDoesNotFitIsRefused) {
   hipGraphNode_t node = nullptr;
   void* memory = allocate(128);
   EXPECT_HIP(api.hipGraphCreate(&graph, 0));
-  const auto add = [&](const void* to, std::size_t bytes, std::size_t offset, hipMemcpyKind kind) {
+  const auto add_copy = [&](const void* to, std::size_t bytes, std::size_t offset, hipMemcpyKind kind) {
     return api.hipGraphAddMemcpyNodeToSymbol(&node, graph, nullptr, 0, to, memory, bytes, offset, kind);
   };
-  EXPECT_EQ(add(&symbol, kBytes + 1, 0, hipMemcpyDeviceToDevice), hipErrorInvalidValue);
-  EXPECT_EQ(add(&symbol, 8, kBytes - 7, hipMemcpyDeviceToDevice), hipErrorInvalidValue);
-  EXPECT_EQ(add(&symbol, 8, ~std::size_t{0}, hipMemcpyDeviceToDevice), hipErrorInvalidValue);
-  EXPECT_EQ(add(&symbol, 0, 0, hipMemcpyDeviceToDevice), hipErrorInvalidValue);
-  EXPECT_EQ(add(&symbol, 8, 0, hipMemcpyDeviceToHost), hipErrorInvalidMemcpyDirection);
-  EXPECT_EQ(add(nullptr, 8, 0, hipMemcpyDeviceToDevice), hipErrorInvalidSymbol);
-  EXPECT_HIP(add(&symbol, kBytes, 0, hipMemcpyDeviceToDevice));
+  EXPECT_EQ(add_copy(&symbol, kBytes + 1, 0, hipMemcpyDeviceToDevice), hipErrorInvalidValue);
+  EXPECT_EQ(add_copy(&symbol, 8, kBytes - 7, hipMemcpyDeviceToDevice), hipErrorInvalidValue);
+  EXPECT_EQ(add_copy(&symbol, 8, ~std::size_t{0}, hipMemcpyDeviceToDevice), hipErrorInvalidValue);
+  EXPECT_EQ(add_copy(&symbol, 0, 0, hipMemcpyDeviceToDevice), hipErrorInvalidValue);
+  EXPECT_EQ(add_copy(&symbol, 8, 0, hipMemcpyDeviceToHost), hipErrorInvalidMemcpyDirection);
+  EXPECT_EQ(add_copy(nullptr, 8, 0, hipMemcpyDeviceToDevice), hipErrorInvalidSymbol);
+  EXPECT_HIP(add_copy(&symbol, kBytes, 0, hipMemcpyDeviceToDevice));
   EXPECT_HIP(api.hipGraphDestroy(graph));
 }
 

@@ -118,7 +118,9 @@ void expect_each_field_is_checked(const Json& whole, const Json::json_pointer& p
     without[place].erase(key);
     const auto missing = reports::from_json(without);
     ASSERT_EQ(missing.ok(), kLaterKeys.contains(key)) << (place / key).to_string();
-    if (!missing.ok()) EXPECT_THAT(missing.error().message, testing::HasSubstr(key));
+    if (!missing.ok()) {
+      EXPECT_THAT(missing.error().message, testing::HasSubstr(key));
+    }
 
     Json wrong = whole;
     wrong[place][key] = nullptr;

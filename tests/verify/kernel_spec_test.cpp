@@ -64,7 +64,9 @@ TEST(KernelSpec, FieldsLieInsideOfTheirArgumentsAndDoNotOverlap) {
       ASSERT_NE(argument, spec.arguments.end()) << spec.name << " " << field.name;
       EXPECT_GE(field.offset, argument->offset);
       EXPECT_LE(field.offset + field.size, argument->offset + argument->size) << spec.name << " " << field.name;
-      if (argument->alignment != 1) EXPECT_EQ(field.offset % field.size, 0u) << spec.name << " " << field.name;
+      if (argument->alignment != 1) {
+        EXPECT_EQ(field.offset % field.size, 0u) << spec.name << " " << field.name;
+      }
       for (std::uint32_t i = 0; i < field.size; ++i)
         EXPECT_EQ(taken[field.offset + i]++, 0) << spec.name << " " << field.name;
     }

@@ -196,10 +196,10 @@ TEST(Quirks, WhatCarefulGoesAroundExplainsNothingUnderItAndIsNotSteeredAround) {
   const QuirkSet known("7.2");
   ASSERT_NE(known.explain(program, kRebuilding, bytes), nullptr);
   EXPECT_EQ(known.explain(program, kRebuilding, bytes)->id, "side-roots-unordered");
-  EXPECT_EQ(known.explain(program, kCareful, bytes), nullptr);
+  EXPECT_EQ(known.explain(program, kBeingCareful, bytes), nullptr);
   State state;
   for (const Step& step : program.steps) {
-    EXPECT_EQ(known.triggered(state, step.command, kCareful), nullptr);
+    EXPECT_EQ(known.triggered(state, step.command, kBeingCareful), nullptr);
     state.apply(step.command);
   }
 }

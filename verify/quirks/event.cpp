@@ -265,7 +265,7 @@ class Describer {
       : state_(state), visit_(visit) {
     // Those record again as well: `careful` and a command buffer do wherever the release does wrong what would change a
     // graph in place, and change it in place elsewhere.
-    in_place_too_ = strategy == kCareful || strategy == kCommandBuffer;
+    in_place_too_ = strategy == kBeingCareful || strategy == kByCommandBuffer;
     stabilised_ = strategy == kStabilising;
     base_.set(k_strategy, in_place_too_ || strategy == kStabilising ? kRebuilding : strategy);
     base_.set(k_busy, state.idle() ? 0 : 1);

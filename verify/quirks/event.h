@@ -44,7 +44,7 @@ class Event {
 };
 
 // Those that are asked for by name; the others are 0 patch and 2 update.
-inline constexpr int kRebuilding = 1, kStabilising = 3, kCareful = 4, kCommandBuffer = 5;
+inline constexpr int kRebuilding = 1, kStabilising = 3, kBeingCareful = 4, kByCommandBuffer = 5;
 
 // Calls `visit` with every event of `command`, which may stand where `state` is; stops when `visit` says true, and says
 // whether it did. `strategy`: 0 patch, 1 rebuild, 2 update, 3 stabilise, 4 careful, 5 command-buffer.

@@ -93,7 +93,7 @@ class QuirkSet {
     bool steered_around = true;
     bool on_one_device = false;  // that it is gone around
     [[nodiscard]] bool counts(int strategy, bool several_devices = false) const {
-      if (strategy != kCareful && strategy != kCommandBuffer) return true;
+      if (strategy != kBeingCareful && strategy != kByCommandBuffer) return true;
       return !gone_around || (on_one_device && several_devices);
     }
     [[nodiscard]] bool matches(const Event& event) const;

@@ -517,7 +517,9 @@ TEST_F(InParts, WhateverFailsOfTheFirstStepInPartsTheNextOneIsRight) {
     const bool done = buffer.step(std::array{at(1)}, stream()).ok();
     call.disarm(interposer_);
     EXPECT_TRUE(!call.fired() || !done || !told_.empty()) << call;
-    if (done) EXPECT_EQ(value_at(1), 6) << call;
+    if (done) {
+      EXPECT_EQ(value_at(1), 6) << call;
+    }
     wipe();
     ASSERT_TRUE(buffer.step(std::array{at(2)}, {api(), capturing_, 0})) << call;
     EXPECT_EQ(value_at(2), 6) << call;
@@ -725,7 +727,9 @@ TEST_F(OnAnotherDevice, WhateverFailsOfALaunchIsToldAndTheNextOneIsRight) {
     const bool stepped = buffer.step(std::array{at(0)}, elsewhere()).ok();
     call.disarm(interposer_);
     EXPECT_TRUE(!call.fired() || !stepped || !told_.empty()) << call;
-    if (stepped) EXPECT_EQ(value_behind(0), 7) << call << ": ordered or waited for, whatever failed";
+    if (stepped) {
+      EXPECT_EQ(value_behind(0), 7) << call << ": ordered or waited for, whatever failed";
+    }
     wipe();
     ASSERT_TRUE(buffer.step(std::array{at(0)}, elsewhere())) << call;
     EXPECT_EQ(value_behind(0), 7) << call;

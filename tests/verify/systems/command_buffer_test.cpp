@@ -186,7 +186,9 @@ class CapturedLaunch : public CommandBuffers {
     const auto captured = hip::CapturedGraph::capture(api(), capturing_, work);
     EXPECT_TRUE(captured) << captured.error().message;
     std::size_t nodes = 0;
-    if (captured) EXPECT_EQ(api().hipGraphGetNodes(captured.value().graph(), nullptr, &nodes), hipSuccess);
+    if (captured) {
+      EXPECT_EQ(api().hipGraphGetNodes(captured.value().graph(), nullptr, &nodes), hipSuccess);
+    }
     return nodes;
   }
   hipGraph_t graph_of_a_fill() {
@@ -340,7 +342,9 @@ TEST_F(CommandBuffers, AStepBehindOneThatThrewUsesNoTraceOfIt) {
     both.connect(0, 1);
     hip::CommandBuffer buffer(api(), {.errors = sink()});
     buffer.set(both);
-    if (!first_step) ASSERT_TRUE(buffer.step(std::array{at(0), at(1)}, stream()));
+    if (!first_step) {
+      ASSERT_TRUE(buffer.step(std::array{at(0), at(1)}, stream()));
+    }
     throws = true;
     EXPECT_THROW((void)buffer.step(std::array{at(2), at(3)}, stream()), std::runtime_error);
     throws = false;
