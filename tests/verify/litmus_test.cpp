@@ -82,13 +82,15 @@ TEST_P(LitmusOn, EachEndsAsItSays) {
       EXPECT_EQ(judgement.verdict, agrees ? VerdictKind::kAgree : VerdictKind::kKnownQuirk)
           << each.name << " under " << strategy_name(strategy) << "\n"
           << described(judgement);
-      if (!agrees) EXPECT_EQ(judgement.reason, quirk) << each.name;
+      if (!agrees) {
+        EXPECT_EQ(judgement.reason, quirk) << each.name;
+      }
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Releases, LitmusOn, ::testing::Values(HGCHECK_RELEASES),
-                         [](const auto& info) { return "Release" + std::string(1, info.param[0]) + info.param[2]; });
+                         [](const auto& test) { return "Release" + std::string(1, test.param[0]) + test.param[2]; });
 
 #endif
 

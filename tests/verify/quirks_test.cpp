@@ -378,7 +378,7 @@ TEST_P(OnRelease, AGraphThatIsCapturedOnAnotherDevicesStreamIsStillOfItsOwn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Quirks, OnRelease, ::testing::Values(HGCHECK_RELEASES),
-                         [](const auto& info) { return "Release" + std::string(1, info.param[0]) + info.param[2]; });
+                         [](const auto& test) { return "Release" + std::string(1, test.param[0]) + test.param[2]; });
 
 // Commands that a command buffer stands for: recorded, moved, patched, set, updated and launched on one device.
 bool of_a_command_buffer(const Command& command) {
