@@ -153,11 +153,6 @@ struct Seen {
   std::vector<verify::Difference> differences;
 };
 
-bool same(const std::optional<verify::Deviation>& a, const std::optional<verify::Deviation>& b) {
-  return a.has_value() == b.has_value() &&
-         (!a || (a->step == b->step && a->effect == b->effect && a->status == b->status));
-}
-
 // One order of the device's work, in a process of its own or in the one that ran the program before.
 struct Order {
   verify::Trace subject, baseline;
@@ -185,7 +180,7 @@ Seen look(Setup& setup, verify::Runner& model, const verify::Program& program, c
   for (std::uint64_t seed = 1; !enough(); ++seed) {
     const bool afresh = seed == 1 || known.damages;
     Order order = try_order(setup, model, program, seed, afresh);
-    if (!afresh && !same(order.deviation, seen.first)) order = try_order(setup, model, program, seed, true);
+    if (!afresh && order.deviation != seen.first) order = try_order(setup, model, program, seed, true);
     ++seen.orders;
     if (seed == 1) seen.expected = order.baseline;
     if (!order.deviation) continue;

@@ -56,6 +56,7 @@ struct Deviation {
   std::size_t step = 0;  // the program's length: at its end
   Effect effect = Effect::kBytes;
   int status = 0;  // that the subject gave, of kStatus
+  bool operator==(const Deviation&) const = default;
 };
 
 // The quirks of one release, compiled.
