@@ -92,9 +92,19 @@ Status TraceCache::bring(Taken& taken, std::span<const TraceBuffer> buffers, con
     ++cache_.write().counts.overruled;
   }
   taken.outcome = TraceOutcome::kRecorded;
-  Result<std::unique_ptr<Trace>> fresh = record(buffers);
+  Result<std::unique_ptr<Trace>> fresh = recorded(buffers, record);
   if (fresh) trace = std::move(fresh).value();
   return agree_to_launch(fresh ? Status() : Status(fresh.error()));
+}
+
+// One that throws has failed like any other: its peers come to the second round, and so does this rank.
+Result<std::unique_ptr<Trace>> TraceCache::recorded(std::span<const TraceBuffer> buffers, const Recorder& record) {
+  try {
+    return record(buffers);
+  } catch (...) {
+    static_cast<void>(agree_to_launch(Error{hipErrorUnknown, "the recorder threw"}));
+    throw;
+  }
 }
 
 // All ranks come here or none: they have agreed to record.

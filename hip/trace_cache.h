@@ -14,7 +14,8 @@
 //   together  with ranks, all of them take the fast way or all record (C6): a rank that could records as well when a
 //             peer could not. Where they record they agree once more before anybody launches: a rank whose recorder
 //             failed would leave its peers' collective alone. Each rank has a cache of its own. When the ranks are no
-//             longer together, or a peer could not record, that is the answer, and nothing was launched.
+//             longer together, or a peer could not record, that is the answer, and nothing was launched. Steps of a
+//             rank are rounds of all ranks: one thread of it at a time, in the same order on each.
 //
 // All functions may be called by any thread; steps of one trace come one after another, those of different traces do
 // not wait for each other. No lock is held while a trace is patched, recorded, launched or destroyed. A recorder may
@@ -125,6 +126,7 @@ class TraceCache {
   [[nodiscard]] Taken take(std::uint64_t command, std::span<const TraceBuffer> buffers);
   [[nodiscard]] std::list<EntryPointer>::iterator find(std::uint64_t command, std::span<const TraceBuffer> buffers);
   [[nodiscard]] Status bring(Taken& taken, std::span<const TraceBuffer> buffers, const Recorder& record);
+  [[nodiscard]] Result<std::unique_ptr<Trace>> recorded(std::span<const TraceBuffer> buffers, const Recorder& record);
   [[nodiscard]] Result<bool> agree(bool could);
   [[nodiscard]] Status agree_to_launch(Status recorded);
   void give_back(const Taken& taken, bool keep);

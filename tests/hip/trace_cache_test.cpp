@@ -187,27 +187,35 @@ TEST_F(TraceCache, RanksTakeTheFastWayTogetherOrRecordTogether) {
 
 // Its collective would wait for a peer that enqueues nothing.
 TEST_F(TraceCache, NoRankLaunchesWhatAPeerCouldNotRecord) {
-  hip::ThreadRanks ranks({.ranks = 2});
-  Script peers_script;
-  hip::TraceCache mine({.ranks = &ranks}), peers({.ranks = &ranks});
   const TraceBuffer buffer{7, 100};
   const hip::StreamRef stream = hip::StreamRef::of_default(api_);
-  int code = 0;
-  hip::sync::Thread other([&] {
-    const hip::TraceCache::Recorder fails =
-        [](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
-      return hip::Error{hipErrorOutOfMemory, "no"};
-    };
-    code = peers.execute(1, {&buffer, 1}, stream, fails).error().code;
-    EXPECT_TRUE(peers.execute(1, {&buffer, 1}, stream, [&](std::span<const TraceBuffer>) {
-      return std::unique_ptr<hip::Trace>(new ScriptedTrace(peers_script));
-    }));
-  });
-  EXPECT_EQ(step(mine, 1, {{7, 100}}).error().code, hipErrorNotReady);
-  EXPECT_EQ(taken_log().find("launch"), std::string::npos);
-  EXPECT_EQ(step(mine, 1, {{7, 100}}).value(), TraceOutcome::kRecorded) << "the next one is right";
-  other.join();
-  EXPECT_EQ(code, hipErrorOutOfMemory);
+  for (const bool throws : {false, true}) {
+    hip::ThreadRanks ranks({.ranks = 2});
+    Script peers_script;
+    hip::TraceCache mine({.ranks = &ranks}), peers({.ranks = &ranks});
+    int code = 0;
+    hip::sync::Thread other([&] {
+      const hip::TraceCache::Recorder fails =
+          [&](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
+        if (throws) throw std::runtime_error("no");
+        return hip::Error{hipErrorOutOfMemory, "no"};
+      };
+      try {
+        code = peers.execute(1, {&buffer, 1}, stream, fails).error().code;
+      } catch (const std::runtime_error&) {
+        code = hipErrorOutOfMemory;
+      }
+      EXPECT_TRUE(peers.execute(1, {&buffer, 1}, stream, [&](std::span<const TraceBuffer>) {
+        return std::unique_ptr<hip::Trace>(new ScriptedTrace(peers_script));
+      }));
+    });
+    EXPECT_EQ(step(mine, 1, {{7, 100}}).error().code, hipErrorNotReady);
+    EXPECT_EQ(taken_log().find("launch"), std::string::npos);
+    EXPECT_EQ(step(mine, 1, {{7, 100}}).value(), TraceOutcome::kRecorded) << "the next one is right";
+    other.join();
+    EXPECT_EQ(code, hipErrorOutOfMemory);
+    taken_log();
+  }
 }
 
 TEST_F(TraceCache, ARecorderThatThrowsHasFailedAndKeepsNobodyWaiting) {
