@@ -92,11 +92,6 @@ hipError_t create_stream_with_priority(hipStream_t* out, unsigned flags, int) {
 hipError_t only_stream(hipStream_t stream) {
   return stream == nullptr ? hipSuccess : hipErrorInvalidHandle;
 }
-hipError_t get_flags(hipStream_t stream, unsigned* flags) {
-  if (flags == nullptr) return hipErrorInvalidValue;
-  *flags = hipStreamDefault;
-  return only_stream(stream);
-}
 hipError_t get_number(hipStream_t stream, int* number) {  // a stream's priority, and its device
   if (number == nullptr) return hipErrorInvalidValue;
   *number = 0;
@@ -177,7 +172,6 @@ Api make_table() {
   api.hipStreamDestroy = only_stream;
   api.hipStreamSynchronize = only_stream;
   api.hipStreamQuery = only_stream;
-  api.hipStreamGetFlags = get_flags;
   api.hipStreamGetPriority = get_number;
   api.hipStreamGetDevice = get_number;
   api.hipStreamWaitEvent = wait;

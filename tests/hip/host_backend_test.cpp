@@ -460,14 +460,16 @@ TEST(HostBackend, AScratchBufferGrowsAndKeepsItsPlaceWhereItIsLargeEnough) {
 }
 
 TEST(HostBackend, AStreamCacheLendsWhatItWasGivenBack) {
-  hip::StreamCache cache(api);
-  for (int i = 0; i < 3; ++i) {
-    hip::Result<hip::StreamLease> lease = cache.acquire({});
-    ASSERT_TRUE(lease.ok());
-    EXPECT_TRUE(lease.value().release().ok());
+  for (const unsigned flags : {hipStreamDefault, hipStreamNonBlocking}) {
+    hip::StreamCache cache(api);
+    for (int i = 0; i < 3; ++i) {
+      hip::Result<hip::StreamLease> lease = cache.acquire({.flags = flags});
+      ASSERT_TRUE(lease.ok());
+      EXPECT_TRUE(lease.value().release().ok());
+    }
+    EXPECT_EQ(cache.counts().misses, 1u);
+    EXPECT_EQ(cache.counts().hits, 2u);
   }
-  EXPECT_EQ(cache.counts().misses, 1u);
-  EXPECT_EQ(cache.counts().hits, 2u);
 }
 
 TEST(WorkerThread, RunsWhatWasPostedInOrderAndDrainsBeforeItEnds) {
