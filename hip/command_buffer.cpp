@@ -163,6 +163,7 @@ Status CommandBuffer::prepare(std::span<const DeviceAddress> addresses) {
   if (unlaunchable_ != nullptr) split();
   if (!parts_.empty()) options_.errors(drop());  // what was launched until now, which is waited for
   take_traced();
+  patch_quirks_ = options_.quirks.of_buffers(QuirkyUse::kSetInExec, commands_, quirk_context());
   prepared_ = true;
   return {};
 }
@@ -363,7 +364,9 @@ Result<CommandStep> CommandBuffer::get_parts_ready(std::span<const DeviceAddress
     if (std::exception_ptr thrown = std::exchange(part->thrown_, nullptr)) thrown_ = std::move(thrown);
     if (!one) {
       part->broken_ = true;
-      if (status) status = one.error();
+      if (!status) continue;
+      status = one.error();
+      if (broken_ && !inlined_.empty()) looks_into_ = prepared_ = false;  // as record() has it, of a part
       continue;
     }
     if (one.value().decision > all.decision) {
@@ -515,13 +518,12 @@ const ReleaseQuirk* CommandBuffer::grown_by() const {
 
 // The quirk that a setter of this patch or a trace that is handed over would meet, or null.
 const ReleaseQuirk* CommandBuffer::quirk_of_patch() const {
-  const QuirkContext context = quirk_context();
-  const ReleaseQuirk* quirk = options_.quirks.of_patch(QuirkyUse::kSetInExec, commands_, moves_, context);
+  const ReleaseQuirk* quirk = first_of(patch_quirks_, moves_);
   for (const Traced& traced : traced_) {
     if (quirk != nullptr) break;
     if (!traced.asked || traced.version == traced.held) continue;
     const RecordedNode& node = commands_.nodes()[traced.node];
-    quirk = options_.quirks.of_set(QuirkyUse::kSetInExec, node, node, traced.node, context);
+    quirk = options_.quirks.of_set(QuirkyUse::kSetInExec, node, node, traced.node, quirk_context());
   }
   return quirk;
 }

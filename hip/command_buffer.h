@@ -107,8 +107,10 @@ struct CommandBufferOptions {
   std::uint64_t renew_after = 16384;  // calls of setters and nodes updated, where the release grows by them
   RankAgreement* ranks = nullptr;  // of this rank with its peers, for collectives; outlives the buffer. None: no peers
   ReleaseQuirks quirks{};          // of the runtime's release; none: it is taken to be right
-  std::function<BufferMemory(BufferIndex)> memory{};  // of the buffers, as far as quirks depend on it; none: not known
-  ErrorSink errors{};                                 // what no step could answer
+  // Of the buffers, as far as quirks depend on it; none: not known. A buffer's number keeps its kind until set(), also
+  // behind forget().
+  std::function<BufferMemory(BufferIndex)> memory{};
+  ErrorSink errors{};  // what no step could answer
 };
 
 // What became of the traces of traced commands.
@@ -226,6 +228,7 @@ class CommandBuffer {
   BufferIndex buffers_ = 0;                            // that the commands name, traced ones too
   const ReleaseQuirk* launched_by_ = nullptr;          // the quirk for which commands_ are flattened or chained
   const ReleaseQuirk* unlaunchable_ = nullptr;         // the one that is left
+  std::vector<const ReleaseQuirk*> patch_quirks_;      // of moving each buffer of commands_
   Recording before_;  // what exec_ was recorded from or updated to, where updates are asked about
   std::vector<Traced> traced_;
   Traced* asking_ = nullptr;   // the one whose trace the cache is asked for

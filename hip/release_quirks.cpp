@@ -390,22 +390,14 @@ bool same_shape(const Recording& from, const Recording& to) {
                     });
 }
 
-// By buffer, so that asking costs no more than there are relocations.
-std::vector<bool> moved_buffers(const Recording& recording, std::span<const Move> moves) {
-  std::vector<bool> moved(recording.buffer_count(), false);
-  for (const Move& move : moves) {
-    if (move.from != move.to && move.buffer < moved.size()) moved[move.buffer] = true;
+// Of the buffers that the node holds, at any depth; what was found first stays.
+void note(const ReleaseQuirk* quirk, const RecordedNode& node, std::vector<const ReleaseQuirk*>& of_buffers) {
+  for (const Relocation& at : node.relocations) {
+    if (of_buffers[at.buffer] == nullptr) of_buffers[at.buffer] = quirk;
   }
-  return moved;
-}
-
-bool holds(const RecordedNode& node, const std::vector<bool>& moved) {
-  const auto is_moved = [&](const Relocation& at) { return moved[at.buffer]; };
-  if (std::any_of(node.relocations.begin(), node.relocations.end(), is_moved)) return true;
   const auto* child = std::get_if<ChildRecord>(&node.record);
-  if (child == nullptr) return false;
-  const auto inner = child->graph->nodes();
-  return std::any_of(inner.begin(), inner.end(), [&](const RecordedNode& each) { return holds(each, moved); });
+  if (child == nullptr) return;
+  for (const RecordedNode& each : child->graph->nodes()) note(quirk, each, of_buffers);
 }
 
 void add_disabled(NodeIndex node, const QuirkContext& context, QuirkyStates& states) {
@@ -575,21 +567,35 @@ const ReleaseQuirk* ReleaseQuirks::of_set_inside(QuirkyUse use, const RecordedNo
 
 const ReleaseQuirk* ReleaseQuirks::of_patch(QuirkyUse use, const Recording& recording, std::span<const Move> moves,
                                             const QuirkContext& context) const {
-  return entries_.empty() ? nullptr : of_patch_of(use, recording, moved_buffers(recording, moves), context);
+  return first_of(of_buffers(use, recording, context), moves);
 }
 
-const ReleaseQuirk* ReleaseQuirks::of_patch_of(QuirkyUse use, const Recording& recording,
-                                               const std::vector<bool>& moved, const QuirkContext& context) const {
+std::vector<const ReleaseQuirk*> ReleaseQuirks::of_buffers(QuirkyUse use, const Recording& recording,
+                                                           const QuirkContext& context) const {
+  std::vector<const ReleaseQuirk*> all;
+  if (entries_.empty()) return all;
+  all.resize(recording.buffer_count(), nullptr);
+  add_of_buffers(use, recording, context, all);
+  return all;
+}
+
+void ReleaseQuirks::add_of_buffers(QuirkyUse use, const Recording& recording, const QuirkContext& context,
+                                   std::vector<const ReleaseQuirk*>& all) const {
   for (NodeIndex i = 0; i < recording.nodes().size(); ++i) {
     const RecordedNode& node = recording.nodes()[i];
-    if (!holds(node, moved)) continue;
     QuirkyStates states = states_of(node, context);
     add_disabled(i, context, states);
-    if (const ReleaseQuirk* quirk = find(use, kind_for(node.record), states)) return quirk;
+    if (const ReleaseQuirk* quirk = find(use, kind_for(node.record), states)) note(quirk, node, all);
     const auto* child = std::get_if<ChildRecord>(&node.record);
-    if (child == nullptr) continue;
     // Nodes of children are set in a graph, whoever's the parent is.
-    if (const ReleaseQuirk* quirk = of_patch_of(Use::kSetInGraph, *child->graph, moved, inside(context))) return quirk;
+    if (child != nullptr) add_of_buffers(Use::kSetInGraph, *child->graph, inside(context), all);
+  }
+}
+
+const ReleaseQuirk* first_of(std::span<const ReleaseQuirk* const> of_buffers, std::span<const Move> moves) {
+  for (const Move& move : moves) {
+    if (move.from == move.to || move.buffer >= of_buffers.size()) continue;
+    if (const ReleaseQuirk* quirk = of_buffers[move.buffer]) return quirk;
   }
   return nullptr;
 }

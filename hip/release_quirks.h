@@ -166,6 +166,10 @@ class ReleaseQuirks {
   // Of patching by setters: the nodes in which one of the buffers is, at any depth.
   [[nodiscard]] const ReleaseQuirk* of_patch(QuirkyUse use, const Recording& recording, std::span<const Move> moves,
                                              const QuirkContext& context) const;
+  // The same, for who patches one recording often: of a patch that moves this buffer, by buffer; null: it is safe. Not
+  // longer than the recording has buffers, and none at all without quirks (first_of).
+  [[nodiscard]] std::vector<const ReleaseQuirk*> of_buffers(QuirkyUse use, const Recording& recording,
+                                                            const QuirkContext& context) const;
   // Of updating what was instantiated from one recording to another.
   [[nodiscard]] const ReleaseQuirk* of_update(const Recording& from, const Recording& to,
                                               const QuirkContext& context) const;
@@ -201,11 +205,15 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_node(const RecordedNode& node, const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* of_set_inside(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
                                                   const QuirkContext& context) const;
-  [[nodiscard]] const ReleaseQuirk* of_patch_of(QuirkyUse use, const Recording& recording,
-                                                const std::vector<bool>& moved, const QuirkContext& context) const;
+  void add_of_buffers(QuirkyUse use, const Recording& recording, const QuirkContext& context,
+                      std::vector<const ReleaseQuirk*>& all) const;
 
   std::vector<const ReleaseQuirk*> entries_;
 };
+
+// The quirk that a patch with these moves meets, or null; costs a look-up for each move and allocates nothing.
+[[nodiscard]] const ReleaseQuirk* first_of(std::span<const ReleaseQuirk* const> of_buffers,
+                                           std::span<const Move> moves);
 
 // Whether copies of the kind that the caller names were recorded by one kind and are now to be by another (`asked`):
 // no setter of an executable graph and no update changes the kind of a copy. In children, too.

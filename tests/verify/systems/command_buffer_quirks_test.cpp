@@ -488,6 +488,16 @@ TEST_F(QuirkAware, WhatIsKnownAndCannotBeRecordedTwiceIsOpaque) {
   EXPECT_EQ(value_at(0), 7);
 }
 
+TEST_F(InParts, WhatIsKnownAndCannotBeRecordedTwiceIsOpaqueThereToo) {
+  hip::Api refusing = api();
+  refusing.hipGraphAddMemsetNode = [](auto...) { return hipErrorOutOfMemory; };
+  hip::CommandBuffer buffer(refusing, options(k64));
+  buffer.set(chain(3, {1}, {0, 2}));
+  for (int failed = 0; failed < 2; ++failed) EXPECT_FALSE(buffer.step(std::array{at(0)}, stream()));
+  EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
+  EXPECT_EQ(value_at(0), 3);
+}
+
 TEST_F(InParts, AForgottenBufferIsCapturedAgainAndTheGraphBeforeIsGone) {
   hip::CommandBuffer buffer(api(), options(k64));
   buffer.set(of(fill(7)));
