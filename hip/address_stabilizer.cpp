@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "hip/beside_captures.h"
 #include "hip/device_scope.h"
 #include "hip/pieces.h"
 
@@ -118,7 +119,11 @@ Status AddressStabilizer::order_behind(Entry& entry, const StreamRef& stream) co
     if (waited) entry.unmarked = false;
     return waited;
   }
-  return same ? Status() : stream.wait(*entry.done);
+  if (same) return {};
+  Status behind = stream.wait(*entry.done);
+  if (!refused_for_a_later_capture(behind, stream)) return behind;
+  const BesideCaptures beside(api_, options_.errors);
+  return entry.done->synchronize();
 }
 
 // What the step reads, or writes: overlapping buffers of a region at once, so that no byte is copied twice.
@@ -154,6 +159,7 @@ Result<std::uint64_t> AddressStabilizer::copy(const Entry& entry, std::span<cons
 Status AddressStabilizer::mark(Entry& entry, const StreamRef& stream) const {
   Status marked = entry.done->record(stream);
   if (marked) return marked;
+  const BesideCaptures beside(api_, options_.errors);
   const Status waited = stream.synchronize();
   if (!waited) {
     entry.unmarked = true;
@@ -172,7 +178,12 @@ Status AddressStabilizer::enqueue(Entry& entry, std::span<const StepBuffer> buff
   const Result<std::uint64_t> in = copy(entry, buffers, Way::kIn, stream);
   if (in) {
     counts.bytes_in += in.value();
-    done = work.launch(stream);
+    try {
+      done = work.launch(stream);
+    } catch (...) {
+      options_.errors(mark(entry, stream));
+      throw;
+    }
   } else {
     done = in.error();
   }
@@ -214,6 +225,7 @@ Result<StableStep> AddressStabilizer::step(Command command, std::span<const Step
 Status AddressStabilizer::give_back(Command command, Entry& entry) {
   // Freeing waits for the memory's own device, but not where it fails; and then the command's next step would be
   // ordered behind nothing.
+  const BesideCaptures beside(api_, options_.errors);
   Status all;
   if (entry.done && !entry.unmarked) all = entry.done->synchronize();
   if (entry.unmarked || !all) all = both(std::move(all), synchronize_device(api_, options_.device, options_.errors));

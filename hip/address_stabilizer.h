@@ -76,7 +76,7 @@ class StableWork {
   // belongs into the number: a step of other sizes that fit is launched as it was recorded. The last launch may still
   // run, and with it what was recorded before: who destroys that waits first (LastLaunch).
   [[nodiscard]] virtual Status record(std::span<void* const> addresses) = 0;
-  // What was recorded last, on the stream.
+  // What was recorded last, on the stream. What it throws is the caller's of the step.
   [[nodiscard]] virtual Status launch(const StreamRef& stream) = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "hip/beside_captures.h"
 #include "hip/captured_graph.h"
 
 namespace hip {
@@ -35,30 +36,6 @@ Extent extent_of(const CopyRecord& copy) {
   if (copy.linear) return {extent.width, 1, 1};
   return {extent.width, extent.height, extent.depth};
 }
-
-// A thread may allocate and free beside other threads' captures only when it says so.
-class BesideCaptures {
- public:
-  BesideCaptures(const Api& api, const ErrorSink& errors) : api_(api), errors_(errors) {
-    relaxed_ = api_.hipThreadExchangeStreamCaptureMode != nullptr && exchange();
-  }
-  BesideCaptures(const BesideCaptures&) = delete;
-  BesideCaptures& operator=(const BesideCaptures&) = delete;
-  ~BesideCaptures() {
-    if (relaxed_) exchange();
-  }
-
- private:
-  bool exchange() {
-    const Status status = called(api_.hipThreadExchangeStreamCaptureMode(&mode_), "hipThreadExchangeStreamCaptureMode");
-    errors_(status);
-    return status.ok();
-  }
-  const Api& api_;
-  const ErrorSink& errors_;
-  hipStreamCaptureMode mode_ = hipStreamCaptureModeRelaxed;
-  bool relaxed_ = false;
-};
 
 // What a host node does, and the pinned memory that it does it to.
 class HostWork {

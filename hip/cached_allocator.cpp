@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "hip/beside_captures.h"
 #include "hip/device_scope.h"
 
 namespace hip {
@@ -27,6 +28,7 @@ CachedAllocator::~CachedAllocator() {
 }
 
 Result<void*> CachedAllocator::allocate(std::size_t bytes) const {
+  const BesideCaptures beside(api_, options_.errors);
   const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
   if (!scope) return scope.error();
   void* memory = nullptr;
@@ -36,6 +38,7 @@ Result<void*> CachedAllocator::allocate(std::size_t bytes) const {
 }
 
 Status CachedAllocator::free(void* memory) const {
+  const BesideCaptures beside(api_, options_.errors);
   return called(api_.hipFree(memory), "hipFree");
 }
 

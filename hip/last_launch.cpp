@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "hip/beside_captures.h"
 #include "hip/device_scope.h"
 
 namespace hip {
@@ -37,11 +38,14 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
 // Each thread has a per-thread stream of its own.
 Status LastLaunch::follow(const StreamRef& stream) {
   if (!last_ || (*last_ == stream && stream.handle() != hipStreamPerThread)) return {};
-  return unmarked_ || host_waits_ ? wait() : stream.wait(*done_);
+  if (unmarked_ || host_waits_) return wait();
+  Status behind = stream.wait(*done_);
+  return refused_for_a_later_capture(behind, stream) ? wait() : behind;
 }
 
 Status LastLaunch::wait() {
   if (!done_) return {};
+  const BesideCaptures beside(*api_, errors_);
   Status waited = wait_for_it();
   if (waited) last_.reset();
   return waited;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "hip/beside_captures.h"
 #include "hip/device_scope.h"
 #include "hip/event.h"
 #include "hip/pieces.h"
@@ -90,6 +91,7 @@ class Launcher::Context {
   // Waits for the device first. One that cannot be waited for is reported, and what it had is given back all the same.
   ~Context() {
     // What fails once may be passing.
+    const BesideCaptures beside(home_.api(), errors_);
     for (int attempt = 0; state_ != State::kIdle && attempt < 2; ++attempt) errors_(settle());
     rest();
   }
@@ -250,6 +252,7 @@ Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) 
     return Error{hipErrorInvalidDevice, "the active stream belongs to another device than the launcher"};
   }
   if (Status status = check(launch); !status) return status;
+  const BesideCaptures beside(api_, options_.errors);
   // That the caller's device could not be made current again goes to the sink: the launch is what it is all the same.
   const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
   if (!scope) return scope.error();

@@ -16,7 +16,8 @@
 //              context is not used again before that is over. That the caller's device could not be made current again
 //              is no failure of the launch: the error sink is told.
 //
-// Several threads may launch at once. Not for a stream that captures: contexts are no part of a graph.
+// Several threads may launch at once. Not for a stream that captures: contexts are no part of a graph. Captures of
+// other streams, whoever began them, are left alone (hip/beside_captures.h).
 #pragma once
 
 #include <cstddef>

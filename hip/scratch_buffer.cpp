@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "hip/beside_captures.h"
 #include "hip/device_scope.h"
 #include "hip/pieces.h"
 
@@ -41,6 +42,7 @@ ScratchBuffer::~ScratchBuffer() {
 Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
   assert(on_its_thread());
   const Api& api = stream_.api();
+  const BesideCaptures beside(api, options_.errors);
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
   if (!scope) return scope.error();
   void* memory = nullptr;
@@ -54,6 +56,7 @@ Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
 Status ScratchBuffer::free(void* memory) const {
   assert(on_its_thread());
   const Api& api = stream_.api();
+  const BesideCaptures beside(api, options_.errors);
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
   if (!scope) return scope.error();
   return in_stream_order() ? called(api.hipFreeAsync(memory, stream_.handle()), "hipFreeAsync")

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hip/beside_captures.h"
 #include "hip/device_scope.h"
 #include "hip/sync/sync.h"
 
@@ -115,6 +116,8 @@ std::optional<Entry> StreamCache::Shared::keep(const Entry& entry) {
 }
 
 Status StreamCache::Shared::give_back(const Entry& entry) {
+  const BesideCaptures beside(api, options.errors);
+  options.errors(destroy_doomed());
   Result<bool> idle = false;
   const Status asked = on_device(api, entry.key.device, options.errors, [&]() -> Status {
     idle = StreamRef(api, entry.handle, entry.key.device).idle();
@@ -190,6 +193,7 @@ StreamCache::~StreamCache() {
 }
 
 Result<StreamLease> StreamCache::acquire(const StreamKey& wanted) {
+  const BesideCaptures beside(shared_->api, shared_->options.errors);
   Result<DeviceScope> scope = DeviceScope::enter(shared_->api, wanted.device, shared_->options.errors);
   if (!scope) return scope.error();
   const Result<int> priority = clamp_priority(shared_->api, wanted.priority);

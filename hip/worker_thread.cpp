@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "hip/beside_captures.h"
 #include "hip/device_scope.h"
 
 namespace hip {
@@ -175,7 +176,11 @@ std::vector<std::pair<Ticket, WorkerThread::State::Owing>> WorkerThread::State::
 // What is still owed after its stream was waited for never comes: the wait failed, or the stream is done without it.
 Status WorkerThread::State::settle(Ticket ticket, const Owing& by) {
   if (!owes(ticket)) return {};  // it came while another one was waited for
-  const Status waited = by.synchronize();
+  Status waited;
+  {
+    const BesideCaptures beside(by.stream.api(), options.errors);
+    waited = by.synchronize();
+  }
   if (!owes(ticket)) return {};
   forget(ticket);
   const Callback given_up = no_longer_owed(ticket);

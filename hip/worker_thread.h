@@ -9,6 +9,8 @@
 // A stream outlives what it owes: drain the worker before a stream is destroyed that was not synchronised.
 //
 // A stream that captures is refused: a host function becomes a node of its graph, which runs at each launch or never.
+// One that begins to capture while it owes a callback can no longer be waited for: drain before that. Other clients'
+// captures are left alone (hip/beside_captures.h).
 //
 // A callback must not throw, must not wait for its own worker, and may post; so may what destroys it. Bounded: posting
 // to a full worker is an error, not a wait.

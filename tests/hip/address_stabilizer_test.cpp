@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -352,6 +353,34 @@ TEST_F(AddressStabilizer, MemoryThatMovedAndCameBackIsRecordedForAgain) {
   ASSERT_TRUE(again);
   EXPECT_EQ(work.for_addresses, before) << "or this tests nothing";
   EXPECT_TRUE(again.value().recorded);
+}
+
+// Its copies are under way all the same, and the next step's stream has to come behind them.
+TEST_F(AddressStabilizer, ALaunchThatThrowsIsBehindTheMark) {
+  static int records;
+  records = 0;
+  hip::Api api = api_;
+  api.hipEventRecord = [](hipEvent_t event, hipStream_t stream) {
+    ++records;
+    return hip::host_api().hipEventRecord(event, stream);
+  };
+  class Throws final : public hip::StableWork {
+   public:
+    hip::Status record(std::span<void* const>) override { return {}; }
+    hip::Status launch(const hip::StreamRef&) override { throw std::runtime_error("no"); }
+  };
+  Throws throws;
+  AddOne work(8);
+  std::vector<unsigned char> in(8, 1), out(8, 99);
+  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+  hip::AddressStabilizer stabilizer(api, options_);
+  EXPECT_THROW((void)stabilizer.step(0, buffers, hip::StreamRef::of_default(api), throws), std::runtime_error);
+  EXPECT_EQ(records, 1);
+  EXPECT_EQ(out, std::vector<unsigned char>(8, 99));
+  EXPECT_TRUE(stabilizer.release(0));
+  EXPECT_TRUE(stabilizer.step(0, buffers, hip::StreamRef::of_default(api), work));
+  EXPECT_EQ(out, std::vector<unsigned char>(8, 2));
+  EXPECT_TRUE(reports_.empty());
 }
 
 TEST_F(AddressStabilizer, ALaunchThatFailedLeavesTheCallersBytesAsTheyWere) {

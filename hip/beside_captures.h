@@ -1,0 +1,43 @@
+// hip::BesideCaptures: the calling thread's calls leave other clients' captures alone, for the time of a scope.
+//
+// While any thread captures a stream in the global mode, or the calling one in the thread-local mode, a call that may
+// be unsafe is refused (hipErrorStreamCaptureUnsupported) and makes that capture invalid, however little they have to
+// do with each other: asking or waiting for a stream or an event, allocating and freeing (HIP documentation,
+// hipThreadExchangeStreamCaptureMode; tests/model/abi_captures_test.cpp and tests/litmus repeat it). What this library
+// asks on its own account, of its own streams, events and memory, it asks in such a scope.
+//
+// The mode that the thread had before is its mode afterwards. Scopes nest. That the runtime refuses a change goes to
+// the error sink, and the mode from before is asked for once more; without hipThreadExchangeStreamCaptureMode, of no
+// documented release, the scope changes nothing. It does not help a question about a stream that captures itself, nor
+// hipDeviceSynchronize beside a capture on that device: both are refused in every mode.
+#pragma once
+
+#include "hip/api/api.h"
+#include "hip/errors.h"
+#include "hip/stream.h"
+
+namespace hip {
+
+class BesideCaptures {
+ public:
+  // `api` outlives the scope.
+  BesideCaptures(const Api& api, ErrorSink errors);
+  BesideCaptures(const BesideCaptures&) = delete;
+  BesideCaptures& operator=(const BesideCaptures&) = delete;
+  ~BesideCaptures();
+
+ private:
+  bool exchange();
+
+  const Api& api_;
+  ErrorSink errors_;
+  hipStreamCaptureMode mode_ = hipStreamCaptureModeRelaxed;  // in the scope the one from before
+  bool relaxed_ = false;
+};
+
+// Whether that is the answer of a wait for an event whose stream has begun to capture since: no release of AMD's has
+// the stream wait then (docs/findings.md, wait-for-stream-now-capturing), but the host can. `stream` is the one that
+// was to wait; one that captures itself is refused for good reason.
+[[nodiscard]] bool refused_for_a_later_capture(const Status& waited, const StreamRef& stream);
+
+}  // namespace hip

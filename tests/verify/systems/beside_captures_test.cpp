@@ -1,0 +1,176 @@
+// Systems beside a capture that they have nothing to do with: what they ask on their own account is no unsafe call to
+// it (hip/beside_captures.h). On the model, and on AMD's runtime 7.2.
+#include "hip/beside_captures.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command_bed.h"
+#include "hip/cached_allocator.h"
+#include "hip/last_launch.h"
+#include "hip/launcher.h"
+#include "hip/recording.h"
+#include "hip/scratch_buffer.h"
+#include "hip/stream_cache.h"
+#include "hip/worker_thread.h"
+#include "verify/program/kernel_spec.h"
+
+namespace {
+
+// The parameter is the host thread that captures: 0 is this one.
+class BesideCaptures : public testing::TestWithParam<verify::Id>, protected CommandBed {
+ protected:
+  // What `call` does while the bed's second stream is captured; the capture has to be whole afterwards.
+  void while_captured(const std::function<void()>& call) {
+    hipError_t begun = hipErrorUnknown, ended = hipErrorUnknown;
+    hipGraph_t graph = nullptr;
+    on_capturer([&] { begun = table().hipStreamBeginCapture(capturing_, hipStreamCaptureModeGlobal); });
+    ASSERT_EQ(begun, hipSuccess);
+    call();
+    on_capturer([&] { ended = table().hipStreamEndCapture(capturing_, &graph); });
+    EXPECT_EQ(ended, hipSuccess) << "the capture was made invalid";
+    if (graph != nullptr) {
+      EXPECT_EQ(table().hipGraphDestroy(graph), hipSuccess);
+    }
+  }
+  void on_capturer(const std::function<void()>& work) { runtime_.platform().on_thread(GetParam(), work); }
+  const hip::Api& table() { return runtime_.platform().api(); }
+  void TearDown() override { EXPECT_EQ(testing::PrintToString(told_), "{}"); }
+};
+
+// What the other tests would not show if nothing were refused.
+TEST_P(BesideCaptures, AnUnsafeCallIsRefusedUnlessItIsInAScope) {
+  void* memory = nullptr;
+  while_captured([&] {
+    const hip::BesideCaptures beside(api(), sink());
+    const hip::BesideCaptures nested(api(), sink());
+    EXPECT_EQ(api().hipStreamQuery(stream_), hipSuccess);
+    EXPECT_EQ(api().hipStreamSynchronize(stream_), hipSuccess);
+    ASSERT_EQ(api().hipMalloc(&memory, kBytes), hipSuccess);
+    EXPECT_EQ(api().hipFree(memory), hipSuccess);
+  });
+  hipError_t ended = hipErrorUnknown;
+  hipGraph_t graph = nullptr;
+  on_capturer([&] { ASSERT_EQ(table().hipStreamBeginCapture(capturing_, hipStreamCaptureModeGlobal), hipSuccess); });
+  { const hip::BesideCaptures over(api(), sink()); }
+  EXPECT_EQ(api().hipMalloc(&memory, kBytes), hipErrorStreamCaptureUnsupported) << "the mode from before is back";
+  on_capturer([&] { ended = table().hipStreamEndCapture(capturing_, &graph); });
+  EXPECT_EQ(ended, hipErrorStreamCaptureInvalidated);
+}
+
+TEST_P(BesideCaptures, TheModeFromBeforeIsBackAlsoWhereItIsRefusedOnce) {
+  FailingCall back(verify::Function::k_hipThreadExchangeStreamCaptureMode, 2);
+  back.arm(interposer_);
+  { const hip::BesideCaptures over(api(), sink()); }
+  back.disarm(interposer_);
+  EXPECT_TRUE(back.fired());
+  EXPECT_EQ(std::exchange(told_, {}).size(), 1U);
+  hipStreamCaptureMode mode = hipStreamCaptureModeRelaxed;
+  ASSERT_EQ(api().hipThreadExchangeStreamCaptureMode(&mode), hipSuccess);
+  EXPECT_EQ(mode, hipStreamCaptureModeGlobal);
+  ASSERT_EQ(api().hipThreadExchangeStreamCaptureMode(&mode), hipSuccess);
+}
+
+TEST_P(BesideCaptures, TheStreamCacheKeepsWhatIsIdleAndLendsIt) {
+  hip::StreamCache cache(api(), {.errors = sink()});
+  hip::Result<hip::StreamLease> before = cache.acquire({});
+  ASSERT_TRUE(before);
+  while_captured([&] {
+    EXPECT_TRUE(before.value().release());
+    hip::Result<hip::StreamLease> lease = cache.acquire({});
+    ASSERT_TRUE(lease);
+    EXPECT_TRUE(lease.value().release());
+  });
+  EXPECT_EQ(cache.counts().hits, 1U);
+  EXPECT_EQ(cache.counts().faulty, 0U);
+  EXPECT_EQ(cache.idle(), 1U);
+}
+
+TEST_P(BesideCaptures, AWorkerWaitsForWhatIsOwed) {
+  auto worker = hip::WorkerThread::start({.errors = sink()});
+  ASSERT_TRUE(worker);
+  int ran = 0;
+  while_captured([&] {
+    ASSERT_TRUE(worker.value()->post_after(stream(), [&] { ++ran; }));
+    EXPECT_TRUE(worker.value()->drain());
+  });
+  EXPECT_EQ(ran, 1);
+}
+
+TEST_P(BesideCaptures, BuffersGrowAndGo) {
+  hip::CachedAllocator allocator(api(), {.errors = sink()});
+  auto scratch = std::make_unique<hip::ScratchBuffer>(stream(), hip::ScratchOptions{.errors = sink()});
+  while_captured([&] {
+    EXPECT_TRUE(allocator.get(1, kBytes));
+    EXPECT_TRUE(allocator.get(1, 2 * kBytes));
+    EXPECT_TRUE(allocator.clear());
+    EXPECT_TRUE(scratch->reserve(kBytes));
+    EXPECT_TRUE(scratch->reserve(8192));
+    scratch.reset();
+  });
+}
+
+TEST_P(BesideCaptures, AStepThatIsWaitedForIsOver) {
+  hip::LastLaunch last(api(), {}, device(), sink());
+  const std::array addresses{at(0)};
+  const hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
+  ASSERT_TRUE(graph);
+  hipGraphExec_t exec = nullptr;
+  ASSERT_EQ(api().hipGraphInstantiate(&exec, graph.value().graph, nullptr, nullptr, 0), hipSuccess);
+  ASSERT_TRUE(last.launch(exec, stream()));
+  while_captured([&] { EXPECT_TRUE(last.wait()); });
+  EXPECT_EQ(value_at(0), 7);
+  EXPECT_EQ(api().hipGraphExecDestroy(exec), hipSuccess);
+  EXPECT_EQ(api().hipGraphDestroy(graph.value().graph), hipSuccess);
+}
+
+// AMD's runtime refuses to have a stream wait for an event of a stream that captures by now.
+TEST_P(BesideCaptures, AStepComesBehindOneWhoseStreamIsCapturedSince) {
+  hip::LastLaunch last(api(), {}, device(), sink());
+  const std::array addresses{at(0)};
+  const hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
+  ASSERT_TRUE(graph);
+  hipGraphExec_t exec = nullptr;
+  ASSERT_EQ(api().hipGraphInstantiate(&exec, graph.value().graph, nullptr, nullptr, 0), hipSuccess);
+  ASSERT_TRUE(last.launch(exec, {api(), capturing_, device()}));
+  while_captured([&] {
+    const hip::Status launched = last.launch(exec, stream());
+    EXPECT_TRUE(launched) << launched.error().message;
+    EXPECT_TRUE(last.wait());
+  });
+  EXPECT_EQ(value_at(0), 7);
+  EXPECT_EQ(api().hipGraphExecDestroy(exec), hipSuccess);
+  EXPECT_EQ(api().hipGraphDestroy(graph.value().graph), hipSuccess);
+}
+
+// Launches wait for contexts, and contexts for their work.
+TEST_P(BesideCaptures, LaunchesAreAskedForAndWaitedFor) {
+  const auto launcher =
+      std::make_unique<hip::Launcher>(api(), hip::LauncherOptions{.max_contexts = 1, .errors = sink()});
+  std::array<unsigned char, kBytes> data{};
+  const std::array transfers{hip::Transfer{0, data.data(), data.size(), hip::Direction::kIn}};
+  const verify::KernelSpec* const kernel = verify::find_kernel("inplace_u32");
+  const std::vector<std::byte> arguments(kernel->argument_bytes);  // no element to work on
+  hip::KernelLaunch launch;
+  launch.function =
+      runtime_.platform().function(static_cast<std::size_t>(kernel - verify::kernel_catalogue().data()), 0);
+  launch.arguments = arguments;
+  launch.transfers = transfers;
+  while_captured([&] {
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(launcher->launch_on(stream(), launch));
+  });
+  EXPECT_EQ(launcher->counts().contexts, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, BesideCaptures, testing::Values(verify::Id{0}, verify::Id{1}), [](const auto& test) {
+  return std::string(test.param == 0 ? "ThisThread" : "AnotherThread");
+});
+
+}  // namespace
