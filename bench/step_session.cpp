@@ -13,6 +13,7 @@
 #include "hip/captured_graph.h"
 #include "hip/command_buffer.h"
 #include "hip/rank_agreement.h"
+#include "hip/release_quirks.h"
 #include "hip/trace_cache.h"
 #include "verify/execute/heap_counter.h"
 
@@ -174,11 +175,21 @@ class Retrace final : public Common {
   hip::AddressTable addresses_;
 };
 
-// record_nodes and patch: a command buffer of all of it.
+hip::CommandBufferOptions options_of(StepWay way, const hip::Api& api) {
+  hip::CommandBufferOptions options{.patch = way != StepWay::kRecordNodes};
+  if (way != StepWay::kCareful) return options;
+  int version = 0;  // where the runtime does not say, that of no release: every quirk there is
+  static_cast<void>(api.hipRuntimeGetVersion(&version));
+  options.quirks = hip::ReleaseQuirks::of_version(version);
+  options.memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; };
+  return options;
+}
+
+// record_nodes, patch and careful: a command buffer of all of it.
 class Buffered final : public Common {
  public:
   Buffered(const StepOptions& options, StepBed& bed, const hip::Api& api)
-      : Common(options, bed, api), buffer_(api, {.patch = options.way == StepWay::kPatch}) {}
+      : Common(options, bed, api), buffer_(api, options_of(options.way, api)) {}
   hip::Status prepare() {
     hip::Result<hip::Recording> known = bed_.known_commands(api_, commands());
     if (!known) return known.error();
@@ -367,8 +378,8 @@ bool seen_outside(BufferRole role) {
 }  // namespace
 
 std::string_view name_of(StepWay way) {
-  constexpr std::string_view kNames[] = {"eager", "record",  "record_nodes", "update",   "retrace",
-                                         "patch", "capture", "cache",        "stabilise"};
+  constexpr std::string_view kNames[] = {"eager", "record",  "record_nodes", "update", "retrace",
+                                         "patch", "careful", "capture",      "cache",  "stabilise"};
   static_assert(std::size(kNames) == std::size(kStepWays));
   return kNames[static_cast<std::size_t>(way)];
 }
@@ -385,6 +396,7 @@ hip::Result<std::unique_ptr<StepSession>> StepSession::make(const StepOptions& o
       return std::unique_ptr<StepSession>(std::make_unique<Retrace>(options, bed, api));
     case StepWay::kRecordNodes:
     case StepWay::kPatch:
+    case StepWay::kCareful:
       return prepared<Buffered>(options, bed, api);
     case StepWay::kCapture:
     case StepWay::kCache:

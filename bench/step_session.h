@@ -7,6 +7,10 @@
 //   retrace       a child graph a command, in graphs of at most kMaxChildren; the commands that hold a moved buffer are
 //                 captured again and handed over by hipGraphExecChildGraphNodeSetParams.
 //   patch         one executable graph, its addresses found by differential capture (hip/command_buffer).
+//   careful       the same by a command buffer that knows the quirks of the runtime's release: it asks about each
+//   patch, and
+//                 records again where the release has grown by setters (hip/release_quirks.h). On the model too, which
+//                 has no quirks: those of the release that it answers.
 //   capture       runs of other commands patched; each run of collectives, whose addresses nobody knows, is captured
 //                 again, instantiated and launched.
 //   cache         the same, but runs of collectives come from a hip/trace_cache.
@@ -31,13 +35,14 @@ enum class StepWay : std::uint8_t {
   kUpdate,
   kRetrace,
   kPatch,
+  kCareful,
   kCapture,
   kCache,
   kStabilise
 };
-inline constexpr StepWay kStepWays[] = {StepWay::kEager,   StepWay::kRecord,  StepWay::kRecordNodes,
-                                        StepWay::kUpdate,  StepWay::kRetrace, StepWay::kPatch,
-                                        StepWay::kCapture, StepWay::kCache,   StepWay::kStabilise};
+inline constexpr StepWay kStepWays[] = {StepWay::kEager,   StepWay::kRecord,   StepWay::kRecordNodes, StepWay::kUpdate,
+                                        StepWay::kRetrace, StepWay::kPatch,    StepWay::kCareful,     StepWay::kCapture,
+                                        StepWay::kCache,   StepWay::kStabilise};
 [[nodiscard]] std::string_view name_of(StepWay way);
 
 inline constexpr std::size_t kMaxChildren = 15;

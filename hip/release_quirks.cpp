@@ -123,6 +123,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"disabled-set-lost", "7.2", Use::kUpdate, Node::kCopy, {State::kDisabled}, Way::kRecordAgain},
     {"set-beside-disabled", "7.2", Use::kUpdate, Node::kMemset, {State::kBesideDisabled}, Way::kRecordAgain},
     {"child-update-lost", "7.2 6.4", Use::kUpdate, Node::kChild, {}, Way::kRecordAgain},
+    {"update-edges-unchecked", kAllReleases, Use::kUpdate, Node::kChild, {State::kNotKnown}, Way::kRecordAgain},
     {"host-params-late", kAllReleases, Use::kUpdate, Node::kHost, {}, Way::kRecordAgain},
     {"copy-to-pageable-at-set",
      "6.4",

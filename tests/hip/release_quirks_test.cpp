@@ -249,6 +249,26 @@ TEST(ReleaseQuirks, AnUpdateToAnotherShapeIsNotSafeOnAnyRelease) {
   }
 }
 
+TEST(ReleaseQuirks, WhatNobodyCanLookIntoIsNotUpdatedUnlessItIsAKernelOfItsOwn) {
+  hip::OpaqueRecord library;
+  library.record = [](const hip::Api&, hipGraph_t, std::span<const hipGraphNode_t>, std::span<const hip::DeviceAddress>,
+                      hip::Kept&) -> hip::Result<hipGraphNode_t> { return hip::Error{hipErrorUnknown, "not here"}; };
+  library.reason = "enqueued by a library";
+  hip::OpaqueRecord kernel = library;
+  kernel.kernel = true;
+  hip::QuirkContext one_device;
+  one_device.several_devices = false;
+  for (const int version : {k72, k64, k57, kOther}) {
+    const ReleaseQuirks quirks = ReleaseQuirks::of_version(version);
+    const auto update = [&](const hip::OpaqueRecord& record) {
+      const hip::Recording recording = of({{record, {}, {}}});
+      return id_of(quirks.of_update(recording, recording, one_device));
+    };
+    EXPECT_EQ(update(library), version == k57 ? "update-edges-unchecked" : "child-update-lost") << version;
+    EXPECT_EQ(update(kernel), "safe") << version;
+  }
+}
+
 TEST(ReleaseQuirks, LaunchesAreHeldAgainstTheWholeGraphAndItsChildren) {
   const auto launch = [](int version, const hip::Recording& recording) {
     return id_of(ReleaseQuirks::of_version(version).of_launch(recording, all_in(BufferMemory::kDevice)));
