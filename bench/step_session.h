@@ -7,10 +7,9 @@
 //   retrace       a child graph a command, in graphs of at most kMaxChildren; the commands that hold a moved buffer are
 //                 captured again and handed over by hipGraphExecChildGraphNodeSetParams.
 //   patch         one executable graph, its addresses found by differential capture (hip/command_buffer).
-//   careful       the same by a command buffer that knows the quirks of the runtime's release: it asks about each
-//   patch, and
-//                 records again where the release has grown by setters (hip/release_quirks.h). On the model too, which
-//                 has no quirks: those of the release that it answers.
+//   careful       the same by a command buffer that knows the quirks of the release (hip/release_quirks.h): it holds
+//                 each patch to them, and records again where the release has grown by setters. On the model, too,
+//                 which has no quirks: those of the release that it answers.
 //   capture       runs of other commands patched; each run of collectives, whose addresses nobody knows, is captured
 //                 again, instantiated and launched.
 //   cache         the same, but runs of collectives come from a hip/trace_cache.

@@ -121,7 +121,7 @@ Status AddressStabilizer::order_behind(Entry& entry, const StreamRef& stream) co
   }
   if (same) return {};
   Status behind = stream.wait(*entry.done);
-  if (!refused_for_a_later_capture(behind, stream)) return behind;
+  if (options_.follow_capturing == nullptr || !refused_for_a_later_capture(behind, stream)) return behind;
   const BesideCaptures beside(api_, options_.errors);
   return entry.done->synchronize();
 }

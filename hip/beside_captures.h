@@ -9,7 +9,8 @@
 // The mode that the thread had before is its mode afterwards. Scopes nest. That the runtime refuses a change goes to
 // the error sink, and the mode from before is asked for once more; without hipThreadExchangeStreamCaptureMode, of no
 // documented release, the scope changes nothing. It does not help a question about a stream that captures itself, nor
-// hipDeviceSynchronize beside a capture on that device: both are refused in every mode.
+// hipDeviceSynchronize beside a capture on that device: both are refused in every mode, and the capture is invalid. 6.4
+// and 5.7 say so of an event, too, whose stream captures by now.
 #pragma once
 
 #include "hip/api/api.h"
@@ -36,8 +37,9 @@ class BesideCaptures {
 };
 
 // Whether that is the answer of a wait for an event whose stream has begun to capture since: no release of AMD's has
-// the stream wait then (docs/findings.md, wait-for-stream-now-capturing), but the host can. `stream` is the one that
-// was to wait; one that captures itself is refused for good reason.
+// the stream wait then (docs/findings.md, wait-for-stream-now-capturing). The host can on 7.2
+// (ReleaseQuirks::of_follow_capturing). `stream` is the one that was to wait; one that captures itself is refused for
+// good reason.
 [[nodiscard]] bool refused_for_a_later_capture(const Status& waited, const StreamRef& stream);
 
 }  // namespace hip

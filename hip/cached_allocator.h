@@ -9,6 +9,8 @@
 //            caller is told that the address is another one now. hipFree waits for the memory's own device, so work of
 //            that one that still uses the smaller one is over. Work of other devices is the caller's to wait for, where
 //            replaces() says so.
+//   captures of other clients are left alone (hip/beside_captures.h). What a capture has used must not be replaced or
+//            given back before its graph is gone, and nothing here finds that out.
 //   failure  leaves the cache as it was; the next get() tries again.
 //   teardown every allocation is freed once. One that could not be freed is kept and tried again, by clear() and by the
 //            destructor, which tries twice; errors are answered or reported.

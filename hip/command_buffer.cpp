@@ -337,6 +337,7 @@ Result<CommandStep> CommandBuffer::step(std::span<const DeviceAddress> addresses
 // Everything but the launch. Comes to one round for each collective, whatever `status` is.
 Result<CommandStep> CommandBuffer::get_ready(std::span<const DeviceAddress> addresses, Status status) {
   use_ = {};
+  unrecorded_ = false;
   if (status && unsupported_ != nullptr) status = Error{hipErrorNotSupported, unsupported_};
   bool otherwise = false;
   if (status && prepared_ && (otherwise = stands_otherwise(addresses))) prepared_ = false;
@@ -366,7 +367,7 @@ Result<CommandStep> CommandBuffer::get_parts_ready(std::span<const DeviceAddress
       part->broken_ = true;
       if (!status) continue;
       status = one.error();
-      if (broken_ && !inlined_.empty()) looks_into_ = prepared_ = false;  // as record() has it, of a part
+      if (part->unrecorded_ && broken_ && !inlined_.empty()) looks_into_ = prepared_ = false;
       continue;
     }
     if (one.value().decision > all.decision) {
@@ -607,6 +608,7 @@ Result<CommandStep> CommandBuffer::record(std::span<const DeviceAddress> address
     if (Status status = ask(traced, addresses); !status) return status.error();
   }
   Result<RecordedGraph> fresh = record_nodes(addresses);
+  unrecorded_ = !fresh;
   if (!fresh) {
     // Twice in a row: it may be what is known of traced commands that cannot be recorded.
     if (broken_ && !inlined_.empty()) looks_into_ = prepared_ = false;

@@ -240,6 +240,7 @@ class CommandBuffer {
   AddressTable addresses_;               // where exec_ has the buffers
   std::vector<Move> moves_;              // of this step; kept, so that a step allocates nothing
   bool other_commands_ = false, broken_ = false, stepped_ = false;
+  bool unrecorded_ = false;      // in this step, as nodes of the release's
   std::uint64_t set_calls_ = 0;  // since the graph was instantiated
   LastLaunch last_launch_;
   CommandBufferCounts counts_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "hip/beside_captures.h"
 #include "hip/device_scope.h"
 
 namespace hip {
@@ -36,6 +37,7 @@ Status HomeStream::launch(hipGraphExec_t exec, const StreamRef& stream) {
   if (ordered) ordered = stream.wait(*done_);
   if (ordered) return {};
   // The work is under way. Where the stream cannot wait for it, the caller does.
+  const BesideCaptures beside(*api_, errors_);
   if (const Status waited = own.synchronize(); !waited) return both(std::move(ordered), waited);
   errors_(ordered);
   return {};

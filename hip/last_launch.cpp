@@ -40,7 +40,9 @@ Status LastLaunch::follow(const StreamRef& stream) {
   if (!last_ || (*last_ == stream && stream.handle() != hipStreamPerThread)) return {};
   if (unmarked_ || host_waits_) return wait();
   Status behind = stream.wait(*done_);
-  return refused_for_a_later_capture(behind, stream) ? wait() : behind;
+  if (!event_by_host_ || !refused_for_a_later_capture(behind, stream)) return behind;
+  const BesideCaptures beside(*api_, errors_);
+  return done_->synchronize();
 }
 
 Status LastLaunch::wait() {

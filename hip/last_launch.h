@@ -9,6 +9,11 @@
 // (ReleaseQuirks::of_destroy, of_follow), the device is waited for instead. Owns the event, not the graph. The first
 // launch on another device than the last one's makes it and fails when that fails; others make nothing.
 //
+// Where the last launch's stream has begun to capture since, AMD's releases refuse to have another one wait for it: on
+// 7.2 the host waits (ReleaseQuirks::of_follow_capturing), elsewhere that is the answer and nothing was launched. Other
+// clients' captures are left alone (hip/beside_captures.h), save where a device is waited for: any capture refuses that
+// and is invalid then. So what 7.2 has launched should be destroyed, and recorded again, while nobody captures.
+//
 // On a stream of another device than the graph's own it is launched as hip/home_stream.h says, where the release needs
 // that (ReleaseQuirks::of_launch_elsewhere).
 //
@@ -33,6 +38,7 @@ class LastLaunch {
       : api_(&api),
         host_waits_(quirks.of_follow() != nullptr),
         device_first_(quirks.of_destroy() != nullptr || host_waits_),
+        event_by_host_(quirks.of_follow_capturing() != nullptr),
         at_home_(quirks.of_launch_elsewhere() != nullptr),
         errors_(errors),
         home_(api, device, errors) {}
@@ -47,7 +53,7 @@ class LastLaunch {
   [[nodiscard]] Status wait_for_it();
 
   const Api* api_;
-  bool host_waits_, device_first_, at_home_;
+  bool host_waits_, device_first_, event_by_host_, at_home_;
   ErrorSink errors_;
   std::optional<Event> done_;      // behind the last launch
   std::optional<StreamRef> last_;  // that has not been waited for

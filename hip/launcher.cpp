@@ -91,7 +91,6 @@ class Launcher::Context {
   // Waits for the device first. One that cannot be waited for is reported, and what it had is given back all the same.
   ~Context() {
     // What fails once may be passing.
-    const BesideCaptures beside(home_.api(), errors_);
     for (int attempt = 0; state_ != State::kIdle && attempt < 2; ++attempt) errors_(settle());
     rest();
   }
@@ -241,7 +240,11 @@ Launcher::Launcher(const Api& api, const LauncherOptions& options) : api_(api), 
   pool_.write().contexts.reserve(options.max_contexts);
 }
 
-Launcher::~Launcher() = default;  // contexts wait for their work
+// Contexts wait for their work, and give back what they had.
+Launcher::~Launcher() {
+  const BesideCaptures beside(api_, options_.errors);
+  pool_.write().contexts.clear();
+}
 
 Status Launcher::launch(const KernelLaunch& launch) {
   return launch_on(CurrentStream::get().value_or(StreamRef::of_default(api_, options_.device)), launch);
@@ -252,6 +255,9 @@ Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) 
     return Error{hipErrorInvalidDevice, "the active stream belongs to another device than the launcher"};
   }
   if (Status status = check(launch); !status) return status;
+  const Result<bool> captures = stream.capturing();
+  if (!captures) return captures.error();
+  if (captures.value()) return Error{hipErrorStreamCaptureUnsupported, "a launcher's launch is no part of a graph"};
   const BesideCaptures beside(api_, options_.errors);
   // That the caller's device could not be made current again goes to the sink: the launch is what it is all the same.
   const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);

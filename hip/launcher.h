@@ -16,8 +16,9 @@
 //              context is not used again before that is over. That the caller's device could not be made current again
 //              is no failure of the launch: the error sink is told.
 //
-// Several threads may launch at once. Not for a stream that captures: contexts are no part of a graph. Captures of
-// other streams, whoever began them, are left alone (hip/beside_captures.h).
+// Several threads may launch at once. A stream that captures is refused: contexts are no part of a graph. Captures of
+// other streams are left alone (hip/beside_captures.h), but on 6.4 and 5.7 one that a launch went to and that captures
+// by now.
 #pragma once
 
 #include <cstddef>

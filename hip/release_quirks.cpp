@@ -215,6 +215,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"launch-while-capturing", kAllReleases, Use::kCapturedLaunch, Node::kAny, {}, Way::kChildNode},
     {"launch-on-another-device", kAllReleases, Use::kLaunchElsewhere, Node::kAny, {}, Way::kOwnDevice},
     {"event-outlives-stream", "5.7", Use::kFollow, Node::kAny, {}, Way::kDeviceFirst},
+    {"wait-for-stream-now-capturing", "7.2", Use::kFollow, Node::kAny, {State::kLastCaptures}, Way::kEventByHost},
     {"destroyed-exec-deadlock", "7.2", Use::kDestroy, Node::kAny, {}, Way::kDeviceFirst},
 
     {"exec-set-grows", "7.2 6.4", Use::kSetOften, Node::kAny, {}, Way::kRecordAgain},
@@ -500,12 +501,13 @@ std::string_view words_for(QuirkyState state) {
       "between a symbol and pageable memory, by hipMemcpyDefault",
       "known to be of pinned memory",
       "known to be from pageable memory, on one device",
-      "what a library enqueued, and nobody can look into"};
+      "what a library enqueued, and nobody can look into",
+      "that one captures by now"};
   return kWords.at(static_cast<std::size_t>(state));
 }
 
 std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 13> kWords = {"the function of the node's type",
+  static constexpr std::array<std::string_view, 14> kWords = {"the function of the node's type",
                                                               "hipMemcpyDefault",
                                                               "the direction by name",
                                                               "record the graph again",
@@ -517,7 +519,8 @@ std::string_view words_for(QuirkWay way) {
                                                               "wait for the device first",
                                                               "a stream of the graph's own device, between events",
                                                               "capture it again each time",
-                                                              "hipMalloc and hipFree, which wait"};
+                                                              "hipMalloc and hipFree, which wait",
+                                                              "the host waits for the last launch's event"};
   return kWords.at(static_cast<std::size_t>(way));
 }
 
@@ -728,6 +731,10 @@ const ReleaseQuirk* ReleaseQuirks::of_free_async() const {
 
 const ReleaseQuirk* ReleaseQuirks::of_follow() const {
   return find(Use::kFollow, Node::kAny, {});
+}
+
+const ReleaseQuirk* ReleaseQuirks::of_follow_capturing() const {
+  return of_follow() != nullptr ? nullptr : find(Use::kFollow, Node::kAny, {State::kLastCaptures});
 }
 
 // What goes wrong with a node wherever it stands.

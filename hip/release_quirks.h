@@ -81,6 +81,7 @@ enum class QuirkyState : std::uint8_t {
   kPinned,           // memset: of memory that is known to be pinned (or registered)
   kFromPageable,     // copy: from memory that is known to be pageable, where all is of one device
   kNotKnown,         // child: what a library enqueued, and nobody can look into
+  kLastCaptures,     // of following a launch: its stream has begun to capture since
   kCount
 };
 enum class QuirkWay : std::uint8_t {
@@ -97,6 +98,7 @@ enum class QuirkWay : std::uint8_t {
   kOwnDevice,     // a stream of the graph's own device launches it, between two events (hip/home_stream.h)
   kNeverKnown,    // the node is opaque (hip/differential_capture.h)
   kDeviceMemory,  // hipMalloc and hipFree (hip/scratch_buffer.h)
+  kEventByHost,   // the host waits for the event behind the last launch
 };
 
 class QuirkyStates {
@@ -195,6 +197,9 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_free_async() const;
   // Of having a stream wait for the last launch of an executable graph, whose own stream may be gone.
   [[nodiscard]] const ReleaseQuirk* of_follow() const;
+  // Of the same where that stream has begun to capture since. Null where of_follow() is not, or where the release has
+  // no way: its streams do not wait then, and its host invalidates the capture when it does (6.4, 5.7).
+  [[nodiscard]] const ReleaseQuirk* of_follow_capturing() const;
   // What to record for nodes whose entry says kRows or kByHost, to be handed to hip::flattened; valid as long as this
   // is. `errors` is told what could not be freed with graphs that were recorded so.
   [[nodiscard]] Spelling spelling(const QuirkContext& context, const ErrorSink& errors) const;

@@ -38,9 +38,19 @@ ScratchBuffer::~ScratchBuffer() {
   let_go();
 }
 
+// Where memory does not go in the stream's order: what the stream captures would use memory that is gone.
+Status ScratchBuffer::refuse_capture() const {
+  if (in_stream_order()) return {};
+  const Result<bool> captures = stream_.capturing();
+  if (!captures) return captures.error();
+  if (!captures.value()) return {};
+  return Error{hipErrorStreamCaptureUnsupported, "a scratch buffer cannot grow or shrink while its stream captures"};
+}
+
 // With the stream's device current: that is where the memory comes from, and which default stream is meant.
 Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
   assert(on_its_thread());
+  if (Status refused = refuse_capture(); !refused) return refused.error();
   const Api& api = stream_.api();
   const BesideCaptures beside(api, options_.errors);
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
@@ -55,6 +65,7 @@ Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
 
 Status ScratchBuffer::free(void* memory) const {
   assert(on_its_thread());
+  if (Status refused = refuse_capture(); !refused) return refused;
   const Api& api = stream_.api();
   const BesideCaptures beside(api, options_.errors);
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);

@@ -8,7 +8,7 @@
 //             may not: a pointer is good until the next reserve() that grows. Where the runtime has no such functions,
 //             or its release gives such memory to a stream that is not ordered behind the work (`free_async`;
 //             docs/findings.md, early-event-hands-memory), hipFree waits for the device instead; growing and giving
-//             back are not for streams that capture then.
+//             back are refused while the stream captures then.
 //   move      leaves the source empty and as usable as a new one, on the same stream.
 //   threads   one at a time. On hipStreamPerThread only the one that made the buffer, or called rebind() last: the
 //             calls of another, its destructor's too, would go to a stream of that one's own, behind nothing. What
@@ -63,6 +63,7 @@ class ScratchBuffer {
  private:
   [[nodiscard]] Result<void*> allocate(std::size_t bytes) const;
   [[nodiscard]] Status free(void* memory) const;
+  [[nodiscard]] Status refuse_capture() const;
   [[nodiscard]] bool in_stream_order() const;
   [[nodiscard]] bool on_its_thread() const;
   void let_go();

@@ -10,7 +10,8 @@
 //
 // A stream that captures is refused: a host function becomes a node of its graph, which runs at each launch or never.
 // One that begins to capture while it owes a callback can no longer be waited for: drain before that. Other clients'
-// captures are left alone (hip/beside_captures.h).
+// captures are left alone (hip/beside_captures.h), unless a hipStreamPerThread of another thread owes something: its
+// device is waited for, which any capture refuses; that capture is invalid, and the callback is given up.
 //
 // A callback must not throw, must not wait for its own worker, and may post; so may what destroys it. Bounded: posting
 // to a full worker is an error, not a wait.

@@ -138,15 +138,20 @@ TEST_F(AddressStabilizer, MovedBuffersAreReadAndWrittenWhereTheyAreAndNothingIsR
   EXPECT_EQ(stabilizer.counts().bytes_back, 32u);
 }
 
-// How a step comes behind the one before: by its stream, by an event, or, where the release does not wait for events of
-// streams that are gone, by the device.
-TEST_F(AddressStabilizer, AStepWaitsForTheOneBeforeOnlyOnAnotherStreamAndAsTheReleaseDoesItRightly) {
-  static int events_waited = 0, devices_waited = 0;
-  hip::Api api = api_;
+// To which streams are numbers.
+hip::Api with_streams(hip::Api api) {
   api.hipMemcpyAsync = [](void* to, const void* from, std::size_t size, hipMemcpyKind kind, hipStream_t) {
     return hip::host_api().hipMemcpyAsync(to, from, size, kind, nullptr);
   };
   api.hipEventRecord = [](hipEvent_t event, hipStream_t) { return hip::host_api().hipEventRecord(event, nullptr); };
+  return api;
+}
+
+// How a step comes behind the one before: by its stream, by an event, or, where the release does not wait for events of
+// streams that are gone, by the device.
+TEST_F(AddressStabilizer, AStepWaitsForTheOneBeforeOnlyOnAnotherStreamAndAsTheReleaseDoesItRightly) {
+  static int events_waited = 0, devices_waited = 0;
+  hip::Api api = with_streams(api_);
   api.hipStreamWaitEvent = [](hipStream_t, hipEvent_t, unsigned) {
     ++events_waited;
     return hipSuccess;
@@ -180,6 +185,47 @@ TEST_F(AddressStabilizer, AStepWaitsForTheOneBeforeOnlyOnAnotherStreamAndAsTheRe
     const auto per_thread = reinterpret_cast<std::uintptr_t>(hipStreamPerThread);
     EXPECT_EQ(waits(stream(per_thread)), across) << version;
     EXPECT_EQ(waits(stream(per_thread)), across) << "it may be another thread's";
+  }
+}
+
+// AMD's releases refuse to have a stream wait for an event whose stream has begun to capture since.
+TEST_F(AddressStabilizer, WhereTheLastStreamCapturesByNowTheHostWaitsIfTheReleaseLetsIt) {
+  static int events_waited, modes;
+  static bool captures, refuses;
+  hip::Api api = with_streams(api_);
+  api.hipStreamWaitEvent = [](hipStream_t, hipEvent_t, unsigned) {
+    return refuses ? hipErrorStreamCaptureIsolation : hipSuccess;
+  };
+  api.hipStreamIsCapturing = [](hipStream_t, hipStreamCaptureStatus* status) {
+    *status = captures ? hipStreamCaptureStatusActive : hipStreamCaptureStatusNone;
+    return hipSuccess;
+  };
+  api.hipThreadExchangeStreamCaptureMode = [](hipStreamCaptureMode*) { return ++modes, hipSuccess; };
+  api.hipEventSynchronize = [](hipEvent_t) { return ++events_waited, hipSuccess; };
+  std::vector<unsigned char> in(8, 1), out(8, 99);
+  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
+  for (const int version : {0, 70253211, 60443483, 50731921}) {
+    const hip::ReleaseQuirks quirks = version == 0 ? hip::ReleaseQuirks() : hip::ReleaseQuirks::of_version(version);
+    hip::AddressStabilizerOptions options = options_;
+    options.follow_capturing = quirks.of_follow_capturing();
+    const bool may_wait = version == 70253211;
+    hip::AddressStabilizer stabilizer(api, options);
+    AddOne work(8);
+    captures = refuses = false;
+    EXPECT_TRUE(stabilizer.step(0, buffers, {api, reinterpret_cast<hipStream_t>(16), 0}, work));
+    refuses = true;
+    for (const bool itself : {true, false}) {
+      captures = itself;
+      events_waited = modes = 0;
+      const hip::Result<hip::StableStep> step =
+          stabilizer.step(0, buffers, {api, reinterpret_cast<hipStream_t>(32), 0}, work);
+      const bool waits = may_wait && !itself;
+      EXPECT_EQ(step.ok(), waits) << version;
+      if (!step) {
+        EXPECT_EQ(step.error().code, hipErrorStreamCaptureIsolation);
+      }
+      EXPECT_EQ(std::pair(events_waited, modes), waits ? std::pair(1, 2) : std::pair(0, 0)) << version;
+    }
   }
 }
 

@@ -189,6 +189,10 @@ TEST(ReleaseQuirks, OneReleaseHasItsDeviceWaitedForBeforeAnExecutableGraphGoes) 
 }
 
 TEST(ReleaseQuirks, OneReleaseHasNoStreamWaitForAnotherOneThatMayBeGone) {
+  for (const int version : {k72, k64, k57, kOther}) {
+    const hip::ReleaseQuirk* quirk = ReleaseQuirks::of_version(version).of_follow_capturing();
+    EXPECT_EQ(id_of(quirk), version == k72 ? "wait-for-stream-now-capturing" : "safe") << version;
+  }
   EXPECT_EQ(ReleaseQuirks().of_follow(), nullptr);
   EXPECT_EQ(ReleaseQuirks::of_version(k72).of_follow(), nullptr);
   EXPECT_EQ(ReleaseQuirks::of_version(k64).of_follow(), nullptr);

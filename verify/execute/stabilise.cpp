@@ -89,8 +89,10 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
       : machine_(machine),
         exec_(exec),
         buffers_(stable_buffers(machine, exec.recording)),
-        stabilizer_(machine.api,
-                    {.device = 0, .follow = release_quirks_of(machine).of_follow(), .errors = {note_error, this}}),
+        stabilizer_(machine.api, {.device = 0,
+                                  .follow = release_quirks_of(machine).of_follow(),
+                                  .follow_capturing = release_quirks_of(machine).of_follow_capturing(),
+                                  .errors = {note_error, this}}),
         recorded_(machine) {}
 
   // New addresses of the program's; where one moved that is not stable, the next launch records again.

@@ -17,12 +17,15 @@
 #include "hip/last_launch.h"
 #include "hip/launcher.h"
 #include "hip/recording.h"
+#include "hip/release_quirks.h"
 #include "hip/scratch_buffer.h"
 #include "hip/stream_cache.h"
 #include "hip/worker_thread.h"
 #include "verify/program/kernel_spec.h"
 
 namespace {
+
+constexpr int k72 = 70253211;  // as hipRuntimeGetVersion answers
 
 // The parameter is the host thread that captures: 0 is this one.
 class BesideCaptures : public testing::TestWithParam<verify::Id>, protected CommandBed {
@@ -41,6 +44,10 @@ class BesideCaptures : public testing::TestWithParam<verify::Id>, protected Comm
     }
   }
   void on_capturer(const std::function<void()>& work) { runtime_.platform().on_thread(GetParam(), work); }
+  static const hip::ReleaseQuirk* by_malloc() {
+    static const hip::ReleaseQuirks quirks = hip::ReleaseQuirks::of_version(k72);
+    return quirks.of_free_async();
+  }
   const hip::Api& table() { return runtime_.platform().api(); }
   void TearDown() override { EXPECT_EQ(testing::PrintToString(told_), "{}"); }
 };
@@ -106,15 +113,32 @@ TEST_P(BesideCaptures, AWorkerWaitsForWhatIsOwed) {
 
 TEST_P(BesideCaptures, BuffersGrowAndGo) {
   hip::CachedAllocator allocator(api(), {.errors = sink()});
-  auto scratch = std::make_unique<hip::ScratchBuffer>(stream(), hip::ScratchOptions{.errors = sink()});
   while_captured([&] {
     EXPECT_TRUE(allocator.get(1, kBytes));
     EXPECT_TRUE(allocator.get(1, 2 * kBytes));
     EXPECT_TRUE(allocator.clear());
-    EXPECT_TRUE(scratch->reserve(kBytes));
-    EXPECT_TRUE(scratch->reserve(8192));
-    scratch.reset();
+    for (const hip::ReleaseQuirk* const free_async : {static_cast<const hip::ReleaseQuirk*>(nullptr), by_malloc()}) {
+      hip::ScratchBuffer scratch(stream(), {.free_async = free_async, .errors = sink()});
+      EXPECT_TRUE(scratch.reserve(kBytes));
+      EXPECT_TRUE(scratch.reserve(8192));
+    }
   });
+}
+
+// What its own stream captures uses the memory whenever the graph is launched.
+TEST_P(BesideCaptures, AScratchBufferStaysWhatItIsWhileItsOwnStreamCaptures) {
+  hip::ScratchBuffer scratch({api(), capturing_, device()}, {.free_async = by_malloc(), .errors = sink()});
+  const hip::Result<void*> memory = scratch.reserve(kBytes);
+  ASSERT_TRUE(memory);
+  while_captured([&] {
+    for (const hip::Status& refused :
+         {hip::Status(scratch.reserve(2 * scratch.capacity()).error()), scratch.release()}) {
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code, hipErrorStreamCaptureUnsupported);
+    }
+    EXPECT_EQ(scratch.reserve(kBytes).value(), memory.value());
+  });
+  EXPECT_TRUE(scratch.release());
 }
 
 TEST_P(BesideCaptures, AStepThatIsWaitedForIsOver) {
@@ -133,7 +157,7 @@ TEST_P(BesideCaptures, AStepThatIsWaitedForIsOver) {
 
 // AMD's runtime refuses to have a stream wait for an event of a stream that captures by now.
 TEST_P(BesideCaptures, AStepComesBehindOneWhoseStreamIsCapturedSince) {
-  hip::LastLaunch last(api(), {}, device(), sink());
+  hip::LastLaunch last(api(), hip::ReleaseQuirks::of_version(k72), device(), sink());
   const std::array addresses{at(0)};
   const hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
   ASSERT_TRUE(graph);
@@ -143,8 +167,8 @@ TEST_P(BesideCaptures, AStepComesBehindOneWhoseStreamIsCapturedSince) {
   while_captured([&] {
     const hip::Status launched = last.launch(exec, stream());
     EXPECT_TRUE(launched) << launched.error().message;
-    EXPECT_TRUE(last.wait());
   });
+  EXPECT_TRUE(last.wait());
   EXPECT_EQ(value_at(0), 7);
   EXPECT_EQ(api().hipGraphExecDestroy(exec), hipSuccess);
   EXPECT_EQ(api().hipGraphDestroy(graph.value().graph), hipSuccess);
@@ -152,8 +176,7 @@ TEST_P(BesideCaptures, AStepComesBehindOneWhoseStreamIsCapturedSince) {
 
 // Launches wait for contexts, and contexts for their work.
 TEST_P(BesideCaptures, LaunchesAreAskedForAndWaitedFor) {
-  const auto launcher =
-      std::make_unique<hip::Launcher>(api(), hip::LauncherOptions{.max_contexts = 1, .errors = sink()});
+  auto launcher = std::make_unique<hip::Launcher>(api(), hip::LauncherOptions{.max_contexts = 1, .errors = sink()});
   std::array<unsigned char, kBytes> data{};
   const std::array transfers{hip::Transfer{0, data.data(), data.size(), hip::Direction::kIn}};
   const verify::KernelSpec* const kernel = verify::find_kernel("inplace_u32");
@@ -165,8 +188,12 @@ TEST_P(BesideCaptures, LaunchesAreAskedForAndWaitedFor) {
   launch.transfers = transfers;
   while_captured([&] {
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(launcher->launch_on(stream(), launch));
+    const hip::Status refused = launcher->launch_on({api(), capturing_, device()}, launch);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, hipErrorStreamCaptureUnsupported);
+    EXPECT_EQ(launcher->counts().contexts, 1U);
+    launcher.reset();  // and its pinned memory
   });
-  EXPECT_EQ(launcher->counts().contexts, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(By, BesideCaptures, testing::Values(verify::Id{0}, verify::Id{1}), [](const auto& test) {
