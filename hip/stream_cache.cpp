@@ -117,12 +117,12 @@ std::optional<Entry> StreamCache::Shared::keep(const Entry& entry) {
 
 Status StreamCache::Shared::give_back(const Entry& entry) {
   const BesideCaptures beside(api, options.errors);
-  options.errors(destroy_doomed());
   Result<bool> idle = false;
   const Status asked = on_device(api, entry.key.device, options.errors, [&]() -> Status {
     idle = StreamRef(api, entry.handle, entry.key.device).idle();
     return idle.ok() ? Status() : idle.error();
   });
+  options.errors(destroy_doomed());  // which may wait for work: of what is given back, too
   if (!asked) {
     count([](StreamCacheCounts& counts) { ++counts.faulty; });
     return both(asked, destroy(entry));
