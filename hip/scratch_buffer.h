@@ -8,7 +8,8 @@
 //             may not: a pointer is good until the next reserve() that grows. Where the runtime has no such functions,
 //             or its release gives such memory to a stream that is not ordered behind the work (`free_async`;
 //             docs/findings.md, early-event-hands-memory), hipFree waits for the device instead; growing and giving
-//             back are refused while the stream captures then.
+//             back are refused while the stream captures then, and a buffer that is destroyed loses its memory, and
+//             says so.
 //   move      leaves the source empty and as usable as a new one, on the same stream.
 //   threads   one at a time. On hipStreamPerThread only the one that made the buffer, or called rebind() last: the
 //             calls of another, its destructor's too, would go to a stream of that one's own, behind nothing. What

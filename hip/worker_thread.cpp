@@ -181,7 +181,10 @@ Status WorkerThread::State::settle(Ticket ticket, const Owing& by) {
     const BesideCaptures beside(by.stream.api(), options.errors);
     waited = by.synchronize();
   }
-  if (!owes(ticket)) return {};
+  if (!owes(ticket)) {
+    options.errors(waited);  // it came all the same
+    return {};
+  }
   forget(ticket);
   const Callback given_up = no_longer_owed(ticket);
   if (!given_up) return {};

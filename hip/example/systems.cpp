@@ -1,6 +1,6 @@
 // Every system of hip/ once, as a framework would use them.
 //
-//   systems                            on the host backend, which has no graphs: without the command buffer
+//   systems                            on the host backend, which has no graphs: without trace cache and command buffer
 //   systems LIBRARY CODE_OBJECT        on a HIP runtime (libamdhip64.so.7), with this project's device kernels
 //
 // Prints what it did, a line a system; status 1 and a reason when something is not as it should be.
@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "hip/address_stabilizer.h"
+#include "hip/cached_allocator.h"
+#include "hip/captured_graph.h"
 #include "hip/code_object/code_object.h"
 #include "hip/command_buffer.h"
 #include "hip/event.h"
@@ -27,6 +29,7 @@
 #include "hip/scratch_buffer.h"
 #include "hip/stream.h"
 #include "hip/stream_cache.h"
+#include "hip/trace_cache.h"
 #include "hip/traced_command.h"
 #include "hip/worker_thread.h"
 
@@ -148,6 +151,20 @@ int use_scratch(const hip::Api& api, const hip::ReleaseQuirks& quirks) {
   return 0;
 }
 
+// A buffer that is named again is where it was, unless it is too small.
+int keep_buffers(const hip::Api& api) {
+  hip::CachedAllocator buffers(api);
+  const auto first = buffers.get(1, 1024), smaller = buffers.get(1, 512), larger = buffers.get(1, 4096);
+  for (const auto* const each : {&first, &smaller, &larger}) {
+    if (!*each) return fail(each->error());
+  }
+  if (smaller.value().moved || smaller.value().address != first.value().address) return fail("a cached buffer moved");
+  if (!larger.value().moved || buffers.size() != 1) return fail("a cached buffer did not grow");
+  if (const hip::Status status = buffers.clear(); !status) return fail(status.error());
+  std::printf("cached allocator: one buffer, grown once\n");
+  return 0;
+}
+
 // What was recorded once, at addresses that stay: a copy from one buffer to the other.
 class CopyWork final : public hip::StableWork {
  public:
@@ -170,12 +187,15 @@ class CopyWork final : public hip::StableWork {
 };
 
 // Buffers at another place at every step; the command is recorded once.
-int keep_addresses(const hip::Api& api) {
+int keep_addresses(const hip::Api& api, const hip::ReleaseQuirks& quirks) {
   constexpr std::size_t kSteps = 3;
   void* memory = nullptr;
   const hip::Status got = hip::called(api.hipMalloc(&memory, 2 * kSteps * CopyWork::kBytes), "hipMalloc");
   if (!got) return fail(got.error());
-  hip::AddressStabilizer stabilizer(api);
+  hip::AddressStabilizerOptions options;
+  options.follow = quirks.of_follow();
+  options.follow_capturing = quirks.of_follow_capturing();
+  hip::AddressStabilizer stabilizer(api, options);
   CopyWork work(api);
   const hip::StreamRef stream = hip::StreamRef::of_default(api);
   auto* const bytes = static_cast<std::byte*>(memory);
@@ -395,6 +415,43 @@ int replay_commands(const hip::Api& api, hipFunction_t kernel, hip::KernelLayout
   return 0;
 }
 
+// What a library enqueues, where nobody can look into it: captured where its buffer has not been before, replayed where
+// it has. The cache keeps two traces.
+int replay_a_library(const hip::Api& api) {
+  const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(api);
+  if (!quirks) return fail(quirks.error());
+  const Pieces pieces(api);
+  if (!pieces.status()) return fail(pieces.status().error());
+  hip::Result<hip::Stream> stream = hip::Stream::create(api), capturing = hip::Stream::create(api);
+  if (!stream || !capturing) return fail("no streams");
+  const hip::StreamRef on = stream.value();
+  hip::TraceCache cache({.max_traces = 2});
+  const auto record = [&](std::span<const hip::TraceBuffer> now) {
+    const hip::DeviceAddress to = now[0].address;
+    const auto work = [&api, to](hipStream_t captured) {
+      return hip::called(api.hipMemsetAsync(reinterpret_cast<void*>(to), kFilled, Pieces::kBytes, captured),
+                         "hipMemsetAsync");
+    };
+    return hip::capture_trace(api, capturing.value().ref().handle(), work, {}, quirks.value());
+  };
+  for (const std::size_t place : {0, 0, 1, 0, 2, 1}) {
+    if (const hip::Status status = pieces.clear(); !status) return fail(status.error());
+    // Each place is a buffer of its own: an allocator that gives an address away again gives it another identity.
+    const std::array now{hip::TraceBuffer{place + 1, pieces.at(place)}};
+    const hip::Result<hip::TraceOutcome> done = cache.execute(1, now, on, record);
+    Pieces::Bytes bytes{}, expected{};
+    hip::Status status = done ? on.synchronize() : hip::Status(done.error());
+    if (status) status = pieces.read(bytes);
+    if (!status) return fail(status.error());
+    std::memset(expected.data() + place * Pieces::kBytes, kFilled, Pieces::kBytes);
+    if (bytes != expected) return fail("a trace did not leave what the library leaves");
+  }
+  const hip::TraceCacheCounts counts = cache.counts();
+  if (counts.recorded != 4 || counts.hits != 2 || counts.evicted != 2) return fail("the traces took another way");
+  std::printf("trace cache: 6 steps, 4 captures\n");
+  return 0;
+}
+
 int run_all(const hip::Api& api, hipFunction_t function) {
   if (const int failed = reuse_a_stream(api)) return failed;
   if (const int failed = order_two_streams(api)) return failed;
@@ -402,7 +459,8 @@ int run_all(const hip::Api& api, hipFunction_t function) {
   const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(api);
   if (!quirks) return fail(quirks.error());
   if (const int failed = use_scratch(api, quirks.value())) return failed;
-  if (const int failed = keep_addresses(api)) return failed;
+  if (const int failed = keep_buffers(api)) return failed;
+  if (const int failed = keep_addresses(api, quirks.value())) return failed;
   return launch(api, function, quirks.value());
 }
 
@@ -424,6 +482,7 @@ int run_on_a_runtime(const char* library, const char* code_object) {
   if (!status) return fail(status.error());
   int failed = run_all(api, function);
   if (failed == 0) failed = share_the_streams(loaded.value());
+  if (failed == 0) failed = replay_a_library(api);
   if (failed == 0) {
     hip::Result<hip::KernelLayouts> layouts = layouts_of(api, module, code);
     failed = layouts ? replay_commands(api, function, std::move(layouts).value()) : fail(layouts.error());

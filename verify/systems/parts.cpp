@@ -77,8 +77,10 @@ class RealScratch final : public ScratchPart {
 
 class RealLauncher final : public LauncherPart {
  public:
-  RealLauncher(const hip::Api& api, hip::ErrorSink errors)
-      : launcher_(api, {.device = 0, .max_contexts = kScenarioContexts, .errors = errors}) {}
+  RealLauncher(const hip::Api& api, const hip::ReleaseQuirks& quirks, hip::ErrorSink errors)
+      : launcher_(
+            api,
+            {.device = 0, .max_contexts = kScenarioContexts, .free_async = quirks.of_free_async(), .errors = errors}) {}
   hip::Status launch(const hip::KernelLaunch& launch) override { return launcher_.launch(launch); }
 
  private:
@@ -87,7 +89,11 @@ class RealLauncher final : public LauncherPart {
 
 class RealStabilizer final : public StabilizerPart {
  public:
-  RealStabilizer(const hip::Api& api, hip::ErrorSink errors) : stabilizer_(api, {.device = 0, .errors = errors}) {}
+  RealStabilizer(const hip::Api& api, const hip::ReleaseQuirks& quirks, hip::ErrorSink errors)
+      : stabilizer_(api, {.device = 0,
+                          .follow = quirks.of_follow(),
+                          .follow_capturing = quirks.of_follow_capturing(),
+                          .errors = errors}) {}
   hip::Result<hip::StableStep> step(std::uint32_t command, std::span<const hip::StepBuffer> buffers,
                                     const hip::StreamRef& stream, hip::StableWork& work) override {
     return stabilizer_.step(command, buffers, stream, work);
@@ -155,21 +161,21 @@ class RealTraces final : public TracesPart {
 
 }  // namespace
 
-Parts real_parts() {
+Parts real_parts(const hip::ReleaseQuirks& quirks) {
   Parts parts;
   parts.stream_cache = [](const hip::Api& api, hip::ErrorSink errors) {
     return std::make_unique<RealStreamCache>(api, errors);
   };
   parts.streams = [] { return std::make_unique<RealStreams>(); };
-  parts.scratch = [](const hip::StreamRef& stream, hip::ErrorSink errors) {
-    return std::make_unique<RealScratch>(
-        hip::ScratchBuffer(stream, {.granularity = kScenarioGranularity, .errors = errors}));
+  parts.scratch = [quirks](const hip::StreamRef& stream, hip::ErrorSink errors) {
+    return std::make_unique<RealScratch>(hip::ScratchBuffer(
+        stream, {.granularity = kScenarioGranularity, .free_async = quirks.of_free_async(), .errors = errors}));
   };
-  parts.launcher = [](const hip::Api& api, hip::ErrorSink errors) {
-    return std::make_unique<RealLauncher>(api, errors);
+  parts.launcher = [quirks](const hip::Api& api, hip::ErrorSink errors) {
+    return std::make_unique<RealLauncher>(api, quirks, errors);
   };
-  parts.stabilizer = [](const hip::Api& api, hip::ErrorSink errors) {
-    return std::make_unique<RealStabilizer>(api, errors);
+  parts.stabilizer = [quirks](const hip::Api& api, hip::ErrorSink errors) {
+    return std::make_unique<RealStabilizer>(api, quirks, errors);
   };
   parts.traces = [](const hip::Api& api, hip::ErrorSink errors) { return std::make_unique<RealTraces>(api, errors); };
   return parts;

@@ -12,6 +12,7 @@
 #include "hip/address_stabilizer.h"
 #include "hip/launcher.h"
 #include "hip/recording.h"
+#include "hip/release_quirks.h"
 #include "hip/scratch_buffer.h"
 #include "hip/stream.h"
 #include "hip/stream_cache.h"
@@ -123,6 +124,7 @@ inline constexpr std::size_t kScenarioTraces = 4;
 inline constexpr std::size_t kTraceBodies = std::size_t{1} << kTraceCommands;
 
 // The ones in hip/.
-[[nodiscard]] Parts real_parts();
+// Of hip/; as one makes them who gives them the quirks of a release, or none.
+[[nodiscard]] Parts real_parts(const hip::ReleaseQuirks& quirks = {});
 
 }  // namespace verify

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,13 +32,14 @@ constexpr int k72 = 70253211;  // as hipRuntimeGetVersion answers
 class BesideCaptures : public testing::TestWithParam<verify::Id>, protected CommandBed {
  protected:
   // What `call` does while the bed's second stream is captured; the capture has to be whole afterwards.
-  void while_captured(const std::function<void()>& call) {
+  void while_captured(const std::function<void()>& call) { while_captured(capturing_, call); }
+  void while_captured(hipStream_t captured, const std::function<void()>& call) {
     hipError_t begun = hipErrorUnknown, ended = hipErrorUnknown;
     hipGraph_t graph = nullptr;
-    on_capturer([&] { begun = table().hipStreamBeginCapture(capturing_, hipStreamCaptureModeGlobal); });
+    on_capturer([&] { begun = table().hipStreamBeginCapture(captured, hipStreamCaptureModeGlobal); });
     ASSERT_EQ(begun, hipSuccess);
     call();
-    on_capturer([&] { ended = table().hipStreamEndCapture(capturing_, &graph); });
+    on_capturer([&] { ended = table().hipStreamEndCapture(captured, &graph); });
     EXPECT_EQ(ended, hipSuccess) << "the capture was made invalid";
     if (graph != nullptr) {
       EXPECT_EQ(table().hipGraphDestroy(graph), hipSuccess);
@@ -47,6 +49,16 @@ class BesideCaptures : public testing::TestWithParam<verify::Id>, protected Comm
   static const hip::ReleaseQuirk* by_malloc() {
     static const hip::ReleaseQuirks quirks = hip::ReleaseQuirks::of_version(k72);
     return quirks.of_free_async();
+  }
+  static const verify::KernelSpec& empty_kernel() { return *verify::find_kernel("inplace_u32"); }
+  // With arguments of zeros it has no element to work on.
+  hip::KernelLaunch launch_of(std::span<const std::byte> arguments, std::span<const hip::Transfer> transfers) {
+    hip::KernelLaunch launch;
+    launch.function =
+        runtime_.platform().function(static_cast<std::size_t>(&empty_kernel() - verify::kernel_catalogue().data()), 0);
+    launch.arguments = arguments;
+    launch.transfers = transfers;
+    return launch;
   }
   const hip::Api& table() { return runtime_.platform().api(); }
   void TearDown() override { EXPECT_EQ(testing::PrintToString(told_), "{}"); }
@@ -179,13 +191,8 @@ TEST_P(BesideCaptures, LaunchesAreAskedForAndWaitedFor) {
   auto launcher = std::make_unique<hip::Launcher>(api(), hip::LauncherOptions{.max_contexts = 1, .errors = sink()});
   std::array<unsigned char, kBytes> data{};
   const std::array transfers{hip::Transfer{0, data.data(), data.size(), hip::Direction::kIn}};
-  const verify::KernelSpec* const kernel = verify::find_kernel("inplace_u32");
-  const std::vector<std::byte> arguments(kernel->argument_bytes);  // no element to work on
-  hip::KernelLaunch launch;
-  launch.function =
-      runtime_.platform().function(static_cast<std::size_t>(kernel - verify::kernel_catalogue().data()), 0);
-  launch.arguments = arguments;
-  launch.transfers = transfers;
+  const std::vector<std::byte> arguments(empty_kernel().argument_bytes);
+  const hip::KernelLaunch launch = launch_of(arguments, transfers);
   while_captured([&] {
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(launcher->launch_on(stream(), launch));
     const hip::Status refused = launcher->launch_on({api(), capturing_, device()}, launch);
@@ -194,6 +201,26 @@ TEST_P(BesideCaptures, LaunchesAreAskedForAndWaitedFor) {
     EXPECT_EQ(launcher->counts().contexts, 1U);
     launcher.reset();  // and its pinned memory
   });
+}
+
+// The null stream may do nothing then, but it captures nothing either, and what is freed at once is none of its work.
+TEST_P(BesideCaptures, MemoryOfTheNullStreamGoesBesideACaptureOfABlockingOne) {
+  hipStream_t blocking = nullptr;
+  ASSERT_EQ(api().hipStreamCreate(&blocking), hipSuccess);
+  auto launcher = std::make_unique<hip::Launcher>(
+      api(), hip::LauncherOptions{.max_contexts = 1, .free_async = by_malloc(), .errors = sink()});
+  std::array<unsigned char, kBytes> data{};
+  const std::array transfers{hip::Transfer{0, data.data(), data.size(), hip::Direction::kInOut}};
+  const std::vector<std::byte> arguments(empty_kernel().argument_bytes);
+  EXPECT_TRUE(launcher->launch_on(stream(), launch_of(arguments, transfers)));
+  hip::ScratchBuffer scratch({api(), nullptr, device()}, {.free_async = by_malloc(), .errors = sink()});
+  EXPECT_TRUE(scratch.reserve(kBytes));
+  while_captured(blocking, [&] {
+    EXPECT_TRUE(scratch.reserve(2 * scratch.capacity()));
+    EXPECT_TRUE(scratch.release());
+    launcher.reset();
+  });
+  EXPECT_EQ(api().hipStreamDestroy(blocking), hipSuccess);
 }
 
 INSTANTIATE_TEST_SUITE_P(By, BesideCaptures, testing::Values(verify::Id{0}, verify::Id{1}), [](const auto& test) {

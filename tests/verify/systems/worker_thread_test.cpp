@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "command_bed.h"
 
@@ -125,6 +128,53 @@ TEST_F(Worker, ACallbackThatDoesNotRunIsDestroyedWithoutTheWorkersLock) {
   EXPECT_FALSE(worker_->drain()) << "given up";
   EXPECT_TRUE(worker_->drain());
   EXPECT_EQ(ran, 2);
+}
+
+// On a stream of another device, so that the current one is changed and changed back; with one that was posted before.
+TEST_F(Worker, WhateverFailsIsToldAndTheNextCallbackRuns) {
+  const hip::StreamRef other = hip::StreamRef::of_default(api(), 1);
+  const std::size_t failures = fail_each_call([&](FailingCall& call) {
+    told_.clear();
+    int ran = 0;
+    std::vector<hip::Status> said;
+    {
+      auto worker = hip::WorkerThread::start({.errors = sink()});
+      ASSERT_TRUE(worker);
+      ASSERT_TRUE(worker.value()->post_after(stream(), [&] { ++ran; }));
+      call.arm(interposer_);
+      said.push_back(worker.value()->post_after(other, [&] { ++ran; }));
+      said.push_back(worker.value()->drain());
+      said.push_back(worker.value()->post_after(stream(), [&] { ++ran; }));
+      worker.value().reset();  // drains
+      call.disarm(interposer_);
+    }
+    const bool told = !told_.empty() || std::any_of(said.begin(), said.end(), [](const auto& each) { return !each; });
+    EXPECT_EQ(told, call.fired()) << call;
+    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+    const int before = ran;
+    EXPECT_EQ(api().hipStreamSynchronize(stream_), hipSuccess);
+    EXPECT_EQ(ran, before) << call << ": a callback that was given up ran";
+    EXPECT_TRUE(call.fired() || ran == 3);
+    int current = -1;
+    EXPECT_EQ(api().hipGetDevice(&current), hipSuccess);
+    EXPECT_EQ(current, 0) << call;
+    ASSERT_TRUE(worker_->post_after(other, [&] { ++ran; })) << call;
+    EXPECT_TRUE(worker_->drain()) << call;
+    EXPECT_EQ(ran, before + 1) << call;
+  });
+  EXPECT_GE(failures, 15U);
+}
+
+// Whoever destroys a worker is told by the sink.
+TEST_F(Worker, ACallbackThatADestructorGivesUpIsTold) {
+  int ran = 0;
+  ASSERT_TRUE(worker_->post_after(stream(), [&] { ++ran; }));
+  interposer_.fail(*verify::find_function("hipStreamSynchronize"), 1);
+  worker_.reset();
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_NE(told_[0].find("a callback was given up"), std::string::npos) << told_[0];
+  EXPECT_EQ(api().hipStreamSynchronize(stream_), hipSuccess);
+  EXPECT_EQ(ran, 0);
 }
 
 }  // namespace
