@@ -230,20 +230,25 @@ class Reader {
       record.arguments.resize(std::max(record.arguments.size(), end));
       std::memcpy(record.arguments.data() + slot.offset, value, slot.size);
     }
-    if (!read_attributes(handle, record.attributes)) *why = "a kernel whose attributes the runtime does not tell";
+    Status status = read_attributes(handle, record.attributes);
+    // Of an attribute that it does not have the runtime says so; anything else went wrong.
+    if (!status && (status.error().code == hipErrorNotSupported || status.error().code == hipErrorInvalidValue)) {
+      *why = "a kernel whose attributes the runtime does not tell";
+      status = {};
+    }
     node.record = std::move(record);
-    return {};
+    return status;
   }
   // Those that differ from what a kernel has that is added without any.
-  [[nodiscard]] bool read_attributes(hipGraphNode_t handle, KernelAttributes& attributes) const {
+  [[nodiscard]] Status read_attributes(hipGraphNode_t handle, KernelAttributes& attributes) const {
     const Result<KernelAttributes> cooperative = attributes_of(api_, handle, {.priority = {}, .cooperative = false});
-    if (!cooperative) return false;
+    if (!cooperative) return cooperative.error();
     if (cooperative.value().cooperative.value_or(false)) attributes.cooperative = true;
-    if (missing_for_attributes(api_, {.priority = 0, .cooperative = {}}) != nullptr) return true;  // there are none
+    if (missing_for_attributes(api_, {.priority = 0, .cooperative = {}}) != nullptr) return {};  // there are none
     const Result<KernelAttributes> priority = attributes_of(api_, handle, {.priority = 0, .cooperative = {}});
-    if (!priority) return false;
+    if (!priority) return priority.error();
     if (priority.value().priority.value_or(0) != 0) attributes.priority = priority.value().priority;
-    return true;
+    return {};
   }
   Status copy(hipGraphNode_t handle, SeenNode& node, std::string* why) {
     CopyRecord record;

@@ -30,6 +30,7 @@ enum class PropertyId : std::uint8_t {
   kC3,
   kC4,
   kC5,
+  kC6,
   kS1,
   kS2,
   kS3,

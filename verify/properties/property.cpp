@@ -29,6 +29,8 @@ constexpr std::array<Property, kProperties> kAll = {{
     {PropertyId::kC4, "C4", "teardown",
      "Destruction drains first: no callback runs on freed state, errors are reported, nothing is freed twice."},
     {PropertyId::kC5, "C5", "linearizable", "Every history of a cache is equal to some sequential one of its model."},
+    {PropertyId::kC6, "C6", "unanimous",
+     "Across ranks, either all hit the trace cache or all record; never a mix that could deadlock a collective."},
     {PropertyId::kS1, "S1", "stream order",
      "Work and stream-ordered frees on a stream happen in order; the default stream synchronises for real."},
     {PropertyId::kS2, "S2", "current stream", "The current stream belongs to its thread."},

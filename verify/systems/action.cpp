@@ -7,7 +7,7 @@
 namespace verify {
 namespace {
 
-constexpr std::array<std::string_view, 29> kInjectable = {"hipEventCreateWithFlags",
+constexpr std::array<std::string_view, 36> kInjectable = {"hipEventCreateWithFlags",
                                                           "hipEventQuery",
                                                           "hipEventRecord",
                                                           "hipEventSynchronize",
@@ -35,7 +35,14 @@ constexpr std::array<std::string_view, 29> kInjectable = {"hipEventCreateWithFla
                                                           "hipGraphInstantiate",
                                                           "hipGraphLaunch",
                                                           "hipGraphExecDestroy",
-                                                          "hipGraphDestroy"};
+                                                          "hipGraphDestroy",
+                                                          "hipGraphCreate",
+                                                          "hipGraphAddChildGraphNode",
+                                                          "hipGraphGetNodes",
+                                                          "hipGraphNodeGetType",
+                                                          "hipGraphKernelNodeGetParams",
+                                                          "hipGraphExecKernelNodeSetParams",
+                                                          "hipGraphExecChildGraphNodeSetParams"};
 
 constexpr FieldOfAction kLease{"", 0, kLeases - 1};
 constexpr FieldOfAction kStream{"", 0, kSystemStreams - 1};
@@ -72,7 +79,10 @@ constexpr std::array<FieldOfAction, 3> kTraceBufferFields = {
     {{"", 0, kTraceBuffers - 1}, {"at", 0, kTracePlaces - 1}, {"bytes", 0, kMaxTraceBytes}}};
 constexpr std::array<FieldOfAction, 2> kTraceMoveFields = {{{"", 0, kTraceBuffers - 1}, {"at", 0, kTracePlaces - 1}}};
 constexpr std::array<FieldOfAction, 1> kTraceStepFields = {{{"", 0, kTraceCommands - 1}}};
-constexpr std::array<FieldOfAction, 1> kTraceBodyFields = {{{"commands", 0, (1 << kTraceCommands) - 1}}};
+constexpr FieldOfAction kTraceMask{"commands", 0, (1 << kTraceCommands) - 1}, kPeer{"peer", 0, kTracePeers - 1};
+constexpr std::array<FieldOfAction, 2> kTraceRankFields = {{{"", 0, kTraceCommands - 1}, kPeer}};
+constexpr std::array<FieldOfAction, 1> kTraceBodyFields = {kTraceMask};
+constexpr std::array<FieldOfAction, 2> kTraceCollectiveFields = {kTraceMask, kPeer};
 constexpr std::array<FieldOfAction, 2> kResultFields = {{kOnStream, {"seed", 0, 255}}};
 constexpr std::array<FieldOfAction, 3> kLaunchFields = {{kOnStream, kWords, {"seed", 0, 255}}};
 
@@ -116,7 +126,10 @@ constexpr std::array<VerbOfAction, kSystemVerbs> kVerbs = {{
     {"traces buffer", System::kTraces, kTraceBufferFields},
     {"traces move", System::kTraces, kTraceMoveFields},
     {"traces step", System::kTraces, kTraceStepFields},
+    {"traces rank", System::kTraces, kTraceRankFields},
     {"traces body", System::kTraces, kTraceBodyFields},
+    {"traces known", System::kTraces, kTraceBodyFields},
+    {"traces collective", System::kTraces, kTraceCollectiveFields},
 }};
 
 std::optional<std::int32_t> number(std::string_view text) {

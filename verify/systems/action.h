@@ -54,9 +54,12 @@ enum class SystemVerb : std::uint8_t {
   kTraceBuffer,
   kTraceMove,
   kTraceStep,
+  kTraceRank,
   kTraceBody,
+  kTraceKnown,
+  kTraceCollective,
 };
-inline constexpr std::size_t kSystemVerbs = static_cast<std::size_t>(SystemVerb::kTraceBody) + 1;
+inline constexpr std::size_t kSystemVerbs = static_cast<std::size_t>(SystemVerb::kTraceCollective) + 1;
 
 enum class System : std::uint8_t { kCache, kStreams, kScratch, kLauncher, kStabilizer, kTraces };
 inline constexpr std::size_t kSystems = 6;
@@ -65,7 +68,8 @@ inline constexpr int kLeases = 6, kSystemStreams = 4, kSystemEvents = 3, kScratc
 inline constexpr int kMaxScratchBytes = 65536, kMaxLaunchWords = 512;
 inline constexpr int kStableCommands = 2, kStableBuffers = 3, kStableStreams = 3;
 inline constexpr int kStablePlaces = 16, kStablePlaceBytes = 100, kMaxStableBytes = 1000;  // of the caller's memory
-inline constexpr int kTraceCommands = 3, kTraceBuffers = 3, kTracePlaces = 6, kMaxTraceBytes = 256;
+inline constexpr int kTraceCommands = 4, kTraceBuffers = 3, kTracePlaces = 6, kMaxTraceBytes = 256;
+inline constexpr int kTracePeers = 4;  // what the other ranks of a step may be like (docs/program-language.md)
 inline constexpr int kMaxStreamWorks = 64;  // of one scenario: the model keeps what is behind what in a word
 // Functions that an injection may name: those that the systems call.
 [[nodiscard]] std::span<const std::string_view> injectable_functions();

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "hip/device_scope.h"
-#include "verify/program/kernel_spec.h"
+#include "verify/systems/argument_block.h"
 #include "verify/systems/bench.h"
 #include "verify/systems/launcher_model.h"
 
@@ -14,29 +14,6 @@ constexpr unsigned kFlagsOfStream[kSystemStreams] = {hipStreamDefault, hipStream
                                                      hipStreamNonBlocking};
 constexpr std::byte kOverwritten{0xdb};
 constexpr std::uint32_t kScalar = 7;
-
-// A packed argument block, filled by field name.
-class Block {
- public:
-  explicit Block(std::string_view kernel) : spec_(find_kernel(kernel)), bytes_(spec_->argument_bytes) {}
-  template <class T>
-  Block& set(std::string_view name, T value) {
-    const std::uint32_t size = std::min<std::uint32_t>(field(name).size, sizeof value);
-    std::memcpy(bytes_.data() + offset(name), &value, size);
-    return *this;
-  }
-  [[nodiscard]] std::uint32_t offset(std::string_view name) const { return field(name).offset; }
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
-  [[nodiscard]] std::string_view kernel() const { return spec_->name; }
-  [[nodiscard]] std::size_t index() const { return static_cast<std::size_t>(spec_ - kernel_catalogue().data()); }
-
- private:
-  [[nodiscard]] const FieldSpec& field(std::string_view name) const {
-    return *std::find_if(spec_->fields.begin(), spec_->fields.end(), [&](const auto& f) { return f.name == name; });
-  }
-  const KernelSpec* spec_;
-  std::vector<std::byte> bytes_;
-};
 
 template <class T>
 std::vector<T> pattern(std::size_t count, int seed) {
@@ -94,7 +71,7 @@ class LauncherBench final : public SystemBench {
   };
 
   // How the launch ended; its synchronisations are counted.
-  int launch(const SystemAction& action, const Block& block, std::span<const hip::Transfer> transfers) {
+  int launch(const SystemAction& action, const ArgumentBlock& block, std::span<const hip::Transfer> transfers) {
     hip::KernelLaunch launch;
     launch.function = context_.platform.function(block.index(), 0);
     launch.arguments = block.bytes();
@@ -131,7 +108,7 @@ class LauncherBench final : public SystemBench {
   int result(const SystemAction& action) {
     const auto seed = static_cast<std::uint64_t>(action.fields[1]) + 1;
     std::vector<std::uint64_t> out{~std::uint64_t{0}};
-    Block block("reduce_range");
+    ArgumentBlock block("reduce_range");
     block.set("begin", std::uint64_t{0}).set("end", std::uint64_t{0}).set("seed", seed);
     const std::array transfers{hip::Transfer{block.offset("out"), out.data(), 8, hip::Direction::kOut}};
     const int code = launch(action, block, transfers);
@@ -143,7 +120,7 @@ class LauncherBench final : public SystemBench {
     const auto count = static_cast<std::size_t>(action.fields[1]);
     std::vector<std::uint32_t> data = pattern<std::uint32_t>(count, action.fields[2]);
     std::vector<std::uint32_t> expected = data;
-    Block block("inplace_u32");
+    ArgumentBlock block("inplace_u32");
     block.set("n", static_cast<std::uint32_t>(count)).set("k", kScalar);
     const std::array transfers{hip::Transfer{block.offset("data"), data.data(), count * 4, hip::Direction::kInOut}};
     const int code = launch(action, block, transfers);
@@ -165,7 +142,7 @@ class LauncherBench final : public SystemBench {
       if (status != hipSuccess) return status;
     }
     std::vector<std::uint64_t> data = pattern<std::uint64_t>(count, action.fields[2]);
-    Block block("axpy_u64");
+    ArgumentBlock block("axpy_u64");
     block.set("out", work.device).set("n", static_cast<std::uint32_t>(count)).set("a", std::uint64_t{kScalar});
     const std::array transfers{hip::Transfer{block.offset("in"), data.data(), count * 8, hip::Direction::kIn}};
     const int code = launch(action, block, transfers);
@@ -183,7 +160,7 @@ class LauncherBench final : public SystemBench {
     const auto count = static_cast<std::size_t>(action.fields[1]);
     std::vector<std::uint64_t> data = pattern<std::uint64_t>(count, action.fields[2]);
     std::vector<std::uint32_t> low(count), high(count), expected_low(count), expected_high(count);
-    Block block("two_outputs");
+    ArgumentBlock block("two_outputs");
     block.set("n", static_cast<std::uint32_t>(count)).set("k", kScalar);
     const std::array transfers{hip::Transfer{block.offset("in"), data.data(), count * 8, hip::Direction::kIn},
                                hip::Transfer{block.offset("lo"), low.data(), count * 4, hip::Direction::kOut},

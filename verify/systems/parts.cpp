@@ -104,13 +104,63 @@ class RealStabilizer final : public StabilizerPart {
   hip::AddressStabilizer stabilizer_;
 };
 
+// The peers of one step: a cache and a command buffer are given theirs once.
+class PeersOfStep final : public hip::RankAgreement {
+ public:
+  void are(hip::RankAgreement* peers) { peers_ = peers; }
+  hip::Result<bool> all(bool mine) override { return peers_->all(mine); }
+
+ private:
+  hip::RankAgreement* peers_ = nullptr;
+};
+
 class RealTraces final : public TracesPart {
  public:
   RealTraces(const hip::Api& api, hip::ErrorSink errors)
-      : api_(api), errors_(errors), cache_({.max_traces = kScenarioTraces}) {}
+      : api_(api),
+        errors_(errors),
+        cache_({.max_traces = kScenarioTraces}),
+        ranks_cache_({.max_traces = kScenarioTraces, .ranks = &peers_}) {}
 
   hip::Status step(std::uint64_t command, std::span<const hip::TraceBuffer> buffers, const hip::StreamRef& stream,
                    const Work& work) override {
+    return through(cache_, command, buffers, stream, work);
+  }
+  hip::Status rank(std::uint64_t command, std::span<const hip::TraceBuffer> buffers, const hip::StreamRef& stream,
+                   const Work& work, hip::RankAgreement& peers) override {
+    peers_.are(&peers);
+    return through(ranks_cache_, command, buffers, stream, work);
+  }
+
+  hip::Status body(const Body& body, const hip::StreamRef& stream,
+                   const std::function<void(hipGraph_t)>& look) override {
+    std::optional<Held>& held = bodies_[body.number];
+    if (!held) {
+      int version = 0;
+      if (hip::Status status = hip::called(api_.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion"); !status) {
+        return status;
+      }
+      held.emplace(api_, errors_, version, body.peers == nullptr ? nullptr : &peers_);
+    }
+    peers_.are(body.peers);
+    if (held->version != body.version) held->buffer.set(body.commands);
+    held->version = body.version;
+    const hip::Result<hip::CommandStep> step = held->buffer.step(body.addresses, stream);
+    if (!step) return step.error();
+    if (held->buffer.graph() != nullptr) look(held->buffer.graph());
+    return {};
+  }
+
+ private:
+  struct Held {
+    Held(const hip::Api& api, hip::ErrorSink errors, int runtime, hip::RankAgreement* ranks)
+        : buffer(api, {.ranks = ranks, .quirks = hip::ReleaseQuirks::of_version(runtime), .errors = errors}) {}
+    hip::CommandBuffer buffer;
+    std::uint64_t version = 0;
+  };
+
+  hip::Status through(hip::TraceCache& cache, std::uint64_t command, std::span<const hip::TraceBuffer> buffers,
+                      const hip::StreamRef& stream, const Work& work) {
     const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, errors_);
     if (!scope) return scope.error();
     if (!capturing_) {
@@ -123,39 +173,15 @@ class RealTraces final : public TracesPart {
           api_, capturing_->ref().handle(), [&](hipStream_t on) { return work(on, now); }, errors_,
           hip::ReleaseQuirks::of_version(0));  // of no release: traces end as is right on all
     };
-    const hip::Result<hip::TraceOutcome> outcome = cache_.execute(command, buffers, stream, record);
+    const hip::Result<hip::TraceOutcome> outcome = cache.execute(command, buffers, stream, record);
     return outcome ? hip::Status() : outcome.error();
   }
 
-  hip::Status body(const Body& body, const hip::StreamRef& stream,
-                   const std::function<void(hipGraph_t)>& look) override {
-    std::optional<Held>& held = bodies_[body.number];
-    if (!held) {
-      int version = 0;
-      if (hip::Status status = hip::called(api_.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion"); !status) {
-        return status;
-      }
-      held.emplace(api_, errors_, version);
-    }
-    if (held->version != body.version) held->buffer.set(body.commands);
-    held->version = body.version;
-    const hip::Result<hip::CommandStep> step = held->buffer.step(body.addresses, stream);
-    if (!step) return step.error();
-    look(held->buffer.graph());
-    return {};
-  }
-
- private:
-  struct Held {
-    Held(const hip::Api& api, hip::ErrorSink errors, int runtime)
-        : buffer(api, {.quirks = hip::ReleaseQuirks::of_version(runtime), .errors = errors}) {}
-    hip::CommandBuffer buffer;
-    std::uint64_t version = 0;
-  };
   const hip::Api& api_;
   hip::ErrorSink errors_;
   std::optional<hip::Stream> capturing_;
-  hip::TraceCache cache_;
+  PeersOfStep peers_;
+  hip::TraceCache cache_, ranks_cache_;
   std::array<std::optional<Held>, kTraceBodies> bodies_;
 };
 

@@ -83,8 +83,7 @@ class StabilizerPart {
   virtual hip::Status release(std::uint32_t command) = 0;
 };
 
-// hip::TraceCache over hip::capture_trace, and hip::CommandBuffer. A collective is a command like any other, only that
-// recording it is slow.
+// hip::TraceCache over hip::capture_trace, and hip::CommandBuffer; both also as one rank of several.
 class TracesPart {
  public:
   // What a command enqueues on a stream for its buffers.
@@ -96,13 +95,17 @@ class TracesPart {
   virtual ~TracesPart() = default;
   virtual hip::Status step(std::uint64_t command, std::span<const hip::TraceBuffer> buffers,
                            const hip::StreamRef& stream, const Work& work) = 0;
+  // The same through another cache, which is that of a rank: it decides together with its peers.
+  virtual hip::Status rank(std::uint64_t command, std::span<const hip::TraceBuffer> buffers,
+                           const hip::StreamRef& stream, const Work& work, hip::RankAgreement& peers) = 0;
   // A command buffer by number, with these commands; they are those of its last step while `version` is. `look` is
-  // called with what its executable graph was instantiated from.
+  // called with what its executable graph was instantiated from, unless it has several.
   struct Body {
-    std::size_t number = 0;
+    std::size_t number = 0;  // below kTraceBodies
     std::uint64_t version = 0;
     const hip::Recording& commands;
     std::span<const hip::DeviceAddress> addresses;
+    hip::RankAgreement* peers = nullptr;  // of its collectives: none, or some at each of its steps
   };
   virtual hip::Status body(const Body& body, const hip::StreamRef& stream,
                            const std::function<void(hipGraph_t)>& look) = 0;
@@ -121,7 +124,9 @@ inline constexpr std::size_t kScenarioMaxIdle = 3;  // of the stream cache: smal
 inline constexpr std::size_t kScenarioContexts = 2;
 inline constexpr std::size_t kScenarioGranularity = 256;
 inline constexpr std::size_t kScenarioTraces = 4;
-inline constexpr std::size_t kTraceBodies = std::size_t{1} << kTraceCommands;
+// Of any commands, in three forms: with traced commands that are opaque, known, or collective.
+inline constexpr std::size_t kTraceForms = 3;
+inline constexpr std::size_t kTraceBodies = kTraceForms << kTraceCommands;
 
 // The ones in hip/.
 // Of hip/; as one makes them who gives them the quirks of a release, or none.

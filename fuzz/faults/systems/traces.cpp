@@ -172,9 +172,14 @@ class PatchedTraces final : public verify::TracesPart {
     return outcome ? hip::Status() : outcome.error();
   }
 
+  hip::Status rank(std::uint64_t command, std::span<const hip::TraceBuffer> buffers, const hip::StreamRef& stream,
+                   const Work& work, hip::RankAgreement& peers) override {
+    return real_->rank(command, buffers, stream, work, peers);
+  }
   hip::Status body(const Body& body, const hip::StreamRef& stream,
                    const std::function<void(hipGraph_t)>& look) override {
-    if (habit_ != Habit::kFinishesEmptyBodies) return real_->body(body, stream, look);
+    const bool alone = body.peers == nullptr;
+    if (habit_ != Habit::kFinishesEmptyBodies || !alone) return real_->body(body, stream, look);
     const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, errors_);
     if (!scope) return scope.error();
     std::unique_ptr<PlainBody>& plain = bodies_[body.number];

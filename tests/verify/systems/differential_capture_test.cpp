@@ -264,6 +264,25 @@ TEST_F(DifferentialCommands, AKernelWhoseAttributesNobodyTellsIsOpaque) {
   EXPECT_TRUE(std::holds_alternative<hip::OpaqueRecord>(command.value().record));
 }
 
+// A getter that fails says nothing of the kernel: it may succeed the next time.
+TEST_F(DifferentialCommands, AGetterOfAttributesThatFailsIsAnError) {
+  const verify::KernelSpec& spec = verify::kernel_catalogue()[0];
+  std::vector<Relocation> truth;
+  hip::Api table = api();
+  static hipError_t answer;
+  table.hipGraphKernelNodeGetAttribute = [](hipGraphNode_t, hipLaunchAttributeID, hipLaunchAttributeValue*) {
+    return answer;
+  };
+  answer = hipErrorOutOfMemory;
+  const auto failed = hip::differential_command(table, stream_, launch_of(spec, truth), shadows_, layouts());
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, hipErrorOutOfMemory);
+  answer = hipErrorInvalidValue;
+  const auto unknown = hip::differential_command(table, stream_, launch_of(spec, truth), shadows_, layouts());
+  ASSERT_TRUE(unknown) << unknown.error().message;
+  EXPECT_TRUE(std::holds_alternative<hip::OpaqueRecord>(unknown.value().record));
+}
+
 // What a release's getter tells wrongly is not believed where the release is known.
 TEST_F(DifferentialCommands, WhatAReleasesGetterTellsWronglyIsOpaque) {
   const hip::EnqueueAt rows = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
