@@ -96,6 +96,7 @@ std::span<const Fault> faults() {
                    keys_traces_by_address(), kTraces),
       system_fault("F21", "trace cache", "collectives are recorded on every call", kP10,
                    records_collectives_each_time(), kTraces),
+      system_fault("F22", "trace cache", "ranks decide hit or miss on their own", kC6, ranks_decide_alone(), kTraces),
       system_fault("F23", "stabiliser", "persistent buffers are never freed", kP8, never_frees_its_buffers(),
                    kStabilizer),
       system_fault("F24", "stabiliser", "notes that a command is recorded before recording succeeds", kC3,

@@ -32,6 +32,7 @@ const Faulty kFaults[] = {
     {"F19", fuzz::finalises_empty_bodies, verify::System::kTraces, PropertyId::kP11},
     {"F20", fuzz::keys_traces_by_address, verify::System::kTraces, PropertyId::kA3},
     {"F21", fuzz::records_collectives_each_time, verify::System::kTraces, PropertyId::kP10},
+    {"F22", fuzz::ranks_decide_alone, verify::System::kTraces, PropertyId::kC6},
     {"F23", fuzz::never_frees_its_buffers, verify::System::kStabilizer, PropertyId::kP8},
     {"F24", fuzz::notes_the_recording_before_it_succeeds, verify::System::kStabilizer, PropertyId::kC3},
     {"F27", fuzz::drops_errors_of_teardown, verify::System::kStabilizer, PropertyId::kC4},

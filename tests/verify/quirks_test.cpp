@@ -17,6 +17,7 @@
 #include "verify/quirks/quirk.h"
 #include "verify/subject/installation.h"
 #include "verify/subject/subject.h"
+#include "verify/systems/scenario.h"
 
 namespace verify {
 namespace {
@@ -425,6 +426,26 @@ TEST_P(OnRelease, ProgramsOfACommandBuffersOwnCallsAgree) {
         program.steps, [](const Step& step) { return std::holds_alternative<Launch>(step.command); }));
   }
   EXPECT_GT(launches, kPrograms) << "most of them launch something";
+}
+
+// What libraries enqueue, and collectives, which no program records: scenarios of traces, quirks and all.
+TEST_P(OnRelease, ScenariosOfTracedCommandsAgree) {
+  constexpr std::uint64_t kScenarios = 150;
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), StrategyKind::kCommandBuffer});
+  ASSERT_TRUE(subject.ok());
+  ASSERT_TRUE(subject.value()->start());
+  Judge judge(subject.value()->runner(), baseline);
+  for (std::uint64_t i = 0; i < kScenarios; ++i) {
+    RandomChoices choices{rc::Random(i)};
+    Program program;
+    for (const SystemAction& action : draw_scenario(choices, System::kTraces, {.size = 25})) {
+      program.steps.push_back({action});
+    }
+    const Judgement judgement = judge.judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << i << "\n" << described(judgement) << print_program(program);
+  }
 }
 
 // The short fixed campaign of every build: each release and strategy, the same programs, nothing unexplained.

@@ -242,6 +242,8 @@ constexpr std::string_view kEveryCommand[] = {
     "repeat 2 streams work 0",
     "stable buffer 1 at=3 bytes=64 use=2",
     "traces body commands=5",
+    "traces rank 3 peer=2",
+    "traces collective commands=15 peer=1",
 };
 
 class OneCommand : public testing::TestWithParam<std::string_view> {};

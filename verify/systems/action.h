@@ -69,7 +69,7 @@ inline constexpr int kMaxScratchBytes = 65536, kMaxLaunchWords = 512;
 inline constexpr int kStableCommands = 2, kStableBuffers = 3, kStableStreams = 3;
 inline constexpr int kStablePlaces = 16, kStablePlaceBytes = 100, kMaxStableBytes = 1000;  // of the caller's memory
 inline constexpr int kTraceCommands = 4, kTraceBuffers = 3, kTracePlaces = 6, kMaxTraceBytes = 256;
-inline constexpr int kTracePeers = 4;  // what the other ranks of a step may be like (docs/program-language.md)
+inline constexpr int kTracePeers = 4;       // what the other ranks of a step may be like (docs/program-language.md)
 inline constexpr int kMaxStreamWorks = 64;  // of one scenario: the model keeps what is behind what in a word
 // Functions that an injection may name: those that the systems call.
 [[nodiscard]] std::span<const std::string_view> injectable_functions();

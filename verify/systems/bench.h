@@ -10,7 +10,8 @@
 //   P4  an injected failure that nobody reported
 //   S1  order on streams, of work and of memory                                  streams_model.h, launcher_model.h
 //   S2  a thread's current stream
-//   A3, P10, P11  traces: stale ones, recorded too often, without work   trace_model.h
+//   A3, P10, P11  traces: stale ones, recorded too often, without work           trace_model.h
+//   C6  a rank that does not do as its peers do                                  scripted_peers.h
 //   S4  the bytes that steps leave with the caller, and when commands are recorded stabilizer_model.h
 //   C3  what is launched was recorded; C4 errors of teardown, and nothing given back twice; P10 what is allocated
 //   S3  scratch buffers that fail or move; results and their one synchronisation scratch_model.h, launcher_model.h

@@ -25,7 +25,7 @@ class CommandModel {
   struct Command {
     std::uint64_t number = 0;
     std::vector<hip::BufferIndex> buffers;
-    bool traced = false, known = false, empty = false, collective = false;
+    bool traced = false, known = false, empty = false, collective = false, copies = false;
   };
 
   void set(std::vector<Command> commands) {

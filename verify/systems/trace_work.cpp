@@ -104,9 +104,9 @@ bool TraceWork::same_footing(int command, std::span<const hip::DeviceAddress> be
 
 hip::Status TraceWork::launch(hipStream_t stream, std::uint64_t in, std::uint64_t out) const {
   ArgumentBlock block = arguments(in, out, elements(), reinterpret_cast<std::uint64_t>(arena_));
-  return hip::called(context_.inner().hipModuleLaunchKernel(kernel_, 1, 1, 1, 64, 1, 1, 0, stream,
-                                                            block.pointers().data(), nullptr),
-                     "hipModuleLaunchKernel");
+  return hip::called(
+      context_.inner().hipModuleLaunchKernel(kernel_, 1, 1, 1, 64, 1, 1, 0, stream, block.pointers().data(), nullptr),
+      "hipModuleLaunchKernel");
 }
 
 hip::Status TraceWork::enqueue(int command, hipStream_t stream, std::span<const std::uint64_t> addresses) const {
@@ -131,9 +131,9 @@ void TraceWork::add_fills(int command, hip::Recording& commands) const {
     params.value = static_cast<unsigned>(value_of(command, i));
     params.width = params.pitch = buffers_[i].bytes;
     params.height = 1;
-    behind_the_last(commands, {hip::MemsetRecord{params},
-                               {},
-                               {{hip::Field::kMemsetDestination, 0, static_cast<hip::BufferIndex>(i), 0}}});
+    behind_the_last(
+        commands,
+        {hip::MemsetRecord{params}, {}, {{hip::Field::kMemsetDestination, 0, static_cast<hip::BufferIndex>(i), 0}}});
   }
 }
 

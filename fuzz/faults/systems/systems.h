@@ -32,5 +32,6 @@ namespace fuzz {
 [[nodiscard]] verify::Parts finalises_empty_bodies();
 [[nodiscard]] verify::Parts keys_traces_by_address();
 [[nodiscard]] verify::Parts records_collectives_each_time();
+[[nodiscard]] verify::Parts ranks_decide_alone();
 
 }  // namespace fuzz

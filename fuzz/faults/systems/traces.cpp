@@ -1,10 +1,12 @@
-// F18 to F21: trace caches and command buffers, right in all but one thing each.
+// F18 to F22: trace caches and command buffers, right in all but one thing each.
 //
 //   F18  a trace goes into the command buffer as a child, whatever it holds: that it may hold nothing did not come up.
 //   F19  a body is finished when its commands are in it. One without commands is instantiated as it is.
 //   F20  a trace is looked up by the addresses that it was captured for. Memory that was freed and given out again is
 //        taken for the buffer that was there before.
 //   F21  a collective is captured at every step: its author's cache holds what one rank alone can decide about.
+//   F22  a rank of a collective looks into its own cache, and launches. Its author's ranks moved their buffers
+//   together.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,7 +19,13 @@
 namespace fuzz {
 namespace {
 
-enum class Habit : std::uint8_t { kTakesEmptyTraces, kFinishesEmptyBodies, kKeysByAddress, kCapturesCollectives };
+enum class Habit : std::uint8_t {
+  kTakesEmptyTraces,
+  kFinishesEmptyBodies,
+  kKeysByAddress,
+  kCapturesCollectives,
+  kDecidesAlone
+};
 
 constexpr std::uint64_t kCollective = 2;        // the command that is one
 constexpr std::size_t kTracesByAddress = 1024;  // every address a buffer may have is a trace of its own
@@ -143,11 +151,14 @@ class PatchedTraces final : public verify::TracesPart {
         errors_(errors),
         habit_(habit),
         real_(verify::real_parts().traces(api, errors)),
+        alone_(verify::real_parts().traces(api, errors)),
         cache_({.max_traces = habit == Habit::kKeysByAddress ? kTracesByAddress : verify::kScenarioTraces}) {}
 
   hip::Status step(std::uint64_t command, std::span<const hip::TraceBuffer> buffers, const hip::StreamRef& stream,
                    const Work& work) override {
-    if (habit_ == Habit::kFinishesEmptyBodies) return real_->step(command, buffers, stream, work);
+    if (habit_ == Habit::kFinishesEmptyBodies || habit_ == Habit::kDecidesAlone) {
+      return real_->step(command, buffers, stream, work);
+    }
     const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, errors_);
     if (!scope) return scope.error();
     if (!capturing_) {
@@ -174,6 +185,7 @@ class PatchedTraces final : public verify::TracesPart {
 
   hip::Status rank(std::uint64_t command, std::span<const hip::TraceBuffer> buffers, const hip::StreamRef& stream,
                    const Work& work, hip::RankAgreement& peers) override {
+    if (habit_ == Habit::kDecidesAlone) return alone_->step(command, buffers, stream, work);
     return real_->rank(command, buffers, stream, work, peers);
   }
   hip::Status body(const Body& body, const hip::StreamRef& stream,
@@ -193,7 +205,7 @@ class PatchedTraces final : public verify::TracesPart {
   const hip::Api& api_;
   hip::ErrorSink errors_;
   const Habit habit_;
-  std::unique_ptr<verify::TracesPart> real_;
+  std::unique_ptr<verify::TracesPart> real_, alone_;  // the second: with a cache of its own, for ranks
   std::optional<hip::Stream> capturing_;
   hip::TraceCache cache_;
   hip::TraceCache collective_;  // the one that runs
@@ -221,6 +233,9 @@ verify::Parts keys_traces_by_address() {
 }
 verify::Parts records_collectives_each_time() {
   return with(Habit::kCapturesCollectives);
+}
+verify::Parts ranks_decide_alone() {
+  return with(Habit::kDecidesAlone);
 }
 
 }  // namespace fuzz

@@ -23,8 +23,8 @@ using hip::StepReason;
 
 // ---- the commands of these tests, by number; each fills its buffers behind the one before
 
-constexpr std::size_t kBuffers = 3, kCommands = 5;
-enum : std::size_t { kNode, kOpaque, kKnown, kNothing, kCollective };
+constexpr std::size_t kBuffers = 3, kCommands = 8;
+enum : std::size_t { kNode, kOpaque, kKnown, kNothing, kCollective, kCopy, kChild, kTracedInChild };
 
 const std::array<verify::CommandModel::Command, kCommands>& descriptions() {
   static const std::array<verify::CommandModel::Command, kCommands> all = {{
@@ -33,6 +33,9 @@ const std::array<verify::CommandModel::Command, kCommands>& descriptions() {
       {.number = kKnown, .buffers = {2}, .traced = true, .known = true},
       {.number = kNothing, .buffers = {1}, .traced = true, .empty = true},
       {.number = kCollective, .buffers = {0, 1}, .traced = true, .collective = true},
+      {.number = kCopy, .buffers = {0, 1}, .copies = true},
+      {.number = kChild, .buffers = {2}},
+      {.number = kTracedInChild, .buffers = {1}, .traced = true},
   }};
   return all;
 }
@@ -51,6 +54,8 @@ class TracedBed : public CommandBed {
   hip::RecordedNode command(std::size_t number) {
     const verify::CommandModel::Command& told = descriptions().at(number);
     if (number == kNode) return fill(value_of(number, 0));
+    if (number == kCopy) return copy(0, 1);
+    if (number == kChild) return child(fill(value_of(number, 2), 2));
     hip::TracedWork work;
     work.command = number;
     work.stream = capturing_;
@@ -69,7 +74,8 @@ class TracedBed : public CommandBed {
       work.shadows = {
           {{one, one, one}, {other, other, other}}, std::vector<std::uint64_t>(kBuffers, kBytes), told.buffers};
     }
-    return hip::traced_command(std::move(work));
+    hip::RecordedNode node = hip::traced_command(std::move(work));
+    return number == kTracedInChild ? child(std::move(node)) : node;
   }
   hip::Recording commands(std::size_t mask) {
     hip::Recording all;
@@ -101,13 +107,30 @@ class TracedBed : public CommandBed {
     for (std::size_t number = 0; number < kCommands; ++number) {
       if ((mask >> number & 1) == 0 || number == kNothing) continue;
       for (const hip::BufferIndex buffer : descriptions().at(number).buffers) {
-        expected.at(places.at(buffer)) = value_of(number, buffer);
+        if (number == kCopy) {
+          expected.at(places[1]) = expected.at(places[0]);
+        } else {
+          expected.at(places.at(buffer)) = value_of(number, buffer);
+        }
       }
     }
     for (std::size_t place = 0; place < kPlaces; ++place) EXPECT_EQ(value_at(place), expected.at(place)) << place;
   }
 
  private:
+  static hip::RecordedNode child(hip::RecordedNode node) {
+    return {hip::ChildRecord{std::make_shared<hip::Recording>(of(std::move(node)))}, {}, {}};
+  }
+  hip::RecordedNode copy(hip::BufferIndex from, hip::BufferIndex to) const {
+    hip::CopyRecord record;
+    record.params.srcPtr = {memory_, kBytes, kBytes, 1};
+    record.params.dstPtr = {memory_, kBytes, kBytes, 1};
+    record.params.extent = {kBytes, 1, 1};
+    record.params.kind = hipMemcpyDeviceToDevice;
+    record.linear = true;
+    return {record, {}, {{hip::Field::kCopyDestination, 0, to, 0}, {hip::Field::kCopySource, 0, from, 0}}};
+  }
+
   void* shadow_ = nullptr;
 };
 
