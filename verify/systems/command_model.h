@@ -1,12 +1,13 @@
 // What a command buffer with traced commands promises of each step, in sequence: the model of hip::CommandBuffer beside
 // hip::TraceCache. No call fails, nothing is evicted, and a command stands in the buffer once.
 //
-// Recorded is what was never there or has other commands. Otherwise a step launches when no buffer has moved whose
-// number is up to the highest that the commands name, and no trace is another one, and patches when they have. Asked
-// about is a trace that was not asked about for these commands yet, whose buffers are not those, or not where, they
-// were, and every collective. It is a hit when it was last used for the same buffers in the same places; patched, when
-// every address of it is known and the same buffers are elsewhere; captured otherwise: what enqueued nothing there may
-// enqueue something here.
+// Recorded is what was never there or has other commands, and a copy that a move brings onto itself (no setter takes
+// that). Otherwise a step launches when no buffer has moved whose number is up to the highest that the commands name,
+// and no trace is another one, and patches when they have. Asked about is a trace that was not asked about for these
+// commands yet, whose buffers are not those, or not where, they were, every collective, and every other one where the
+// patch failed. It is a hit when it was last used for the same buffers in the same places; patched, when every address
+// of it is known and the same buffers are elsewhere; captured otherwise: what enqueued nothing there may enqueue
+// something here.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ class CommandModel {
  public:
   struct Command {
     std::uint64_t number = 0;
-    std::vector<hip::BufferIndex> buffers;
+    std::vector<hip::BufferIndex> buffers;  // of a copy: from where, to where
     bool traced = false, known = false, empty = false, collective = false, copies = false;
   };
 
@@ -45,18 +46,21 @@ class CommandModel {
   [[nodiscard]] hip::CommandStep step(std::span<const hip::DeviceAddress> addresses) {
     hip::CommandStep step{hip::StepDecision::kRecord, hip::StepReason::kFirst};
     hip::BufferIndex named = 0;
+    for (const Command& command : commands_) {
+      for (const hip::BufferIndex buffer : command.buffers) named = std::max(named, buffer + 1);
+    }
+    const bool moved = there_ && !std::equal(addresses.begin(), addresses.begin() + named, last_.begin());
+    const bool refused = there_ && !others_ && moved && onto_itself(addresses);
     std::uint64_t others = 0;
     for (const Command& command : commands_) {
       Where now;
-      for (const hip::BufferIndex buffer : command.buffers) {
-        now.push_back({identity(buffer), addresses[buffer]});
-        named = std::max(named, buffer + 1);
-      }
-      if (command.traced) others += ask(command, std::move(now), step.traces);
+      for (const hip::BufferIndex buffer : command.buffers) now.push_back({identity(buffer), addresses[buffer]});
+      if (command.traced) others += ask(command, std::move(now), refused, step.traces);
     }
-    const bool moved = there_ && !std::equal(addresses.begin(), addresses.begin() + named, last_.begin());
     if (there_ && others_) step.reason = hip::StepReason::kOtherCommands;
-    if (there_ && !others_) {
+    if (refused) {
+      step.reason = hip::StepReason::kPatchFailed;
+    } else if (there_ && !others_) {
       step.decision = moved || others != 0 ? hip::StepDecision::kPatch : hip::StepDecision::kLaunch;
       step.reason = moved         ? hip::StepReason::kMoved
                     : others != 0 ? hip::StepReason::kTraces
@@ -72,11 +76,19 @@ class CommandModel {
  private:
   using Where = std::vector<hip::TraceBuffer>;
 
+  // Whether a copy is one now, and was elsewhere.
+  [[nodiscard]] bool onto_itself(std::span<const hip::DeviceAddress> addresses) const {
+    return std::any_of(commands_.begin(), commands_.end(), [&](const Command& command) {
+      if (!command.copies) return false;
+      const hip::BufferIndex from = command.buffers[0], to = command.buffers[1];
+      return addresses[from] == addresses[to] && (last_[from] != addresses[from] || last_[to] != addresses[to]);
+    });
+  }
   [[nodiscard]] std::uint64_t identity(hip::BufferIndex buffer) { return generations_[buffer] * 1000 + buffer; }
-  // How many children are others than they were: 0 or 1.
-  std::uint64_t ask(const Command& command, Where now, hip::TraceUse& use) {
+  // How many children are others than they were: 0 or 1. `anyway`: the graph is recorded again, with every child.
+  std::uint64_t ask(const Command& command, Where now, bool anyway, hip::TraceUse& use) {
     const auto before = asked_.find(command.number);
-    if (!command.collective && before != asked_.end() && before->second == now) return 0;
+    if (!anyway && !command.collective && before != asked_.end() && before->second == now) return 0;
     asked_[command.number] = now;
     std::vector<std::uint64_t> buffers;
     for (const hip::TraceBuffer& buffer : now) buffers.push_back(buffer.identity);
