@@ -39,7 +39,7 @@ Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device
     return Error{hipErrorNotSupported, std::string("the runtime has no ") + function};
   }
   // hipStreamPerThread means this stream with this device current, and another with another.
-  const Result<DeviceScope> of_stream = DeviceScope::enter(api, stream.device());
+  Result<DeviceScope> of_stream = DeviceScope::enter(api, stream.device());
   if (!of_stream) return of_stream.error();
   hipStreamCaptureStatus capturing = hipStreamCaptureStatusNone;
   hipGraph_t into = nullptr;
@@ -54,13 +54,22 @@ Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device
   if (capturing == hipStreamCaptureStatusNone) {
     return Error{hipErrorIllegalState, "the stream captures nothing: launch an executable graph instead"};
   }
-  const std::vector<hipGraphNode_t> behind(last, last + count);  // the runtime's own, until its next call
+  std::vector<hipGraphNode_t> behind(last, last + count);  // the runtime's own, until its next call
   const Result<hipGraphNode_t> child = add_child(api, into, behind, graph, device);
   if (!child) return child.error();
   hipGraphNode_t node = child.value();
-  status = called(api.hipStreamUpdateCaptureDependencies(stream.handle(), &node, 1, hipStreamSetCaptureDependencies),
+  const auto come_behind = [&](hipGraphNode_t* nodes, std::size_t number) {
+    return called(api.hipStreamUpdateCaptureDependencies(stream.handle(), nodes, number,
+                                                         hipStreamSetCaptureDependencies),
                   "hipStreamUpdateCaptureDependencies");
-  return status ? status : both(std::move(status), called(api.hipGraphDestroyNode(node), "hipGraphDestroyNode"));
+  };
+  status = come_behind(&node, 1);
+  if (status) {
+    status = of_stream.value().leave();
+    if (status) return status;
+    status = both(std::move(status), come_behind(behind.data(), behind.size()));
+  }
+  return both(std::move(status), called(api.hipGraphDestroyNode(node), "hipGraphDestroyNode"));
 }
 
 }  // namespace hip

@@ -278,8 +278,11 @@ hipError_t GraphPatcher::State::call(const Step& step) {
   };
   const int device = device_of(node.record);
   if (device == 0) return set();
-  const Result<DeviceScope> scope = DeviceScope::enter(api_, device);
-  return scope ? set() : static_cast<hipError_t>(scope.error().code);
+  Result<DeviceScope> scope = DeviceScope::enter(api_, device);
+  if (!scope) return static_cast<hipError_t>(scope.error().code);
+  const hipError_t status = set();
+  const Status left = scope.value().leave();
+  return status != hipSuccess || left ? status : static_cast<hipError_t>(left.error().code);
 }
 
 // Sets everything up to and including the step that failed to the records, which hold the old addresses again. The step

@@ -457,13 +457,16 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
   }
   NodeRecord record = relocated(node, addresses);
   const NodeForm form = form_of(node);
-  if (form == NodeForm::kDriver) return add_driver_node(api, graph, record, dependencies, addresses);
-  Result<hipGraphNode_t> added = form == NodeForm::kGeneric
+  Result<hipGraphNode_t> added = form == NodeForm::kDriver
+                                     ? add_driver_node(api, graph, record, dependencies, addresses)
+                                 : form == NodeForm::kGeneric
                                      ? add_generic_node(api, graph, record, dependencies, addresses, extras.kept)
                                      : std::visit(AddNode{api, graph, dependencies, addresses, extras}, record);
-  const auto* kernel = std::get_if<KernelRecord>(&record);
-  if (!added || kernel == nullptr) return added;
-  if (Status set = set_attributes(api, added.value(), kernel->attributes); !set) return set.error();
+  Status status = added ? Status() : Status(added.error());
+  const auto* kernel = form == NodeForm::kDriver ? nullptr : std::get_if<KernelRecord>(&record);
+  if (status && kernel != nullptr) status = set_attributes(api, added.value(), kernel->attributes);
+  if (scope) status = both(std::move(status), scope->leave());
+  if (!status) return status.error();
   return added;
 }
 
@@ -547,8 +550,10 @@ Status set_to_memory(const Api& api, const RecordedGraph& recorded, NodeIndex in
   };
   const int device = device_of(node.record);
   if (device == 0) return set();
-  const Result<DeviceScope> entered = DeviceScope::enter(api, device);
-  return entered ? set() : Status(entered.error());
+  Result<DeviceScope> entered = DeviceScope::enter(api, device);
+  if (!entered) return entered.error();
+  Status status = set();
+  return both(std::move(status), entered.value().leave());
 }
 
 }  // namespace

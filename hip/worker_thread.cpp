@@ -52,8 +52,10 @@ struct WorkerThread::State {
   void run();
   // False: the queue is full.
   [[nodiscard]] bool owe(Ticket ticket, const StreamRef& stream, Callback callback);
-  // The stream has it now, or refused it.
-  void given(Ticket ticket, bool accepted);
+  // The stream has it now.
+  void given();
+  // Nothing comes of it any more. False: the stream ran the host function all the same.
+  [[nodiscard]] bool take_back(Ticket ticket);
   void arrived(Ticket ticket);
   Status synchronize_owing_streams();
   [[nodiscard]] std::vector<std::pair<Ticket, Owing>> owing();
@@ -121,10 +123,16 @@ WorkerThread::Callback WorkerThread::State::no_longer_owed(Ticket ticket) {
   return owed ? std::move(owed.mapped().callback) : Callback();
 }
 
-void WorkerThread::State::given(Ticket ticket, bool accepted) {
-  const Callback refused = accepted ? Callback() : no_longer_owed(ticket);
+void WorkerThread::State::given() {
   const sync::LockGuard lock(mutex);
   if (--queue.write().on_the_way == 0) changed.notify_all();
+}
+
+bool WorkerThread::State::take_back(Ticket ticket) {
+  forget(ticket);
+  const Callback taken_back = no_longer_owed(ticket);
+  given();
+  return static_cast<bool>(taken_back);
 }
 
 void WorkerThread::State::arrived(Ticket ticket) {
@@ -244,10 +252,15 @@ Status WorkerThread::post_after(const StreamRef& stream, Callback callback) {
     forget(ticket);
     return Error{hipErrorOutOfMemory, "the worker's queue is full"};
   }
-  Status status = stream.launch_host_function(deliver, reinterpret_cast<void*>(ticket));
-  if (!status) forget(ticket);
-  state_->given(ticket, status.ok());
-  return status;
+  const Status status = stream.launch_host_function(deliver, reinterpret_cast<void*>(ticket));
+  if (status) {
+    state_->given();
+    return {};
+  }
+  if (state_->take_back(ticket)) return status;
+  // What failed came behind the launch: the callback runs, or did, and so it was posted.
+  state_->options.errors(status);
+  return {};
 }
 
 Status WorkerThread::drain() {

@@ -110,6 +110,7 @@ struct GraphState {
   bool cloned = false;                    // by hipGraphClone
   bool cyclic = false;                    // it cannot be instantiated
   std::map<Id, std::uint32_t> objects;    // user objects, and how many references to each it holds
+  std::uint64_t edges_taken = 0;          // that it had, whether they were added again or not
   bool edited = false;                    // its own nodes were set or patched: a strategy may have recorded it again
 
   [[nodiscard]] const NodeState* find(Id node) const;

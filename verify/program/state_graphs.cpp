@@ -261,7 +261,7 @@ void apply_graph_command(Graphs& graphs, Execs&, const ChangeEdges& c) {
     if (c.add) {
       after.push_back(before);
     } else {
-      std::erase(after, before);
+      graph.edges_taken += std::erase(after, before);
     }
   }
   if (c.cycle || graph.cyclic) graph.cyclic = has_cycle(graph);

@@ -146,7 +146,7 @@ bool on_locked_host(const State& state, const CopyEnd& end) {
   return buffer != nullptr && buffer->memory != MemoryKind::kDevice && buffer->memory != MemoryKind::kPageable;
 }
 
-// Nodes for which no packet is recorded when the graph is instantiated.
+// Nodes for which no packet is recorded when the graph is instantiated: a copy from one device to another has none.
 std::uint64_t idle_in(const State& state, const GraphState& graph) {
   std::uint64_t idle = 0;
   for (const NodeState& node : graph.nodes) {
@@ -154,7 +154,8 @@ std::uint64_t idle_in(const State& state, const GraphState& graph) {
     const auto pageable = [&](const CopyEnd& end) { return !on_device(state, end) && !on_locked_host(state, end); };
     const bool packets = std::holds_alternative<KernelParams>(node.params) ||
                          std::holds_alternative<MemsetParams>(node.params) ||
-                         (copy != nullptr && !pageable(copy->dst) && !pageable(copy->src));
+                         (copy != nullptr && !pageable(copy->dst) && !pageable(copy->src) &&
+                          node.devices.front() == node.devices.back());
     if (!packets) idle += node.fan;
   }
   return idle;
@@ -391,6 +392,7 @@ class Describer {
     base_.set(k_target, Target::kExec);
     base_.set(k_outcome, update_outcome(exec->graph, *graph));
     base_.set(k_evenedges, same_counts(exec->graph, *graph) ? 1 : 0);
+    base_.set(k_retaken, exec->graph.edges_taken != graph->edges_taken ? 1 : 0);
     base_.set(k_samenodes, nodes_of(exec->graph) == nodes_of(*graph) ? 1 : 0);
     base_.set(k_takenaway, taken_away_in(*graph));
     about(*graph);

@@ -38,6 +38,7 @@ class TestRuntime {
   static constexpr bool kIsModel = true;
   TestRuntime() {
     model_.enter();
+    EXPECT_TRUE(model_.need_devices(kDevices));
     model_.begin(0);
   }
   ~TestRuntime() {

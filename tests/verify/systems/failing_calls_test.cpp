@@ -1,0 +1,293 @@
+// What several systems stand on, with every call of HIP failing in turn: launches into captures and on a graph's own
+// device, work that the host does, and nodes of another device. A failure is the answer, or told; the caller's device
+// is current again, nothing is left behind, and the next step is right. The systems themselves: systems_test.cpp,
+// command_buffer_test.cpp, traced_commands_test.cpp, worker_thread_test.cpp.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+#include "command_bed.h"
+#include "hip/by_host.h"
+#include "hip/captured_launch.h"
+#include "hip/graph_patcher.h"
+#include "hip/home_stream.h"
+#include "verify/execute/records.h"
+#include "verify/systems/argument_block.h"
+
+namespace {
+
+constexpr int kHome = 0, kElsewhere = 1;
+
+// A bed on the first device, and a stream of the second one.
+class TwoDevices : public CommandBed {
+ public:
+  TwoDevices() {
+    on_device(kElsewhere, [&] { return api().hipStreamCreateWithFlags(&there_, hipStreamNonBlocking); });
+  }
+  ~TwoDevices() {
+    EXPECT_EQ(api().hipStreamSynchronize(there_), hipSuccess);
+    EXPECT_EQ(api().hipStreamDestroy(there_), hipSuccess);
+  }
+  hip::StreamRef there() { return {api(), there_, kElsewhere}; }
+  void on_device(int device, const std::function<hipError_t()>& call) {
+    EXPECT_EQ(api().hipSetDevice(device), hipSuccess);
+    EXPECT_EQ(call(), hipSuccess);
+    EXPECT_EQ(api().hipSetDevice(kHome), hipSuccess);
+  }
+  // What the call under test left: an error or a word about it where something failed, and the device as it was.
+  void expect_said(const FailingCall& call, bool answered) {
+    EXPECT_EQ(answered || !told_.empty(), call.fired()) << call;
+    int current = -1;
+    EXPECT_EQ(api().hipGetDevice(&current), hipSuccess);
+    EXPECT_EQ(current, kHome) << call;
+  }
+  hip::RecordedGraph record(const hip::Recording& commands, const hip::AddressTable& addresses) {
+    hip::Result<hip::RecordedGraph> recorded = hip::record_graph(api(), commands, addresses);
+    EXPECT_TRUE(recorded);
+    return recorded ? std::move(recorded).value() : hip::RecordedGraph{};
+  }
+  hipGraphExec_t instantiate(hipGraph_t graph) {
+    hipGraphExec_t exec = nullptr;
+    EXPECT_EQ(api().hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), hipSuccess);
+    return exec;
+  }
+  void run(hipGraphExec_t exec) {
+    EXPECT_EQ(api().hipGraphLaunch(exec, stream_), hipSuccess);
+    EXPECT_EQ(api().hipStreamSynchronize(stream_), hipSuccess);
+  }
+  void destroy(hipGraphExec_t exec, hipGraph_t graph) {
+    EXPECT_EQ(api().hipGraphExecDestroy(exec), hipSuccess);
+    EXPECT_EQ(api().hipGraphDestroy(graph), hipSuccess);
+  }
+
+  hipStream_t there_ = nullptr;
+};
+
+struct Size {
+  std::size_t nodes = 0, edges = 0;
+};
+Size size_of(const hip::Api& api, hipGraph_t graph) {
+  Size size;
+  EXPECT_EQ(api.hipGraphGetNodes(graph, nullptr, &size.nodes), hipSuccess);
+  EXPECT_EQ(api.hipGraphGetEdges(graph, nullptr, nullptr, &size.edges), hipSuccess);
+  return size;
+}
+
+TEST(FailingCalls, ALaunchIntoACaptureLeavesTheCaptureAsItWasOrIsANode) {
+  const std::size_t failures = fail_each_call([](FailingCall& call) {
+    TwoDevices bed;
+    const hip::RecordedGraph graph = bed.record(CommandBed::of(bed.fill(7)), {bed.at(0)});
+    const auto enqueue = [&bed] {
+      EXPECT_EQ(bed.api().hipMemsetAsync(reinterpret_cast<void*>(bed.at(1)), 1, 4, bed.there_), hipSuccess);
+    };
+    EXPECT_EQ(bed.api().hipStreamBeginCapture(bed.there_, hipStreamCaptureModeRelaxed), hipSuccess);
+    enqueue();
+    call.arm(bed.interposer_);
+    const bool launched = hip::launch_into_capture(bed.there(), graph.graph, kHome).ok();
+    call.disarm(bed.interposer_);
+    bed.expect_said(call, !launched);
+    enqueue();
+    EXPECT_TRUE(hip::launch_into_capture(bed.there(), graph.graph, kHome)) << call << ": the next one";
+    enqueue();
+    hipGraph_t captured = nullptr;
+    EXPECT_EQ(bed.api().hipStreamEndCapture(bed.there_, &captured), hipSuccess) << call;
+    ASSERT_NE(captured, nullptr) << call;
+    const Size size = size_of(bed.api(), captured);
+    EXPECT_EQ(size.nodes, launched ? 5u : 4u) << call;
+    EXPECT_EQ(size.edges, size.nodes - 1) << call << ": one behind the other";
+    EXPECT_EQ(bed.api().hipGraphDestroy(captured), hipSuccess);
+    EXPECT_EQ(bed.api().hipGraphDestroy(graph.graph), hipSuccess);
+  });
+  EXPECT_GE(failures, 9u);
+}
+
+// Behind what the other device's stream was given, and before what that is given next.
+TEST(FailingCalls, AHomeStreamLaunchesInOrderOrSaysSo) {
+  for (const bool warm : {false, true}) {
+    const std::size_t failures = fail_each_call([warm](FailingCall& call) {
+      TwoDevices bed;
+      const hip::RecordedGraph graph = bed.record(CommandBed::of(bed.fill(7)), {bed.at(0)});
+      const hipGraphExec_t exec = bed.instantiate(graph.graph);
+      void* seen = nullptr;
+      EXPECT_EQ(bed.api().hipHostMalloc(&seen, CommandBed::kBytes, 0), hipSuccess);
+      const auto* first = static_cast<const unsigned char*>(seen);
+      void* const place = reinterpret_cast<void*>(bed.at(0));
+      {
+        hip::HomeStream home(bed.api(), kHome, bed.sink());
+        const auto step = [&](const std::function<bool()>& launch) {
+          EXPECT_EQ(bed.api().hipMemsetAsync(place, 3, CommandBed::kBytes, bed.there_), hipSuccess);
+          const bool launched = launch();
+          EXPECT_EQ(
+              bed.api().hipMemcpyAsync(seen, place, CommandBed::kBytes, hipMemcpyDeviceToHost, bed.there_), hipSuccess);
+          EXPECT_EQ(bed.api().hipStreamSynchronize(bed.there_), hipSuccess);
+          if (launched) EXPECT_EQ(*first, 7) << call;
+        };
+        const auto launch = [&] { return home.launch(exec, bed.there()).ok(); };
+        if (warm) step(launch);
+        step([&] {
+          call.arm(bed.interposer_);
+          const bool launched = launch();
+          call.disarm(bed.interposer_);
+          bed.expect_said(call, !launched);
+          // Of one that failed behind the launch nobody knows whether it is over.
+          EXPECT_EQ(bed.api().hipDeviceSynchronize(), hipSuccess);
+          return launched;
+        });
+        bed.told_.clear();
+        bool again = false;
+        step([&] { return again = launch(); });
+        EXPECT_TRUE(again) << call << ": the next one";
+        EXPECT_TRUE(bed.told_.empty()) << call;
+      }
+      EXPECT_EQ(bed.api().hipHostFree(seen), hipSuccess);
+      bed.destroy(exec, graph.graph);
+      EXPECT_EQ(bed.runtime_.platform().notes().races, 0u) << call;
+    });
+    EXPECT_GE(failures, warm ? 6u : 14u);
+  }
+}
+
+TEST(FailingCalls, AHomeStreamGivesEverythingBackOrSaysSo) {
+  const std::size_t failures = fail_each_call([](FailingCall& call) {
+    TwoDevices bed;
+    const hip::RecordedGraph graph = bed.record(CommandBed::of(bed.fill(7)), {bed.at(0)});
+    const hipGraphExec_t exec = bed.instantiate(graph.graph);
+    {
+      std::optional<hip::HomeStream> home(std::in_place, bed.api(), kHome, bed.sink());
+      EXPECT_TRUE(home->launch(exec, bed.there()));
+      EXPECT_EQ(bed.api().hipDeviceSynchronize(), hipSuccess);
+      call.arm(bed.interposer_);
+      home.reset();
+      call.disarm(bed.interposer_);
+    }
+    bed.expect_said(call, false);
+    bed.destroy(exec, graph.graph);
+  });
+  EXPECT_GE(failures, 3u);
+}
+
+// A memset, and a copy through pinned memory of its own.
+TEST(FailingCalls, WorkOfTheHostIsRecordedOrLeavesNothing) {
+  static std::array<unsigned char, CommandBed::kBytes> pageable;
+  for (const bool copies : {false, true}) {
+    const std::size_t failures = fail_each_call([copies](FailingCall& call) {
+      TwoDevices bed;
+      bed.wipe();
+      pageable.fill(copies ? 9 : 0);
+      hip::RecordedNode node = bed.fill(7);
+      const hip::AddressTable addresses = {copies ? bed.at(0) : reinterpret_cast<hip::DeviceAddress>(pageable.data())};
+      if (copies) {
+        hip::CopyRecord copy;
+        copy.params.srcPtr = {pageable.data(), pageable.size(), pageable.size(), 1};
+        copy.params.dstPtr = {bed.memory_, pageable.size(), pageable.size(), 1};
+        copy.params.extent = {pageable.size(), 1, 1};
+        copy.params.kind = hipMemcpyHostToDevice;
+        copy.linear = true;
+        node = {copy, {}, {{hip::Field::kCopyDestination, 0, 0, 0}}};
+      }
+      hip::Recording commands;
+      for (hip::RecordedNode& each : hip::by_host(node, !copies, bed.sink())) {
+        const auto count = static_cast<hip::NodeIndex>(commands.nodes().size());
+        if (count != 0) each.dependencies = {count - 1};
+        commands.add(std::move(each));
+      }
+      const auto done = [&] { return copies ? bed.value_at(0) == 9 : pageable[0] == 7; };
+      call.arm(bed.interposer_);
+      bool answered = false;
+      {
+        hip::Result<hip::RecordedGraph> recorded = hip::record_graph(bed.api(), commands, addresses);
+        answered = !recorded;
+        if (recorded) answered = !hip::destroy_graph(bed.api(), std::exchange(recorded.value().graph, nullptr));
+      }
+      call.disarm(bed.interposer_);
+      bed.expect_said(call, answered);
+      const hip::RecordedGraph again = bed.record(commands, addresses);
+      const hipGraphExec_t exec = bed.instantiate(again.graph);
+      EXPECT_FALSE(done());
+      bed.run(exec);
+      EXPECT_TRUE(done()) << call;
+      bed.destroy(exec, again.graph);
+    });
+    EXPECT_GE(failures, copies ? 5u : 3u);
+  }
+}
+
+// A kernel of the second device, recorded and patched by a caller who has the first one current.
+class KernelElsewhere : public TwoDevices {
+ public:
+  KernelElsewhere() {
+    on_device(kElsewhere, [&] { return api().hipMalloc(&far_, 2 * kBytes); });
+    verify::ArgumentBlock block("inplace_u32");
+    block.set("data", far_).set("n", std::uint32_t{4}).set("k", std::uint32_t{3});
+    hip::KernelRecord kernel;
+    kernel.function = runtime_.platform().function(block.index(), kElsewhere);
+    kernel.block = {64, 1, 1};
+    kernel.arguments.assign(block.bytes().begin(), block.bytes().end());
+    kernel.slots = verify::slots_of(*verify::find_kernel("inplace_u32"));
+    kernel.attributes.priority = 0;
+    kernel.device = kElsewhere;
+    commands_.add({std::move(kernel), {}, {{hip::Field::kKernelArgument, block.offset("data"), 0, 0}}});
+  }
+  ~KernelElsewhere() {
+    on_device(kElsewhere, [&] { return api().hipFree(far_); });
+  }
+  hip::DeviceAddress far(std::size_t place) const {
+    return reinterpret_cast<hip::DeviceAddress>(far_) + place * kBytes;
+  }
+  // Whether the launch changes the place, and no other one.
+  bool changes_only(hipGraphExec_t exec, std::size_t place) {
+    std::array<unsigned char, 2 * kBytes> before{}, after{};
+    on_device(kElsewhere, [&] {
+      EXPECT_EQ(api().hipMemset(far_, 5, before.size()), hipSuccess);
+      EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
+      EXPECT_EQ(api().hipGraphLaunch(exec, there_), hipSuccess);
+      EXPECT_EQ(api().hipStreamSynchronize(there_), hipSuccess);
+      return api().hipMemcpy(after.data(), far_, after.size(), hipMemcpyDeviceToHost);
+    });
+    before.fill(5);
+    const auto same = [&](std::size_t at) {
+      return std::memcmp(before.data() + at * kBytes, after.data() + at * kBytes, kBytes) == 0;
+    };
+    return !same(place) && same(1 - place);
+  }
+
+  void* far_ = nullptr;
+  hip::Recording commands_;
+};
+
+TEST(FailingCalls, ANodeOfAnotherDeviceIsRecordedOrTheGraphIsNot) {
+  const std::size_t failures = fail_each_call([](FailingCall& call) {
+    KernelElsewhere bed;
+    call.arm(bed.interposer_);
+    hip::Result<hip::RecordedGraph> recorded = hip::record_graph(bed.api(), bed.commands_, std::array{bed.far(0)});
+    call.disarm(bed.interposer_);
+    bed.expect_said(call, !recorded);
+    if (recorded) EXPECT_EQ(bed.api().hipGraphDestroy(recorded.value().graph), hipSuccess);
+  });
+  EXPECT_GE(failures, 6u);
+}
+
+TEST(FailingCalls, ANodeOfAnotherDeviceIsPatchedOrStaysAsItWas) {
+  const std::size_t failures = fail_each_call([](FailingCall& call) {
+    KernelElsewhere bed;
+    const hip::RecordedGraph graph = bed.record(bed.commands_, {bed.far(0)});
+    const hipGraphExec_t exec = bed.instantiate(graph.graph);
+    {
+      hip::GraphPatcher patcher =
+          hip::GraphPatcher::of_exec(bed.api(), bed.commands_, graph, exec, std::array{bed.far(0)});
+      const std::array moves{hip::Move{0, bed.far(0), bed.far(1)}};
+      call.arm(bed.interposer_);
+      const bool patched = patcher.patch(moves).ok();
+      call.disarm(bed.interposer_);
+      bed.expect_said(call, !patched);
+      EXPECT_TRUE(bed.changes_only(exec, patched ? 1 : 0)) << call;
+      if (!patched) EXPECT_TRUE(patcher.patch(moves).ok()) << call;
+      EXPECT_TRUE(bed.changes_only(exec, 1)) << call;
+    }
+    bed.destroy(exec, graph.graph);
+  });
+  EXPECT_GE(failures, 4u);
+}
+
+}  // namespace
