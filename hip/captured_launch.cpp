@@ -59,9 +59,9 @@ Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device
   if (!child) return child.error();
   hipGraphNode_t node = child.value();
   const auto come_behind = [&](hipGraphNode_t* nodes, std::size_t number) {
-    return called(api.hipStreamUpdateCaptureDependencies(stream.handle(), nodes, number,
-                                                         hipStreamSetCaptureDependencies),
-                  "hipStreamUpdateCaptureDependencies");
+    return called(
+        api.hipStreamUpdateCaptureDependencies(stream.handle(), nodes, number, hipStreamSetCaptureDependencies),
+        "hipStreamUpdateCaptureDependencies");
   };
   status = come_behind(&node, 1);
   if (status) {

@@ -457,11 +457,10 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
   }
   NodeRecord record = relocated(node, addresses);
   const NodeForm form = form_of(node);
-  Result<hipGraphNode_t> added = form == NodeForm::kDriver
-                                     ? add_driver_node(api, graph, record, dependencies, addresses)
-                                 : form == NodeForm::kGeneric
-                                     ? add_generic_node(api, graph, record, dependencies, addresses, extras.kept)
-                                     : std::visit(AddNode{api, graph, dependencies, addresses, extras}, record);
+  Result<hipGraphNode_t> added =
+      form == NodeForm::kDriver    ? add_driver_node(api, graph, record, dependencies, addresses)
+      : form == NodeForm::kGeneric ? add_generic_node(api, graph, record, dependencies, addresses, extras.kept)
+                                   : std::visit(AddNode{api, graph, dependencies, addresses, extras}, record);
   Status status = added ? Status() : Status(added.error());
   const auto* kernel = form == NodeForm::kDriver ? nullptr : std::get_if<KernelRecord>(&record);
   if (status && kernel != nullptr) status = set_attributes(api, added.value(), kernel->attributes);

@@ -43,6 +43,7 @@ class WorkerThread {
   // drain(), then the end of the thread. What drain() answers goes to the error sink.
   ~WorkerThread();
 
+  // An error: the callback is gone, and never runs.
   [[nodiscard]] Status post(Callback callback);
   // Once everything that was given to the stream so far is done. hipStreamPerThread is the calling thread's, whoever
   // drains; a drain on another thread waits for its device instead.

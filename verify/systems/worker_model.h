@@ -32,9 +32,7 @@ class WorkerModel {
   // Posted by `parent`, while that ran.
   void posted_by(Callback callback, Callback parent) { before_[callback] = {parent}; }
   // Somebody has waited for the stream.
-  void settled(std::size_t stream) {
-    ready_.insert(behind_[stream].begin(), behind_[stream].end());
-  }
+  void settled(std::size_t stream) { ready_.insert(behind_[stream].begin(), behind_[stream].end()); }
   void drained() {
     for (const auto& [stream, callbacks] : behind_) ready_.insert(callbacks.begin(), callbacks.end());
   }
@@ -49,9 +47,8 @@ class WorkerModel {
     for (const Callback callback : order) {
       const auto found = before_.find(callback);
       if (found == before_.end() || !ran.insert(callback).second) return false;
-      const bool behind = std::all_of(found->second.begin(), found->second.end(), [&](Callback each) {
-        return ran.contains(each) || !before_.contains(each);
-      });
+      const bool behind = std::all_of(found->second.begin(), found->second.end(),
+                                      [&](Callback each) { return ran.contains(each) || !before_.contains(each); });
       if (!behind) return false;
     }
     return true;

@@ -84,7 +84,7 @@ class Bed {
     unsigned char value = 0;
   };
   std::map<Name, Kept> kept_;  // where the last get() of each name was, and what was written there
-  const int device_;  // the allocator's
+  const int device_;           // the allocator's
   std::size_t told_ = 0;
   unsigned char values_ = 0;
 

@@ -113,6 +113,36 @@ TEST_F(Worker, ACallbackWhoseStreamIsDoneWithoutItsHostFunctionIsGivenUp) {
   EXPECT_EQ(ran, 0);
 }
 
+// A stream that came to its host function before something behind the launch failed: what was delivered runs.
+TEST_F(Worker, ACallbackThatWasDeliveredIsPostedWhateverFailsBehindIt) {
+  hip::Api at_once = api();
+  at_once.hipLaunchHostFunc = [](hipStream_t, hipHostFn_t function, void* user_data) {
+    function(user_data);
+    return hipSuccess;
+  };
+  int ran = 0;
+  interposer_.fail(*verify::find_function("hipSetDevice"), 4);  // behind the launch, back to the caller's device
+  EXPECT_TRUE(worker_->post_after(hip::StreamRef::of_default(at_once, 1), [&] { ++ran; }));
+  EXPECT_TRUE(worker_->drain());
+  EXPECT_EQ(ran, 1);
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_NE(told_[0].find("hipSetDevice"), std::string::npos) << told_[0];
+  int current = -1;
+  EXPECT_EQ(api().hipGetDevice(&current), hipSuccess);
+  EXPECT_EQ(current, 0) << "tried again";
+}
+
+TEST_F(Worker, ADrainWaitsForWhatIsPostedBehindAStreamMeanwhile) {
+  int ran = 0;
+  const auto last_word = [&] {
+    return std::shared_ptr<void>(nullptr, [&](void*) { EXPECT_TRUE(worker_->post_after(stream(), [&] { ++ran; })); });
+  };
+  ASSERT_TRUE(worker_->post_after(stream(), [held = last_word()] {}));
+  interposer_.fail(*verify::find_function("hipStreamSynchronize"), 1);
+  EXPECT_FALSE(worker_->drain()) << "one is given up, and posts another one as it goes";
+  EXPECT_EQ(ran, 1);
+}
+
 // What a callback holds may use the worker when it goes.
 TEST_F(Worker, ACallbackThatDoesNotRunIsDestroyedWithoutTheWorkersLock) {
   int ran = 0;
