@@ -380,8 +380,17 @@ void add_change(const RecordedNode& was, const RecordedNode& now, const QuirkCon
   states.add(State::kOtherPageable, !known_to_stay);
 }
 
+// Edges that were made behind their nodes, in the same order: runtimes pair nodes by it.
+bool same_connections(const Recording& from, const Recording& to) {
+  return std::equal(from.connections().begin(), from.connections().end(), to.connections().begin(),
+                    to.connections().end(), [](const auto& a, const auto& b) {
+                      return a.from == b.from && a.to == b.to && a.nodes_before == b.nodes_before;
+                    });
+}
+
 bool same_shape(const Recording& from, const Recording& to) {
-  return std::equal(from.nodes().begin(), from.nodes().end(), to.nodes().begin(), to.nodes().end(),
+  return same_connections(from, to) &&
+         std::equal(from.nodes().begin(), from.nodes().end(), to.nodes().begin(), to.nodes().end(),
                     [](const RecordedNode& a, const RecordedNode& b) {
                       if (a.record.index() != b.record.index() || a.dependencies != b.dependencies) return false;
                       const auto* kernel = std::get_if<KernelRecord>(&a.record);

@@ -66,7 +66,7 @@ enum class QuirkyState : std::uint8_t {
   kEmpty,            // child: nothing in it, or in a child in it
   kFollowed,         // child: another node waits for it
   kOtherDevice,      // child, update: a kernel or memset, at any depth, of another device than the first
-  kOtherShape,       // update: other nodes, other types or other dependencies
+  kOtherShape,       // update: other nodes, other types or other dependencies, or these made in another order
   kSeveralRoots,     // of the graph
   kManyNodes,        // of the graph: 16 or more
   kManyDependents,   // of the graph: five or more of one of its nodes

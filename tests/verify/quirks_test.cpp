@@ -367,6 +367,28 @@ TEST_P(OnRelease, AGraphThatIsRecordedAgainUpdatesWhatTheFirstOneWasMadeInto) {
        "instantiate e1 g0\nset g0.n2 memcpy dst=b3+32 src=b3+4 bytes=1 kind=d2d\nupdate e1 g0\nlaunch e1 s0\n"});
 }
 
+// An edge that was taken and added again comes last in that order.
+TEST_P(OnRelease, AnUpdateFromAGraphWhoseEdgeWasTakenAndAddedIsGoneAround) {
+  constexpr std::string_view kTaken =
+      "buffer b0 64\nbuffer b1 64\ngraph g0\nempty g0.n0\nempty g0.n1 after=n0\n"
+      "memcpy g0.n2 dst=b0+0 src=b1+0 bytes=1 kind=d2d after=n0\ninstantiate e0 g0\nunedge g0.n1 after=n0\n"
+      "edge g0.n1 after=n0\nupdate e0 g0\nlaunch e0 s0\nread b0\n";
+  for (const StrategyKind strategy : {StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+    expect_agreement(std::string(GetParam()), strategy, {kTaken});
+  }
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), StrategyKind::kPatch});
+  ASSERT_TRUE(subject.ok());
+  ASSERT_TRUE(subject.value()->start());
+  Judge judge(subject.value()->runner(), baseline);
+  const QuirkSet known(GetParam());
+  judge.know(known, static_cast<int>(StrategyKind::kPatch));
+  const Judgement judgement = judge.judge(program_of(kTaken), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kKnownQuirk) << described(judgement);
+  EXPECT_EQ(judgement.reason, "update-pairs-by-order");
+}
+
 // What a capture on another device's stream is given is recorded with the devices current that the program's graph was
 // recorded with.
 TEST_P(OnRelease, AGraphThatIsCapturedOnAnotherDevicesStreamIsStillOfItsOwn) {

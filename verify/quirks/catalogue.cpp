@@ -282,6 +282,15 @@ constexpr Quirk kQuirks[] = {
      "run "
      "the same graphs",
      "crash of the process; instantiate with the launching stream's device current"},
+    {"pageable-copy-other-device",
+     "a copy from another device's memory to pageable host memory returns before its stream is done with it", "7.2",
+     "patch", "op=on node=memcpy linear=1 dmem=pageable away=1", "later=600",
+     "the copy is complete when the call returns, and hipStreamQuery answers hipSuccess", "hipErrorNotReady",
+     "hipMemcpyAsync: without pinned host memory the copy is synchronous (CUDA, API synchronization behavior)",
+     "host-side status; the bytes are there, with access between the devices enabled or not; from the stream's own "
+     "device, or in rows, it is done, and 6.4 and 5.7 are done with each",
+     "a stream that was asked whether it is idle is taken for a busy one; synchronise it, or copy on a stream of the "
+     "memory's device"},
     {"rows-of-other-device", "instantiating a graph that copies rows within a device that is not current crashes",
      "7.2", "patch", "op=instantiate rowsaway>0", "crash", "hipSuccess", "a segmentation fault in hipGraphInstantiate",
      "hipMemcpy3DParms: the kind and the pointers say what is copied; hipGraphInstantiate names no device",

@@ -343,6 +343,12 @@ class Describer {
     stream(c.stream);
     rules(c);
     base_.set(k_thread, c.thread);
+    if (const auto* copy = std::get_if<CopyParams>(&c.params)) {
+      const auto away = [&, own = state_.device_of_stream(c.stream)](const CopyEnd& end) {
+        return on_device(state_, end) && device(end.ref) != own;
+      };
+      base_.set(k_away, away(copy->dst) || away(copy->src) ? 1 : 0);
+    }
     if (const CaptureState* capture = state_.capture_of(c.stream))
       base_.set(k_deps, capture->behind.at(c.stream).size());
     return node(c.params, nullptr, nullptr, 0);

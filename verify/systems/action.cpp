@@ -216,6 +216,8 @@ std::optional<SystemAction> parse_action(SystemVerb verb, std::span<const std::s
     const std::optional<std::int32_t> value = named ? value_of(field, text) : std::nullopt;
     if (!value || !within(field, *value)) {
       *error = "'" + std::string(fields[i]) + "' is not a field '" + prefix + "' of " + std::string(described.words);
+      *error += field.function ? ": a function that scenarios call"
+                               : ": " + std::to_string(field.lowest) + " to " + std::to_string(field.highest);
       return std::nullopt;
     }
     action.fields[i] = *value;

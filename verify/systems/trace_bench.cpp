@@ -89,7 +89,7 @@ class TraceBench final : public SystemBench {
     const Calls now = calls();
     const bool failed = now.fired != before.fired;
     context_.expect(failed || !peers.come() || peers.rounds() == rounds, PropertyId::kC6, where,
-                    std::to_string(rounds) + " rounds with its peers", std::to_string(peers.rounds()));
+                    "rounds with its peers: " + std::to_string(rounds), std::to_string(peers.rounds()));
     context_.expect(peers.can_launch() || now.launches == before.launches, PropertyId::kC6, where,
                     "nothing is launched that a peer cannot", "a launch");
     context_.expect(peers.can_launch() || !status.ok(), PropertyId::kC6, where, "an error: the peers cannot",

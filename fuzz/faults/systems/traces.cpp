@@ -5,8 +5,7 @@
 //   F20  a trace is looked up by the addresses that it was captured for. Memory that was freed and given out again is
 //        taken for the buffer that was there before.
 //   F21  a collective is captured at every step: its author's cache holds what one rank alone can decide about.
-//   F22  a rank of a collective looks into its own cache, and launches. Its author's ranks moved their buffers
-//   together.
+//   F22  a rank of a collective looks into its own cache, and launches: its author's ranks moved together.
 #include <optional>
 #include <utility>
 #include <vector>
