@@ -94,6 +94,17 @@ constexpr std::string_view kMemset =
     "instantiate e0 g0\n"
     "launch e0 s0\n";
 
+TEST(Quirks, ACommandThatIsRepeatedMeetsWhatItLeftItself) {
+  const Quirk busy[] = {made_up("op=launch busy=1", "bytes corrupts")};
+  const QuirkSet known("1.0", busy);
+  const std::string begin(kMemset.substr(0, kMemset.find("launch")));
+  const Deviation bytes{5, Effect::kBytes, 0};
+  EXPECT_EQ(known.explain(program_of(begin + "launch e0 s0\n"), 0, bytes), nullptr);
+  EXPECT_NE(known.explain(program_of(begin + "repeat 2 launch e0 s0\n"), 0, bytes), nullptr);
+  EXPECT_FALSE(known.corrupts(program_of(begin + "launch e0 s0\n"), 0));
+  EXPECT_TRUE(known.corrupts(program_of(begin + "repeat 2 launch e0 s0\n"), 0));
+}
+
 TEST(Quirks, ADeviationIsExplainedByAnEventBeforeItAndOfThatKind) {
   const Quirk memset[] = {made_up("op=launch node=memset element=1", "bytes")};
   const Quirk wider[] = {made_up("op=launch node=memset element>1;op=launch node=memcpy", "bytes")};

@@ -199,22 +199,35 @@ bool QuirkSet::lacks(const Command& command) const {
   return instantiate != nullptr && instantiate->form == InstantiateForm::kParams;
 }
 
+namespace {
+
+// Whether `visit` says so of one of the first commands, before it is done; one that is repeated meets itself as well.
+template <class Visit>
+bool any_command(const Program& program, std::size_t steps, const Visit& visit) {
+  State state;
+  for (std::size_t i = 0; i < std::min(steps, program.steps.size()); ++i) {
+    for (std::uint32_t k = 0; k < repeats_that_matter(program.steps[i]); ++k) {
+      if (visit(state, i)) return true;
+      state.apply(program.steps[i].command);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 bool QuirkSet::corrupts(const Program& program, int strategy) const {
   const bool several = devices_needed(program) > 1;
   const auto corrupting = [&](const Compiled& compiled) {
     return compiled.corrupts && compiled.counts(strategy, several);
   };
   if (std::none_of(compiled_.begin(), compiled_.end(), corrupting)) return false;
-  State state;
-  for (const Step& step : program.steps) {
-    const bool met = any_event(state, step.command, strategy, [&](const Event& event) {
+  return any_command(program, program.steps.size(), [&](const State& state, std::size_t i) {
+    return any_event(state, program.steps[i].command, strategy, [&](const Event& event) {
       return std::any_of(compiled_.begin(), compiled_.end(),
                          [&](const Compiled& compiled) { return corrupting(compiled) && compiled.matches(event); });
     });
-    if (met) return true;
-    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
-  }
-  return false;
+  });
 }
 
 const Quirk* QuirkSet::explain(const Program& program, int strategy, const Deviation& deviation) const {
@@ -223,22 +236,19 @@ const Quirk* QuirkSet::explain(const Program& program, int strategy, const Devia
   for (const Compiled& compiled : compiled_) {
     if (compiled.counts(strategy, several) && shows_as(*compiled.quirk, deviation)) candidates.push_back(&compiled);
   }
+  if (candidates.empty()) return nullptr;
   const Quirk* found = nullptr;
-  State state;
-  for (std::size_t i = 0; i < program.steps.size() && i <= deviation.step && !candidates.empty(); ++i) {
-    const Step& step = program.steps[i];
+  any_command(program, deviation.step + 1, [&](const State& state, std::size_t i) {
     const bool here = deviation.effect != Effect::kStatus || i == deviation.step;
-    any_event(state, step.command, strategy, [&](const Event& event) {
+    return any_event(state, program.steps[i].command, strategy, [&](const Event& event) {
       const auto at = std::find_if(candidates.begin(), candidates.end(), [&](const Compiled* compiled) {
         return (here || compiled->later) && compiled->matches(event);
       });
       if (at != candidates.end()) found = (*at)->quirk;
       return found != nullptr;
     });
-    if (found != nullptr) return found;
-    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
-  }
-  return nullptr;
+  });
+  return found;
 }
 
 }  // namespace verify
