@@ -21,7 +21,7 @@ struct Flattener {
     const std::size_t at = out.size();
     TreeNode& flat = out.emplace_back();
     flat.record = relocated(node, addresses);
-    flat.form = node.form;
+    flat.form = form_of(node);
     flat.relocations = node.relocations;
     flat.top = top;
     if (const auto* child = std::get_if<ChildRecord>(&node.record)) {

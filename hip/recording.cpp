@@ -438,12 +438,12 @@ namespace {
 
 // A linear copy has one form only: the others add nodes of rows, which setters of linear ones spoil (releases of AMD's
 // runtime). A node gets here so when it was added with rows and set to a linear copy since.
+}  // namespace
+
 NodeForm form_of(const RecordedNode& node) {
   const auto* copy = std::get_if<CopyRecord>(&node.record);
   return copy != nullptr && copy->linear ? NodeForm::kTyped : node.form;
 }
-
-}  // namespace
 
 Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                    std::span<const hipGraphNode_t> dependencies,

@@ -163,6 +163,8 @@ struct RecordedNode {
   std::vector<Relocation> relocations;  // of this node's own fields; a child's are in the child
   NodeForm form = NodeForm::kTyped;     // which function it is recorded through
 };
+// The one that a recording really takes: for a linear copy there is the function of its type alone.
+[[nodiscard]] NodeForm form_of(const RecordedNode& node);
 
 // What is wrong with a node that is to follow `earlier_nodes` nodes of a recording, in words, or null: a dependency
 // that is not an earlier node or is named twice, a relocation of a field that the node does not have, outside the

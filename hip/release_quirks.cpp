@@ -333,7 +333,7 @@ bool has_other_device(const Recording& recording) {
 QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   QuirkyStates states;
   states.add(State::kSeveralDevices, context.several_devices);
-  states.add(State::kDriver, node.form == NodeForm::kDriver);
+  states.add(State::kDriver, form_of(node) == NodeForm::kDriver);
   states.add(State::kGraphMemory,
              std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& relocation) {
                return memory_of(context, relocation.buffer) == BufferMemory::kGraph;
@@ -368,12 +368,12 @@ bool same_ends(const RecordedNode& was, const RecordedNode& now) {
 
 // And what holds of a node that takes the place of another. The families are those of adding and of setting.
 void add_change(const RecordedNode& was, const RecordedNode& now, const QuirkContext& context, QuirkyStates& states) {
-  states.add(State::kDriver, was.form == NodeForm::kDriver);
+  states.add(State::kDriver, form_of(was) == NodeForm::kDriver);
   states.add(State::kGeneric, now.form == NodeForm::kGeneric);
   const auto *before = std::get_if<CopyRecord>(&was.record), *after = std::get_if<CopyRecord>(&now.record);
   if (before == nullptr || after == nullptr) return;
   states.add(State::kOtherForm, before->linear != after->linear);
-  states.add(State::kOtherFamily, (was.form == NodeForm::kDriver) != (now.form == NodeForm::kDriver));
+  states.add(State::kOtherFamily, (form_of(was) == NodeForm::kDriver) != (form_of(now) == NodeForm::kDriver));
   const Ends old = ends_of(was, context), fresh = ends_of(now, context);
   const bool known_to_stay = (old.must_be_pageable && fresh.must_be_pageable) ||
                              (!old.may_be_pageable && !fresh.may_be_pageable) || same_ends(was, now);

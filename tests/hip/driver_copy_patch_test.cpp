@@ -57,4 +57,28 @@ TEST(GraphPatcher, ACopyOfTheDriversStaysOneWhenItsParametersAreReplaced) {
   EXPECT_EQ(sources, expected);
 }
 
+// The driver's functions know no linear copies: a node of theirs that was given one's parameters is recorded again as
+// one of the runtime's own, and is set as such.
+TEST(GraphPatcher, ALinearCopyIsTheRuntimesOwnWhateverItsForm) {
+  fake::World world;
+  hip::Api table = fake::api();
+  table.hipDrvGraphAddMemcpyNode = nullptr;
+  table.hipDrvGraphExecMemcpyNodeSetParams = [](hipGraphExec_t, hipGraphNode_t, const HIP_MEMCPY3D*, hipCtx_t) {
+    ADD_FAILURE() << "the driver's setter met a copy that it did not add";
+    return hipSuccess;
+  };
+  hip::RecordedNode linear = copy_between(0, 1, hip::NodeForm::kDriver);
+  std::get<hip::CopyRecord>(linear.record).linear = true;
+  EXPECT_EQ(hip::form_of(linear), hip::NodeForm::kTyped);
+  hip::Recording recording;
+  recording.add(linear);
+  const hip::AddressTable addresses = {0x1000, 0x2000};
+  const auto graph = hip::record_graph(table, recording, addresses);
+  ASSERT_TRUE(graph.ok());
+  hipGraphExec_t exec = nullptr;
+  ASSERT_EQ(table.hipGraphInstantiate(&exec, graph.value().graph, nullptr, nullptr, 0), hipSuccess);
+  auto patcher = hip::GraphPatcher::of_exec(table, recording, graph.value(), exec, addresses);
+  EXPECT_TRUE(patcher.patch(std::vector<hip::Move>{{1, 0x2000, 0x4000}}).ok());
+}
+
 }  // namespace

@@ -378,6 +378,18 @@ TEST_P(OnRelease, AGraphThatIsRecordedAgainUpdatesWhatTheFirstOneWasMadeInto) {
        "instantiate e1 g0\nset g0.n2 memcpy dst=b3+32 src=b3+4 bytes=1 kind=d2d\nupdate e1 g0\nlaunch e1 s0\n"});
 }
 
+// Its node is recorded again, as one of the runtime's own, and patched as such. 5.7 has no such copies.
+TEST_P(OnRelease, ACopyOfTheDriversThatBecameALinearOneIsPatched) {
+  if (GetParam() == "5.7") return;
+  constexpr std::string_view kBecameLinear =
+      "buffer b0 64\nbuffer b1 64\ngraph g0\nmemcpy3d g0.n0 dst=b0+0 src=b1+0 width=1 height=1 depth=1 dpitch=13 "
+      "spitch=18 drows=1 srows=2 kind=d2d form=driver\nset g0.n0 memcpy dst=b1+0 src=b0+0 bytes=1 kind=d2d\n"
+      "instantiate e1 g0\nmove b0\npatch e1\nlaunch e1 s0\n";
+  for (const StrategyKind strategy : {StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+    expect_agreement(std::string(GetParam()), strategy, {kBecameLinear});
+  }
+}
+
 // An edge that was taken and added again comes last in that order.
 TEST_P(OnRelease, AnUpdateFromAGraphWhoseEdgeWasTakenAndAddedIsGoneAround) {
   constexpr std::string_view kTaken =
