@@ -347,7 +347,7 @@ TEST_P(OnRelease, StabiliseAgreesWhereSettersAndUpdatesGoWrong) {
 
 // Of programs that one process runs, one behind the other.
 void expect_agreement(const std::string& release, StrategyKind strategy,
-                      std::initializer_list<std::string_view> programs) {
+                      std::initializer_list<std::string_view> programs, VerdictKind verdict = VerdictKind::kAgree) {
   ModelPlatform platform;
   Executor baseline(platform, StrategyKind::kRebuild);
   auto subject = Subject::make({"rocm-soft@" + release, strategy});
@@ -356,7 +356,7 @@ void expect_agreement(const std::string& release, StrategyKind strategy,
   Judge judge(subject.value()->runner(), baseline);
   for (const std::string_view commands : programs) {
     const Judgement judgement = judge.judge(program_of(std::string(commands)), {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_EQ(judgement.verdict, verdict) << described(judgement);
   }
 }
 
@@ -380,13 +380,13 @@ TEST_P(OnRelease, AGraphThatIsRecordedAgainUpdatesWhatTheFirstOneWasMadeInto) {
 
 // Its node is recorded again, as one of the runtime's own, and patched as such. 5.7 has no such copies.
 TEST_P(OnRelease, ACopyOfTheDriversThatBecameALinearOneIsPatched) {
-  if (GetParam() == "5.7") return;
+  const VerdictKind verdict = GetParam() == "5.7" ? VerdictKind::kUnsupported : VerdictKind::kAgree;
   constexpr std::string_view kBecameLinear =
       "buffer b0 64\nbuffer b1 64\ngraph g0\nmemcpy3d g0.n0 dst=b0+0 src=b1+0 width=1 height=1 depth=1 dpitch=13 "
       "spitch=18 drows=1 srows=2 kind=d2d form=driver\nset g0.n0 memcpy dst=b1+0 src=b0+0 bytes=1 kind=d2d\n"
       "instantiate e1 g0\nmove b0\npatch e1\nlaunch e1 s0\n";
   for (const StrategyKind strategy : {StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
-    expect_agreement(std::string(GetParam()), strategy, {kBecameLinear});
+    expect_agreement(std::string(GetParam()), strategy, {kBecameLinear}, verdict);
   }
 }
 
