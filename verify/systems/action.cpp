@@ -215,7 +215,9 @@ std::optional<SystemAction> parse_action(SystemVerb verb, std::span<const std::s
     if (named) text.remove_prefix(prefix.size());
     const std::optional<std::int32_t> value = named ? value_of(field, text) : std::nullopt;
     if (!value || !within(field, *value)) {
-      *error = "'" + std::string(fields[i]) + "' is not a field '" + prefix + "' of " + std::string(described.words);
+      *error = "'" + std::string(fields[i]) + "' is not a field ";
+      if (!prefix.empty()) *error += "'" + prefix + "' ";
+      error->append("of ").append(described.words);
       *error += field.function ? ": a function that scenarios call"
                                : ": " + std::to_string(field.lowest) + " to " + std::to_string(field.highest);
       return std::nullopt;

@@ -121,7 +121,9 @@ TEST(FailingCalls, AHomeStreamLaunchesInOrderOrSaysSo) {
           EXPECT_EQ(bed.api().hipMemcpyAsync(seen, place, CommandBed::kBytes, hipMemcpyDeviceToHost, bed.there_),
                     hipSuccess);
           EXPECT_EQ(bed.api().hipStreamSynchronize(bed.there_), hipSuccess);
-          if (launched) EXPECT_EQ(*first, 7) << call;
+          if (launched) {
+            EXPECT_EQ(*first, 7) << call;
+          }
         };
         const auto launch = [&] { return home.launch(exec, bed.there()).ok(); };
         if (warm) step(launch);
@@ -131,7 +133,9 @@ TEST(FailingCalls, AHomeStreamLaunchesInOrderOrSaysSo) {
           call.disarm(bed.interposer_);
           bed.expect_said(call, !launched);
           // Of one that failed behind the launch nobody knows whether it is over.
-          if (!launched) EXPECT_EQ(bed.api().hipDeviceSynchronize(), hipSuccess);
+          if (!launched) {
+            EXPECT_EQ(bed.api().hipDeviceSynchronize(), hipSuccess);
+          }
           return launched;
         });
         bed.told_.clear();
@@ -263,7 +267,9 @@ TEST(FailingCalls, ANodeOfAnotherDeviceIsRecordedOrTheGraphIsNot) {
     hip::Result<hip::RecordedGraph> recorded = hip::record_graph(bed.api(), bed.commands_, std::array{bed.far(0)});
     call.disarm(bed.interposer_);
     bed.expect_said(call, !recorded);
-    if (recorded) EXPECT_EQ(bed.api().hipGraphDestroy(recorded.value().graph), hipSuccess);
+    if (recorded) {
+      EXPECT_EQ(bed.api().hipGraphDestroy(recorded.value().graph), hipSuccess);
+    }
   });
   EXPECT_GE(failures, 6u);
 }
@@ -282,7 +288,9 @@ TEST(FailingCalls, ANodeOfAnotherDeviceIsPatchedOrStaysAsItWas) {
       call.disarm(bed.interposer_);
       bed.expect_said(call, !patched);
       EXPECT_TRUE(bed.changes_only(exec, patched ? 1 : 0)) << call;
-      if (!patched) EXPECT_TRUE(patcher.patch(moves).ok()) << call;
+      if (!patched) {
+        EXPECT_TRUE(patcher.patch(moves).ok()) << call;
+      }
       EXPECT_TRUE(bed.changes_only(exec, 1)) << call;
     }
     bed.destroy(exec, graph.graph);
