@@ -64,6 +64,8 @@ class Bed : public CommandBed {
   ~Bed() {
     log_.open();
     worker_.reset();
+    // What was given up is still in its stream, and so is the work before it, which writes down that it is done.
+    for (std::size_t stream = 0; stream < kStreams; ++stream) EXPECT_TRUE(stream_of(stream).synchronize());
   }
   void start() {
     auto started = hip::WorkerThread::start({.max_queued = kMostQueued, .errors = sink()});
