@@ -28,7 +28,7 @@
 #include "verify/execute/interposer.h"
 #include "verify/execute/observation.h"
 #include "verify/execute/platform.h"
-#include "verify/systems/action.h"
+#include "verify/commands/systems/action.h"
 #include "verify/systems/parts.h"
 
 namespace verify {

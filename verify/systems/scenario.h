@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "verify/generate/choices.h"
-#include "verify/systems/action.h"
+#include "verify/commands/systems/action.h"
 
 namespace verify {
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "verify/systems/action.h"
+#include "verify/commands/systems/action.h"
 
 namespace verify {
 

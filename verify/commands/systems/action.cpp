@@ -1,4 +1,4 @@
-#include "verify/systems/action.h"
+#include "verify/commands/systems/action.h"
 
 #include <algorithm>
 #include <cassert>

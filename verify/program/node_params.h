@@ -1,0 +1,175 @@
+// What the nodes of a graph are made of, as plain data: references to symbolic buffers, kernel arguments, copies, sets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "verify/program/kernel_spec.h"
+
+namespace verify {
+
+using Id = std::uint32_t;
+
+// Bounds on what one program may ask for; the parser and the validator name them when they are passed.
+inline constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 28;
+inline constexpr std::uint32_t kMaxId = 9999;
+inline constexpr std::uint32_t kMaxFan = 20000;
+inline constexpr std::uint32_t kMaxNest = 64;                          // child graphs within child graphs, in all
+inline constexpr std::uint64_t kMaxInstances = 65536;                  // nodes of one graph, fans and children counted
+inline constexpr std::uint64_t kMaxProducts = std::uint64_t{1} << 20;  // multiplications of one matrix kernel
+inline constexpr std::uint32_t kMaxSharedBytes = 65536;                // of a workgroup, on every device that HIP has
+inline constexpr std::size_t kMaxWrittenBytes = 65536;                 // of one write's own bytes
+inline constexpr std::uint32_t kMaxRepeat = 1000000;
+inline constexpr std::size_t kMaxCommands = 100000;
+// The variables of the project's device code (hip/kernels/kernels.hip), and the bytes of each.
+inline constexpr std::uint32_t kSymbols = 4;
+inline constexpr std::uint64_t kSymbolBytes = 1024;
+// Devices are numbered from 0; one that is not named is device 0.
+inline constexpr Id kMaxDevices = 4;
+inline constexpr std::int32_t kMaxNodePriority = 1;  // by amount; a runtime's range is that of its streams
+
+enum class Placement : std::uint8_t { kArena, kNative };
+// Registered memory is pageable memory that hipHostRegister made known.
+enum class MemoryKind : std::uint8_t { kDevice, kPinned, kPageable, kManaged, kRegistered };
+inline constexpr std::size_t kMemoryKinds = 5;
+enum class CopyKind : std::uint8_t { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDefault };
+enum class ArgumentStyle : std::uint8_t { kParams, kExtra };
+
+// b1+256. An offset of the buffer's size is one past its end.
+struct BufferRef {
+  Id buffer = 0;
+  std::int64_t offset = 0;
+  bool operator==(const BufferRef&) const = default;
+};
+
+// What one field of a kernel's arguments is given.
+struct ArgumentValue {
+  enum class Kind : std::uint8_t {
+    kNumber,      // n=64
+    kPointer,     // out=b0+0: a relocation
+    kAddressBits  // a=addr(b0+8): a scalar that takes the address's bits once and keeps them (frozen)
+  };
+  Kind kind = Kind::kNumber;
+  std::uint64_t number = 0;
+  BufferRef ref;
+  bool operator==(const ArgumentValue&) const = default;
+};
+
+struct KernelParams {
+  const KernelSpec* kernel = nullptr;    // of the catalogue, or a foreign one
+  std::vector<ArgumentValue> arguments;  // one per field of the spec, in its order
+  std::uint32_t grid = 1;                // workgroups
+  std::uint32_t block = 64;              // work items a workgroup
+  // The further dimensions of a foreign kernel; the project's kernels have one.
+  std::uint32_t grid_y = 1, grid_z = 1, block_y = 1, block_z = 1;
+  ArgumentStyle style = ArgumentStyle::kParams;
+  bool opaque = false;             // recorded by somebody who cannot say where its pointers are
+  std::uint32_t shared_bytes = 0;  // dynamic shared memory, which no kernel of the project touches
+  Id device = 0;                   // that it runs on: its function is that device's
+  bool operator==(const KernelParams&) const = default;
+};
+
+struct Position {
+  std::uint64_t x = 0, y = 0, z = 0;
+  bool operator==(const Position&) const = default;
+};
+
+// One end of a copy. The pitch is bytes a row, `rows` the rows of a slice; both 0 in a linear copy.
+struct CopyEnd {
+  BufferRef ref;
+  std::uint64_t pitch = 0;
+  std::uint64_t rows = 0;
+  Position position;
+  bool operator==(const CopyEnd&) const = default;
+};
+
+// Which end of a copy is named as a variable of the device code and not by its address.
+enum class CopySymbol : std::uint8_t { kNone, kDestination, kSource };
+
+// Eager copies through HIP's functions that are told the devices of both ends: hipMemcpyPeerAsync, hipMemcpyPeer.
+enum class PeerCopy : std::uint8_t { kNone, kAsync, kBlocking };
+
+struct CopyParams {
+  CopyEnd dst, src;
+  CopyKind kind = CopyKind::kDefault;
+  CopySymbol symbol = CopySymbol::kNone;  // hipMemcpyToSymbol and its like; linear
+  PeerCopy peer = PeerCopy::kNone;        // of eager work; linear
+  bool linear = true;                     // the 1D form: width bytes
+  std::uint64_t width = 0, height = 1, depth = 1;
+  bool operator==(const CopyParams&) const = default;
+};
+
+struct MemsetParams {
+  BufferRef dst;
+  std::uint32_t value = 0;
+  std::uint32_t element = 1;            // bytes: 1, 2 or 4
+  std::uint64_t width = 0, height = 1;  // elements, rows
+  std::uint64_t pitch = 0;              // bytes a row; 0 when height is 1
+  bool operator==(const MemsetParams&) const = default;
+};
+
+// A host function that is counted by its tag and, given host memory, mixes the tag into it.
+struct HostParams {
+  std::uint32_t tag = 0;
+  std::optional<BufferRef> memory;
+  std::uint32_t bytes = 0;
+  bool operator==(const HostParams&) const = default;
+};
+
+struct EmptyParams {
+  bool operator==(const EmptyParams&) const = default;
+};
+
+// A child graph; nest=N wraps it into N graphs that hold nothing else.
+struct ChildParams {
+  Id graph = 0;
+  std::uint32_t nest = 1;
+  bool operator==(const ChildParams&) const = default;
+};
+
+// An event node; in the text "eventrecord" or "eventwait".
+struct EventRecordParams {
+  Id event = 0;
+  bool operator==(const EventRecordParams&) const = default;
+};
+struct EventWaitParams {
+  Id event = 0;
+  bool operator==(const EventWaitParams&) const = default;
+};
+
+// Memory that is there from this node's execution until it is freed: by a free node of the same graph, by the program
+// (`free b5`, `free_async b5 s1`), or by the next launch of an executable graph that was instantiated with auto_free.
+// Where it is is the runtime's business.
+struct MemoryAllocParams {
+  Id buffer = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const MemoryAllocParams&) const = default;
+};
+struct MemoryFreeParams {
+  Id buffer = 0;
+  bool operator==(const MemoryFreeParams&) const = default;
+};
+
+using NodeParams = std::variant<KernelParams, CopyParams, MemsetParams, HostParams, EmptyParams, ChildParams,
+                                EventRecordParams, EventWaitParams, MemoryAllocParams, MemoryFreeParams>;
+
+[[nodiscard]] inline bool is_event_node(const NodeParams& params) {
+  return std::holds_alternative<EventRecordParams>(params) || std::holds_alternative<EventWaitParams>(params);
+}
+
+enum class Target : std::uint8_t { kGraph, kExec, kStream, kEvent, kDevice };
+
+// The host threads of a program: 0 is the program's own, the others are helpers that take turns with it.
+inline constexpr Id kMaxThread = 3;
+
+// The stream that exists without declaration: HIP's null stream.
+inline constexpr Id kNullStream = 0;
+
+// The commands of a family; verify/commands/commands.h joins the families to one variant.
+template <class... Commands>
+struct CommandList {};
+
+}  // namespace verify
