@@ -2,7 +2,7 @@
 // size 30, with everything that a campaign does to it, and the start of a subject process.
 //
 // The programs are a campaign's (seed 1, indices from 0, steered around the release's quirks). `model` is the model
-// against the model; `soft72`, `soft64`, `soft57` are the releases on the software gfx942. A release that this machine
+// against the model; `soft72`, `soft64` are the releases on the software gfx942. A release that this machine
 // lacks is reported as an error of its benchmark. Asserts nothing about time.
 #include <benchmark/benchmark.h>
 
@@ -57,10 +57,8 @@ void start(benchmark::State& state, const std::string& subject) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const auto& [label, subject] : {std::pair{"model", "model:patch"},
-                                       {"soft72", "rocm-soft@7.2:patch"},
-                                       {"soft64", "rocm-soft@6.4:patch"},
-                                       {"soft57", "rocm-soft@5.7:patch"}}) {
+  for (const auto& [label, subject] :
+       {std::pair{"model", "model:patch"}, {"soft72", "rocm-soft@7.2:patch"}, {"soft64", "rocm-soft@6.4:patch"}}) {
     benchmark::RegisterBenchmark((std::string("judge/") + label).c_str(), judge, subject)
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime()

@@ -82,7 +82,7 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t inde
   if (std::all_of(known_.begin(), known_.end(), none) || index % kMeetQuirksEvery == 0) return options;
   options.avoid = [this](const verify::State& state, const verify::Command& command) {
     return std::any_of(known_.begin(), known_.end(), [&](const Known& known) {
-      return known.quirks.lacks(command) || known.quirks.triggered(state, command, known.strategy) != nullptr;
+      return known.quirks.triggered(state, command, known.strategy) != nullptr;
     });
   };
   return options;

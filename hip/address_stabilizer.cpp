@@ -113,8 +113,7 @@ Status AddressStabilizer::order_behind(Entry& entry, const StreamRef& stream) co
     entry.done.emplace(std::move(made).value());
   }
   const bool same = entry.last == stream && stream.handle() != hipStreamPerThread;  // of which each thread has its own
-  const bool gone = !same && entry.last && options_.follow != nullptr;
-  if (entry.unmarked || gone) {
+  if (entry.unmarked) {
     Status waited = synchronize_device(api_, options_.device, options_.errors);
     if (waited) entry.unmarked = false;
     return waited;

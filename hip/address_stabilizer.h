@@ -19,8 +19,7 @@
 //             lie as allocations do. "Recorded" is noted after recording succeeded, never before.
 //   order     everything of a step goes to its stream, behind the command's step before whatever that one's stream was.
 //             Streams are told apart by their handles: one has to outlive what a step gave to it, and may go then.
-//             Where the release does not wait for the event of a stream that is gone (ReleaseQuirks::of_follow), the
-//             device is waited for; where it refuses that for a stream that captures by now and the host may wait, the
+//             Where the release refuses to wait for an event whose stream captures by now and the host may wait, the
 //             host does (ReleaseQuirks::of_follow_capturing).
 //   devices   a buffer's own memory is on the buffer's device. Where that is not the stabiliser's, a step that outgrows
 //             it waits for the stabiliser's device: freeing it does not wait for the step before.
@@ -83,10 +82,10 @@ class StableWork {
 
 struct AddressStabilizerOptions {
   int device = 0;
-  // ReleaseQuirks::of_follow() of the runtime's release (hip/release_quirks.h); null: it is taken to be right.
-  const struct ReleaseQuirk* follow = nullptr;
-  const struct ReleaseQuirk* follow_capturing = nullptr;  // the same, of_follow_capturing()
-  ErrorSink errors{};                                     // what the destructor could not return
+  // ReleaseQuirks::of_follow_capturing() of the runtime's release (hip/release_quirks.h); null: it is taken to be
+  // right.
+  const struct ReleaseQuirk* follow_capturing = nullptr;
+  ErrorSink errors{};  // what the destructor could not return
 };
 
 struct AddressStabilizerCounts {

@@ -10,7 +10,7 @@
 // the error sink, and the mode from before is asked for once more; without hipThreadExchangeStreamCaptureMode, of no
 // documented release, the scope changes nothing. It does not help a question about a stream that captures itself, nor
 // hipDeviceSynchronize beside a capture on that device: both are refused in every mode, and the capture is invalid. 6.4
-// and 5.7 say so of an event, too, whose stream captures by now.
+// says so of an event, too, whose stream captures by now.
 #pragma once
 
 #include "hip/api/api.h"

@@ -197,7 +197,7 @@ class Reader {
     }
   }
   // Reads what the getter points at while the graph is there. It is the node's own, as CUDA documents
-  // (cudaGraphKernelNodeGetParams) and AMD's 5.7, 6.4 and 7.2 do: whatever the launch handed over may be gone
+  // (cudaGraphKernelNodeGetParams) and AMD's 6.4 and 7.2 do: whatever the launch handed over may be gone
   // (tests/hip/captured_kernels_on_amd.cpp). Launched with `extra`, a node of theirs has kernelParams null.
   Status kernel(hipGraphNode_t handle, SeenNode& node, std::string* why) {
     hipKernelNodeParams params{};

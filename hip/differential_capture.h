@@ -24,7 +24,7 @@
 // bits, say). A scalar of fewer bytes beside the low half of an address, whose value is the high half in all of them,
 // is the same; shadows that differ in their high halves tell them apart. An address of a capture before in a struct by
 // value is a number to everybody who looks. That a kernel was launched cooperatively AMD's 7.2 does not tell (its
-// getter answers 0; 6.4 and 5.7 do not capture such launches): where it matters, let `layouts` know nothing of that
+// getter answers 0; 6.4 does not capture such launches): where it matters, let `layouts` know nothing of that
 // kernel. What a library chooses by alignment, or by which buffers overlap, shows at those addresses alone
 // (does_as_known); which arguments it would choose for other sizes, or other data, no capture shows.
 //

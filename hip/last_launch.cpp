@@ -38,7 +38,7 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
 // Each thread has a per-thread stream of its own.
 Status LastLaunch::follow(const StreamRef& stream) {
   if (!last_ || (*last_ == stream && stream.handle() != hipStreamPerThread)) return {};
-  if (unmarked_ || host_waits_) return wait();
+  if (unmarked_) return wait();
   Status behind = stream.wait(*done_);
   if (!event_by_host_ || !refused_for_a_later_capture(behind, stream)) return behind;
   const BesideCaptures beside(*api_, errors_);

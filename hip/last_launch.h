@@ -6,7 +6,7 @@
 //
 // HIP does not document that an executable graph may go while it runs. Behind each launch stands an event on the
 // stream's device; where that could not be recorded, or where the release needs more than an event
-// (ReleaseQuirks::of_destroy, of_follow), the device is waited for instead. Owns the event, not the graph. The first
+// (ReleaseQuirks::of_destroy), the device is waited for instead. Owns the event, not the graph. The first
 // launch on another device than the last one's makes it and fails when that fails; others make nothing.
 //
 // Where the last launch's stream has begun to capture since, AMD's releases refuse to have another one wait for it: on
@@ -36,8 +36,7 @@ class LastLaunch {
   // neither a launch nor a wait could answer.
   LastLaunch(const Api& api, const ReleaseQuirks& quirks, int device, ErrorSink errors)
       : api_(&api),
-        host_waits_(quirks.of_follow() != nullptr),
-        device_first_(quirks.of_destroy() != nullptr || host_waits_),
+        device_first_(quirks.of_destroy() != nullptr),
         event_by_host_(quirks.of_follow_capturing() != nullptr),
         at_home_(quirks.of_launch_elsewhere() != nullptr),
         errors_(errors),
@@ -53,7 +52,7 @@ class LastLaunch {
   [[nodiscard]] Status wait_for_it();
 
   const Api* api_;
-  bool host_waits_, device_first_, event_by_host_, at_home_;
+  bool device_first_, event_by_host_, at_home_;
   ErrorSink errors_;
   std::optional<Event> done_;      // behind the last launch
   std::optional<StreamRef> last_;  // that has not been waited for

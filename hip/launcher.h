@@ -17,7 +17,7 @@
 //              is no failure of the launch: the error sink is told.
 //
 // Several threads may launch at once. A stream that captures is refused: contexts are no part of a graph. Captures of
-// other streams are left alone (hip/beside_captures.h), but on 6.4 and 5.7 one that a launch went to and that captures
+// other streams are left alone (hip/beside_captures.h), but on 6.4 one that a launch went to and that captures
 // by now.
 #pragma once
 

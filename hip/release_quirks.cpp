@@ -17,7 +17,7 @@ using Node = QuirkyNode;
 using State = QuirkyState;
 using Way = QuirkWay;
 
-constexpr std::string_view kAllReleases = "7.2 6.4 5.7";
+constexpr std::string_view kAllReleases = "7.2 6.4";
 constexpr std::size_t kManyDependents = 5;
 constexpr std::size_t kManyLeaves = 8, kManyLeavesFrom = 14;
 
@@ -44,7 +44,6 @@ constexpr ReleaseQuirk kQuirks[] = {
      Node::kCopy,
      {State::kOtherForm, State::kLinear},
      Way::kRecordAgain},
-    {"memcpy-graph-set-form", "5.7", Use::kSetInGraph, Node::kCopy, {State::kOtherForm}, Way::kRecordAgain},
     {"driver-copy-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kOtherFamily}, Way::kRecordAgain},
     {"driver-copy-set", "7.2 6.4", Use::kSetInGraph, Node::kCopy, {State::kOtherFamily}, Way::kRecordAgain},
     {"memcpy-set-from-pageable",
@@ -64,7 +63,7 @@ constexpr ReleaseQuirk kQuirks[] = {
     {"set-beside-disabled", "7.2", Use::kSetInExec, Node::kMemset, {State::kBesideDisabled}, Way::kRecordAgain},
     {"child-set-nested", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kNested}, Way::kRecordAgain},
     {"child-set-edges-unchecked", kAllReleases, Use::kSetInExec, Node::kChild, {State::kNotKnown}, Way::kRecordAgain},
-    {"child-set-other-device", "7.2 5.7", Use::kSetInExec, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
+    {"child-set-other-device", "7.2", Use::kSetInExec, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
     {"generic-child-set-lost", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTyped},
     {"generic-memset-2d-set",
      "7.2 6.4",
@@ -94,15 +93,12 @@ constexpr ReleaseQuirk kQuirks[] = {
      {State::kLinear, State::kPageable},
      Way::kRecordAgain},
     {"copy-to-pageable-at-set", "6.4", Use::kSetInGraph, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
-    {"memcpy-3d-graph-set-crash", "5.7", Use::kSetInExec, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
-    {"memcpy-3d-graph-set-crash", "5.7", Use::kSetInGraph, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
 
     // ---- updates
     {"update-half-way", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"update-pairs-by-order", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"update-edges-unchecked", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
     {"update-created-elsewhere", "7.2", Use::kUpdate, Node::kAny, {State::kSeveralDevices}, Way::kRecordAgain},
-    {"child-set-other-device", "5.7", Use::kUpdate, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
     {"memset-2d-update", kAllReleases, Use::kUpdate, Node::kMemset, {State::kSeveralRows}, Way::kRecordAgain},
     {"copy-of-freed-memory-set", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
     {"update-to-symbol", kAllReleases, Use::kUpdate, Node::kCopy, {State::kToSymbol}, Way::kRecordAgain},
@@ -132,7 +128,6 @@ constexpr ReleaseQuirk kQuirks[] = {
      {State::kLinear, State::kPageable},
      Way::kRecordAgain},
     {"copy-to-pageable-at-set", "6.4", Use::kUpdate, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
-    {"memcpy-3d-update", "5.7", Use::kUpdate, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
 
     // ---- additions
     {"generic-empty-refused", "7.2 6.4", Use::kAdd, Node::kEmpty, {State::kGeneric}, Way::kTyped},
@@ -158,12 +153,7 @@ constexpr ReleaseQuirk kQuirks[] = {
 
     // ---- launches
     {"memset-pinned-early", "6.4", Use::kLaunch, Node::kMemset, {State::kPinned}, Way::kByHost},
-    {"memset-2d-pinned-rows",
-     "6.4 5.7",
-     Use::kLaunch,
-     Node::kMemset,
-     {State::kPinned, State::kSeveralRows},
-     Way::kByHost},
+    {"memset-2d-pinned-rows", "6.4", Use::kLaunch, Node::kMemset, {State::kPinned, State::kSeveralRows}, Way::kByHost},
     {"pageable-copy-early", "7.2 6.4", Use::kLaunch, Node::kCopy, {State::kFromPageable}, Way::kByHost},
     {"memset-2d-element",
      kAllReleases,
@@ -177,14 +167,11 @@ constexpr ReleaseQuirk kQuirks[] = {
      Node::kCopy,
      {State::kShaped, State::kBetweenPageable},
      Way::kRows},
-    {"memcpy-3d-launch-refused", "5.7", Use::kLaunch, Node::kCopy, {State::kShaped}, Way::kRows},
     {"child-16", "7.2", Use::kLaunch, Node::kChild, {State::kManyNodes}, Way::kFlatten},
     {"child-successors-unordered", "6.4", Use::kLaunch, Node::kChild, {State::kFollowed}, Way::kFlatten},
-    {"child-empty-launch", "5.7", Use::kLaunch, Node::kChild, {State::kEmpty}, Way::kFlatten},
-    {"side-roots-unordered", "7.2 5.7", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
+    {"side-roots-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
     {"side-leaves-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kManyLeaves}, Way::kChain},
     {"relaunch-crash", "6.4", Use::kLaunch, Node::kAny, {State::kBranches}, Way::kChain},
-    {"joins-unordered", "5.7", Use::kLaunch, Node::kAny, {State::kBranches}, Way::kChain},
     {"fifth-dependent-unordered",
      "7.2 6.4",
      Use::kLaunch,
@@ -214,7 +201,6 @@ constexpr ReleaseQuirk kQuirks[] = {
      Way::kChain},
     {"launch-while-capturing", kAllReleases, Use::kCapturedLaunch, Node::kAny, {}, Way::kChildNode},
     {"launch-on-another-device", kAllReleases, Use::kLaunchElsewhere, Node::kAny, {}, Way::kOwnDevice},
-    {"event-outlives-stream", "5.7", Use::kFollow, Node::kAny, {}, Way::kDeviceFirst},
     {"wait-for-stream-now-capturing", "7.2", Use::kFollow, Node::kAny, {State::kLastCaptures}, Way::kEventByHost},
     {"destroyed-exec-deadlock", "7.2", Use::kDestroy, Node::kAny, {}, Way::kDeviceFirst},
 
@@ -223,7 +209,7 @@ constexpr ReleaseQuirk kQuirks[] = {
 
     // ---- getters
     {"captured-memset-2d-read", "7.2", Use::kRead, Node::kMemset, {State::kSeveralRows}, Way::kNeverKnown},
-    {"memcpy-1d-get-nothing", "6.4 5.7", Use::kRead, Node::kCopy, {State::kLinear}, Way::kNeverKnown},
+    {"memcpy-1d-get-nothing", "6.4", Use::kRead, Node::kCopy, {State::kLinear}, Way::kNeverKnown},
 };
 
 bool lists(std::string_view releases, std::string_view release) {
@@ -308,14 +294,6 @@ void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyState
   states.add(State::kSymbolByDefault, of_symbol && kind == hipMemcpyDefault && ends.must_be_pageable);
 }
 
-bool has_empty(const Recording& recording) {
-  if (recording.nodes().empty()) return true;
-  return std::any_of(recording.nodes().begin(), recording.nodes().end(), [](const RecordedNode& node) {
-    const auto* child = std::get_if<ChildRecord>(&node.record);
-    return child != nullptr && has_empty(*child->graph);
-  });
-}
-
 std::vector<std::vector<NodeIndex>> dependencies_of(const Recording& recording) {
   std::vector<std::vector<NodeIndex>> dependencies;
   for (const RecordedNode& node : recording.nodes()) dependencies.push_back(node.dependencies);
@@ -351,7 +329,6 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
     add_copy(node, context, states);
   } else if (const auto* child = std::get_if<ChildRecord>(&node.record)) {
     states.add(State::kNested, child->graph->child_depth() > 0);
-    states.add(State::kEmpty, has_empty(*child->graph));
     states.add(State::kOtherDevice, has_other_device(*child->graph));
   } else if (may_be_child(node.record)) {
     states.add(State::kNested);  // for all that is known
@@ -493,7 +470,6 @@ std::string_view words_for(QuirkyState state) {
       "disabled",
       "a node of the graph is disabled",
       "a child in it",
-      "nothing in it",
       "another node waits for it",
       "on another device than the first",
       "another shape",
@@ -738,12 +714,8 @@ const ReleaseQuirk* ReleaseQuirks::of_free_async() const {
   return find(Use::kFreeAsync, Node::kAny, {});
 }
 
-const ReleaseQuirk* ReleaseQuirks::of_follow() const {
-  return find(Use::kFollow, Node::kAny, {});
-}
-
 const ReleaseQuirk* ReleaseQuirks::of_follow_capturing() const {
-  return of_follow() != nullptr ? nullptr : find(Use::kFollow, Node::kAny, {State::kLastCaptures});
+  return find(Use::kFollow, Node::kAny, {State::kLastCaptures});
 }
 
 // What goes wrong with a node wherever it stands.

@@ -39,7 +39,7 @@ enum class QuirkyUse : std::uint8_t {
   kLaunchElsewhere,  // a launch on a stream of another device than the one where the graph was instantiated
   kAdd,              // of a node to a graph
   kDestroy,          // hipGraphExecDestroy of what was launched
-  kFollow,           // hipStreamWaitEvent for the last launch, on another stream, which may be gone
+  kFollow,           // hipStreamWaitEvent for the last launch, on another stream
   kRead,             // a getter of a node that was captured
   kSetOften,         // setters and updates of one executable graph, over and over
   kFreeAsync,        // hipFreeAsync of memory that its own stream still uses, where another one has waited for that
@@ -63,7 +63,6 @@ enum class QuirkyState : std::uint8_t {
   kDisabled,         // in the executable graph
   kBesideDisabled,   // memset: a node of the executable graph is disabled
   kNested,           // child: a child graph in it
-  kEmpty,            // child: nothing in it, or in a child in it
   kFollowed,         // child: another node waits for it
   kOtherDevice,      // child, update: a kernel or memset, at any depth, of another device than the first
   kOtherShape,       // update: other nodes, other types or other dependencies, or these made in another order
@@ -195,10 +194,9 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_read(const RecordedNode& node) const;
   // Of giving memory back in a stream's order.
   [[nodiscard]] const ReleaseQuirk* of_free_async() const;
-  // Of having a stream wait for the last launch of an executable graph, whose own stream may be gone.
-  [[nodiscard]] const ReleaseQuirk* of_follow() const;
-  // Of the same where that stream has begun to capture since. Null where of_follow() is not, or where the release has
-  // no way: its streams do not wait then, and its host invalidates the capture when it does (6.4, 5.7).
+  // Of having a stream wait for the last launch of an executable graph, whose own stream has begun to capture since.
+  // Null also where the release has no way: its streams do not wait then, and its host invalidates the capture when it
+  // does (6.4).
   [[nodiscard]] const ReleaseQuirk* of_follow_capturing() const;
   // What to record for nodes whose entry says kRows or kByHost, to be handed to hip::flattened; valid as long as this
   // is. `errors` is told what could not be freed with graphs that were recorded so.

@@ -33,7 +33,7 @@ typedef struct hgagent_options {
   uint32_t quarantine;
   uint64_t instruction_budget; /* wave instructions of one kernel launch */
   uint32_t compute_units;      /* that each agent reports; how many workgroups AMD's copy and fill kernels use */
-  /* A runtime without a handler of system events (HIP 6.4, 5.7) ends the process when it is told of a fault of a
+  /* A runtime without a handler of system events (HIP 6.4) ends the process when it is told of a fault of a
    * kernel. 0: it is not told; 1: it is, as on a real GPU. */
   uint32_t tell_of_faults;
   /* The N-th such call from now fails, once; 0: none does. */

@@ -1,7 +1,7 @@
 // What went wrong on the device: kept, printed once, and told to the runtime above.
 //
 // A fault is told the way that HSA has for it. Memory faults go to the handler of system events when there is one (the
-// runtime of HIP 6.4 and 5.7 registers none); everything else, and memory faults without such a handler, to the error
+// runtime of HIP 6.4 registers none); everything else, and memory faults without such a handler, to the error
 // callback of the queue. A runtime without a handler of system events ends the process in its queue callback, so it is
 // not called there (unless tell_of_faults asks for it): the packets of a queue that failed are completed without being
 // executed, and the fault is known to hgagent_last_fault alone. See docs/agent.md.

@@ -47,8 +47,8 @@ struct LoadedApi {
   std::string path;               // as given to load()
 };
 
-// The oldest release that hip/ was tried on, HIP 5.7, as hipRuntimeGetVersion answers it (HIP_VERSION).
-inline constexpr int kOldestRuntime = 50700000;
+// The oldest release that hip/ was tried on, HIP 6.4, as hipRuntimeGetVersion answers it (HIP_VERSION).
+inline constexpr int kOldestRuntime = 60400000;
 
 // What a client asks of a runtime beyond the required functions.
 struct LoadOptions {

@@ -193,7 +193,6 @@ int keep_addresses(const hip::Api& api, const hip::ReleaseQuirks& quirks) {
   const hip::Status got = hip::called(api.hipMalloc(&memory, 2 * kSteps * CopyWork::kBytes), "hipMalloc");
   if (!got) return fail(got.error());
   hip::AddressStabilizerOptions options;
-  options.follow = quirks.of_follow();
   options.follow_capturing = quirks.of_follow_capturing();
   hip::AddressStabilizer stabilizer(api, options);
   CopyWork work(api);
@@ -465,7 +464,7 @@ int run_all(const hip::Api& api, hipFunction_t function) {
 }
 
 int run_on_a_runtime(const char* library, const char* code_object) {
-  // Refused: a runtime that is older than 5.7, and one without these functions.
+  // Refused: a runtime that is older than 6.4, and one without these functions.
   const hip::Result<hip::LoadedApi> loaded =
       hip::load_api(library, {.functions = {"hipMallocAsync", "hipLaunchHostFunc"}});
   if (!loaded) return fail(loaded.error());

@@ -2,7 +2,7 @@
 //
 // Documentation: hip_runtime_api.h, hipGraphKernelNodeGetAttribute: "Gets a node's attribute";
 // hipLaunchCooperativeKernel launches "a kernel ... as a cooperative kernel", and a capture keeps what was launched.
-// What happens: the captured node's attribute hipKernelNodeAttributeCooperative reads 0. (6.4 and 5.7 do not capture
+// What happens: the captured node's attribute hipKernelNodeAttributeCooperative reads 0. (6.4 does not capture
 // the launch: it answers hipSuccess and the graph has no nodes.)
 #include "check.h"
 

@@ -3,7 +3,7 @@
 // Documentation: hip_runtime_api.h, hipGraphAddChildGraphNode; no limit on the number of nodes beside it is
 // documented.
 // What happens: SIGSEGV in hipGraphLaunch. With 15 nodes in all the same graph runs; an empty child graph is no
-// problem. Not in 6.4.3 and 5.7.1.
+// problem. Not in 6.4.3.
 // Source: from 16 nodes on, nodes are spread over streams; the nodes of the child graph have none.
 #include "check.h"
 

@@ -3,7 +3,7 @@
 // Documentation: HIP says nothing of graphs of several devices; CUDA: a capture may go over to streams of other devices
 // by events, and a kernel node runs in the context of its function.
 // What happens: 7.2 reads the kernel's arguments from memory of the first device, which the second may not read; 6.4
-// and 5.7 run the kernel on the first device, which may not read the second one's memory. With
+// runs the kernel on the first device, which may not read the second one's memory. With
 // hipDeviceEnablePeerAccess both ways the same program is right.
 #include "check.h"
 

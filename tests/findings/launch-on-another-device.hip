@@ -2,7 +2,7 @@
 // instantiated. Needs two devices.
 //
 // Documentation: hipGraphLaunch launches an executable graph in the specified stream, and says nothing of its device.
-// What happens: 7.2 dies in hipGraphLaunch, in the host's own code; 6.4 and 5.7 answer hipErrorInvalidDevice. Access
+// What happens: 7.2 dies in hipGraphLaunch, in the host's own code; 6.4 answers hipErrorInvalidDevice. Access
 // between the devices is enabled both ways here, and changes nothing. On a stream of the graph's own device, between
 // two events, the same launch is right.
 #include "check.h"

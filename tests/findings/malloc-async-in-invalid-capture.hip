@@ -3,7 +3,7 @@
 // Documentation: hipErrorStreamCaptureInvalidated: "The current capture sequence on the stream has been invalidated due
 // to a previous error". hipMallocAsync is an operation of its stream, which a capture takes in.
 // What happens: hipErrorStreamCaptureUnsupported while any other stream captures, in relaxed mode, too; without one the
-// answer is right. Release 5.7 answers hipSuccess.
+// answer is right.
 #include "check.h"
 
 int main() {

@@ -4,7 +4,7 @@
 // Documentation: HIP, "HIP graphs": a launch executes the operations "while respecting their dependencies"; hipMemcpy3D
 // names no device, and hipGraphLaunch takes any stream. What happens: a graph copies rows of device 0 to pinned memory,
 // and a kernel of device 1, whose stream launches it, is to wait for them: it reads what was there before. Of rows of
-// device 1, and on 5.7.1, it waits.
+// device 1 it waits.
 #include "check.h"
 
 constexpr size_t kPitch = 64, kRows = 1 << 16, kInts = kPitch / sizeof(int) * kRows;

@@ -10,7 +10,7 @@
 // kernel. One slow node among fast ones, with hipStreamSynchronize after the first launch, shows it: it is always the
 // same nodes. Later launches of the same graph are often right.
 // Evidence: AMD_LOG_LEVEL=5 prints the packets: the final BarrierAND's dep_signal list names completion signals of
-// kernels that others of the same launch follow in the same queue. Not in 6.4.3 and 5.7.1.
+// kernels that others of the same launch follow in the same queue. Not in 6.4.3.
 #include "check.h"
 
 __global__ void slow_write(int* out, int value, int rounds) {

@@ -7,7 +7,7 @@
 // kernel, or another graph, that writes what the roots read. Nothing is synchronised in between, nor has it to be.
 // With 16 nodes and more it is right.
 // Evidence: AMD_LOG_LEVEL=5 prints the packets. With 2 roots the side queue's dispatch follows no barrier; with 16,
-// each side queue has a BarrierAND whose dep_signal is the launch queue's. 5.7.1 has it too, for any size; 6.4.3 has
+// each side queue has a BarrierAND whose dep_signal is the launch queue's. 6.4.3 has
 // not.
 #include "check.h"
 

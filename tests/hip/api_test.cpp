@@ -132,19 +132,19 @@ TEST(LoadApi, ALibraryThatIsRefusedIsUnloadedAgain) {
 
 TEST(LoadApi, ARuntimeOlderThanAskedForIsRefusedNamingBothVersionsAndWhatItLacks) {
   const hip::Result<hip::LoadedApi> loaded =
-      hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 60400000, .functions = {"hipStreamGetDevice"}});
+      hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 70200000, .functions = {"hipStreamGetDevice"}});
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().code, hipErrorInsufficientDriver);
   EXPECT_THAT(loaded.error().message, HasSubstr(STUB_RUNTIME_OLD));
-  EXPECT_THAT(loaded.error().message, HasSubstr("5.7.31921"));
-  EXPECT_THAT(loaded.error().message, HasSubstr("6.4.0"));
+  EXPECT_THAT(loaded.error().message, HasSubstr("6.4.43484"));
+  EXPECT_THAT(loaded.error().message, HasSubstr("7.2.0"));
   EXPECT_THAT(loaded.error().message, HasSubstr(" hipStreamGetDevice"));
 }
 
 TEST(LoadApi, ARuntimeThatIsNewEnoughIsLoaded) {
-  EXPECT_TRUE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 50731921}).ok());
-  EXPECT_TRUE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 50700000}).ok());
-  EXPECT_FALSE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 50731922}).ok());
+  EXPECT_TRUE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 60443484}).ok());
+  EXPECT_TRUE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 60400000}).ok());
+  EXPECT_FALSE(hip::load_api(STUB_RUNTIME_OLD, {.minimum_version = 60443485}).ok());
 }
 
 TEST(LoadApi, WhoAsksForNoVersionIsRefusedWhatIsOlderThanTheOldestThatWasTried) {
@@ -152,7 +152,7 @@ TEST(LoadApi, WhoAsksForNoVersionIsRefusedWhatIsOlderThanTheOldestThatWasTried) 
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().code, hipErrorInsufficientDriver);
   EXPECT_THAT(loaded.error().message, HasSubstr("5.6.31062"));
-  EXPECT_THAT(loaded.error().message, HasSubstr("5.7.0"));
+  EXPECT_THAT(loaded.error().message, HasSubstr("6.4.0"));
   EXPECT_TRUE(hip::load_api(STUB_RUNTIME_OLD).ok());
   EXPECT_TRUE(hip::load_api(STUB_RUNTIME_TOO_OLD, {.minimum_version = 0}).ok());
 }
@@ -168,7 +168,7 @@ TEST(LoadApi, AnOptionalFunctionThatTheClientNeedsIsNamedWhenItIsMissing) {
 
 TEST(VersionName, IsMajorMinorAndPatch) {
   EXPECT_EQ(hip::version_name(70253211), "7.2.53211");
-  EXPECT_EQ(hip::version_name(50731921), "5.7.31921");
+  EXPECT_EQ(hip::version_name(60443484), "6.4.43484");
 }
 
 TEST(StatusName, IsTheNameOfTheEnumerator) {

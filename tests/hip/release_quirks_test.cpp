@@ -16,7 +16,7 @@ using hip::QuirkyUse;
 using hip::ReleaseQuirks;
 
 // As hipRuntimeGetVersion answers.
-constexpr int k72 = 70253211, k64 = 60443484, k57 = 50731921, kOther = 60300000;
+constexpr int k72 = 70253211, k64 = 60443484, kOther = 60300000;
 
 hip::RecordedNode memset_of(std::size_t rows, unsigned element = 1) {
   hip::MemsetRecord record;
@@ -61,7 +61,6 @@ TEST(ReleaseQuirks, AReleaseHasItsOwnAndOneThatNobodyLookedAtHasAll) {
             "update-created-elsewhere")
       << "a recording does not say where its graphs were created";
   EXPECT_EQ(update(k64), "copy-to-pageable-at-set");
-  EXPECT_EQ(update(k57), "memcpy-3d-update");
   EXPECT_NE(update(kOther), "safe");
   EXPECT_NE(update(0), "safe");
   EXPECT_EQ(id_of(ReleaseQuirks().of_update(of({copy_of(false)}), of({empty()}), {})), "safe");
@@ -108,7 +107,6 @@ TEST(ReleaseQuirks, NodesAreAddedByTheFunctionThatTakesThemAtAnyDepth) {
   };
   using enum hip::NodeForm;
   EXPECT_EQ(forms_on(k72), (std::array{kTyped, kGeneric, kTyped}));
-  EXPECT_EQ(forms_on(k57), (std::array{kGeneric, kGeneric, kGeneric}));
 }
 
 TEST(ReleaseQuirks, CopiesAreAddedByAKindThatTheReleaseDoesRightly) {
@@ -167,7 +165,7 @@ TEST(ReleaseQuirks, BranchesAndChildrenAreOfOneDeviceOrChainedAndFlattened) {
 
 TEST(ReleaseQuirks, NoReleaseCapturesALaunch) {
   EXPECT_EQ(ReleaseQuirks().of_captured_launch(), nullptr);
-  for (const int version : {k72, k64, k57}) {
+  for (const int version : {k72, k64}) {
     EXPECT_EQ(id_of(ReleaseQuirks::of_version(version).of_captured_launch()), "launch-while-capturing");
   }
 }
@@ -175,7 +173,7 @@ TEST(ReleaseQuirks, NoReleaseCapturesALaunch) {
 TEST(ReleaseQuirks, OneReleaseHasItsDeviceWaitedForBeforeAnExecutableGraphGoes) {
   EXPECT_EQ(ReleaseQuirks().of_destroy(), nullptr);
   EXPECT_EQ(ReleaseQuirks().of_launch_elsewhere(), nullptr);
-  for (const int version : {k72, k64, k57, kOther}) {
+  for (const int version : {k72, k64, kOther}) {
     const hip::ReleaseQuirk* elsewhere = ReleaseQuirks::of_version(version).of_launch_elsewhere();
     ASSERT_NE(elsewhere, nullptr);
     EXPECT_EQ(elsewhere->way, hip::QuirkWay::kOwnDevice);
@@ -184,24 +182,15 @@ TEST(ReleaseQuirks, OneReleaseHasItsDeviceWaitedForBeforeAnExecutableGraphGoes) 
   ASSERT_NE(quirk, nullptr);
   EXPECT_EQ(quirk->way, hip::QuirkWay::kDeviceFirst);
   EXPECT_EQ(ReleaseQuirks::of_version(k64).of_destroy(), nullptr);
-  EXPECT_EQ(ReleaseQuirks::of_version(k57).of_destroy(), nullptr);
   EXPECT_EQ(ReleaseQuirks::of_version(kOther).of_destroy(), quirk);
 }
 
-TEST(ReleaseQuirks, OneReleaseHasNoStreamWaitForAnotherOneThatMayBeGone) {
-  for (const int version : {k72, k64, k57, kOther}) {
+TEST(ReleaseQuirks, OneReleaseHasTheHostWaitForALaunchWhoseStreamCapturesByNow) {
+  for (const int version : {k72, k64, kOther}) {
     const hip::ReleaseQuirk* quirk = ReleaseQuirks::of_version(version).of_follow_capturing();
-    EXPECT_EQ(id_of(quirk), version == k72 ? "wait-for-stream-now-capturing" : "safe") << version;
+    EXPECT_EQ(id_of(quirk), version == k64 ? "safe" : "wait-for-stream-now-capturing") << version;
   }
-  EXPECT_EQ(ReleaseQuirks().of_follow(), nullptr);
-  EXPECT_EQ(ReleaseQuirks::of_version(k72).of_follow(), nullptr);
-  EXPECT_EQ(ReleaseQuirks::of_version(k64).of_follow(), nullptr);
-  for (const int version : {k57, kOther}) {
-    const hip::ReleaseQuirk* quirk = ReleaseQuirks::of_version(version).of_follow();
-    ASSERT_NE(quirk, nullptr);
-    EXPECT_EQ(quirk->id, "event-outlives-stream");
-    EXPECT_EQ(quirk->way, hip::QuirkWay::kDeviceFirst);
-  }
+  EXPECT_EQ(ReleaseQuirks().of_follow_capturing(), nullptr);
 }
 
 TEST(ReleaseQuirks, MemoryThatIsNotKnownMayBeAnyButStaysWhatItIs) {
@@ -241,11 +230,11 @@ TEST(ReleaseQuirks, AnUpdateToAnotherShapeIsNotSafeOnAnyRelease) {
   const std::vector<hip::Recording> shapes = {of({empty(), empty({0})}), of({empty(), empty()}),
                                               of({empty(), memset_of(1)}), of({empty()}),
                                               of({child_of(of({empty()}))})};
-  for (const int version : {k72, k64, k57}) {
+  for (const int version : {k72, k64}) {
     const ReleaseQuirks quirks = ReleaseQuirks::of_version(version);
     for (std::size_t from = 0; from < shapes.size(); ++from) {
       for (std::size_t to = 0; to < shapes.size(); ++to) {
-        const bool child_lost = from == to && from == 4 && version != k57;
+        const bool child_lost = from == to && from == 4;
         EXPECT_EQ(quirks.of_update(shapes[from], shapes[to], one_device) == nullptr, from == to && !child_lost)
             << version << ": " << from << " to " << to;
       }
@@ -262,13 +251,13 @@ TEST(ReleaseQuirks, WhatNobodyCanLookIntoIsNotUpdatedUnlessItIsAKernelOfItsOwn) 
   kernel.kernel = true;
   hip::QuirkContext one_device;
   one_device.several_devices = false;
-  for (const int version : {k72, k64, k57, kOther}) {
+  for (const int version : {k72, k64, kOther}) {
     const ReleaseQuirks quirks = ReleaseQuirks::of_version(version);
     const auto update = [&](const hip::OpaqueRecord& record) {
       const hip::Recording recording = of({{record, {}, {}}});
       return id_of(quirks.of_update(recording, recording, one_device));
     };
-    EXPECT_EQ(update(library), version == k57 ? "update-edges-unchecked" : "child-update-lost") << version;
+    EXPECT_EQ(update(library), "child-update-lost") << version;
     EXPECT_EQ(update(kernel), "safe") << version;
   }
 }
@@ -291,16 +280,13 @@ TEST(ReleaseQuirks, LaunchesAreHeldAgainstTheWholeGraphAndItsChildren) {
   EXPECT_EQ(launch(k64, of({{unknown, {}, {}}, empty({0})})), "child-successors-unordered")
       << "what nobody knows may be a child";
   EXPECT_EQ(launch(k64, of({{one_kernel, {}, {}}, empty({0})})), "safe");
-  EXPECT_EQ(launch(k57, of({child_of(of({}))})), "child-empty-launch");
   hip::Recording many = of({child_of(chain)});
   for (hip::NodeIndex i = 0; i < 15; ++i) many.add(empty({i}));
   EXPECT_EQ(launch(k72, many), "child-16");
   hip::Recording fan = of({empty()});
   for (hip::NodeIndex i = 0; i < 15; ++i) fan.add(empty({0}));
   EXPECT_EQ(launch(k72, fan), "fifth-dependent-unordered");
-  EXPECT_EQ(launch(k57, fan), "joins-unordered") << "also behind one root";
   EXPECT_EQ(launch(k64, fan), "relaunch-crash") << "also behind one root";
-  EXPECT_EQ(launch(k57, chain), "safe");
   // 14 or 15 nodes behind one root, with seven leaves or eight.
   const auto behind_a_chain = [](hip::NodeIndex nodes, hip::NodeIndex leaves) {
     hip::Recording graph = of({empty()});
@@ -329,9 +315,8 @@ TEST(ReleaseQuirks, NodesOfRowsThatAreLaunchedWronglyAreSpelledOutRowByRow) {
   EXPECT_EQ(launch(of({rows}), device), "memset-2d-element") << "a chain of one node is no help";
   EXPECT_EQ(launch(of({child_of(of({rows}))}), device), "memset-2d-element");
   EXPECT_EQ(launch(of({copy_of(false)}), device), "safe");
-  const ReleaseQuirks of_5_7 = ReleaseQuirks::of_version(k57);
-  EXPECT_EQ(id_of(of_5_7.of_launch(of({copy_of(true)}), pageable)), "safe");
-  EXPECT_EQ(id_of(of_5_7.of_launch(of({copy_of(false)}), pageable)), "memcpy-3d-host-linear");
+  EXPECT_EQ(launch(of({copy_of(true)}), pageable), "safe");
+  EXPECT_EQ(launch(of({copy_of(false)}), pageable), "memcpy-3d-host-linear");
 
   hip::Recording recording = of({memset_of(1), child_of(of({rows}), {0}), empty({1})});
   rows.dependencies = {2};
@@ -363,8 +348,6 @@ TEST(ReleaseQuirks, WhatIsDoneTooEarlyIsDoneByTheHost) {
   EXPECT_EQ(launch(k72, copy_of(true), BufferMemory::kPageable), "safe") << "of no bytes";
   EXPECT_EQ(launch(k64, copy, BufferMemory::kPageable), "pageable-copy-early");
   EXPECT_EQ(launch(k64, line, BufferMemory::kPinned), "memset-pinned-early");
-  EXPECT_EQ(launch(k57, line, BufferMemory::kPinned), "safe");
-  EXPECT_EQ(launch(k57, rows, BufferMemory::kPinned), "memset-2d-pinned-rows");
   EXPECT_EQ(launch(k72, rows, BufferMemory::kPinned), "safe");
 
   hip::QuirkContext several = all_in(BufferMemory::kPageable);

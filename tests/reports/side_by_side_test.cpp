@@ -22,20 +22,20 @@ verify::CampaignResult campaign(const std::string& subject) {
 }
 
 TEST(SideBySide, EveryCampaignIsAColumnAndEveryQuirkARow) {
-  verify::CampaignResult a = campaign("rocm-soft@7.2:patch"), b = campaign("rocm-soft@5.7:patch");
+  verify::CampaignResult a = campaign("rocm-soft@7.2:patch"), b = campaign("rocm-soft@6.4:patch");
   a.quirks = {{"child-16", 7}};
-  b.quirks = {{"joins-unordered", 1234}};
+  b.quirks = {{"relaunch-crash", 1234}};
   const std::string page = side_by_side({{a, "a/index.html"}, {b, ""}});
   pugi::xml_document document;
   ASSERT_TRUE(document.load_string(page.c_str(), pugi::parse_default | pugi::parse_doctype)) << page;
-  for (const char* text : {"rocm-soft@7.2:patch", "rocm-soft@5.7:patch", "child-16", "joins-unordered", "1,234",
+  for (const char* text : {"rocm-soft@7.2:patch", "rocm-soft@6.4:patch", "child-16", "relaunch-crash", "1,234",
                            "12,345", "href=\"a/index.html\"", "No unexplained divergence"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
 }
 
 TEST(SideBySide, ABugThatOneReleaseHasAndAnotherHasNotIsARowWithBoth) {
-  verify::CampaignResult a = campaign("rocm-soft@7.2:patch"), b = campaign("rocm-soft@5.7:patch");
+  verify::CampaignResult a = campaign("rocm-soft@7.2:patch"), b = campaign("rocm-soft@6.4:patch");
   verify::Finding finding;
   finding.property = "P3";
   finding.program_text = "kernel g0.n0\nset g0.n0\n";

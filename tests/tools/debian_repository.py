@@ -24,11 +24,9 @@ RELEASE_6_4 = {
     "libhsa-runtime64-1": ("1:6.4.3-5", "", [f"{LIBRARIES}/libhsa-runtime64.so.1"]),
     "libc6": ("2.43-7", "", [f"{LIBRARIES}/ld-linux-x86-64.so.2"]),
 }
-RELEASE_5_7 = {
-    "libamdhip64-5": ("5.7.1-6", "libhsa-runtime64-1, libc6", [f"{LIBRARIES}/libamdhip64.so.5"]),
-    "libamdhip64-dev": ("5.7.1-6", "libamdhip64-5", ["usr/include/hip/hip_runtime_api.h"]),
-    "libhsa-runtime64-1": ("6.1.2-3", "", [f"{LIBRARIES}/libhsa-runtime64.so.1"]),
-    "libc6": ("2.41-12", "", [f"{LIBRARIES}/ld-linux-x86-64.so.2"]),
+# The headers of release 7.2, which fetch-capsule sets up without the runtime that they depend on.
+HEADERS_7_2 = {
+    "libamdhip64-dev": ("7.2.4-1", "libamdhip64-7 (= 7.2.4-1)", ["usr/include/hip/hip_runtime_api.h"]),
 }
 
 

@@ -7,7 +7,7 @@ import os
 import time
 import unittest
 
-from debian_repository import LIBRARIES, RELEASE_5_7, RELEASE_6_4, Sandbox, without
+from debian_repository import HEADERS_7_2, LIBRARIES, RELEASE_6_4, Sandbox, without
 
 NOBODY_LISTENS = "http://127.0.0.1:9/debian"
 
@@ -52,8 +52,7 @@ class FetchCapsule(unittest.TestCase):
         self.assertTrue(os.access(self.capsule / "bin" / "run", os.X_OK))
 
     def test_the_headers_alone_need_no_runtime(self):
-        headers = {"libamdhip64-dev": ("7.2.4-1", "libamdhip64-7 (= 7.2.4-1)", ["usr/include/hip/hip_runtime_api.h"])}
-        self.sandbox.publish("experimental", headers)
+        self.sandbox.publish("experimental", HEADERS_7_2)
         self.succeeds("7.2-headers")
         folder = self.sandbox.capsule / "7.2-headers"
         self.assertEqual((folder / "VERSION").read_text(), "libamdhip64-dev 7.2.4-1\n")
@@ -131,7 +130,7 @@ class FetchCapsule(unittest.TestCase):
         self.fails("no signature that this machine trusts", mirror=f"file:{stranger.mirror}")
 
     def test_a_missing_suite_is_named(self):
-        self.sandbox.publish("trixie", RELEASE_5_7)
+        self.sandbox.publish("experimental", HEADERS_7_2)
         self.fails("no usable suite forky", "--mirror")
 
     def test_a_missing_package_is_named(self):
@@ -156,9 +155,9 @@ class FetchCapsule(unittest.TestCase):
         self.assertEqual(self.sandbox.sets(), [])
 
     def test_a_release_that_cannot_be_had_does_not_keep_the_others_away(self):
-        self.sandbox.publish("trixie", RELEASE_5_7)
-        self.fails("HIP 6.4: ", arguments=("6.4", "5.7"))
-        self.assertTrue((self.sandbox.capsule / "5.7" / "VERSION").exists())
+        self.sandbox.publish("experimental", HEADERS_7_2)
+        self.fails("HIP 6.4: ", arguments=("6.4", "7.2-headers"))
+        self.assertTrue((self.sandbox.capsule / "7.2-headers" / "VERSION").exists())
 
     def test_a_failure_is_remembered_for_those_who_ask_for_what_is_due(self):
         self.fails("no usable suite")

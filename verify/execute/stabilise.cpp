@@ -90,7 +90,6 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
         exec_(exec),
         buffers_(stable_buffers(machine, exec.recording)),
         stabilizer_(machine.api, {.device = 0,
-                                  .follow = release_quirks_of(machine).of_follow(),
                                   .follow_capturing = release_quirks_of(machine).of_follow_capturing(),
                                   .errors = {note_error, this}}),
         recorded_(machine) {}

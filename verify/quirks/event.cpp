@@ -491,7 +491,6 @@ class Describer {
     base_.set(k_gone, std::uint64_t{c.error_case.starts_with("gone") ? 1u : 0u});
     base_.set(k_odd72, odd("7.2"));
     base_.set(k_odd64, odd("6.4"));
-    base_.set(k_odd57, odd("5.7"));
     return visit_(base_);
   }
   template <class Other>

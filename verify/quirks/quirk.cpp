@@ -187,18 +187,6 @@ const Quirk* QuirkSet::triggered(const State& state, const Command& command, int
   return found;
 }
 
-// 5.7 has no hipGraphAddNode, hipGraphNodeSetParams, hipGraphExecNodeSetParams and hipGraphInstantiateWithParams, and
-// not all of the driver's forms, nor external events.
-bool QuirkSet::lacks(const Command& command) const {
-  if (release_ != "5.7") return false;
-  if (const auto* node = std::get_if<AddNode>(&command)) return node->form != NodeForm::kTyped;
-  if (const auto* set = std::get_if<SetNode>(&command)) return set->form != NodeForm::kTyped;
-  if (const auto* set = std::get_if<SetAttributes>(&command)) return set->attributes.priority.has_value();
-  if (const auto* work = std::get_if<Enqueue>(&command)) return is_event_node(work->params);
-  const auto* instantiate = std::get_if<Instantiate>(&command);
-  return instantiate != nullptr && instantiate->form == InstantiateForm::kParams;
-}
-
 namespace {
 
 // Whether `visit` says so of one of the first commands, before it is done; one that is repeated meets itself as well.

@@ -69,8 +69,6 @@ class QuirkSet {
   [[nodiscard]] bool empty() const { return compiled_.empty(); }
   // The quirk that `command` may show where `state` is, or null. `strategy`: as Event's.
   [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, int strategy) const;
-  // Whether `command` needs a function that the release does not have (the program is Unsupported there).
-  [[nodiscard]] bool lacks(const Command& command) const;
   // The quirk that explains how `program` first deviated, or null.
   [[nodiscard]] const Quirk* explain(const Program& program, int strategy, const Deviation& deviation) const;
   // Whether `program` holds a trigger of a quirk that corrupts its process.

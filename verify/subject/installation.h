@@ -12,7 +12,7 @@
 namespace verify {
 
 // The first is the reference.
-inline constexpr std::array<std::string_view, 3> kReleases = {"7.2", "6.4", "5.7"};
+inline constexpr std::array<std::string_view, 2> kReleases = {"7.2", "6.4"};
 
 // The command that starts a subject of "rocm", "rocm-soft@RELEASE" or "rocm-soft" (the reference). An error says what
 // is missing and how to get it.

@@ -22,7 +22,7 @@ struct ProcessOptions {
   std::vector<std::string> command;  // argv; found on PATH
   StrategyKind strategy = StrategyKind::kPatch;
   SubjectTimeouts timeouts{};
-  // Runs after which a process is replaced: 5.7 keeps signals alive that it should destroy and becomes slower and
+  // Runs after which a process is replaced: 6.4 keeps signals alive that it should destroy and becomes slower and
   // larger with each program (docs/agent.md).
   std::uint64_t runs_a_process = 4000;
   std::string patcher{};  // as SubjectName's

@@ -90,10 +90,7 @@ class RealLauncher final : public LauncherPart {
 class RealStabilizer final : public StabilizerPart {
  public:
   RealStabilizer(const hip::Api& api, const hip::ReleaseQuirks& quirks, hip::ErrorSink errors)
-      : stabilizer_(api, {.device = 0,
-                          .follow = quirks.of_follow(),
-                          .follow_capturing = quirks.of_follow_capturing(),
-                          .errors = errors}) {}
+      : stabilizer_(api, {.device = 0, .follow_capturing = quirks.of_follow_capturing(), .errors = errors}) {}
   hip::Result<hip::StableStep> step(std::uint32_t command, std::span<const hip::StepBuffer> buffers,
                                     const hip::StreamRef& stream, hip::StableWork& work) override {
     return stabilizer_.step(command, buffers, stream, work);

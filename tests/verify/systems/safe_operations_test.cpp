@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kReleases = {"7.2", "6.4", "5.7"};
+constexpr std::array<std::string_view, 2> kReleases = {"7.2", "6.4"};
 
 // In the table and not in the catalogue, because no program meets it: programs wait for their devices before they
 // destroy, and name the nodes of the children that they set. Their sources alone show them (tests/findings).
@@ -26,7 +26,7 @@ bool shown_by_no_program(std::string_view id) {
 }
 
 // Met by a program through waits of its own, which no strategy goes around.
-constexpr std::array<std::string_view, 2> kOwnWaits = {"event-outlives-stream", "wait-for-stream-now-capturing"};
+constexpr std::array<std::string_view, 1> kOwnWaits = {"wait-for-stream-now-capturing"};
 
 const verify::Quirk* find_quirk(std::string_view id) {
   const auto all = verify::quirks();
@@ -62,10 +62,9 @@ TEST(ReleaseQuirks, EachIsAQuirkOfTheCatalogueOnNoReleaseThatDoesNotHaveIt) {
 // What the catalogue has of the calls that a command buffer makes (it adds, sets, patches, updates, instantiates and
 // launches): what is not in the table is what whoever records meets just as well, and each is named here.
 TEST(ReleaseQuirks, NoneThatTheCatalogueHasOfACommandBuffersCallsIsMissing) {
-  constexpr std::array<std::string_view, 17> kNotInTheTable = {
+  constexpr std::array<std::string_view, 16> kNotInTheTable = {
       // A command buffer's own, and nothing that it could do is right.
-      "launch-across-devices",  // until peer access is enabled, which is the process's to decide
-      "kernels-of-two-devices-refused",
+      "launch-across-devices",     // until peer access is enabled, which is the process's to decide
       "rows-elsewhere-unordered",  // of several devices: recorded row by row it is wrong as well
       "clone-other-device",        // children of other devices, on 6.4
       "clone-keeps-parent",        // where the heap puts a graph is nobody's to know, and the setter answers an error
@@ -130,8 +129,8 @@ table to the catalogue of quirks.
 An operation is safe on a release where no row that fits it names a quirk. A release that is not here counts as having all of them,
 and memory of which nothing is known as being of any kind (save where a row says "known to be": the host cannot write what may be a device's).
 
-| operation | node | when | 7.2 | 6.4 | 5.7 | instead |
-| --- | --- | --- | --- | --- | --- | --- |
+| operation | node | when | 7.2 | 6.4 | instead |
+| --- | --- | --- | --- | --- | --- |
 )";
   std::vector<std::string> order;
   std::map<std::string, std::pair<Cells, std::string>> rows;
@@ -160,10 +159,10 @@ and memory of which nothing is known as being of any kind (save where a row says
 A copy that is recorded by another kind keeps the one that was asked for (`CopyRecord::asked`): updates are held to that.
 
 Not in the table is what is wrong however a graph is recorded, whoever records it: nodes of several devices without access to each other
-(`launch-across-devices`; 5.7 refuses kernels of two devices with access, too), what waits for rows of another device (`rows-elsewhere-unordered`), copies from pageable memory that a host node
+(`launch-across-devices`), what waits for rows of another device (`rows-elsewhere-unordered`), copies from pageable memory that a host node
 writes, with several devices (`pageable-copy-early`), and what 6.4 does to children of other devices. [findings.md](findings.md) says what to do instead. Launches of one graph on several streams, which no release orders
-(`launches-overlap`), a command buffer orders itself. Where the last launch's stream captures by now, a launch on another one is refused on 6.4 and 5.7, whose
-hosts cannot wait for it either (`wait-for-stream-now-capturing`): launch behind the capture.
+(`launches-overlap`), a command buffer orders itself. Where the last launch's stream captures by now, a launch on another one is refused on 6.4, whose
+host cannot wait for it either (`wait-for-stream-now-capturing`): launch behind the capture.
 
 ## The strategy `careful`
 

@@ -93,7 +93,7 @@ class Act final : public rc::state::Command<verify::SystemsState, Machine> {
   SystemAction action_;
 };
 
-constexpr int kReleases[] = {70253211, 60443483, 50731921};  // as hipRuntimeGetVersion answers; 0: none
+constexpr int kReleases[] = {70253211, 60443483};  // as hipRuntimeGetVersion answers; 0: none
 
 // As one makes the systems who knows the release, or takes it to be right.
 const verify::Parts& parts_of(int version) {

@@ -496,9 +496,6 @@ TEST(FailingCommands, SoDoesOneThatGoesAroundTheQuirksOf72) {
 TEST(FailingCommands, SoDoesOneThatGoesAroundTheQuirksOf64) {
   a_failing_step_is_answered_or_told(hip::ReleaseQuirks::of_version(60443483));
 }
-TEST(FailingCommands, SoDoesOneThatGoesAroundTheQuirksOf57) {
-  a_failing_step_is_answered_or_told(hip::ReleaseQuirks::of_version(50731921));
-}
 
 TEST(FailingCommands, WhateverFailsOfTheEndIsToldAndNothingIsLeftBehind) {
   const std::size_t failures = fail_each_call([](FailingCall& call) {
