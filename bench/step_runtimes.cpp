@@ -3,9 +3,9 @@
 #include <iostream>
 #include <utility>
 
+#include "hip/releases/releases.h"
 #include "verify/execute/library_platform.h"
 #include "verify/execute/model_platform.h"
-#include "verify/subject/installation.h"
 
 namespace bench {
 
@@ -36,7 +36,7 @@ std::vector<StepRuntime> open_step_runtimes() {
   }
   int version = 0;
   const hipError_t status = library.value()->api().hipRuntimeGetVersion(&version);
-  const std::string release = status == hipSuccess ? verify::release_of(version) : "?";
+  const std::string release = status == hipSuccess ? hip::release_name_of(version) : "?";
   const char* where = library.value()->schedulable() ? "rocm-soft@" : "rocm@";
   runtimes.push_back(opened(where + release, std::move(library).value()));
   return runtimes;

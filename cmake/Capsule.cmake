@@ -1,6 +1,6 @@
 # Finds the capsule: the releases of AMD's HIP runtime that `./dev setup` unpacked (docs/capsule.md).
 #
-# Sets, for release 7.2 and 6.4, HGCHECK_CAPSULE_7_2 and _6_4 to the folder, or to nothing when the release is
+# Sets, for each of HGCHECK_RELEASES, HGCHECK_CAPSULE_7_2 and its like to the folder, or to nothing when the release is
 # not there; what is left out then is printed at the end of the configure step. Below each folder:
 #   include/  the headers of HIP, HSA and comgr, and nothing else. Not usr/include: release 7.2 has a C library's headers
 #             there, newer than this machine's, that the project's compiler must never see
@@ -24,5 +24,8 @@ function(hgcheck_find_release release what)
   endif()
 endfunction()
 
-hgcheck_find_release(7.2 ", ordinary HIP programs and the sources of the findings")
-hgcheck_find_release(6.4 "")
+set(also ", ordinary HIP programs and the sources of the findings")  # of the reference
+foreach(release IN LISTS HGCHECK_RELEASES)
+  hgcheck_find_release(${release} "${also}")
+  set(also "")
+endforeach()

@@ -11,7 +11,7 @@
 #   hgcheck_release_runtime(TARGET RELEASE FILE)
 #       links that release's runtime, whose path FILE becomes.
 #   hgcheck_release_headers(TARGET RELEASE)
-#       TARGET is compiled by the project's compiler against the headers of a release (7.2 or 6.4), for sources that
+#       TARGET is compiled by the project's compiler against the headers of a release, for sources that
 #       are built once a release. The headers come before those of hgcheck_hip_headers, should TARGET have both.
 #
 # Both ask for a release that is there: `if(HGCHECK_CAPSULE_7_2)` is the caller's question, so that nothing that was asked

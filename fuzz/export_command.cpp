@@ -239,7 +239,7 @@ Known known_of(const std::string& subject, const verify::Program& program) {
   if (!name) return {};
   const std::string& runtime = name.value().runtime;
   const verify::QuirkSet known(runtime.substr(runtime.find('@') + 1));
-  const int strategy = static_cast<int>(name.value().strategy);
+  const verify::StrategyKind strategy = name.value().strategy;
   const verify::Deviation any{program.steps.size(), verify::Effect::kBytes, 0};
   return {known.explain(program, strategy, any) != nullptr, known.corrupts(program, strategy)};
 }
@@ -371,8 +371,8 @@ void describe(const ExportCommand& command, const Seen& seen, const verify::Quir
               : std::string()) +
       ".");
   if (quirk != nullptr) {
-    say(fmt::format("Documented: {}.", quirk->documentation));
-    say(fmt::format("Releases that show it: {}.", quirk->releases));
+    say(fmt::format("Documented: {}.", quirk->documented));
+    say(fmt::format("Releases that show it: {}.", quirk->releases.names()));
   }
   if (froze) say("Arguments that held an address as a plain number hold another number here.");
   out.comment.emplace_back();
@@ -389,6 +389,11 @@ void describe(const ExportCommand& command, const Seen& seen, const verify::Quir
   }
 }
 
+// That of verify/findings/ID/finding.program is ID.
+std::string name_of_program(const std::filesystem::path& file) {
+  return file.stem() == "finding" ? file.parent_path().filename().string() : file.stem().string();
+}
+
 // What a program of the catalogue shows itself on; otherwise what --subject says.
 void choose_subject(ExportCommand& command, const verify::Quirk* quirk) {
   if (!command.setup.subject.empty()) return;
@@ -396,8 +401,9 @@ void choose_subject(ExportCommand& command, const verify::Quirk* quirk) {
     command.setup.subject = SetupOptions().subject;
     return;
   }
-  const std::string_view release = quirk->releases.substr(0, quirk->releases.find(' '));
-  command.setup.subject = fmt::format("rocm-soft@{}:{}", release, quirk->strategy);
+  const std::string releases = quirk->releases.names();
+  command.setup.subject =
+      fmt::format("rocm-soft@{}:{}", releases.substr(0, releases.find(' ')), verify::strategy_name(quirk->strategy));
 }
 
 reports::ReproducerStrategy strategy_of(const std::string& subject) {
@@ -414,11 +420,11 @@ int run(ExportCommand command) {
   const hip::Result<verify::Program> program = load_program(command.file);
   if (!program) return complain(program.error().message);
   reports::Reproducer out;
-  out.name = std::filesystem::path(command.file).stem().string();
+  out.name = name_of_program(command.file);
   const verify::Quirk* quirk = quirk_of(out.name);
   if (quirk != nullptr && verify::only_grows(*quirk)) {
     return complain(fmt::format(
-        "{}: what shows after many cycles only has no stand-alone form yet; tests/findings/{}.hip measures it",
+        "{}: what shows after many cycles only has no stand-alone form yet; verify/findings/{}/finding.hip measures it",
         command.file, quirk->id));
   }
   choose_subject(command, quirk);

@@ -91,7 +91,7 @@ std::vector<std::string> nodes_at_fault(const verify::Program& program, const ve
   return names;
 }
 
-bool meets(const verify::Program& program, const verify::QuirkSet& quirk, int strategy) {
+bool meets(const verify::Program& program, const verify::QuirkSet& quirk, verify::StrategyKind strategy) {
   verify::State state;
   for (const verify::Step& step : program.steps) {
     if (quirk.triggered(state, step.command, strategy) != nullptr) return true;
@@ -105,10 +105,10 @@ bool meets(const verify::Program& program, const verify::QuirkSet& quirk, int st
 std::vector<verify::Related> related_to(const Setup& setup, const verify::Program& program,
                                         const std::string& property) {
   std::vector<verify::Related> related;
-  const int strategy = static_cast<int>(setup.strategy());
+  const verify::StrategyKind strategy = setup.strategy();
   for (const verify::Quirk& quirk : verify::quirks()) {
     if (related.size() == kMaxRelated || setup.release().empty()) break;
-    if (!verify::shows_on(quirk, setup.release())) continue;
+    if (!quirk.releases.has(setup.release())) continue;
     if (meets(program, verify::QuirkSet(setup.release(), {&quirk, 1}), strategy)) {
       related.push_back({"quirk", std::string(quirk.id), std::string(quirk.title)});
     }

@@ -84,19 +84,18 @@ int list_properties(const std::string& path) {
 int list_quirks(const std::string& path) {
   ordered_json json = ordered_json::array();
   for (const verify::Quirk& quirk : verify::quirks()) {
-    std::cout << fmt::format("{:<28} {:<12} {}\n", quirk.id, quirk.releases, quirk.title);
+    std::cout << fmt::format("{:<28} {:<12} {}\n", quirk.id, quirk.releases.names(), quirk.title);
     json.push_back({{"id", quirk.id},
                     {"title", quirk.title},
-                    {"releases", quirk.releases},
-                    {"strategy", quirk.strategy},
+                    {"releases", quirk.releases.names()},
+                    {"strategy", verify::strategy_name(quirk.strategy)},
                     {"triggers", quirk.triggers},
                     {"effects", quirk.effects},
-                    {"expected", quirk.expected},
-                    {"observed", quirk.observed},
-                    {"documentation", quirk.documentation},
+                    {"documented", quirk.documented},
+                    {"happens", quirk.happens},
                     {"evidence", quirk.evidence},
-                    {"importance", quirk.importance},
-                    {"program", fmt::format("tests/regressions/{}.program", quirk.id)}});
+                    {"advice", quirk.advice},
+                    {"program", fmt::format("verify/findings/{}/finding.program", quirk.id)}});
   }
   return finish(path, json);
 }

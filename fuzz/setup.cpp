@@ -58,7 +58,7 @@ hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
 
 void Setup::know_quirks() {
   const auto known = [](const verify::Subject& subject) {
-    return Known{verify::QuirkSet(subject.release()), static_cast<int>(subject.name().strategy)};
+    return Known{verify::QuirkSet(subject.release()), subject.name().strategy};
   };
   known_ = {known(*subject_), known(*baseline_)};
   if (options_.no_quirks) known_ = {};

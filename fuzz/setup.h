@@ -59,7 +59,7 @@ class Setup {
   SetupOptions options_;
   struct Known {
     verify::QuirkSet quirks;
-    int strategy = 0;  // as Event's
+    verify::StrategyKind strategy = verify::StrategyKind::kPatch;
   };
   std::array<Known, 2> known_;  // of the subject, of the baseline
   std::unique_ptr<verify::Subject> subject_;

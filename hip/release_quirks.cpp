@@ -1,8 +1,7 @@
 #include "hip/release_quirks.h"
 
 #include <algorithm>
-#include <array>
-#include <string>
+#include <optional>
 
 #include "hip/by_host.h"
 #include "hip/in_rows.h"
@@ -17,204 +16,13 @@ using Node = QuirkyNode;
 using State = QuirkyState;
 using Way = QuirkWay;
 
-constexpr std::string_view kAllReleases = "7.2 6.4";
 constexpr std::size_t kManyDependents = 5;
 constexpr std::size_t kManyLeaves = 8, kManyLeavesFrom = 14;
 
-// In the order of the fields of ReleaseQuirk. verify/quirks/catalogue.cpp has what was observed; a test holds this to
-// it.
+// In the order in which they are tried.
 constexpr ReleaseQuirk kQuirks[] = {
-    // ---- setters
-    {"memset-2d-graph-set", kAllReleases, Use::kSetInGraph, Node::kMemset, {State::kSeveralRows}, Way::kRecordAgain},
-    {"captured-memset-2d-shape",
-     "7.2",
-     Use::kSetInExec,
-     Node::kMemset,
-     {State::kSeveralRows, State::kLargeElements},
-     Way::kRecordAgain},
-    {"memcpy-graph-set-3d-on-1d",
-     "7.2 6.4",
-     Use::kSetInGraph,
-     Node::kCopy,
-     {State::kOtherForm, State::kShaped},
-     Way::kRecordAgain},
-    {"memcpy-graph-set-1d-on-3d",
-     "7.2 6.4",
-     Use::kSetInGraph,
-     Node::kCopy,
-     {State::kOtherForm, State::kLinear},
-     Way::kRecordAgain},
-    {"driver-copy-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kOtherFamily}, Way::kRecordAgain},
-    {"driver-copy-set", "7.2 6.4", Use::kSetInGraph, Node::kCopy, {State::kOtherFamily}, Way::kRecordAgain},
-    {"memcpy-set-from-pageable",
-     "7.2",
-     Use::kSetInExec,
-     Node::kCopy,
-     {State::kLinear, State::kOtherPageable},
-     Way::kRecordAgain},
-    {"memcpy-set-to-pageable",
-     "7.2",
-     Use::kSetInExec,
-     Node::kCopy,
-     {State::kLinear, State::kOtherPageable},
-     Way::kRecordAgain},
-    {"disabled-set-lost", "7.2", Use::kSetInExec, Node::kKernel, {State::kDisabled}, Way::kRecordAgain},
-    {"disabled-set-lost", "7.2", Use::kSetInExec, Node::kCopy, {State::kDisabled}, Way::kRecordAgain},
-    {"set-beside-disabled", "7.2", Use::kSetInExec, Node::kMemset, {State::kBesideDisabled}, Way::kRecordAgain},
-    {"child-set-nested", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kNested}, Way::kRecordAgain},
-    {"child-set-edges-unchecked", kAllReleases, Use::kSetInExec, Node::kChild, {State::kNotKnown}, Way::kRecordAgain},
-    {"child-set-other-device", "7.2", Use::kSetInExec, Node::kChild, {State::kOtherDevice}, Way::kRecordAgain},
-    {"generic-child-set-lost", "7.2 6.4", Use::kSetInExec, Node::kChild, {State::kGeneric}, Way::kTyped},
-    {"generic-memset-2d-set",
-     "7.2 6.4",
-     Use::kSetInExec,
-     Node::kMemset,
-     {State::kGeneric, State::kSeveralRows},
-     Way::kTyped},
-    {"graph-memory-freed-set", "7.2 6.4", Use::kSetInExec, Node::kMemset, {State::kGraphMemory}, Way::kRecordAgain},
-    {"graph-memory-freed-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
-    {"graph-memory-freed-set", "7.2 6.4", Use::kSetInGraph, Node::kMemset, {State::kGraphMemory}, Way::kRecordAgain},
-    {"graph-memory-freed-set", "7.2 6.4", Use::kSetInGraph, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
-    {"copy-of-freed-memory-set", "7.2 6.4", Use::kSetInExec, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
-    // Through the setter of the child that the copy is in: by its own setter it is right.
-    {"update-to-symbol", kAllReleases, Use::kSetInGraph, Node::kCopy, {State::kToSymbol}, Way::kRecordAgain},
-    {"host-params-late", kAllReleases, Use::kSetInExec, Node::kHost, {}, Way::kRecordAgain},
-    {"copy-to-pageable-at-set",
-     "6.4",
-     Use::kSetInExec,
-     Node::kCopy,
-     {State::kLinear, State::kPageable},
-     Way::kRecordAgain},
-    {"copy-to-pageable-at-set", "6.4", Use::kSetInExec, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
-    {"copy-to-pageable-at-set",
-     "6.4",
-     Use::kSetInGraph,
-     Node::kCopy,
-     {State::kLinear, State::kPageable},
-     Way::kRecordAgain},
-    {"copy-to-pageable-at-set", "6.4", Use::kSetInGraph, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
-
-    // ---- updates
-    {"update-half-way", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
-    {"update-pairs-by-order", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
-    {"update-edges-unchecked", kAllReleases, Use::kUpdate, Node::kAny, {State::kOtherShape}, Way::kRecordAgain},
-    {"update-created-elsewhere", "7.2", Use::kUpdate, Node::kAny, {State::kSeveralDevices}, Way::kRecordAgain},
-    {"memset-2d-update", kAllReleases, Use::kUpdate, Node::kMemset, {State::kSeveralRows}, Way::kRecordAgain},
-    {"copy-of-freed-memory-set", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kGraphMemory}, Way::kRecordAgain},
-    {"update-to-symbol", kAllReleases, Use::kUpdate, Node::kCopy, {State::kToSymbol}, Way::kRecordAgain},
-    {"driver-copy-update", "7.2 6.4", Use::kUpdate, Node::kCopy, {State::kDriver}, Way::kRecordAgain},
-    {"memcpy-set-from-pageable",
-     "7.2",
-     Use::kUpdate,
-     Node::kCopy,
-     {State::kLinear, State::kOtherPageable},
-     Way::kRecordAgain},
-    {"memcpy-set-to-pageable",
-     "7.2",
-     Use::kUpdate,
-     Node::kCopy,
-     {State::kLinear, State::kOtherPageable},
-     Way::kRecordAgain},
-    {"disabled-set-lost", "7.2", Use::kUpdate, Node::kKernel, {State::kDisabled}, Way::kRecordAgain},
-    {"disabled-set-lost", "7.2", Use::kUpdate, Node::kCopy, {State::kDisabled}, Way::kRecordAgain},
-    {"set-beside-disabled", "7.2", Use::kUpdate, Node::kMemset, {State::kBesideDisabled}, Way::kRecordAgain},
-    {"child-update-lost", "7.2 6.4", Use::kUpdate, Node::kChild, {}, Way::kRecordAgain},
-    {"update-edges-unchecked", kAllReleases, Use::kUpdate, Node::kChild, {State::kNotKnown}, Way::kRecordAgain},
-    {"host-params-late", kAllReleases, Use::kUpdate, Node::kHost, {}, Way::kRecordAgain},
-    {"copy-to-pageable-at-set",
-     "6.4",
-     Use::kUpdate,
-     Node::kCopy,
-     {State::kLinear, State::kPageable},
-     Way::kRecordAgain},
-    {"copy-to-pageable-at-set", "6.4", Use::kUpdate, Node::kCopy, {State::kShaped}, Way::kRecordAgain},
-
-    // ---- additions
-    {"generic-empty-refused", "7.2 6.4", Use::kAdd, Node::kEmpty, {State::kGeneric}, Way::kTyped},
-    {"memcpy-h2h-mixed", kAllReleases, Use::kAdd, Node::kCopy, {State::kMixedHosts}, Way::kByDefault},
-    {"managed-3d-copy-early",
-     "7.2 6.4",
-     Use::kAdd,
-     Node::kCopy,
-     {State::kShaped, State::kWithinDevice, State::kManaged},
-     Way::kByDefault},
-    {"rows-of-other-device",
-     "7.2",
-     Use::kAdd,
-     Node::kCopy,
-     {State::kShaped, State::kWithinDevice, State::kSeveralDevices},
-     Way::kByDefault},
-    {"symbol-node-default-pageable",
-     kAllReleases,
-     Use::kAdd,
-     Node::kCopy,
-     {State::kSymbolByDefault},
-     Way::kByDirection},
-
-    // ---- launches
-    {"memset-pinned-early", "6.4", Use::kLaunch, Node::kMemset, {State::kPinned}, Way::kByHost},
-    {"memset-2d-pinned-rows", "6.4", Use::kLaunch, Node::kMemset, {State::kPinned, State::kSeveralRows}, Way::kByHost},
-    {"pageable-copy-early", "7.2 6.4", Use::kLaunch, Node::kCopy, {State::kFromPageable}, Way::kByHost},
-    {"memset-2d-element",
-     kAllReleases,
-     Use::kLaunch,
-     Node::kMemset,
-     {State::kSeveralRows, State::kLargeElements},
-     Way::kRows},
-    {"memcpy-3d-host-linear",
-     kAllReleases,
-     Use::kLaunch,
-     Node::kCopy,
-     {State::kShaped, State::kBetweenPageable},
-     Way::kRows},
-    {"child-16", "7.2", Use::kLaunch, Node::kChild, {State::kManyNodes}, Way::kFlatten},
-    {"child-successors-unordered", "6.4", Use::kLaunch, Node::kChild, {State::kFollowed}, Way::kFlatten},
-    {"side-roots-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kSeveralRoots}, Way::kChain},
-    {"side-leaves-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kManyLeaves}, Way::kChain},
-    {"relaunch-crash", "6.4", Use::kLaunch, Node::kAny, {State::kBranches}, Way::kChain},
-    {"fifth-dependent-unordered",
-     "7.2 6.4",
-     Use::kLaunch,
-     Node::kAny,
-     {State::kManyDependents, State::kManyNodes},
-     Way::kChain},
-    {"launch-branches-elsewhere",
-     "7.2",
-     Use::kLaunch,
-     Node::kAny,
-     {State::kBranches, State::kSeveralDevices},
-     Way::kChain},
-    {"idle-branch-elsewhere",
-     "7.2",
-     Use::kLaunch,
-     Node::kAny,
-     {State::kBranches, State::kSeveralDevices, State::kManyNodes},
-     Way::kChain},
-    {"rows-beside-unordered", "7.2", Use::kLaunch, Node::kAny, {State::kBranches, State::kSeveralDevices}, Way::kChain},
-    {"rows-beside-unordered", "7.2", Use::kLaunch, Node::kChild, {State::kSeveralDevices}, Way::kFlatten},
-    {"spread-leaves-stream-out", "7.2", Use::kLaunch, Node::kAny, {State::kStreamLeftOut}, Way::kChain},
-    {"h2h-side-unordered",
-     "7.2 6.4",
-     Use::kLaunch,
-     Node::kCopy,
-     {State::kBetweenHosts, State::kManyNodes},
-     Way::kChain},
-    {"launch-while-capturing", kAllReleases, Use::kCapturedLaunch, Node::kAny, {}, Way::kChildNode},
-    {"launch-on-another-device", kAllReleases, Use::kLaunchElsewhere, Node::kAny, {}, Way::kOwnDevice},
-    {"wait-for-stream-now-capturing", "7.2", Use::kFollow, Node::kAny, {State::kLastCaptures}, Way::kEventByHost},
-    {"destroyed-exec-deadlock", "7.2", Use::kDestroy, Node::kAny, {}, Way::kDeviceFirst},
-
-    {"exec-set-grows", "7.2 6.4", Use::kSetOften, Node::kAny, {}, Way::kRecordAgain},
-    {"early-event-hands-memory", "7.2 6.4", Use::kFreeAsync, Node::kAny, {}, Way::kDeviceMemory},
-
-    // ---- getters
-    {"captured-memset-2d-read", "7.2", Use::kRead, Node::kMemset, {State::kSeveralRows}, Way::kNeverKnown},
-    {"memcpy-1d-get-nothing", "6.4", Use::kRead, Node::kCopy, {State::kLinear}, Way::kNeverKnown},
+#include "findings/ways.inc"
 };
-
-bool lists(std::string_view releases, std::string_view release) {
-  return releases.find(release) != std::string_view::npos;
-}
 
 bool by_host_itself(const NodeRecord& record) {
   const auto* opaque = std::get_if<OpaqueRecord>(&record);
@@ -429,94 +237,11 @@ std::span<const ReleaseQuirk> release_quirks() {
   return kQuirks;
 }
 
-std::string_view words_for(QuirkyUse use) {
-  static constexpr std::array<std::string_view, 12> kWords = {"set in an executable graph",
-                                                              "set in a graph",
-                                                              "update",
-                                                              "launch",
-                                                              "launch into a capture",
-                                                              "launch on a stream of another device",
-                                                              "add to a graph",
-                                                              "destroy an executable graph",
-                                                              "launch on another stream than the last one",
-                                                              "read what was captured",
-                                                              "set and update an executable graph very often",
-                                                              "free in a stream's order"};
-  return kWords.at(static_cast<std::size_t>(use));
-}
-
-std::string_view words_for(QuirkyNode node) {
-  static constexpr std::array<std::string_view, 7> kWords = {"any graph", "kernel", "copy", "memset",
-                                                             "host",      "child",  "empty"};
-  return kWords.at(static_cast<std::size_t>(node));
-}
-
-std::string_view words_for(QuirkyState state) {
-  static constexpr std::array<std::string_view, static_cast<std::size_t>(State::kCount)> kWords = {
-      "several rows",
-      "elements of 2 or 4 bytes",
-      "linear",
-      "2D or 3D",
-      "added by the driver's form",
-      "through the function for any type",
-      "linear before and shaped now, or the reverse",
-      "set by another family than added it",
-      "an end is pageable",
-      "to or from pageable memory that it was not in",
-      "between host memory",
-      "between pageable memory",
-      "of memory that the graph allocates",
-      "to a symbol",
-      "disabled",
-      "a node of the graph is disabled",
-      "a child in it",
-      "another node waits for it",
-      "on another device than the first",
-      "another shape",
-      "several roots",
-      "16 nodes or more",
-      "five dependents or more of a node",
-      "14 or 15 nodes, eight of them leaves or more",
-      "a stream left out when its nodes are spread",
-      "host to host, between pageable memory and other",
-      "an end is managed",
-      "device to device",
-      "several devices",
-      "branches",
-      "between a symbol and pageable memory, by hipMemcpyDefault",
-      "known to be of pinned memory",
-      "known to be from pageable memory, on one device",
-      "what a library enqueued, and nobody can look into",
-      "that one captures by now"};
-  return kWords.at(static_cast<std::size_t>(state));
-}
-
-std::string_view words_for(QuirkWay way) {
-  static constexpr std::array<std::string_view, 14> kWords = {"the function of the node's type",
-                                                              "hipMemcpyDefault",
-                                                              "the direction by name",
-                                                              "record the graph again",
-                                                              "flatten children",
-                                                              "record the nodes one behind the other",
-                                                              "record a node for each row",
-                                                              "record a host node for it",
-                                                              "add the graph to the capture as a child",
-                                                              "wait for the device first",
-                                                              "a stream of the graph's own device, between events",
-                                                              "capture it again each time",
-                                                              "hipMalloc and hipFree, which wait",
-                                                              "the host waits for the last launch's event"};
-  return kWords.at(static_cast<std::size_t>(way));
-}
-
 ReleaseQuirks ReleaseQuirks::of_version(int runtime_version) {
-  constexpr int kMajor = 10000000, kMinor = 100000;  // as HIP_VERSION is made
-  const std::string release =
-      std::to_string(runtime_version / kMajor) + "." + std::to_string(runtime_version % kMajor / kMinor);
-  const bool known = lists(kAllReleases, release);
+  const std::optional<Release> release = find_release(release_name_of(runtime_version));
   ReleaseQuirks quirks;
   for (const ReleaseQuirk& quirk : kQuirks) {
-    if (!known || lists(quirk.releases, release)) quirks.entries_.push_back(&quirk);
+    if (!release || quirk.releases.has(*release)) quirks.entries_.push_back(&quirk);
   }
   return quirks;
 }

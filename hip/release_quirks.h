@@ -4,7 +4,7 @@
 // An entry says on which releases which operation goes wrong at which nodes in which state, and which way is right
 // there anyway. Whoever is about to add or set a node, to update, to launch or to destroy asks, and takes that way
 // where an entry answers; each is named as its quirk is in docs/findings.md, which tells what happens.
-// docs/safe-operations.md is the same table for people.
+// docs/safe-operations.md is the same table for people. Both are made of verify/findings by tools/findings.
 //
 //   conditions  hold of the node that is added or set (all states of an entry at once), of one of the nodes of a
 //               recording that is updated to, or of the graph as a whole. A launch into a capture, one that
@@ -27,6 +27,7 @@
 #include "hip/errors.h"
 #include "hip/flatten.h"
 #include "hip/recording.h"
+#include "hip/releases/releases.h"
 
 namespace hip {
 
@@ -121,19 +122,14 @@ class QuirkyStates {
 [[nodiscard]] bool others_stand_for(QuirkWay way);
 
 struct ReleaseQuirk {
-  std::string_view id;        // "child-set-nested"
-  std::string_view releases;  // "7.2 6.4"
+  std::string_view id;  // of the finding
+  ReleaseSet releases;
   QuirkyUse use;
   QuirkyNode node;
   QuirkyStates states;
   QuirkWay way;
 };
 [[nodiscard]] std::span<const ReleaseQuirk> release_quirks();
-// "the setter of an executable graph, a memset of several rows", for people.
-[[nodiscard]] std::string_view words_for(QuirkyUse use);
-[[nodiscard]] std::string_view words_for(QuirkyNode node);
-[[nodiscard]] std::string_view words_for(QuirkyState state);
-[[nodiscard]] std::string_view words_for(QuirkWay way);
 
 enum class BufferMemory : std::uint8_t {
   kUnknown,

@@ -102,7 +102,7 @@ Json quirk_result(const std::string& id, std::uint64_t count, std::size_t rule) 
           {"kind", "fail"},
           {"message",
            text(fmt::format("Known quirk {}: met by {} programs. docs/findings.md tells its story.", id, count))},
-          {"locations", Json::array({location(fmt::format("tests/regressions/{}.program", id))})},
+          {"locations", Json::array({location(fmt::format("verify/findings/{}/finding.program", id))})},
           {"partialFingerprints", {{"hgcheckCause/v1", fingerprint("quirk " + id)}}},
           {"occurrenceCount", count == 0 ? 1 : count},
           {"suppressions", Json::array({{{"kind", "external"}, {"justification", "a documented quirk"}}})}};

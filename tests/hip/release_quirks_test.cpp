@@ -378,7 +378,7 @@ TEST(ReleaseQuirks, WhatIsDoneTooEarlyIsDoneByTheHost) {
   EXPECT_EQ(nodes, 2u);
 }
 
-// The shape of tests/findings/spread-leaves-stream-out.hip, and what runs in its place.
+// The shape of spread-leaves-stream-out, and what runs in its place.
 TEST(StreamSpread, AShapeLeavesAStreamOutOrDoesNot) {
   using Shape = std::vector<std::vector<std::uint32_t>>;
   const Shape crashes = {{}, {0}, {0, 1}, {0}, {3}, {0}, {3}, {5, 6}, {7}, {8}, {9}, {8}, {9}, {11, 12}, {7}, {13, 14}};

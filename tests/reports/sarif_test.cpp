@@ -57,7 +57,7 @@ TEST(Sarif, AKnownQuirkIsASuppressedNote) {
   EXPECT_EQ(quirk.at("level"), "note");
   EXPECT_EQ(quirk.at("suppressions").size(), 1U);
   EXPECT_EQ(quirk.at("locations")[0].at("physicalLocation").at("artifactLocation").at("uri"),
-            "tests/regressions/child-16.program");
+            "verify/findings/child-16/finding.program");
 }
 
 TEST(Sarif, APathWithASpaceIsAUri) {

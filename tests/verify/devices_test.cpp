@@ -1,7 +1,7 @@
 // Programs with several devices: streams, events, memory and kernels of another device, copies between devices, access
 // to peers. On the model.
 // Not verified here: which of them are valid (device_rules_test.cpp); what AMD's runtimes make of them (campaigns,
-// tests/regressions).
+// verify/findings).
 #include "verify/execute/devices.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Variables of device code and copies to and from symbols; attributes of kernel nodes. On the model.
-// Not verified here: the text (text_test.cpp); what AMD's runtimes make of them (campaigns, tests/regressions).
+// Not verified here: the text (text_test.cpp); what AMD's runtimes make of them (campaigns, verify/findings).
 #include <gtest/gtest.h>
 
 #include "judging.h"

@@ -10,12 +10,10 @@
 #include "hip/relocation.h"
 #include "verify/execute/observation.h"
 #include "verify/program/program.h"
+#include "verify/program/strategy_kind.h"
 
 namespace verify {
 
-// How an executable graph is brought to new addresses and new parameters; verify/execute/strategy.h says what each
-// does.
-enum class StrategyKind : std::uint8_t { kPatch, kRebuild, kUpdate, kStabilise, kCareful, kCommandBuffer };
 [[nodiscard]] std::string_view strategy_name(StrategyKind kind);
 [[nodiscard]] std::optional<StrategyKind> find_strategy(std::string_view name);
 

@@ -59,8 +59,8 @@ class Judge {
   Judge(Runner& subject, Runner& baseline) : subject_(subject), baseline_(baseline) {}
   // What is known to differ on the subject, and on a baseline that is a runtime too; `strategy` as Event's. The
   // catalogue that a set was made of must outlive this.
-  void know(QuirkSet quirks, int strategy) { known_ = {std::move(quirks), strategy}; }
-  void know_of_baseline(QuirkSet quirks, int strategy) { known_of_baseline_ = {std::move(quirks), strategy}; }
+  void know(QuirkSet quirks, StrategyKind strategy) { known_ = {std::move(quirks), strategy}; }
+  void know_of_baseline(QuirkSet quirks, StrategyKind strategy) { known_of_baseline_ = {std::move(quirks), strategy}; }
 
   // `program` has to be valid.
   [[nodiscard]] Judgement judge(const Program& program, const JudgeOptions& options);
@@ -115,7 +115,7 @@ class Judge {
   Runner& baseline_;
   struct Known {
     QuirkSet quirks;
-    int strategy = 0;
+    StrategyKind strategy = StrategyKind::kPatch;
   };
   Known known_, known_of_baseline_;
   bool faulted_ = false;  // the device, in one of the runs of the program that is being judged

@@ -1,7 +1,7 @@
 // Events: what a command asks of a HIP runtime, in numbers that a quirk's trigger can be written in.
 //
 // One command makes several: one for each node that it concerns, and one for the graph as a whole. What a patch or a
-// set means to the runtime depends on the strategy, which is an attribute like any other. attributes.inc has them all.
+// set means to the runtime depends on the strategy. attributes.inc has all attributes.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 
 #include "verify/program/program.h"
 #include "verify/program/state.h"
+#include "verify/program/strategy_kind.h"
 
 namespace verify {
 
@@ -43,12 +44,9 @@ class Event {
   std::array<std::int64_t, kAttributes> values_;
 };
 
-// Those that are asked for by name; the others are 0 patch and 2 update.
-inline constexpr int kRebuilding = 1, kStabilising = 3, kBeingCareful = 4, kByCommandBuffer = 5;
-
 // Calls `visit` with every event of `command`, which may stand where `state` is; stops when `visit` says true, and says
-// whether it did. `strategy`: 0 patch, 1 rebuild, 2 update, 3 stabilise, 4 careful, 5 command-buffer.
-bool any_event(const State& state, const Command& command, int strategy,
+// whether it did (verify/quirks/describe.cpp).
+bool any_event(const State& state, const Command& command, StrategyKind strategy,
                const std::function<bool(const Event&)>& visit);
 
 }  // namespace verify

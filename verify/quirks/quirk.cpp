@@ -124,12 +124,6 @@ bool only_grows(const Quirk& quirk) {
   return quirk.effects == kGrows;
 }
 
-bool shows_on(const Quirk& quirk, std::string_view release) {
-  bool shows = false;
-  split(quirk.releases, ' ', [&](std::string_view word) { shows = shows || word == release; });
-  return shows;
-}
-
 bool QuirkSet::Condition::holds(const Event& event) const {
   const std::int64_t is = event[attribute];
   if (is == kUnset) return false;
@@ -150,9 +144,6 @@ bool QuirkSet::Condition::holds(const Event& event) const {
   return is >= value;
 }
 
-// With several devices nobody knows on which a copy is to run.
-constexpr std::string_view kGoneAroundOnOneDevice = "pageable-copy-early";
-
 bool QuirkSet::Compiled::matches(const Event& event) const {
   return std::any_of(triggers.begin(), triggers.end(), [&](const Trigger& trigger) {
     return std::all_of(trigger.begin(), trigger.end(), [&](const Condition& c) { return c.holds(event); });
@@ -161,19 +152,17 @@ bool QuirkSet::Compiled::matches(const Event& event) const {
 
 QuirkSet::QuirkSet(std::string_view release) : QuirkSet(release, quirks()) {}
 
-QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) : release_(release) {
+QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) {
   for (const Quirk& quirk : catalogue) {
-    if (!shows_on(quirk, release)) continue;
+    if (!quirk.releases.has(release)) continue;
     assert(!flaw_of(quirk));
     compiled_.push_back({&quirk, QuirkParser{}.triggers(quirk.triggers),
                          quirk.effects.find(kCorrupts) != std::string_view::npos,
-                         quirk.effects.find(kLaterIs) != std::string_view::npos,
-                         std::ranges::find(gone_around(), quirk.id) != gone_around().end(), !only_grows(quirk),
-                         quirk.id == kGoneAroundOnOneDevice});
+                         quirk.effects.find(kLaterIs) != std::string_view::npos, !only_grows(quirk)});
   }
 }
 
-const Quirk* QuirkSet::triggered(const State& state, const Command& command, int strategy) const {
+const Quirk* QuirkSet::triggered(const State& state, const Command& command, StrategyKind strategy) const {
   const Quirk* found = nullptr;
   if (empty()) return found;
   any_event(state, command, strategy, [&](const Event& event) {
@@ -204,7 +193,7 @@ bool any_command(const Program& program, std::size_t steps, const Visit& visit) 
 
 }  // namespace
 
-bool QuirkSet::corrupts(const Program& program, int strategy) const {
+bool QuirkSet::corrupts(const Program& program, StrategyKind strategy) const {
   const bool several = devices_needed(program) > 1;
   const auto corrupting = [&](const Compiled& compiled) {
     return compiled.corrupts && compiled.counts(strategy, several);
@@ -218,7 +207,7 @@ bool QuirkSet::corrupts(const Program& program, int strategy) const {
   });
 }
 
-const Quirk* QuirkSet::explain(const Program& program, int strategy, const Deviation& deviation) const {
+const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, const Deviation& deviation) const {
   std::vector<const Compiled*> candidates;
   const bool several = devices_needed(program) > 1;
   for (const Compiled& compiled : compiled_) {

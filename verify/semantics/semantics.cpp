@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "hip/api/api.h"
+#include "hip/releases/releases.h"
 #include "verify/errors/error_cases.h"
 #include "verify/program/coverage.h"
 #include "verify/quirks/quirk.h"
@@ -17,8 +18,6 @@
 
 namespace verify {
 namespace {
-
-constexpr std::array<std::string_view, 2> kReleasesShown = {"7.2", "6.4"};
 
 struct Group {
   std::string_view title;
@@ -203,9 +202,9 @@ class Page {
   static std::string deviations_of(const std::string& name) {
     std::set<std::string> all;
     for (const Quirk& quirk : quirks()) {
-      if (is_about(quirk, name)) all.insert(fmt::format("{} ({})", quirk.id, quirk.releases));
+      if (is_about(quirk, name)) all.insert(fmt::format("{} ({})", quirk.id, quirk.releases.names()));
     }
-    for (const std::string_view release : kReleasesShown) {
+    for (const std::string_view release : hip::kReleaseNames) {
       std::size_t count = 0;
       for (const ErrorDeviation& one : error_deviations())
         count += one.release == release && one.function == name ? 1 : 0;
@@ -239,15 +238,18 @@ class Page {
         "\n## Errors that releases answer otherwise\n\n"
         "*undefined*: a handle of what is gone, or a node of another type, is used as if it were right: the release "
         "reads or\nwrites memory that is not its own.\n\n"
-        "| function | case | documented | 7.2 | 6.4 |\n| --- | --- | --- | --- | --- |\n");
+        "| function | case | documented | {} |\n| --- | --- | --- |",
+        fmt::join(hip::kReleaseNames, " | "));
+    for (std::size_t i = 0; i < hip::kReleaseNames.size(); ++i) text_ += " --- |";
+    text_ += "\n";
     for (const ErrorCase& one : error_cases()) {
-      std::array<std::string, 2> answers;
+      std::array<std::string, hip::kReleaseNames.size()> answers;
       for (std::size_t i = 0; i < answers.size(); ++i) {
-        answers[i] = answer_text(find_error_deviation(kReleasesShown[i], one.function, one.name));
+        answers[i] = answer_text(find_error_deviation(hip::kReleaseNames[i], one.function, one.name));
       }
-      if (answers == std::array<std::string, 2>{}) continue;
-      fmt::format_to(out_, "| {} | {} | {} | {} | {} |\n", one.function, one.name, hip::status_name(one.expected),
-                     answers[0], answers[1]);
+      if (answers == decltype(answers){}) continue;
+      fmt::format_to(out_, "| {} | {} | {} | {} |\n", one.function, one.name, hip::status_name(one.expected),
+                     fmt::join(answers, " | "));
     }
   }
 

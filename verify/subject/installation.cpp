@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "hip/releases/releases.h"
+
 namespace verify {
 
 namespace {
@@ -70,18 +72,13 @@ hip::Result<std::vector<std::string>> hardware_command() {
 
 hip::Result<std::vector<std::string>> subject_command(std::string_view runtime) {
   if (runtime == "rocm") return hardware_command();
-  if (runtime == kSoft) return soft_command(kReleases.front());
+  if (runtime == kSoft) return soft_command(hip::kReleaseNames.front());
   const std::string_view release = runtime.substr(std::min(runtime.size(), kSoft.size() + 1));
-  if (runtime.starts_with(kSoft) && std::count(kReleases.begin(), kReleases.end(), release) != 0) {
+  if (runtime.starts_with(kSoft) && hip::find_release(release)) {
     return soft_command(release);
   }
   return hip::Error{kMissing, fmt::format("there is no runtime '{}': rocm-soft has the releases {}", runtime,
-                                          fmt::join(kReleases, ", "))};
-}
-
-std::string release_of(int runtime_version) {
-  constexpr int kMajor = 10'000'000, kMinor = 100'000;
-  return fmt::format("{}.{}", runtime_version / kMajor, runtime_version % kMajor / kMinor);
+                                          fmt::join(hip::kReleaseNames, ", "))};
 }
 
 }  // namespace verify

@@ -2,7 +2,6 @@
 // runtime.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,14 +10,8 @@
 
 namespace verify {
 
-// The first is the reference.
-inline constexpr std::array<std::string_view, 2> kReleases = {"7.2", "6.4"};
-
 // The command that starts a subject of "rocm", "rocm-soft@RELEASE" or "rocm-soft" (the reference). An error says what
 // is missing and how to get it.
 [[nodiscard]] hip::Result<std::vector<std::string>> subject_command(std::string_view runtime);
-
-// "7.2" of what hipRuntimeGetVersion answers.
-[[nodiscard]] std::string release_of(int runtime_version);
 
 }  // namespace verify

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "hip/releases/releases.h"
 #include "verify/execute/executor.h"
 #include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"
@@ -121,7 +122,7 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
 hip::Status Subject::start() {
   if (process_ == nullptr) return {};
   if (hip::Status status = process_->start(); !status) return status;
-  release_ = release_of(process_->hello().runtime);
+  release_ = hip::release_name_of(process_->hello().runtime);
   return {};
 }
 
@@ -140,7 +141,7 @@ std::vector<SubjectListing> list_subjects() {
                         command ? std::string() : command.error().message});
   };
   list("rocm", "AMD's runtime on a GPU of this machine");
-  for (const std::string_view release : kReleases) {
+  for (const std::string_view release : hip::kReleaseNames) {
     list(fmt::format("rocm-soft@{}", release), fmt::format("AMD's runtime {} on the software gfx942", release));
   }
   listings.push_back({"lib=PATH:patch",

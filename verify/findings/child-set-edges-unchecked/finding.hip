@@ -1,0 +1,33 @@
+// hipGraphExecChildGraphNodeSetParams accepts a child graph with other edges.
+//
+// Documentation: CUDA Runtime API, cudaGraphExecChildGraphNodeSetParams: "The topology of childGraph, as well as the
+// node insertion order, must match that of the graph contained in node". hip-tests,
+// hipGraphExecChildGraphNodeSetParams.cc, "Updating the child graph topology", expects a failure (and gets it,
+// because its child has another number of nodes).
+// What happens: only the number and the types of the nodes are compared. A child whose second kernel no longer waits
+// for the first is accepted with hipSuccess; what was asked for (or refused) does not happen: the old edges stay.
+// Source: hipGraphExecChildGraphNodeSetParams compares the types of the two topological orders.
+#include "../check.h"
+
+__global__ void store(int* out, int value) {
+  *out = value;
+}
+
+hipGraph_t two_kernels(int* memory, bool ordered) {
+  hipGraph_t graph = new_graph();
+  hipGraphNode_t first = kernel_node(graph, {}, store, memory, 1);
+  kernel_node(graph, ordered ? std::vector<hipGraphNode_t>{first} : std::vector<hipGraphNode_t>{}, store, memory + 1,
+              1);
+  return graph;
+}
+
+int main() {
+  int* memory = device_ints(2);
+  hipGraph_t graph = new_graph();
+  hipGraphNode_t child = nullptr;
+  MUST(hipGraphAddChildGraphNode(&child, graph, nullptr, 0, two_kernels(memory, true)));
+  hipGraphExec_t exec = instantiate(graph);
+  check("setting a child graph of another topology is refused", 1,
+        hipGraphExecChildGraphNodeSetParams(exec, child, two_kernels(memory, false)) != hipSuccess);
+  return verdict();
+}

@@ -1,0 +1,38 @@
+// A kernel node whose cooperative attribute was set while another device was current cannot be instantiated. Needs two
+// devices.
+//
+// Documentation: hipGraphKernelNodeSetAttribute takes a node and names no device. What happens: hipErrorInvalidDevice
+// from hipGraphInstantiate, although the kernel's device is current there, and when the node is added. The kernel is
+// given as the device's function (hipFunction_t), as code that loads modules has it. With that device current when the
+// attribute is set the graph is instantiated.
+#include "../check.h"
+
+__global__ void store(int* out, int value) {
+  *out = value;
+}
+
+hipError_t instantiated(int current_for_attribute) {
+  MUST(hipSetDevice(1));
+  int* memory = device_ints(16);
+  int value = 7;
+  void* arguments[] = {&memory, &value};
+  hipFunction_t of_device = nullptr;
+  MUST(hipGetFuncBySymbol(&of_device, reinterpret_cast<const void*>(store)));
+  const hipKernelNodeParams params = one_thread(of_device, arguments);
+  hipGraph_t graph = new_graph();
+  hipGraphNode_t node = nullptr;
+  MUST(hipGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+  MUST(hipSetDevice(current_for_attribute));
+  hipLaunchAttributeValue cooperative{};
+  cooperative.cooperative = 1;
+  MUST(hipGraphKernelNodeSetAttribute(node, hipLaunchAttributeCooperative, &cooperative));
+  MUST(hipSetDevice(1));
+  hipGraphExec_t exec = nullptr;
+  return hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0);
+}
+
+int main() {
+  check("set with device 1 current", hipSuccess, instantiated(1));
+  check("set with device 0 current", hipSuccess, instantiated(0));
+  return verdict();
+}

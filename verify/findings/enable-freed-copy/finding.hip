@@ -1,0 +1,29 @@
+// A copy that is enabled when memory of its parameters has been freed copies nothing ever after.
+//
+// Documentation: hip_runtime_api.h, hipGraphNodeSetEnabled: "Existing node parameters are not affected by
+// disabling/enabling the node"; hipGraphExecMemcpyNodeSetParams1D then sets others. What happens: hipSuccess from all
+// of them, and nothing is copied. With the memory freed after the node was set the launch copies.
+#include "../check.h"
+
+void copy_once(bool freed_before) {
+  int *from = device_ints(64), *other = device_ints(64), *to = device_ints(64);
+  const int seven = 7;
+  MUST(hipMemcpy(other, &seven, sizeof seven, hipMemcpyHostToDevice));
+  hipGraph_t graph = new_graph();
+  hipGraphNode_t node = nullptr;
+  MUST(hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, to, from, sizeof(int), hipMemcpyDeviceToDevice));
+  hipGraphExec_t exec = instantiate(graph);
+  MUST(hipGraphNodeSetEnabled(exec, node, 0));
+  if (freed_before) MUST(hipFree(from));
+  MUST(hipGraphNodeSetEnabled(exec, node, 1));
+  MUST(hipGraphExecMemcpyNodeSetParams1D(exec, node, to, other, sizeof(int), hipMemcpyDeviceToDevice));
+  if (!freed_before) MUST(hipFree(from));
+  run(exec);
+  check("what was copied", 7, read_int(to));
+}
+
+int main() {
+  in_child("freed when the node was set", [] { copy_once(false); });
+  in_child("freed when the node was enabled", [] { copy_once(true); });
+  return verdict();
+}

@@ -1,0 +1,44 @@
+// Work of the current device does not wait for a hipMemcpyPeer within the memory of another one. Needs two devices.
+//
+// Documentation: CUDA, cudaMemcpyPeer: "serialized with respect to all pending and future asynchronous work in to the
+// current device, dstDevice, and srcDevice". What happens: a copy from one place of device 1's memory to another, with
+// device 0 current, and behind it a kernel of device 0 that writes the source: the copy has what the kernel wrote. A
+// copy between the two devices is waited for.
+#include "../check.h"
+
+constexpr size_t kInts = 1 << 18;
+
+__global__ void fill(int* out, size_t count, int value) {
+  for (size_t i = 0; i < count; ++i) out[i] = value;
+}
+
+void copy_to(int device) {
+  MUST(hipSetDevice(1));
+  int* source = device_ints(kInts);
+  MUST(hipSetDevice(device));
+  int* target = device_ints(kInts);
+  for (int each = 0; each < 2; ++each) {
+    MUST(hipSetDevice(each));
+    MUST(hipDeviceEnablePeerAccess(1 - each, 0));
+  }
+  MUST(hipSetDevice(0));
+  int wrong = 0;
+  for (int turn = 0; turn < 4; ++turn) {
+    fill<<<1, 1>>>(source + kInts - 4, 4, 7);
+    MUST(hipDeviceSynchronize());
+    MUST(hipMemcpyPeer(target, device, source, 1, kInts * sizeof(int)));
+    fill<<<1, 1>>>(source + kInts - 4, 4, 9);
+    for (int each = 0; each < 2; ++each) {
+      MUST(hipSetDevice(1 - each));
+      MUST(hipDeviceSynchronize());
+    }
+    wrong += read_int(target + kInts - 1) != 7;
+  }
+  check("copies that have what was written behind them", 0, wrong);
+}
+
+int main() {
+  in_child("from device 1 to device 0", [] { copy_to(0); });
+  in_child("within device 1", [] { copy_to(1); });
+  return verdict();
+}

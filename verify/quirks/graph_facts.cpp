@@ -1,0 +1,223 @@
+#include "verify/quirks/graph_facts.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "hip/spread/stream_spread.h"
+#include "verify/program/state_devices.h"
+
+namespace verify {
+
+namespace {
+
+// Nodes at any depth that `holds` holds of, fans counted.
+template <class Holds>
+std::uint64_t count_in(const GraphState& graph, const Holds& holds) {
+  std::uint64_t count = 0;
+  for (const NodeState& node : graph.nodes) {
+    if (holds(node)) count += node.fan;
+    if (node.child) count += count_in(*node.child, holds);
+  }
+  return count;
+}
+
+// Memory of the host that the device reaches.
+bool on_locked_host(const State& state, const CopyEnd& end) {
+  const BufferState* buffer = state.buffer(end.ref.buffer);
+  return buffer != nullptr && buffer->memory != MemoryKind::kDevice && buffer->memory != MemoryKind::kPageable;
+}
+
+bool branches(const GraphState& graph) {
+  return roots_of(graph) > 1 || most_dependents_of(graph) > 1;
+}
+
+}  // namespace
+
+bool on_device(const State& state, const CopyEnd& end) {
+  const BufferState* buffer = state.buffer(end.ref.buffer);
+  return buffer != nullptr && buffer->memory == MemoryKind::kDevice;
+}
+
+std::uint64_t nodes_of(const GraphState& graph) {
+  std::uint64_t nodes = 0;
+  for (const NodeState& node : graph.nodes) nodes += node.fan;
+  return nodes;
+}
+
+std::uint64_t roots_of(const GraphState& graph) {
+  std::uint64_t roots = 0;
+  for (const NodeState& node : graph.nodes) roots += node.after.empty() ? node.fan : 0;
+  return roots;
+}
+
+std::uint64_t leaves_of(const GraphState& graph) {
+  std::vector<bool> followed(graph.nodes.size(), false);
+  for (const NodeState& node : graph.nodes) {
+    for (const std::uint32_t before : node.after) followed[before] = true;
+  }
+  std::uint64_t leaves = 0;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) leaves += followed[i] ? 0 : graph.nodes[i].fan;
+  return leaves;
+}
+
+// As many dependencies at each node, whichever they are.
+bool same_counts(const GraphState& a, const GraphState& b) {
+  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](const NodeState& x, const NodeState& y) { return x.after.size() == y.after.size(); });
+}
+
+std::uint64_t most_dependents_of(const GraphState& graph) {
+  std::vector<std::uint64_t> dependents(graph.nodes.size(), 0);
+  for (const NodeState& node : graph.nodes) {
+    for (const std::uint32_t before : node.after) dependents[before] += node.fan;
+  }
+  return dependents.empty() ? 0 : *std::max_element(dependents.begin(), dependents.end());
+}
+
+// hip/spread/stream_spread.h, of graphs that are spread.
+bool leaves_stream_out(const GraphState& graph) {
+  if (nodes_of(graph) < hip::kSpreadNodes) return false;  // nor worth its edges
+  std::vector<std::uint32_t> first;                       // of each node and its fans
+  std::vector<std::vector<std::uint32_t>> dependencies;
+  for (const NodeState& node : graph.nodes) {
+    first.push_back(static_cast<std::uint32_t>(dependencies.size()));
+    for (std::uint32_t k = 0; k < node.fan; ++k) dependencies.emplace_back();
+  }
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const std::uint32_t before : graph.nodes[i].after) {
+      for (std::uint32_t k = 0; k < graph.nodes[i].fan; ++k) {
+        for (std::uint32_t b = 0; b < graph.nodes[before].fan; ++b)
+          dependencies[first[i] + k].push_back(first[before] + b);
+      }
+    }
+  }
+  return hip::leaves_stream_out(dependencies);
+}
+
+std::uint64_t host_nodes_in(const GraphState& graph) {
+  return count_in(graph, [](const NodeState& node) { return std::holds_alternative<HostParams>(node.params); });
+}
+
+// Nodes for which no packet is recorded when the graph is instantiated: a copy from one device to another has none.
+std::uint64_t nodes_without_packets_in(const State& state, const GraphState& graph) {
+  std::uint64_t idle = 0;
+  for (const NodeState& node : graph.nodes) {
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    const auto pageable = [&](const CopyEnd& end) { return !on_device(state, end) && !on_locked_host(state, end); };
+    const bool packets = std::holds_alternative<KernelParams>(node.params) ||
+                         std::holds_alternative<MemsetParams>(node.params) ||
+                         (copy != nullptr && !pageable(copy->dst) && !pageable(copy->src) &&
+                          node.devices.front() == node.devices.back());
+    if (!packets) idle += node.fan;
+  }
+  return idle;
+}
+
+// Copies of rows to, from or within a device other than the first, at any depth, in graphs with branches or children.
+std::uint64_t rows_off_first_device_in(const State& state, const GraphState& graph) {
+  const bool beside = branches(graph) || graph.depth > 1;
+  std::uint64_t rows = 0;
+  for (const NodeState& node : graph.nodes) {
+    if (node.child) rows += rows_off_first_device_in(state, *node.child);
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    if (!beside || copy == nullptr || copy->linear) continue;
+    if (std::any_of(node.devices.begin(), node.devices.end(), [](Id device) { return device != 0; })) rows += node.fan;
+  }
+  return rows;
+}
+
+// Copies of rows to or from the memory of a device other than `device`, at any depth.
+std::uint64_t rows_off_stream_device_in(const State& state, const GraphState& graph, Id device) {
+  return count_in(graph, [&](const NodeState& node) {
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    if (copy == nullptr || copy->linear) return false;
+    const bool to = on_device(state, copy->dst) && node.devices.front() != device;
+    return to || (on_device(state, copy->src) && node.devices.back() != device);
+  });
+}
+
+// Kernels and memsets of other devices than `device`, and what kernels of the runtime make: copies within one of these
+// or within one that is not `home`, and, of a graph whose home is not device 0 or captured on another device than it is
+// launched on, rows between devices that are said to be within one. Then symbols, which are looked up where the graph
+// is launched, rows within such a device that may go to another stream of the runtime's than the launching one, as a
+// graph with branches has, and 1D copies from and to pinned, registered or managed memory whose other end is on a
+// device that is neither (host memory counts as device 0's). `stabilised`: host memory has a buffer on its device that
+// stands for it.
+std::uint64_t nodes_off_device_in(const State& state, const GraphState& graph, Id device, Id home, bool stabilised) {
+  std::uint64_t astray = 0;
+  for (const NodeState& node : graph.nodes) {
+    // A child beside other branches is where its own nodes were added.
+    if (node.child) {
+      astray +=
+          nodes_off_device_in(state, *node.child, device, branches(graph) ? home_of(*node.child) : home, stabilised);
+    }
+    if (node.devices.empty()) continue;
+    const Id own = node.devices.front();
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    bool strays = own != device || node.added_on != own;
+    if (copy != nullptr) {
+      const bool in_one = own == node.devices.back(),
+                 on_devices = stabilised || (on_device(state, copy->dst) && on_device(state, copy->src));
+      const bool rows = !copy->linear && copy->kind == CopyKind::kDeviceToDevice;
+      const bool within = own != device || own != home || (rows && own != 0 && branches(graph));
+      const bool of_one = home != 0 || (node.added_on != 0 && node.added_on != device);
+      strays = on_devices && (in_one ? within : rows && of_one);
+      const bool to_host = on_locked_host(state, copy->dst), from_host = on_locked_host(state, copy->src);
+      const Id other = to_host ? node.devices.back() : own;
+      strays = strays || (copy->linear && (to_host || from_host) && other != device && other != home);
+      strays = strays || (copy->symbol != CopySymbol::kNone && device != 0);
+    }
+    if (strays) astray += node.fan;
+  }
+  return astray;
+}
+
+// Copies of rows within a device that has no kernel or memset of the graph and is not `home`, or that a stream of
+// another device captured.
+std::uint64_t rows_off_current_device_in(const GraphState& whole, Id home) {
+  return count_in(whole, [&](const NodeState& node) {
+    const auto* copy = std::get_if<CopyParams>(&node.params);
+    if (copy == nullptr || copy->linear || copy->kind != CopyKind::kDeviceToDevice) return false;
+    const Id own = node.devices.front();
+    const bool away = own != home || (node.captured && node.added_on != own);
+    return own == node.devices.back() && away && !runs_on(whole, own);
+  });
+}
+
+std::uint64_t nodes_off_first_device_in(const GraphState& graph) {
+  return count_in(graph, [](const NodeState& node) {
+    return std::any_of(node.devices.begin(), node.devices.end(), [](Id device) { return device != 0; });
+  });
+}
+
+std::uint64_t captured_off_first_device_in(const GraphState& graph) {
+  return count_in(graph, [](const NodeState& node) { return node.captured && node.added_on != 0; });
+}
+
+std::uint64_t memory_nodes_in(const GraphState& graph) {
+  return static_cast<std::uint64_t>(std::count_if(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& node) {
+    return std::holds_alternative<MemoryAllocParams>(node.params) ||
+           std::holds_alternative<MemoryFreeParams>(node.params);
+  }));
+}
+
+std::uint64_t copies_to_pageable_in(const State& state, const GraphState& graph) {
+  std::uint64_t copies = 0;
+  for (const NodeState& node : graph.nodes) {
+    if (const auto* copy = std::get_if<CopyParams>(&node.params)) {
+      const BufferState* dst = state.buffer(copy->dst.ref.buffer);
+      copies += dst != nullptr && dst->memory == MemoryKind::kPageable ? node.fan : 0;
+    }
+    if (node.child) copies += copies_to_pageable_in(state, *node.child);
+  }
+  return copies;
+}
+
+std::int64_t freed_by_program_in(const State& state, const GraphState& graph) {
+  return std::count_if(graph.nodes.begin(), graph.nodes.end(), [&](const NodeState& node) {
+    const auto* memory = std::get_if<MemoryAllocParams>(&node.params);
+    return memory != nullptr && state.buffer(memory->buffer)->freed_by_program;
+  });
+}
+
+}  // namespace verify

@@ -1,0 +1,137 @@
+#include "verify/quirks/node_facts.h"
+
+#include <algorithm>
+
+#include "verify/quirks/graph_facts.h"
+
+namespace verify {
+
+namespace {
+
+using enum Attribute;
+
+// In the order of the words of `node` in attributes.inc.
+enum class NodeWord : std::uint8_t {
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kHost,
+  kEmpty,
+  kChild,
+  kEventRecord,
+  kEventWait,
+  kAlloc,
+  kFree
+};
+
+bool is_pageable(const State& state, const CopyEnd& end) {
+  const BufferState* buffer = state.buffer(end.ref.buffer);
+  return buffer != nullptr && buffer->memory == MemoryKind::kPageable;
+}
+
+bool has_pageable_end(const State& state, const CopyParams& copy) {
+  return is_pageable(state, copy.dst) || is_pageable(state, copy.src);
+}
+
+void set_memory(const State& state, Attribute attribute, const BufferRef& ref, Event& event) {
+  if (const BufferState* buffer = state.buffer(ref.buffer)) event.set(attribute, buffer->memory);
+}
+
+void describe(const State&, const KernelParams& p, Event& event) {
+  event.set(k_node, NodeWord::kKernel);
+  event.set(k_device, p.device);
+}
+void describe(const State& state, const CopyParams& p, Event& event) {
+  const Id to = device_of(state, p.dst.ref), from = device_of(state, p.src.ref);
+  event.set(k_node, NodeWord::kMemcpy);
+  event.set(k_kind, p.kind);
+  event.set(k_pageable, has_pageable_end(state, p) ? 1 : 0);
+  event.set(k_linear, p.linear ? 1 : 0);
+  event.set(k_height, p.height);
+  set_memory(state, k_destination_memory, p.dst.ref, event);
+  set_memory(state, k_source_memory, p.src.ref, event);
+  event.set(k_device, std::max(to, from));
+  event.set(k_between_devices, to != from ? 1 : 0);
+  event.set(k_peer_copy, p.peer);
+  event.set(k_symbol, p.symbol);
+}
+void describe(const State& state, const MemsetParams& p, Event& event) {
+  event.set(k_node, NodeWord::kMemset);
+  event.set(k_element, p.element);
+  event.set(k_height, p.height);
+  set_memory(state, k_memory, p.dst, event);
+  event.set(k_device, device_of(state, p.dst));
+}
+void describe(const State&, const HostParams&, Event& event) {
+  event.set(k_node, NodeWord::kHost);
+}
+void describe(const State&, const EmptyParams&, Event& event) {
+  event.set(k_node, NodeWord::kEmpty);
+}
+void describe(const State&, const ChildParams&, Event& event) {
+  event.set(k_node, NodeWord::kChild);
+}
+void describe(const State&, const EventRecordParams&, Event& event) {
+  event.set(k_node, NodeWord::kEventRecord);
+}
+void describe(const State& state, const EventWaitParams& p, Event& event) {
+  event.set(k_node, NodeWord::kEventWait);
+  event.set(k_event_stream_gone, state.event_stream_gone(p.event) ? 1 : 0);
+}
+void describe(const State&, const MemoryAllocParams&, Event& event) {
+  event.set(k_node, NodeWord::kAlloc);
+}
+void describe(const State&, const MemoryFreeParams&, Event& event) {
+  event.set(k_node, NodeWord::kFree);
+}
+
+// What the node before it was, where it is of the same type.
+void describe_before(const State& state, const NodeState& before, Event& event) {
+  event.set(k_other_nodes, event[k_nodes] - 1);
+  const auto* copy = std::get_if<CopyParams>(&before.params);
+  if (copy == nullptr) return;
+  event.set(k_was_pageable, has_pageable_end(state, *copy) ? 1 : 0);
+  event.set(k_was_linear, copy->linear ? 1 : 0);
+}
+
+}  // namespace
+
+Id device_of(const State& state, const BufferRef& ref) {
+  const BufferState* buffer = state.buffer(ref.buffer);
+  return buffer == nullptr ? 0 : buffer->device;
+}
+
+bool names_freed_memory(const State& state, const NodeParams& params) {
+  bool freed = false;
+  for_each_ref(params, [&](const BufferRef& ref) {
+    const BufferState* buffer = state.buffer(ref.buffer);
+    freed = freed || (buffer != nullptr && buffer->graph && buffer->freed_by_program);
+  });
+  return freed;
+}
+
+bool names_moved_memory(const State& state, const GraphState& graph, const NodeParams& params) {
+  bool moved = false;
+  for_each_ref(params, [&](const BufferRef& ref) {
+    const auto known = graph.addresses.find(ref.buffer);
+    const BufferState* buffer = state.buffer(ref.buffer);
+    moved = moved || (known != graph.addresses.end() && buffer != nullptr && buffer->version != known->second);
+  });
+  return moved;
+}
+
+void describe_node(const State& state, const NodeParams& params, const GraphState* child, const NodeState* before,
+                   Event& event) {
+  std::visit([&](const auto& p) { describe(state, p, event); }, params);
+  if (const auto* p = std::get_if<ChildParams>(&params)) {
+    event.set(k_child_nodes, child == nullptr ? 0 : nodes_of(*child));
+    event.set(k_child_depth, p->nest - 1 + (child == nullptr ? 1 : child->depth));
+    event.set(k_nodes_off_first_device, child == nullptr ? 0 : nodes_off_first_device_in(*child));
+  }
+  if (before == nullptr) return;
+  event.set(k_was_driver, before->form == NodeForm::kDriver ? 1 : 0);
+  if (event[k_enabled] == kUnset) event.set(k_enabled, before->enabled ? 1 : 0);
+  if (before->params.index() == params.index()) describe_before(state, *before, event);
+}
+
+}  // namespace verify

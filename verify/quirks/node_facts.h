@@ -1,0 +1,22 @@
+// Facts about single nodes that events are described by.
+#pragma once
+
+#include "verify/program/program.h"
+#include "verify/program/state.h"
+#include "verify/quirks/event.h"
+
+namespace verify {
+
+// Of a buffer that is not there: the first device.
+[[nodiscard]] Id device_of(const State& state, const BufferRef& ref);
+// Whether the node names memory of a graph that the program freed itself.
+[[nodiscard]] bool names_freed_memory(const State& state, const NodeParams& params);
+// Whether the node names memory that is elsewhere than where the graph has it.
+[[nodiscard]] bool names_moved_memory(const State& state, const GraphState& graph, const NodeParams& params);
+
+// Sets what `event` says of a node with these parameters. `child`: the graph of a child node. `before`: the node whose
+// place it takes, or null.
+void describe_node(const State& state, const NodeParams& params, const GraphState* child, const NodeState* before,
+                   Event& event);
+
+}  // namespace verify
