@@ -36,7 +36,7 @@ bool may_be_child(const NodeRecord& record) {
 }
 
 QuirkyNode kind_for(const NodeRecord& record) {
-  // What a library enqueued becomes a child.
+  // Work that a library enqueued becomes a child.
   if (may_be_child(record)) return Node::kChild;
   if (by_host_itself(record)) return Node::kHost;
   if (std::holds_alternative<KernelRecord>(record) || std::holds_alternative<OpaqueRecord>(record)) {
@@ -48,7 +48,7 @@ QuirkyNode kind_for(const NodeRecord& record) {
   return std::holds_alternative<HostRecord>(record) ? Node::kHost : Node::kAny;
 }
 
-// Of a copy: whether an end is of that memory, for all that is known, and whether one is of another.
+// Which memory the ends of a copy may be of, and must be of, for all that is known.
 struct Ends {
   bool may_be_pageable = false, must_be_pageable = false, must_be_from_pageable = false, may_be_between_hosts = true;
   bool may_be_between_pageable = true, may_be_managed = false, may_be_mixed = false;
@@ -95,9 +95,8 @@ void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyState
   states.add(State::kMixedHosts, kind == hipMemcpyHostToHost && mixed);
   states.add(State::kWithinDevice, kind == hipMemcpyDeviceToDevice);
   states.add(State::kManaged, ends.may_be_managed);
-  // A direction cannot be named of memory that is not known.
-  // Nor can the host copy from it. And to another device than the launching stream's no copy from pinned memory goes
-  // (launch-across-devices).
+  // Of unknown memory no direction can be named, and the host cannot copy from it. With several devices a copy from
+  // pinned memory may go to another device than the launching stream's, and is wrong there.
   states.add(State::kFromPageable, ends.must_be_from_pageable && host_can_do(node.record) && !context.several_devices);
   states.add(State::kSymbolByDefault, of_symbol && kind == hipMemcpyDefault && ends.must_be_pageable);
 }
@@ -115,7 +114,7 @@ bool has_other_device(const Recording& recording) {
   });
 }
 
-// What holds of a node by itself.
+// The states that hold of a node by itself.
 QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   QuirkyStates states;
   states.add(State::kSeveralDevices, context.several_devices);
@@ -151,7 +150,7 @@ bool same_ends(const RecordedNode& was, const RecordedNode& now) {
       [](const Relocation& a, const Relocation& b) { return a.field == b.field && a.buffer == b.buffer; });
 }
 
-// And what holds of a node that takes the place of another. The families are those of adding and of setting.
+// The states that hold of a node that takes the place of another. The families are those of adding and of setting.
 void add_change(const RecordedNode& was, const RecordedNode& now, const QuirkContext& context, QuirkyStates& states) {
   states.add(State::kDriver, form_of(was) == NodeForm::kDriver);
   states.add(State::kGeneric, now.form == NodeForm::kGeneric);
@@ -186,7 +185,7 @@ bool same_shape(const Recording& from, const Recording& to) {
                     });
 }
 
-// Of the buffers that the node holds, at any depth; what was found first stays.
+// Notes the entry at each buffer that the node holds, at any depth, unless another entry stands there.
 void note(const ReleaseQuirk* quirk, const RecordedNode& node, std::vector<const ReleaseQuirk*>& of_buffers) {
   for (const Relocation& at : node.relocations) {
     if (of_buffers[at.buffer] == nullptr) of_buffers[at.buffer] = quirk;
@@ -201,7 +200,7 @@ void add_disabled(NodeIndex node, const QuirkContext& context, QuirkyStates& sta
   states.add(State::kBesideDisabled, !context.disabled.empty());
 }
 
-// What one node is recorded and set as.
+// Changes the node to be recorded and set the way that is right.
 void take_way(QuirkWay way, RecordedNode& node) {
   if (way == Way::kTyped) {
     node.form = NodeForm::kTyped;
@@ -387,7 +386,7 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
   return nullptr;
 }
 
-// Of a node, whatever is in it.
+// The node itself, without the nodes inside it.
 const ReleaseQuirk* ReleaseQuirks::of_add_itself(const RecordedNode& node, const QuirkContext& context) const {
   QuirkyStates states = states_of(node, context);
   states.add(State::kGeneric, node.form == NodeForm::kGeneric);
@@ -443,7 +442,7 @@ const ReleaseQuirk* ReleaseQuirks::of_follow_capturing() const {
   return find(Use::kFollow, Node::kAny, {State::kLastCaptures});
 }
 
-// What goes wrong with a node wherever it stands.
+// Entries that fit the node wherever it stands.
 const ReleaseQuirk* ReleaseQuirks::of_node(const RecordedNode& node, const QuirkContext& context) const {
   const ReleaseQuirk* quirk = find(Use::kLaunch, kind_for(node.record), states_of(node, context));
   return quirk != nullptr && others_stand_for(quirk->way) ? quirk : nullptr;

@@ -2,18 +2,17 @@
 // memory that streams hand back, as data.
 //
 // An entry says on which releases which operation goes wrong at which nodes in which state, and which way is right
-// there anyway. Whoever is about to add or set a node, to update, to launch or to destroy asks, and takes that way
-// where an entry answers; each is named as its quirk is in docs/findings.md, which tells what happens.
+// there. Code that is about to add or set a node, to update, to launch or to destroy asks, and takes that way where an
+// entry answers. An entry has the name of its finding; docs/findings.md tells what happens.
 // docs/safe-operations.md is the same table for people. Both are made of verify/findings by tools/findings.
 //
 //   conditions  hold of the node that is added or set (all states of an entry at once), of one of the nodes of a
 //               recording that is updated to, or of the graph as a whole. A launch into a capture, one that
 //               follows and a destruction have none.
-//   unknown     what the caller does not say counts as the worst: memory may be of any kind, and a release that nobody
-//               has looked at has every quirk. The way that is taken then is slower, and right.
+//   unknown     facts that the caller does not give count as the worst case: memory may be of any kind, and a release
+//               that is not listed has every quirk. The way that is taken then is slower, and right.
 //
-// Not here: what is wrong however a node is recorded. Nothing that changes graphs can help there; docs/findings.md says
-// what to record instead.
+// Not here: findings that show however a node is recorded. docs/findings.md says what to record instead.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +34,15 @@ enum class QuirkyUse : std::uint8_t {
   kSetInExec,        // a setter of an executable graph, of a node of its own
   kSetInGraph,       // a setter of a graph's node; those of a child are set so too, before it is handed over
   kUpdate,           // hipGraphExecUpdate
-  kLaunch,           // of what was recorded and instantiated
+  kLaunch,           // hipGraphLaunch of a recorded and instantiated graph
   kCapturedLaunch,   // a launch on a stream that captures
   kLaunchElsewhere,  // a launch on a stream of another device than the one where the graph was instantiated
   kAdd,              // of a node to a graph
-  kDestroy,          // hipGraphExecDestroy of what was launched
+  kDestroy,          // hipGraphExecDestroy of a graph that was launched
   kFollow,           // hipStreamWaitEvent for the last launch, on another stream
   kRead,             // a getter of a node that was captured
   kSetOften,         // setters and updates of one executable graph, over and over
-  kFreeAsync,        // hipFreeAsync of memory that its own stream still uses, where another one has waited for that
+  kFreeAsync,        // hipFreeAsync of memory that its own stream still uses, when another stream has waited for that
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty };
 enum class QuirkyState : std::uint8_t {
@@ -80,7 +79,7 @@ enum class QuirkyState : std::uint8_t {
   kSymbolByDefault,  // copy: between a symbol and pageable memory, by hipMemcpyDefault
   kPinned,           // memset: of memory that is known to be pinned (or registered)
   kFromPageable,     // copy: from memory that is known to be pageable, where all is of one device
-  kNotKnown,         // child: what a library enqueued, and nobody can look into
+  kNotKnown,         // child: its nodes are a library's, and nobody can look into them
   kLastCaptures,     // of following a launch: its stream has begun to capture since
   kCount
 };
@@ -140,62 +139,60 @@ enum class BufferMemory : std::uint8_t {
   kGraph,  // a node of the graph allocates it; no memory of which nothing is known counts as this
 };
 
-// What the caller of a check knows beside recordings.
+// The facts that the caller of a check knows beside recordings.
 struct QuirkContext {
   std::function<BufferMemory(BufferIndex)> memory{};  // none: nothing is known
   std::set<NodeIndex> disabled{};                     // of the executable graph's own nodes
-  // None: all memory and all streams are of one, which is current when graphs are recorded and launched.
+  // False: all memory and all streams are of one device, which is current when graphs are recorded and launched.
   bool several_devices = true;
 };
 
 class ReleaseQuirks {
  public:
-  // None at all.
+  // A release without quirks.
   ReleaseQuirks() = default;
-  // Of the release that answers this to hipRuntimeGetVersion. One that is not in the table has all that are.
+  // The quirks of the release that answers this to hipRuntimeGetVersion; all quirks, if it is not listed.
   [[nodiscard]] static ReleaseQuirks of_version(int runtime_version);
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  // The first entry that touches the operation, or null: it is safe.
-  // Of setting one node (`index`: for `context.disabled`) of an executable graph or of a graph's own.
+  // Each of these functions answers the first entry that touches the operation, or null: it is safe.
+  // Setting one node (`index`: for `context.disabled`) of an executable graph or of a graph's own.
   [[nodiscard]] const ReleaseQuirk* of_set(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
                                            NodeIndex index, const QuirkContext& context) const;
-  // Of patching by setters: the nodes in which one of the buffers is, at any depth.
+  // Patching by setters: the nodes in which one of the buffers is, at any depth.
   [[nodiscard]] const ReleaseQuirk* of_patch(QuirkyUse use, const Recording& recording, std::span<const Move> moves,
                                              const QuirkContext& context) const;
-  // The same, for who patches one recording often: of a patch that moves this buffer, by buffer; null: it is safe. Not
-  // longer than the recording has buffers, and none at all without quirks (first_of).
+  // The same in advance, for a recording that is patched often: at each buffer's index the entry that a patch meets
+  // when it moves that buffer. Empty without quirks. first_of() reads it.
   [[nodiscard]] std::vector<const ReleaseQuirk*> of_buffers(QuirkyUse use, const Recording& recording,
                                                             const QuirkContext& context) const;
-  // Of updating what was instantiated from one recording to another.
+  // Updating an executable graph from one recording to another.
   [[nodiscard]] const ReleaseQuirk* of_update(const Recording& from, const Recording& to,
                                               const QuirkContext& context) const;
-  // Of launching what was instantiated from the recording.
+  // Launching an executable graph of the recording.
   [[nodiscard]] const ReleaseQuirk* of_launch(const Recording& recording, const QuirkContext& context) const;
-  // Of adding a node to a graph, and what is in it.
+  // Adding a node to a graph, with the nodes inside it.
   [[nodiscard]] const ReleaseQuirk* of_add(const RecordedNode& node, const QuirkContext& context) const;
-  // As they can be added, and set: the same, through the function or by the kind that the release does rightly.
+  // The node as it is added and set rightly: through another function, or by another kind. Nodes of children, too.
   [[nodiscard]] RecordedNode as_added(RecordedNode node, const QuirkContext& context) const;
-  // And what is in its children.
   [[nodiscard]] Recording as_added(Recording recording, const QuirkContext& context) const;
-  // Of launching anything on a stream that captures.
+  // Launching anything on a stream that captures.
   [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
-  // Of launching anything on a stream of another device than the one that was current when it was instantiated.
+  // Launching anything on a stream of another device than the one that was current when it was instantiated.
   [[nodiscard]] const ReleaseQuirk* of_launch_elsewhere() const;
-  // Of destroying an executable graph whose last launch is done, as its stream or an event says.
+  // Destroying an executable graph whose last launch is done, as its stream or an event says.
   [[nodiscard]] const ReleaseQuirk* of_destroy() const;
-  // Of changing one executable graph very often.
+  // Changing one executable graph very often.
   [[nodiscard]] const ReleaseQuirk* of_set_often() const;
-  // Of telling by a getter what a node that was captured does.
+  // Reading a captured node by a getter.
   [[nodiscard]] const ReleaseQuirk* of_read(const RecordedNode& node) const;
-  // Of giving memory back in a stream's order.
+  // Giving memory back in a stream's order.
   [[nodiscard]] const ReleaseQuirk* of_free_async() const;
-  // Of having a stream wait for the last launch of an executable graph, whose own stream has begun to capture since.
-  // Null also where the release has no way: its streams do not wait then, and its host invalidates the capture when it
-  // does (6.4).
+  // Having a stream wait for the last launch of an executable graph, whose own stream has begun to capture since. Null
+  // also where the release has no way: its streams do not wait then, and its host invalidates the capture (6.4).
   [[nodiscard]] const ReleaseQuirk* of_follow_capturing() const;
-  // What to record for nodes whose entry says kRows or kByHost, to be handed to hip::flattened; valid as long as this
-  // is. `errors` is told what could not be freed with graphs that were recorded so.
+  // Records other nodes for nodes whose entry says kRows or kByHost; for hip::flattened. Valid as long as this object.
+  // `errors` is told of memory that could not be freed with graphs that were recorded so.
   [[nodiscard]] Spelling spelling(const QuirkContext& context, const ErrorSink& errors) const;
 
  private:

@@ -1,4 +1,5 @@
-// Describes commands as events (verify/quirks/event.h): one function for each command.
+// Describes commands as events (verify/quirks/event.h): one function for each command. A command without a function has
+// no events.
 #include <algorithm>
 
 #include "hip/releases/releases.h"
@@ -54,9 +55,10 @@ enum Op : std::uint8_t {
   kPeer
 };
 
-class Describer {
- public:
-  Describer(const State& state, StrategyKind strategy, const std::function<bool(const Event&)>& visit)
+// Fills in the attributes of events that several commands share, and visits the events.
+class EventEmitter {
+ protected:
+  EventEmitter(const State& state, StrategyKind strategy, const std::function<bool(const Event&)>& visit)
       : state_(state),
         visit_(visit),
         strategy_(strategy),
@@ -66,6 +68,148 @@ class Describer {
     base_.set(k_invalid_captures, std::count_if(state.captures().begin(), state.captures().end(),
                                                 [](const CaptureState& c) { return !c.valid; }));
   }
+
+  bool of_a_buffer(Op op, Id id) {
+    const BufferState* buffer = state_.buffer(id);
+    base_.set(k_op, op);
+    base_.set(k_from_pool, buffer != nullptr && (buffer->graph || buffer->of_stream) ? 1 : 0);
+    return visit_(base_);
+  }
+  void stream(Id id) {
+    base_.set(k_stream, id);
+    const CaptureState* capture = state_.capture_of(id);
+    base_.set(k_capturing, capture != nullptr ? 1 : 0);
+    if (capture != nullptr) base_.set(k_capture_origin, capture->origin == id ? 1 : 0);
+    base_.set(k_stream_device, state_.device_of_stream(id));
+  }
+  void attributes(const NodeState& node) {
+    if (node.attributes.cooperative) base_.set(k_cooperative, *node.attributes.cooperative ? 1 : 0);
+    if (node.attributes.priority) base_.set(k_priority, *node.attributes.priority);
+  }
+  void rules(const Command& command) {
+    const CaptureAnswer answer = state_.answer(command);
+    base_.set(k_capture_answer, answer.status);
+    base_.set(k_captures_invalidated, answer.invalidates.size());
+    const auto invalidated = [&](const auto& holds) {
+      const auto& open = state_.captures();
+      return std::count_if(open.begin(), open.end(), [&](const CaptureState& capture) {
+        const auto& gone = answer.invalidates;
+        return holds(capture) && std::find(gone.begin(), gone.end(), capture.serial) != gone.end();
+      });
+    };
+    base_.set(k_invalidates_into_graph,
+              invalidated([](const CaptureState& capture) { return capture.into.has_value(); }));
+    base_.set(k_invalidates_forked,
+              invalidated([](const CaptureState& capture) { return capture.behind.size() > 1; }) > 0 ? 1 : 0);
+  }
+  // One event for a command about a stream, an event or the device.
+  bool meets(Op op, const Command& command, Target object, Id id) {
+    base_.set(k_op, op);
+    base_.set(k_object, object);
+    if (object == Target::kStream) stream(id);
+    if (object == Target::kEvent) {
+      base_.set(k_event_captured, state_.event_captured(id) ? 1 : 0);
+      base_.set(k_event_external, state_.event_external(id) ? 1 : 0);
+      const auto& all = state_.captures();
+      const auto on_origin = [&](const CaptureState& each) { return state_.event_captured_on(id, each.origin); };
+      base_.set(k_event_of_side_stream,
+                state_.event_captured(id) && std::none_of(all.begin(), all.end(), on_origin) ? 1 : 0);
+    }
+    rules(command);
+    return visit_(base_);
+  }
+  // The events of a command that changes an object. `patch` changes it in place. The other strategies record it again
+  // and then instantiate or update. `careful` and a command buffer do either, as the release does it rightly.
+  template <class Visit>
+  bool in_each_way(Op op, const Visit& visit) {
+    const bool exec = base_[k_target] == static_cast<std::int64_t>(Target::kExec);
+    const auto way = [&](Op now) {
+      base_.set(k_op, now);
+      return visit(now);
+    };
+    if (strategy_ == StrategyKind::kPatch) return way(op);
+    if (in_place_too_ && way(op)) return true;
+    if (way(kAdd)) return true;
+    return exec && way(strategy_ == StrategyKind::kUpdate ? kUpdate : kInstantiate);
+  }
+  // The nodes of `graph`, each with the node of `exec` whose place it takes (by their order), in children too.
+  bool pairs(const GraphState& graph, const GraphState* exec, int level) {
+    const Event around = base_;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const NodeState& now = graph.nodes[i];
+      const NodeState* before = exec != nullptr && i < exec->nodes.size() ? &exec->nodes[i] : nullptr;
+      if (level > 0) base_.set(k_nodes, nodes_of(graph));
+      if (node(now.params, now.child.get(), before, level)) return true;
+      if (now.child && pairs(*now.child, before == nullptr ? nullptr : before->child.get(), level + 1)) return true;
+      base_ = around;
+    }
+    return false;
+  }
+  bool asks(Op op, Target of, Id id) {
+    base_.set(k_op, op);
+    const GraphState* graph = target(of, id);
+    return graph != nullptr && whole(*graph);
+  }
+  const GraphState* target(Target target, Id id) {
+    base_.set(k_target, target);
+    if (target == Target::kGraph) return state_.graph(id);
+    if (target != Target::kExec) return nullptr;
+    const ExecState* exec = state_.exec(id);
+    return exec == nullptr ? nullptr : &exec->graph;
+  }
+  void about(const GraphState& graph) {
+    base_.set(k_nodes, nodes_of(graph));
+    base_.set(k_roots, roots_of(graph));
+    base_.set(k_leaves, leaves_of(graph));
+    base_.set(k_most_dependents, most_dependents_of(graph));
+    base_.set(k_host_nodes, host_nodes_in(graph));
+    base_.set(k_copies_to_pageable, copies_to_pageable_in(state_, graph));
+    base_.set(k_memory_nodes, memory_nodes_in(graph));
+    base_.set(k_freed_by_program, graph.has_memory ? freed_by_program_in(state_, graph) : 0);
+    base_.set(k_nodes_off_first_device, nodes_off_first_device_in(graph));
+    base_.set(k_cyclic, graph.cyclic ? 1 : 0);
+    base_.set(k_graph_cloned, graph.cloned ? 1 : 0);
+    base_.set(k_graph_edited, graph.edited ? 1 : 0);
+    base_.set(k_disabled_nodes,
+              std::count_if(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& n) { return !n.enabled; }));
+  }
+  bool whole(const GraphState& graph) {
+    about(graph);
+    return visit_(base_) || inside(graph, 0);
+  }
+  bool inside(const GraphState& graph, int level) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const NodeState& n) {
+      base_.set(k_dependencies, n.after.size());
+      base_.set(k_enabled, n.enabled ? 1 : 0);
+      base_.set(k_was_driver, n.form == NodeForm::kDriver ? 1 : 0);
+      base_.set(k_was_captured, n.captured ? 1 : 0);
+      base_.set(k_cooperative, kUnset);
+      base_.set(k_priority, kUnset);
+      attributes(n);
+      if (node(n.params, n.child.get(), nullptr, level)) return true;
+      return n.child != nullptr && inside(*n.child, level + 1);
+    });
+  }
+
+  bool node(const NodeParams& params, const GraphState* child, const NodeState* before, int level) {
+    Event event = base_;
+    event.set(k_level, level);
+    describe_node(state_, params, child, before, event);
+    return visit_(event);
+  }
+
+  const State& state_;
+  const std::function<bool(const Event&)>& visit_;
+  StrategyKind strategy_;
+  bool in_place_too_;  // and records again elsewhere
+  Event base_;
+};
+
+// The events of each command.
+class Describer : private EventEmitter {
+ public:
+  Describer(const State& state, StrategyKind strategy, const std::function<bool(const Event&)>& visit)
+      : EventEmitter(state, strategy, visit) {}
 
   bool operator()(const AddNode& c) {
     const GraphState* graph = state_.graph(c.graph);
@@ -287,142 +431,6 @@ class Describer {
   bool operator()(const Other&) {
     return false;
   }
-
- private:
-  bool of_a_buffer(Op op, Id id) {
-    const BufferState* buffer = state_.buffer(id);
-    base_.set(k_op, op);
-    base_.set(k_from_pool, buffer != nullptr && (buffer->graph || buffer->of_stream) ? 1 : 0);
-    return visit_(base_);
-  }
-  void stream(Id id) {
-    base_.set(k_stream, id);
-    const CaptureState* capture = state_.capture_of(id);
-    base_.set(k_capturing, capture != nullptr ? 1 : 0);
-    if (capture != nullptr) base_.set(k_capture_origin, capture->origin == id ? 1 : 0);
-    base_.set(k_stream_device, state_.device_of_stream(id));
-  }
-  void attributes(const NodeState& node) {
-    if (node.attributes.cooperative) base_.set(k_cooperative, *node.attributes.cooperative ? 1 : 0);
-    if (node.attributes.priority) base_.set(k_priority, *node.attributes.priority);
-  }
-  void rules(const Command& command) {
-    const CaptureAnswer answer = state_.answer(command);
-    base_.set(k_capture_answer, answer.status);
-    base_.set(k_captures_invalidated, answer.invalidates.size());
-    const auto invalidated = [&](const auto& holds) {
-      const auto& open = state_.captures();
-      return std::count_if(open.begin(), open.end(), [&](const CaptureState& capture) {
-        const auto& gone = answer.invalidates;
-        return holds(capture) && std::find(gone.begin(), gone.end(), capture.serial) != gone.end();
-      });
-    };
-    base_.set(k_invalidates_into_graph,
-              invalidated([](const CaptureState& capture) { return capture.into.has_value(); }));
-    base_.set(k_invalidates_forked,
-              invalidated([](const CaptureState& capture) { return capture.behind.size() > 1; }) > 0 ? 1 : 0);
-  }
-  // One event for a command about a stream, an event or the device.
-  bool meets(Op op, const Command& command, Target object, Id id) {
-    base_.set(k_op, op);
-    base_.set(k_object, object);
-    if (object == Target::kStream) stream(id);
-    if (object == Target::kEvent) {
-      base_.set(k_event_captured, state_.event_captured(id) ? 1 : 0);
-      base_.set(k_event_external, state_.event_external(id) ? 1 : 0);
-      const auto& all = state_.captures();
-      const auto on_origin = [&](const CaptureState& each) { return state_.event_captured_on(id, each.origin); };
-      base_.set(k_event_of_side_stream,
-                state_.event_captured(id) && std::none_of(all.begin(), all.end(), on_origin) ? 1 : 0);
-    }
-    rules(command);
-    return visit_(base_);
-  }
-  // The events of a command that changes an object. `patch` changes it in place. The other strategies record it again
-  // and then instantiate or update. `careful` and a command buffer do either, as the release does it rightly.
-  template <class Visit>
-  bool in_each_way(Op op, const Visit& visit) {
-    const bool exec = base_[k_target] == static_cast<std::int64_t>(Target::kExec);
-    const auto way = [&](Op now) {
-      base_.set(k_op, now);
-      return visit(now);
-    };
-    if (strategy_ == StrategyKind::kPatch) return way(op);
-    if (in_place_too_ && way(op)) return true;
-    if (way(kAdd)) return true;
-    return exec && way(strategy_ == StrategyKind::kUpdate ? kUpdate : kInstantiate);
-  }
-  // The nodes of `graph`, each with the node of `exec` whose place it takes (by their order), in children too.
-  bool pairs(const GraphState& graph, const GraphState* exec, int level) {
-    const Event around = base_;
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      const NodeState& now = graph.nodes[i];
-      const NodeState* before = exec != nullptr && i < exec->nodes.size() ? &exec->nodes[i] : nullptr;
-      if (level > 0) base_.set(k_nodes, nodes_of(graph));
-      if (node(now.params, now.child.get(), before, level)) return true;
-      if (now.child && pairs(*now.child, before == nullptr ? nullptr : before->child.get(), level + 1)) return true;
-      base_ = around;
-    }
-    return false;
-  }
-  bool asks(Op op, Target of, Id id) {
-    base_.set(k_op, op);
-    const GraphState* graph = target(of, id);
-    return graph != nullptr && whole(*graph);
-  }
-  const GraphState* target(Target target, Id id) {
-    base_.set(k_target, target);
-    if (target == Target::kGraph) return state_.graph(id);
-    if (target != Target::kExec) return nullptr;
-    const ExecState* exec = state_.exec(id);
-    return exec == nullptr ? nullptr : &exec->graph;
-  }
-  void about(const GraphState& graph) {
-    base_.set(k_nodes, nodes_of(graph));
-    base_.set(k_roots, roots_of(graph));
-    base_.set(k_leaves, leaves_of(graph));
-    base_.set(k_most_dependents, most_dependents_of(graph));
-    base_.set(k_host_nodes, host_nodes_in(graph));
-    base_.set(k_copies_to_pageable, copies_to_pageable_in(state_, graph));
-    base_.set(k_memory_nodes, memory_nodes_in(graph));
-    base_.set(k_freed_by_program, graph.has_memory ? freed_by_program_in(state_, graph) : 0);
-    base_.set(k_nodes_off_first_device, nodes_off_first_device_in(graph));
-    base_.set(k_cyclic, graph.cyclic ? 1 : 0);
-    base_.set(k_graph_cloned, graph.cloned ? 1 : 0);
-    base_.set(k_graph_edited, graph.edited ? 1 : 0);
-    base_.set(k_disabled_nodes,
-              std::count_if(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& n) { return !n.enabled; }));
-  }
-  bool whole(const GraphState& graph) {
-    about(graph);
-    return visit_(base_) || inside(graph, 0);
-  }
-  bool inside(const GraphState& graph, int level) {
-    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const NodeState& n) {
-      base_.set(k_dependencies, n.after.size());
-      base_.set(k_enabled, n.enabled ? 1 : 0);
-      base_.set(k_was_driver, n.form == NodeForm::kDriver ? 1 : 0);
-      base_.set(k_was_captured, n.captured ? 1 : 0);
-      base_.set(k_cooperative, kUnset);
-      base_.set(k_priority, kUnset);
-      attributes(n);
-      if (node(n.params, n.child.get(), nullptr, level)) return true;
-      return n.child != nullptr && inside(*n.child, level + 1);
-    });
-  }
-
-  bool node(const NodeParams& params, const GraphState* child, const NodeState* before, int level) {
-    Event event = base_;
-    event.set(k_level, level);
-    describe_node(state_, params, child, before, event);
-    return visit_(event);
-  }
-
-  const State& state_;
-  const std::function<bool(const Event&)>& visit_;
-  StrategyKind strategy_;
-  bool in_place_too_;  // and records again elsewhere
-  Event base_;
 };
 
 }  // namespace

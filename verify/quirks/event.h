@@ -1,7 +1,7 @@
-// Events: what a command asks of a HIP runtime, in numbers that a quirk's trigger can be written in.
+// Events: the requests that a command makes of a HIP runtime, in numbers that a quirk's trigger can be written in.
 //
-// One command makes several: one for each node that it concerns, and one for the graph as a whole. What a patch or a
-// set means to the runtime depends on the strategy. attributes.inc has all attributes.
+// One command makes several: one for each node that it concerns, and one for the graph as a whole. The calls that a
+// patch or a set makes depend on the strategy. attributes.inc has all attributes.
 #pragma once
 
 #include <array>

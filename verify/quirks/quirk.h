@@ -51,7 +51,7 @@ struct Quirk {
 };
 
 [[nodiscard]] std::span<const Quirk> quirks();
-// Whether it shows in what the runtime holds and in nothing else.
+// Whether the memory that the runtime holds is all that shows it.
 [[nodiscard]] bool only_grows(const Quirk& quirk);
 
 enum class Effect : std::uint8_t { kStatus, kBytes, kTopology, kHost, kCrash, kHang, kTeardown, kGrowth };
@@ -60,7 +60,7 @@ enum class Effect : std::uint8_t { kStatus, kBytes, kTopology, kHost, kCrash, kH
 struct Deviation {
   std::size_t step = 0;  // the program's length: at its end
   Effect effect = Effect::kBytes;
-  int status = 0;  // that the subject gave, of kStatus
+  int status = 0;  // the subject's answer, for kStatus
   bool operator==(const Deviation&) const = default;
 };
 
@@ -106,7 +106,7 @@ class QuirkSet {
   std::vector<Compiled> compiled_;
 };
 
-// What is wrong with the text of a quirk's triggers and effects, or nothing.
+// The first flaw in the text of a quirk's triggers and effects, or nothing.
 [[nodiscard]] std::optional<std::string> flaw_of(const Quirk& quirk);
 
 }  // namespace verify
