@@ -1,5 +1,5 @@
-// verify::StrategyKind: how an executable graph is brought to new addresses and new parameters; verify/execute/strategy.h
-// tells what each does.
+// verify::StrategyKind: how an executable graph is brought to new addresses and new parameters;
+// verify/execute/strategy.h tells what each does.
 #pragma once
 
 #include <cstdint>

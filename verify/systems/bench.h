@@ -25,10 +25,10 @@
 #include <string>
 #include <vector>
 
+#include "verify/commands/systems/action.h"
 #include "verify/execute/interposer.h"
 #include "verify/execute/observation.h"
 #include "verify/execute/platform.h"
-#include "verify/commands/systems/action.h"
 #include "verify/systems/parts.h"
 
 namespace verify {

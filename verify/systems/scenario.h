@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "verify/generate/choices.h"
 #include "verify/commands/systems/action.h"
+#include "verify/generate/choices.h"
 
 namespace verify {
 
