@@ -42,13 +42,9 @@ void wrap(hip::Api& table) {
 
 hip::Api counted(const hip::Api& inner) {
   hip::Api table = inner;
-#define HIPAPI_REQUIRED(name) wrap<verify::Function::k_##name, &hip::Api::name>(table);
-#define HIPAPI_OPTIONAL(name) wrap<verify::Function::k_##name, &hip::Api::name>(table);
-#define HIPAPI_OPTIONAL_AS(name, ...) wrap<verify::Function::k_##name, &hip::Api::name>(table);
+#define HIP_FUNCTION(name, ...) wrap<verify::Function::k_##name, &hip::Api::name>(table);
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
   return table;
 }
 

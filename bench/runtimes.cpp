@@ -28,13 +28,9 @@ Handle next_handle() {
 
 hip::Api table_that_does_nothing() {
   hip::Api api;
-#define HIPAPI_REQUIRED(name) api.name = Nothing<decltype(api.name)>::call;
-#define HIPAPI_OPTIONAL(name) HIPAPI_REQUIRED(name)
-#define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_REQUIRED(name)
+#define HIP_FUNCTION(name, ...) api.name = Nothing<decltype(api.name)>::call;
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
   api.hipGraphCreate = [](hipGraph_t* graph, unsigned) {
     *graph = next_handle<hipGraph_t>();
     return hipSuccess;

@@ -14,6 +14,8 @@ namespace {
 // hipGetDeviceProperties) is looked up, and reported, under the name that its library exports.
 #define HGCHECK_SYMBOL(name) #name
 
+enum class Need { kRequired, kOptional, kNotModelled };
+
 struct StatusName {
   int status;
   const char* name;
@@ -107,13 +109,9 @@ constexpr std::array kStatusNames{
 // Fills every entry that the library has; the others stay null.
 Api fill_table(void* library) {
   Api api;
-#define HIPAPI_REQUIRED(name) api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, HGCHECK_SYMBOL(name)));
-#define HIPAPI_OPTIONAL(name) HIPAPI_REQUIRED(name)
-#define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_REQUIRED(name)
+#define HIP_FUNCTION(name, ...) api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, HGCHECK_SYMBOL(name)));
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
   return api;
 }
 
@@ -137,15 +135,13 @@ std::string dl_error() {
 
 MissingFunctions missing_functions(const Api& api) {
   MissingFunctions missing;
-#define HIPAPI_REQUIRED(name) \
-  if (api.name == nullptr) missing.required.emplace_back(HGCHECK_SYMBOL(name));
-#define HIPAPI_OPTIONAL(name) \
-  if (api.name == nullptr) missing.optional.emplace_back(HGCHECK_SYMBOL(name));
-#define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_OPTIONAL(name)
+#define HIP_FUNCTION(name, need, ...)                                                    \
+  if (api.name == nullptr) {                                                             \
+    auto& list = Need::k##need == Need::kRequired ? missing.required : missing.optional; \
+    list.emplace_back(HGCHECK_SYMBOL(name));                                             \
+  }
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
   return missing;
 }
 

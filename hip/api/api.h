@@ -22,13 +22,12 @@ namespace hip {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 struct Api {
-#define HIPAPI_REQUIRED(name) decltype(&::name) name = nullptr;
-#define HIPAPI_OPTIONAL(name) decltype(&::name) name = nullptr;
-#define HIPAPI_OPTIONAL_AS(name, ...) std::type_identity_t<__VA_ARGS__> name = nullptr;
+#define HIPAPI_FIRST(first, ...) first
+#define HIP_FUNCTION(name, need, version, group, ...) \
+  HIPAPI_FIRST(__VA_OPT__(std::type_identity_t<__VA_ARGS__>, ) decltype(&::name)) name = nullptr;
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
+#undef HIPAPI_FIRST
 };
 #pragma GCC diagnostic pop
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hip/api/api.h"
 #include "hip/recorder/host_memory.h"
 #include "hip/recorder/kernels.h"
 #include "hip/recorder/log.h"
@@ -87,16 +88,14 @@ void adopt_ends(const hipMemcpy3DParms& p) {
 
 // ---- what each function does; Tag names it. before(): while the call has not been made. after(): HIP accepted it.
 
-#define HIPAPI_REQUIRED(name)                   \
+// TAG and EXPORTED expand a name that HIP's header renames: the runtime exports the function under the new name.
+#define TAG(name)                               \
   struct Tag_##name {                           \
     static constexpr const char* kName = #name; \
   };
-#define HIPAPI_OPTIONAL(name) HIPAPI_REQUIRED(name)
-#define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_REQUIRED(name)
+#define HIP_FUNCTION(name, ...) TAG(name)
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
 
 // Functions that only ask, or that change nothing a program of ours could speak of.
 bool only_asks(std::string_view name) {
@@ -511,19 +510,16 @@ struct Wrapped<Tag, hipError_t (*)(A...)> {
 
 // ---- the names. Each jumps to its wrapper, whose type is that of HIP's header without being spelled out again.
 
-#define HIPAPI_OPTIONAL_AS(name, ...)                                                                 \
-  extern "C" {                                                                                        \
-  __attribute__((visibility("hidden"), used)) void* hgrecorder_##name =                               \
-      reinterpret_cast<void*>(&hip::recorder::Wrapped<hip::recorder::Tag_##name, __VA_ARGS__>::call); \
-  }                                                                                                   \
-  asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n  jmp *hgrecorder_" #name     \
+#define EXPORTED(name)                                                                                             \
+  extern "C" {                                                                                                     \
+  __attribute__((visibility("hidden"), used)) void* hgrecorder_##name =                                            \
+      reinterpret_cast<void*>(&hip::recorder::Wrapped<hip::recorder::Tag_##name, decltype(hip::Api::name)>::call); \
+  }                                                                                                                \
+  asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n  jmp *hgrecorder_" #name                  \
       "(%rip)\n.size " #name ", .-" #name "\n");
-#define HIPAPI_REQUIRED(name) HIPAPI_OPTIONAL_AS(name, decltype(&::name))
-#define HIPAPI_OPTIONAL(name) HIPAPI_OPTIONAL_AS(name, decltype(&::name))
+#define HIP_FUNCTION(name, ...) EXPORTED(name)
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
 
 // Compiled-in kernels: what the compiler calls before main().
 extern "C" __attribute__((visibility("default"))) void** __hipRegisterFatBinary(const void* wrapper) {

@@ -11,12 +11,14 @@
 #include "hip/sync/sync.h"
 
 // They lie in a section of their own, which is how is_supported() tells them from the others.
-#define HGMODEL_SYMBOL(name, version)                                        \
+#define HGMODEL_SYMBOL(name, ...)                                            \
   extern "C" __attribute__((weak, noinline, section("hgmodel_unsupported"))) \
   __attribute__((visibility("default"))) int                                 \
   name() {                                                                   \
     return model::abi::unsupported(#name);                                   \
   }
+#define HIP_FUNCTION HGMODEL_SYMBOL
+#include "hip/api/functions.inc"
 #include "model/abi/symbols.inc"
 #undef HGMODEL_SYMBOL
 
@@ -35,8 +37,10 @@ struct Symbol {
 };
 
 constexpr Symbol kSymbols[] = {
-#define HGMODEL_SYMBOL(name, version) {#name, &::name},
+#define HGMODEL_SYMBOL(name, ...) {#name, &::name},
+#include "hip/api/functions.inc"
 #include "model/abi/symbols.inc"
+#undef HIP_FUNCTION
 #undef HGMODEL_SYMBOL
 };
 

@@ -1,11 +1,9 @@
 // A library that exports the functions of functions.inc by name and does nothing else: what the loader is tested with.
 // It has no HIP headers, so that it can lack functions and give them any type.
-#define HIPAPI_REQUIRED(name) \
-  extern "C" int name() {     \
-    return 0;                 \
+#define HIP_FUNCTION(name, ...) \
+  extern "C" int name() {       \
+    return 0;                   \
   }
-#define HIPAPI_OPTIONAL(name) HIPAPI_REQUIRED(name)
-#define HIPAPI_OPTIONAL_AS(name, ...) HIPAPI_REQUIRED(name)
 #include "hip/api/functions.inc"
 
 // A runtime that says its version (STUB_VERSION); its hipRuntimeGetVersion is left out above.

@@ -10,13 +10,9 @@ namespace verify {
 namespace {
 
 constexpr std::array<std::string_view, kFunctions> kNames = {
-#define HIPAPI_REQUIRED(name) std::string_view(#name),
-#define HIPAPI_OPTIONAL(name) std::string_view(#name),
-#define HIPAPI_OPTIONAL_AS(name, ...) std::string_view(#name),
+#define HIP_FUNCTION(name, ...) std::string_view(#name),
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
 };
 
 thread_local Interposer* t_current = nullptr;
@@ -289,17 +285,10 @@ void Interposer::begin(const hip::Api& inner, bool poison, bool keep) {
   passed_.clear();
   for (Chunk& chunk : chunks_) chunk.used = 0;
   // A function that the inner table lacks stays missing.
-  // Spelled out three times: a helper macro would expand the names that HIP's header renames.
-#define HIPAPI_REQUIRED(name) \
-  table_.name = inner.name == nullptr ? nullptr : Forward<Function::k_##name, &hip::Api::name>::call;
-#define HIPAPI_OPTIONAL(name) \
-  table_.name = inner.name == nullptr ? nullptr : Forward<Function::k_##name, &hip::Api::name>::call;
-#define HIPAPI_OPTIONAL_AS(name, ...) \
+#define HIP_FUNCTION(name, ...) \
   table_.name = inner.name == nullptr ? nullptr : Forward<Function::k_##name, &hip::Api::name>::call;
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
   poison_overrides(table_);
 }
 

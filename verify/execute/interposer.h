@@ -21,13 +21,9 @@
 namespace verify {
 
 enum class Function : std::uint16_t {
-#define HIPAPI_REQUIRED(name) k_##name,
-#define HIPAPI_OPTIONAL(name) k_##name,
-#define HIPAPI_OPTIONAL_AS(name, ...) k_##name,
+#define HIP_FUNCTION(name, ...) k_##name,
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
   kCount
 };
 inline constexpr std::size_t kFunctions = static_cast<std::size_t>(Function::kCount);

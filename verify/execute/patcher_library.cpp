@@ -33,16 +33,10 @@ struct Finder {
   explicit Finder(const hip::Api& table) : api(table) {
     base.find = [](const hgpatcher_hip* self, const char* name) -> hgpatcher_function {
       const hip::Api& hip = reinterpret_cast<const Finder*>(self)->api;
-#define HIPAPI_REQUIRED(function) \
-  if (std::strcmp(name, #function) == 0) return reinterpret_cast<hgpatcher_function>(hip.function);
-#define HIPAPI_OPTIONAL(function) \
-  if (std::strcmp(name, #function) == 0) return reinterpret_cast<hgpatcher_function>(hip.function);
-#define HIPAPI_OPTIONAL_AS(function, ...) \
+#define HIP_FUNCTION(function, ...) \
   if (std::strcmp(name, #function) == 0) return reinterpret_cast<hgpatcher_function>(hip.function);
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
       return nullptr;
     };
   }

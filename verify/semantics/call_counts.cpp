@@ -37,14 +37,9 @@ void wrap(Type& entry, const char* name) {
 }
 
 hip::Api counted(hip::Api api) {
-// Spelled out three times: a helper macro would expand the names that HIP's header renames.
-#define HIPAPI_REQUIRED(name) wrap<static_cast<std::size_t>(Function::k_##name)>(api.name, #name);
-#define HIPAPI_OPTIONAL(name) wrap<static_cast<std::size_t>(Function::k_##name)>(api.name, #name);
-#define HIPAPI_OPTIONAL_AS(name, ...) wrap<static_cast<std::size_t>(Function::k_##name)>(api.name, #name);
+#define HIP_FUNCTION(name, ...) wrap<static_cast<std::size_t>(Function::k_##name)>(api.name, #name);
 #include "hip/api/functions.inc"
-#undef HIPAPI_REQUIRED
-#undef HIPAPI_OPTIONAL
-#undef HIPAPI_OPTIONAL_AS
+#undef HIP_FUNCTION
   return api;
 }
 
