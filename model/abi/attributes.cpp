@@ -82,11 +82,3 @@ hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute which, int
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_attributes(hip::Api& api) {
-  HGMODEL_ENTER(hipFuncGetAttributes);
-  HGMODEL_ENTER(hipFuncGetAttribute);
-  HGMODEL_ENTER(hipFuncSetAttribute);
-}
-#endif

@@ -160,16 +160,3 @@ hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_captures(hip::Api& api) {
-  HGMODEL_ENTER(hipStreamBeginCapture);
-  HGMODEL_ENTER(hipStreamBeginCaptureToGraph);
-  HGMODEL_ENTER(hipStreamEndCapture);
-  HGMODEL_ENTER(hipStreamIsCapturing);
-  HGMODEL_ENTER(hipStreamGetCaptureInfo);
-  HGMODEL_ENTER(hipStreamGetCaptureInfo_v2);
-  HGMODEL_ENTER(hipStreamUpdateCaptureDependencies);
-  HGMODEL_ENTER(hipThreadExchangeStreamCaptureMode);
-}
-#endif

@@ -26,7 +26,6 @@
   extern "C" {
 #define HGMODEL_FUNCTIONS_END }
 #else
-#define HGMODEL_ENTER(name) api.name = functions::name  // into the table, in the fill_* functions
 #define HGMODEL_FUNCTIONS_BEGIN namespace model::abi::functions {
 #define HGMODEL_FUNCTIONS_END }
 #endif
@@ -207,28 +206,5 @@ void unload_module(State& state, Module& module);
 inline hipCtx_t context_of(int device) {
   return reinterpret_cast<hipCtx_t>(kHandleTag | static_cast<std::uint64_t>(device + 1));
 }
-
-// Each file of functions enters its own into the table.
-void fill_device(hip::Api& api);
-void fill_peers(hip::Api& api);
-void fill_memory(hip::Api& api);
-void fill_copies(hip::Api& api);
-void fill_variables(hip::Api& api);
-void fill_modules(hip::Api& api);
-void fill_streams(hip::Api& api);
-void fill_graphs(hip::Api& api);
-void fill_nodes(hip::Api& api);
-void fill_event_nodes(hip::Api& api);
-void fill_memory_nodes(hip::Api& api);
-void fill_execs(hip::Api& api);
-void fill_generic_forms(hip::Api& api);
-void fill_captures(hip::Api& api);
-void fill_attributes(hip::Api& api);
-void fill_node_attributes(hip::Api& api);
-void fill_user_objects(hip::Api& api);
-void fill_driver_nodes(hip::Api& api);
-void fill_memory_operations(hip::Api& api);
-void fill_semaphores(hip::Api& api);
-void fill_pools(hip::Api& api);
 
 }  // namespace model::abi

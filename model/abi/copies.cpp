@@ -173,21 +173,3 @@ hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* copy) {
 #endif
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_copies(hip::Api& api) {
-  HGMODEL_ENTER(hipMemcpy);
-  HGMODEL_ENTER(hipMemcpyAsync);
-  HGMODEL_ENTER(hipMemcpyWithStream);
-  HGMODEL_ENTER(hipMemcpyHtoD);
-  HGMODEL_ENTER(hipMemcpyHtoDAsync);
-  HGMODEL_ENTER(hipMemcpyDtoH);
-  HGMODEL_ENTER(hipMemcpyDtoHAsync);
-  HGMODEL_ENTER(hipMemcpyDtoD);
-  HGMODEL_ENTER(hipMemcpyDtoDAsync);
-  HGMODEL_ENTER(hipMemcpy2D);
-  HGMODEL_ENTER(hipMemcpy2DAsync);
-  HGMODEL_ENTER(hipMemcpy3D);
-  HGMODEL_ENTER(hipMemcpy3DAsync);
-}
-#endif

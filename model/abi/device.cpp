@@ -256,24 +256,3 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_device(hip::Api& api) {
-  HGMODEL_ENTER(hipInit);
-  HGMODEL_ENTER(hipGetDeviceCount);
-  HGMODEL_ENTER(hipGetDevice);
-  HGMODEL_ENTER(hipSetDevice);
-  HGMODEL_ENTER(hipDeviceSynchronize);
-  HGMODEL_ENTER(hipGetLastError);
-  HGMODEL_ENTER(hipPeekAtLastError);
-  HGMODEL_ENTER(hipRuntimeGetVersion);
-  HGMODEL_ENTER(hipDriverGetVersion);
-  HGMODEL_ENTER(hipDeviceGet);
-  HGMODEL_ENTER(hipDeviceGetName);
-  HGMODEL_ENTER(hipDeviceTotalMem);
-  HGMODEL_ENTER(hipDeviceComputeCapability);
-  HGMODEL_ENTER(hipDeviceGetAttribute);
-  HGMODEL_ENTER(hipGetDeviceProperties);
-  HGMODEL_ENTER(hipDeviceGetStreamPriorityRange);
-}
-#endif

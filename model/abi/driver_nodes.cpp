@@ -95,15 +95,3 @@ hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t exec, hipGraphNode_
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_driver_nodes(hip::Api& api) {
-  HGMODEL_ENTER(hipCtxGetCurrent);
-  HGMODEL_ENTER(hipDrvGraphAddMemcpyNode);
-  HGMODEL_ENTER(hipDrvGraphAddMemsetNode);
-  HGMODEL_ENTER(hipDrvGraphMemcpyNodeGetParams);
-  HGMODEL_ENTER(hipDrvGraphMemcpyNodeSetParams);
-  HGMODEL_ENTER(hipDrvGraphExecMemcpyNodeSetParams);
-  HGMODEL_ENTER(hipDrvGraphExecMemsetNodeSetParams);
-}
-#endif

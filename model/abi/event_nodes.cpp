@@ -84,16 +84,3 @@ hipError_t hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t exec, hipGraphNode_t
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_event_nodes(hip::Api& api) {
-  HGMODEL_ENTER(hipGraphAddEventRecordNode);
-  HGMODEL_ENTER(hipGraphAddEventWaitNode);
-  HGMODEL_ENTER(hipGraphEventRecordNodeGetEvent);
-  HGMODEL_ENTER(hipGraphEventWaitNodeGetEvent);
-  HGMODEL_ENTER(hipGraphEventRecordNodeSetEvent);
-  HGMODEL_ENTER(hipGraphEventWaitNodeSetEvent);
-  HGMODEL_ENTER(hipGraphExecEventRecordNodeSetEvent);
-  HGMODEL_ENTER(hipGraphExecEventWaitNodeSetEvent);
-}
-#endif

@@ -162,23 +162,3 @@ hipError_t hipGraphNodeGetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsi
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_execs(hip::Api& api) {
-  HGMODEL_ENTER(hipGraphInstantiate);
-  HGMODEL_ENTER(hipGraphInstantiateWithFlags);
-  HGMODEL_ENTER(hipGraphExecGetFlags);
-  HGMODEL_ENTER(hipGraphExecDestroy);
-  HGMODEL_ENTER(hipGraphLaunch);
-  HGMODEL_ENTER(hipGraphUpload);
-  HGMODEL_ENTER(hipGraphExecUpdate);
-  HGMODEL_ENTER(hipGraphExecKernelNodeSetParams);
-  HGMODEL_ENTER(hipGraphExecMemcpyNodeSetParams);
-  HGMODEL_ENTER(hipGraphExecMemcpyNodeSetParams1D);
-  HGMODEL_ENTER(hipGraphExecMemsetNodeSetParams);
-  HGMODEL_ENTER(hipGraphExecHostNodeSetParams);
-  HGMODEL_ENTER(hipGraphExecChildGraphNodeSetParams);
-  HGMODEL_ENTER(hipGraphNodeSetEnabled);
-  HGMODEL_ENTER(hipGraphNodeGetEnabled);
-}
-#endif

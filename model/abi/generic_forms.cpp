@@ -128,12 +128,3 @@ hipError_t hipGraphInstantiateWithParams(hipGraphExec_t* exec, hipGraph_t graph,
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_generic_forms(hip::Api& api) {
-  HGMODEL_ENTER(hipGraphAddNode);
-  HGMODEL_ENTER(hipGraphNodeSetParams);
-  HGMODEL_ENTER(hipGraphExecNodeSetParams);
-  HGMODEL_ENTER(hipGraphInstantiateWithParams);
-}
-#endif

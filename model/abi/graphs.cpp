@@ -203,21 +203,3 @@ hipError_t hipGraphDestroyNode(hipGraphNode_t node) {
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_graphs(hip::Api& api) {
-  HGMODEL_ENTER(hipGraphCreate);
-  HGMODEL_ENTER(hipGraphDestroy);
-  HGMODEL_ENTER(hipGraphClone);
-  HGMODEL_ENTER(hipGraphNodeFindInClone);
-  HGMODEL_ENTER(hipGraphGetNodes);
-  HGMODEL_ENTER(hipGraphGetRootNodes);
-  HGMODEL_ENTER(hipGraphGetEdges);
-  HGMODEL_ENTER(hipGraphNodeGetDependencies);
-  HGMODEL_ENTER(hipGraphNodeGetDependentNodes);
-  HGMODEL_ENTER(hipGraphAddDependencies);
-  HGMODEL_ENTER(hipGraphRemoveDependencies);
-  HGMODEL_ENTER(hipGraphNodeGetType);
-  HGMODEL_ENTER(hipGraphDestroyNode);
-}
-#endif

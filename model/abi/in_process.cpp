@@ -1,38 +1,34 @@
 // The table, and which instance its functions act on; the contract is in the header.
 #include "model/abi/in_process.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "model/abi/context.h"
 
+#define HGMODEL_IF_Required(...) __VA_ARGS__
+#define HGMODEL_IF_Optional(...) __VA_ARGS__
+#define HGMODEL_IF_NotModelled(...)
+
 namespace model::abi {
+
+// The functions that the files of this folder define, with the types of the table. One that is nowhere defined does not
+// link.
+namespace functions {
+#define HIP_FUNCTION(name, need, ...) HGMODEL_IF_##need(std::remove_pointer_t<decltype(hip::Api::name)> name;)
+#include "hip/api/functions.inc"
+#undef HIP_FUNCTION
+}  // namespace functions
+
 namespace {
 
 thread_local InProcess* current = nullptr;
 
 hip::Api make_table() {
   hip::Api api;
-  fill_device(api);
-  fill_peers(api);
-  fill_memory(api);
-  fill_copies(api);
-  fill_variables(api);
-  fill_modules(api);
-  fill_streams(api);
-  fill_graphs(api);
-  fill_nodes(api);
-  fill_event_nodes(api);
-  fill_memory_nodes(api);
-  fill_execs(api);
-  fill_generic_forms(api);
-  fill_captures(api);
-  fill_attributes(api);
-  fill_node_attributes(api);
-  fill_user_objects(api);
-  fill_driver_nodes(api);
-  fill_memory_operations(api);
-  fill_semaphores(api);
-  fill_pools(api);
+#define HIP_FUNCTION(name, need, ...) HGMODEL_IF_##need(api.name = functions::name;)
+#include "hip/api/functions.inc"
+#undef HIP_FUNCTION
   return api;
 }
 

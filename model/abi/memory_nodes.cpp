@@ -147,16 +147,3 @@ hipError_t hipDeviceGraphMemTrim(int device) {
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_memory_nodes(hip::Api& api) {
-  HGMODEL_ENTER(hipGraphAddMemAllocNode);
-  HGMODEL_ENTER(hipGraphMemAllocNodeGetParams);
-  HGMODEL_ENTER(hipGraphAddMemFreeNode);
-  HGMODEL_ENTER(hipDrvGraphAddMemFreeNode);
-  HGMODEL_ENTER(hipGraphMemFreeNodeGetParams);
-  HGMODEL_ENTER(hipDeviceGetGraphMemAttribute);
-  HGMODEL_ENTER(hipDeviceSetGraphMemAttribute);
-  HGMODEL_ENTER(hipDeviceGraphMemTrim);
-}
-#endif

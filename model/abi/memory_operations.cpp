@@ -178,17 +178,3 @@ hipError_t hipGraphExecBatchMemOpNodeSetParams(hipGraphExec_t exec, hipGraphNode
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_memory_operations(hip::Api& api) {
-  HGMODEL_ENTER(hipStreamWaitValue32);
-  HGMODEL_ENTER(hipStreamWaitValue64);
-  HGMODEL_ENTER(hipStreamWriteValue32);
-  HGMODEL_ENTER(hipStreamWriteValue64);
-  HGMODEL_ENTER(hipStreamBatchMemOp);
-  HGMODEL_ENTER(hipGraphAddBatchMemOpNode);
-  HGMODEL_ENTER(hipGraphBatchMemOpNodeGetParams);
-  HGMODEL_ENTER(hipGraphBatchMemOpNodeSetParams);
-  HGMODEL_ENTER(hipGraphExecBatchMemOpNodeSetParams);
-}
-#endif

@@ -158,18 +158,3 @@ hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_modules(hip::Api& api) {
-  HGMODEL_ENTER(hipModuleLoadData);
-  HGMODEL_ENTER(hipModuleLoadDataEx);
-  HGMODEL_ENTER(hipModuleLoad);
-  HGMODEL_ENTER(hipModuleUnload);
-  HGMODEL_ENTER(hipModuleGetFunction);
-  HGMODEL_ENTER(hipModuleGetFunctionCount);
-  HGMODEL_ENTER(hipModuleGetGlobal);
-  HGMODEL_ENTER(hipModuleLaunchKernel);
-  HGMODEL_ENTER(hipLaunchHostFunc);
-  HGMODEL_ENTER(hipStreamAddCallback);
-}
-#endif

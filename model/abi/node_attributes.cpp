@@ -194,14 +194,3 @@ hipError_t hipStreamCopyAttributes(hipStream_t target, hipStream_t source) {
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_node_attributes(hip::Api& api) {
-  HGMODEL_ENTER(hipGraphKernelNodeSetAttribute);
-  HGMODEL_ENTER(hipGraphKernelNodeGetAttribute);
-  HGMODEL_ENTER(hipGraphKernelNodeCopyAttributes);
-  HGMODEL_ENTER(hipStreamSetAttribute);
-  HGMODEL_ENTER(hipStreamGetAttribute);
-  HGMODEL_ENTER(hipStreamCopyAttributes);
-}
-#endif

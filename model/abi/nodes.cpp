@@ -184,25 +184,3 @@ hipError_t hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParam
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_nodes(hip::Api& api) {
-  HGMODEL_ENTER(hipGraphAddEmptyNode);
-  HGMODEL_ENTER(hipGraphAddKernelNode);
-  HGMODEL_ENTER(hipGraphAddMemcpyNode);
-  HGMODEL_ENTER(hipGraphAddMemcpyNode1D);
-  HGMODEL_ENTER(hipGraphAddMemsetNode);
-  HGMODEL_ENTER(hipGraphAddHostNode);
-  HGMODEL_ENTER(hipGraphAddChildGraphNode);
-  HGMODEL_ENTER(hipGraphChildGraphNodeGetGraph);
-  HGMODEL_ENTER(hipGraphKernelNodeGetParams);
-  HGMODEL_ENTER(hipGraphKernelNodeSetParams);
-  HGMODEL_ENTER(hipGraphMemcpyNodeGetParams);
-  HGMODEL_ENTER(hipGraphMemcpyNodeSetParams);
-  HGMODEL_ENTER(hipGraphMemcpyNodeSetParams1D);
-  HGMODEL_ENTER(hipGraphMemsetNodeGetParams);
-  HGMODEL_ENTER(hipGraphMemsetNodeSetParams);
-  HGMODEL_ENTER(hipGraphHostNodeGetParams);
-  HGMODEL_ENTER(hipGraphHostNodeSetParams);
-}
-#endif

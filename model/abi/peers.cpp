@@ -56,13 +56,3 @@ hipError_t hipMemcpyPeerAsync(void* dst, int dst_device, const void* src, int sr
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_peers(hip::Api& api) {
-  HGMODEL_ENTER(hipDeviceCanAccessPeer);
-  HGMODEL_ENTER(hipDeviceEnablePeerAccess);
-  HGMODEL_ENTER(hipDeviceDisablePeerAccess);
-  HGMODEL_ENTER(hipMemcpyPeer);
-  HGMODEL_ENTER(hipMemcpyPeerAsync);
-}
-#endif

@@ -201,21 +201,3 @@ hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t pool, hipM
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_pools(hip::Api& api) {
-  HGMODEL_ENTER(hipMallocAsync);
-  HGMODEL_ENTER(hipMallocFromPoolAsync);
-  HGMODEL_ENTER(hipFreeAsync);
-  HGMODEL_ENTER(hipDeviceGetDefaultMemPool);
-  HGMODEL_ENTER(hipDeviceGetMemPool);
-  HGMODEL_ENTER(hipDeviceSetMemPool);
-  HGMODEL_ENTER(hipMemPoolCreate);
-  HGMODEL_ENTER(hipMemPoolDestroy);
-  HGMODEL_ENTER(hipMemPoolTrimTo);
-  HGMODEL_ENTER(hipMemPoolGetAttribute);
-  HGMODEL_ENTER(hipMemPoolSetAttribute);
-  HGMODEL_ENTER(hipMemPoolSetAccess);
-  HGMODEL_ENTER(hipMemPoolGetAccess);
-}
-#endif

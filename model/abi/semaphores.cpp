@@ -51,16 +51,3 @@ hipError_t hipGraphExecExternalSemaphoresWaitNodeSetParams(hipGraphExec_t, hipGr
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_semaphores(hip::Api& api) {
-  HGMODEL_ENTER(hipGraphAddExternalSemaphoresSignalNode);
-  HGMODEL_ENTER(hipGraphAddExternalSemaphoresWaitNode);
-  HGMODEL_ENTER(hipGraphExternalSemaphoresSignalNodeGetParams);
-  HGMODEL_ENTER(hipGraphExternalSemaphoresWaitNodeGetParams);
-  HGMODEL_ENTER(hipGraphExternalSemaphoresSignalNodeSetParams);
-  HGMODEL_ENTER(hipGraphExternalSemaphoresWaitNodeSetParams);
-  HGMODEL_ENTER(hipGraphExecExternalSemaphoresSignalNodeSetParams);
-  HGMODEL_ENTER(hipGraphExecExternalSemaphoresWaitNodeSetParams);
-}
-#endif

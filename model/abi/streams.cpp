@@ -208,26 +208,3 @@ hipError_t hipEventQuery(hipEvent_t event) {
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_streams(hip::Api& api) {
-  HGMODEL_ENTER(hipStreamCreate);
-  HGMODEL_ENTER(hipStreamCreateWithFlags);
-  HGMODEL_ENTER(hipStreamCreateWithPriority);
-  HGMODEL_ENTER(hipStreamDestroy);
-  HGMODEL_ENTER(hipStreamSynchronize);
-  HGMODEL_ENTER(hipStreamQuery);
-  HGMODEL_ENTER(hipStreamGetFlags);
-  HGMODEL_ENTER(hipStreamGetPriority);
-  HGMODEL_ENTER(hipStreamGetDevice);
-  HGMODEL_ENTER(hipStreamWaitEvent);
-  HGMODEL_ENTER(hipEventCreate);
-  HGMODEL_ENTER(hipEventCreateWithFlags);
-  HGMODEL_ENTER(hipEventDestroy);
-  HGMODEL_ENTER(hipEventRecord);
-  HGMODEL_ENTER(hipEventRecordWithFlags);
-  HGMODEL_ENTER(hipEventElapsedTime);
-  HGMODEL_ENTER(hipEventSynchronize);
-  HGMODEL_ENTER(hipEventQuery);
-}
-#endif

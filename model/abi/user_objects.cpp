@@ -82,14 +82,3 @@ hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char* path, unsigned in
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_user_objects(hip::Api& api) {
-  HGMODEL_ENTER(hipUserObjectCreate);
-  HGMODEL_ENTER(hipUserObjectRetain);
-  HGMODEL_ENTER(hipUserObjectRelease);
-  HGMODEL_ENTER(hipGraphRetainUserObject);
-  HGMODEL_ENTER(hipGraphReleaseUserObject);
-  HGMODEL_ENTER(hipGraphDebugDotPrint);
-}
-#endif

@@ -190,20 +190,3 @@ hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t exec, hipGra
 }
 
 HGMODEL_FUNCTIONS_END
-
-#ifndef HGMODEL_SHARED
-void model::abi::fill_variables(hip::Api& api) {
-  HGMODEL_ENTER(hipGetSymbolAddress);
-  HGMODEL_ENTER(hipGetSymbolSize);
-  HGMODEL_ENTER(hipMemcpyToSymbol);
-  HGMODEL_ENTER(hipMemcpyToSymbolAsync);
-  HGMODEL_ENTER(hipMemcpyFromSymbol);
-  HGMODEL_ENTER(hipMemcpyFromSymbolAsync);
-  HGMODEL_ENTER(hipGraphAddMemcpyNodeToSymbol);
-  HGMODEL_ENTER(hipGraphAddMemcpyNodeFromSymbol);
-  HGMODEL_ENTER(hipGraphMemcpyNodeSetParamsToSymbol);
-  HGMODEL_ENTER(hipGraphMemcpyNodeSetParamsFromSymbol);
-  HGMODEL_ENTER(hipGraphExecMemcpyNodeSetParamsToSymbol);
-  HGMODEL_ENTER(hipGraphExecMemcpyNodeSetParamsFromSymbol);
-}
-#endif
