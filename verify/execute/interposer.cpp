@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace verify {
@@ -22,25 +23,7 @@ constexpr bool gives_back(Function function) {
   return name.ends_with("Destroy") || name.starts_with("hipFree") || name == "hipHostFree";
 }
 
-// Forwards one function; `Member` is its place in the table.
-template <Function kFunction, auto Member>
-struct Forward;
-template <Function kFunction, class R, class... Args, R (*hip::Api::*Member)(Args...)>
-struct Forward<kFunction, Member> {
-  static R call(Args... args) {
-    Interposer& self = Interposer::current();
-    if (self.count_and_decide(kFunction)) return kInjectedError;
-    if constexpr (gives_back(kFunction)) {
-      const R status = (self.inner().*Member)(args...);
-      if (status != hipSuccess) self.note_refused_return();
-      return status;
-    } else {
-      return (self.inner().*Member)(args...);
-    }
-  }
-};
-
-// ---- functions whose arguments are passed as copies and poisoned
+// ---- arguments that are passed as copies and poisoned
 
 // Dependencies of a node that is added.
 const hipGraphNode_t* pass_nodes(Interposer& self, const hipGraphNode_t* nodes, std::size_t count) {
@@ -94,158 +77,120 @@ const hipKernelNodeParams* pass_kernel(Interposer& self, const hipKernelNodePara
 }
 
 template <class T>
-const T* pass_params(Interposer& self, const T* params) {
-  if constexpr (std::is_same_v<T, hipKernelNodeParams>) {
-    return pass_kernel(self, params);
-  } else {
-    return pass_struct(self, params);
-  }
+T* pass_params(Interposer& self, T* params) {
+  return const_cast<T*>(pass_struct(self, params));
 }
-
-// hipGraphAdd*Node(node out, graph, dependencies, count, params)
-template <Function kFunction, auto Member, class T>
-hipError_t add_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
-                    const T* params) {
-  Interposer& self = Interposer::current();
-  if (self.count_and_decide(kFunction)) return kInjectedError;
-  if (!self.passes_copies()) return (self.inner().*Member)(out, graph, dependencies, count, params);
-  const hipError_t status =
-      (self.inner().*Member)(out, graph, pass_nodes(self, dependencies, count), count, pass_params(self, params));
-  self.poison_passed();
-  return status;
+const hipKernelNodeParams* pass_params(Interposer& self, const hipKernelNodeParams* params) {
+  return pass_kernel(self, params);
 }
-
-// hipGraph*NodeSetParams(node, params)
-template <Function kFunction, auto Member, class T>
-hipError_t set_node(hipGraphNode_t node, const T* params) {
-  Interposer& self = Interposer::current();
-  if (self.count_and_decide(kFunction)) return kInjectedError;
-  if (!self.passes_copies()) return (self.inner().*Member)(node, params);
-  const hipError_t status = (self.inner().*Member)(node, pass_params(self, params));
-  self.poison_passed();
-  return status;
-}
-
-// hipGraphExec*NodeSetParams(exec, node, params)
-template <Function kFunction, auto Member, class T>
-hipError_t set_exec_node(hipGraphExec_t exec, hipGraphNode_t node, T* params) {
-  Interposer& self = Interposer::current();
-  if (self.count_and_decide(kFunction)) return kInjectedError;
-  if (!self.passes_copies()) return (self.inner().*Member)(exec, node, params);
-  const auto* passed = pass_params(self, const_cast<const std::remove_const_t<T>*>(params));
-  const hipError_t status = (self.inner().*Member)(exec, node, const_cast<T*>(passed));
-  self.poison_passed();
-  return status;
-}
-
-// hipGraph*Dependencies(graph, from, to, count)
-template <Function kFunction, auto Member>
-hipError_t change_edges(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to, std::size_t count) {
-  Interposer& self = Interposer::current();
-  if (self.count_and_decide(kFunction)) return kInjectedError;
-  if (!self.passes_copies()) return (self.inner().*Member)(graph, from, to, count);
-  const hipError_t status =
-      (self.inner().*Member)(graph, pass_nodes(self, from, count), pass_nodes(self, to, count), count);
-  self.poison_passed();
-  return status;
-}
-
-// What a stream is given, which a capture keeps.
-hipError_t launch_kernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                         unsigned block_y, unsigned block_z, unsigned shared_bytes, hipStream_t stream, void** params,
-                         void** extra) {
-  Interposer& self = Interposer::current();
-  if (self.count_and_decide(Function::k_hipModuleLaunchKernel)) return kInjectedError;
-  hipKernelNodeParams passed{};
-  passed.func = function;
-  passed.kernelParams = params;
-  passed.extra = extra;
-  if (self.passes_copies()) passed = *pass_kernel(self, &passed);
-  const hipError_t status =
-      self.inner().hipModuleLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
-                                         stream, passed.kernelParams, passed.extra);
-  self.poison_passed();
-  return status;
-}
-
-hipError_t copy_async(const hipMemcpy3DParms* params, hipStream_t stream) {
-  Interposer& self = Interposer::current();
-  if (self.count_and_decide(Function::k_hipMemcpy3DAsync)) return kInjectedError;
-  const hipError_t status =
-      self.inner().hipMemcpy3DAsync(self.passes_copies() ? pass_struct(self, params) : params, stream);
-  self.poison_passed();
-  return status;
-}
-
-#if HIP_VERSION >= 60000000  // earlier headers have no such functions
-hipGraphNodeParams* pass_generic(Interposer& self, const hipGraphNodeParams* params) {
+hipGraphNodeParams* pass_params(Interposer& self, hipGraphNodeParams* params) {
   if (params == nullptr) return nullptr;
   hipGraphNodeParams copy = *params;
   if (params->type == hipGraphNodeTypeKernel) copy.kernel = *pass_kernel(self, &params->kernel);
   return static_cast<hipGraphNodeParams*>(self.pass(&copy, sizeof copy));
 }
 
-hipError_t add_generic(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
-                       hipGraphNodeParams* params) {
-  Interposer& self = Interposer::current();
-  if (self.count_and_decide(Function::k_hipGraphAddNode)) return kInjectedError;
-  if (!self.passes_copies()) return self.inner().hipGraphAddNode(out, graph, dependencies, count, params);
-  const hipError_t status = self.inner().hipGraphAddNode(out, graph, pass_nodes(self, dependencies, count), count,
-                                                         pass_generic(self, params));
-  self.poison_passed();
-  return status;
+// A structure that describes a node. HIP's generic functions take theirs without const.
+template <class T>
+concept NodeStruct = std::is_same_v<T, const hipKernelNodeParams> || std::is_same_v<T, const hipMemcpy3DParms> ||
+                     std::is_same_v<T, const hipMemsetParams> || std::is_same_v<T, const hipHostNodeParams> ||
+                     std::is_same_v<T, hipGraphNodeParams>;
+template <class Argument>
+constexpr bool is_node_struct = std::is_pointer_v<Argument> && NodeStruct<std::remove_pointer_t<Argument>>;
+
+// Functions that take such a structure and pass it as it is.
+constexpr bool passes_structs_as_they_are(Function function) {
+  switch (function) {
+    case Function::k_hipMemcpy3D:               // waits for the copy, so that there is nothing to keep
+    case Function::k_hipDrvGraphAddMemsetNode:  // the driver's forms are not watched
+    case Function::k_hipDrvGraphExecMemsetNodeSetParams:
+      return true;
+    default:
+      return false;
+  }
 }
 
-hipError_t set_generic(hipGraphNode_t node, hipGraphNodeParams* params) {
-  Interposer& self = Interposer::current();
-  if (self.count_and_decide(Function::k_hipGraphNodeSetParams)) return kInjectedError;
-  if (!self.passes_copies()) return self.inner().hipGraphNodeSetParams(node, params);
-  const hipError_t status = self.inner().hipGraphNodeSetParams(node, pass_generic(self, params));
-  self.poison_passed();
-  return status;
-}
+// Whether a function's arguments are passed as copies, and how: by its signature. Every other function passes its
+// arguments as they are.
+template <class Signature>
+struct Copied : std::false_type {};
 
-hipError_t set_generic_in_exec(hipGraphExec_t exec, hipGraphNode_t node, hipGraphNodeParams* params) {
-  Interposer& self = Interposer::current();
-  if (self.count_and_decide(Function::k_hipGraphExecNodeSetParams)) return kInjectedError;
-  if (!self.passes_copies()) return self.inner().hipGraphExecNodeSetParams(exec, node, params);
-  const hipError_t status = self.inner().hipGraphExecNodeSetParams(exec, node, pass_generic(self, params));
-  self.poison_passed();
-  return status;
-}
+// hipGraphAdd*Node(node out, graph, dependencies, count, params)
+template <NodeStruct T>
+struct Copied<hipError_t(hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t, T*)> : std::true_type {
+  static void pass(Interposer& self, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*& dependencies,
+                   std::size_t count, T*& params) {
+    dependencies = pass_nodes(self, dependencies, count);
+    params = pass_params(self, params);
+  }
+};
 
-#endif
+// hipGraph*NodeSetParams(node, params)
+template <NodeStruct T>
+struct Copied<hipError_t(hipGraphNode_t, T*)> : std::true_type {
+  static void pass(Interposer& self, hipGraphNode_t, T*& params) { params = pass_params(self, params); }
+};
 
-void poison_overrides(hip::Api& table) {
-#if HIP_VERSION >= 60000000
-  if (table.hipGraphAddNode != nullptr) table.hipGraphAddNode = add_generic;
-  if (table.hipGraphNodeSetParams != nullptr) table.hipGraphNodeSetParams = set_generic;
-  if (table.hipGraphExecNodeSetParams != nullptr) table.hipGraphExecNodeSetParams = set_generic_in_exec;
-#endif
-  using hip::Api;
-#define OVERRIDE(kind, name, type) \
-  if (table.name != nullptr) table.name = kind<Function::k_##name, &Api::name, type>
-  OVERRIDE(add_node, hipGraphAddKernelNode, hipKernelNodeParams);
-  OVERRIDE(add_node, hipGraphAddMemcpyNode, hipMemcpy3DParms);
-  OVERRIDE(add_node, hipGraphAddMemsetNode, hipMemsetParams);
-  OVERRIDE(add_node, hipGraphAddHostNode, hipHostNodeParams);
-  OVERRIDE(set_node, hipGraphKernelNodeSetParams, hipKernelNodeParams);
-  OVERRIDE(set_node, hipGraphMemcpyNodeSetParams, hipMemcpy3DParms);
-  OVERRIDE(set_node, hipGraphMemsetNodeSetParams, hipMemsetParams);
-  OVERRIDE(set_node, hipGraphHostNodeSetParams, hipHostNodeParams);
-  OVERRIDE(set_exec_node, hipGraphExecKernelNodeSetParams, const hipKernelNodeParams);
-  OVERRIDE(set_exec_node, hipGraphExecMemcpyNodeSetParams, hipMemcpy3DParms);
-  OVERRIDE(set_exec_node, hipGraphExecMemsetNodeSetParams, const hipMemsetParams);
-  OVERRIDE(set_exec_node, hipGraphExecHostNodeSetParams, const hipHostNodeParams);
-#undef OVERRIDE
-#define OVERRIDE(name) \
-  if (table.name != nullptr) table.name = change_edges<Function::k_##name, &Api::name>
-  OVERRIDE(hipGraphAddDependencies);
-  OVERRIDE(hipGraphRemoveDependencies);
-#undef OVERRIDE
-  if (table.hipModuleLaunchKernel != nullptr) table.hipModuleLaunchKernel = launch_kernel;
-  if (table.hipMemcpy3DAsync != nullptr) table.hipMemcpy3DAsync = copy_async;
-}
+// hipGraphExec*NodeSetParams(exec, node, params); that of copies takes its structure without const.
+template <class T>
+  requires NodeStruct<T> || std::is_same_v<T, hipMemcpy3DParms>
+struct Copied<hipError_t(hipGraphExec_t, hipGraphNode_t, T*)> : std::true_type {
+  static void pass(Interposer& self, hipGraphExec_t, hipGraphNode_t, T*& params) { params = pass_params(self, params); }
+};
+
+// hipGraph*Dependencies(graph, from, to, count)
+template <>
+struct Copied<hipError_t(hipGraph_t, const hipGraphNode_t*, const hipGraphNode_t*, std::size_t)> : std::true_type {
+  static void pass(Interposer& self, hipGraph_t, const hipGraphNode_t*& from, const hipGraphNode_t*& to,
+                   std::size_t count) {
+    from = pass_nodes(self, from, count);
+    to = pass_nodes(self, to, count);
+  }
+};
+
+// Work for a stream: a capture keeps its arguments.
+template <>
+struct Copied<decltype(hipMemcpy3DAsync)> : std::true_type {
+  static void pass(Interposer& self, const hipMemcpy3DParms*& params, hipStream_t) {
+    params = pass_params(self, params);
+  }
+};
+template <>
+struct Copied<decltype(hipModuleLaunchKernel)> : std::true_type {
+  static void pass(Interposer& self, hipFunction_t function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned, hipStream_t, void**& params, void**& extra) {
+    hipKernelNodeParams passed{};
+    passed.func = function;
+    passed.kernelParams = params;
+    passed.extra = extra;
+    passed = *pass_kernel(self, &passed);
+    params = passed.kernelParams;
+    extra = passed.extra;
+  }
+};
+
+// Forwards one function; `Member` is its place in the table.
+template <Function kFunction, auto Member>
+struct Forward;
+template <Function kFunction, class... Args, hipError_t (*hip::Api::*Member)(Args...)>
+struct Forward<kFunction, Member> {
+  static hipError_t call(Args... args) {
+    using Copies = Copied<hipError_t(Args...)>;
+    static_assert(Copies::value || !(is_node_struct<Args> || ...) || passes_structs_as_they_are(kFunction),
+                  "a new form of a function of nodes: copy what it is given, or name it above");
+    Interposer& self = Interposer::current();
+    if (self.count_and_decide(kFunction)) return kInjectedError;
+    if constexpr (Copies::value) {
+      if (self.passes_copies()) Copies::pass(self, args...);
+    }
+    const hipError_t status = (self.inner().*Member)(args...);
+    if constexpr (gives_back(kFunction)) {
+      if (status != hipSuccess) self.note_refused_return();
+    }
+    if constexpr (Copies::value) self.poison_passed();
+    return status;
+  }
+};
 
 bool is_graph_function(Function function) {
   static const std::array<bool, kFunctions> graph = [] {
@@ -289,7 +234,6 @@ void Interposer::begin(const hip::Api& inner, bool poison, bool keep) {
   table_.name = inner.name == nullptr ? nullptr : Forward<Function::k_##name, &hip::Api::name>::call;
 #include "hip/api/functions.inc"
 #undef HIP_FUNCTION
-  poison_overrides(table_);
 }
 
 Interposer& Interposer::current() {

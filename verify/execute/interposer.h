@@ -4,7 +4,8 @@
 // HIP's functions take no context, so the wrapped functions act on the interposer that is active on this thread
 // (Interposer::Scope). Poisoning: arguments reach the inner table as copies whose bytes are overwritten after the call
 // (and stay allocated until the next begin()), so a runtime that kept a pointer to the caller's memory reads kPoison
-// instead of crashing. A call that is made to fail does not reach the inner table and changes nothing.
+// instead of crashing. A function's signature decides whether its arguments are copied (interposer.cpp). A call that is
+// made to fail does not reach the inner table and changes nothing.
 #pragma once
 
 #include <array>
