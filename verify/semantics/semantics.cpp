@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
-#include <map>
 #include <set>
 #include <sstream>
 
@@ -19,22 +19,22 @@
 namespace verify {
 namespace {
 
-struct Group {
-  std::string_view title;
-  std::string_view functions;
-};
-constexpr Group kGroups[] = {
-#define GROUP(title, functions) {title, functions},
-#include "verify/semantics/groups.inc"
-#undef GROUP
-};
+// The groups of hip/api/functions.inc, in the order of the page.
+enum class Group { kGraphs, kNodes, kExecs, kCapture, kStreams, kPools, kDevices, kOther };
+constexpr auto kTitles = std::to_array<std::string_view>({"Graphs", "Nodes", "Executable graphs", "Capture",
+                                                          "Stream attributes and memory operations",
+                                                          "Stream-ordered memory", "Devices and peers"});
+static_assert(kTitles.size() == static_cast<std::size_t>(Group::kOther));  // which has no section
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::istringstream in{std::string(text)};
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
+struct Row {
+  const char* name;
+  Group group;
+};
+constexpr Row kRows[] = {
+#define HIP_FUNCTION(name, need, version, group, ...) {#name, Group::k##group},
+#include "hip/api/functions.inc"
+#undef HIP_FUNCTION
+};
 
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -79,14 +79,14 @@ bool is_of_graphs(const std::string& name) {
          (name.find("Captur") != std::string::npos || name.find("Attribute") != std::string::npos);
 }
 
-// By file name, without its ending; the rows of errors are counted apart.
-std::map<std::string, std::string> sources_of(const std::filesystem::path& folder) {
-  std::map<std::string, std::string> sources;
+// The texts of the tests' sources.
+std::vector<std::string> sources_of(const std::filesystem::path& folder) {
+  std::vector<std::string> sources;
   for (const char* room : {"model", "verify", "hip", "programs"}) {
     for (const auto& file : std::filesystem::recursive_directory_iterator(folder / room)) {
       const std::filesystem::path& path = file.path();
       if (path.extension() == ".cpp" || path.extension() == ".hip") {
-        sources[std::string(room) + "/" + path.stem().string()] = text_of(path);
+        sources.push_back(text_of(path));
       }
     }
   }
@@ -138,13 +138,12 @@ class Page {
         "# Semantics: what is known of each function\n\n"
         "Written by `hgcheck-semantics`; a test fails when it is out of date, or when HIP's header declares a function "
         "that is\nnot here. To write it again: `build/bin/hgcheck-semantics > docs/semantics.md`.\n\n"
-        "*Model*: whether the model has it. *Generated*: whether generated programs call it; `bad` calls it with wrong "
-        "arguments\n(docs/program-language.md). *Errors*: documented errors, each a row of `verify/errors/cases.inc` "
-        "and a test. *Tests*: sources under\n`tests/` that name it. *Rules from*: `hip_runtime_api.h` first, then "
-        "AMD's "
-        "public tests and other sources by name. *Deviates*: quirks\n([quirks.md](quirks.md)), and releases that "
-        "answer some errors otherwise (below).\n");
-    for (const Group& group : kGroups) write_group(group);
+        "*Model*: the model has it. *Generated*: generated programs call it; `bad`: only with wrong arguments "
+        "([program-language.md](program-language.md)).\n*Errors*: how many documented errors are rows of "
+        "`verify/errors/cases.inc`. *Rules from*: sources of these rows beside `hip_runtime_api.h`,\nmost of them "
+        "AMD's public tests. *Deviates*: findings about it ([findings.md](findings.md)). The last table has the errors "
+        "that releases\nanswer otherwise. Each function is named by a row of errors or by a source under `tests/`.\n");
+    for (std::size_t i = 0; i < kTitles.size(); ++i) write_group(static_cast<Group>(i));
     write_states();
     write_deviations();
     return {std::move(text_), std::move(flaws_)};
@@ -153,10 +152,8 @@ class Page {
  private:
   void check_classified() {
     std::set<std::string> classified;
-    for (const Group& group : kGroups) {
-      for (const std::string& name : words_of(group.functions)) {
-        if (!classified.insert(name).second) flaws_.push_back(name + " is classified twice");
-      }
+    for (const Row& row : kRows) {
+      if (row.group != Group::kOther) classified.insert(row.name);
     }
     const std::set<std::string> declared(functions_.begin(), functions_.end());
     for (const std::string& name : declared) {
@@ -167,11 +164,15 @@ class Page {
     }
   }
 
-  void write_group(const Group& group) {
-    fmt::format_to(out_, "\n## {}\n\n", group.title);
-    fmt::format_to(out_, "| function | model | generated | errors | tests | rules from | deviates |\n");
-    fmt::format_to(out_, "| --- | --- | --- | --- | --- | --- | --- |\n");
-    for (const std::string& name : words_of(group.functions)) write_function(name);
+  void write_group(Group group) {
+    fmt::format_to(out_, "\n## {}\n\n", kTitles[static_cast<std::size_t>(group)]);
+    fmt::format_to(out_, "| function | model | generated | errors | rules from | deviates |\n");
+    fmt::format_to(out_, "| --- | --- | --- | --- | --- | --- |\n");
+    std::set<std::string> names;
+    for (const Row& row : kRows) {
+      if (row.group == group) names.insert(row.name);
+    }
+    for (const std::string& name : names) write_function(name);
   }
 
   void write_function(const std::string& name) {
@@ -183,32 +184,23 @@ class Page {
       const std::string source(one.source);
       if (source != "hip_runtime_api.h") rules.insert(source.substr(source.rfind('/') + 1));
     }
-    std::set<std::string> tests;
-    for (const auto& [file, text] : sources_) {
-      if (mentions(text, name)) tests.insert(file);
-    }
+    const bool tested =
+        std::any_of(sources_.begin(), sources_.end(), [&](const std::string& text) { return mentions(text, name); });
     const auto counted = counts_.find(name);
     const bool has = counted != counts_.end();
     const bool called = has && counted->second > 0;
-    if (rows == 0 && tests.empty()) flaws_.push_back(name + " is pinned by no test");
-    fmt::format_to(out_, "| {} | {} | {} | {} | {} | hip_runtime_api.h{}{} | {} |\n", name, has ? "yes" : "no",
+    if (rows == 0 && !tested) flaws_.push_back(name + " is pinned by no test");
+    fmt::format_to(out_, "| {} | {} | {} | {} | {} | {} |\n", name, has ? "yes" : "no",
                    called             ? "yes"
                    : rows != 0 && has ? "bad"
                                       : "no",
-                   rows, joined(tests), rules.empty() ? "" : ", ", rules.empty() ? "" : joined(rules),
-                   deviations_of(name));
+                   rows, joined(rules), deviations_of(name));
   }
 
   static std::string deviations_of(const std::string& name) {
     std::set<std::string> all;
     for (const Quirk& quirk : quirks()) {
-      if (is_about(quirk, name)) all.insert(fmt::format("{} ({})", quirk.id, quirk.releases.names()));
-    }
-    for (const std::string_view release : hip::kReleaseNames) {
-      std::size_t count = 0;
-      for (const ErrorDeviation& one : error_deviations())
-        count += one.release == release && one.function == name ? 1 : 0;
-      if (count != 0) all.insert(fmt::format("{} errors of {}", count, release));
+      if (is_about(quirk, name)) all.emplace(quirk.id);
     }
     return joined(all);
   }
@@ -254,7 +246,7 @@ class Page {
   }
 
   std::vector<std::string> functions_;
-  std::map<std::string, std::string> sources_;
+  std::vector<std::string> sources_;
   CallCounts counts_;
   std::string text_;
   std::back_insert_iterator<std::string> out_{text_};

@@ -1,10 +1,10 @@
 // docs/semantics.md: for every function of graphs and of stream capture that HIP's header declares, whether the model
-// has it, whether generated programs call it, which tests pin it, where its rules come from and which releases deviate;
-// and the states in which an operation can meet its object.
+// has it, whether generated programs call it, where its rules come from and which findings are about it; the states in
+// which an operation can meet its object; and the errors that releases answer otherwise.
 //
-// All of it is computed: from the header, the model's table, programs that are run, the rows of documented errors, the
-// tests' sources and the catalogue of quirks. A function that nobody classified is a flaw, and so is one that no test
-// and no row names.
+// All of it is computed: from the header, the groups in hip/api/functions.inc, the model's table, programs that are
+// run, the rows of documented errors and the catalogue of quirks. A function of the header without a group is a flaw,
+// and so is one that no test and no row names.
 #pragma once
 
 #include <filesystem>
