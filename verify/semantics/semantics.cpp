@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "hip/api/api.h"
 #include "hip/releases/releases.h"
@@ -138,11 +139,12 @@ class Page {
         "# Semantics: what is known of each function\n\n"
         "Written by `hgcheck-semantics`; a test fails when it is out of date, or when HIP's header declares a function "
         "that is\nnot here. To write it again: `build/bin/hgcheck-semantics > docs/semantics.md`.\n\n"
-        "*Model*: the model has it. *Generated*: generated programs call it; `bad`: only with wrong arguments "
-        "([program-language.md](program-language.md)).\n*Errors*: how many documented errors are rows of "
-        "`verify/errors/cases.inc`. *Rules from*: sources of these rows beside `hip_runtime_api.h`,\nmost of them "
-        "AMD's public tests. *Deviates*: findings about it ([findings.md](findings.md)). The last table has the errors "
-        "that releases\nanswer otherwise. Each function is named by a row of errors or by a source under `tests/`.\n");
+        "*Model*: the model has it. *Generated*: generated programs call it; `bad`: only with wrong arguments\n"
+        "([program-language.md](program-language.md)). *Errors*: how many documented errors are rows of\n"
+        "`verify/errors/cases.inc`. *Rules from*: sources of these rows beside `hip_runtime_api.h`, most of them "
+        "AMD's\n"
+        "public tests. *Deviates*: findings about it ([findings.md](findings.md)); the last table has the errors that\n"
+        "releases answer otherwise. A row of errors or a source under `tests/` names each function.\n");
     for (std::size_t i = 0; i < kTitles.size(); ++i) write_group(static_cast<Group>(i));
     write_states();
     write_deviations();
@@ -230,19 +232,39 @@ class Page {
         "\n## Errors that releases answer otherwise\n\n"
         "*undefined*: a handle of what is gone, or a node of another type, is used as if it were right: the release "
         "reads or\nwrites memory that is not its own.\n\n"
-        "| function | case | documented | {} |\n| --- | --- | --- |",
+        "| function | cases | documented | {} |\n| --- | --- | --- |",
         fmt::join(hip::kReleaseNames, " | "));
     for (std::size_t i = 0; i < hip::kReleaseNames.size(); ++i) text_ += " --- |";
     text_ += "\n";
-    for (const ErrorCase& one : error_cases()) {
-      std::array<std::string, hip::kReleaseNames.size()> answers;
-      for (std::size_t i = 0; i < answers.size(); ++i) {
-        answers[i] = answer_text(find_error_deviation(hip::kReleaseNames[i], one.function, one.name));
-      }
-      if (answers == decltype(answers){}) continue;
-      fmt::format_to(out_, "| {} | {} | {} | {} |\n", one.function, one.name, hip::status_name(one.expected),
-                     fmt::join(answers, " | "));
+    for (const Deviation& one : deviations()) {
+      fmt::format_to(out_, "| {} | {} | {} | {} |\n", one.function, fmt::join(one.cases, ", "),
+                     hip::status_name(one.documented), fmt::join(one.answers, " | "));
     }
+  }
+
+  // Cases of one function with the same answers.
+  struct Deviation {
+    std::string_view function;
+    int documented;
+    std::array<std::string, hip::kReleaseNames.size()> answers;
+    std::vector<std::string_view> cases;
+  };
+  static std::vector<Deviation> deviations() {
+    std::vector<Deviation> all;
+    for (const ErrorCase& one : error_cases()) {
+      Deviation found{one.function, one.expected, {}, {}};
+      for (std::size_t i = 0; i < found.answers.size(); ++i) {
+        found.answers[i] = answer_text(find_error_deviation(hip::kReleaseNames[i], one.function, one.name));
+      }
+      if (found.answers == decltype(found.answers){}) continue;
+      const auto same = std::find_if(all.begin(), all.end(), [&](const Deviation& other) {
+        return other.function == found.function && other.documented == found.documented &&
+               other.answers == found.answers;
+      });
+      Deviation& row = same != all.end() ? *same : all.emplace_back(std::move(found));
+      row.cases.push_back(one.name);
+    }
+    return all;
   }
 
   std::vector<std::string> functions_;
