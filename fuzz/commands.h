@@ -21,7 +21,7 @@ enum ExitStatus : int {
 struct CampaignCommand {
   CampaignOptions campaign;
   std::string json, accept, corpus, compare;
-  bool quiet = false;
+  bool quiet = false, verbose = false;
 };
 // Writes the report folder of a campaign again, from its JSON.
 struct ReportCommand {

@@ -84,7 +84,10 @@ struct Commands {
                   "An earlier --json or report.json: say what is new, fixed, still there");
     c->add_option("--report", o.report, "Folder for the report and the findings' programs");
     c->add_option("--json", campaign.json, "File for the result as JSON ('-': standard output)");
-    c->add_flag("--quiet", campaign.quiet, "Findings and the verdict only");
+    auto* quiet = c->add_flag("--quiet", campaign.quiet, "Findings and the verdict only");
+    c->add_flag("--verbose", campaign.verbose,
+                "Print all findings, notes, measured costs, and what was never generated")
+        ->excludes(quiet);
   }
   void add_program_commands() {
     CLI::App* r = app.add_subcommand("replay", "Run one program and say what differs");
