@@ -23,7 +23,7 @@ namespace {
 
 using Commands = std::span<const StepCommand>;
 
-// What all ways share: the commands, and enqueueing them.
+// Shared by all ways: the commands, and enqueueing them.
 class Common : public StepSession {
  public:
   Common(const StepOptions& options, StepBed& bed, const hip::Api& api)

@@ -48,8 +48,8 @@ inline constexpr std::size_t kMaxChildren = 15;
 
 struct StepOptions {
   StepWay way = StepWay::kPatch;
-  // What each capture of a collective costs on top of its real nodes, in microseconds of this thread's time. Where it
-  // is not 0, figures are synthetic: it stands for a collective library's set-up, which cannot be had here.
+  // Microseconds of this thread's time that each capture of a collective costs on top of its real nodes. Where it is
+  // not 0, figures are synthetic: it stands for a collective library's set-up, which cannot be had here.
   std::uint32_t collective_capture_us = 0;
 };
 
@@ -75,7 +75,7 @@ class StepSession {
 // is wrong. Steps are launched for real.
 [[nodiscard]] hip::Status check_steps(const StepOptions& options, StepBed& bed);
 
-// What one step comes to, counted, once it is what it will be at every step.
+// The counts of one step in the steady state.
 struct StepCounts {
   std::uint64_t calls = 0;         // of HIP
   std::uint64_t setters = 0;       // those that set something in an executable graph

@@ -17,7 +17,7 @@
 # Both ask for a release that is there: `if(HGCHECK_CAPSULE_7_2)` is the caller's question, so that nothing that was asked
 # for is silently not built. Not checked: that the program runs; that is what tests are for.
 
-# What everything that the capsule's compiler makes depends on.
+# All output of the capsule's compiler depends on these.
 set(HGCHECK_CAPSULE_TOOLCHAIN ${HGCHECK_CAPSULE_7_2}/VERSION ${HGCHECK_CAPSULE_7_2}/bin/tool
     ${HGCHECK_CAPSULE_7_2}/bin/capsule.cfg)
 

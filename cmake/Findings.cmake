@@ -1,4 +1,4 @@
-# What is made of the folders of verify/findings (tools/findings), and the releases of AMD's runtime (hip/releases).
+# The tables that tools/findings makes of the folders of verify/findings, and the releases of AMD's runtime (hip/releases).
 #
 # Sets HGCHECK_RELEASES ("7.2;6.4": the reference first). A target that links hgcheck_findings_tables may include
 # "findings/catalogue.inc" and "findings/ways.inc".

@@ -1,4 +1,4 @@
-# What every target is compiled with: warnings as errors, and one sanitizer choice for the whole build.
+# The compile options of every target: warnings as errors, and one sanitizer choice for the whole build.
 option(HGCHECK_WERROR "Warnings are errors" ON)
 option(HGCHECK_BENCH "Build the benchmarks" ON)
 option(HGCHECK_LIBFUZZER "Build the libFuzzer targets (clang only)" OFF)

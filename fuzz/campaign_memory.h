@@ -1,4 +1,4 @@
-// What campaigns remember in a database (--db): how far each one is, its findings by cause, and a corpus with what each
+// The memory of campaigns in a database (--db): how far each one is, its findings by cause, and a corpus with what each
 // entry covers.
 //
 // A campaign is named by what decides its programs and what counts as a finding: version, subject, baseline, fault,
@@ -58,7 +58,7 @@ class CampaignMemory {
 
   // Begins the campaign's shard or goes on with it. An error when another process is at it.
   [[nodiscard]] hip::Result<Remembered> begin(const CampaignIdentity& identity);
-  // What the campaign's mutants are made of. Entries that this version cannot read are left out.
+  // The programs that the campaign mutates. Entries that this version cannot read are left out.
   [[nodiscard]] hip::Result<Corpus> corpus();
   [[nodiscard]] hip::Status keep_program(const std::string& text);
   [[nodiscard]] hip::Status keep_finding(const KeptFinding& finding);

@@ -27,7 +27,7 @@ struct CampaignCommand {
 struct ReportCommand {
   std::string file, compare, report = "report";
 };
-// What a campaign's --db remembers.
+// Shows the database of a campaign's --db.
 struct HistoryCommand {
   std::string db, json;
 };

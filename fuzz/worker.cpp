@@ -60,8 +60,8 @@ void keep(const Corpus& corpus, const verify::Program& program, int fd) {
   }
 }
 
-// What a program covers, added to the board. Programs are counted into buffers of this process first: most counts stay
-// 0.
+// Adds the coverage of a program to the board. Programs are counted into buffers of this process first, because most
+// counts stay 0.
 class Coverage {
  public:
   void add(const verify::Program& program, Board& board) {

@@ -29,7 +29,7 @@ struct WorkerOptions {
   const Corpus* corpus = nullptr;  // never null when it runs; outlives the worker
 };
 
-// What a worker writes to its pipe: one JSON object a line,
+// A worker writes one JSON object a line to its pipe,
 //   {"index": N, "kind": "diverge", "property": "A2", "cause": "..."}   or   {"index": N, "kind": "discarded",
 //   "reason": "..."}
 // and, of programs for the corpus, {"kind": "corpus", "reason": "..."} when one could not be written and

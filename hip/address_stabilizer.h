@@ -64,7 +64,8 @@ struct StepBuffer {
   int device = 0;  // whose memory it is; its persistent buffer is there as well
 };
 
-// What is launched over stable addresses. The same object at each step of a command until the command is released.
+// The work that is launched over stable addresses. The same object at each step of a command until the command is
+// released.
 class StableWork {
  public:
   StableWork() = default;
@@ -76,7 +77,7 @@ class StableWork {
   // belongs into the number: a step of other sizes that fit is launched as it was recorded. The last launch may still
   // run, and with it what was recorded before: who destroys that waits first (LastLaunch).
   [[nodiscard]] virtual Status record(std::span<void* const> addresses) = 0;
-  // What was recorded last, on the stream. What it throws is the caller's of the step.
+  // Launches the last recording on the stream. An exception goes to the caller of the step.
   [[nodiscard]] virtual Status launch(const StreamRef& stream) = 0;
 };
 
@@ -106,7 +107,7 @@ class AddressStabilizer {
   explicit AddressStabilizer(const Api& api, const AddressStabilizerOptions& options = {});
   AddressStabilizer(const AddressStabilizer&) = delete;
   AddressStabilizer& operator=(const AddressStabilizer&) = delete;
-  // What clear() answers goes to the error sink; what fails once is tried again.
+  // An error of clear() goes to the error sink; a failure is tried once more.
   ~AddressStabilizer();
 
   // The stream is of the stabiliser's device.
@@ -128,7 +129,7 @@ class AddressStabilizer {
     std::uintptr_t stable = 0;
   };
   struct Entry {
-    // Of this step; kept, so that a step allocates nothing.
+    // Scratch of one step; kept, so that a step allocates nothing.
     std::vector<std::uint32_t> order;  // the buffers that have bytes, by address
     std::vector<std::size_t> region;   // of each buffer
     std::vector<Region> regions;

@@ -36,7 +36,7 @@ class CapturedGraph {
   CapturedGraph(CapturedGraph&& other) noexcept
       : api_(other.api_), graph_(std::exchange(other.graph_, nullptr)), nodes_(other.nodes_), errors_(other.errors_) {}
   CapturedGraph& operator=(CapturedGraph&&) = delete;
-  // What fails is tried once more and then told to the error sink.
+  // A failure is tried once more and then goes to the error sink.
   ~CapturedGraph();
 
   [[nodiscard]] hipGraph_t graph() const { return graph_; }
@@ -71,7 +71,7 @@ using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const Devic
 [[nodiscard]] Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph,
                                                std::span<const hipGraphNode_t> dependencies, hipGraph_t child);
 
-// What fails once is tried again, and told all the same.
+// A failure is reported and tried once more.
 [[nodiscard]] Status destroy_exec(const Api& api, hipGraphExec_t exec);
 [[nodiscard]] Status destroy_graph(const Api& api, hipGraph_t graph);
 [[nodiscard]] Status free_pinned(const Api& api, void* memory);

@@ -22,7 +22,7 @@ class DeviceScope {
     other.api_ = nullptr;
   }
   DeviceScope& operator=(DeviceScope&&) = delete;
-  // What leave() answers goes to the error sink; what fails once is tried again.
+  // An error of leave() goes to the error sink; a failure is tried once more.
   ~DeviceScope();
 
   // Makes the device before current again. When that fails the scope stays, and its destructor tries again.

@@ -64,7 +64,7 @@ struct Shadows {
 // where that is not known. All of them and no more: the runtime's array of arguments does not say how long it is.
 using KernelLayouts = std::function<std::optional<std::vector<ArgumentSlot>>(hipFunction_t)>;
 
-// What the work enqueues, as a command for a recording: a child whose nodes have their relocations, or, where something
+// The enqueued work as a command for a recording: a child whose nodes have their relocations, or, where something
 // is opaque, captured_command() with the reason. An error is one of capturing or of the runtime's getters.
 [[nodiscard]] Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, const EnqueueAt& work,
                                                         const Shadows& shadows, const KernelLayouts& layouts,

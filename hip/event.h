@@ -23,7 +23,7 @@ class Event {
 
   Event(Event&& other) noexcept;
   Event& operator=(Event&& other) noexcept;
-  // What destroy() answers goes to the error sink.
+  // An error of destroy() goes to the error sink.
   ~Event();
 
   [[nodiscard]] hipEvent_t handle() const { return handle_; }

@@ -6,7 +6,7 @@
 // several, an empty node stands between, so that edges stay linear in the edges that there were. A child without nodes
 // leaves an empty node.
 //
-// What cannot be expanded stays a child: one whose dependencies close a circle. A recording that closes one itself, or
+// A child whose dependencies close a circle stays a child. A recording that closes one itself, or
 // is outside its bounds (hip/recording.h), stays as it is.
 #pragma once
 

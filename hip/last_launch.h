@@ -43,7 +43,7 @@ class LastLaunch {
         home_(api, device, errors) {}
 
   [[nodiscard]] Status launch(hipGraphExec_t exec, const StreamRef& stream);
-  // What is given to the stream from now on comes behind the last launch.
+  // Work that is given to the stream from now on comes behind the last launch.
   [[nodiscard]] Status follow(const StreamRef& stream);
   // Nothing is waited for when nothing was launched. The calling thread's current device stays what it is.
   [[nodiscard]] Status wait();

@@ -33,7 +33,7 @@ class Recording;
 // How a kernel's arguments are handed to the runtime when the node is recorded. Patches always use kExtra.
 enum class ArgumentStyle : std::uint8_t { kParams, kExtra };
 
-// What the code object's metadata says that an argument is. A value may be a struct that holds pointers.
+// The kind of an argument by the code object's metadata. A value may be a struct that holds pointers.
 enum class ArgumentKind : std::uint8_t { kUnknown, kPointer, kValue };
 
 // Where one argument lies in the packed block (from the code object's metadata).
@@ -43,7 +43,7 @@ struct ArgumentSlot {
   ArgumentKind kind = ArgumentKind::kUnknown;  // for who attributes addresses (hip/differential_capture.h)
 };
 
-// Of a kernel node, where they were set: nothing means that it has what the runtime gives every node.
+// Attributes of a kernel node that were set; an empty one has the default of the runtime.
 struct KernelAttributes {
   std::optional<int> priority;  // as hipGraphKernelNodeSetAttribute takes it
   std::optional<bool> cooperative;
@@ -121,8 +121,8 @@ struct MemoryFreeRecord {
   BufferIndex buffer = 0;
 };
 
-// What the nodes of a graph use that is neither the runtime's nor the caller's: it has to outlive whatever was
-// instantiated from the graph, and its last launch.
+// Memory that the nodes of a graph use and that is neither the runtime's nor the caller's: it has to outlive all
+// executable graphs of the graph, and their last launch.
 class Kept {
  public:
   // `owner` names it for of(): whatever address its recorder has to itself.
@@ -166,7 +166,7 @@ struct RecordedNode {
 // The one that a recording really takes: for a linear copy there is the function of its type alone.
 [[nodiscard]] NodeForm form_of(const RecordedNode& node);
 
-// What is wrong with a node that is to follow `earlier_nodes` nodes of a recording, in words, or null: a dependency
+// The flaw of a node that is to follow `earlier_nodes` nodes of a recording, in words, or null: a dependency
 // that is not an earlier node or is named twice, a relocation of a field that the node does not have, outside the
 // argument block or overlapping another one, slots outside the block, a child or a function that is missing. Total: any
 // node may be asked about.
@@ -260,7 +260,7 @@ struct RecordedGraph {
   Kept kept{};
 };
 
-// What recording one node gives beside its handle.
+// Results of recording one node beside its handle.
 struct NodeExtras {
   DeviceAddress allocated = 0;  // what an allocation node was told
   Kept kept{};

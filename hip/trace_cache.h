@@ -48,7 +48,7 @@ struct TraceBuffer {
   bool operator==(const TraceBuffer&) const = default;
 };
 
-// What is kept of a trace. One thread at a time; none of its functions throws.
+// A trace that the cache keeps. One thread at a time; none of its functions throws.
 class Trace {
  public:
   Trace() = default;

@@ -26,7 +26,7 @@ const Recording* nodes_of(const RecordedNode& known) {
   return child == nullptr ? nullptr : child->graph.get();
 }
 
-// What is known of the work, unless it does something else where its buffers are.
+// Compares the known command with the work at the addresses where its buffers are.
 Status hold_against_the_work(const Api& api, const TracedWork& work, std::span<const DeviceAddress> addresses,
                              const ReleaseQuirks& quirks, RecordedNode& known) {
   static const Recording nothing;

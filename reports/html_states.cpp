@@ -26,7 +26,7 @@ std::string word_of(const std::string& state) {
   return colon == std::string::npos ? state : state.substr(colon + 2);
 }
 
-// What the matrix of one kind of object is made of.
+// The rows and columns of the matrix of one kind of object.
 struct Matrix {
   std::set<std::string> states, operations;
   std::vector<std::string> holes;  // "launch with exec: idle"

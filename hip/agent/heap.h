@@ -34,7 +34,7 @@ class Heap {
   [[nodiscard]] u64 allocate(u64 size, u64 alignment = kPage);
   // Whether the address is this heap's, live or not.
   [[nodiscard]] bool owns(u64 address);
-  // What allocate() returned. Its range must be dead in the map.
+  // Takes back a block of allocate(). Its range must be dead in the map.
   void release(u64 base, u64 size);
 
  private:

@@ -291,7 +291,7 @@ class Atomic {
     scheduler->reached(object_, access, order, shown);
   }
 
-  // Of std's, so that ThreadSanitizer knows it for an atomic.
+  // An atomic of std's, so that ThreadSanitizer knows it for one.
   std::atomic<T> value_;
   mutable Object object_{Sort::kAtomic};
 };

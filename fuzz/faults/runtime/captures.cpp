@@ -4,7 +4,7 @@
 // has joined. What is wrong: that stream may be the waiting one itself, and nobody looks for that. P7.
 //
 // U10 (CHIP-SPV/chipStar#1490). The author believed: what is given to a stream is done as ever, and noted beside that.
-// What is wrong: what is given to a stream that captures must not run. P6.
+// The mistake: work that is given to a capturing stream must not run. P6.
 //
 // U13 (ROCm/hip#3876). The author believed: querying an event while anything is captured is unsafe. What is wrong: the
 // event may have been recorded elsewhere, and the capture has nothing to do with it. P7.
