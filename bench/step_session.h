@@ -10,7 +10,7 @@
 //   careful       the same by a command buffer that knows the quirks of the release (hip/release_quirks.h): it holds
 //                 each patch to them, and records again where the release has grown by setters. On the model, too,
 //                 which has no quirks: those of the release that it answers.
-//   capture       runs of other commands patched; each run of collectives, whose addresses nobody knows, is captured
+//   capture       runs of other commands patched; each run of collectives, whose addresses are unknown, is captured
 //                 again, instantiated and launched.
 //   cache         the same, but runs of collectives come from a hip/trace_cache.
 //   stabilise     inputs copied to buffers that stay, one launch, outputs copied back (hip/address_stabilizer).
@@ -67,7 +67,7 @@ class StepSession {
   [[nodiscard]] virtual hip::Status step(const hip::AddressTable& addresses) = 0;
   // Device memory that steps have copied beside their commands' work.
   [[nodiscard]] virtual std::uint64_t bytes_copied() const { return 0; }
-  // Whether a step leaves every buffer as the others do, or only those that somebody outside sees.
+  // Whether a step leaves every buffer as the others do, or only the outwardly visible ones.
   [[nodiscard]] virtual bool keeps_temporaries() const { return true; }
 };
 

@@ -34,7 +34,7 @@ enum class BufferRole : std::uint8_t {
   kParameter,  // outlives the step
   kInput,      // read by it
   kOutput,     // written by it as a whole
-  kTemporary,  // of nobody outside
+  kTemporary,  // not visible outside
 };
 
 // out = left * right; out = combination of three; parameter -= gradient

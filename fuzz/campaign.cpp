@@ -315,7 +315,7 @@ class Campaign {
     if (!fixed_done) outcome_.result.messages.emplace_back("costs (P10) were not measured: it took too long");
   }
 
-  // A subject process is watched by whoever runs it, each run by itself; the worker around it only should not hang.
+  // A subject process is watched by its runner, run by run; this limit is for the worker around it.
   [[nodiscard]] double judgement_timeout() const {
     return setup_->contained() ? kMaxRunsAJudgement * options_.setup.program_timeout : options_.setup.program_timeout;
   }

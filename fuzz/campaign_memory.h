@@ -4,10 +4,10 @@
 // A campaign is named by what decides its programs and what counts as a finding: version, subject, baseline, fault,
 // seed, size, quirks and properties. Every shard of it goes on where it stopped; several processes may share a
 // database, one process a shard. Programs with a database are mutants of its corpus as with --corpus, of the entries
-// that were there when the campaign was begun: all its shards, and whoever resumes it, see the same ones.
+// that were there when the campaign was begun: all its shards and sessions see the same ones.
 //
 // Promises: keep_finding() returns when the finding is on the disk, so what is printed after it survives a kill at any
-// moment. `next` of a shard never runs ahead of the findings: whoever is killed tries again what it had not settled,
+// moment. `next` of a shard never runs ahead of the findings: a killed campaign tries its unsettled programs again,
 // and no program is left out. Programs that ran side by side with one that was not settled are then counted twice.
 // Not for a database on a network file system: SQLite's locks are not to be trusted there.
 #pragma once

@@ -262,7 +262,7 @@ void mark(const Seen& seen, reports::Reproducer& out) {
   out.statuses[step].saw = observed.seen;
 }
 
-// Graphs that somebody's capture went into and that failed: no run of hgcheck touches them again, but a file can.
+// Graphs of captures that failed: no run of hgcheck touches them again, but a file can.
 void expect_owned(reports::Reproducer& out) {
   for (std::size_t i = 0; i < out.program.steps.size(); ++i) {
     const auto* end = std::get_if<verify::EndCapture>(&out.program.steps[i].command);

@@ -20,7 +20,7 @@ struct SetupOptions {
   std::string fault;            // of the catalogue, or empty
   bool no_quirks = false;       // what is known of a release is reported like anything else
   double program_timeout = 10;  // seconds for one run in a subject process
-  // Stands in for the real patcher where it is not a fault by name (somebody else's, a test's); empty: the real one.
+  // Replaces the real patcher, for patchers that are not in the catalogue of faults; empty: the real one.
   verify::PatcherFactory patchers;
 };
 

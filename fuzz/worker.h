@@ -33,7 +33,7 @@ struct WorkerOptions {
 //   {"index": N, "kind": "diverge", "property": "A2", "cause": "..."}   or   {"index": N, "kind": "discarded",
 //   "reason": "..."}
 // and, of programs for the corpus, {"kind": "corpus", "reason": "..."} when one could not be written and
-// {"kind": "keep", "program": "..."} when the corpus is somebody else's to write (Corpus::reports()).
+// {"kind": "keep", "program": "..."} when another process writes the corpus (Corpus::reports()).
 // Ends the process; never returns: with status 0 when the share is done, with kRestart behind a program after which the
 // subject's runtime cannot be trusted.
 inline constexpr int kRestart = 75;

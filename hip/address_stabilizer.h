@@ -6,7 +6,7 @@
 // to where the caller has it at this step. The caller cannot tell (S4):
 //
 //   uses      an input is copied in and an output copied back; a buffer of both uses is both. A donated one is read,
-//             and then nobody's: it is not copied back, and after step() the caller may free it in the stream's order.
+//             and then given up: it is not copied back, and after step() the caller may free it in the stream's order.
 //             An output that the command does not write whole has to be kInOut, or its other bytes come back stale.
 //   aliasing  buffers of a step that overlap share one persistent buffer at the same distances, whatever their uses:
 //             one buffer twice is one address twice; buffers that only touch do not share. Alone, a buffer begins as an
@@ -17,7 +17,7 @@
 //             overlap, or slices are aligned otherwise than they were. Slices whose alignment modulo 256 changes from
 //             step to step are recorded at every step, which is right and slow: let the buffer that they are cut from
 //             lie as allocations do. "Recorded" is noted after recording succeeded, never before.
-//   order     everything of a step goes to its stream, behind the command's step before whatever that one's stream was.
+//   order     everything of a step goes to its stream, behind the command's step before, on whatever stream that was.
 //             Streams are told apart by their handles: one has to outlive what a step gave to it, and may go then.
 //             Where the release refuses to wait for an event whose stream captures by now and the host may wait, the
 //             host does (ReleaseQuirks::of_follow_capturing).

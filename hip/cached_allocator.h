@@ -6,7 +6,7 @@
 //   get      one lock around look-up, allocation and insertion: two threads that name the same buffer get one
 //            allocation, and neither loses one. The lock is held while HIP allocates; that is what makes it one step.
 //   growing  a buffer that is too small is replaced: the larger one is there before the smaller one is freed, and the
-//            caller is told that the address is another one now. hipFree waits for the memory's own device, so work of
+//            caller is told that the address has changed. hipFree waits for the memory's own device, so work of
 //            that one that still uses the smaller one is over. Work of other devices is the caller's to wait for, where
 //            replaces() says so.
 //   captures of other clients are left alone (hip/beside_captures.h). What a capture has used must not be replaced or

@@ -1,4 +1,4 @@
-// hip::CapturedGraph: what somebody enqueues on a stream, as a graph; hip::capture_trace makes it a trace for
+// hip::CapturedGraph: the work that a library enqueues on a stream, as a graph; hip::capture_trace makes it a trace for
 // hip/trace_cache.h, and hip::captured_command a node of a command buffer (hip/command_buffer.h).
 //
 //   mode      captured for the calling thread alone, so that other threads may do what a capture forbids.
@@ -61,7 +61,7 @@ class CapturedGraph {
 [[nodiscard]] Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work,
                                                            ErrorSink errors = {}, const ReleaseQuirks& quirks = {});
 
-// A command whose nodes nobody can look into, for a recording: captured on `stream` each time it is recorded. The work
+// A command with opaque nodes, for a recording: captured on `stream` each time it is recorded. The work
 // is told where the buffers are (by index, as record_graph is) and may use those that it names and no others.
 using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const DeviceAddress> addresses)>;
 [[nodiscard]] RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffers, EnqueueAt work,

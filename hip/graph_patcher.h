@@ -81,8 +81,8 @@ struct PatcherOptions {
   std::function<void(int code, const char* what)> on_teardown_error;
 };
 
-// The last resort for errors in teardown that nobody listens for: writes one line to standard error (the only thing
-// that this room ever writes) and goes on, because a leak is no reason to end somebody else's process.
+// The last resort for errors in teardown without a listener: writes one line to standard error (the only thing
+// that this room ever writes) and goes on, because a leak is no reason to end the user's process.
 void report_teardown_error(int code, const char* what);
 
 class GraphPatcher {
@@ -107,7 +107,7 @@ class GraphPatcher {
 
   // Where this patcher has the buffers now.
   [[nodiscard]] std::span<const DeviceAddress> addresses() const;
-  // False after kUnusable: whatever is asked of it, patch() says kUnusable and calls nothing.
+  // False after kUnusable: patch() then always says kUnusable and calls nothing.
   [[nodiscard]] bool usable() const;
 
   // The caller changed a node's parameters through a setter at the current addresses: patch from these from now on.

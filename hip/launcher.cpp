@@ -277,9 +277,9 @@ Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) 
   return status;
 }
 
-// One whose work is done, oldest first, so that one that takes long is in nobody's way. Null: there is none, and
-// another one is made. Where no more may be made, the oldest one, whose work is not done. They are asked under the
-// lock: asking is quick, and a context that is not in the pool is one that nobody else finds.
+// A context whose work is done, oldest first, so that a long launch blocks no other. Null: there is none, and a new
+// one is made. Where no more may be made, the oldest one, whose work is not done. They are asked under the
+// lock: asking is quick, and a context outside the pool cannot be found by another launch.
 std::unique_ptr<Launcher::Context> Launcher::pick() {
   sync::UniqueLock lock(mutex_);
   const auto may_make = [&] { return pool_.read().made < options_.max_contexts; };

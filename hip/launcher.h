@@ -88,7 +88,7 @@ class Launcher {
  private:
   class Context;
   struct Pool {
-    std::vector<std::unique_ptr<Context>> contexts;  // that nobody works in: longest unused first
+    std::vector<std::unique_ptr<Context>> contexts;  // not in use: longest unused first
     std::size_t made = 0;
     LauncherCounts counts;
   };

@@ -110,7 +110,7 @@ struct EventWaitRecord {
 };
 
 // Memory that the graph allocates when it runs, and what frees it. Its address is the runtime's own and new each time
-// the node is recorded: whoever records a graph is told it (RecordedGraph::allocations), and the nodes behind name the
+// the node is recorded: the recorder is told it (RecordedGraph::allocations), and the nodes behind name the
 // buffer like any other. A patch never moves it.
 struct MemoryAllocRecord {
   BufferIndex buffer = 0;
@@ -125,7 +125,7 @@ struct MemoryFreeRecord {
 // executable graphs of the graph, and their last launch.
 class Kept {
  public:
-  // `owner` names it for of(): whatever address its recorder has to itself.
+  // `owner` names it for of(): any address that only its recorder uses.
   void add(const void* owner, std::shared_ptr<void> thing) { things_.emplace_back(owner, std::move(thing)); }
   // The one that was added last, or null.
   [[nodiscard]] void* of(const void* owner) const;
@@ -136,7 +136,7 @@ class Kept {
   std::vector<std::pair<const void*, std::shared_ptr<void>>> things_;
 };
 
-// A node that can be recorded again but whose fields nobody can attribute. A patch that moves one of its buffers says
+// A node that can be recorded again but whose fields are unknown. A patch that moves one of its buffers says
 // that the graph has to be recorded again (A7); it never guesses.
 struct OpaqueRecord {
   std::function<Result<hipGraphNode_t>(const Api&, hipGraph_t, std::span<const hipGraphNode_t> dependencies,
@@ -144,7 +144,7 @@ struct OpaqueRecord {
       record;
   std::vector<BufferIndex> buffers;  // every buffer that it may hold an address of
   std::string reason;                // why it is opaque, for people
-  bool kernel = false;               // it adds one kernel node: where nobody says so, it may be a child graph
+  bool kernel = false;               // it adds one kernel node; if false, it may be a child graph
   int device = 0;                    // that it is recorded on, as KernelRecord's
   bool by_host = false;              // it adds one node that is no child graph, and of no device (hip/by_host.h)
   bool with_the_one_before = false;  // it uses what the node before it keeps, which has to be of the same graph
@@ -253,7 +253,7 @@ void write_address(NodeRecord& record, const Relocation& relocation, DeviceAddre
 
 // A graph that was recorded from a Recording: the runtime's handles, node by node.
 struct RecordedGraph {
-  hipGraph_t graph = nullptr;         // owned by whoever called record_graph
+  hipGraph_t graph = nullptr;         // owned by the caller of record_graph
   std::vector<hipGraphNode_t> nodes;  // index for index the recording's nodes
   // Where the memory of its allocation nodes is.
   std::vector<std::pair<BufferIndex, DeviceAddress>> allocations;

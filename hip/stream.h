@@ -1,6 +1,6 @@
 // Streams: whose they are, what can be asked of them, and which one a thread is working on.
 //
-// hip::StreamRef names a stream that somebody else owns; hip::Stream owns one; hip::CurrentStream makes one the calling
+// hip::StreamRef names a stream without owning it; hip::Stream owns one; hip::CurrentStream makes one the calling
 // thread's current stream for the time of a scope.
 //
 // The default stream is handle 0 and a stream like any other: synchronising it waits for its work, querying it asks for

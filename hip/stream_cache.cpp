@@ -199,7 +199,7 @@ Result<StreamLease> StreamCache::acquire(const StreamKey& wanted) {
   const Result<int> priority = clamp_priority(shared_->api, wanted.priority);
   if (!priority) return both(priority.error(), scope.value().leave()).error();
   const StreamKey key{wanted.device, wanted.flags, priority.value()};
-  // A failure is reported again by whoever it stops; nothing here depends on it.
+  // A failure is reported again where it matters; nothing here depends on it.
   shared_->options.errors(shared_->destroy_doomed());
   while (const std::optional<Entry> entry = shared_->take(key)) {
     const StreamRef stream(shared_->api, entry->handle, key.device);

@@ -172,7 +172,7 @@ Status WorkerThread::State::synchronize_owing_streams() {
   return all;
 }
 
-// A stream that somebody is about to give a callback is asked after that: before, it would answer that it is done.
+// A stream is asked after a pending callback was given to it: before, it would answer that it is done.
 std::vector<std::pair<Ticket, WorkerThread::State::Owing>> WorkerThread::State::owing() {
   sync::UniqueLock lock(mutex);
   changed.wait(lock, [&] { return queue.read().on_the_way == 0; });

@@ -132,7 +132,7 @@ void write_states(HtmlWriter& page, const verify::CampaignResult& result) {
                                 grouped(pairs - holes), grouped(pairs)));
   const std::map<std::string, Matrix> matrices = matrices_of(result);
   for (const auto& [object, matrix] : matrices) {
-    // A hole that nobody sees is no help.
+    // Holes have to be seen.
     if (matrix.holes.empty()) {
       page.open("details");
     } else {

@@ -32,8 +32,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kRanks = 2;
 constexpr milliseconds kPatience{120000};             // a busy machine is no rank that does not come
-constexpr milliseconds kOwnPatience = 2 * kPatience;  // of a rank with whoever decides
-constexpr milliseconds kNoPatience{50};               // where nobody will come
+constexpr milliseconds kOwnPatience = 2 * kPatience;  // of a rank with the deciding process
+constexpr milliseconds kNoPatience{50};               // where no rank will come
 constexpr std::size_t kBytes = 256;
 
 // One rank's side: says what it could do, and hears what all could.

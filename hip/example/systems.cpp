@@ -71,7 +71,7 @@ int reuse_a_stream(const hip::Api& api) {
   return 0;
 }
 
-// The cache that everybody in the process shares: whoever loads the runtime again is lent the same stream.
+// The cache that the whole process shares: loading the runtime again gives the same stream.
 int share_the_streams(const hip::LoadedApi& runtime) {
   hip::StreamCache& cache = hip::StreamCache::of_process(runtime);
   const hip::Result<hip::LoadedApi> again = hip::load_api(runtime.path);

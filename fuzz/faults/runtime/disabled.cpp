@@ -84,7 +84,7 @@ class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
     return current<Self>().inner().hipGraphExecDestroy(exec);
   }
 
-  // ---- whoever changes an executable graph
+  // ---- calls that change an executable graph
 
   static Self& changing(hipGraphExec_t exec) {
     Self& self = current<Self>();
