@@ -1,7 +1,7 @@
 # Writes a linker's version script from a table of HGMODEL_SYMBOL(name, version) lines.
 #
-# Run as `cmake -DTABLE=<in> -DSCRIPT=<out> -P VersionScript.cmake`. Versions are chained in the order of the table, oldest
-# first, as AMD's are. What is ours (hgmodel_*) gets a version of its own; nothing else is exported.
+# Run as `cmake -DTABLE=<in> -DSCRIPT=<out> -P VersionScript.cmake`. Versions are chained in the order of the table,
+# oldest first, as AMD's are. What is ours (hgmodel_*) gets a version of its own; nothing else is exported.
 file(STRINGS ${TABLE} lines REGEX "^HGMODEL_SYMBOL")
 set(text "")
 set(version "")
