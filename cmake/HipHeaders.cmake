@@ -36,6 +36,6 @@ if(HGCHECK_HIP_INCLUDE)
   set(HGCHECK_HAVE_HIP ON)
   target_include_directories(hgcheck_hip_headers SYSTEM INTERFACE ${HGCHECK_HIP_INCLUDE})
 else()
-  hgcheck_left_out("all that calls HIP (model/abi, hip, the executor, hgcheck): there are no HIP headers of 6.4 or later"
+  hgcheck_left_out("all that calls HIP (model/abi, hip, the executor, hgcheck): no HIP headers of 6.4 or later"
                    "run './dev setup', or install HIP and pass -Dhip_ROOT=<prefix>")
 endif()
