@@ -35,7 +35,7 @@ def tracked():
 
 
 def is_source(name):
-    return name.endswith(SOURCES) or ("." not in pathlib.Path(name).name and name.startswith(SCRIPTS)) or name == ".ci/run"
+    return name.endswith(SOURCES) or ("." not in pathlib.Path(name).name and name.startswith(SCRIPTS))
 
 
 def lines(name):
