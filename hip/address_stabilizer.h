@@ -1,5 +1,5 @@
-// hip::AddressStabilizer: persistent device buffers, so that what was recorded once is launched at every step although
-// the caller's buffers move from step to step.
+// hip::AddressStabilizer: persistent device buffers, so that one recording is launched at every step although the
+// caller's buffers move from step to step.
 //
 // A step names a command, the caller's buffers and the stream. The stabiliser keeps a buffer of its own for each of
 // them, copies in what the step reads, launches the command on its own buffers, and copies back what the step writes,
@@ -12,30 +12,29 @@
 //             one buffer twice is one address twice; buffers that only touch do not share. Alone, a buffer begins as an
 //             allocation does, and so do buffers that all begin at one address; slices, which do not, keep the
 //             alignment that they have at the caller's, modulo 256.
-//   moving    the command is recorded when it never was (or recording failed), and again when its own addresses are
-//             others than it was recorded for, or its own memory is: a buffer has outgrown its own, other buffers
-//             overlap, or slices are aligned otherwise than they were. Slices whose alignment modulo 256 changes from
-//             step to step are recorded at every step, which is right and slow: let the buffer that they are cut from
-//             lie as allocations do. "Recorded" is noted after recording succeeded, never before.
-//   order     everything of a step goes to its stream, behind the command's step before, on whatever stream that was.
-//             Streams are told apart by their handles: one has to outlive what a step gave to it, and may go then.
+//   moving    the command is recorded when it never was (or recording failed), and again when its persistent addresses
+//             or memory change: a buffer has outgrown its persistent one, other buffers overlap, or slices have another
+//             alignment. Slices whose alignment modulo 256 changes from step to step are recorded at every step, which
+//             is right and slow: align the buffer that they are cut from as allocations are. "Recorded" is noted after
+//             recording succeeded, never before.
+//   order     all work of a step goes to its stream, behind the command's earlier step, on whatever stream that was.
+//             Streams are told apart by their handles: a stream has to outlive the work that a step gave to it.
 //             Where the release refuses to wait for an event whose stream captures by now and the host may wait, the
 //             host does (ReleaseQuirks::of_follow_capturing).
 //   devices   a buffer's own memory is on the buffer's device. Where that is not the stabiliser's, a step that outgrows
 //             it waits for the stabiliser's device: freeing it does not wait for the step before.
-//   steady    a step with nothing new allocates nothing, neither from HIP nor, here, from the host. What it costs here
-//             grows as sorting its buffers by address does, and with the logarithm of how many persistent ones there
-//             are.
-//   failure   answered; until the copies back begin nothing of the caller's has changed. The next step is right.
-//   teardown  every persistent buffer is freed once; what fails is answered, or reported by the destructor, and tried
+//   steady    a step with nothing new allocates nothing, neither from HIP nor from the host. Its cost here grows like
+//             sorting its buffers by address, and with the logarithm of the number of persistent buffers.
+//   failure   returned; until the copies back begin, the caller's buffers have not changed. The next step is right.
+//   teardown  every persistent buffer is freed once; a failure is returned, or reported by the destructor, and tried
 //             again.
 //
 // For several threads: a step is one moment under one lock, which is held while the command is recorded and launched;
 // the command must not call back.
 //
-// Not checked: that a command keeps to the uses that it states, what it depends on beside addresses
-// (StableWork::record), and buffers of steps that run at the same time on the caller's behalf. Memory of the
-// stabiliser's own is refused as a buffer. Streams that capture are not for it.
+// Not checked: that a command keeps to its stated uses, its dependence on other things than addresses
+// (StableWork::record), and buffers of concurrent steps. The stabiliser's own memory is refused as a buffer. Streams
+// that capture must not be used.
 #pragma once
 
 #include <cstddef>

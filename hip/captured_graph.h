@@ -2,14 +2,14 @@
 // hip/trace_cache.h, and hip::captured_command a node of a command buffer (hip/command_buffer.h).
 //
 //   mode      captured for the calling thread alone, so that other threads may do what a capture forbids.
-//   empty     work that enqueues nothing is a graph without nodes. HIP does not document what becomes of one that is
-//             instantiated or that is a child, and runtimes have crashed on either: it is never handed to one. A trace
-//             of it is no trace (null), and a command an empty node, which keeps its dependencies.
-//   failure   of the work or of HIP: the answer. The capture is ended then, and nothing is left behind; where it could
-//             not be ended, the answer says so as well. Work that throws ends it, too.
+//   empty     work that enqueues nothing gives a graph without nodes. HIP does not document instantiating such a graph
+//             or adding it as a child, and runtimes have crashed on both, so a runtime never gets one. Its trace is
+//             null, and its command is an empty node, which keeps the dependencies.
+//   failure   an error of the work or of HIP is returned. The capture is ended then, and nothing is left behind; if it
+//             could not be ended, the error says so. An exception of the work ends the capture, too.
 //
-// The stream is the caller's, not the default stream, idle in the sense of capturing, and one that nobody else uses
-// meanwhile. Does not check what the work does beside enqueueing.
+// The stream is the caller's. It must not be the default stream, must not capture, and must not be used by another
+// thread meanwhile. Does not check the effects of the work beside enqueueing.
 #pragma once
 
 #include <functional>

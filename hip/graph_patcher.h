@@ -1,6 +1,6 @@
 // hip::GraphPatcher: brings an executable graph to new buffer addresses, in place.
 //
-// Promises (docs/properties.md has the sentences):
+// Promises (`hgcheck properties` prints the sentences):
 //   A1 only relocated pointers change; A2 every one of them does, in children at any depth; A3 all moves of a patch
 //   happen at once; A4 arguments go in as one packed block in the layout of the kernel's metadata; A5 copies keep kind,
 //   shape and form (1D stays 1D); A6 only nodes with a changed relocation are touched, one call each (plus one call for
