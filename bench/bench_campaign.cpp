@@ -1,5 +1,5 @@
-// What a campaign spends on one program of size 30: generating it, running it on the subject, running it on the
-// baseline, and judging what both observed; and how many programs a second one core does.
+// A campaign's time for one program of size 30: generating it, running it on the subject and on the baseline, and
+// judging both observations; and how many programs a second one core does.
 //
 // The programs and the checks are a campaign's own (seed 1, indices from 0, fuzz::campaign_checks). Detectors that look
 // inside the subject do so while it runs, so `run_subject` has their cost in it; `run_subject_unwatched` is that run

@@ -1,4 +1,4 @@
-// What a client's life costs the host with a stream cache and without: 4,500 clients, one after the other, each of 112
+// The host's time for a client's life with a stream cache and without: 4,500 clients, one after the other, each of 112
 // streams, on the host model and on AMD's runtime.
 //
 // An iteration is a life, and there are 4,500 of them unless `--lives=N` says otherwise: the numbers are of all. One

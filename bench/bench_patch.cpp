@@ -1,4 +1,4 @@
-// What a patch costs, against scanning by value and against rebuilding: 16 to 16,384 kernel nodes with 1 %, 10 % and
+// The cost of a patch, against scanning by value and against rebuilding: 16 to 16,384 kernel nodes with 1 %, 10 % and
 // 100 % of the buffers moved, on a table that does nothing and on the model's.
 //
 // Prints ratios of one run on one machine and asserts none of them: a clock reading is no property. What can be counted

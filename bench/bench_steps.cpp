@@ -1,9 +1,8 @@
-// What a training step costs the host when its buffers move: ten ways of running it, on three models of a step, on the
+// The host's time for a training step whose buffers move: ten ways of running it, on three models of a step, on the
 // host model and on AMD's runtime, side by side in one run.
 //
-//   bring   the graph to where the buffers are; launches of graphs answer at once. The device does nothing, except
-//   where
-//           addresses are stabilised: those copies are part of it.
+//   bring   the graph to where the buffers are; launches of graphs answer at once. The device does nothing, except the
+//           copies of the way with stable addresses.
 //   step    all of it, launches too; the device is waited for outside of what is timed.
 //
 // Every step the buffers that move are at the other one of two places. Before a case is timed its steps are held to

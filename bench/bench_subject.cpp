@@ -1,4 +1,4 @@
-// What it costs to judge AMD's runtime in a process of its own, side by side with the model in this one: a program of
+// The cost of judging AMD's runtime in a process of its own, side by side with the model in this one: a program of
 // size 30, with everything that a campaign does to it, and the start of a subject process.
 //
 // The programs are a campaign's (seed 1, indices from 0, steered around the release's quirks). `model` is the model

@@ -1,4 +1,4 @@
-// What the names of hip/sync cost a release build: a small cache spelled with them beside the same with std's.
+// The cost of hip/sync's names in a release build: a small cache spelled with them beside the same with std's.
 #include <benchmark/benchmark.h>
 
 #include <map>

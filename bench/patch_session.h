@@ -58,7 +58,7 @@ class PatchSession {
   bool away_ = false;
 };
 
-// What one turn does, as far as it can be counted.
+// The work of one turn, as far as it can be counted.
 struct Counted {
   std::uint64_t calls = 0;              // of HIP, seen by an interposed table
   std::uint32_t nodes_that_change = 0;  // nodes with a relocation of a moved buffer

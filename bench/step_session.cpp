@@ -23,7 +23,7 @@ namespace {
 
 using Commands = std::span<const StepCommand>;
 
-// What all ways share: the commands, and enqueueing them.
+// Shared by all ways: the commands, and enqueueing them.
 class Common : public StepSession {
  public:
   Common(const StepOptions& options, StepBed& bed, const hip::Api& api)
@@ -327,7 +327,7 @@ class Stabilised final : public Common {
   bool keeps_temporaries() const override { return false; }
 
  private:
-  // All commands, with what somebody outside sees at the stabiliser's addresses and the rest where it never moves.
+  // All commands, with the outwardly visible buffers at the stabiliser's addresses and the rest where it never moves.
   class Work final : public hip::StableWork {
    public:
     Work(Stabilised& session, const hip::Api& api)

@@ -10,7 +10,7 @@
 //   careful       the same by a command buffer that knows the quirks of the release (hip/release_quirks.h): it holds
 //                 each patch to them, and records again where the release has grown by setters. On the model, too,
 //                 which has no quirks: those of the release that it answers.
-//   capture       runs of other commands patched; each run of collectives, whose addresses nobody knows, is captured
+//   capture       runs of other commands patched; each run of collectives, whose addresses are unknown, is captured
 //                 again, instantiated and launched.
 //   cache         the same, but runs of collectives come from a hip/trace_cache.
 //   stabilise     inputs copied to buffers that stay, one launch, outputs copied back (hip/address_stabilizer).
@@ -48,8 +48,8 @@ inline constexpr std::size_t kMaxChildren = 15;
 
 struct StepOptions {
   StepWay way = StepWay::kPatch;
-  // What each capture of a collective costs on top of its real nodes, in microseconds of this thread's time. Where it
-  // is not 0, figures are synthetic: it stands for a collective library's set-up, which cannot be had here.
+  // Microseconds of this thread's time that each capture of a collective costs on top of its real nodes. Where it is
+  // not 0, figures are synthetic: it stands for a collective library's set-up, which cannot be had here.
   std::uint32_t collective_capture_us = 0;
 };
 
@@ -67,7 +67,7 @@ class StepSession {
   [[nodiscard]] virtual hip::Status step(const hip::AddressTable& addresses) = 0;
   // Device memory that steps have copied beside their commands' work.
   [[nodiscard]] virtual std::uint64_t bytes_copied() const { return 0; }
-  // Whether a step leaves every buffer as the others do, or only those that somebody outside sees.
+  // Whether a step leaves every buffer as the others do, or only the outwardly visible ones.
   [[nodiscard]] virtual bool keeps_temporaries() const { return true; }
 };
 
@@ -75,7 +75,7 @@ class StepSession {
 // is wrong. Steps are launched for real.
 [[nodiscard]] hip::Status check_steps(const StepOptions& options, StepBed& bed);
 
-// What one step comes to, counted, once it is what it will be at every step.
+// The counts of one step in the steady state.
 struct StepCounts {
   std::uint64_t calls = 0;         // of HIP
   std::uint64_t setters = 0;       // those that set something in an executable graph

@@ -1,5 +1,5 @@
-// What the step benchmarks run: the commands of a training step, each a library call that is traced, over buffers that
-// move from step to step.
+// The workload of the step benchmarks: the commands of a training step, each a library call that is traced, over
+// buffers that move from step to step.
 //
 //   mlp               8 layers: products, biases, their gradients, an update; every activation, gradient, input and
 //                     output is elsewhere at each step, parameters stay.
@@ -34,7 +34,7 @@ enum class BufferRole : std::uint8_t {
   kParameter,  // outlives the step
   kInput,      // read by it
   kOutput,     // written by it as a whole
-  kTemporary,  // of nobody outside
+  kTemporary,  // not visible outside
 };
 
 // out = left * right; out = combination of three; parameter -= gradient

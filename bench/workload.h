@@ -1,4 +1,4 @@
-// What the patch benchmarks patch: a chain of kernel nodes over as many buffers, four buffers a kernel.
+// The graph of the patch benchmarks: a chain of kernel nodes over as many buffers, four buffers a kernel.
 //
 // Every kernel holds four different buffers and every buffer is held four times, spread over the graph by fixed
 // shuffles, so a moved buffer touches about four nodes that lie far apart. The argument block is that of a matrix

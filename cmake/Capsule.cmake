@@ -2,8 +2,8 @@
 #
 # Sets, for each of HGCHECK_RELEASES, HGCHECK_CAPSULE_7_2 and its like to the folder, or to nothing when the release is
 # not there; what is left out then is printed at the end of the configure step. Below each folder:
-#   include/  the headers of HIP, HSA and comgr, and nothing else. Not usr/include: release 7.2 has a C library's headers
-#             there, newer than this machine's, that the project's compiler must never see
+#   include/  the headers of HIP, HSA and comgr, and nothing else. Not usr/include: release 7.2 has the headers of a C
+#             library there, newer than this machine's, that the project's compiler must never see
 #   bin/run   starts a program on the release's runtime; bin/hipcc and others (7.2) are its compiler (CapsuleHip.cmake)
 # Promises: a release that is set up anew makes the next build configure again. Does not check: what is in the folder
 # beyond VERSION, which tools/fetch-capsule writes last.

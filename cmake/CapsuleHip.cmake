@@ -1,8 +1,9 @@
 # Builds against the releases of the capsule.
 #
 #   hgcheck_capsule_program(NAME SOURCES a.hip... [PRECOMPILED] [OPTIONS ...])
-#       an ordinary HIP program, built by release 7.2's own hipcc for gfx942: ${PROJECT_BINARY_DIR}/programs/NAME, by the
-#       target hgcheck_program_NAME. It runs with ${HGCHECK_CAPSULE_7_2}/bin/run alone: it has the capsule's C library.
+#       an ordinary HIP program, built by release 7.2's own hipcc for gfx942: ${PROJECT_BINARY_DIR}/programs/NAME, by
+#       the target hgcheck_program_NAME. It runs with ${HGCHECK_CAPSULE_7_2}/bin/run alone: it has the capsule's C
+#       library.
 #       PRECOMPILED: <hip/hip_runtime.h>, which every source has to include, itself or by a header of its own, is parsed
 #       once for all of them, at -O1.
 #   HGCHECK_PRECOMPILED_HIP
@@ -14,16 +15,16 @@
 #       TARGET is compiled by the project's compiler against the headers of a release, for sources that
 #       are built once a release. The headers come before those of hgcheck_hip_headers, should TARGET have both.
 #
-# Both ask for a release that is there: `if(HGCHECK_CAPSULE_7_2)` is the caller's question, so that nothing that was asked
-# for is silently not built. Not checked: that the program runs; that is what tests are for.
+# Both ask for a release that is there: `if(HGCHECK_CAPSULE_7_2)` is the caller's question, so that nothing that was
+# asked for is silently not built. Not checked: that the program runs; that is what tests are for.
 
-# What everything that the capsule's compiler makes depends on.
+# All output of the capsule's compiler depends on these.
 set(HGCHECK_CAPSULE_TOOLCHAIN ${HGCHECK_CAPSULE_7_2}/VERSION ${HGCHECK_CAPSULE_7_2}/bin/tool
     ${HGCHECK_CAPSULE_7_2}/bin/capsule.cfg)
 
 # Parsing HIP's header is two thirds of what hipcc takes for a small source (2.1 s of processor time against 0.9), and a
-# source is parsed twice, for the host and for the device. Where a header has a folder beside it (.gch), clang takes what
-# suits out of it. What includes this header before it uses anything is given nothing that it forgets.
+# source is parsed twice, for the host and for the device. Where a header has a folder beside it (.gch), clang takes
+# what suits out of it. What includes this header before it uses anything is given nothing that it forgets.
 if(HGCHECK_CAPSULE_7_2)
   block(PROPAGATE HGCHECK_PRECOMPILED_HIP HGCHECK_PRECOMPILED_HIP_FILES)
     set(header ${PROJECT_BINARY_DIR}/programs/precompiled/runtime.h)
@@ -38,8 +39,9 @@ if(HGCHECK_CAPSULE_7_2)
         set(bitcode -emit-llvm)
       endif()
       add_custom_command(OUTPUT ${header}.gch/${side}.pch
-                         COMMAND ${HGCHECK_CAPSULE_7_2}/bin/clang++ --offload-arch=gfx942 -O1 -Wall -Wextra -Werror -x hip
-                                 --cuda-${side}-only ${bitcode} -Xclang -emit-pch -c ${header} -o ${header}.gch/${side}.pch
+                         COMMAND ${HGCHECK_CAPSULE_7_2}/bin/clang++ --offload-arch=gfx942 -O1 -Wall -Wextra -Werror
+                                 -x hip --cuda-${side}-only ${bitcode} -Xclang -emit-pch
+                                 -c ${header} -o ${header}.gch/${side}.pch
                          DEPENDS ${header} ${HGCHECK_CAPSULE_TOOLCHAIN}
                          COMMENT "Precompiling HIP's header (${side})" VERBATIM)
       list(APPEND HGCHECK_PRECOMPILED_HIP_FILES ${header}.gch/${side}.pch)
@@ -71,7 +73,8 @@ function(hgcheck_capsule_program NAME)
     # headers: the capsule's are found through a symbolic link, past which CMake's depfile leads to nothing, and VERSION
     # stands for them.
     add_custom_command(OUTPUT ${object}
-                       COMMAND ${hipcc} --offload-arch=gfx942 ${P_OPTIONS} ${precompiled} -MMD -MF ${object}.d -MT ${object}
+                       COMMAND ${hipcc} --offload-arch=gfx942 ${P_OPTIONS} ${precompiled} -MMD -MF ${object}.d
+                               -MT ${object}
                                -c ${source} -o ${object}
                        DEPENDS ${source} ${HGCHECK_CAPSULE_TOOLCHAIN} ${precompiled_files} DEPFILE ${object}.d
                        COMMENT "Compiling ${file} with the capsule's hipcc" VERBATIM)
@@ -98,9 +101,11 @@ endfunction()
 function(hgcheck_release_headers target release)
   string(REPLACE "." "_" id ${release})
   if(NOT HGCHECK_CAPSULE_${id})
-    message(FATAL_ERROR "hgcheck_release_headers(${target} ${release}): that release is not there; ask HGCHECK_CAPSULE_${id} first")
+    message(FATAL_ERROR "hgcheck_release_headers(${target} ${release}): that release is not there; "
+                        "ask HGCHECK_CAPSULE_${id} first")
   endif()
   target_include_directories(${target} SYSTEM BEFORE PRIVATE ${HGCHECK_CAPSULE_${id}}/include)
-  # The overloads that HIP's header adds for C++ would hide the C functions whose types we take (cmake/HipHeaders.cmake).
+  # The overloads that HIP's header adds for C++ would hide the C functions whose types we take
+  # (cmake/HipHeaders.cmake).
   target_compile_definitions(${target} PRIVATE __HIP_PLATFORM_AMD__=1 __HIP_DISABLE_CPP_FUNCTIONS__=1)
 endfunction()

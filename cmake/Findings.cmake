@@ -1,4 +1,5 @@
-# What is made of the folders of verify/findings (tools/findings), and the releases of AMD's runtime (hip/releases).
+# The tables that tools/findings makes of the folders of verify/findings, and the releases of AMD's runtime
+# (hip/releases).
 #
 # Sets HGCHECK_RELEASES ("7.2;6.4": the reference first). A target that links hgcheck_findings_tables may include
 # "findings/catalogue.inc" and "findings/ways.inc".
@@ -10,11 +11,13 @@ set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEP
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 file(GLOB HGCHECK_FINDINGS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/verify/findings/*/finding.toml)
 set(findings_tables ${PROJECT_BINARY_DIR}/generated/findings)
-add_custom_command(OUTPUT ${findings_tables}/stamp BYPRODUCTS ${findings_tables}/catalogue.inc ${findings_tables}/ways.inc
+add_custom_command(OUTPUT ${findings_tables}/stamp BYPRODUCTS ${findings_tables}/catalogue.inc
+                   ${findings_tables}/ways.inc
                    COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/tools/findings tables ${findings_tables}
                    COMMAND ${CMAKE_COMMAND} -E touch ${findings_tables}/stamp
                    DEPENDS ${HGCHECK_FINDINGS} ${PROJECT_SOURCE_DIR}/tools/findings
-                           ${PROJECT_SOURCE_DIR}/verify/findings/vocabulary.toml ${PROJECT_SOURCE_DIR}/verify/quirks/attributes.inc
+                           ${PROJECT_SOURCE_DIR}/verify/findings/vocabulary.toml
+                           ${PROJECT_SOURCE_DIR}/verify/quirks/attributes.inc
                            ${PROJECT_SOURCE_DIR}/hip/releases/releases.inc
                    COMMENT "Making the tables of findings" VERBATIM)
 add_custom_target(hgcheck_findings DEPENDS ${findings_tables}/stamp)

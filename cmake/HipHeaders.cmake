@@ -15,8 +15,17 @@ if(hip_FOUND)
   set(HGCHECK_HIP_INCLUDE ${hip_INCLUDE_DIRS})
   message(STATUS "HIP headers: ${hip_VERSION} in ${HGCHECK_HIP_INCLUDE}")
 else()
-  # The second is what `./dev setup` fetches when the runtime cannot be had.
-  foreach(folder ${HGCHECK_CAPSULE_ROOT}/7.2 ${HGCHECK_CAPSULE_ROOT}/7.2-headers)
+  # `./dev run` fetches the headers alone. They stay the ones to build against when the runtime of the same version
+  # arrives: another folder would compile everything again.
+  set(folders ${HGCHECK_CAPSULE_ROOT}/7.2 ${HGCHECK_CAPSULE_ROOT}/7.2-headers)
+  if(EXISTS ${HGCHECK_CAPSULE_ROOT}/7.2/VERSION AND EXISTS ${HGCHECK_CAPSULE_ROOT}/7.2-headers/VERSION)
+    file(STRINGS ${HGCHECK_CAPSULE_ROOT}/7.2/VERSION whole)
+    file(STRINGS ${HGCHECK_CAPSULE_ROOT}/7.2-headers/VERSION headers LIMIT_COUNT 1)
+    if(headers IN_LIST whole)
+      list(REVERSE folders)
+    endif()
+  endif()
+  foreach(folder IN LISTS folders)
     if(NOT HGCHECK_HIP_INCLUDE AND EXISTS ${folder}/include/hip/hip_runtime_api.h)
       set(HGCHECK_HIP_INCLUDE ${folder}/include)
       message(STATUS "HIP headers: ${HGCHECK_HIP_INCLUDE}")
@@ -27,6 +36,6 @@ if(HGCHECK_HIP_INCLUDE)
   set(HGCHECK_HAVE_HIP ON)
   target_include_directories(hgcheck_hip_headers SYSTEM INTERFACE ${HGCHECK_HIP_INCLUDE})
 else()
-  hgcheck_left_out("everything that calls HIP (model/abi, hip, the executor, the hgcheck command): no HIP headers of 6.4 or later were found"
+  hgcheck_left_out("all that calls HIP (model/abi, hip, the executor, hgcheck): no HIP headers of 6.4 or later"
                    "run './dev setup', or install HIP and pass -Dhip_ROOT=<prefix>")
 endif()

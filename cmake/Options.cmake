@@ -1,4 +1,4 @@
-# What every target is compiled with: warnings as errors, and one sanitizer choice for the whole build.
+# The compile options of every target: warnings as errors, and one sanitizer choice for the whole build.
 option(HGCHECK_WERROR "Warnings are errors" ON)
 option(HGCHECK_BENCH "Build the benchmarks" ON)
 option(HGCHECK_LIBFUZZER "Build the libFuzzer targets (clang only)" OFF)
@@ -20,7 +20,8 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(hgcheck_options INTERFACE -Wimplicit-fallthrough -Wextra-semi)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # False alarms of GCC 12 inside its own std::string and inside fmt (GCC bugs 105329 and 105651). Clang checks the rest.
+  # False alarms of GCC 12 inside its own std::string and inside fmt (GCC bugs 105329 and 105651). Clang checks the
+  # rest.
   target_compile_options(hgcheck_options INTERFACE -Wno-restrict -Wno-stringop-overflow)
 endif()
 if(HGCHECK_SANITIZE)
@@ -53,11 +54,13 @@ function(hgcheck_fast_allocator target)
   if(mimalloc_FOUND)
     target_link_libraries(${target} PRIVATE mimalloc)
   else()
-    hgcheck_left_out("mimalloc in ${target}: a campaign on the model takes a fifth longer" "apt-get install libmimalloc-dev")
+    hgcheck_left_out("mimalloc in ${target}: a campaign on the model takes a fifth longer"
+                     "apt-get install libmimalloc-dev")
   endif()
 endfunction()
 
-# For what hands over, or takes, numbers that HIP's enumerations do not have: they are C's, and HIP answers with an error.
+# For what hands over, or takes, numbers that HIP's enumerations do not have: they are C's, and HIP answers with an
+# error.
 function(hgcheck_any_number target)
   if(HGCHECK_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_compile_options(${target} PRIVATE -fno-sanitize=enum)

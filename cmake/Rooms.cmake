@@ -4,9 +4,10 @@
 # "FOLDER/header.h" through a folder of links that holds this room alone, so including a header of a room that is not
 # (transitively) in USES is a compile error, not a matter of discipline.
 #
-# hgcheck_explored(NAME) makes hgcheck_NAME_explored: the same sources with HGCHECK_EXPLORE, so that the names of hip/sync are
-# points at which an explorer chooses (verify/race), on the explored rooms that it uses. A program links one kind only. Rooms
-# that do not reach hip/sync are the same in both. SOURCES: only these of them, where the others have nothing to do with threads.
+# hgcheck_explored(NAME) makes hgcheck_NAME_explored: the same sources with HGCHECK_EXPLORE, so that the names of
+# hip/sync are points at which an explorer chooses (verify/race), on the explored rooms that it uses. A program links
+# one kind only. Rooms that do not reach hip/sync are the same in both. SOURCES: only these of them, where the others
+# have nothing to do with threads.
 
 function(hgcheck_room NAME)
   cmake_parse_arguments(ROOM "OBJECT" "FOLDER" "SOURCES;HEADERS;USES;PRIVATE_USES" ${ARGN})
@@ -14,7 +15,8 @@ function(hgcheck_room NAME)
   set(view ${PROJECT_BINARY_DIR}/rooms/${NAME})
   file(MAKE_DIRECTORY ${view}/${ROOM_FOLDER})
   # Only this folder's own headers are linked: a room inside a room (hip/api in hip) is a target of its own.
-  file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER} ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}/*.h
+  file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}
+       ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}/*.h
        ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}/*.inc)
   foreach(sub IN LISTS ROOM_HEADERS)
     file(GLOB more CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${ROOM_FOLDER}

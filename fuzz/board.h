@@ -25,7 +25,7 @@ struct Board {
   using Counter = hip::sync::Atomic<std::uint64_t>;  // relaxed throughout: they are statistics
   static_assert(Counter::is_always_lock_free);
 
-  // What this worker has not settled yet is at this place of the shard or behind it; see next_place().
+  // The programs that this worker has not settled yet are at this place of the shard or behind it; see next_place().
   Counter unsettled;
   Counter index;          // of the program being judged
   Counter busy_since_ns;  // steady clock; 0 between programs

@@ -315,7 +315,7 @@ class Campaign {
     if (!fixed_done) outcome_.result.messages.emplace_back("costs (P10) were not measured: it took too long");
   }
 
-  // A subject process is watched by whoever runs it, each run by itself; the worker around it only should not hang.
+  // A subject process is watched by its runner, run by run; this limit is for the worker around it.
   [[nodiscard]] double judgement_timeout() const {
     return setup_->contained() ? kMaxRunsAJudgement * options_.setup.program_timeout : options_.setup.program_timeout;
   }
@@ -360,7 +360,7 @@ class Campaign {
     }
   }
 
-  // Whoever doubts a verdict that is neither good nor bad has its program.
+  // Keeps the program of a verdict that is neither good nor bad, so that a person can look at it.
   void keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index) {
     if (options_.report.empty() || unclear_ >= kMaxUnclear) return;
     ++unclear_;
@@ -519,7 +519,7 @@ class Campaign {
     }
     _exit(0);
   }
-  // Of an operation that is made more than once the one that has most to do.
+  // Keeps one measurement an operation: the one with the most work.
   static void keep_largest(std::vector<verify::CostMeasurement>& costs) {
     const verify::CostMeasurement& latest = costs.back();
     const auto earlier = std::find_if(costs.begin(), costs.end() - 1, [&](const verify::CostMeasurement& other) {
@@ -805,7 +805,7 @@ class Campaign {
     }
   }
 
-  // Of a fault that was found one finding is shown: those that were still to be shrunk say nothing new.
+  // A fault that was found needs one finding: the ones that still wait to be shrunk say nothing new.
   void drop_unshrunk() {
     std::vector<verify::Finding> kept;
     for (std::size_t i = 0; i < outcome_.result.findings.size(); ++i) {

@@ -19,6 +19,7 @@
 #include "reports/comparison.h"
 #include "reports/json.h"
 #include "reports/report.h"
+#include "reports/terminal.h"
 #include "verify/properties/property.h"
 
 namespace fuzz {
@@ -123,76 +124,9 @@ hip::Result<std::optional<verify::CampaignResult>> load_earlier(const std::strin
   return std::optional<verify::CampaignResult>(std::move(result).value());
 }
 
-void print_findings(const CampaignOutcome& outcome) {
-  for (const verify::Finding& finding : outcome.result.findings) {
-    std::cout << fmt::format("\n{}  {}\n", finding.id, finding.summary);
-    if (!finding.also.empty()) {
-      std::cout << "  also breaks";
-      for (const std::string& id : finding.also) std::cout << " " << id;
-      std::cout << "\n";
-    }
-    std::cout << fmt::format("  {} of {} commands, seen in {} programs\n", finding.commands, finding.original_commands,
-                             finding.seen);
-    if (!finding.replay.empty()) std::cout << "  replay: " << finding.replay << "\n";
-  }
-}
-
-// "cost of update: calls ^0.00, bytes ^1.02 (at most 1)": exponents of growth with the nodes.
-void print_costs(const verify::CampaignResult& result) {
-  std::string operation, line;
-  const auto flush = [&] {
-    if (!line.empty()) std::cout << "cost of " << operation << ":" << line << "\n";
-    line.clear();
-  };
-  for (const verify::CostMeasurement& cost : result.costs) {
-    if (cost.operation != operation) flush();
-    operation = cost.operation;
-    line += fmt::format("{} {} ^{:.2f} of at most {:.0f}", line.empty() ? "" : ",", cost.measure, cost.exponent,
-                        cost.bound);
-  }
-  flush();
-}
-
-void print_result(const CampaignOutcome& outcome, bool quiet) {
-  const verify::CampaignResult& result = outcome.result;
-  const verify::VerdictCounts& v = result.verdicts;
-  if (!quiet) {
-    std::cout << fmt::format("{} against {}, seed {}, size {}{}\n", result.subject, result.baseline, result.seed,
-                             result.size, result.fault.empty() ? "" : ", fault " + result.fault);
-    std::cout << fmt::format(
-        "{} programs, {} commands in {:.1f} s ({:.0f} programs/s, {} jobs)\n", result.programs, result.commands,
-        result.seconds, result.seconds > 0 ? static_cast<double>(result.programs) / result.seconds : 0, result.jobs);
-    if (outcome.resumed) std::cout << "earlier sessions of this campaign are part of it\n";
-    std::cout << fmt::format(
-        "agree {}, diverge {}, known quirk {}, poisoned {}, unsupported {}, discarded {}, harness error {}\n", v.agree,
-        v.diverge, v.known_quirk, v.poisoned, v.unsupported, v.discarded, v.harness_error);
-    std::cout << "exercised:";
-    for (const auto& [id, count] : result.properties) std::cout << fmt::format(" {} {}", id, count.exercised);
-    std::cout << "\n";
-    for (const auto& [feature, count] : result.coverage) {
-      if (count == 0) std::cout << "never generated: " << feature << "\n";
-    }
-    for (const auto& [operation, states] : result.states) {
-      for (const auto& [state, count] : states) {
-        if (count == 0) std::cout << fmt::format("never generated: {} with {}\n", operation, state);
-      }
-    }
-    print_costs(result);
-    for (const auto& [reason, count] : result.reasons) std::cout << fmt::format("{} x{}\n", reason, count);
-    if (result.judge_us > 0) {
-      std::cout << fmt::format("{:.0f} us a program to generate, {:.0f} us to run and judge (one worker)\n",
-                               result.generate_us, result.judge_us);
-    }
-    for (const std::string& message : result.messages) std::cout << message << "\n";
-  }
-  print_findings(outcome);
-  const char* verdict = outcome.interrupted ? "interrupted"
-                        : !result.findings.empty()
-                            ? (result.fault.empty() ? "divergences found" : "the fault was found")
-                        : outcome.cap_exceeded ? "not a valid campaign"
-                        : result.fault.empty() ? "no divergence"
-                                               : "the fault was not found";
-  std::cout << verdict << "\n" << std::flush;
+reports::Detail detail_of(const CampaignCommand& command) {
+  if (command.verbose) return reports::Detail::kLong;
+  return command.quiet ? reports::Detail::kFindings : reports::Detail::kShort;
 }
 
 int exit_status(const CampaignOutcome& outcome) {
@@ -243,7 +177,8 @@ int run(CampaignCommand command) {
   line.clear();
   if (!outcome) return complain(outcome.error().message);
   const verify::CampaignResult& result = outcome.value().result;
-  print_result(outcome.value(), command.quiet);
+  const reports::Ending ending{outcome.value().resumed, outcome.value().interrupted, outcome.value().cap_exceeded};
+  std::cout << reports::to_terminal(result, ending, detail_of(command)) << std::flush;
   if (before != nullptr) {
     std::cout << fmt::format("against {}: {}\n", command.compare,
                              reports::summary_of(reports::compare(*before, result)));

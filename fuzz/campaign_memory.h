@@ -1,13 +1,13 @@
-// What campaigns remember in a database (--db): how far each one is, its findings by cause, and a corpus with what each
+// The memory of campaigns in a database (--db): how far each one is, its findings by cause, and a corpus with what each
 // entry covers.
 //
 // A campaign is named by what decides its programs and what counts as a finding: version, subject, baseline, fault,
 // seed, size, quirks and properties. Every shard of it goes on where it stopped; several processes may share a
 // database, one process a shard. Programs with a database are mutants of its corpus as with --corpus, of the entries
-// that were there when the campaign was begun: all its shards, and whoever resumes it, see the same ones.
+// that were there when the campaign was begun: all its shards and sessions see the same ones.
 //
 // Promises: keep_finding() returns when the finding is on the disk, so what is printed after it survives a kill at any
-// moment. `next` of a shard never runs ahead of the findings: whoever is killed tries again what it had not settled,
+// moment. `next` of a shard never runs ahead of the findings: a killed campaign tries its unsettled programs again,
 // and no program is left out. Programs that ran side by side with one that was not settled are then counted twice.
 // Not for a database on a network file system: SQLite's locks are not to be trusted there.
 #pragma once
@@ -58,7 +58,7 @@ class CampaignMemory {
 
   // Begins the campaign's shard or goes on with it. An error when another process is at it.
   [[nodiscard]] hip::Result<Remembered> begin(const CampaignIdentity& identity);
-  // What the campaign's mutants are made of. Entries that this version cannot read are left out.
+  // The programs that the campaign mutates. Entries that this version cannot read are left out.
   [[nodiscard]] hip::Result<Corpus> corpus();
   [[nodiscard]] hip::Status keep_program(const std::string& text);
   [[nodiscard]] hip::Status keep_finding(const KeptFinding& finding);

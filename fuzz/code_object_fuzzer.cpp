@@ -9,7 +9,7 @@
 
 namespace {
 
-// What every accepted kernel promises; a violation is a finding like a crash.
+// Checks the promises of every accepted kernel; a violation is a finding like a crash.
 void check(const hip::code_object::KernelMetadata& kernel) {
   std::uint32_t end = 0;
   for (const hip::code_object::Argument& argument : kernel.arguments) {

@@ -21,13 +21,13 @@ enum ExitStatus : int {
 struct CampaignCommand {
   CampaignOptions campaign;
   std::string json, accept, corpus, compare;
-  bool quiet = false;
+  bool quiet = false, verbose = false;
 };
 // Writes the report folder of a campaign again, from its JSON.
 struct ReportCommand {
   std::string file, compare, report = "report";
 };
-// What a campaign's --db remembers.
+// Shows the database of a campaign's --db.
 struct HistoryCommand {
   std::string db, json;
 };

@@ -18,7 +18,7 @@
 
 namespace fuzz {
 
-// What programs met, so far.
+// The features and pairs that programs have met so far.
 class CoverageSeen {
  public:
   // Whether `program` meets something new; it is known from then on.
@@ -30,12 +30,12 @@ class CoverageSeen {
 
 class Corpus {
  public:
-  // Of no folder: empty, and nothing is kept.
+  // A corpus without a folder: empty, and nothing is kept.
   Corpus() = default;
   // Makes the folder when it is missing. An error names the file that is no valid program.
   [[nodiscard]] static hip::Result<Corpus> load(const std::string& folder);
 
-  // Of programs that somebody else keeps: a worker reports what it would add, see worker.h.
+  // A corpus of programs that another process keeps: a worker reports new entries to it, see worker.h.
   [[nodiscard]] static Corpus of(std::vector<verify::Program> programs, CoverageSeen seen);
 
   [[nodiscard]] const std::vector<verify::Program>& programs() const { return programs_; }

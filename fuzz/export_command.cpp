@@ -139,7 +139,7 @@ class ArenaLayout {
 
 // ---- what differs
 
-// What the catalogue says of the program on the subject's release.
+// The catalogue's entries about the program on the subject's release.
 struct Known {
   bool quirk = false;    // it meets one
   bool damages = false;  // one that damages its process
@@ -171,9 +171,9 @@ Order try_order(Setup& setup, verify::Runner& model, const verify::Program& prog
   return {std::move(subject.trace), std::move(baseline.trace), deviation};
 }
 
-// What a process of its own shows is what counts. One that ran the program already is believed where it shows what the
-// first did, for a start costs as much as tens of programs; anything else may be what it was left with, and a fresh one
-// is asked. A program that damages its process is never run in one twice.
+// Only a fresh process counts as evidence. A process that ran the program already is believed where it agrees with the
+// first one, because a start costs as much as tens of programs; where it does not agree, a fresh one is asked, because
+// the difference may come from an earlier run. A program that damages its process is never run twice in one.
 Seen look(Setup& setup, verify::Runner& model, const verify::Program& program, const Known& known) {
   Seen seen;
   const auto enough = [&] { return seen.orders >= (known.quirk && seen.pairs.empty() ? kMoreSchedules : kSchedules); };
@@ -262,7 +262,7 @@ void mark(const Seen& seen, reports::Reproducer& out) {
   out.statuses[step].saw = observed.seen;
 }
 
-// Graphs that somebody's capture went into and that failed: no run of hgcheck touches them again, but a file can.
+// Graphs of captures that failed: no run of hgcheck touches them again, but a file can.
 void expect_owned(reports::Reproducer& out) {
   for (std::size_t i = 0; i < out.program.steps.size(); ++i) {
     const auto* end = std::get_if<verify::EndCapture>(&out.program.steps[i].command);
@@ -327,7 +327,7 @@ void expect(const Seen& seen, bool damaged, reports::Reproducer& out) {
       }
       break;
   }
-  // What a host function does at its own time, or what some orders hide, shows to who tries often enough.
+  // A failure that depends on a host function's timing, or that some orders hide, needs many attempts to show.
   if (seen.pairs.size() < seen.orders || (seen.first->effect == verify::Effect::kBytes && calls_host(out.program))) {
     out.attempts = kAttempts;
   }
@@ -394,7 +394,7 @@ std::string name_of_program(const std::filesystem::path& file) {
   return file.stem() == "finding" ? file.parent_path().filename().string() : file.stem().string();
 }
 
-// What a program of the catalogue shows itself on; otherwise what --subject says.
+// The subject on which a program of the catalogue shows its quirk; otherwise the one of --subject.
 void choose_subject(ExportCommand& command, const verify::Quirk* quirk) {
   if (!command.setup.subject.empty()) return;
   if (quirk == nullptr) {

@@ -65,8 +65,8 @@ std::optional<verify::Id> buffer_of(const std::string& where) {
   return static_cast<verify::Id>(std::stoul(where.substr(1)));
 }
 
-// What detectors name ("g0.n3" of "g0.n3/n1 argument at 8"); else the node that the first command which answers
-// otherwise adds or sets; else the nodes that write the first buffer which differs.
+// The node that a detector names ("g0.n3" of "g0.n3/n1 argument at 8"); else the node that the first command with
+// another status adds or sets; else the nodes that write the first buffer that differs.
 std::vector<std::string> nodes_at_fault(const verify::Program& program, const verify::Judgement& judgement) {
   std::vector<std::string> names;
   for (const verify::Violation& violation : judgement.violations) {
@@ -100,8 +100,8 @@ bool meets(const verify::Program& program, const verify::QuirkSet& quirk, verify
   return false;
 }
 
-// What a person may want to hold the finding against: quirks of the release that the program steps on, and, unless it
-// came of one, faults of the catalogue that break the same sentence.
+// Known things to compare the finding with: quirks of the release that the program meets, and faults of the catalogue
+// that break the same sentence, unless a fault was switched on.
 std::vector<verify::Related> related_to(const Setup& setup, const verify::Program& program,
                                         const std::string& property) {
   std::vector<verify::Related> related;
@@ -225,7 +225,7 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
   const verify::PropertyId property = shrunk.judgement.broken.front();
   // A smaller program has other schedules, and the one that showed it may not be among the next.
   checks.every_order = checks.every_order || property == verify::PropertyId::kP5;
-  // What a client could see has to stay to be seen: a detector's word alone persuades nobody.
+  // A difference that a client could see must stay visible: a detector's word alone is weak evidence.
   const bool observable = !shrunk.judgement.differences.empty();
   const verify::ShrinkResult result = verify::Shrinker().shrink(program, [&](const verify::Program& candidate) {
     if (std::chrono::steady_clock::now() > deadline) return false;

@@ -8,7 +8,7 @@
 
 namespace fuzz {
 
-// What two findings have in common when they are one bug: the property and the place, numbers left out.
+// The name of a bug, equal for two findings of one bug: the property and the place, numbers left out.
 [[nodiscard]] std::string cause_of(const verify::Judgement& judgement);
 
 // "agree", "diverge", ...: as the JSON forms spell it.

@@ -42,7 +42,7 @@ int list_faults(const std::string& path) {
   ordered_json json = ordered_json::array();
   const auto races = race_faults();
   auto race = races.begin();
-  // Those that need threads in their places; one that campaigns find as well is theirs.
+  // Lists the faults that need threads in their places; a fault that campaigns find as well is listed there.
   const auto list_races_before = [&](std::string_view id) {
     for (; race != races.end() && (id.empty() || race->id < id); ++race) {
       if (find_fault(race->id) != nullptr) continue;

@@ -21,7 +21,7 @@ std::string processor() {
   return "an unnamed processor";
 }
 
-// Those that this process may use: a container often has fewer than the machine.
+// Counts the processors that this process may use: a container often has fewer than the machine.
 int processors() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -1,4 +1,4 @@
-// hgcheck: the command line. Parsing only; what commands do is in their own files.
+// hgcheck: the command line. Parsing only; each command has a file of its own.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,14 +17,15 @@
 namespace {
 
 void add_setup(CLI::App& app, fuzz::SetupOptions& setup) {
-  app.add_option("--subject", setup.subject, "What is tested, as RUNTIME:STRATEGY ('hgcheck subjects' lists them)")
+  app.add_option("--subject", setup.subject,
+                 "The subject under test, as RUNTIME:STRATEGY ('hgcheck subjects' lists them)")
       ->capture_default_str();
   app.add_flag("--no-quirks", setup.no_quirks, "Report known deviations of the release like anything else");
   app.add_option("--fault", setup.fault, "Switch on a known defect ('hgcheck faults' lists them)");
 }
 
 void add_baseline(CLI::App& app, fuzz::SetupOptions& setup) {
-  app.add_option("--baseline", setup.baseline, "What it is held against")->capture_default_str();
+  app.add_option("--baseline", setup.baseline, "The subject to compare with")->capture_default_str();
 }
 
 // "2/8": the second of eight.
@@ -55,8 +56,8 @@ struct Commands {
   CLI::App* chosen = nullptr;
 
   void add_campaign() {
-    CLI::App* c =
-        app.add_subcommand("campaign", "Generate programs, run them on a subject and a baseline, shrink what differs");
+    CLI::App* c = app.add_subcommand(
+        "campaign", "Generate programs, run them on a subject and a baseline, shrink the programs that differ");
     fuzz::CampaignOptions& o = campaign.campaign;
     add_setup(*c, o.setup);
     add_baseline(*c, o.setup);
@@ -75,19 +76,22 @@ struct Commands {
     c->add_option("--program-timeout", o.setup.program_timeout, "Seconds after which a program hangs")
         ->check(CLI::Range(0.1, 86400.0))
         ->capture_default_str();
-    c->add_option("--accept", campaign.accept, "File of causes that are known, one a line: they do not count");
+    c->add_option("--accept", campaign.accept, "File of known causes, one a line; they do not fail the campaign");
     auto* corpus = c->add_option("--corpus", campaign.corpus, "Folder of programs to begin from and to add to");
     c->add_option("--db", o.db,
                   "Database that remembers findings, progress and a corpus: a campaign that was stopped goes on")
         ->excludes(corpus);
     c->add_option("--compare", campaign.compare,
-                  "An earlier --json or report.json: say what is new, fixed, still there");
+                  "An earlier --json or report.json: print how many causes are new, fixed, still there");
     c->add_option("--report", o.report, "Folder for the report and the findings' programs");
     c->add_option("--json", campaign.json, "File for the result as JSON ('-': standard output)");
-    c->add_flag("--quiet", campaign.quiet, "Findings and the verdict only");
+    auto* quiet = c->add_flag("--quiet", campaign.quiet, "Findings and the verdict only");
+    c->add_flag("--verbose", campaign.verbose,
+                "Print all findings, notes, measured costs, and what was never generated")
+        ->excludes(quiet);
   }
   void add_program_commands() {
-    CLI::App* r = app.add_subcommand("replay", "Run one program and say what differs");
+    CLI::App* r = app.add_subcommand("replay", "Run one program and show the differences");
     r->add_option("file", replay.file, "FILE.program")->required();
     add_setup(*r, replay.setup);
     add_baseline(*r, replay.setup);
@@ -96,7 +100,7 @@ struct Commands {
     CLI::App* s = app.add_subcommand("shrink", "Make a diverging program as short as it can be");
     s->add_option("file", shrink.file, "FILE.program")->required();
     add_setup(*s, shrink.setup);
-    s->add_option("-o", shrink.output, "Where to (standard output)");
+    s->add_option("-o", shrink.output, "File for the program (default: standard output)");
     CLI::App* k = app.add_subcommand("check", "Parse and validate a program");
     k->add_option("file", check_file, "FILE.program")->required();
   }
@@ -108,8 +112,9 @@ struct Commands {
         ->capture_default_str();
     exporting.setup.subject.clear();
     e->add_option("--subject", exporting.setup.subject,
-                  "What it fails on (of a known quirk the first release that has it, else model:patch)");
-    e->add_option("-o", exporting.output, "Where to (standard output)");
+                  "The subject on which it fails (default: the first release with the known quirk of that name, else "
+                  "model:patch)");
+    e->add_option("-o", exporting.output, "File for the source (default: standard output)");
   }
   void add_report() {
     CLI::App* p =
@@ -117,17 +122,16 @@ struct Commands {
     p->add_option("file", reporting.file, "report.json, or what --json wrote, or Google Benchmark's --benchmark_out")
         ->required();
     p->add_option("--compare", reporting.compare,
-                  "An earlier one: show what is new, fixed, still there; or took longer");
+                  "An earlier one: show causes that are new, fixed, still there, or benchmarks that took longer");
     p->add_option("--report", reporting.report, "Folder for the report")->capture_default_str();
   }
   void add_record() {
-    CLI::App* r =
-        app.add_subcommand("record", "Run a command and write its HIP calls down as a program: record -- ./app");
-    r->add_option("-o", record.output, "Where to")->capture_default_str();
+    CLI::App* r = app.add_subcommand("record", "Run a command and write its HIP calls as a program: record -- ./app");
+    r->add_option("-o", record.output, "File for the program")->capture_default_str();
     r->add_option("command", record.command, "-- COMMAND and its arguments")->required();
   }
   void add_history() {
-    CLI::App* h = app.add_subcommand("history", "Show what campaigns with --db came to");
+    CLI::App* h = app.add_subcommand("history", "Show the results of campaigns with --db");
     h->add_option("--db", history.db, "The database")->required();
     h->add_option("--json", history.json, "File for all of it as JSON ('-': standard output)");
   }
@@ -144,8 +148,8 @@ struct Commands {
   }
   void add_lists() {
     for (const auto& [name, what] :
-         {std::pair{"subjects", "List what can be tested"}, std::pair{"faults", "List the known defects"},
-          std::pair{"properties", "List what must hold"},
+         {std::pair{"subjects", "List the subjects of this machine"}, std::pair{"faults", "List the known defects"},
+          std::pair{"properties", "List the properties that must hold"},
           std::pair{"quirks", "List the known deviations of AMD's runtime"}}) {
       app.add_subcommand(name, what)->add_option("--json", list_json, "File for the list as JSON");
     }
@@ -186,7 +190,7 @@ Five things to do with it:
   hgcheck shrink mine.program -o small.program      make a program of your own small
   hgcheck export small.program --as hip -o small.hip   one HIP source for those who own the runtime
 
-'hgcheck subjects' lists what can be tested here, 'hgcheck --help' all commands. docs/tutorial.md takes ten minutes.
+'hgcheck subjects' lists the subjects of this machine, 'hgcheck --help' all commands. docs/tutorial.md takes ten minutes.
 )";
 
 constexpr const char* kExitStatuses = R"(

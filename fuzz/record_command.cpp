@@ -118,7 +118,7 @@ std::string numbered(const std::string& path, std::size_t number) {
       .string();
 }
 
-// What the replay reads otherwise than the command did.
+// The reads of the replay that differ from the command's.
 hip::Result<std::vector<std::string>> replay_differences(const RecordedProgram& recorded) {
   const auto parsed = verify::parse_program(recorded.text);
   if (const auto* error = std::get_if<verify::ParseError>(&parsed)) return hip::Error{1, error->text("the program")};

@@ -221,7 +221,7 @@ class Conversion {
   // ---- streams and events
 
   std::uint32_t stream(std::uint64_t handle) {
-    constexpr std::uint64_t kLegacy = 1, kPerThread = 2;  // HIP's handles of streams that nobody makes
+    constexpr std::uint64_t kLegacy = 1, kPerThread = 2;  // HIP's predefined stream handles
     if (handle == 0 || handle == kLegacy) return 0;
     const auto [place, fresh] = streams_.try_emplace(handle, next_stream_);
     if (!fresh) return place->second;
@@ -536,7 +536,7 @@ class Conversion {
   std::map<std::uint32_t, std::uint32_t> next_node_;
   std::uint32_t next_buffer_ = 0, next_stream_ = 1, next_event_ = 0, next_graph_ = 0, next_exec_ = 0;
   std::map<std::string, std::size_t> not_recorded_;
-  std::set<std::string> doubtful_;  // fields of which it has been noted that nobody says what they are
+  std::set<std::string> doubtful_;  // fields whose unknown meaning has been noted
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 // From the log of libhgrecorder.so (hip/recorder/log.h) to a program.
 //
-// What the language cannot say stays in the program as a comment that begins with "not recorded:" and says why, and is
-// counted; so is a command that may not stand where it would have to (what it needs was not recorded, say). A kernel
-// whose code object is not the project's is written as NAME@CODE_OBJECT, which nothing can run: whoever reads the
-// program is told so. Calls of several threads stand in the order in which they returned.
+// A call that the language cannot express is counted and stays in the program as a comment that begins with
+// "not recorded:" and says why; so does a command that is not valid in its place (an object that it needs was not
+// recorded, say). A kernel of another code object than the project's is written as NAME@CODE_OBJECT. Calls of several
+// threads stand in the order in which they returned.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fuzz {
 
-// What a copy to the host brought, when it was recorded.
+// The bytes that a copy to the host brought when it was recorded.
 struct RecordedBytes {
   std::uint32_t buffer = 0;
   std::uint64_t offset = 0, bytes = 0, hash = 0;  // hip/recorder/hash.h

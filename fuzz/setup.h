@@ -1,4 +1,4 @@
-// What a command runs programs on: a subject, a baseline, and a fault that may be switched on in the subject.
+// The setup of a command that runs programs: a subject, a baseline, and a fault that may be switched on in the subject.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct SetupOptions {
   std::string fault;            // of the catalogue, or empty
   bool no_quirks = false;       // what is known of a release is reported like anything else
   double program_timeout = 10;  // seconds for one run in a subject process
-  // Stands in for the real patcher where it is not a fault by name (somebody else's, a test's); empty: the real one.
+  // Replaces the real patcher, for patchers that are not in the catalogue of faults; empty: the real one.
   verify::PatcherFactory patchers;
 };
 
@@ -35,7 +35,7 @@ class Setup {
   [[nodiscard]] verify::Judge& judge() { return judge_; }
   [[nodiscard]] verify::Runner& subject() { return subject_->runner(); }
   [[nodiscard]] const SetupOptions& options() const { return options_; }
-  // Of the subject: "7.2", or empty where it has none.
+  // The subject's release: "7.2", or empty where it has none.
   [[nodiscard]] const std::string& release() const { return subject_->release(); }
   [[nodiscard]] verify::StrategyKind strategy() const { return subject_->name().strategy; }
   // Whether a program that diverged may have brought a runtime down for those that follow in this process.

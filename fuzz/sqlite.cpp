@@ -38,7 +38,7 @@ std::string SqlRow::text(int column) const {
 
 void SqlDatabase::Closer::operator()(sqlite3* handle) const {
   [[maybe_unused]] const int status = sqlite3_close(handle);
-  assert(status == SQLITE_OK);  // every statement is finalized by whoever prepared it
+  assert(status == SQLITE_OK);  // every statement is finalized before
 }
 
 hip::Error SqlDatabase::error(std::string_view doing) const {

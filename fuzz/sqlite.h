@@ -47,7 +47,7 @@ class SqlDatabase {
                                  const std::function<void(const SqlRow&)>& handle);
   // The first column of the first row, 0 without one.
   [[nodiscard]] hip::Result<std::int64_t> number(std::string_view sql, const std::vector<SqlValue>& values = {});
-  // All of it or nothing; nobody else writes meanwhile.
+  // All of it or nothing; no other process writes meanwhile.
   [[nodiscard]] hip::Status transaction(const std::function<hip::Status()>& work);
 
  private:

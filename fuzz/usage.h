@@ -1,4 +1,4 @@
-// What shells and manual readers want to know of the command line, made of the very option definitions that parse it.
+// Completion for shells and the manual page, made of the option definitions that parse the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>

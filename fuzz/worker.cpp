@@ -37,7 +37,7 @@ void note(Board& board, const verify::Judgement& judgement) {
 }
 
 void tell(int fd, const nlohmann::json& line) {
-  // A reader that is gone ends the worker: nobody is left to work for.
+  // A reader that is gone ends the worker: its results would be lost.
   if (!verify::write_all(fd, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) _exit(0);
 }
 
@@ -60,8 +60,8 @@ void keep(const Corpus& corpus, const verify::Program& program, int fd) {
   }
 }
 
-// What a program covers, added to the board. Programs are counted into buffers of this process first: most counts stay
-// 0.
+// Adds the coverage of a program to the board. Programs are counted into buffers of this process first, because most
+// counts stay 0.
 class Coverage {
  public:
   void add(const verify::Program& program, Board& board) {
@@ -83,7 +83,7 @@ class Coverage {
   std::vector<std::uint64_t> pairs_ = std::vector<std::uint64_t>(verify::coverage_pairs().size(), 0);
 };
 
-// The next place is claimed before it is known: whoever looks in between sees one that is not behind it.
+// The next place is claimed before it is known: a reader in between sees an earlier one.
 std::uint64_t next_place(Board& board, Deal& deal) {
   board.unsettled.store(deal.next.load());
   const std::uint64_t place = deal.next.fetch_add(1);

@@ -29,11 +29,11 @@ struct WorkerOptions {
   const Corpus* corpus = nullptr;  // never null when it runs; outlives the worker
 };
 
-// What a worker writes to its pipe: one JSON object a line,
+// A worker writes one JSON object a line to its pipe,
 //   {"index": N, "kind": "diverge", "property": "A2", "cause": "..."}   or   {"index": N, "kind": "discarded",
 //   "reason": "..."}
 // and, of programs for the corpus, {"kind": "corpus", "reason": "..."} when one could not be written and
-// {"kind": "keep", "program": "..."} when the corpus is somebody else's to write (Corpus::reports()).
+// {"kind": "keep", "program": "..."} when another process writes the corpus (Corpus::reports()).
 // Ends the process; never returns: with status 0 when the share is done, with kRestart behind a program after which the
 // subject's runtime cannot be trusted.
 inline constexpr int kRestart = 75;

@@ -34,7 +34,7 @@ CachedAllocator& AddressStabilizer::memory_of(int device) {
       .first->second;
 }
 
-// What stays is the members' to try again: of the events, and of the allocator.
+// The members try again to free what is left: events and the allocator.
 AddressStabilizer::~AddressStabilizer() {
   options_.errors(clear());
 }
@@ -125,7 +125,7 @@ Status AddressStabilizer::order_behind(Entry& entry, const StreamRef& stream) co
   return entry.done->synchronize();
 }
 
-// What the step reads, or writes: overlapping buffers of a region at once, so that no byte is copied twice.
+// Copies the buffers that the step reads, or writes: overlapping ones as one region, so that no byte is copied twice.
 Result<std::uint64_t> AddressStabilizer::copy(const Entry& entry, std::span<const StepBuffer> buffers, Way way,
                                               const StreamRef& stream) const {
   std::uint64_t bytes = 0;
@@ -168,7 +168,7 @@ Status AddressStabilizer::mark(Entry& entry, const StreamRef& stream) const {
   return {};
 }
 
-// Whatever fails: what was given to the stream before is behind the mark.
+// The mark comes behind all work that was given to the stream, also after a failure.
 Status AddressStabilizer::enqueue(Entry& entry, std::span<const StepBuffer> buffers, const StreamRef& stream,
                                   StableWork& work, AddressStabilizerCounts& counts) const {
   if (const Status status = order_behind(entry, stream); !status) return status.error();

@@ -1,41 +1,40 @@
-// hip::AddressStabilizer: persistent device buffers, so that what was recorded once is launched at every step although
-// the caller's buffers move from step to step.
+// hip::AddressStabilizer: persistent device buffers, so that one recording is launched at every step although the
+// caller's buffers move from step to step.
 //
 // A step names a command, the caller's buffers and the stream. The stabiliser keeps a buffer of its own for each of
 // them, copies in what the step reads, launches the command on its own buffers, and copies back what the step writes,
 // to where the caller has it at this step. The caller cannot tell (S4):
 //
 //   uses      an input is copied in and an output copied back; a buffer of both uses is both. A donated one is read,
-//             and then nobody's: it is not copied back, and after step() the caller may free it in the stream's order.
+//             and then given up: it is not copied back, and after step() the caller may free it in the stream's order.
 //             An output that the command does not write whole has to be kInOut, or its other bytes come back stale.
 //   aliasing  buffers of a step that overlap share one persistent buffer at the same distances, whatever their uses:
 //             one buffer twice is one address twice; buffers that only touch do not share. Alone, a buffer begins as an
 //             allocation does, and so do buffers that all begin at one address; slices, which do not, keep the
 //             alignment that they have at the caller's, modulo 256.
-//   moving    the command is recorded when it never was (or recording failed), and again when its own addresses are
-//             others than it was recorded for, or its own memory is: a buffer has outgrown its own, other buffers
-//             overlap, or slices are aligned otherwise than they were. Slices whose alignment modulo 256 changes from
-//             step to step are recorded at every step, which is right and slow: let the buffer that they are cut from
-//             lie as allocations do. "Recorded" is noted after recording succeeded, never before.
-//   order     everything of a step goes to its stream, behind the command's step before whatever that one's stream was.
-//             Streams are told apart by their handles: one has to outlive what a step gave to it, and may go then.
+//   moving    the command is recorded when it never was (or recording failed), and again when its persistent addresses
+//             or memory change: a buffer has outgrown its persistent one, other buffers overlap, or slices have another
+//             alignment. Slices whose alignment modulo 256 changes from step to step are recorded at every step, which
+//             is right and slow: align the buffer that they are cut from as allocations are. "Recorded" is noted after
+//             recording succeeded, never before.
+//   order     all work of a step goes to its stream, behind the command's earlier step, on whatever stream that was.
+//             Streams are told apart by their handles: a stream has to outlive the work that a step gave to it.
 //             Where the release refuses to wait for an event whose stream captures by now and the host may wait, the
 //             host does (ReleaseQuirks::of_follow_capturing).
 //   devices   a buffer's own memory is on the buffer's device. Where that is not the stabiliser's, a step that outgrows
 //             it waits for the stabiliser's device: freeing it does not wait for the step before.
-//   steady    a step with nothing new allocates nothing, neither from HIP nor, here, from the host. What it costs here
-//             grows as sorting its buffers by address does, and with the logarithm of how many persistent ones there
-//             are.
-//   failure   answered; until the copies back begin nothing of the caller's has changed. The next step is right.
-//   teardown  every persistent buffer is freed once; what fails is answered, or reported by the destructor, and tried
+//   steady    a step with nothing new allocates nothing, neither from HIP nor from the host. Its cost here grows like
+//             sorting its buffers by address, and with the logarithm of the number of persistent buffers.
+//   failure   returned; until the copies back begin, the caller's buffers have not changed. The next step is right.
+//   teardown  every persistent buffer is freed once; a failure is returned, or reported by the destructor, and tried
 //             again.
 //
 // For several threads: a step is one moment under one lock, which is held while the command is recorded and launched;
 // the command must not call back.
 //
-// Not checked: that a command keeps to the uses that it states, what it depends on beside addresses
-// (StableWork::record), and buffers of steps that run at the same time on the caller's behalf. Memory of the
-// stabiliser's own is refused as a buffer. Streams that capture are not for it.
+// Not checked: that a command keeps to its stated uses, its dependence on other things than addresses
+// (StableWork::record), and buffers of concurrent steps. The stabiliser's own memory is refused as a buffer. Streams
+// that capture must not be used.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +63,8 @@ struct StepBuffer {
   int device = 0;  // whose memory it is; its persistent buffer is there as well
 };
 
-// What is launched over stable addresses. The same object at each step of a command until the command is released.
+// The work that is launched over stable addresses. The same object at each step of a command until the command is
+// released.
 class StableWork {
  public:
   StableWork() = default;
@@ -76,7 +76,7 @@ class StableWork {
   // belongs into the number: a step of other sizes that fit is launched as it was recorded. The last launch may still
   // run, and with it what was recorded before: who destroys that waits first (LastLaunch).
   [[nodiscard]] virtual Status record(std::span<void* const> addresses) = 0;
-  // What was recorded last, on the stream. What it throws is the caller's of the step.
+  // Launches the last recording on the stream. An exception goes to the caller of the step.
   [[nodiscard]] virtual Status launch(const StreamRef& stream) = 0;
 };
 
@@ -106,7 +106,7 @@ class AddressStabilizer {
   explicit AddressStabilizer(const Api& api, const AddressStabilizerOptions& options = {});
   AddressStabilizer(const AddressStabilizer&) = delete;
   AddressStabilizer& operator=(const AddressStabilizer&) = delete;
-  // What clear() answers goes to the error sink; what fails once is tried again.
+  // An error of clear() goes to the error sink; a failure is tried once more.
   ~AddressStabilizer();
 
   // The stream is of the stabiliser's device.
@@ -128,7 +128,7 @@ class AddressStabilizer {
     std::uintptr_t stable = 0;
   };
   struct Entry {
-    // Of this step; kept, so that a step allocates nothing.
+    // Scratch of one step; kept, so that a step allocates nothing.
     std::vector<std::uint32_t> order;  // the buffers that have bytes, by address
     std::vector<std::size_t> region;   // of each buffer
     std::vector<Region> regions;

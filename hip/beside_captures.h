@@ -3,14 +3,14 @@
 // While any thread captures a stream in the global mode, or the calling one in the thread-local mode, a call that may
 // be unsafe is refused (hipErrorStreamCaptureUnsupported) and makes that capture invalid, however little they have to
 // do with each other: asking or waiting for a stream or an event, allocating and freeing (HIP documentation,
-// hipThreadExchangeStreamCaptureMode; tests/model/abi_captures_test.cpp and tests/litmus repeat it). What this library
-// asks on its own account, of its own streams, events and memory, it asks in such a scope.
+// hipThreadExchangeStreamCaptureMode; tests/model/abi_captures_test.cpp and tests/litmus repeat it). This library uses
+// such a scope for calls on its own streams, events and memory.
 //
-// The mode that the thread had before is its mode afterwards. Scopes nest. That the runtime refuses a change goes to
-// the error sink, and the mode from before is asked for once more; without hipThreadExchangeStreamCaptureMode, of no
-// documented release, the scope changes nothing. It does not help a question about a stream that captures itself, nor
-// hipDeviceSynchronize beside a capture on that device: both are refused in every mode, and the capture is invalid. 6.4
-// says so of an event, too, whose stream captures by now.
+// The thread's mode is restored afterwards. Scopes nest. If the runtime refuses a change, the error goes to the error
+// sink, and the former mode is asked for once more. A runtime without hipThreadExchangeStreamCaptureMode (no documented
+// release) changes nothing. The scope does not help a question about a stream that captures itself, nor
+// hipDeviceSynchronize beside a capture on that device: both are refused in every mode, and the capture becomes
+// invalid. 6.4 also refuses questions about an event whose stream captures by now.
 #pragma once
 
 #include "hip/api/api.h"

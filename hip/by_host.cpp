@@ -37,7 +37,7 @@ Extent extent_of(const CopyRecord& copy) {
   return {extent.width, extent.height, extent.depth};
 }
 
-// What a host node does, and the pinned memory that it does it to.
+// The work of a host node, and the pinned memory that it works on.
 class HostWork {
  public:
   HostWork(const Api& api, const ErrorSink& errors) : api_(api), errors_(errors) {}

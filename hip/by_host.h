@@ -1,11 +1,10 @@
 // hip::by_host: a memset of host memory, or a copy from pageable memory, as nodes in which the host writes, for
 // releases that do such nodes when the graph is instantiated or launched and not when it runs (hip/release_quirks.h).
 //
-// A host node does what the memset or the copy does, byte for byte. Where the copy goes to memory that is not the
-// host's, the host node copies to pinned memory of its own and a copy node stands behind it. What they hold of their
-// own goes with the graph that they are recorded into (RecordedGraph::kept); where their buffers are is in it, so that
-// a graph whose buffers have moved is recorded again. Host memory has one address for the host and for devices, as on
-// AMD's runtimes.
+// A host node writes the same bytes as the memset or the copy. For a copy to device memory, the host node copies to
+// pinned memory of its own and a copy node follows it. The pinned memory lives as long as the graph that the nodes are
+// recorded into (RecordedGraph::kept). The host node holds the addresses of the buffers, so a graph whose buffers have
+// moved is recorded again. Host memory has one address for the host and for devices, as on AMD's runtimes.
 #pragma once
 
 #include <vector>

@@ -63,7 +63,7 @@ Result<CachedAllocator::Buffer> CachedAllocator::get(Name name, std::size_t byte
   void* const smaller = entry.address;
   keep(cache, entry, {memory.value(), bytes});
   if (smaller != nullptr) {
-    // It is nobody's any more: that it could not be freed is not this caller's failure, and it is tried again.
+    // The memory has no owner any more: a failure to free it is not this caller's, and it is tried again.
     if (const Status status = free(smaller); !status) {
       cache.stuck.push_back(smaller);
       options_.errors(status);

@@ -1,16 +1,16 @@
 // hip::CachedAllocator: device allocations that stay where they are, by name.
 //
-// A command buffer wants addresses that do not move from step to step. Whoever names a buffer the same gets the same
-// memory, as long as it is large enough.
+// A command buffer wants addresses that do not move from step to step. The same name gives the same memory, as long as
+// it is large enough.
 //
 //   get      one lock around look-up, allocation and insertion: two threads that name the same buffer get one
 //            allocation, and neither loses one. The lock is held while HIP allocates; that is what makes it one step.
 //   growing  a buffer that is too small is replaced: the larger one is there before the smaller one is freed, and the
-//            caller is told that the address is another one now. hipFree waits for the memory's own device, so work of
-//            that one that still uses the smaller one is over. Work of other devices is the caller's to wait for, where
-//            replaces() says so.
-//   captures of other clients are left alone (hip/beside_captures.h). What a capture has used must not be replaced or
-//            given back before its graph is gone, and nothing here finds that out.
+//            caller is told that the address has changed. hipFree waits for the memory's own device, so work of
+//            that device that still uses the smaller one is over. The caller has to wait for work of other devices,
+//            where replaces() says so.
+//   captures of other clients are left alone (hip/beside_captures.h). Memory that a capture has used must not be
+//            replaced or given back before its graph is gone; this is not checked.
 //   failure  leaves the cache as it was; the next get() tries again.
 //   teardown every allocation is freed once. One that could not be freed is kept and tried again, by clear() and by the
 //            destructor, which tries twice; errors are answered or reported.

@@ -9,7 +9,7 @@ Status lacks_capture() {
   return Error{hipErrorNotSupported, "the runtime has no stream capture; give a release that has one"};
 }
 
-// What fails once may be passing; it is told all the same.
+// A failure may be transient: it is reported and tried once more.
 template <class Call>
 Status twice(const Call& call, const char* function) {
   Status status = called(call(), function);

@@ -1,15 +1,15 @@
-// hip::CapturedGraph: what somebody enqueues on a stream, as a graph; hip::capture_trace makes it a trace for
+// hip::CapturedGraph: the work that a library enqueues on a stream, as a graph; hip::capture_trace makes it a trace for
 // hip/trace_cache.h, and hip::captured_command a node of a command buffer (hip/command_buffer.h).
 //
 //   mode      captured for the calling thread alone, so that other threads may do what a capture forbids.
-//   empty     work that enqueues nothing is a graph without nodes. HIP does not document what becomes of one that is
-//             instantiated or that is a child, and runtimes have crashed on either: it is never handed to one. A trace
-//             of it is no trace (null), and a command an empty node, which keeps its dependencies.
-//   failure   of the work or of HIP: the answer. The capture is ended then, and nothing is left behind; where it could
-//             not be ended, the answer says so as well. Work that throws ends it, too.
+//   empty     work that enqueues nothing gives a graph without nodes. HIP does not document instantiating such a graph
+//             or adding it as a child, and runtimes have crashed on both, so a runtime never gets one. Its trace is
+//             null, and its command is an empty node, which keeps the dependencies.
+//   failure   an error of the work or of HIP is returned. The capture is ended then, and nothing is left behind; if it
+//             could not be ended, the error says so. An exception of the work ends the capture, too.
 //
-// The stream is the caller's, not the default stream, idle in the sense of capturing, and one that nobody else uses
-// meanwhile. Does not check what the work does beside enqueueing.
+// The stream is the caller's. It must not be the default stream, must not capture, and must not be used by another
+// thread meanwhile. Does not check the effects of the work beside enqueueing.
 #pragma once
 
 #include <functional>
@@ -36,7 +36,7 @@ class CapturedGraph {
   CapturedGraph(CapturedGraph&& other) noexcept
       : api_(other.api_), graph_(std::exchange(other.graph_, nullptr)), nodes_(other.nodes_), errors_(other.errors_) {}
   CapturedGraph& operator=(CapturedGraph&&) = delete;
-  // What fails is tried once more and then told to the error sink.
+  // A failure is tried once more and then goes to the error sink.
   ~CapturedGraph();
 
   [[nodiscard]] hipGraph_t graph() const { return graph_; }
@@ -61,7 +61,7 @@ class CapturedGraph {
 [[nodiscard]] Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work,
                                                            ErrorSink errors = {}, const ReleaseQuirks& quirks = {});
 
-// A command whose nodes nobody can look into, for a recording: captured on `stream` each time it is recorded. The work
+// A command with opaque nodes, for a recording: captured on `stream` each time it is recorded. The work
 // is told where the buffers are (by index, as record_graph is) and may use those that it names and no others.
 using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const DeviceAddress> addresses)>;
 [[nodiscard]] RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffers, EnqueueAt work,
@@ -71,7 +71,7 @@ using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const Devic
 [[nodiscard]] Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph,
                                                std::span<const hipGraphNode_t> dependencies, hipGraph_t child);
 
-// What fails once is tried again, and told all the same.
+// A failure is reported and tried once more.
 [[nodiscard]] Status destroy_exec(const Api& api, hipGraphExec_t exec);
 [[nodiscard]] Status destroy_graph(const Api& api, hipGraph_t graph);
 [[nodiscard]] Status free_pinned(const Api& api, void* memory);

@@ -1,11 +1,12 @@
-// hip::launch_into_capture: a graph as what a launch into a capture is documented to be.
+// hip::launch_into_capture: adds a graph to a stream's capture, as a launch into the capture is documented to do.
 //
-// That is a child graph node behind what the stream has captured, and before what it captures next (HIP, "HIP graphs":
-// what is given to a capturing stream is not executed but captured). Releases of AMD's runtime launch an executable
-// graph at once instead (docs/findings.md, launch-while-capturing); adding the node is right on all of them.
+// The graph becomes a child graph node behind the work that the stream has captured, and before the work that it
+// captures next (HIP, "HIP graphs": what is given to a capturing stream is not executed but captured). Releases of
+// AMD's runtime launch an executable graph at once instead (docs/findings.md, launch-while-capturing); adding the node
+// is right on all of them.
 //
-// The capture has a copy, and the graph stays the caller's. One without nodes is a child without nodes, as it would be
-// of a launch. The stream and the graph may be of different devices: each is asked and copied with its own current.
+// The capture gets a copy, and the graph stays the caller's. A graph without nodes is a child without nodes. The stream
+// and the graph may belong to different devices: the functions make each device current for its own.
 #pragma once
 
 #include "hip/api/api.h"

@@ -20,7 +20,7 @@ Error failed(const char* function, hipError_t status) {
   return Error{status, std::string(function) + ": " + status_name(status)};
 }
 
-// What hipGraphNodeGetType says of a node that was recorded from `record`; nothing for an opaque one.
+// The answer of hipGraphNodeGetType for a node that was recorded from `record`; nothing for an opaque one.
 std::optional<hipGraphNodeType> type_of(const NodeRecord& record) {
   static constexpr std::optional<hipGraphNodeType> kTypes[] = {
       hipGraphNodeTypeKernel,    hipGraphNodeTypeMemcpy,   hipGraphNodeTypeMemset, hipGraphNodeTypeHost,

@@ -1,6 +1,6 @@
 // hip::DeviceScope: a device made current on this thread, and the one before it made current again at the end.
 //
-// HIP's calls act on the calling thread's current device; whoever needs a certain one says so with a scope. Costs one
+// HIP's calls act on the calling thread's current device; a scope makes another one current. Costs one
 // call where the device is current already, and three otherwise.
 #pragma once
 
@@ -15,14 +15,14 @@ class DeviceScope {
  public:
   // An error changes nothing.
   [[nodiscard]] static Result<DeviceScope> enter(const Api& api, int device, ErrorSink errors = {});
-  // None: whatever device is current stays so, at no call.
+  // None: the current device stays current, without a call.
   [[nodiscard]] static Result<DeviceScope> enter_if(const Api& api, std::optional<int> device, ErrorSink errors = {});
 
   DeviceScope(DeviceScope&& other) noexcept : api_(other.api_), before_(other.before_), errors_(other.errors_) {
     other.api_ = nullptr;
   }
   DeviceScope& operator=(DeviceScope&&) = delete;
-  // What leave() answers goes to the error sink; what fails once is tried again.
+  // An error of leave() goes to the error sink; a failure is tried once more.
   ~DeviceScope();
 
   // Makes the device before current again. When that fails the scope stays, and its destructor tries again.

@@ -56,7 +56,7 @@ bool look_alike(const Shadows& shadows, BufferIndex one, BufferIndex other) {
   return false;
 }
 
-// Those of the relocations, which are in order and do not overlap, that have bytes in the slot.
+// The relocations with bytes in the slot. `found` is in order and without overlaps.
 std::span<const Relocation> touching_slot(std::span<const Relocation> found, const ArgumentSlot& slot) {
   const auto first = std::partition_point(found.begin(), found.end(), [&](const Relocation& relocation) {
     return relocation.offset + kWord <= slot.offset;
@@ -231,7 +231,7 @@ class Reader {
       std::memcpy(record.arguments.data() + slot.offset, value, slot.size);
     }
     Status status = read_attributes(handle, record.attributes);
-    // Of an attribute that it does not have the runtime says so; anything else went wrong.
+    // The runtime refuses an attribute that it does not have; any other error is a failure.
     if (!status && (status.error().code == hipErrorNotSupported || status.error().code == hipErrorInvalidValue)) {
       *why = "a kernel whose attributes the runtime does not tell";
       status = {};
@@ -239,7 +239,7 @@ class Reader {
     node.record = std::move(record);
     return status;
   }
-  // Those that differ from what a kernel has that is added without any.
+  // The attributes that differ from the defaults of a kernel node.
   [[nodiscard]] Status read_attributes(hipGraphNode_t handle, KernelAttributes& attributes) const {
     const Result<KernelAttributes> cooperative = attributes_of(api_, handle, {.priority = {}, .cooperative = false});
     if (!cooperative) return cooperative.error();

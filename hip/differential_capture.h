@@ -1,7 +1,7 @@
-// Differential capture: where the addresses are in what a library enqueues, found by capturing it more than once.
+// Differential capture: finds the addresses in a library's work by capturing the work more than once.
 //
-// A library's kernels take arguments whose meaning is the library's own. What it enqueues for buffers at some addresses
-// is captured again for the same buffers at other addresses, and what moved with a buffer is that buffer's address:
+// Only the library knows the meaning of its kernels' arguments. Its work is captured for buffers at some addresses, and
+// again for the same buffers at other addresses; bytes that moved with a buffer are that buffer's address:
 //
 //   shadows    tables of addresses, none of which puts a buffer where another table has one. Two are enough; a third
 //              makes coincidences rarer. Nothing runs, but runtimes look at addresses: give real memory. Each buffer's
@@ -11,22 +11,24 @@
 //   attribute  every byte that differs between the captures has to lie in exactly one 8-byte word that is, in every
 //              capture, one buffer's address plus the same addend (from its begin to one past its end). Words may be at
 //              any byte. Anything else makes the block opaque: it is never guessed.
-//   kinds      where a code object's metadata says what an argument is, it is held against what was found, and can only
-//              forbid: an address lies in one argument, and in a pointer it is that pointer. (A struct by value may
-//              hold addresses.) A pointer that is the same in every capture is the library's own and stays, but for one
-//              in a shadow, which may as well be of a capture before: that is opaque. So no kind, and no wrong kind
-//              either, makes an address of anything.
-//   A1         a scalar that equals an address is the same in every capture, differs nowhere and is never taken, also
-//              where it lies beside an address: words that overlap are two candidates for a byte, and so opaque.
+//   kinds      the metadata of a code object may tell the kind of an argument. It is compared with the result, and can
+//              only forbid: an address lies in one argument, and an address in a pointer is that whole pointer. (A
+//              struct by value may hold addresses.) A pointer that is the same in every capture is the library's own
+//              and stays; if it lies in a shadow it may come from an earlier capture, and the block is opaque. So no
+//              kind, right or wrong, turns a number into an address.
+//   A1         a scalar that equals an address is the same in every capture and is never taken, also where it lies
+//              beside an address: overlapping words are two candidates for a byte, and the block is opaque.
 //
-// Undecidable, and left to the caller: a scalar that is computed from an address and is, in all captures, that address
-// plus an offset within its buffer is an address to everybody who looks from outside (a tag that is the pointer's own
-// bits, say). A scalar of fewer bytes beside the low half of an address, whose value is the high half in all of them,
-// is the same; shadows that differ in their high halves tell them apart. An address of a capture before in a struct by
-// value is a number to everybody who looks. That a kernel was launched cooperatively AMD's 7.2 does not tell (its
-// getter answers 0; 6.4 does not capture such launches): where it matters, let `layouts` know nothing of that
-// kernel. What a library chooses by alignment, or by which buffers overlap, shows at those addresses alone
-// (does_as_known); which arguments it would choose for other sizes, or other data, no capture shows.
+// Undecidable, and left to the caller:
+//   - a scalar that is computed from an address and is, in all captures, that address plus an offset within its buffer
+//     (a tag made of the pointer's own bits, say) is taken for an address;
+//   - so is a smaller scalar beside the low half of an address whose value is the high half in all captures; shadows
+//     that differ in their high halves tell them apart;
+//   - an address of an earlier capture in a struct by value is taken for a number;
+//   - AMD's 7.2 does not tell that a kernel was launched cooperatively (its getter answers 0; 6.4 does not capture such
+//     launches): where it matters, leave that kernel out of `layouts`;
+//   - a library's choice by alignment, or by overlap of buffers, shows at such addresses alone (does_as_known), and its
+//     choice for other sizes or other data shows in no capture.
 //
 // Getters that a release answers wrongly (ReleaseQuirks::of_read) are not believed where its quirks are given.
 #pragma once
@@ -64,7 +66,7 @@ struct Shadows {
 // where that is not known. All of them and no more: the runtime's array of arguments does not say how long it is.
 using KernelLayouts = std::function<std::optional<std::vector<ArgumentSlot>>(hipFunction_t)>;
 
-// What the work enqueues, as a command for a recording: a child whose nodes have their relocations, or, where something
+// The enqueued work as a command for a recording: a child whose nodes have their relocations, or, where something
 // is opaque, captured_command() with the reason. An error is one of capturing or of the runtime's getters.
 [[nodiscard]] Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, const EnqueueAt& work,
                                                         const Shadows& shadows, const KernelLayouts& layouts,

@@ -117,7 +117,7 @@ Result<hipGraphNode_t> add_driver_node(const Api& api, hipGraph_t graph, NodeRec
     status =
         api.hipDrvGraphAddMemsetNode(&node, graph, dependencies.data(), dependencies.size(), &params, context.value());
   } else {
-    // An address that nobody allocated is for the runtime to refuse.
+    // The runtime refuses an address outside of all allocations.
     const hipDeviceptr_t memory = pointer(addresses[std::get<MemoryFreeRecord>(record).buffer]);
     status = api.hipDrvGraphAddMemFreeNode(&node, graph, dependencies.data(), dependencies.size(), memory);
   }

@@ -1,7 +1,7 @@
 // The driver's forms of nodes: hipDrvGraphAddMemcpyNode, hipDrvGraphAddMemsetNode, hipDrvGraphAddMemFreeNode and the
 // setters beside them, whose copies say where each end is and not which way they go.
 //
-// Of copies (as their 3D form), memsets and memory free nodes; anything else is asserted. The context is the calling
+// For copies (as their 3D form), memsets and memory free nodes; any other node is asserted. The context is the calling
 // thread's current one. A runtime, or a release of HIP's headers, that lacks the form is hipErrorNotSupported.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace hip {
 [[nodiscard]] Result<hipGraphNode_t> add_driver_node(const Api& api, hipGraph_t graph, NodeRecord& record,
                                                      std::span<const hipGraphNode_t> dependencies,
                                                      std::span<const DeviceAddress> addresses);
-// Of an executable graph, or of a graph's own copy when `exec` is null.
+// Sets a node of an executable graph, or of the graph itself when `exec` is null.
 [[nodiscard]] Status set_driver_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node, NodeRecord& record);
 
 // The setter's call alone, which allocates nothing; of a node that the driver added.

@@ -1,6 +1,6 @@
-// Statuses of HIP calls as values, and where an error goes that nobody can be handed.
+// Statuses of HIP calls as values, and a sink for errors that no caller can be handed.
 //
-// A destructor cannot return: what goes wrong in it is given to the ErrorSink of the object's options, never dropped.
+// A destructor cannot return an error: its errors go to the ErrorSink of the object's options and are never dropped.
 // A sink is called on the thread on which the error happened, possibly while other threads report too, and must not
 // call back into the object that reports.
 #pragma once

@@ -75,7 +75,7 @@ Status Event::destroy() {
   return status;
 }
 
-// What fails once may be passing; what fails twice is reported twice and given up.
+// A failure may be transient: it is reported and tried once more, then given up.
 void Event::let_go() {
   for (int attempt = 0; owned_ && attempt < 2; ++attempt) options_.errors(destroy());
   owned_ = false;

@@ -1,7 +1,8 @@
-// hip::Event: a point in a stream's work that others can wait for, and, if wanted, its time.
+// hip::Event: a point in a stream's work that other streams can wait for, with its time if that is asked for.
 //
-// RAII. An event belongs to a device and is recorded in streams of that device; any stream may wait for it. Never
-// recorded, it is a point that has passed: waiting for it waits for nothing, and asking for its time is an error.
+// RAII. An event belongs to a device and is recorded in streams of that device; any stream may wait for it. An event
+// that was never recorded is a point in the past: waiting for it waits for nothing, and asking for its time is an
+// error.
 #pragma once
 
 #include "hip/api/api.h"
@@ -23,7 +24,7 @@ class Event {
 
   Event(Event&& other) noexcept;
   Event& operator=(Event&& other) noexcept;
-  // What destroy() answers goes to the error sink.
+  // An error of destroy() goes to the error sink.
   ~Event();
 
   [[nodiscard]] hipEvent_t handle() const { return handle_; }

@@ -1,13 +1,13 @@
 // hip::flattened: a recording with its child graphs expanded into nodes of its own, at every depth.
 //
-// Launches of the flat graph observe what those of the nested one do (P9), and a patch sets its nodes one by one where
-// it would have to hand over a whole child. Every dependency is kept, whatever the types of the nodes: what a child
-// waited for its first nodes wait for, and what waited for the child waits for its last ones; where several meet
-// several, an empty node stands between, so that edges stay linear in the edges that there were. A child without nodes
-// leaves an empty node.
+// Launches of the flat graph and of the nested graph observe the same (P9). A patch sets the nodes of the flat graph
+// one by one, where it would have to hand over a whole child of the nested one. Every dependency is kept: the first
+// nodes of a child wait for the child's dependencies, and the child's dependents wait for its last nodes. Where several
+// meet several, an empty node stands between, so that the number of edges stays linear. A child without nodes leaves an
+// empty node.
 //
-// What cannot be expanded stays a child: one whose dependencies close a circle. A recording that closes one itself, or
-// is outside its bounds (hip/recording.h), stays as it is.
+// A child whose dependencies close a circle stays a child. A recording that closes a circle itself, or that is outside
+// its bounds (hip/recording.h), stays as it is.
 #pragma once
 
 #include <functional>

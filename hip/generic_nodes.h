@@ -18,7 +18,7 @@ namespace hip {
 [[nodiscard]] Result<hipGraphNode_t> add_generic_node(const Api& api, hipGraph_t graph, NodeRecord& record,
                                                       std::span<const hipGraphNode_t> dependencies,
                                                       std::span<const DeviceAddress> addresses, Kept& kept);
-// Of an executable graph, or of a graph's own node when `exec` is null.
+// Sets a node of an executable graph, or of the graph itself when `exec` is null.
 [[nodiscard]] Status set_generic_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node, NodeRecord& record,
                                       std::span<const DeviceAddress> addresses);
 

@@ -1,6 +1,6 @@
 // hip::GraphPatcher: brings an executable graph to new buffer addresses, in place.
 //
-// Promises (docs/properties.md has the sentences):
+// Promises (`hgcheck properties` prints the sentences):
 //   A1 only relocated pointers change; A2 every one of them does, in children at any depth; A3 all moves of a patch
 //   happen at once; A4 arguments go in as one packed block in the layout of the kernel's metadata; A5 copies keep kind,
 //   shape and form (1D stays 1D); A6 only nodes with a changed relocation are touched, one call each (plus one call for
@@ -81,8 +81,8 @@ struct PatcherOptions {
   std::function<void(int code, const char* what)> on_teardown_error;
 };
 
-// The last resort for errors in teardown that nobody listens for: writes one line to standard error (the only thing
-// that this room ever writes) and goes on, because a leak is no reason to end somebody else's process.
+// The last resort for errors in teardown without a listener: writes one line to standard error (the only thing
+// that this room ever writes) and goes on, because a leak is no reason to end the user's process.
 void report_teardown_error(int code, const char* what);
 
 class GraphPatcher {
@@ -107,7 +107,7 @@ class GraphPatcher {
 
   // Where this patcher has the buffers now.
   [[nodiscard]] std::span<const DeviceAddress> addresses() const;
-  // False after kUnusable: whatever is asked of it, patch() says kUnusable and calls nothing.
+  // False after kUnusable: patch() then always says kUnusable and calls nothing.
   [[nodiscard]] bool usable() const;
 
   // The caller changed a node's parameters through a setter at the current addresses: patch from these from now on.

@@ -2,11 +2,11 @@
 // were instantiated.
 //
 // No release of AMD's runtime launches them there (docs/findings.md, launch-on-another-device). A stream of the graph's
-// own device does it instead, between two events: the launch comes behind what the caller's stream was given so far,
-// and what that is given later comes behind the launch.
+// own device does it instead, between two events: the launch comes behind the earlier work of the caller's stream, and
+// the later work of that stream comes behind the launch.
 //
-// The first launch makes the stream and both events and fails when that fails; others make nothing. One thread at a
-// time; the caller's streams are not captured.
+// The first launch makes the stream and both events, and fails when that fails; later ones make nothing. One thread at
+// a time; the caller's streams must not capture.
 #pragma once
 
 #include <optional>

@@ -21,7 +21,7 @@ struct HostFunction {
 };
 
 [[nodiscard]] const Api& host_api();
-// What stands for the function in hipModuleLaunchKernel. The HostFunction has to live as long as it is used.
+// The handle of the function for hipModuleLaunchKernel. The HostFunction has to live as long as it is used.
 [[nodiscard]] hipFunction_t host_function(const HostFunction& function);
 
 }  // namespace hip

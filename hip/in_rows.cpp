@@ -18,7 +18,7 @@ std::vector<Relocation> moved_on(const RecordedNode& node, Field field, std::siz
   return moved;
 }
 
-// What a relocation puts an address over may be null, and is only a number.
+// The pointer may be null: a relocation writes an address over it, so it is only a number.
 void* further(void* pointer, std::size_t bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(pointer) + bytes);
 }

@@ -11,7 +11,7 @@ namespace hip {
 
 // Sets those that are given. hipErrorNotSupported where the runtime, or this release of HIP's header, lacks one.
 [[nodiscard]] Status set_attributes(const Api& api, hipGraphNode_t node, const KernelAttributes& attributes);
-// What the node has of those that `asked` gives, whatever it gives. AMD's runtime remembers the one that was set last
+// The node's values of the attributes that `asked` names. AMD's runtime remembers the one that was set last
 // and answers hipErrorInvalidValue for the other (docs/findings.md, kernel-attribute-one-only).
 [[nodiscard]] Result<KernelAttributes> attributes_of(const Api& api, hipGraphNode_t node,
                                                      const KernelAttributes& asked);

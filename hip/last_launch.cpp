@@ -19,8 +19,8 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
   const bool elsewhere = at_home_ && stream.device() != home_.device();
   Status status = elsewhere ? home_.launch(exec, stream) : stream.launch(exec);
   if (!status) {
-    // Whether that one is under way nobody knows: both devices are waited for before the graph is launched on another
-    // stream or destroyed.
+    // It is unknown whether that launch is under way: both devices are waited for before the graph is launched on
+    // another stream or destroyed.
     if (elsewhere) {
       last_ = stream;
       unmarked_ = true;

@@ -12,7 +12,7 @@
 // Where the last launch's stream has begun to capture since, AMD's releases refuse to have another one wait for it: on
 // 7.2 the host waits (ReleaseQuirks::of_follow_capturing), elsewhere that is the answer and nothing was launched. Other
 // clients' captures are left alone (hip/beside_captures.h), save where a device is waited for: any capture refuses that
-// and is invalid then. So what 7.2 has launched should be destroyed, and recorded again, while nobody captures.
+// and is invalid then. So destroy, and record again, a graph that 7.2 has launched only while no stream captures.
 //
 // On a stream of another device than the graph's own it is launched as hip/home_stream.h says, where the release needs
 // that (ReleaseQuirks::of_launch_elsewhere).
@@ -43,7 +43,7 @@ class LastLaunch {
         home_(api, device, errors) {}
 
   [[nodiscard]] Status launch(hipGraphExec_t exec, const StreamRef& stream);
-  // What is given to the stream from now on comes behind the last launch.
+  // Work that is given to the stream from now on comes behind the last launch.
   [[nodiscard]] Status follow(const StreamRef& stream);
   // Nothing is waited for when nothing was launched. The calling thread's current device stays what it is.
   [[nodiscard]] Status wait();

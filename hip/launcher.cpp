@@ -76,7 +76,7 @@ class Staging {
 
 }  // namespace
 
-// What one launch works in. One thread at a time.
+// The workspace of one launch. One thread at a time.
 class Launcher::Context {
  public:
   Context(const Api& api, const LauncherOptions& options, Event done)
@@ -90,7 +90,7 @@ class Launcher::Context {
   Context& operator=(const Context&) = delete;
   // Waits for the device first. One that cannot be waited for is reported, and what it had is given back all the same.
   ~Context() {
-    // What fails once may be passing.
+    // A failure may be transient: try once more.
     for (int attempt = 0; state_ != State::kIdle && attempt < 2; ++attempt) errors_(settle());
     rest();
   }
@@ -277,9 +277,9 @@ Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) 
   return status;
 }
 
-// One whose work is done, oldest first, so that one that takes long is in nobody's way. Null: there is none, and
-// another one is made. Where no more may be made, the oldest one, whose work is not done. They are asked under the
-// lock: asking is quick, and a context that is not in the pool is one that nobody else finds.
+// A context whose work is done, oldest first, so that a long launch blocks no other. Null: there is none, and a new
+// one is made. Where no more may be made, the oldest one, whose work is not done. They are asked under the
+// lock: asking is quick, and a context outside the pool cannot be found by another launch.
 std::unique_ptr<Launcher::Context> Launcher::pick() {
   sync::UniqueLock lock(mutex_);
   const auto may_make = [&] { return pool_.read().made < options_.max_contexts; };
@@ -322,7 +322,7 @@ Result<std::unique_ptr<Launcher::Context>> Launcher::make() {
   return std::make_unique<Context>(api_, options_, std::move(done).value());
 }
 
-// Those that are at rest come first, so that the next launch finds one without asking.
+// Idle contexts come first, so that the next launch finds one without asking.
 void Launcher::give_back(std::unique_ptr<Context> context) {
   const sync::LockGuard lock(mutex_);
   std::vector<std::unique_ptr<Context>>& contexts = pool_.write().contexts;

@@ -5,12 +5,13 @@
 // device): arrays in, the kernel, arrays and results out.
 //
 //   buffers    a launch works in a context: device memory for its arrays, pinned memory on the way to them, an event.
-//              Contexts are used again; once they are large enough a launch allocates nothing and frees nothing. One
-//              whose work is done is used before another is made, whatever else is in flight; a launch waits only where
-//              none is and no more may be made.
-//   results    with something to bring back the call synchronises with the stream, exactly once, and what the arrays
-//              hold then is what the kernel left. With nothing to bring back it does not wait at all.
-//   lifetimes  what is passed may go when the call returns. A context is used again, or destroyed, only after its work
+//              Contexts are used again; once they are large enough a launch allocates nothing and frees nothing. A
+//              context whose work is done is used before another is made; a launch waits only where no context is idle
+//              and no more may be made.
+//   results    with results to bring back, the call synchronises with the stream exactly once, and the arrays then hold
+//              the kernel's results. Without, it does not wait at all.
+//   lifetimes  the arguments may be freed when the call returns. A context is used again, or destroyed, only after its
+//   work
 //              is done; that work may outlive the stream, but not the launcher: its destructor waits.
 //   failure    a call that failed has brought nothing back; some of its work may have reached the stream, and its
 //              context is not used again before that is over. That the caller's device could not be made current again
@@ -88,7 +89,7 @@ class Launcher {
  private:
   class Context;
   struct Pool {
-    std::vector<std::unique_ptr<Context>> contexts;  // that nobody works in: longest unused first
+    std::vector<std::unique_ptr<Context>> contexts;  // not in use: longest unused first
     std::size_t made = 0;
     LauncherCounts counts;
   };

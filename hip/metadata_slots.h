@@ -1,7 +1,7 @@
 // hip::slots_of: the arguments of a kernel as its code object's metadata has them, kinds included, for
 // hip::KernelLayouts.
 //
-// Header only, so that hip/ itself reads no code objects: whoever includes it uses the leaf hip/code_object as well
+// Header only, so that hip/ itself reads no code objects: a user of it needs the leaf hip/code_object as well
 // (hgcheck::code_object of the package). Hidden arguments are the runtime's business and left out.
 #pragma once
 

@@ -1,7 +1,7 @@
 // hip::node_order: a recording's nodes in an order that honours its dependencies.
 //
-// Of the nodes that may come next it is always the first, so nodes that were recorded in order stay in that order. What
-// is part of a circle, or behind one, is not in it.
+// The first of the nodes that may come next is taken, so nodes that were recorded in order stay in that order. Nodes in
+// a circle, or behind one, are not in it.
 #pragma once
 
 #include <vector>

@@ -41,7 +41,7 @@ struct Flattener {
   }
 };
 
-// Every buffer that `node` may hold in a place that nobody can name.
+// Every buffer that `node` may hold in a place without a name.
 void append_opaque_uses(const TreeNode& node, TreeIndex at, std::vector<OpaqueUse>& uses) {
   if (const auto* opaque = std::get_if<OpaqueRecord>(&node.record)) {
     for (const BufferIndex buffer : opaque->buffers) uses.push_back({at, buffer});

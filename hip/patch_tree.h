@@ -1,6 +1,6 @@
 // hip::PatchTree: a recording and its child graphs as one flat list of nodes with a relocation table over it.
 //
-// What a GraphPatcher knows about its graph, without any call of HIP: every node's parameters at the current addresses
+// A GraphPatcher's knowledge of its graph, without any call of HIP: every node's parameters at the current addresses
 // (owned), where its setter is addressed, and which fields hold which buffer. Nodes are in preorder (see TreeIndex).
 // Child graphs that are nested deeper than kMaxChildDepth, or that would take the tree past kMaxTreeNodes, are not
 // opened: such a node counts as opaque for every buffer that its recording could name, so nothing is ever skipped.
@@ -26,7 +26,7 @@ struct TreeNode {
   TreeIndex end = 0;                 // one past the last node below it
   bool sealed = false;               // a child graph that is not opened, see above
   NodeForm form = NodeForm::kTyped;  // as it was added
-  // Of top-level child graph nodes: whether the nodes below have their handles, and the graph that was recorded for it.
+  // For top-level child graph nodes: whether the nodes below have their handles, and the graph recorded for them.
   bool prepared = false;
   hipGraph_t private_graph = nullptr;
 };

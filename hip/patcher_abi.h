@@ -6,7 +6,7 @@
  * told each time which buffers have moved (hgpatcher_patch). After somebody else changed the graph, through a setter or
  * hipGraphExecUpdate, it is shown the graph again: the old patcher is destroyed and a new one asked for.
  *
- * What it must do. After hgpatcher_patch returned HGPATCHER_DONE the executable graph must do what a graph freshly
+ * Its duty. After hgpatcher_patch returned HGPATCHER_DONE the executable graph must do what a graph freshly
  * recorded at the new addresses would do. Where the patcher cannot know, or meets a kind of node that it does not
  * handle, it says HGPATCHER_RECORD_AGAIN before it has changed anything; the graph is then recorded again. A HIP call
  * that fails is never swallowed: HGPATCHER_ROLLED_BACK when everything is as before, else HGPATCHER_UNUSABLE.
@@ -15,10 +15,10 @@
  * answers null for one that this runtime lacks. Do not link a HIP runtime: the one under test may be a model. The
  * functions may be called from within the functions below, on the thread that called them, and from nowhere else.
  *
- * Who owns what. All that hgpatcher_record and hgpatcher_patch are passed is the caller's and ends with
- * the call (`hip` and what it points at live as long as the patcher): copy what is needed later. Handles (graph, exec,
- * nodes) stay the caller's; the graph outlives the patcher. What hgpatcher_record puts into `*out` is the library's,
- * and goes back to it through hgpatcher_destroy, before the executable graph is destroyed.
+ * Ownership. All that hgpatcher_record and hgpatcher_patch are passed is the caller's and ends with
+ * the call (`hip` and what it points at live as long as the patcher): copy the parts that are needed later. Handles
+ * (graph, exec, nodes) stay the caller's; the graph outlives the patcher. The object that hgpatcher_record puts into
+ * `*out` is the library's, and goes back to it through hgpatcher_destroy, before the executable graph is destroyed.
  *
  * Not asked of it: threads (one call at a time, one patcher an executable graph), and definitions: a graph's definition
  * is only offered (exec is null) to a library that asks for it with HGPATCHER_WANTS_DEFINITIONS.
@@ -36,7 +36,7 @@ extern "C" {
 
 #define HGPATCHER_ABI_VERSION 1u
 
-/* What the library wants to see: hgpatcher_abi()'s second half. */
+/* The wishes of the library: hgpatcher_abi()'s second half. */
 #define HGPATCHER_WANTS_RELOCATIONS                                                                                  \
   1u                                   /* else hgpatcher_node.relocations is null: the library finds pointers itself \
                                         */

@@ -9,7 +9,7 @@
 
 namespace hip {
 
-// Of what an allocation of HIP's begins with.
+// Alignment of the start of HIP's allocations.
 inline constexpr std::size_t kPieceAlignment = 256;
 
 // Where the next piece may begin behind one of that many bytes, which begins at `at`, itself such a place. None: no

@@ -33,7 +33,7 @@ class Recording;
 // How a kernel's arguments are handed to the runtime when the node is recorded. Patches always use kExtra.
 enum class ArgumentStyle : std::uint8_t { kParams, kExtra };
 
-// What the code object's metadata says that an argument is. A value may be a struct that holds pointers.
+// The kind of an argument by the code object's metadata. A value may be a struct that holds pointers.
 enum class ArgumentKind : std::uint8_t { kUnknown, kPointer, kValue };
 
 // Where one argument lies in the packed block (from the code object's metadata).
@@ -43,7 +43,7 @@ struct ArgumentSlot {
   ArgumentKind kind = ArgumentKind::kUnknown;  // for who attributes addresses (hip/differential_capture.h)
 };
 
-// Of a kernel node, where they were set: nothing means that it has what the runtime gives every node.
+// Attributes of a kernel node that were set; an empty one has the default of the runtime.
 struct KernelAttributes {
   std::optional<int> priority;  // as hipGraphKernelNodeSetAttribute takes it
   std::optional<bool> cooperative;
@@ -110,7 +110,7 @@ struct EventWaitRecord {
 };
 
 // Memory that the graph allocates when it runs, and what frees it. Its address is the runtime's own and new each time
-// the node is recorded: whoever records a graph is told it (RecordedGraph::allocations), and the nodes behind name the
+// the node is recorded: the recorder is told it (RecordedGraph::allocations), and the nodes behind name the
 // buffer like any other. A patch never moves it.
 struct MemoryAllocRecord {
   BufferIndex buffer = 0;
@@ -121,11 +121,11 @@ struct MemoryFreeRecord {
   BufferIndex buffer = 0;
 };
 
-// What the nodes of a graph use that is neither the runtime's nor the caller's: it has to outlive whatever was
-// instantiated from the graph, and its last launch.
+// Memory that the nodes of a graph use and that is neither the runtime's nor the caller's: it has to outlive all
+// executable graphs of the graph, and their last launch.
 class Kept {
  public:
-  // `owner` names it for of(): whatever address its recorder has to itself.
+  // `owner` names it for of(): any address that only its recorder uses.
   void add(const void* owner, std::shared_ptr<void> thing) { things_.emplace_back(owner, std::move(thing)); }
   // The one that was added last, or null.
   [[nodiscard]] void* of(const void* owner) const;
@@ -136,7 +136,7 @@ class Kept {
   std::vector<std::pair<const void*, std::shared_ptr<void>>> things_;
 };
 
-// A node that can be recorded again but whose fields nobody can attribute. A patch that moves one of its buffers says
+// A node that can be recorded again but whose fields are unknown. A patch that moves one of its buffers says
 // that the graph has to be recorded again (A7); it never guesses.
 struct OpaqueRecord {
   std::function<Result<hipGraphNode_t>(const Api&, hipGraph_t, std::span<const hipGraphNode_t> dependencies,
@@ -144,7 +144,7 @@ struct OpaqueRecord {
       record;
   std::vector<BufferIndex> buffers;  // every buffer that it may hold an address of
   std::string reason;                // why it is opaque, for people
-  bool kernel = false;               // it adds one kernel node: where nobody says so, it may be a child graph
+  bool kernel = false;               // it adds one kernel node; if false, it may be a child graph
   int device = 0;                    // that it is recorded on, as KernelRecord's
   bool by_host = false;              // it adds one node that is no child graph, and of no device (hip/by_host.h)
   bool with_the_one_before = false;  // it uses what the node before it keeps, which has to be of the same graph
@@ -166,7 +166,7 @@ struct RecordedNode {
 // The one that a recording really takes: for a linear copy there is the function of its type alone.
 [[nodiscard]] NodeForm form_of(const RecordedNode& node);
 
-// What is wrong with a node that is to follow `earlier_nodes` nodes of a recording, in words, or null: a dependency
+// The flaw of a node that is to follow `earlier_nodes` nodes of a recording, in words, or null: a dependency
 // that is not an earlier node or is named twice, a relocation of a field that the node does not have, outside the
 // argument block or overlapping another one, slots outside the block, a child or a function that is missing. Total: any
 // node may be asked about.
@@ -253,14 +253,14 @@ void write_address(NodeRecord& record, const Relocation& relocation, DeviceAddre
 
 // A graph that was recorded from a Recording: the runtime's handles, node by node.
 struct RecordedGraph {
-  hipGraph_t graph = nullptr;         // owned by whoever called record_graph
+  hipGraph_t graph = nullptr;         // owned by the caller of record_graph
   std::vector<hipGraphNode_t> nodes;  // index for index the recording's nodes
   // Where the memory of its allocation nodes is.
   std::vector<std::pair<BufferIndex, DeviceAddress>> allocations;
   Kept kept{};
 };
 
-// What recording one node gives beside its handle.
+// Results of recording one node beside its handle.
 struct NodeExtras {
   DeviceAddress allocated = 0;  // what an allocation node was told
   Kept kept{};

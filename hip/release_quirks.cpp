@@ -95,7 +95,7 @@ void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyState
   states.add(State::kMixedHosts, kind == hipMemcpyHostToHost && mixed);
   states.add(State::kWithinDevice, kind == hipMemcpyDeviceToDevice);
   states.add(State::kManaged, ends.may_be_managed);
-  // Of unknown memory no direction can be named, and the host cannot copy from it. With several devices a copy from
+  // No direction can be named for unknown memory, and the host cannot copy from it. With several devices a copy from
   // pinned memory may go to another device than the launching stream's, and is wrong there.
   states.add(State::kFromPageable, ends.must_be_from_pageable && host_can_do(node.record) && !context.several_devices);
   states.add(State::kSymbolByDefault, of_symbol && kind == hipMemcpyDefault && ends.must_be_pageable);

@@ -79,7 +79,7 @@ enum class QuirkyState : std::uint8_t {
   kSymbolByDefault,  // copy: between a symbol and pageable memory, by hipMemcpyDefault
   kPinned,           // memset: of memory that is known to be pinned (or registered)
   kFromPageable,     // copy: from memory that is known to be pageable, where all is of one device
-  kNotKnown,         // child: its nodes are a library's, and nobody can look into them
+  kNotKnown,         // child: its nodes are a library's, and opaque
   kLastCaptures,     // of following a launch: its stream has begun to capture since
   kCount
 };

@@ -1,8 +1,9 @@
 // hip::Relocation: this field of this node, at this offset, holds buffer B plus addend A.
 //
-// Relocations are stated when a node is recorded, by whoever knows what its arguments mean. They are never found by
-// looking at values: a scalar that happens to equal an address is not a relocation. hip::RelocationTable answers the
-// one question that a patch asks: which fields, in the whole tree of a graph and its child graphs, hold buffer B?
+// Relocations are stated when a node is recorded, by the recorder, which knows what its arguments mean. They are never
+// found by looking at values: a scalar that happens to equal an address is not a relocation. hip::RelocationTable
+// answers the one question that a patch asks: which fields, in the whole tree of a graph and its child graphs, hold
+// buffer B?
 //
 // Does not check that a relocation is sensible for its node; flaw_of (hip/recording.h) does.
 #pragma once
@@ -59,7 +60,7 @@ struct RelocationSite {
   Relocation relocation;
 };
 
-// A node of the tree that may hold `buffer` in a place that nobody can name.
+// A node of the tree that may hold `buffer` in a place without a name.
 struct OpaqueUse {
   TreeIndex node = 0;
   BufferIndex buffer = 0;

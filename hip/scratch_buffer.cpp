@@ -133,7 +133,7 @@ bool ScratchBuffer::on_its_thread() const {
   return stream_.handle() != hipStreamPerThread || thread_ == sync::this_thread_id();
 }
 
-// What is only in the way goes first: a failure leaves the buffer as it is.
+// Memory that waits to be freed goes first: a failure leaves the buffer as it is.
 Status ScratchBuffer::release() {
   for (void** const memory : {&stuck_, &data_}) {
     if (*memory == nullptr) continue;
@@ -144,7 +144,7 @@ Status ScratchBuffer::release() {
   return {};
 }
 
-// What fails once may be passing; what fails twice is reported twice and given up.
+// A failure may be transient: it is reported and tried once more, then given up.
 void ScratchBuffer::let_go() {
   for (void** const memory : {&stuck_, &data_}) {
     for (int attempt = 0; *memory != nullptr && attempt < 2; ++attempt) {

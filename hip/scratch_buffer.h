@@ -29,7 +29,7 @@
 namespace hip {
 
 struct ScratchOptions {
-  // What is allocated is a multiple of this, so that sizes that vary a little do not allocate.
+  // Allocations are a multiple of this, so that sizes that vary a little do not allocate.
   std::size_t granularity = 4096;
   // ReleaseQuirks::of_free_async() of the runtime's release, or null: it is right.
   const struct ReleaseQuirk* free_async = nullptr;
@@ -42,7 +42,7 @@ class ScratchBuffer {
   explicit ScratchBuffer(StreamRef stream, const ScratchOptions& options = {});
   ScratchBuffer(ScratchBuffer&& other) noexcept;
   ScratchBuffer& operator=(ScratchBuffer&& other) noexcept;
-  // What release() answers goes to the error sink.
+  // An error of release() goes to the error sink.
   ~ScratchBuffer();
 
   // The buffer's address; null for 0 bytes of an empty buffer.

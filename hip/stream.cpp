@@ -140,7 +140,7 @@ Status Stream::destroy() {
   return status;
 }
 
-// What fails once may be passing; what fails twice is reported twice and given up.
+// A failure may be transient: it is reported and tried once more, then given up.
 void Stream::let_go() {
   for (int attempt = 0; owned_ && attempt < 2; ++attempt) errors_(destroy());
   owned_ = false;

@@ -1,6 +1,6 @@
 // Streams: whose they are, what can be asked of them, and which one a thread is working on.
 //
-// hip::StreamRef names a stream that somebody else owns; hip::Stream owns one; hip::CurrentStream makes one the calling
+// hip::StreamRef names a stream without owning it; hip::Stream owns one; hip::CurrentStream makes one the calling
 // thread's current stream for the time of a scope.
 //
 // The default stream is handle 0 and a stream like any other: synchronising it waits for its work, querying it asks for
@@ -20,7 +20,7 @@ namespace hip {
 
 class Event;
 
-// What distinguishes one stream from another: what was asked for when it was made.
+// Distinguishes streams: the properties that were asked for when the stream was made.
 struct StreamKey {
   int device = 0;
   unsigned flags = hipStreamDefault;
@@ -53,13 +53,13 @@ class StreamRef {
   // Whether what is given to the stream becomes part of a graph instead of being done, also where the capture has
   // become invalid.
   [[nodiscard]] Result<bool> capturing() const;
-  // What is given to the stream from now on waits for what the event was recorded behind; nothing, when it never was.
+  // Later work of the stream waits for the work before the event's record; an event without record orders nothing.
   [[nodiscard]] Status wait(const Event& event) const;
   // The graph, behind what was given to the stream so far.
   [[nodiscard]] Status launch(hipGraphExec_t exec) const;
   // A host function behind what was given to the stream so far; it calls no HIP.
   [[nodiscard]] Status launch_host_function(hipHostFn_t function, void* user_data) const;
-  // What the runtime says that the stream is, read from the handle. Where it has no such getter, `otherwise`'s word.
+  // The stream's key as read from the handle; the parts of `otherwise` where the runtime has no such getter.
   [[nodiscard]] Result<StreamKey> read_key(const StreamKey& otherwise) const;
 
  private:
@@ -78,7 +78,7 @@ class Stream {
 
   Stream(Stream&& other) noexcept;
   Stream& operator=(Stream&& other) noexcept;
-  // What destroy() answers goes to the error sink.
+  // An error of destroy() goes to the error sink.
   ~Stream();
 
   // After destroy() and of a moved-from stream: of no stream, and not to be used.

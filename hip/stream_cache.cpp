@@ -12,7 +12,7 @@
 
 namespace hip {
 
-// What the cache and its leases share; the last of them to go takes it along.
+// Shared by the cache and its leases; the last of them to go destroys it.
 struct StreamCache::Shared {
   struct Entry {
     StreamKey key;
@@ -135,7 +135,7 @@ Status StreamCache::Shared::give_back(const Entry& entry) {
   return surplus ? destroy(*surplus) : Status();
 }
 
-// Whatever device is current: a handle says itself where it belongs.
+// Works with any current device: a handle knows its own.
 Status StreamCache::Shared::destroy(const Entry& entry) {
   Status status = called(api.hipStreamDestroy(entry.handle), "hipStreamDestroy");
   if (status) {
@@ -199,7 +199,7 @@ Result<StreamLease> StreamCache::acquire(const StreamKey& wanted) {
   const Result<int> priority = clamp_priority(shared_->api, wanted.priority);
   if (!priority) return both(priority.error(), scope.value().leave()).error();
   const StreamKey key{wanted.device, wanted.flags, priority.value()};
-  // A failure is reported again by whoever it stops; nothing here depends on it.
+  // A failure is reported again where it matters; nothing here depends on it.
   shared_->options.errors(shared_->destroy_doomed());
   while (const std::optional<Entry> entry = shared_->take(key)) {
     const StreamRef stream(shared_->api, entry->handle, key.device);
@@ -248,7 +248,7 @@ StreamCache& StreamCache::of_process(const LoadedApi& runtime) {
   };
   static Caches* const caches = new Caches;
   const sync::LockGuard lock(caches->mutex);
-  // Who loads a library again is given the handle that it has.
+  // Loading a library again gives the same handle.
   OfRuntime*& one = caches->by_library.write()[runtime.library.get()];
   if (one == nullptr) one = new OfRuntime(runtime);
   return one->cache;

@@ -52,7 +52,7 @@ class StreamCache {
   explicit StreamCache(const Api& api, const StreamCacheOptions& options = {});
   StreamCache(const StreamCache&) = delete;
   StreamCache& operator=(const StreamCache&) = delete;
-  // What clear() answers goes to the error sink.
+  // An error of clear() goes to the error sink.
   ~StreamCache();
 
   [[nodiscard]] Result<StreamLease> acquire(const StreamKey& wanted);
@@ -78,7 +78,7 @@ class StreamLease {
  public:
   StreamLease(StreamLease&& other) noexcept;
   StreamLease& operator=(StreamLease&& other) noexcept;
-  // What release() answers goes to the cache's error sink.
+  // An error of release() goes to the cache's error sink.
   ~StreamLease();
 
   [[nodiscard]] bool holds() const { return shared_ != nullptr; }

@@ -1,8 +1,8 @@
 // Copies to and from symbols: hipGraphAddMemcpyNodeToSymbol, hipGraphAddMemcpyNodeFromSymbol and the setters beside
 // them.
 //
-// Of linear copies whose record names a symbol (CopySymbol); anything else is asserted. Which variable a symbol stands
-// for is the runtime's to say, on the calling thread's current device.
+// For linear copies whose record names a symbol (CopySymbol); any other node is asserted. The runtime finds the
+// symbol's variable, on the calling thread's current device.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -38,7 +38,7 @@ std::unique_ptr<Trace> TraceCache::drop(Entry& entry) {
 }
 
 // The decision: one moment under the lock, so that steps are as if one came after the other. Whoever wants the same
-// trace meanwhile waits; whoever wants its place makes it drop out behind the step.
+// trace meanwhile waits; a command that needs its place evicts it after the step.
 TraceCache::Taken TraceCache::take(std::uint64_t command, std::span<const TraceBuffer> buffers) {
   Taken taken;
   sync::UniqueLock lock(mutex_);
@@ -141,7 +141,7 @@ Result<TraceOutcome> TraceCache::execute(std::uint64_t command, std::span<const 
                                          const StreamRef& stream, const Recorder& record) {
   Taken taken = take(command, buffers);
   bool keep = false;
-  // Also when a recorder throws: whoever waits for the trace would wait for ever.
+  // Also when a recorder throws: a thread that waits for the trace would wait for ever.
   const auto give = [&](const Taken* mine) { give_back(*mine, keep); };
   const std::unique_ptr<const Taken, decltype(give)> giving(&taken, give);
   taken.evicted.clear();

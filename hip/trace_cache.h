@@ -6,7 +6,7 @@
 //   hit       the same command, the same buffers, all of them where they were: launched as it is.
 //   patched   the same buffers, some of them elsewhere: brought there, then launched. Never a command that enqueued
 //             nothing: for buffers elsewhere it may enqueue something, so it is recorded.
-//   recorded  anything else, and whatever could not be patched. An address that was freed and belongs to another buffer
+//   recorded  in all other cases, and where patching failed. An address that was freed and belongs to another buffer
 //             now is another buffer: the identity decides, never the address alone.
 //   bound     at most max_traces; past it the one that was not executed for longest goes.
 //   failure   of a patch: recorded again, and counted. Of recording or of a launch: the answer, and nothing is kept of
@@ -48,7 +48,7 @@ struct TraceBuffer {
   bool operator==(const TraceBuffer&) const = default;
 };
 
-// What is kept of a trace. One thread at a time; none of its functions throws.
+// A trace that the cache keeps. One thread at a time; none of its functions throws.
 class Trace {
  public:
   Trace() = default;

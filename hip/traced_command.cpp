@@ -26,7 +26,7 @@ const Recording* nodes_of(const RecordedNode& known) {
   return child == nullptr ? nullptr : child->graph.get();
 }
 
-// What is known of the work, unless it does something else where its buffers are.
+// Compares the known command with the work at the addresses where its buffers are.
 Status hold_against_the_work(const Api& api, const TracedWork& work, std::span<const DeviceAddress> addresses,
                              const ReleaseQuirks& quirks, RecordedNode& known) {
   static const Recording nothing;
@@ -44,7 +44,7 @@ bool beside(DeviceAddress one, std::uint64_t one_bytes, DeviceAddress other, std
   return one == other || (one < other + other_bytes && other < one + one_bytes);
 }
 
-// How whoever keeps no traces records a traced command, and how one is told from other opaque nodes.
+// Records a traced command without keeping its trace; its type tells it from other opaque nodes.
 struct TracedRecorder {
   std::shared_ptr<const TracedWork> work;
   decltype(OpaqueRecord::record) capture_each_time;

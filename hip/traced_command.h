@@ -49,7 +49,7 @@ struct TracedWork {
 // The work of a node that is one; else null.
 [[nodiscard]] std::shared_ptr<const TracedWork> traced_work_of(const RecordedNode& node);
 
-// What differential capture makes of the work: a child or an empty node where every address of it is known and the work
+// The result of differential capture: a child or an empty node where every address of it is known and the work
 // does the same with its buffers at `addresses`, or an opaque node with the reason. Work without shadows is opaque.
 [[nodiscard]] Result<RecordedNode> known_command(const Api& api, const TracedWork& work,
                                                  std::span<const DeviceAddress> addresses,
@@ -60,8 +60,8 @@ struct TracedWork {
 [[nodiscard]] bool same_footing(const TracedWork& work, std::span<const DeviceAddress> was,
                                 std::span<const DeviceAddress> now);
 
-// What was captured of a traced command: a graph that others clone as a child, brought to where the buffers are. The
-// same device is current whenever it is used; its nodes are of the work's stream's.
+// The captured graph of a traced command, which others clone as a child, at the present addresses of the buffers. The
+// same device is current whenever it is used; its nodes belong to the device of the work's stream.
 class TracedGraph {
  public:
   // Captures the work with the buffers at `addresses`; null where it enqueues nothing. `known`, kept by the caller from

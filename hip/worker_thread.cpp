@@ -172,7 +172,7 @@ Status WorkerThread::State::synchronize_owing_streams() {
   return all;
 }
 
-// A stream that somebody is about to give a callback is asked after that: before, it would answer that it is done.
+// A stream is asked after a pending callback was given to it: before, it would answer that it is done.
 std::vector<std::pair<Ticket, WorkerThread::State::Owing>> WorkerThread::State::owing() {
   sync::UniqueLock lock(mutex);
   changed.wait(lock, [&] { return queue.read().on_the_way == 0; });
@@ -181,7 +181,8 @@ std::vector<std::pair<Ticket, WorkerThread::State::Owing>> WorkerThread::State::
   return all;
 }
 
-// What is still owed after its stream was waited for never comes: the wait failed, or the stream is done without it.
+// A callback that is still owed after a wait for its stream never comes: the wait failed, or the stream ended without
+// it.
 Status WorkerThread::State::settle(Ticket ticket, const Owing& by) {
   if (!owes(ticket)) return {};  // it came while another one was waited for
   Status waited;
@@ -258,7 +259,7 @@ Status WorkerThread::post_after(const StreamRef& stream, Callback callback) {
     return {};
   }
   if (state_->take_back(ticket)) return status;
-  // What failed came behind the launch: the callback runs, or did, and so it was posted.
+  // The failure came behind the launch: the callback runs, or did, so it was posted.
   state_->options.errors(status);
   return {};
 }

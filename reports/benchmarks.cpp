@@ -21,7 +21,7 @@ constexpr int kInvalidValue = 1;      // hipErrorInvalidValue; this room needs n
 constexpr double kBarWidth = 160;     // pixels of the longest bar of a family
 constexpr double kShortestBar = 1.5;  // that can still be seen
 
-// What Google Benchmark says of every benchmark; anything else with a number is a counter.
+// The keys that Google Benchmark writes for every benchmark; any other key with a number is a counter.
 const std::set<std::string>& own_keys() {
   static const std::set<std::string> kKeys = {"family_index", "per_family_instance_index",
                                               "repetitions",  "repetition_index",

@@ -19,7 +19,7 @@ const std::set<std::string>& node_words() {
   return kNodes;
 }
 
-// What changes a graph, and the systems that stand beside graphs.
+// The words of commands that change a graph, and of the systems beside graphs.
 const std::set<std::string>& setter_words() {
   static const std::set<std::string> kSetters = {"patch",   "set",     "update",   "enable",     "disable",
                                                  "edge",    "unedge",  "remove",   "endcapture", "cache",

@@ -1,7 +1,7 @@
-// What is new, fixed and still there against an earlier campaign, by cause.
+// Compares two campaigns by cause: new, fixed and still there.
 //
 // A cause is fixed when the later campaign did not meet it although it put the property to the test; it is not proof:
-// other programs may have run, and whoever shows this says on what (seed, programs, subject of both).
+// other programs may have run, so a page that shows it names seed, programs and subject of both.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@
 namespace reports {
 namespace {
 
-// What the campaign came to, in one line and one mood of the style sheet.
+// The outcome of the campaign, in one line and one mood of the style sheet.
 struct Headline {
   const char* mood;
   std::string line;

@@ -26,7 +26,7 @@ bool is_hex(string_view text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-// What is compared one by one: bytes when both values are hexadecimal digits, words otherwise.
+// The units of a comparison: bytes when both values are hexadecimal digits, words otherwise.
 std::vector<string_view> units_of(string_view value, bool as_bytes) {
   std::vector<string_view> units;
   for (std::size_t at = 0; at < value.size();) {

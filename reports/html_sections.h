@@ -11,7 +11,7 @@
 
 namespace reports {
 
-// Past these the page names the .program file instead: a page that no browser can scroll helps nobody.
+// Past these the page names the .program file instead: a browser cannot scroll an endless page.
 inline constexpr std::size_t kMaxFindingsWithGraphs = 25;
 inline constexpr std::size_t kMaxOpenFindings = 3;
 inline constexpr std::size_t kMaxShownDifferences = 20;

@@ -26,7 +26,7 @@ std::string word_of(const std::string& state) {
   return colon == std::string::npos ? state : state.substr(colon + 2);
 }
 
-// What the matrix of one kind of object is made of.
+// The rows and columns of the matrix of one kind of object.
 struct Matrix {
   std::set<std::string> states, operations;
   std::vector<std::string> holes;  // "launch with exec: idle"
@@ -132,7 +132,7 @@ void write_states(HtmlWriter& page, const verify::CampaignResult& result) {
                                 grouped(pairs - holes), grouped(pairs)));
   const std::map<std::string, Matrix> matrices = matrices_of(result);
   for (const auto& [object, matrix] : matrices) {
-    // A hole that nobody sees is no help.
+    // Holes have to be seen.
     if (matrix.holes.empty()) {
       page.open("details");
     } else {

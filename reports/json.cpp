@@ -121,7 +121,7 @@ Json related_json(const std::vector<verify::Related>& related) {
   return json;
 }
 
-// Of the finding as it is written, so that whoever reads it and writes it again gets the same.
+// The bug of the finding as it is written, so that reading the file and writing it again gives the same.
 std::string bug_name(const verify::Finding& finding) {
   verify::Finding spelled;
   spelled.property = utf8_text(finding.property);

@@ -1,9 +1,11 @@
-# run_until_shown(STATUS OUTPUT COMMAND...): runs a program of AMD's runtime on the software gfx942 until its failure shows.
+# run_until_shown(STATUS OUTPUT COMMAND...): runs a program of AMD's runtime on the software gfx942 until its failure
+# shows.
 #
-# The first run is what a user would see. Where it ends as documented, the agent is asked for other orders (tests/schedule.c),
-# with longer and longer delays: which of the runtime's threads comes first is this machine's affair, and a failure of order
-# shows in some orders only. A run that dies otherwise is told and tried again, at most twice. STATUS and OUTPUT are
-# the last run's. SCHEDULE: path of libhgschedule.so. AGENTS, where it is set: how many devices the agent has.
+# The first run is what a user would see. Where it ends as documented, the agent is asked for other orders
+# (tests/schedule.c), with longer and longer delays: which of the runtime's threads comes first is this machine's
+# affair, and a failure of order shows in some orders only. A run that dies otherwise is told and tried again, at most
+# twice. STATUS and OUTPUT are the last run's. SCHEDULE: path of libhgschedule.so. AGENTS, where it is set: how many
+# devices the agent has.
 set(one_run_seconds 60)
 set(last_begin_seconds 200)  # later, the test's own limit would end a run without a word of what was seen
 function(run_until_shown STATUS OUTPUT)

@@ -1,12 +1,12 @@
 // An example of somebody's own patcher: it finds pointers by looking for values that equal an old address.
 //
-// What its author believed: whoever records a graph need not say which arguments are pointers, because no other value
+// Its author believed: a recording need not say which arguments are pointers, because no other value
 // equals the base address of one of the graph's buffers. So the arguments of every kernel, as `kernelParams` lists
-// them, and the ends of every copy and memset are compared with the old addresses, and what is equal is replaced.
+// them, and the ends of every copy and memset are compared with the old addresses, and equal values are replaced.
 //
-// What is wrong, and is found from outside: a scalar that equals an address is replaced as well (A1), and a pointer
-// into the middle of a buffer stays where it was (A2). Everything else is careful: it copies what it was shown, makes
-// no call for a node that does not change, puts back what it had changed when a call fails, and gives child graphs and
+// The mistake, found from outside: a scalar that equals an address is replaced as well (A1), and a pointer
+// into the middle of a buffer stays where it was (A2). Everything else is careful: it copies the record, makes
+// no call for a node that does not change, undoes its changes when a call fails, and gives child graphs and
 // opaque nodes back to be recorded again.
 //
 // Built as a shared library against hip/patcher_abi.h alone; docs/check-your-own-patcher.md runs it.

@@ -1,7 +1,7 @@
 // F03 and F04: patchers that know where pointers are, and look at what they point at.
 //
 // F03: what the author believed: an argument is a buffer, so a pointer that has to change equals the base of its buffer
-// (anything else is somebody's derived value, and not the patcher's to change). What is wrong: slices and end pointers
+// (any other value is derived by the caller, who has to change it). What is wrong: slices and end pointers
 // are pointers into the buffer too, and they stay where they were. A2.
 //
 // F04: what the author believed: a list of moves is carried out by carrying out its moves. What is wrong: once a moved

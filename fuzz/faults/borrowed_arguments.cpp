@@ -1,10 +1,10 @@
 // F14: a patcher that keeps the caller's argument buffer instead of a copy.
 //
-// What the author believed: argument blocks are large and the recording is there anyway, so a reference to its bytes
-// will do. What is wrong: the recording is the caller's, who may overwrite or free it once the patcher is made; from
-// then on every patch sends whatever is there now. P1.
+// The author believed: argument blocks are large and the recording is there anyway, so a reference to its bytes
+// will do. The mistake: the recording is the caller's, who may overwrite or free it once the patcher is made; from
+// then on every patch sends the bytes that are there now. P1.
 //
-// What comes through replace() and replace_all() is copied: those hand over values.
+// replace() and replace_all() copy: they are given values.
 #include <utility>
 
 #include "fuzz/faults/flat_patcher.h"

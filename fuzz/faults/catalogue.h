@@ -28,7 +28,7 @@ struct Fault {
   hip::ApiLayerFactory layer;                  // put around the runtime where `system` is "runtime"; empty elsewhere
   std::optional<verify::Parts> parts{};        // stands in for the real systems of hip/; empty elsewhere
   std::optional<verify::System> scenarios{};   // which of them shows it
-  bool ends_the_process = false;               // whoever meets it dies: for runs in a process of their own
+  bool ends_the_process = false;               // it kills its process: for runs in a process of their own
 };
 
 // In the order of ids.

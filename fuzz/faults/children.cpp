@@ -1,6 +1,6 @@
 // F09: a patcher that skips child graphs.
 //
-// What the author believed: the nodes of the graph are the nodes of the graph. What is wrong: those inside child graphs
+// The author believed: the nodes of the graph are the nodes of the graph. The mistake: those inside child graphs
 // hold addresses too, and HIP's list of a graph's nodes does not show them; they stay where they were. A2. (Opaque
 // nodes are known from the recording, inside child graphs as well, and are refused.)
 #include "fuzz/faults/flat_patcher.h"

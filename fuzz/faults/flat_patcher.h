@@ -51,7 +51,7 @@ class FlatPatcher : public verify::ExecPatcher {
   // Brings `record`, a copy of the node's, to the moves. Here: by relocation, as is right.
   [[nodiscard]] virtual Rewrite rewrite(hip::NodeIndex node, std::span<const hip::Move> moves,
                                         hip::NodeRecord& record) const;
-  // What the node is known to hold; it is put back when a patch fails.
+  // The node's present parameters; they are put back when a patch fails.
   [[nodiscard]] virtual hip::NodeRecord current(hip::NodeIndex node) const { return nodes_[node].record; }
   // One setter call: on the executable graph, or on the graph's definition where that is the target.
   [[nodiscard]] virtual hipError_t set(hipGraphNode_t node, hip::NodeRecord& record) const;

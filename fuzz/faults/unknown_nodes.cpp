@@ -1,7 +1,7 @@
 // F11 and F12: patchers and nodes that they do not know.
 //
 // F11: what the author believed: a node type that the patcher has no case for is none that holds an address. What is
-// wrong: it may hold one that nobody can name, and a patch that says nothing leaves it where it was. A7.
+// wrong: it may hold a pointer that has no name, and a silent patch leaves it where it was. A7.
 //
 // F12: what the author believed: a child graph is its nodes, so they go into the parent (a graph without children is
 // launched faster), each behind the node at its dependency's place in the list; an empty node does nothing and is left

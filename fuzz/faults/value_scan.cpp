@@ -1,11 +1,11 @@
 // F01 and F02: patchers that find pointers by looking at values.
 //
-// What the authors believed: nobody has to be told which arguments are pointers, because no value but a pointer into a
+// The authors believed: a patcher need not be told which arguments are pointers, because no value but a pointer into a
 // buffer of the graph falls into the range of that buffer. They are careful about everything else: slices and end
 // pointers are found, structs are searched word by word, and a word that two buffers could own (one past the end of the
 // first is the base of the second) is not guessed at: the graph is recorded again.
 //
-// What is wrong: a scalar may have any value. One that equals an address inside a moved buffer is carried along. A1.
+// The mistake: a scalar may have any value. One that equals an address inside a moved buffer is carried along. A1.
 #include <algorithm>
 #include <cstring>
 #include <iterator>

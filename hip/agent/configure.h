@@ -22,7 +22,7 @@ extern "C" {
 typedef struct hgagent_options {
   uint32_t size;   /* sizeof(hgagent_options): a caller compiled against another version is refused */
   uint32_t agents; /* gfx942 agents, 1 to HGAGENT_MAX_AGENTS */
-  /* What no packet and no signal orders is delayed and reordered as this number says; 0: no delays on purpose.
+  /* Work that no packet and no signal orders is delayed and reordered as this number says; 0: no delays on purpose.
    * The same seed repeats every decision that the agent makes (they are functions of the seed, the queue, the packet
    * and the like, never of time). The threads of the runtime and of the operating system stay what they are: a program
    * whose host side is one thread repeats, as far as its own results do not depend on time. See docs/agent.md. */

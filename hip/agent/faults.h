@@ -1,4 +1,4 @@
-// What went wrong on the device: kept, printed once, and told to the runtime above.
+// Faults of the device: kept, printed once, and reported to the runtime above.
 //
 // A fault is told the way that HSA has for it. Memory faults go to the handler of system events when there is one (the
 // runtime of HIP 6.4 registers none); everything else, and memory faults without such a handler, to the error

@@ -1,7 +1,7 @@
 // Address space of one agent: where allocations go, and what becomes of freed ones.
 //
 // Pages are real: the host can touch all memory (large BAR), and untouched pages cost nothing. Between two allocations
-// lies a page that nobody can touch.
+// lies an inaccessible page.
 //
 // Prompt reuse: a freed block is the next one of its size to be handed out (last in, first out), its bytes as they were
 // left; when kCachedBytes are waiting, the oldest are merged with their neighbours, and a request that finds no block
@@ -34,7 +34,7 @@ class Heap {
   [[nodiscard]] u64 allocate(u64 size, u64 alignment = kPage);
   // Whether the address is this heap's, live or not.
   [[nodiscard]] bool owns(u64 address);
-  // What allocate() returned. Its range must be dead in the map.
+  // Takes back a block of allocate(). Its range must be dead in the map.
   void release(u64 base, u64 size);
 
  private:

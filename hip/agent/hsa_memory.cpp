@@ -95,7 +95,7 @@ hsa_amd_pointer_type_t type_of(Kind kind) {
   return kind == Kind::kMapped ? HSA_EXT_POINTER_TYPE_HSA_VMEM : HSA_EXT_POINTER_TYPE_HSA;
 }
 
-// What is at `address`, as hsa_amd_pointer_info tells it. False when nothing is.
+// Describes the memory at `address` for hsa_amd_pointer_info. False when there is none.
 bool describe(Machine& machine, u64 address, hsa_amd_pointer_info_t& info, AgentSet& agents) {
   Range range;
   const bool live = machine.map().find(address, &range) && address - range.base < range.size;

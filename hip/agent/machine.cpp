@@ -30,7 +30,7 @@ const AtExit at_exit;
 constexpr std::chrono::milliseconds kSettleLimit{500};
 constexpr std::chrono::microseconds kSettleNap{50};
 
-// Before the destructors of whatever was made so far: functions that are registered last are called first.
+// Runs before the destructors of the statics so far: functions that are registered last are called first.
 void settle_before_exit() {
   static_cast<void>(std::atexit([] { Machine::get().settle(); }));
 }

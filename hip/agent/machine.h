@@ -48,7 +48,7 @@ class Machine {
   // The process begins to end: lets queues, engines and handlers finish what they were given, for a bounded time. The
   // runtime above is destroyed next, and does not expect a handler to run in the middle of that.
   void settle();
-  // The process ends: whatever is still there, stop it.
+  // The process ends: stop all threads that are left.
   void stop_for_good();
   [[nodiscard]] bool running() const { return running_.load(std::memory_order_acquire); }
 

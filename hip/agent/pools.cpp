@@ -1,4 +1,4 @@
-// What pools there are; the contract is in the header.
+// The pools; the contract is in the header.
 #include "hip/agent/pools.h"
 
 #include "hip/agent/machine.h"

@@ -238,7 +238,7 @@ void Queue::dispatch(const hsa_kernel_dispatch_packet_t& packet, u64 index) {
 void Queue::wait_for_all(const hsa_signal_t* signals) {
   for (int i = 0; i < 5; ++i) {
     if (signals[i].handle == 0) continue;
-    // A negative value is a failure of whatever was waited for: it ends the wait as well.
+    // A negative value means that the awaited work failed: it ends the wait as well.
     static_cast<void>(machine_.signals().wait(*slot_of(signals[i]), HSA_SIGNAL_CONDITION_LT, 1, kForever, &stop_));
   }
 }

@@ -113,7 +113,7 @@ void Signals::announce() {
 }
 
 void Signals::changed(SignalSlot& slot) {
-  // Whoever is about to sleep has counted itself before it looked at the value for the last time.
+  // A waiter counts itself before it looks at the value for the last time and sleeps.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   Bucket& bucket = bucket_of(slot);
   if (bucket.sleepers.load(std::memory_order_seq_cst) != 0) {

@@ -181,7 +181,7 @@ Argument read_argument(Reader& reader, const msgpack::object& map) {
   argument.size = reader.number(map, ".size", kMaxKernargBytes);
   argument.kind = kind_of(reader.text(map, ".value_kind"));
   if (Reader::find(map, ".name") != nullptr) argument.name = reader.text(map, ".name");
-  // What clang calls an argument that it passes as another type.
+  // Clang's suffix for an argument that it passes as another type.
   constexpr std::string_view kCoerced = ".coerce";
   if (argument.name.ends_with(kCoerced)) argument.name.resize(argument.name.size() - kCoerced.size());
   if (argument.size == 0) reader.fail("has no bytes");

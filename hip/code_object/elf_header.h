@@ -1,7 +1,7 @@
 // The header of an ELF code object, checked against the bytes that are there. Private to this room.
 //
 // Promises that both tables named by the header lie inside of the bytes and have entries of the expected size, so that
-// whoever reads the tables needs no further checks to read an entry (what an entry says is another matter).
+// reading an entry of the tables needs no further check (the contents of an entry do).
 #pragma once
 
 #include <elf.h>

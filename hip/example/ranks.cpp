@@ -3,13 +3,13 @@
 //
 //   ranks LIBRARY        on a HIP runtime (libamdhip64.so.7)
 //
-// What is between the ranks here is a socket each to the process that started them, and decides; a framework has its
-// own. Prints what the ranks did; status 1 and a reason when it is not as it should be.
+// Each rank has a socket to the process that started it, and that process decides; a framework has its own way. Prints
+// the work of the ranks; status 1 and a reason when a rank did something wrong.
 //
-// One clock: who decides gives a round up, and a rank only when it has not heard for much longer. Whoever gives up ends
-// sockets, so that it is for good and the others hear of it: no rank is told to launch what another one has given up.
-// Not covered: a process that decides and stops for so long while it is telling the ranks. Against that, ranks would
-// have to say once more that they heard, and then wait without an end.
+// One clock: the deciding process gives a round up; a rank does so only when it has not heard for much longer. Giving
+// up closes the sockets, so the others hear of it: no rank is told to launch a step that another one has given up. Not
+// covered: a process that decides and stops for so long while it is telling the ranks. Against that, ranks would have
+// to say once more that they heard, and then wait without an end.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -32,8 +32,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kRanks = 2;
 constexpr milliseconds kPatience{120000};             // a busy machine is no rank that does not come
-constexpr milliseconds kOwnPatience = 2 * kPatience;  // of a rank with whoever decides
-constexpr milliseconds kNoPatience{50};               // where nobody will come
+constexpr milliseconds kOwnPatience = 2 * kPatience;  // of a rank with the deciding process
+constexpr milliseconds kNoPatience{50};               // where no rank will come
 constexpr std::size_t kBytes = 256;
 
 // One rank's side: says what it could do, and hears what all could.
@@ -110,7 +110,7 @@ int fail(int rank, const std::string& what) {
   return 1;
 }
 
-// What a step of a rank came to: "captured", "hit", "overruled" or the error.
+// The outcome of a rank's step: "captured", "hit", "overruled" or the error.
 std::string step(hip::CommandBuffer& buffer, std::span<const hip::DeviceAddress> addresses,
                  const hip::StreamRef& stream) {
   const hip::Result<hip::CommandStep> done = buffer.step(addresses, stream);

@@ -71,7 +71,7 @@ int reuse_a_stream(const hip::Api& api) {
   return 0;
 }
 
-// The cache that everybody in the process shares: whoever loads the runtime again is lent the same stream.
+// The cache that the whole process shares: loading the runtime again gives the same stream.
 int share_the_streams(const hip::LoadedApi& runtime) {
   hip::StreamCache& cache = hip::StreamCache::of_process(runtime);
   const hip::Result<hip::LoadedApi> again = hip::load_api(runtime.path);
@@ -130,7 +130,7 @@ int call_back(const hip::Api& api) {
   return 0;
 }
 
-// What the runtime's release does wrong.
+// The quirks of the runtime's release.
 hip::Result<hip::ReleaseQuirks> quirks_of(const hip::Api& api) {
   int version = 0;
   const hip::Status known = hip::called(api.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion");
@@ -165,7 +165,7 @@ int keep_buffers(const hip::Api& api) {
   return 0;
 }
 
-// What was recorded once, at addresses that stay: a copy from one buffer to the other.
+// Work that is recorded once, at addresses that stay: a copy from one buffer to the other.
 class CopyWork final : public hip::StableWork {
  public:
   explicit CopyWork(const hip::Api& api) : api_(api) {}
@@ -317,7 +317,7 @@ hip::EnqueueAt copy_and_kernel(const hip::Api& api, hipFunction_t kernel) {
   };
 }
 
-// What the pieces hold behind a fill of the first and the work on the first two, when no graph has a part in it.
+// The bytes of the pieces after a fill of the first and the work on the first two, without a graph.
 hip::Result<Pieces::Bytes> without_a_graph(const hip::Api& api, const Pieces& pieces, const hip::EnqueueAt& work,
                                            const hip::StreamRef& stream) {
   const std::array at{pieces.at(0), pieces.at(1)};
@@ -414,8 +414,8 @@ int replay_commands(const hip::Api& api, hipFunction_t kernel, hip::KernelLayout
   return 0;
 }
 
-// What a library enqueues, where nobody can look into it: captured where its buffer has not been before, replayed where
-// it has. The cache keeps two traces.
+// The opaque work of a library: captured at a new address of its buffer, replayed at a known one. The cache keeps two
+// traces.
 int replay_a_library(const hip::Api& api) {
   const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(api);
   if (!quirks) return fail(quirks.error());

@@ -21,7 +21,7 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// What the kernel that runs on this thread may touch.
+// The memory that the kernel of this thread may access.
 struct Access {
   HostMemory* memory = nullptr;
   bool faulted = false;
@@ -55,7 +55,7 @@ T load(u64 address) {
   return value;
 }
 
-// What a pointer to a non-const T points at: reads when converted, writes when assigned.
+// The target of a pointer to a non-const T: reads when converted, writes when assigned.
 template <class T>
 class Reference {
  public:

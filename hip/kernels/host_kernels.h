@@ -15,7 +15,7 @@
 
 namespace hg {
 
-// What a kernel's host semantics may touch. Implemented by the model; one range per call.
+// The memory of a kernel's host semantics. Implemented by the model; one range per call.
 class HostMemory {
  public:
   HostMemory() = default;

@@ -1,10 +1,10 @@
 # The CMake package of hip/: find_package(hgcheck-hip) and link hgcheck::hip.
 #
-# Wants the headers of HIP 6.4 or later: -DHGCHECK_HIP_INCLUDE=<folder that holds hip/hip_runtime_api.h>, or an installed
-# HIP. The library itself is not linked: hip::load_api finds a runtime when the program runs.
+# Wants the headers of HIP 6.4 or later: -DHGCHECK_HIP_INCLUDE=<folder that holds hip/hip_runtime_api.h>, or an
+# installed HIP. The library itself is not linked: hip::load_api finds a runtime when the program runs.
 #
 # find_package(hgcheck-hip COMPONENTS code_object) adds hgcheck::code_object, for who includes hip/metadata_slots.h or
-# hip/code_object/code_object.h. It wants libelf (-DHGCHECK_LIBELF=<library>), which nobody else is asked for.
+# hip/code_object/code_object.h. It wants libelf (-DHGCHECK_LIBELF=<library>), which the other component does not need.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 

@@ -32,8 +32,9 @@ Ranges& ranges() {
   return instance;
 }
 
-// What is there. Of a pageable range a copy, or nothing: it may be gone by now, which is the program's right and
-// nobody's crash. Memory that HIP gave out is there until the call that ends it, which waits for the lock.
+// The bytes of the range. A pageable range is copied, or nothing is returned: the program may have unmapped it by
+// now, which must not crash us. Memory that HIP gave out is there until the call that ends it, which waits for the
+// lock.
 std::span<const std::byte> contents(std::uintptr_t address, const Range& range) {
   if (!range.adopted) return {reinterpret_cast<const std::byte*>(address), range.bytes};
   static thread_local std::vector<std::byte> copy;
@@ -58,7 +59,7 @@ namespace {
 void begin_range(const void* address, Range range) {
   const hip::sync::LockGuard lock(ranges().mutex);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  // Whatever it holds is written before it is used for the first time.
+  // Its present bytes are written to the log before it is used for the first time.
   if (range.bytes <= kMaxLookedAt) range.hash = ~hash_of(contents(at, range));
   ranges().by_address[at] = range;
   if (range.bytes > kMaxLookedAt) Line("lost").word("contents-of-large-host-memory");

@@ -16,7 +16,7 @@ void host_range_ends(const void* address);
 void adopt(const void* address, std::size_t bytes);
 // Writes what changed since the device was waited for.
 void write_changes();
-// What is there now may be the device's.
+// From now on the bytes may be the device's.
 void device_waited_for();
 
 }  // namespace hip::recorder

@@ -71,7 +71,7 @@ void host_words(Line& line, const void* function) {
   line.word("host").address(function);
 }
 
-// Pageable memory of a copy that is made later: nobody else says what is in it.
+// Pageable memory of a copy that is made later: no other record has its contents.
 void adopt_ends(const void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
   if (kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost) adopt(src, bytes);
   if (kind == hipMemcpyDeviceToHost || kind == hipMemcpyHostToHost) adopt(dst, bytes);

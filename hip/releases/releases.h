@@ -27,7 +27,7 @@ inline constexpr std::array kReleaseNames = {
   return kReleaseNames[static_cast<std::size_t>(release)];
 }
 
-// Of "7.2"; nothing for a release that is not listed.
+// The release named "7.2", say; nothing for one that is not listed.
 [[nodiscard]] constexpr std::optional<Release> find_release(std::string_view name) {
   for (std::size_t i = 0; i < kReleaseNames.size(); ++i) {
     if (kReleaseNames[i] == name) return static_cast<Release>(i);

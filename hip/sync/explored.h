@@ -291,7 +291,7 @@ class Atomic {
     scheduler->reached(object_, access, order, shown);
   }
 
-  // Of std's, so that ThreadSanitizer knows it for an atomic.
+  // An atomic of std's, so that ThreadSanitizer knows it for one.
   std::atomic<T> value_;
   mutable Object object_{Sort::kAtomic};
 };
@@ -320,7 +320,7 @@ class Thread {
   explicit Thread(F&& function, Arguments&&... arguments) {
     using Call = std::tuple<std::decay_t<F>, std::decay_t<Arguments>...>;
     Scheduler* const scheduler = active();
-    if (scheduler == nullptr) std::abort();  // an explored build has threads only where somebody explores
+    if (scheduler == nullptr) std::abort();  // an explored build has threads only in a schedule
     auto call = std::make_unique<Call>(std::forward<F>(function), std::forward<Arguments>(arguments)...);
     const auto run = [](void* pointer) {
       const std::unique_ptr<Call> mine(static_cast<Call*>(pointer));

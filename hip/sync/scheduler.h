@@ -1,5 +1,5 @@
-// What an explored build's synchronisation names talk to: every operation that another thread can see is announced to a
-// Scheduler before it takes effect, and takes effect when the scheduler returns.
+// The scheduler behind an explored build's synchronisation names: every operation that another thread can see is
+// announced to a Scheduler before it takes effect, and takes effect when the scheduler returns.
 //
 // Only explored.h includes this, and only builds with HGCHECK_EXPLORE include that. The implementation is
 // verify/race/machine.h. Outside a schedule there is no scheduler (active() is null): operations then take effect at
@@ -39,7 +39,7 @@ enum class Kind : std::uint8_t {
   kDestroy,  // of any object
 };
 
-// What an object is for.
+// The purpose of an object.
 enum class Sort : std::uint8_t { kMutex, kSharedMutex, kCondition, kAtomic, kOnce, kCell, kPoint };
 
 // How an Atomic was reached, once that is known.
@@ -47,8 +47,8 @@ enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };
 
 using ThreadNumber = std::uint8_t;
 
-// What each synchronising object and each cell carries: whether it is alive, and where the running schedule keeps what
-// it knows about it.
+// Carried by each synchronising object and each cell: whether it is alive, and where the running schedule keeps its
+// facts about it.
 class Object {
  public:
   explicit Object(Sort sort) noexcept : sort_(sort) {}

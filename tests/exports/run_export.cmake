@@ -1,10 +1,11 @@
 # Exports one program, builds the file as its release's users would, runs it, and passes when the failure shows.
 #
-#   cmake -DHGCHECK=... -DPROGRAM=FILE.program -DFORM=hip|catch2 -DNAME=... -DFOLDER=... -DCAPSULES=... -DAGENT=... -DSTUB=...
+#   cmake -DHGCHECK=... -DPROGRAM=FILE.program -DFORM=hip|catch2 -DNAME=... -DFOLDER=... -DCAPSULES=... -DAGENT=...
+#   -DSTUB=...
 #         -DSCHEDULE=libhgschedule.so -DPRECOMPILED=OPTIONS -P run_export.cmake
 #
-# Status 1 is the failure; a runtime that does the right thing in every order, or a file that could not run, fails the test. The
-# releases before 7.2 come without a compiler: 7.2's builds against their headers and their library.
+# Status 1 is the failure; a runtime that does the right thing in every order, or a file that could not run, fails the
+# test. The releases before 7.2 come without a compiler: 7.2's builds against their headers and their library.
 include(${CMAKE_CURRENT_LIST_DIR}/../run_until_shown.cmake)
 file(MAKE_DIRECTORY ${FOLDER})
 set(source ${FOLDER}/${NAME}.hip)
@@ -16,7 +17,8 @@ if(FORM STREQUAL "refused")
   endif()
   return()
 endif()
-execute_process(COMMAND ${HGCHECK} export ${PROGRAM} --as ${FORM} -o ${source}.new RESULT_VARIABLE status ERROR_VARIABLE errors)
+execute_process(COMMAND ${HGCHECK} export ${PROGRAM} --as ${FORM} -o ${source}.new RESULT_VARIABLE status
+                ERROR_VARIABLE errors)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "the export failed (${status}): ${errors}")
 endif()
@@ -46,7 +48,8 @@ if(NOT code STREQUAL old_code)
   else()
     file(GLOB library ${CAPSULES}/${release}/usr/lib/x86_64-linux-gnu/libamdhip64.so.[0-9])
     set(build ${CAPSULES}/7.2/bin/clang++ ${common} -D__AMDGCN_WAVEFRONT_SIZE=64 -mcode-object-version=5
-              --no-offload-compress --no-offload-new-driver -isystem ${CAPSULES}/${release}/include --hip-link -no-hip-rt
+              --no-offload-compress --no-offload-new-driver -isystem ${CAPSULES}/${release}/include --hip-link
+              -no-hip-rt
               -Wno-unused-command-line-argument -x hip ${source} -x none ${library}
               -Wl,--unresolved-symbols=ignore-in-shared-libs -o ${binary})
   endif()

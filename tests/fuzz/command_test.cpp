@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -166,6 +167,7 @@ TEST(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
       {{"campaign", "--nonsense"}, "--nonsense"},
       {{"campaign", "--programs", "many"}, "--programs"},
       {{"campaign", "--programs", "5", "--seconds", "5"}, "excludes"},
+      {{"campaign", "--quiet", "--verbose"}, "excludes"},
       {{"campaign", "--jobs", "0"}, "--jobs"},
       {{"campaign", "--shard", "5/3"}, "1/4"},
       {{"campaign", "--shard", "half"}, "1/4"},
@@ -231,6 +233,24 @@ TEST(Campaign, FindsNothingOnTheModelAndSaysWhatItTried) {
   EXPECT_TRUE(json.at("messages").empty()) << json.at("messages");
   EXPECT_GT(json.at("judge_us").get<double>(), 0);
   EXPECT_NE(read_file(folder / "report/index.html").find("class=\"verdict good\""), std::string::npos);
+}
+
+TEST(Campaign, PrintsAtMostTwentyLines) {
+  const Folder folder;
+  const std::vector<std::string> campaign = {"campaign", "--programs",     "300", "--jobs", "1",
+                                             "--report", folder / "report"};
+  const auto lines = [&campaign](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = campaign;
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const std::string text = hgcheck(arguments).output;
+    EXPECT_THAT(text, HasSubstr("programs/s"));
+    EXPECT_THAT(text, HasSubstr("\nreport: "));
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_LE(lines({}), 20);
+  EXPECT_LE(lines({"--compare", folder / "report/report.json"}), 20);
+  EXPECT_LE(lines({"--fault", "F08"}), 20);
+  EXPECT_GT(lines({"--verbose"}), 20) << "300 programs leave pairs that were never generated";
 }
 
 TEST(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {

@@ -1,16 +1,17 @@
 // U09, U10, U13 and U14: runtimes that are wrong while a stream is captured.
 //
 // U09 (ROCm/rocm-systems#11517). The author believed: joining a captured stream means joining what the event's stream
-// has joined. What is wrong: that stream may be the waiting one itself, and nobody looks for that. P7.
+// has joined. What is wrong: that stream may be the waiting one itself, and the search for unjoined streams misses
+// that. P7.
 //
 // U10 (CHIP-SPV/chipStar#1490). The author believed: what is given to a stream is done as ever, and noted beside that.
-// What is wrong: what is given to a stream that captures must not run. P6.
+// The mistake: work that is given to a capturing stream must not run. P6.
 //
 // U13 (ROCm/hip#3876). The author believed: querying an event while anything is captured is unsafe. What is wrong: the
 // event may have been recorded elsewhere, and the capture has nothing to do with it. P7.
 //
 // U14 (ROCm/rocm-systems#738). The author believed: ending a capture hands its graph over. What is wrong: when the end
-// fails nobody takes it, and nobody destroys it. P8.
+// fails, nothing owns the graph or destroys it. P8.
 #include <set>
 
 #include "fuzz/faults/runtime/faults.h"

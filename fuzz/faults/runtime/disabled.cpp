@@ -3,9 +3,8 @@
 // The author believed: a node that is disabled has no commands, so nothing has to wait for it. What is wrong: it still
 // stands between those before it and those behind it, and what is behind it waits for nothing any more. P5.
 //
-// What runs in place of an executable graph with disabled nodes is one without their edges, made from a clone that is
-// taken at instantiation; an executable graph that somebody changed, or whose graph cannot be cloned, is launched as it
-// is.
+// An executable graph with disabled nodes is replaced by one without their edges, made from a clone that is taken at
+// instantiation. An executable graph that was changed, or whose graph cannot be cloned, is launched as it is.
 #include <set>
 
 #include "fuzz/faults/runtime/faults.h"
@@ -85,7 +84,7 @@ class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
     return current<Self>().inner().hipGraphExecDestroy(exec);
   }
 
-  // ---- whoever changes an executable graph
+  // ---- calls that change an executable graph
 
   static Self& changing(hipGraphExec_t exec) {
     Self& self = current<Self>();

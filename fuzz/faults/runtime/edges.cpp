@@ -60,7 +60,7 @@ class SkipsWaitsPastTheLastStream final : public hip::ApiLayer {
     }
     return without;
   }
-  // What runs is the graph without them; what the caller holds is the graph with them.
+  // The runtime executes the graph without them; the caller holds the graph with them.
   template <class Call>
   static hipError_t with_waits_skipped(const hip::Api& hip, hipGraph_t graph, const Call& call) {
     const Edges without = skipped(hip, graph);

@@ -2,7 +2,7 @@
 //
 // U03 (CHIP-SPV/chipStar#1498). The author believed: the node that an executable graph is asked to change is the node
 // of the graph that it came from, so looking that one up is enough. What is wrong: the executable graph has nodes of
-// its own; the original is changed instead, and with it whatever is instantiated from it next. P2.
+// its own; the original is changed instead, and with it every later instantiation. P2.
 //
 // U04 (CHIP-SPV/chipStar#782). The author believed: a kernel's handle is where its arguments are bound, one handle a
 // kernel. What is wrong: two nodes of a graph may run one kernel, and binding the arguments of the second overwrites

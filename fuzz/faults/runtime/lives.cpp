@@ -38,7 +38,7 @@ class TakesTheFirstOfNoNodes final : public hip::ApiLayer {
       if (hip.hipGraphNodeGetType(each, &type) != hipSuccess || type == hipGraphNodeTypeEmpty) continue;
       commands.push_back(std::make_unique<Command>(Command{type}));
     }
-    // What the first command is decides where the graph starts.
+    // The first command decides where the graph starts.
     const Command* volatile first = commands.empty() ? nullptr : commands.front().get();
     const volatile hipGraphNodeType begins_with = first->type;
     static_cast<void>(begins_with);

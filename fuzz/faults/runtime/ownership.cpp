@@ -22,7 +22,7 @@ struct Borrowed {
   std::vector<void*> extra;
   std::size_t extra_size = 0;
 
-  // What the call needs; good for one call, since vectors move.
+  // The parameters for one call; vectors move, so they are good for that call alone.
   hipKernelNodeParams* get() {
     if (!arguments.empty()) params.kernelParams = arguments.data();
     if (extra.empty()) return &params;

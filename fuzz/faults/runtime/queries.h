@@ -1,4 +1,4 @@
-// What the layers ask of a graph.
+// Questions of the layers about a graph.
 #pragma once
 
 #include <vector>

@@ -56,7 +56,7 @@ class ReusesWhatIsBeingFreed final : public hip::ApiLayer {
     if (status == hipSuccess) self.sizes_.erase(memory);
     return status;
   }
-  // Nothing runs then: what nobody asked for again goes back.
+  // Nothing runs then: memory that no allocation has reused goes back.
   static hipError_t synchronize() {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipDeviceSynchronize();

@@ -3,9 +3,9 @@
 //
 //   F23  persistent means for ever: nothing frees the buffers, and a command that is released only forgets them.
 //   F24  notes that the command is recorded, and records it: where that fails the note stays, and the next step
-//   launches. F27  what hipFree answers at the end is nobody's business any more. F28  notes where the results go when
+//   launches. F27  errors of hipFree at the end are dropped. F28  notes where the results go when
 //   it records, for its author's program always gave the same buffers. F29  looks a buffer up by its place in the
-//   command: whoever had it before is taken to have been as large.
+//   command: the earlier buffer is taken to have been as large.
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -102,7 +102,7 @@ class PatchedStreamCache final : public verify::StreamCachePart {
   hip::Status destroy(const Entry& entry) {
     hip::Status status = hip::called(api_.hipStreamDestroy(entry.handle), "hipStreamDestroy");
     if (status) return status;
-    // What fails once may be passing.
+    // A failure may be transient: try once more.
     return hip::both(std::move(status), hip::called(api_.hipStreamDestroy(entry.handle), "hipStreamDestroy"));
   }
 

@@ -1,6 +1,6 @@
 // F18 to F22: trace caches and command buffers, right in all but one thing each.
 //
-//   F18  a trace goes into the command buffer as a child, whatever it holds: that it may hold nothing did not come up.
+//   F18  a trace goes into the command buffer as a child, even when it is empty.
 //   F19  a body is finished when its commands are in it. One without commands is instantiated as it is.
 //   F20  a trace is looked up by the addresses that it was captured for. Memory that was freed and given out again is
 //        taken for the buffer that was there before.
@@ -189,7 +189,7 @@ class PatchedTraces final : public verify::TracesPart {
   }
   hip::Status body(const Body& body, const hip::StreamRef& stream,
                    const std::function<void(hipGraph_t)>& look) override {
-    // The author had commands that nobody can look into, and one rank.
+    // The author had opaque commands and one rank.
     const bool theirs = body.number < verify::kTraceBodies / verify::kTraceForms;
     if (habit_ != Habit::kFinishesEmptyBodies || !theirs) return real_->body(body, stream, look);
     const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, errors_);

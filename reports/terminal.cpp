@@ -1,0 +1,135 @@
+#include "reports/terminal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "reports/text.h"
+
+namespace reports {
+namespace {
+
+// The text without line breaks and without anything that a terminal would obey.
+std::string one_line(const std::string& text) {
+  std::string line = xml_text(text);
+  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return line;
+}
+
+template <class... Arguments>
+void add_line(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  out += one_line(fmt::format(format, std::forward<Arguments>(arguments)...)) + "\n";
+}
+
+void write_head(std::string& out, const verify::CampaignResult& result, const Ending& ending) {
+  const verify::VerdictCounts& v = result.verdicts;
+  add_line(out, "{} against {}, seed {}, size {}{}", result.subject, result.baseline, result.seed, result.size,
+           result.fault.empty() ? "" : ", fault " + result.fault);
+  add_line(out, "{} programs, {} commands in {:.1f} s ({:.0f} programs/s, {} jobs)", result.programs, result.commands,
+           result.seconds, result.seconds > 0 ? static_cast<double>(result.programs) / result.seconds : 0, result.jobs);
+  if (ending.resumed) add_line(out, "earlier sessions of this campaign are part of it");
+  add_line(out, "agree {}, diverge {}, known quirk {}, poisoned {}, unsupported {}, discarded {}, harness error {}",
+           v.agree, v.diverge, v.known_quirk, v.poisoned, v.unsupported, v.discarded, v.harness_error);
+}
+
+// Messages first, then why programs neither agreed nor diverged, the most frequent reason first.
+std::vector<std::string> notes_of(const verify::CampaignResult& result) {
+  std::vector<std::string> notes = result.messages;
+  std::vector<std::pair<std::string, std::uint64_t>> reasons(result.reasons.begin(), result.reasons.end());
+  std::sort(reasons.begin(), reasons.end(), [](const auto& left, const auto& right) {
+    return left.second != right.second ? left.second > right.second : left.first < right.first;
+  });
+  for (const auto& [reason, count] : reasons) notes.push_back(fmt::format("{} x{}", reason, count));
+  return notes;
+}
+
+void write_notes(std::string& out, const verify::CampaignResult& result, bool all) {
+  const std::vector<std::string> notes = notes_of(result);
+  const bool fit = all || notes.size() <= kTerminalNotes;
+  const std::size_t shown = fit ? notes.size() : kTerminalNotes - 1;
+  for (std::size_t i = 0; i < shown; ++i) add_line(out, "{}", notes[i]);
+  if (!fit) add_line(out, "and {} more notes: --verbose prints them", notes.size() - shown);
+}
+
+void write_exercised(std::string& out, const verify::CampaignResult& result) {
+  std::string counts;
+  for (const auto& [id, count] : result.properties) counts += fmt::format(" {} {}", id, count.exercised);
+  add_line(out, "exercised:{}", counts);
+}
+
+void write_holes(std::string& out, const verify::CampaignResult& result) {
+  for (const auto& [feature, count] : result.coverage) {
+    if (count == 0) add_line(out, "never generated: {}", feature);
+  }
+  for (const auto& [operation, states] : result.states) {
+    for (const auto& [state, count] : states) {
+      if (count == 0) add_line(out, "never generated: {} with {}", operation, state);
+    }
+  }
+}
+
+// "cost of update: calls ^0.00 of at most 0, bytes ^1.02 of at most 1": exponents of growth with the nodes.
+void write_costs(std::string& out, const verify::CampaignResult& result) {
+  std::string operation, line;
+  const auto flush = [&] {
+    if (!line.empty()) add_line(out, "cost of {}:{}", operation, line);
+    line.clear();
+  };
+  for (const verify::CostMeasurement& cost : result.costs) {
+    if (cost.operation != operation) flush();
+    operation = cost.operation;
+    line += fmt::format("{} {} ^{:.2f} of at most {:.0f}", line.empty() ? "" : ",", cost.measure, cost.exponent,
+                        cost.bound);
+  }
+  flush();
+}
+
+void write_finding(std::string& out, const verify::Finding& finding, bool all) {
+  add_line(out, "{}  {}", finding.id, finding.summary);
+  if (all) {
+    if (!finding.also.empty()) add_line(out, "  also breaks {}", fmt::join(finding.also, " "));
+    add_line(out, "  {} of {} commands, seen in {} programs", finding.commands, finding.original_commands,
+             finding.seen);
+  }
+  if (!finding.replay.empty()) add_line(out, "  replay: {}", finding.replay);
+}
+
+void write_findings(std::string& out, const verify::CampaignResult& result, bool all) {
+  const std::size_t shown = all ? result.findings.size() : std::min(result.findings.size(), kTerminalFindings);
+  for (std::size_t i = 0; i < shown; ++i) write_finding(out, result.findings[i], all);
+  if (shown < result.findings.size()) {
+    add_line(out, "and {} more findings: --verbose prints them, --report keeps them", result.findings.size() - shown);
+  }
+}
+
+const char* verdict_of(const verify::CampaignResult& result, const Ending& ending) {
+  if (ending.interrupted) return "interrupted";
+  if (!result.findings.empty()) return result.fault.empty() ? "divergences found" : "the fault was found";
+  if (ending.cap_exceeded) return "not a valid campaign";
+  return result.fault.empty() ? "no divergence" : "the fault was not found";
+}
+
+}  // namespace
+
+std::string to_terminal(const verify::CampaignResult& result, const Ending& ending, Detail detail) {
+  const bool all = detail == Detail::kLong;
+  std::string out;
+  if (detail != Detail::kFindings) write_head(out, result, ending);
+  if (all) {
+    write_exercised(out, result);
+    write_holes(out, result);
+    write_costs(out, result);
+    if (result.judge_us > 0) {
+      add_line(out, "{:.0f} us a program to generate, {:.0f} us to run and judge (one worker)", result.generate_us,
+               result.judge_us);
+    }
+  }
+  if (detail != Detail::kFindings) write_notes(out, result, all);
+  write_findings(out, result, all);
+  add_line(out, "{}", verdict_of(result, ending));
+  return out;
+}
+
+}  // namespace reports

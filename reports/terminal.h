@@ -1,0 +1,37 @@
+// The result of a campaign as text for a terminal.
+//
+// Promises: the short form has at most kTerminalLines lines, whatever the campaign found: what ran and how fast, the
+// counts of verdicts, the most frequent notes, the first findings with the command that replays each, and the verdict
+// as the last line. A number says how much was left out. The long form has everything: all notes and findings, the
+// features and pairs that were never generated, and the measured costs.
+// Does not check: the width of a line. The terminal wraps long ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "verify/result.h"
+
+namespace reports {
+
+enum class Detail : std::uint8_t {
+  kFindings,  // findings and the verdict
+  kShort,
+  kLong,
+};
+
+// How a campaign ended, as far as its result does not tell.
+struct Ending {
+  bool resumed = false;  // an earlier session is part of it
+  bool interrupted = false;
+  bool cap_exceeded = false;
+};
+
+inline constexpr std::size_t kTerminalLines = 18;  // the command adds the comparison and the report's path: 20 in all
+inline constexpr std::size_t kTerminalNotes = 4;   // lines of messages and reasons
+inline constexpr std::size_t kTerminalFindings = 4;
+
+[[nodiscard]] std::string to_terminal(const verify::CampaignResult& result, const Ending& ending, Detail detail);
+
+}  // namespace reports

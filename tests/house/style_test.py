@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""The house stays readable: bounds on long lines, on comments that hide their subject, and on the length of the docs.
+
+Each bound is a number that held when it was written, and is lowered when the tree gets better. It is never raised.
+Does not check: whether a sentence is plain English; a person has to read it.
+
+usage: style_test.py ROOT [TEST]
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+
+COLUMNS = 120
+MAX_LONG_LINES = 840       # more than half are rows of verify/errors/cases.inc
+MAX_HIDDEN_SUBJECTS = 470  # of model, verify and tests, and of hip/command_buffer
+MAX_README_LINES = 125     # three screens
+MAX_DOCS_WORDS = 29400    # half of them in pages that are generated
+MAX_CHANGELOG_WORDS = 1300
+
+SOURCES = (".cpp", ".h", ".c", ".inc", ".hip", ".py", ".cmake", ".txt", ".sh", ".yml")
+SCRIPTS = ("dev", "tools/", "bench/", ".ci/")  # files without a suffix there are scripts
+DATA = ("tools/mutate-equivalent.txt",)        # a mutation is named by a whole line of a source
+HIDDEN = re.compile(r"^\s*(?://|#|\*|/\*)\s+(?:What|Of|Those|Who)\b")
+
+
+def tracked():
+    """The files that git tracks and that are there."""
+    listed = subprocess.run(["git", "-c", f"safe.directory={ROOT}", "-C", ROOT, "ls-files", "-z"], capture_output=True,
+                            text=True, check=True).stdout.split("\0")
+    return [name for name in listed if name and name not in DATA and (ROOT / name).is_file()]
+
+
+def is_source(name):
+    return name.endswith(SOURCES) or ("." not in pathlib.Path(name).name and name.startswith(SCRIPTS))
+
+
+def lines(name):
+    return (ROOT / name).read_text(encoding="utf-8").splitlines()
+
+
+def words(name):
+    """Words of a page: the bars of a table are none."""
+    return sum(1 for word in (ROOT / name).read_text(encoding="utf-8").split() if re.search(r"\w", word))
+
+
+FILES = tracked()
+
+
+class Style(unittest.TestCase):
+    def held(self, found, most):
+        shown = "\n".join(found[:20])
+        self.assertLessEqual(len(found), most, f"{len(found)} of at most {most}; the first:\n{shown}")
+
+    def test_there_are_sources_and_pages(self):
+        self.assertGreater(sum(map(is_source, FILES)), 500)
+        self.assertIn("docs/README.md", FILES)
+
+    def test_lines_end_at_120_columns(self):
+        found = []
+        for name in FILES:
+            page = name.endswith(".md")
+            if not page and not is_source(name):
+                continue
+            found += [f"{name}:{number}" for number, line in enumerate(lines(name), 1)
+                      if len(line) > COLUMNS and not (page and line.startswith("|"))]
+        self.held(found, MAX_LONG_LINES)
+
+    def test_comments_begin_with_their_subject(self):
+        found = [f"{name}:{number}: {line.strip()}" for name in FILES if is_source(name)
+                 for number, line in enumerate(lines(name), 1) if HIDDEN.match(line)]
+        self.held(found, MAX_HIDDEN_SUBJECTS)
+
+    def test_the_readme_fits_on_three_screens(self):
+        self.assertLessEqual(len(lines("README.md")), MAX_README_LINES)
+
+    def test_the_docs_are_short(self):
+        pages = {name: words(name) for name in FILES if re.fullmatch(r"docs/[^/]+\.md", name)}
+        self.assertLessEqual(sum(pages.values()), MAX_DOCS_WORDS, pages)
+        self.assertLessEqual(words("CHANGELOG.md"), MAX_CHANGELOG_WORDS)
+
+    def test_the_index_links_every_page(self):
+        index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+        for name in FILES:
+            if re.fullmatch(r"docs/[^/]+\.md", name) and name != "docs/README.md":
+                self.assertIn(f"({pathlib.Path(name).name})", index, name)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
