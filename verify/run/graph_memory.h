@@ -1,4 +1,4 @@
-// Memory that graphs allocate, as the executor knows it.
+// verify::GraphMemory: the memory that the graphs of a run allocate.
 //
 // An allocation node has an address of its own in every graph that was recorded with it, so recording again is told
 // another one. Each graph and executable graph keeps its own in its table; the table of the program's buffers, by which
