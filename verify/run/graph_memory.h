@@ -30,7 +30,7 @@ class GraphMemory {
   [[nodiscard]] bool has(Id buffer) const { return buffers_.contains(buffer); }
   hip::Status free(Id buffer);
   hip::Status free_async(Id buffer, hipStream_t stream);
-  // What the program leaves.
+  // The program's end: frees what it leaves.
   hip::Status free_everything();
 
  private:

@@ -35,7 +35,7 @@ class NodeRecords {
   [[nodiscard]] static std::uint64_t runs_of(const hip::HostRecord& host);
 
  private:
-  // What a host node's user data points at.
+  // The user data of a host node points at this.
   struct HostCall {
     NodeRecords& records;
     HostParams params;

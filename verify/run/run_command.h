@@ -13,7 +13,7 @@
 
 namespace verify {
 
-// What HIP answered; what else the command answered is put into run.attempt.
+// The status is what HIP answered; anything else that the command answered is put into run.attempt.
 template <class C>
 hip::Status run_command(Run& run, const C& command) = delete;
 
