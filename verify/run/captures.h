@@ -47,7 +47,7 @@ class Captures {
   // A call on a stream made `node`: it is in the stream's capture, when there is one.
   void add(Id stream, hip::RecordedNode node);
 
-  // The rules of capture, at the point that the program has reached. For programs that begin, end or ask about captures.
+  // The rules of capture at the point that the program has reached; of programs that begin, end or ask about captures.
   [[nodiscard]] const State& state() const { return *state_; }
   // The capture that the command which is running begins.
   [[nodiscard]] OpenCapture& begun() { return open_[state_->captures_begun() + 1]; }
