@@ -53,7 +53,7 @@ Result<Generic> generic_of(const Api& api, NodeRecord& record, std::span<const D
     generic.kept = std::move(inner.value().kept);
     params.type = hipGraphNodeTypeGraph;
     params.graph.graph = generic.child;
-  } else if (const auto* written = std::get_if<EventRecordRecord>(&record)) {
+  } else if (const auto* written = std::get_if<EventSignalRecord>(&record)) {
     params.type = hipGraphNodeTypeEventRecord;
     params.eventRecord.event = written->event;
   } else if (const auto* awaited = std::get_if<EventWaitRecord>(&record)) {

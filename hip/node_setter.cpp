@@ -45,7 +45,7 @@ struct SetNode {
   hipError_t operator()(const HostRecord&) const { return untouchable(); }
   hipError_t operator()(const EmptyRecord&) const { return untouchable(); }
   hipError_t operator()(const ChildRecord&) const { return untouchable(); }
-  hipError_t operator()(const EventRecordRecord&) const { return untouchable(); }
+  hipError_t operator()(const EventSignalRecord&) const { return untouchable(); }
   hipError_t operator()(const EventWaitRecord&) const { return untouchable(); }
   hipError_t operator()(const OpaqueRecord&) const { return untouchable(); }
   hipError_t operator()(const MemoryAllocRecord&) const { return untouchable(); }

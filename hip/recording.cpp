@@ -95,7 +95,7 @@ struct FlawOfRecord {
   const char* operator()(const MemsetRecord&) const { return flaw_of_fields(relocations, {Field::kMemsetDestination}); }
   const char* operator()(const HostRecord&) const { return flaw_of_fields(relocations, {}); }
   const char* operator()(const EmptyRecord&) const { return flaw_of_fields(relocations, {}); }
-  const char* operator()(const EventRecordRecord& record) const { return flaw_of_event(record.event); }
+  const char* operator()(const EventSignalRecord& record) const { return flaw_of_event(record.event); }
   const char* operator()(const EventWaitRecord& wait) const { return flaw_of_event(wait.event); }
   const char* operator()(const MemoryAllocRecord& memory) const {
     if (memory.bytes == 0) return "an allocation node allocates at least one byte";
@@ -176,7 +176,7 @@ struct AddNode {
     const hipError_t status = api.hipGraphAddEmptyNode(&node, graph, dependencies.data(), dependencies.size());
     return added("hipGraphAddEmptyNode", status, node);
   }
-  Result<hipGraphNode_t> operator()(EventRecordRecord& record) const {
+  Result<hipGraphNode_t> operator()(EventSignalRecord& record) const {
     return add_event("hipGraphAddEventRecordNode", api.hipGraphAddEventRecordNode, record.event);
   }
   Result<hipGraphNode_t> operator()(EventWaitRecord& wait) const {

@@ -101,8 +101,9 @@ struct ChildRecord {
   std::shared_ptr<const Recording> graph;
 };
 
-// Events are the caller's and hold no buffer: no patch touches these nodes.
-struct EventRecordRecord {
+// An event record node (hipGraphAddEventRecordNode), which signals its event, and an event wait node. Events are the
+// caller's and hold no buffer: no patch touches these nodes.
+struct EventSignalRecord {
   hipEvent_t event = nullptr;
 };
 struct EventWaitRecord {
@@ -151,7 +152,7 @@ struct OpaqueRecord {
 };
 
 using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord,
-                                OpaqueRecord, EventRecordRecord, EventWaitRecord, MemoryAllocRecord, MemoryFreeRecord>;
+                                OpaqueRecord, EventSignalRecord, EventWaitRecord, MemoryAllocRecord, MemoryFreeRecord>;
 
 // The function of the node's type; the one that takes any type (hip/generic_nodes.h); or the driver's form of a copy, a
 // memset or a memory free node (hip/driver_nodes.h).

@@ -11,7 +11,7 @@
 
 #include "fuzz/faults/catalogue.h"
 #include "new_ground.h"
-#include "verify/execute/executor.h"
+#include "verify/run/executor.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"

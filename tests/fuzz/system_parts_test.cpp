@@ -10,7 +10,7 @@
 #include "verify/execute/model_platform.h"
 #include "verify/properties/property.h"
 #include "verify/systems/bench.h"
-#include "verify/systems/scenario.h"
+#include "verify/generate/scenario.h"
 
 namespace {
 

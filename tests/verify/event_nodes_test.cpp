@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "judging.h"
-#include "verify/execute/executor.h"
+#include "verify/run/executor.h"
 #include "verify/generate/generator.h"
 
 namespace verify {

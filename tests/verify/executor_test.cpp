@@ -1,6 +1,6 @@
 // The executor and the judge on the model: what programs do there, and what verdict they get.
 // Not verified here: the properties themselves (properties_test.cpp) and their detectors (detectors_test.cpp).
-#include "verify/execute/executor.h"
+#include "verify/run/executor.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

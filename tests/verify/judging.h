@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "programs.h"
-#include "verify/execute/executor.h"
+#include "verify/run/executor.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"

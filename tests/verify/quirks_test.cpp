@@ -17,7 +17,7 @@
 #include "verify/quirks/quirk.h"
 #include "verify/subject/installation.h"
 #include "verify/subject/subject.h"
-#include "verify/systems/scenario.h"
+#include "verify/generate/scenario.h"
 
 namespace verify {
 namespace {

@@ -28,8 +28,14 @@ template <class... First, class... Second, class... Rest>
 struct JoinCommands<CommandList<First...>, CommandList<Second...>, Rest...>
     : JoinCommands<CommandList<First..., Second...>, Rest...> {};
 
-using Command = JoinCommands<BuffersCommands, GraphsCommands, NodesCommands, ExecsCommands, StreamsCommands,
-                             EventsCommands, CapturesCommands, StreamMemoryCommands, DevicesCommands,
-                             UserObjectsCommands, FailuresCommands, CommandList<SystemAction>>::Variant;
+using SystemsCommands = CommandList<SystemAction>;
+
+// A template of the lists of all families, in their order in Command.
+template <template <class... Families> class Of>
+using ForFamilies =
+    Of<BuffersCommands, GraphsCommands, NodesCommands, ExecsCommands, StreamsCommands, EventsCommands, CapturesCommands,
+       StreamMemoryCommands, DevicesCommands, UserObjectsCommands, FailuresCommands, SystemsCommands>;
+
+using Command = ForFamilies<JoinCommands>::Variant;
 
 }  // namespace verify

@@ -66,7 +66,7 @@ struct Enqueuer {
   EnqueueResult operator()(hip::HostRecord& r) const {
     return call("hipLaunchHostFunc", api.hipLaunchHostFunc, stream, r.params.fn, r.params.userData);
   }
-  EnqueueResult operator()(hip::EventRecordRecord& r) const {
+  EnqueueResult operator()(hip::EventSignalRecord& r) const {
     return call("hipEventRecordWithFlags", api.hipEventRecordWithFlags, r.event, stream, kExternal);
   }
   EnqueueResult operator()(hip::EventWaitRecord& r) const {
@@ -74,10 +74,11 @@ struct Enqueuer {
     if (api.hipEventRecordWithFlags == nullptr) return {{}, "hipEventRecordWithFlags"};
     return call("hipStreamWaitEvent", api.hipStreamWaitEvent, stream, r.event, kExternal);
   }
-  template <class Other>
-  EnqueueResult operator()(Other&) const {
-    return {no_call(), {}};
-  }
+  EnqueueResult operator()(hip::EmptyRecord&) const { return {no_call(), {}}; }
+  EnqueueResult operator()(hip::ChildRecord&) const { return {no_call(), {}}; }
+  EnqueueResult operator()(hip::OpaqueRecord&) const { return {no_call(), {}}; }
+  EnqueueResult operator()(hip::MemoryAllocRecord&) const { return {no_call(), {}}; }
+  EnqueueResult operator()(hip::MemoryFreeRecord&) const { return {no_call(), {}}; }
 };
 
 }  // namespace

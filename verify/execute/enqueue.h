@@ -1,7 +1,7 @@
 // A node's record as a call of HIP's stream functions: the same work, done when the stream comes to it, or captured.
 //
-// An empty node and a child graph have no such call: they are refused. So is an opaque record:
-// its owner enqueues what it was made of.
+// An empty node, a child graph and the memory nodes have no such call: they are refused. So is an opaque record: its
+// owner enqueues what it was made of.
 #pragma once
 
 #include <optional>

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "hip/kernel_attributes.h"
-#include "verify/execute/graph_ops.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
@@ -299,6 +298,13 @@ hip::Result<std::string> Inspector::look_at(const ExecObject& exec) {
   }
   if (!failed_) return failed_.error();
   return std::move(said_);
+}
+
+std::string describe(const hip::KernelAttributes& attributes) {
+  std::string text;
+  if (attributes.cooperative) text = fmt::format("cooperative {}", *attributes.cooperative ? 1 : 0);
+  if (attributes.priority) text += fmt::format("{}priority {}", text.empty() ? "" : " ", *attributes.priority);
+  return text;
 }
 
 }  // namespace verify

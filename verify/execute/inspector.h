@@ -54,4 +54,7 @@ class Inspector {
   hip::Status failed_;
 };
 
+// "cooperative 0 priority -1": the attributes that are given.
+[[nodiscard]] std::string describe(const hip::KernelAttributes& attributes);
+
 }  // namespace verify

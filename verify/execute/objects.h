@@ -73,16 +73,16 @@ struct Machine {
   const PatcherFactory& patchers;
   bool poison = false;
   const hip::AddressTable& addresses;  // where the buffers are now
-  std::vector<std::uint64_t> buffer_bytes;
-  std::vector<hip::BufferMemory> memory;  // of the buffers that the program declared, by id
-  bool capturing = false;                 // some stream captures, before the command that is running
+  std::vector<std::uint64_t> buffer_bytes{};
+  std::vector<hip::BufferMemory> memory{};  // of the buffers that the program declared, by id
+  bool capturing = false;                   // some stream captures, before the command that is running
   // Recordings that were handed to a patcher and then overwritten; kept so that a stale reference reads poison.
-  std::vector<std::unique_ptr<hip::Recording>> passed;
+  std::vector<std::unique_ptr<hip::Recording>> passed{};
   // Definitions that were recorded again: executable graphs may still name their nodes by these handles.
-  std::vector<hipGraph_t> retired;
-  std::string unsupported;  // the first function that was needed and that the runtime lacks
+  std::vector<hipGraph_t> retired{};
+  std::string unsupported{};  // the first function that was needed and that the runtime lacks
   // Of executable graphs that were destroyed while a stream captured: their memory is freed at the program's end.
-  std::vector<std::unique_ptr<ExecPatcher>> leftovers;
+  std::vector<std::unique_ptr<ExecPatcher>> leftovers{};
   bool told = false;                              // during this command: an error that did not keep it from succeeding
   Id devices = 1;                                 // that the program has
   std::vector<Id> buffer_devices{};               // by buffer id

@@ -134,7 +134,7 @@ class View {
     node.kind = HGPATCHER_HOST;
     node.host = r.params;
   }
-  static void fill(hgpatcher_node& node, const hip::EventRecordRecord& r) {
+  static void fill(hgpatcher_node& node, const hip::EventSignalRecord& r) {
     node.kind = HGPATCHER_EVENT_RECORD;
     node.event = r.event;
   }

@@ -121,7 +121,7 @@ struct Maker {
   hip::RecordedNode operator()(const EmptyParams&) const { return {hip::EmptyRecord{}, {}, {}}; }
   hip::RecordedNode operator()(const ChildParams& p) const { return {hip::ChildRecord{context.child(p)}, {}, {}}; }
   hip::RecordedNode operator()(const EventRecordParams& p) const {
-    return {hip::EventRecordRecord{context.event(p.event)}, {}, {}};
+    return {hip::EventSignalRecord{context.event(p.event)}, {}, {}};
   }
   hip::RecordedNode operator()(const EventWaitParams& p) const {
     return {hip::EventWaitRecord{context.event(p.event)}, {}, {}};

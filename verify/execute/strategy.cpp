@@ -132,7 +132,7 @@ struct ExecSetter {
     hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(child.value().graph), "hipGraphDestroy");
     return set ? destroyed : set;
   }
-  hip::Status operator()(hip::EventRecordRecord& r) const {
+  hip::Status operator()(hip::EventSignalRecord& r) const {
     return hip::called(machine.api.hipGraphExecEventRecordNodeSetEvent(exec, node, r.event),
                        "hipGraphExecEventRecordNodeSetEvent");
   }
@@ -171,7 +171,7 @@ struct GraphSetter {
   hip::Status operator()(hip::HostRecord& r) const {
     return hip::called(machine.api.hipGraphHostNodeSetParams(node, &r.params), "hipGraphHostNodeSetParams");
   }
-  hip::Status operator()(hip::EventRecordRecord& r) const {
+  hip::Status operator()(hip::EventSignalRecord& r) const {
     return hip::called(machine.api.hipGraphEventRecordNodeSetEvent(node, r.event), "hipGraphEventRecordNodeSetEvent");
   }
   hip::Status operator()(hip::EventWaitRecord& r) const {

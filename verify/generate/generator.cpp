@@ -12,7 +12,7 @@
 #include "verify/generate/streams.h"
 #include "verify/program/state.h"
 #include "verify/program/state_devices.h"
-#include "verify/systems/scenario.h"
+#include "verify/generate/scenario.h"
 
 namespace verify {
 

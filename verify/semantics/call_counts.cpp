@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "verify/execute/executor.h"
+#include "verify/run/executor.h"
 #include "verify/execute/interposer.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"

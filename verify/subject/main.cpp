@@ -22,7 +22,7 @@
 #include "fuzz/faults/runtime/faults.h"
 #include "hip/sync/sync.h"
 #include "verify/execute/code_objects.h"
-#include "verify/execute/executor.h"
+#include "verify/run/executor.h"
 #include "verify/execute/host_threads.h"
 #include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"

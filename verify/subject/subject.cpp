@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "hip/releases/releases.h"
-#include "verify/execute/executor.h"
+#include "verify/run/executor.h"
 #include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"
 #include "verify/execute/model_platform.h"

@@ -1,4 +1,4 @@
-// Memory that graphs allocate, as the executor knows it.
+// verify::GraphMemory: the memory that the graphs of a run allocate.
 //
 // An allocation node has an address of its own in every graph that was recorded with it, so recording again is told
 // another one. Each graph and executable graph keeps its own in its table; the table of the program's buffers, by which
@@ -30,7 +30,7 @@ class GraphMemory {
   [[nodiscard]] bool has(Id buffer) const { return buffers_.contains(buffer); }
   hip::Status free(Id buffer);
   hip::Status free_async(Id buffer, hipStream_t stream);
-  // What the program leaves.
+  // The program's end: frees what it leaves.
   hip::Status free_everything();
 
  private:

@@ -1,4 +1,4 @@
-#include "verify/execute/graph_memory.h"
+#include "verify/run/graph_memory.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,16 +1,13 @@
-// verify::UserObjects: a program's user objects, whose functions count themselves; and what hipGraphDebugDotPrint
-// wrote.
+// verify::UserObjects: a program's user objects, whose functions count themselves.
 //
 // Which objects went while a command ran is an observation. Each function has to run exactly once (P8): finish() gives
 // back what the program still holds and says what did not.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <string>
 
-#include "hip/result/result.h"
 #include "hip/sync/sync.h"
 #include "verify/execute/objects.h"
 #include "verify/program/program.h"
@@ -19,13 +16,22 @@ namespace verify {
 
 class UserObjects {
  public:
+  struct Object {
+    hipUserObject_t handle = nullptr;
+    std::uint32_t held = 0;  // references of the program's own
+    hip::sync::Atomic<std::uint32_t> runs{0};
+    std::uint32_t told = 0;
+  };
+
   explicit UserObjects(Machine& machine) : machine_(machine) {}
   UserObjects(const UserObjects&) = delete;
   UserObjects& operator=(const UserObjects&) = delete;
 
-  [[nodiscard]] hip::Status perform(const DeclareUserObject& c);
-  [[nodiscard]] hip::Status perform(const RetainUserObject& c, GraphObject* graph);
-  [[nodiscard]] hip::Status perform(const ReleaseUserObject& c, GraphObject* graph);
+  // The objects stay where they are: their functions refer to them.
+  Object& add(Id id) { return objects_[id]; }
+  void forget(Id id) { objects_.erase(id); }
+  // Null: there is no such object.
+  [[nodiscard]] Object* find(Id id);
 
   [[nodiscard]] bool any() const { return !objects_.empty(); }
   // " u0 went" for each function that ran since the last call, or nothing.
@@ -35,19 +41,10 @@ class UserObjects {
   [[nodiscard]] std::string finish();
 
  private:
-  struct Object {
-    hipUserObject_t handle = nullptr;
-    std::uint32_t held = 0;  // by the program
-    hip::sync::Atomic<std::uint32_t> runs{0};
-    std::uint32_t told = 0;
-  };
   void wait_for_late_functions();
 
   Machine& machine_;
   std::map<Id, Object> objects_;
 };
-
-// Nodes and edges of a graph as Graphviz text, in words.
-[[nodiscard]] hip::Result<std::string> count_dot(Machine& machine, hipGraph_t graph);
 
 }  // namespace verify

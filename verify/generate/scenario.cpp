@@ -1,4 +1,4 @@
-#include "verify/systems/scenario.h"
+#include "verify/generate/scenario.h"
 
 #include <algorithm>
 

@@ -1,0 +1,32 @@
+// How commands about devices run.
+#include "hip/errors.h"
+#include "verify/run/run_command.h"
+
+namespace verify {
+
+template <>
+hip::Status run_command(Run& run, const PeerAccess& c) {
+  const hip::Api& api = run.machine.api;
+  if (api.hipDeviceCanAccessPeer == nullptr || api.hipDeviceEnablePeerAccess == nullptr ||
+      api.hipDeviceDisablePeerAccess == nullptr)
+    return lacking(run.machine, "hipDeviceEnablePeerAccess");
+  const int device = static_cast<int>(c.device), peer = static_cast<int>(c.peer);
+  if (c.verb == PeerVerb::kCan) {
+    int can = -1;
+    hip::Status status = hip::called(api.hipDeviceCanAccessPeer(&can, device, peer), "hipDeviceCanAccessPeer");
+    if (status) run.attempt.seen = std::to_string(can);
+    return status;
+  }
+  return on_device(api, c.device, [&] {
+    const bool enable = c.verb == PeerVerb::kEnable;
+    hip::Status status = enable ? hip::called(api.hipDeviceEnablePeerAccess(peer, 0), "hipDeviceEnablePeerAccess")
+                                : hip::called(api.hipDeviceDisablePeerAccess(peer), "hipDeviceDisablePeerAccess");
+    if (status && enable) run.peers.insert({c.device, c.peer});
+    if (status && !enable) run.peers.erase({c.device, c.peer});
+    return status;
+  });
+}
+
+template struct FamilyRun<DevicesCommands>;
+
+}  // namespace verify

@@ -1,0 +1,55 @@
+// How commands about events run.
+#include "hip/errors.h"
+#include "verify/run/run_command.h"
+
+namespace verify {
+
+namespace {
+
+unsigned flags_of(const DeclareEvent& c) {
+  const unsigned release = c.release == EventRelease::kDevice   ? hipEventReleaseToDevice
+                           : c.release == EventRelease::kSystem ? hipEventReleaseToSystem
+                                                                : 0U;
+  return (c.timing ? 0U : hipEventDisableTiming) | (c.blocking ? hipEventBlockingSync : 0U) | release;
+}
+
+}  // namespace
+
+template <>
+hip::Status run_command(Run& run, const DeclareEvent& c) {
+  const hip::Api& api = run.machine.api;
+  hipEvent_t event = nullptr;
+  hip::Status status = on_device(api, c.device, [&] {
+    return hip::called(api.hipEventCreateWithFlags(&event, flags_of(c)), "hipEventCreateWithFlags");
+  });
+  if (status) run.events[c.event] = event;
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const RecordEvent& c) {
+  if (!run.events.contains(c.event) || !run.has_stream(c.stream)) return missing_object();
+  return hip::called(run.machine.api.hipEventRecord(run.events.at(c.event), run.stream(c.stream)), "hipEventRecord");
+}
+
+template <>
+hip::Status run_command(Run& run, const WaitEvent& c) {
+  if (!run.events.contains(c.event) || !run.has_stream(c.stream)) return missing_object();
+  return hip::called(run.machine.api.hipStreamWaitEvent(run.stream(c.stream), run.events.at(c.event), 0),
+                     "hipStreamWaitEvent");
+}
+
+template <>
+hip::Status run_command(Run& run, const Elapsed& c) {
+  run.graph_memory.show_live();
+  const hip::Api& api = run.machine.api;
+  if (api.hipEventElapsedTime == nullptr) return run.unsupported("hipEventElapsedTime");
+  const auto from = run.events.find(c.from), to = run.events.find(c.to);
+  if (from == run.events.end() || to == run.events.end()) return missing_object();
+  float milliseconds = 0;
+  return hip::called(api.hipEventElapsedTime(&milliseconds, from->second, to->second), "hipEventElapsedTime");
+}
+
+template struct FamilyRun<EventsCommands>;
+
+}  // namespace verify

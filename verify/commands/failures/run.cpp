@@ -1,0 +1,45 @@
+// How injected failures and calls with wrong arguments run.
+#include <cassert>
+
+#include "hip/errors.h"
+#include "verify/errors/error_calls.h"
+#include "verify/properties/causes.h"
+#include "verify/run/run_command.h"
+
+namespace verify {
+
+template <>
+hip::Status run_command(Run& run, const Fail& c) {
+  if (!run.options.failures) return {};
+  const std::optional<Function> function = find_function(c.function);
+  if (!function) {
+    run.trace.unsupported = c.function;
+    return {};
+  }
+  run.interposer.fail(*function, c.nth);
+  return {};
+}
+
+// Not through the interposer: it counts, fails and poisons the program's own calls.
+template <>
+hip::Status run_command(Run& run, const BadCall& c) {
+  const ErrorCase* error_case = find_error_case(c.function, c.error_case);
+  assert(error_case != nullptr);
+  Platform& platform = run.platform;
+  const ErrorAnswer answer = answer_error_case(
+      platform.api(),
+      platform.function(static_cast<std::size_t>(find_kernel("count_only") - kernel_catalogue().data()), 0),
+      platform.symbol(Platform::kVariableOfBadCalls), *error_case);
+  if (answer.kind == ErrorAnswer::Kind::kUnsupported) run.trace.unsupported = c.function;
+  if (answer.kind == ErrorAnswer::Kind::kUnprepared) return hip::called(answer.status, "what a bad call needs");
+  run.attempt.seen = describe(answer);
+  if (answer.kind == ErrorAnswer::Kind::kAnswered) {
+    run.detectors.count(PropertyId::kP11);
+    detect_p11(run.step, *error_case, answer.status, run.trace.violations);
+  }
+  return {};
+}
+
+template struct FamilyRun<FailuresCommands>;
+
+}  // namespace verify

@@ -1,0 +1,273 @@
+// How commands about graphs as wholes run.
+//
+// Each either succeeds or reports an error and can be tried again; recordings, places and handles follow what the
+// runtime has done.
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "hip/errors.h"
+#include "verify/execute/inspector.h"
+#include "verify/run/run_command.h"
+
+namespace verify {
+
+namespace {
+
+// A file in memory with a path that this process can open, gone with this object. (A file in a folder costs a tenth of
+// a campaign's time on the model.)
+class PassingFile {
+ public:
+  PassingFile() : file_(memfd_create("hgcheck-dot", MFD_CLOEXEC)) {
+    if (file_ >= 0) path_ = fmt::format("/proc/self/fd/{}", file_);
+  }
+  PassingFile(const PassingFile&) = delete;
+  PassingFile& operator=(const PassingFile&) = delete;
+  ~PassingFile() {
+    if (file_ >= 0) close(file_);
+  }
+  // Empty where there is no such file: no function that is told to write opens that.
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  int file_;
+  std::string path_;
+};
+
+// Nodes and edges of Graphviz text, in words.
+std::string count_dot(std::istream& text) {
+  std::size_t nodes = 0, edges = 0;
+  for (std::string line; std::getline(text, line);) {
+    if (line.find("->") != std::string::npos) {
+      ++edges;
+    } else if (line.starts_with('"') && line.find("label=") != std::string::npos) {
+      ++nodes;  // a node's line begins with its quoted name
+    }
+  }
+  return fmt::format("{} nodes, {} edges", nodes, edges);
+}
+
+hip::Status clone_graph(Run& run, const CloneGraph& c) {
+  const GraphObject* from = run.live_graph(c.from);
+  if (from == nullptr) return missing_object();
+  const hip::Api& api = run.machine.api;
+  if (api.hipGraphClone == nullptr) return lacking(run.machine, "hipGraphClone");
+  if (api.hipGraphNodeFindInClone == nullptr) return lacking(run.machine, "hipGraphNodeFindInClone");
+  hip::RecordedGraph clone;
+  hip::Status status = hip::called(api.hipGraphClone(&clone.graph, from->handles.graph), "hipGraphClone");
+  if (!status) return status;
+  for (const hipGraphNode_t original : from->handles.nodes) {
+    hipGraphNode_t node = nullptr;
+    status = hip::called(api.hipGraphNodeFindInClone(&node, original, clone.graph), "hipGraphNodeFindInClone");
+    if (!status) {
+      const hip::Status destroyed = hip::called(api.hipGraphDestroy(clone.graph), "hipGraphDestroy");
+      return destroyed ? status : destroyed;
+    }
+    clone.nodes.push_back(node);
+  }
+  GraphObject object;
+  object.id = c.graph;
+  object.alive = true;
+  object.recording = from->recording;
+  object.handles = std::move(clone);
+  object.addresses = from->addresses;
+  object.places = from->places;
+  object.edited = from->edited;
+  object.held_objects = from->held_objects;
+  run.graphs[c.graph] = std::move(object);
+  return {};
+}
+
+hip::Status change_edges(Run& run, GraphObject& object, const ChangeEdges& c) {
+  const hip::Api& api = run.machine.api;
+  if (api.hipGraphAddDependencies == nullptr) return lacking(run.machine, "hipGraphAddDependencies");
+  if (api.hipGraphRemoveDependencies == nullptr) return lacking(run.machine, "hipGraphRemoveDependencies");
+  const NodePlace node = place_of(object.places, c.node);
+  std::vector<std::pair<hip::NodeIndex, hip::NodeIndex>> pairs;
+  std::vector<hipGraphNode_t> from, to;
+  for (const Id id : c.after) {
+    const NodePlace before = place_of(object.places, id);
+    for (std::uint32_t i = 0; i < before.fan; ++i) {
+      for (std::uint32_t k = 0; k < node.fan; ++k) {
+        pairs.emplace_back(before.first + i, node.first + k);
+        from.push_back(object.handles.nodes[before.first + i]);
+        to.push_back(object.handles.nodes[node.first + k]);
+      }
+    }
+  }
+  const hipGraph_t handle = object.handles.graph;
+  hip::Status status = c.add ? hip::called(api.hipGraphAddDependencies(handle, from.data(), to.data(), from.size()),
+                                           "hipGraphAddDependencies")
+                             : hip::called(api.hipGraphRemoveDependencies(handle, from.data(), to.data(), from.size()),
+                                           "hipGraphRemoveDependencies");
+  if (!status) return status;
+  for (const auto& [before, after] : pairs) {
+    if (c.add) {
+      object.recording.connect(before, after);
+    } else {
+      object.recording.disconnect(before, after);
+    }
+  }
+  object.patcher.reset();
+  return {};
+}
+
+// Executable graphs of `graph` know their node by a handle that is not valid any more.
+void forget_node(Run& run, Id graph, Id node) {
+  for (auto& [id, exec] : run.execs) {
+    if (!exec.alive || exec.origin != graph) continue;
+    const NodePlace place = place_of(exec.places, node);
+    for (std::uint32_t k = 0; k < place.fan; ++k) exec.removed.insert(place.first + k);
+    exec.patcher.reset();
+  }
+}
+
+// A fan is as many nodes; one that a failure interrupted goes on where it stopped.
+hip::Status remove_node(Run& run, GraphObject& object, const RemoveNode& c) {
+  const hip::Api& api = run.machine.api;
+  if (api.hipGraphDestroyNode == nullptr) return lacking(run.machine, "hipGraphDestroyNode");
+  const auto place =
+      std::find_if(object.places.begin(), object.places.end(), [&](const NodePlace& p) { return p.id == c.node; });
+  if (place == object.places.end()) return missing_object();
+  object.patcher.reset();
+  while (place->fan > 0) {
+    const hip::NodeIndex index = place->first;
+    hip::Status status = hip::called(api.hipGraphDestroyNode(object.handles.nodes[index]), "hipGraphDestroyNode");
+    if (!status) return status;
+    forget_node(run, c.graph, c.node);
+    object.recording.erase(index);
+    object.handles.nodes.erase(object.handles.nodes.begin() + index);
+    --place->fan;
+    for (NodePlace& other : object.places) other.first -= other.first > index ? 1 : 0;
+  }
+  object.places.erase(place);
+  return {};
+}
+
+hip::Status destroy_stream(Run& run, Id id) {
+  if (!run.streams.contains(id)) return missing_object();
+  hip::Status status = hip::called(run.machine.api.hipStreamDestroy(run.streams.at(id)), "hipStreamDestroy");
+  if (status) run.streams.erase(id);
+  return status;
+}
+
+hip::Status destroy_event(Run& run, Id id) {
+  if (!run.events.contains(id)) return missing_object();
+  hip::Status status = hip::called(run.machine.api.hipEventDestroy(run.events.at(id)), "hipEventDestroy");
+  if (status) run.events.erase(id);
+  return status;
+}
+
+template <class Object>
+hip::Status destroy_object(Run& run, Object* object) {
+  return object == nullptr ? missing_object() : destroy(run.machine, *object);
+}
+
+}  // namespace
+
+template <>
+hip::Status run_command(Run& run, const DeclareGraph& c) {
+  GraphObject& graph = run.graphs[c.graph];
+  graph.id = c.graph;
+  graph.addresses = run.memory.addresses();
+  hip::Status status = hip::called(run.machine.api.hipGraphCreate(&graph.handles.graph, 0), "hipGraphCreate");
+  graph.alive = static_cast<bool>(status);
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const CloneGraph& c) {
+  return run.changing(nullptr, nullptr, [&] { return clone_graph(run, c); });
+}
+
+template <>
+hip::Status run_command(Run& run, const FindInClone& c) {
+  const GraphObject *clone = run.live_graph(c.clone), *original = run.live_graph(c.graph);
+  if (clone == nullptr || original == nullptr) return missing_object();
+  const hip::Api& api = run.machine.api;
+  if (api.hipGraphNodeFindInClone == nullptr) return lacking(run.machine, "hipGraphNodeFindInClone");
+  const NodePlace place = place_of(original->places, c.node);
+  if (place.fan == 0) return missing_object();
+  hipGraphNode_t node = nullptr;
+  hip::Status status =
+      hip::called(api.hipGraphNodeFindInClone(&node, original->handles.nodes[place.first], clone->handles.graph),
+                  "hipGraphNodeFindInClone");
+  if (!status) return status;
+  run.attempt.seen = "a node that is not the clone's";
+  for (const NodePlace& candidate : clone->places) {
+    for (std::uint32_t k = 0; k < candidate.fan; ++k) {
+      if (clone->handles.nodes[candidate.first + k] == node) run.attempt.seen = fmt::format("n{}", candidate.id);
+    }
+  }
+  return {};
+}
+
+template <>
+hip::Status run_command(Run& run, const ChangeEdges& c) {
+  GraphObject* graph = run.live_graph(c.graph);
+  if (graph == nullptr) return missing_object();
+  return run.changing(nullptr, graph, [&] { return change_edges(run, *graph, c); });
+}
+
+template <>
+hip::Status run_command(Run& run, const RemoveNode& c) {
+  GraphObject* graph = run.live_graph(c.graph);
+  if (graph == nullptr) return missing_object();
+  return run.changing(nullptr, graph, [&] { return remove_node(run, *graph, c); });
+}
+
+template <>
+hip::Status run_command(Run& run, const Inspect& c) {
+  const bool of_graph = c.target == Target::kGraph;
+  const GraphObject* graph = of_graph ? run.live_graph(c.id) : nullptr;
+  const ExecObject* exec = of_graph ? nullptr : run.live_exec(c.id);
+  if (graph == nullptr && exec == nullptr) return missing_object();
+  Inspector inspector(run.machine);
+  hip::Result<std::string> said = of_graph ? inspector.look_at(*graph) : inspector.look_at(*exec);
+  if (!said) return said.error();
+  run.attempt.seen = std::move(said).value();
+  return {};
+}
+
+template <>
+hip::Status run_command(Run& run, const PrintDot& c) {
+  const GraphObject* graph = run.live_graph(c.graph);
+  if (graph == nullptr) return missing_object();
+  const hip::Api& api = run.machine.api;
+  if (api.hipGraphDebugDotPrint == nullptr) return lacking(run.machine, "hipGraphDebugDotPrint");
+  const PassingFile file;
+  hip::Status status =
+      hip::called(api.hipGraphDebugDotPrint(graph->handles.graph, file.path().c_str(), 0), "hipGraphDebugDotPrint");
+  if (!status) return status;
+  std::ifstream text(file.path());
+  run.attempt.seen = count_dot(text);
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const Destroy& c) {
+  // Waiting would be refused in the middle of a capture.
+  if (!run.captures.capturing()) {
+    if (hip::Status s = synchronize_devices(run.machine.api, run.machine.devices); !s) return s;
+  }
+  switch (c.target) {
+    case Target::kGraph:
+      return destroy_object(run, run.live_graph(c.id));
+    case Target::kExec:
+      return destroy_object(run, run.live_exec(c.id));
+    case Target::kStream:
+      return destroy_stream(run, c.id);
+    case Target::kEvent:
+      return destroy_event(run, c.id);
+    case Target::kDevice:
+      break;
+  }
+  return hip::Error{hipErrorInvalidValue, "there is nothing to destroy"};
+}
+
+template struct FamilyRun<GraphsCommands>;
+
+}  // namespace verify

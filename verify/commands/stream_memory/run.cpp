@@ -1,0 +1,160 @@
+// How commands about stream-ordered memory and memory pools run.
+//
+// Observed are statuses, what a pool's attributes are once they were set, which pool a device has, and that a pool
+// tells of at least the memory that was taken from it and not freed: how much more is the runtime's business.
+#include <fmt/format.h>
+
+#include "hip/errors.h"
+#include "verify/run/run_command.h"
+
+namespace verify {
+
+namespace {
+
+// The function that the allocation needs and the runtime lacks, or null.
+const char* lacking_for(const hip::Api& api, const MallocAsync& c) {
+  if (c.pool && api.hipMallocFromPoolAsync == nullptr) return "hipMallocFromPoolAsync";
+  if (!c.pool && api.hipMallocAsync == nullptr) return "hipMallocAsync";
+  return api.hipFreeAsync == nullptr ? "hipFreeAsync" : nullptr;
+}
+
+hip::Result<hip::DeviceAddress> allocate(Run& run, const MallocAsync& c) {
+  const hip::Api& api = run.machine.api;
+  if (const char* function = lacking_for(api, c)) return lacking(run.machine, function);
+  void* memory = nullptr;
+  hip::Status status =
+      c.pool ? hip::called(
+                   api.hipMallocFromPoolAsync(&memory, c.bytes, run.stream_memory.pool(*c.pool), run.stream(c.stream)),
+                   "hipMallocFromPoolAsync")
+             : hip::called(api.hipMallocAsync(&memory, c.bytes, run.stream(c.stream)), "hipMallocAsync");
+  if (!status) return status.error();
+  return reinterpret_cast<hip::DeviceAddress>(memory);
+}
+
+hip::Status declare_default_pool(Run& run, const DeclarePool& c) {
+  if (run.machine.api.hipDeviceGetDefaultMemPool == nullptr) return lacking(run.machine, "hipDeviceGetDefaultMemPool");
+  const hip::Result<hipMemPool_t> pool = run.stream_memory.default_pool();
+  if (!pool) return pool.error();
+  run.stream_memory.declared_default(c.pool, pool.value());
+  return {};
+}
+
+}  // namespace
+
+template <>
+hip::Status run_command(Run& run, const MallocAsync& c) {
+  if (!run.has_stream(c.stream)) return missing_object();
+  const hip::Result<hip::DeviceAddress> address = allocate(run, c);
+  if (!address) return address.error();
+  if (!run.captures.capturing()) {
+    run.stream_memory.allocated(c, address.value());
+    return {};
+  }
+  run.graph_memory.captured(c.buffer, c.bytes, address.value());
+  run.captures.add(c.stream, {hip::MemoryAllocRecord{c.buffer, c.bytes, 0}, {}, {}});
+  return {};
+}
+
+template <>
+hip::Status run_command(Run& run, const FreeAsync& c) {
+  if (!run.has_stream(c.stream)) return missing_object();
+  const hipStream_t stream = run.stream(c.stream);
+  if (run.stream_memory.has(c.buffer)) {
+    run.detectors.count(PropertyId::kS1);
+    return run.stream_memory.free_async(c.buffer, stream);
+  }
+  if (!run.graph_memory.has(c.buffer)) return missing_object();
+  if (!run.captures.capturing()) return run.graph_memory.free_async(c.buffer, stream);
+  hip::Status status = run.graph_memory.free_captured(c.buffer, stream);
+  if (status) run.captures.add(c.stream, {hip::MemoryFreeRecord{c.buffer}, {}, {}});
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const DeclarePool& c) {
+  if (c.of_device) return declare_default_pool(run, c);
+  const hip::Api& api = run.machine.api;
+  if (api.hipMemPoolCreate == nullptr || api.hipMemPoolDestroy == nullptr)
+    return lacking(run.machine, "hipMemPoolCreate");
+  hipMemPoolProps properties{};
+  properties.allocType = hipMemAllocationTypePinned;
+  properties.location = {hipMemLocationTypeDevice, kPoolDevice};
+  hipMemPool_t pool = nullptr;
+  hip::Status status = hip::called(api.hipMemPoolCreate(&pool, &properties), "hipMemPoolCreate");
+  if (status) run.stream_memory.declared(c.pool, pool);
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const AskPool& c) {
+  const hip::Api& api = run.machine.api;
+  if (api.hipMemPoolGetAttribute == nullptr || api.hipMemPoolSetAttribute == nullptr)
+    return lacking(run.machine, "hipMemPoolSetAttribute");
+  StreamMemory& pools = run.stream_memory;
+  if (c.value) {
+    if (hip::Status status = pools.set(c.pool, c.attribute, *c.value); !status) return status;
+  }
+  std::uint64_t value = 0;  // an int's bytes are its first four
+  hip::Status status = hip::called(api.hipMemPoolGetAttribute(pools.pool(c.pool), hip_attribute(c.attribute), &value),
+                                   "hipMemPoolGetAttribute");
+  if (!status) return status;
+  if (is_kept(c.attribute)) run.attempt.seen = std::to_string(value);
+  if (c.attribute == PoolAttribute::kUsed)
+    run.attempt.seen = value >= pools.bytes_of(c.pool) ? "all of its memory" : "less than that";
+  return {};
+}
+
+template <>
+hip::Status run_command(Run& run, const TrimPool& c) {
+  const hip::Api& api = run.machine.api;
+  if (api.hipMemPoolTrimTo == nullptr) return lacking(run.machine, "hipMemPoolTrimTo");
+  return hip::called(api.hipMemPoolTrimTo(run.stream_memory.pool(c.pool), c.bytes), "hipMemPoolTrimTo");
+}
+
+template <>
+hip::Status run_command(Run& run, const AccessPool& c) {
+  const hip::Api& api = run.machine.api;
+  if (api.hipMemPoolSetAccess == nullptr || api.hipMemPoolGetAccess == nullptr)
+    return lacking(run.machine, "hipMemPoolSetAccess");
+  const hipMemPool_t pool = run.stream_memory.pool(c.pool);
+  hipMemAccessDesc access{};
+  access.location = {hipMemLocationTypeDevice, kPoolDevice};
+  access.flags = hipMemAccessFlagsProtReadWrite;
+  if (hip::Status s = hip::called(api.hipMemPoolSetAccess(pool, &access, 1), "hipMemPoolSetAccess"); !s) return s;
+  hipMemAccessFlags rights = hipMemAccessFlagsProtNone;
+  hip::Status status = hip::called(api.hipMemPoolGetAccess(&rights, pool, &access.location), "hipMemPoolGetAccess");
+  if (status)
+    run.attempt.seen = rights == hipMemAccessFlagsProtReadWrite ? "read and write" : "less than read and write";
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const UsePool& c) {
+  const hip::Api& api = run.machine.api;
+  if (api.hipDeviceSetMemPool == nullptr || api.hipDeviceGetMemPool == nullptr ||
+      api.hipDeviceGetDefaultMemPool == nullptr)
+    return lacking(run.machine, "hipDeviceSetMemPool");
+  StreamMemory& pools = run.stream_memory;
+  const hip::Result<hipMemPool_t> standard = pools.default_pool();
+  if (!standard) return standard.error();
+  hip::Status status = pools.use(c.pool, c.pool ? pools.pool(*c.pool) : standard.value());
+  if (!status) return status;
+  hipMemPool_t now = nullptr;
+  status = hip::called(api.hipDeviceGetMemPool(&now, kPoolDevice), "hipDeviceGetMemPool");
+  if (!status) return status;
+  const std::optional<Id> name = pools.name_of(now);
+  run.attempt.seen = now == standard.value() ? "default" : name ? fmt::format("p{}", *name) : "another";
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const DestroyPool& c) {
+  hip::Status status =
+      hip::called(run.machine.api.hipMemPoolDestroy(run.stream_memory.pool(c.pool)), "hipMemPoolDestroy");
+  if (status) run.stream_memory.destroyed(c.pool);
+  return status;
+}
+
+template struct FamilyRun<StreamMemoryCommands>;
+
+}  // namespace verify

@@ -1,0 +1,120 @@
+// How commands about streams run. Calls for `thread=N` are made by a helper thread that takes turns with the program's
+// own.
+#include <fmt/format.h>
+
+#include "hip/errors.h"
+#include "verify/execute/enqueue.h"
+#include "verify/run/run_command.h"
+
+namespace verify {
+
+namespace {
+
+// A priority beyond the device's range is taken as the nearest one in it.
+std::string described(const hip::Api& api, hipStream_t stream) {
+  if (api.hipStreamGetFlags == nullptr || api.hipStreamGetPriority == nullptr) return {};
+  unsigned flags = 0;
+  int priority = 0;
+  const bool answered =
+      api.hipStreamGetFlags(stream, &flags) == hipSuccess && api.hipStreamGetPriority(stream, &priority) == hipSuccess;
+  return answered ? fmt::format("flags {}, priority {}", flags, priority) : "neither flags nor priority";
+}
+
+hip::Status make_stream(Run& run, const DeclareStream& c) {
+  const hip::Api& api = run.machine.api;
+  hipStream_t stream = nullptr;
+  const unsigned flags = c.non_blocking ? hipStreamNonBlocking : hipStreamDefault;
+  if (c.priority != 0 && api.hipStreamCreateWithPriority == nullptr)
+    return run.unsupported("hipStreamCreateWithPriority");
+  hip::Status status =
+      c.priority != 0
+          ? hip::called(api.hipStreamCreateWithPriority(&stream, flags, c.priority), "hipStreamCreateWithPriority")
+          : hip::called(api.hipStreamCreateWithFlags(&stream, flags), "hipStreamCreateWithFlags");
+  if (!status) return status;
+  run.streams[c.stream] = stream;
+  run.attempt.seen = described(api, stream);
+  return status;
+}
+
+hip::Status synchronize(Run& run, const Synchronize& c) {
+  const hip::Api& api = run.machine.api;
+  if (c.target == Target::kStream) {
+    if (!run.has_stream(c.id)) return missing_object();
+    return hip::called(api.hipStreamSynchronize(run.stream(c.id)), "hipStreamSynchronize");
+  }
+  if (c.target == Target::kEvent) {
+    if (!run.events.contains(c.id)) return missing_object();
+    return hip::called(api.hipEventSynchronize(run.events.at(c.id)), "hipEventSynchronize");
+  }
+  return synchronize_devices(api, run.machine.devices);
+}
+
+// An opaque kernel is launched like any other: only what is known of it differs.
+NodeParams plain(NodeParams params) {
+  if (auto* kernel = std::get_if<KernelParams>(&params)) kernel->opaque = false;
+  return params;
+}
+
+std::optional<CopyOfPeers> peers_of(const Run& run, const NodeParams& params, const hip::NodeRecord& record) {
+  const auto* copy = std::get_if<CopyParams>(&params);
+  if (copy == nullptr || copy->peer == PeerCopy::kNone) return {};
+  return CopyOfPeers{std::get<hip::CopyRecord>(record), static_cast<int>(run.memory.device(copy->dst.ref.buffer)),
+                     static_cast<int>(run.memory.device(copy->src.ref.buffer)), copy->peer == PeerCopy::kBlocking};
+}
+
+}  // namespace
+
+template <>
+hip::Status run_command(Run& run, const DeclareStream& c) {
+  if (c.per_thread) {
+    run.streams[c.stream] = hipStreamPerThread;
+    return {};
+  }
+  run.stream_devices[c.stream] = c.device;
+  return on_device(run.machine.api, c.device, [&] { return make_stream(run, c); });
+}
+
+template <>
+hip::Status run_command(Run& run, const Synchronize& c) {
+  return run.on_thread(c.thread, [&] { return synchronize(run, c); });
+}
+
+template <>
+hip::Status run_command(Run& run, const Enqueue& c) {
+  run.graph_memory.show_live();
+  if (!run.has_stream(c.stream)) return missing_object();
+  hip::RecordedNode eager = run.records.make(plain(c.params));
+  if (run.captures.of(c.stream) != nullptr) eager = run.strategy.as_added(run.machine, {}, std::move(eager));
+  const std::optional<CopyOfPeers> peers = peers_of(run, c.params, eager.record);
+  EnqueueResult result;
+  const hip::Api& api = run.machine.api;
+  const hipStream_t stream = run.stream(c.stream);
+  hip::Status status = run.on_thread(c.thread, [&] {
+    return on_device(api, run.device_of_stream(c.stream), [&] {
+      result = peers ? enqueue_peer(api, *peers, stream) : enqueue(api, eager.record, stream);
+      return result.status;
+    });
+  });
+  if (!result.unsupported.empty()) return run.unsupported(result.unsupported.c_str());
+  const auto* kernel = std::get_if<KernelParams>(&c.params);
+  if (status)
+    run.captures.add(c.stream, kernel != nullptr && kernel->opaque ? run.records.make(c.params) : std::move(eager));
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const Query& c) {
+  run.graph_memory.show_live();
+  const hip::Api& api = run.machine.api;
+  if (c.target == Target::kEvent) {
+    const auto event = run.events.find(c.id);
+    if (event == run.events.end()) return missing_object();
+    return run.on_thread(c.thread, [&] { return hip::called(api.hipEventQuery(event->second), "hipEventQuery"); });
+  }
+  if (!run.has_stream(c.id)) return missing_object();
+  return run.on_thread(c.thread, [&] { return hip::called(api.hipStreamQuery(run.stream(c.id)), "hipStreamQuery"); });
+}
+
+template struct FamilyRun<StreamsCommands>;
+
+}  // namespace verify

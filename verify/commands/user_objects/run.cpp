@@ -1,0 +1,70 @@
+// How commands about user objects run.
+#include "hip/errors.h"
+#include "verify/run/run_command.h"
+
+namespace verify {
+
+namespace {
+
+void count_run(void* data) {
+  static_cast<UserObjects::Object*>(data)->runs.fetch_add(1);
+}
+
+}  // namespace
+
+template <>
+hip::Status run_command(Run& run, const DeclareUserObject& c) {
+  const hip::Api& api = run.machine.api;
+  if (api.hipUserObjectCreate == nullptr) return lacking(run.machine, "hipUserObjectCreate");
+  if (api.hipUserObjectRelease == nullptr) return lacking(run.machine, "hipUserObjectRelease");
+  UserObjects::Object& object = run.user_objects.add(c.object);
+  hip::Status status =
+      hip::called(api.hipUserObjectCreate(&object.handle, &object, count_run, 1, hipUserObjectNoDestructorSync),
+                  "hipUserObjectCreate");
+  if (status) {
+    object.held = 1;
+  } else {
+    run.user_objects.forget(c.object);
+  }
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const RetainUserObject& c) {
+  UserObjects::Object* object = run.user_objects.find(c.object);
+  GraphObject* graph = run.live_graph(c.graph);
+  if (object == nullptr || graph == nullptr) return missing_object();
+  const hip::Api& api = run.machine.api;
+  if (api.hipGraphRetainUserObject == nullptr) return lacking(run.machine, "hipGraphRetainUserObject");
+  hip::Status status = hip::called(
+      api.hipGraphRetainUserObject(graph->handles.graph, object->handle, 1, c.move ? hipGraphUserObjectMove : 0),
+      "hipGraphRetainUserObject");
+  if (!status) return status;
+  ++graph->held_objects[object->handle];
+  if (c.move) --object->held;
+  return status;
+}
+
+template <>
+hip::Status run_command(Run& run, const ReleaseUserObject& c) {
+  UserObjects::Object* object = run.user_objects.find(c.object);
+  GraphObject* graph = c.graph ? run.live_graph(*c.graph) : nullptr;
+  if (object == nullptr || (c.graph && graph == nullptr)) return missing_object();
+  const hip::Api& api = run.machine.api;
+  if (graph == nullptr) {
+    hip::Status status = hip::called(api.hipUserObjectRelease(object->handle, 1), "hipUserObjectRelease");
+    if (status) --object->held;
+    return status;
+  }
+  if (api.hipGraphReleaseUserObject == nullptr) return lacking(run.machine, "hipGraphReleaseUserObject");
+  hip::Status status =
+      hip::called(api.hipGraphReleaseUserObject(graph->handles.graph, object->handle, 1), "hipGraphReleaseUserObject");
+  if (!status) return status;
+  const auto held = graph->held_objects.find(object->handle);
+  if (held != graph->held_objects.end() && --held->second == 0) graph->held_objects.erase(held);
+  return status;
+}
+
+template struct FamilyRun<UserObjectsCommands>;
+
+}  // namespace verify

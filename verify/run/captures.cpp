@@ -1,0 +1,142 @@
+#include "verify/run/captures.h"
+
+#include <algorithm>
+
+#include "hip/errors.h"
+#include "verify/program/text.h"
+#include "verify/properties/captures.h"
+#include "verify/run/run.h"
+
+namespace verify {
+
+namespace {
+
+bool captures(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(), [](const Step& step) {
+    const Command& c = step.command;
+    return std::holds_alternative<BeginCapture>(c) || std::holds_alternative<EndCapture>(c) ||
+           std::holds_alternative<CaptureInfo>(c) || std::holds_alternative<CaptureAfter>(c) ||
+           std::holds_alternative<ExchangeCaptureMode>(c);
+  });
+}
+
+}  // namespace
+
+Captures::Captures(Run& run, const Program& program) : run_(run) {
+  if (captures(program)) state_.emplace();
+}
+
+void Captures::ran(const Command& command, const StepStatus& status, bool fired) {
+  if (!state_) return;
+  if (!fired) {
+    const CaptureStep seen{run_.step, state_->answer(command).status, status.code, state_->seen(command), status.seen};
+    if (concerns_capture(*state_, command) && detect_p7(seen, print_command(command), run_.trace.violations))
+      run_.detectors.count(PropertyId::kP7);
+  }
+  const std::size_t before = state_->captures().size();
+  state_->apply(command);
+  if (state_->captures().size() >= before) return;
+  std::erase_if(open_, [this](const auto& entry) {
+    const auto& live = state_->captures();
+    return std::none_of(live.begin(), live.end(), [&](const CaptureState& c) { return c.serial == entry.first; });
+  });
+}
+
+void Captures::add(Id stream, hip::RecordedNode node) {
+  const CaptureState* capture = of(stream);
+  if (capture == nullptr || !capture->valid) return;
+  open_[capture->serial].nodes.push_back({std::move(node), last_node(run_.stream(stream))});
+}
+
+// The stream's next node comes behind the node that was just captured, and behind no other. Null: the runtime says
+// something else.
+hipGraphNode_t Captures::last_node(hipStream_t stream) const {
+  const hip::Api& api = run_.interposer.inner();
+  if (api.hipStreamGetCaptureInfo_v2 == nullptr) return nullptr;
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  unsigned long long id = 0;
+  hipGraph_t graph = nullptr;
+  const hipGraphNode_t* nodes = nullptr;
+  std::size_t count = 0;
+  if (api.hipStreamGetCaptureInfo_v2(stream, &status, &id, &graph, &nodes, &count) != hipSuccess) return nullptr;
+  return status == hipStreamCaptureStatusActive && count == 1 ? nodes[0] : nullptr;
+}
+
+void Captures::check_eager_work(const CaptureState& capture, std::string into) {
+  const auto open = open_.find(capture.serial);
+  if (open == open_.end()) return;
+  CaptureWork work{run_.step, std::move(into), {}};
+  for (const CapturedNode& node : open->second.nodes) {
+    const auto* host = std::get_if<hip::HostRecord>(&node.node.record);
+    work.host_runs.push_back(host == nullptr ? 0 : NodeRecords::runs_of(*host));
+  }
+  if (detect_p6(work, run_.trace.violations)) run_.detectors.count(PropertyId::kP6);
+}
+
+void append_handles(const GraphObject& graph, Id name, std::vector<hipGraphNode_t>& handles) {
+  for (const NodePlace& place : graph.places) {
+    for (std::uint32_t k = 0; place.id == name && k < place.fan; ++k)
+      handles.push_back(graph.handles.nodes[place.first + k]);
+  }
+}
+
+std::vector<hipGraphNode_t> Captures::handles_of(const CaptureState& capture, const std::vector<Id>& names) const {
+  std::vector<hipGraphNode_t> handles;
+  const auto open = open_.find(capture.serial);
+  for (const Id name : names) {
+    const auto index = static_cast<std::size_t>(capture.graph.index_of(name));
+    if (open != open_.end() && index >= open->second.before) {
+      const std::size_t at = index - open->second.before;
+      handles.push_back(at < open->second.nodes.size() ? open->second.nodes[at].handle : nullptr);
+    } else {
+      append_handles(run_.graphs.at(*capture.into), name, handles);
+    }
+  }
+  return handles;
+}
+
+void Captures::abandon() {
+  if (!state_) return;
+  for (const CaptureState& capture : state_->captures()) abandon(capture);
+  const hip::Api& api = run_.interposer.inner();
+  for (Id thread = 0; thread <= kMaxThread && api.hipThreadExchangeStreamCaptureMode != nullptr; ++thread) {
+    if (state_->chose_mode(thread)) reset_mode(thread);
+  }
+  for (const hipGraph_t graph : strays_) {
+    if (api.hipGraphDestroy(graph) != hipSuccess) run_.trace.harness_error = "a captured graph cannot be destroyed";
+  }
+}
+
+void Captures::abandon(const CaptureState& capture) {
+  const hip::Api& api = run_.interposer.inner();
+  check_eager_work(capture, "a capture that never ended");
+  if (!run_.has_stream(capture.origin)) return;
+  const hipStream_t stream = run_.stream(capture.origin);
+  // Ending an invalid capture into somebody's graph may cost the graph (capture-into-destroys): its stream goes
+  // instead.
+  if (capture.into && stream != hipStreamPerThread) {
+    run_.graphs[*capture.into].spoiled = true;
+    if (api.hipStreamDestroy(stream) != hipSuccess) run_.trace.harness_error = "a capturing stream cannot be destroyed";
+    run_.streams.erase(capture.origin);
+    return;
+  }
+  hipGraph_t graph = nullptr;
+  const hip::Status ended = run_.on_thread(
+      capture.thread, [&] { return hip::called(api.hipStreamEndCapture(stream, &graph), "hipStreamEndCapture"); });
+  if (ended && graph != nullptr && !capture.into) strays_.push_back(graph);
+  if (capture.into) run_.graphs[*capture.into].spoiled = true;
+}
+
+void Captures::reset_mode(Id thread) {
+  hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
+  const hip::Status reset = run_.on_thread(thread, [&] {
+    return hip::called(run_.interposer.inner().hipThreadExchangeStreamCaptureMode(&mode),
+                       "hipThreadExchangeStreamCaptureMode");
+  });
+  // After a device fault nothing answers any more, which the trace says already.
+  const bool sticky =
+      !reset && (reset.error().code == hipErrorIllegalAddress || reset.error().code == hipErrorLaunchFailure);
+  if (!reset && !sticky) run_.trace.harness_error = reset.error().message;
+}
+
+}  // namespace verify

@@ -1,0 +1,309 @@
+#include "verify/run/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "hip/errors.h"
+#include "verify/execute/heap_counter.h"
+#include "verify/program/state_devices.h"
+#include "verify/program/text.h"
+#include "verify/run/family_run.h"
+#include "verify/run/run.h"
+
+namespace verify {
+
+namespace {
+
+constexpr int kMaxFailuresACommand = 8;
+
+// ---- a command into its family
+
+template <class C, class Family>
+inline constexpr bool kIsOf = false;
+template <class C, class... Commands>
+inline constexpr bool kIsOf<C, CommandList<Commands...>> = (std::is_same_v<C, Commands> || ...);
+
+template <class... Families>
+struct Dispatch {
+  static hip::Status run(Run& run, const Command& command) {
+    return std::visit([&]<class C>(const C&) { return in_family<C, Families...>(run, command); }, command);
+  }
+
+ private:
+  template <class C, class Family, class... Others>
+  static hip::Status in_family(Run& run, const Command& command) {
+    if constexpr (kIsOf<C, Family>) {
+      return FamilyRun<Family>::run(run, command);
+    } else {
+      return in_family<C, Others...>(run, command);
+    }
+  }
+};
+
+// ---- what a command costs (P10)
+
+StepCost cost_so_far(const Run& run) {
+  const Interposer& calls = run.interposer;
+  const HeapUse heap = heap_use();
+  return {.calls = calls.calls(),
+          .allocations = heap.allocations,
+          .bytes = heap.bytes,
+          .steps = run.platform.steps(),
+          .instantiations = calls.calls_of(Function::k_hipGraphInstantiate) +
+                            calls.calls_of(Function::k_hipGraphInstantiateWithFlags) +
+                            calls.calls_of(Function::k_hipGraphInstantiateWithParams)};
+}
+
+StepCost operator-(const StepCost& now, const StepCost& before) {
+  return {.calls = now.calls - before.calls,
+          .allocations = now.allocations - before.allocations,
+          .bytes = now.bytes - before.bytes,
+          .steps = now.steps - before.steps,
+          .instantiations = now.instantiations - before.instantiations};
+}
+
+// ---- the observations at the end
+
+// Definitions that a strategy recorded again are kept for the executable graphs that name their nodes by them.
+std::vector<Held> held_by_the_program(const Run& run) {
+  std::vector<Held> held = run.platform.held();
+  for (Held& h : held) h.count -= h.what == "graphs" ? run.machine.retired.size() : 0;
+  return held;
+}
+
+void read_everything(Run& run) {
+  for (Id id = 0; id < run.memory.size(); ++id) {
+    if (!run.memory.alive(id)) continue;
+    BytesSeen seen{run.step, id, {}};
+    if (!run.memory.read(id, seen.bytes)) continue;
+    run.check_visibility(seen);
+    run.trace.reads.push_back(std::move(seen));
+  }
+}
+
+void observe_topology(Run& run, const GraphObject& graph) {
+  TopologySeen seen;
+  seen.graph = graph.id;
+  std::size_t count = 0, edges = 0;
+  const hip::Api& api = run.interposer.inner();
+  if (api.hipGraphGetNodes(graph.handles.graph, nullptr, &count) != hipSuccess) return;
+  std::vector<hipGraphNode_t> nodes(count);
+  if (count != 0 && api.hipGraphGetNodes(graph.handles.graph, nodes.data(), &count) != hipSuccess) return;
+  std::map<hipGraphNode_t, std::uint32_t> index;
+  for (std::size_t i = 0; i < graph.handles.nodes.size(); ++i)
+    index[graph.handles.nodes[i]] = static_cast<std::uint32_t>(i);
+  seen.types.assign(count, -1);
+  for (std::size_t i = 0; i < count; ++i) {
+    hipGraphNodeType type{};
+    const auto found = index.find(nodes[i]);
+    const std::size_t at = found == index.end() ? i : found->second;
+    if (api.hipGraphNodeGetType(nodes[i], &type) == hipSuccess && at < count) seen.types[at] = type;
+  }
+  if (api.hipGraphGetEdges(graph.handles.graph, nullptr, nullptr, &edges) != hipSuccess) return;
+  std::vector<hipGraphNode_t> from(edges), to(edges);
+  if (edges != 0 && api.hipGraphGetEdges(graph.handles.graph, from.data(), to.data(), &edges) != hipSuccess) return;
+  for (std::size_t i = 0; i < edges; ++i) seen.edges.emplace_back(index[from[i]], index[to[i]]);
+  std::sort(seen.edges.begin(), seen.edges.end());
+  run.detectors.topology(run.step, graph, seen);
+  run.trace.topology.push_back(std::move(seen));
+}
+
+// ---- the tear-down
+
+// Notes tear-down errors, except after a device fault: nothing answers any more then, which the trace says already.
+class TearDown {
+ public:
+  explicit TearDown(Run& run) : run_(run) {}
+
+  void everything() {
+    keep(run_.graph_memory.free_everything());
+    keep(run_.stream_memory.give_back());
+    graphs();
+    streams();
+    keep(run_.memory.release_everything());
+    // Work that nothing waited for, and that loses its memory here, is this program's and not the next one's.
+    keep(synchronize_devices(run_.interposer.inner(), run_.machine.devices));
+    peers();
+    run_.records.unload_code_objects();
+    note(run_.user_objects.finish());
+    if (run_.trace.notes.fault.empty()) run_.trace.notes = run_.platform.notes();
+    if (!run_.options.fresh_addresses) run_.detectors.leaks(run_.step, run_.platform.leaks());
+  }
+
+ private:
+  void note(const std::string& error) {
+    if (!error.empty() && run_.trace.notes.fault.empty()) run_.detectors.teardown_error(run_.step, error);
+  }
+  void keep(const hip::Status& status) {
+    if (!status) note(status.error().message);
+  }
+
+  void graphs() {
+    Machine& machine = run_.machine;
+    machine.capturing = false;
+    machine.leftovers.clear();
+    machine.home_streams.clear();
+    for (auto& [id, exec] : run_.execs) {
+      if (exec.alive) keep(destroy(machine, exec));
+    }
+    for (auto& [id, graph] : run_.graphs) {
+      if (graph.alive) keep(destroy(machine, graph));
+    }
+    for (const hipGraph_t graph : machine.retired)
+      keep(hip::called(machine.api.hipGraphDestroy(graph), "hipGraphDestroy"));
+  }
+
+  void streams() {
+    const hip::Api& api = run_.machine.api;
+    for (const auto& [id, event] : run_.events) keep(hip::called(api.hipEventDestroy(event), "hipEventDestroy"));
+    for (const auto& [id, stream] : run_.streams) {
+      if (stream != hipStreamPerThread) keep(hip::called(api.hipStreamDestroy(stream), "hipStreamDestroy"));
+    }
+  }
+
+  void peers() {
+    const hip::Api& api = run_.interposer.inner();
+    for (const auto& [device, peer] : run_.peers) {
+      const int number = static_cast<int>(peer);
+      keep(on_device(api, device, [&] {
+        return hip::called(api.hipDeviceDisablePeerAccess(number), "hipDeviceDisablePeerAccess");
+      }));
+    }
+  }
+
+  Run& run_;
+};
+
+// ---- the program, step by step
+
+class Steps {
+ public:
+  Steps(Run& run, const Program& program, hip::sync::Atomic<std::size_t>* watch)
+      : run_(run), program_(program), watch_(watch) {}
+
+  void go() {
+    Trace& trace = run_.trace;
+    if (!run_.platform.need_devices(run_.machine.devices)) {
+      trace.unsupported = fmt::format("{} devices", run_.machine.devices);
+      return;
+    }
+    if (const hip::Status loaded = run_.records.load_code_objects(program_); !loaded) {
+      trace.harness_error = loaded.error().message;
+      return;
+    }
+    trace.statuses.reserve(program_.steps.size());
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      begin_step(i);
+      step(program_.steps[i]);
+    }
+    begin_step(program_.steps.size());
+    finish();
+    TearDown(run_).everything();
+  }
+
+ private:
+  void begin_step(std::size_t step) {
+    run_.step = step;
+    if (watch_ != nullptr) watch_->store(step, std::memory_order_relaxed);
+  }
+
+  void step(const Step& step) {
+    StepStatus status;
+    const StepCost before = run_.options.costs ? cost_so_far(run_) : StepCost{};
+    std::uint32_t repetition = 0;
+    for (; repetition < step.repeat && status.code == 0; ++repetition) status = command(step.command);
+    if (step.repeat > 1 && status.code != 0) status.repetition = repetition;
+    run_.trace.statuses.push_back(status);
+    if (run_.options.costs) run_.trace.costs.push_back(cost_so_far(run_) - before);
+  }
+
+  StepStatus command(const Command& command) {
+    const std::uint64_t fired = run_.interposer.fired();
+    StepStatus status = attempt(command);
+    if (run_.interposer.fired() != fired) status = again(command, std::move(status));
+    run_.captures.ran(command, status, run_.interposer.fired() != fired);
+    return status;
+  }
+
+  // A failure was injected into the first attempt. Failures are armed one by one; a second one may hit the next
+  // attempt.
+  StepStatus again(const Command& command, StepStatus status) {
+    ++run_.trace.failures_fired;
+    run_.detectors.injected_failure(run_.step, print_command(command),
+                                    status.code != 0 || run_.attempt.fallback_reported || run_.machine.told);
+    for (int i = 0; i < kMaxFailuresACommand && status.code != 0; ++i) status = attempt(command);
+    return status;
+  }
+
+  StepStatus attempt(const Command& command) {
+    run_.attempt = {};
+    run_.machine.told = false;
+    run_.machine.capturing = run_.captures.capturing();
+    const hip::Status status = ForFamilies<Dispatch>::run(run_, command);
+    note_gone_objects();
+    return {.code = status ? 0 : status.error().code,
+            .update_result = run_.attempt.update_result,
+            .seen = std::move(run_.attempt.seen)};
+  }
+
+  // References go with graphs and executable graphs; what else ran is waited for before those are destroyed.
+  void note_gone_objects() {
+    if (!run_.user_objects.any()) return;
+    const std::string gone = run_.user_objects.gone();
+    std::string& seen = run_.attempt.seen;
+    if (!gone.empty()) seen += (seen.empty() ? "" : "; ") + gone;
+  }
+
+  void finish() {
+    Trace& trace = run_.trace;
+    run_.captures.abandon();
+    // A program without buffers reads nothing, and host functions must not outlive this run.
+    const hip::Status waited = synchronize_devices(run_.interposer.inner(), run_.machine.devices);
+    if (run_.options.held) trace.held = held_by_the_program(run_);
+    read_everything(run_);
+    for (const auto& [id, graph] : run_.graphs) {
+      if (graph.alive && !graph.spoiled) observe_topology(run_, graph);
+    }
+    if (trace.unsupported.empty()) trace.unsupported = run_.machine.unsupported;
+    trace.calls = run_.interposer.calls();
+    if (run_.systems) run_.systems->finish(run_.step, trace);
+    trace.notes = run_.platform.notes();
+    if (!waited && trace.notes.fault.empty()) run_.detectors.teardown_error(run_.step, waited.error().message);
+  }
+
+  Run& run_;
+  const Program& program_;
+  hip::sync::Atomic<std::size_t>* watch_;
+};
+
+}  // namespace
+
+Executor::Executor(Platform& platform, StrategyKind strategy, PatcherFactory patchers)
+    : platform_(platform), strategy_(make_strategy(strategy)), patchers_(std::move(patchers)) {}
+
+RunResult Executor::run(const Program& program, const RunOptions& options, const AddressScript& script) {
+  platform_.enter();
+  static_cast<void>(platform_.need_devices(devices_needed(program)));  // asked again by the run
+  platform_.begin(options.schedule_seed);
+  interposer_.begin(platform_.api(), options.poison, options.keep_passed);
+  if (options.fail_graph_call != 0) interposer_.fail_any(options.fail_graph_call);
+  RunResult result;
+  {
+    const Interposer::Scope scope(interposer_);
+    Run run({.platform = platform_,
+             .interposer = interposer_,
+             .strategy = *strategy_,
+             .patchers = patchers_,
+             .systems = parts_,
+             .options = options},
+            program, script);
+    Steps(run, program, watch_).go();
+    result = {std::move(run.trace), run.memory.script()};
+  }
+  platform_.leave();
+  return result;
+}
+
+}  // namespace verify

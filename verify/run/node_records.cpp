@@ -1,0 +1,96 @@
+#include "verify/run/node_records.h"
+
+#include "verify/execute/records.h"
+#include "verify/run/run.h"
+
+namespace verify {
+
+hip::Status NodeRecords::load_code_objects(const Program& program) {
+  hip::Status status = code_objects_.load(run_.platform.api(), program);
+  if (!status) {
+    code_objects_.unload();
+    return status;
+  }
+  code_objects_.for_each([this](const KernelSpec& kernel, hipFunction_t function) {
+    run_.interposer.know_kernel(function, &kernel);
+    run_.platform.know_kernel(function, kernel);
+  });
+  return status;
+}
+
+hip::RecordedNode NodeRecords::make(const NodeParams& params) {
+  const RecordContext context{
+      .addresses = run_.memory.addresses(),
+      .frozen = run_.memory.frozen_addresses(),
+      .function = [this](const KernelSpec& spec, Id device) { return function(spec, device); },
+      .host = [this](const HostParams& host) { return host_call(host); },
+      .child = [this](const ChildParams& child) { return nested(child); },
+      .event = [this](Id event) { return run_.events.contains(event) ? run_.events.at(event) : nullptr; },
+      .device = [this](Id buffer) { return run_.memory.device(buffer); },
+      .symbol = [this](Id buffer) { return run_.memory.symbol(buffer); }};
+  return make_record(params, context);
+}
+
+hipFunction_t NodeRecords::function(const KernelSpec& spec, Id device) {
+  if (spec.object != nullptr) return code_objects_.function(spec, device);
+  const auto index = static_cast<std::size_t>(&spec - kernel_catalogue().data());
+  hipFunction_t& function = functions_[{index, device}];
+  if (function == nullptr) {
+    function = run_.platform.function(index, device);
+    run_.interposer.know_kernel(function, &spec);
+  }
+  return function;
+}
+
+hipHostNodeParams NodeRecords::host_call(const HostParams& params) {
+  host_calls_.push_back({*this, params, 0});
+  return {[](void* data) {
+            auto* call = static_cast<HostCall*>(data);
+            call->records.host_function(*call);
+          },
+          &host_calls_.back()};
+}
+
+// nest=N: the graph inside N-1 graphs that hold nothing else.
+std::shared_ptr<const hip::Recording> NodeRecords::nested(const ChildParams& child) {
+  const GraphObject* graph = run_.live_graph(child.graph);
+  auto recording = graph == nullptr ? std::make_shared<const hip::Recording>()
+                                    : std::make_shared<const hip::Recording>(graph->recording);
+  for (std::uint32_t i = 1; i < child.nest; ++i) {
+    hip::Recording wrapper;
+    wrapper.add({hip::ChildRecord{recording}, {}, {}});
+    recording = std::make_shared<const hip::Recording>(std::move(wrapper));
+  }
+  return recording;
+}
+
+void NodeRecords::host_function(HostCall& call) {
+  const HostParams& params = call.params;
+  ++call.runs;
+  ++run_.trace.host_tags[params.tag];
+  if (!params.memory) return;
+  const hip::DeviceAddress address =
+      run_.memory.address(params.memory->buffer) + static_cast<std::uint64_t>(params.memory->offset);
+  std::byte* bytes = run_.platform.host_view(address, params.bytes);
+  for (std::uint32_t i = 0; bytes != nullptr && i < params.bytes; ++i) {
+    bytes[i] = static_cast<std::byte>(std::to_integer<unsigned>(bytes[i]) * 31 + params.tag + i);
+  }
+}
+
+std::uint64_t NodeRecords::runs_of(const hip::HostRecord& host) {
+  return static_cast<const HostCall*>(host.params.userData)->runs;
+}
+
+void note_addresses(GraphObject& graph, const hip::RecordedNode& node, const hip::AddressTable& current) {
+  for (const hip::Relocation& relocation : node.relocations) {
+    graph.addresses[relocation.buffer] = current[relocation.buffer];
+  }
+  if (const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record)) {
+    for (const Id buffer : opaque->buffers) graph.addresses[buffer] = current[buffer];
+  }
+  if (const auto* child = std::get_if<hip::ChildRecord>(&node.record)) {
+    for (const hip::RecordedNode& inner : child->graph->nodes()) note_addresses(graph, inner, current);
+  }
+}
+
+}  // namespace verify

@@ -1,0 +1,59 @@
+// verify::NodeRecords: makes the records of a program's nodes during a run.
+//
+// A record is made of the run's state: kernels and events by their handles, buffers at their current addresses, child
+// graphs as they are now. Host functions get a call object that counts them; it lives as long as the run.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "hip/recording.h"
+#include "verify/execute/code_objects.h"
+#include "verify/execute/objects.h"
+#include "verify/program/program.h"
+
+namespace verify {
+
+struct Run;
+
+class NodeRecords {
+ public:
+  explicit NodeRecords(Run& run) : run_(run) {}
+  NodeRecords(const NodeRecords&) = delete;
+  NodeRecords& operator=(const NodeRecords&) = delete;
+
+  // Loads the code objects that the program's kernels are in. An error leaves none loaded.
+  hip::Status load_code_objects(const Program& program);
+  void unload_code_objects() { code_objects_.unload(); }
+
+  // Dependencies are left empty.
+  [[nodiscard]] hip::RecordedNode make(const NodeParams& params);
+  // How often the host function of a record has run.
+  [[nodiscard]] static std::uint64_t runs_of(const hip::HostRecord& host);
+
+ private:
+  // The user data of a host node points at this.
+  struct HostCall {
+    NodeRecords& records;
+    HostParams params;
+    std::uint64_t runs = 0;
+  };
+  hipFunction_t function(const KernelSpec& spec, Id device);
+  [[nodiscard]] hipHostNodeParams host_call(const HostParams& params);
+  [[nodiscard]] std::shared_ptr<const hip::Recording> nested(const ChildParams& child);
+  void host_function(HostCall& call);
+
+  Run& run_;
+  std::map<std::pair<std::size_t, Id>, hipFunction_t> functions_;
+  LoadedCodeObjects code_objects_;
+  std::deque<HostCall> host_calls_;
+};
+
+// Notes in the graph's table where the buffers are that its node names. They are at their current place in the graph
+// (State makes sure of it).
+void note_addresses(GraphObject& graph, const hip::RecordedNode& node, const hip::AddressTable& current);
+
+}  // namespace verify

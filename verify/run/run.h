@@ -1,0 +1,111 @@
+// verify::Run: the state of one run of one program. An executor makes it, the commands of the program change it, and it
+// ends with the program.
+//
+// How a command runs is in verify/commands/<family>/run.cpp (verify/run/run_command.h). An object that an earlier
+// command failed to make for good (after a sticky error, say) does not exist: live_graph() and the like do not find it,
+// and a command that names it answers missing_object().
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "hip/stream.h"
+#include "verify/execute/devices.h"
+#include "verify/execute/objects.h"
+#include "verify/execute/observation.h"
+#include "verify/execute/placement.h"
+#include "verify/execute/platform.h"
+#include "verify/execute/runner.h"
+#include "verify/execute/strategy.h"
+#include "verify/properties/detectors.h"
+#include "verify/run/captures.h"
+#include "verify/run/graph_memory.h"
+#include "verify/run/node_records.h"
+#include "verify/run/stream_memory.h"
+#include "verify/run/user_objects.h"
+#include "verify/systems/systems_run.h"
+
+namespace verify {
+
+// The answer of a command that names an object which an earlier command failed to make.
+[[nodiscard]] hip::Status missing_object();
+
+struct Run {
+  // An executor lends these to its runs and outlives them.
+  struct Environment {
+    Platform& platform;
+    Interposer& interposer;
+    Strategy& strategy;
+    const PatcherFactory& patchers;
+    const Parts& systems;
+    const RunOptions& options;
+  };
+  // One attempt to run a command; a command in which a failure is injected has several.
+  struct Attempt {
+    bool fallback_reported = false;  // a patch said that the graph has to be recorded again
+    int update_result = -1;          // StepStatus::update_result
+    std::string seen;                // StepStatus::seen
+  };
+
+  Run(const Environment& environment, const Program& program, const AddressScript& script);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // Null: there is no such object.
+  [[nodiscard]] GraphObject* live_graph(Id id);
+  [[nodiscard]] ExecObject* live_exec(Id id);
+  [[nodiscard]] bool has_stream(Id id) const { return id == kNullStream || streams.contains(id); }
+  [[nodiscard]] hipStream_t stream(Id id) const;
+  [[nodiscard]] Id device_of_stream(Id id) const;
+  [[nodiscard]] hip::StreamRef stream_ref(Id id) const;
+
+  // Calls `body` on a host thread of the program.
+  hip::Status on_thread(Id thread, const std::function<hip::Status()>& body);
+  // P2: calls `operation`, which may change `exec` and `graph` (null: none), and checks that it changes no other graph
+  // or executable graph.
+  template <class Operation>
+  hip::Status changing(const ExecObject* exec, const GraphObject* graph, const Operation& operation) {
+    if (!options.isolation) return operation();
+    const Detectors::Isolation before = detectors.isolation(graphs, execs, exec, graph);
+    hip::Status status = operation();
+    detectors.check_isolation(step, before, detectors.isolation(graphs, execs, exec, graph));
+    return status;
+  }
+  // P12: pinned memory is the host's and the device's.
+  void check_visibility(const BytesSeen& seen);
+  // The runtime lacks a function that the program needs: the program ends as Unsupported, whatever else is seen.
+  hip::Status unsupported(const char* function);
+
+  Platform& platform;
+  Interposer& interposer;
+  Strategy& strategy;
+  const RunOptions& options;
+
+  std::size_t step = 0;  // the one that is running; at the end the program's length
+  Attempt attempt;
+  Trace trace;
+
+  BufferMemory memory;
+  Machine machine;
+  Detectors detectors;
+  const Parts& system_parts;
+  std::optional<SystemsRun> systems;  // made by the first action
+
+  std::map<Id, GraphObject> graphs;
+  std::map<Id, ExecObject> execs;
+  std::map<Id, hipStream_t> streams;
+  std::map<Id, Id> stream_devices;
+  std::map<Id, hipEvent_t> events;
+  std::set<std::pair<Id, Id>> peers;  // device and peer: access that is to be disabled again
+
+  GraphMemory graph_memory;
+  StreamMemory stream_memory;
+  UserObjects user_objects;
+  NodeRecords records;
+  Captures captures;
+};
+
+}  // namespace verify

@@ -1,0 +1,70 @@
+// verify::StreamMemory: the stream-ordered memory and the memory pools of a run.
+//
+// Where such memory is is the runtime's and no observation; it stays there until it is freed, under every strategy.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "hip/result/result.h"
+#include "verify/execute/objects.h"
+#include "verify/execute/placement.h"
+
+namespace verify {
+
+class StreamMemory {
+ public:
+  StreamMemory(Machine& machine, BufferMemory& memory) : machine_(machine), memory_(memory) {}
+  StreamMemory(const StreamMemory&) = delete;
+  StreamMemory& operator=(const StreamMemory&) = delete;
+
+  // ---- memory
+  // A stream allocated the command's buffer at `address`.
+  void allocated(const MallocAsync& c, hip::DeviceAddress address);
+  [[nodiscard]] bool has(Id buffer) const { return live_.contains(buffer); }
+  hip::Status free(Id buffer);
+  hip::Status free_async(Id buffer, hipStream_t stream);
+  // How much of a pool's memory the program holds.
+  [[nodiscard]] std::uint64_t bytes_of(Id pool) const;
+
+  // ---- pools
+  // Null: there is no such pool.
+  [[nodiscard]] hipMemPool_t pool(Id id) const;
+  // The program's name of a pool, if it has one.
+  [[nodiscard]] std::optional<Id> name_of(hipMemPool_t pool) const;
+  [[nodiscard]] hip::Result<hipMemPool_t> default_pool() const;
+  void declared(Id id, hipMemPool_t pool) { pools_[id] = pool; }
+  void declared_default(Id id, hipMemPool_t pool);
+  void destroyed(Id id);
+  hip::Status set(Id id, PoolAttribute attribute, std::uint64_t value);
+  // Makes a pool the device's; nothing: the default one.
+  hip::Status use(std::optional<Id> id, hipMemPool_t pool);
+
+  // The program's end: frees its memory and pools, and sets the device up as it was before.
+  hip::Status give_back();
+
+ private:
+  struct Live {
+    std::uint64_t bytes = 0;
+    std::optional<Id> pool;
+  };
+  hip::Status restore();
+
+  Machine& machine_;
+  BufferMemory& memory_;
+  std::map<Id, Live> live_;
+  std::map<Id, hipMemPool_t> pools_;
+  std::optional<Id> default_name_;  // p0, where the program named the device's default pool
+  std::optional<Id> in_use_;        // the device's, where the program chose it
+  bool chosen_ = false;
+  std::set<PoolAttribute> changed_;  // of the default pool, which the next program has as well
+};
+
+inline constexpr int kPoolDevice = 0;  // that pools are of
+
+[[nodiscard]] inline hipMemPoolAttr hip_attribute(PoolAttribute attribute) {
+  return static_cast<hipMemPoolAttr>(static_cast<int>(attribute) + 1);
+}
+
+}  // namespace verify
