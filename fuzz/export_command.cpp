@@ -1,5 +1,5 @@
 // `hgcheck export`: runs a program on the model and on the subject, finds out what the subject does otherwise, and
-// hands reports/reproducer.h exactly that to write down.
+// hands verify/export/reproducer.h exactly that to write down.
 //
 // Frozen addresses are written as numbers first, and the program is run as it is exported, so that what the file
 // expects is what its own program comes to. Everything behind the first thing that differs is left out of the file.
@@ -12,8 +12,8 @@
 #include "fuzz/commands.h"
 #include "fuzz/files.h"
 #include "hip/api/api.h"
-#include "reports/reproducer.h"
 #include "verify/execute/placement.h"
+#include "verify/export/reproducer.h"
 #include "verify/oracle/oracle.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
@@ -81,7 +81,7 @@ bool freeze(verify::Program& program) {
 // Where the buffers of an arena are: what verify::BufferMemory does, without a runtime.
 class ArenaLayout {
  public:
-  explicit ArenaLayout(reports::Reproducer& out) : out_(out) {
+  explicit ArenaLayout(verify::Reproducer& out) : out_(out) {
     for (const verify::Step& step : out.program.steps) {
       const auto* c = std::get_if<verify::DeclareBuffer>(&step.command);
       if (c != nullptr && !c->symbol)
@@ -130,9 +130,9 @@ class ArenaLayout {
     std::size_t arena = 0;
     std::uint64_t offset = 0, bytes = 0, capacity = 0;
   };
-  static std::size_t arena_of(const verify::DeclareBuffer& c) { return reports::arena_of(c.memory, c.device); }
+  static std::size_t arena_of(const verify::DeclareBuffer& c) { return verify::arena_of(c.memory, c.device); }
 
-  reports::Reproducer& out_;
+  verify::Reproducer& out_;
   std::map<verify::Id, Place> places_;
   std::vector<verify::BestFit> arenas_;
 };
@@ -201,7 +201,7 @@ std::string hex(const std::vector<std::byte>& bytes, std::size_t from, std::size
 
 // The bytes of one read in which some order differs, or (nothing differs) all of them, up to the bound.
 void expect_bytes(const verify::BytesSeen& expected, const std::vector<const verify::BytesSeen*>& observed,
-                  reports::Reproducer& out) {
+                  verify::Reproducer& out) {
   std::size_t from = expected.bytes.size(), to = 0;
   for (const verify::BytesSeen* other : observed) {
     for (std::size_t i = 0; i < std::min(expected.bytes.size(), other->bytes.size()); ++i) {
@@ -216,7 +216,7 @@ void expect_bytes(const verify::BytesSeen& expected, const std::vector<const ver
   out.bytes.push_back({expected.step, expected.buffer, from, hex(expected.bytes, from, to)});
 }
 
-void expect_reads(const Seen& seen, reports::Reproducer& out) {
+void expect_reads(const Seen& seen, verify::Reproducer& out) {
   for (std::size_t i = 0; i < seen.expected.reads.size(); ++i) {
     const verify::BytesSeen& expected = seen.expected.reads[i];
     std::vector<const verify::BytesSeen*> observed;
@@ -228,7 +228,7 @@ void expect_reads(const Seen& seen, reports::Reproducer& out) {
 }
 
 // Cuts the program behind what shows first: what follows works on what that left behind.
-void cut(reports::Reproducer& out, std::size_t step) {
+void cut(verify::Reproducer& out, std::size_t step) {
   if (step >= out.program.steps.size()) return;
   out.program.steps.resize(step + 1);
   out.statuses.resize(step + 1);
@@ -252,7 +252,7 @@ bool calls_host(const verify::Program& program) {
 }
 
 // Marks the command whose answer differs, by its status or by what else it says.
-void mark(const Seen& seen, reports::Reproducer& out) {
+void mark(const Seen& seen, verify::Reproducer& out) {
   const std::size_t step = seen.first->step;
   const verify::StepStatus& expected = seen.pairs.front().first.statuses[step];
   const verify::StepStatus& observed = seen.pairs.front().second.statuses[step];
@@ -263,7 +263,7 @@ void mark(const Seen& seen, reports::Reproducer& out) {
 }
 
 // Graphs of captures that failed: no run of hgcheck touches them again, but a file can.
-void expect_owned(reports::Reproducer& out) {
+void expect_owned(verify::Reproducer& out) {
   for (std::size_t i = 0; i < out.program.steps.size(); ++i) {
     const auto* end = std::get_if<verify::EndCapture>(&out.program.steps[i].command);
     if (end == nullptr || out.statuses[i].error != "hipErrorStreamCaptureInvalidated") continue;
@@ -277,13 +277,13 @@ void expect_owned(reports::Reproducer& out) {
 
 // Where a damaged process dies, and whether, depends on its heap: on another machine the same file may run on to its
 // end, with wrong bytes. So such a file is whole, tears down, and checks every buffer as well.
-void expect_damage(const Seen& seen, reports::Reproducer& out) {
+void expect_damage(const Seen& seen, verify::Reproducer& out) {
   out.dies = out.tears_down = true;
   for (const verify::BytesSeen& expected : seen.expected.reads) expect_bytes(expected, {}, out);
 }
 
 // `damaged`: the program meets a quirk that damages its process.
-void expect(const Seen& seen, bool damaged, reports::Reproducer& out) {
+void expect(const Seen& seen, bool damaged, verify::Reproducer& out) {
   for (const verify::StepStatus& status : seen.expected.statuses) {
     out.statuses.push_back({hip::status_name(status.code), std::max(status.update_result, 0), status.seen});
   }
@@ -348,7 +348,7 @@ std::vector<std::string> folded(const std::string& text) {
 }
 
 void describe(const ExportCommand& command, const Seen& seen, const verify::Quirk* quirk, bool froze,
-              reports::Reproducer& out) {
+              verify::Reproducer& out) {
   const auto say = [&out](const std::string& text) {
     for (std::string& line : folded(text)) out.comment.push_back(std::move(line));
   };
@@ -406,11 +406,11 @@ void choose_subject(ExportCommand& command, const verify::Quirk* quirk) {
       fmt::format("rocm-soft@{}:{}", releases.substr(0, releases.find(' ')), verify::strategy_name(quirk->strategy));
 }
 
-reports::ReproducerStrategy strategy_of(const std::string& subject) {
+verify::ReproducerStrategy strategy_of(const std::string& subject) {
   const hip::Result<verify::SubjectName> name = verify::parse_subject(subject);
-  if (!name || name.value().strategy == verify::StrategyKind::kPatch) return reports::ReproducerStrategy::kPatch;
-  return name.value().strategy == verify::StrategyKind::kUpdate ? reports::ReproducerStrategy::kUpdate
-                                                                : reports::ReproducerStrategy::kRebuild;
+  if (!name || name.value().strategy == verify::StrategyKind::kPatch) return verify::ReproducerStrategy::kPatch;
+  return name.value().strategy == verify::StrategyKind::kUpdate ? verify::ReproducerStrategy::kUpdate
+                                                                : verify::ReproducerStrategy::kRebuild;
 }
 
 }  // namespace
@@ -419,7 +419,7 @@ int run(ExportCommand command) {
   if (const hip::Status status = writable("-o", command.output); !status) return complain(status.error().message);
   const hip::Result<verify::Program> program = load_program(command.file);
   if (!program) return complain(program.error().message);
-  reports::Reproducer out;
+  verify::Reproducer out;
   out.name = name_of_program(command.file);
   const verify::Quirk* quirk = quirk_of(out.name);
   if (quirk != nullptr && verify::only_grows(*quirk)) {
@@ -442,8 +442,8 @@ int run(ExportCommand command) {
   if (!seen.expected.harness_error.empty()) return complain(seen.expected.harness_error);
   expect(seen, known.damages, out);
   describe(command, seen, quirk, froze, out);
-  const hip::Result<std::string> text = reports::to_reproducer(
-      out, command.form == "hip" ? reports::ReproducerForm::kHip : reports::ReproducerForm::kCatch2);
+  const hip::Result<std::string> text = verify::to_reproducer(
+      out, command.form == "hip" ? verify::ReproducerForm::kHip : verify::ReproducerForm::kCatch2);
   if (!text) return complain(fmt::format("{}: {}", command.file, text.error().message));
   if (const hip::Status status = write_text(command.output.empty() ? "-" : command.output, text.value()); !status) {
     return complain(status.error().message);

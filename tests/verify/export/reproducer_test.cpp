@@ -1,6 +1,6 @@
 // A reproducer makes the HIP calls that its program and its strategy come to, checks what it is told to check, and says
 // by name what it cannot write. That files build and fail where they should is shown by tests/exports.
-#include "reports/reproducer.h"
+#include "verify/export/reproducer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,18 +13,18 @@
 
 namespace {
 
-using reports::ReproducerForm;
-using reports::ReproducerStrategy;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
+using verify::ReproducerForm;
+using verify::ReproducerStrategy;
 
-reports::Reproducer of(const std::string& commands, ReproducerStrategy strategy = ReproducerStrategy::kPatch) {
+verify::Reproducer of(const std::string& commands, ReproducerStrategy strategy = ReproducerStrategy::kPatch) {
   const auto parsed = verify::parse_program("hgcheck-program 1\nplacement native\n" + commands);
   const auto* program = std::get_if<verify::Program>(&parsed);
   EXPECT_NE(program, nullptr) << commands;
   EXPECT_FALSE(verify::validate(*program)) << verify::validate(*program)->reason;
-  reports::Reproducer reproducer;
+  verify::Reproducer reproducer;
   reproducer.name = "sample";
   reproducer.program = *program;
   reproducer.strategy = strategy;
@@ -32,8 +32,8 @@ reports::Reproducer of(const std::string& commands, ReproducerStrategy strategy 
   return reproducer;
 }
 
-std::string text_of(const reports::Reproducer& reproducer, ReproducerForm form = ReproducerForm::kHip) {
-  const hip::Result<std::string> text = reports::to_reproducer(reproducer, form);
+std::string text_of(const verify::Reproducer& reproducer, ReproducerForm form = ReproducerForm::kHip) {
+  const hip::Result<std::string> text = verify::to_reproducer(reproducer, form);
   EXPECT_TRUE(text.ok()) << text.error().message;
   return text.ok() ? text.value() : "";
 }
@@ -134,7 +134,7 @@ TEST(Reproducer, SettingAndPatchingInstantiateAgainUnderTheStrategyRebuild) {
 }
 
 TEST(Reproducer, MovingKeepsContentsAndPlaces) {
-  reports::Reproducer reproducer = of("buffer b0 64\nbuffer b1 64\nmove b0 b1=@b0\n");
+  verify::Reproducer reproducer = of("buffer b0 64\nbuffer b1 64\nmove b0 b1=@b0\n");
   reproducer.program.placement = verify::Placement::kArena;
   reproducer.arena_bytes = {2048};
   reproducer.places = {0, 256, 512, 0};
@@ -147,7 +147,7 @@ TEST(Reproducer, MovingKeepsContentsAndPlaces) {
 }
 
 TEST(Reproducer, AStatusThatDiffersIsCheckedAndOneThatIsExpectedIsNot) {
-  reports::Reproducer reproducer = of("graph g0\nempty g0.n0\ninstantiate e0 g0\nupdate e0 g0\n");
+  verify::Reproducer reproducer = of("graph g0\nempty g0.n0\ninstantiate e0 g0\nupdate e0 g0\n");
   reproducer.statuses[2] = {"hipErrorOutOfMemory", 0, "", false};
   reproducer.statuses[3] = {"hipSuccess", 0, "", true};
   const std::string text = text_of(reproducer);
@@ -164,7 +164,7 @@ TEST(Reproducer, AStatusThatDiffersIsCheckedAndOneThatIsExpectedIsNot) {
 }
 
 TEST(Reproducer, HostFunctionsAndTopologyAreCountedWhereTheyDiffer) {
-  reports::Reproducer reproducer = of("graph g0\nhost g0.n0 tag=7\ninstantiate e0 g0\nlaunch e0 s0\n");
+  verify::Reproducer reproducer = of("graph g0\nhost g0.n0 tag=7\ninstantiate e0 g0\nlaunch e0 s0\n");
   EXPECT_THAT(text_of(reproducer), Not(HasSubstr("runs[7]), ")));
   reproducer.checks_host_functions = true;
   reproducer.host_functions = {{7, 1}};
@@ -177,7 +177,7 @@ TEST(Reproducer, HostFunctionsAndTopologyAreCountedWhereTheyDiffer) {
 }
 
 TEST(Reproducer, ACrashIsToldByTheExitStatus) {
-  reports::Reproducer reproducer = of("graph g0\ninstantiate e0 g0\nlaunch e0 s0\n");
+  verify::Reproducer reproducer = of("graph g0\ninstantiate e0 g0\nlaunch e0 s0\n");
   EXPECT_THAT(text_of(reproducer), Not(HasSubstr("SIGSEGV")));
   reproducer.dies = true;
   EXPECT_THAT(text_of(reproducer), HasSubstr("SIGSEGV"));
@@ -220,7 +220,7 @@ TEST(Reproducer, ACaptureIsBegunFilledAndEndedAndItsNodesHaveHandlesWhereTheyAre
 }
 
 TEST(Reproducer, ACaptureThatIsOpenAtTheEndIsEndedBeforeTheDeviceIsWaitedForUnlessAStatusWasShown) {
-  reports::Reproducer reproducer = of("stream s1\ncapture s1\n");
+  verify::Reproducer reproducer = of("stream s1\ncapture s1\n");
   EXPECT_THAT(text_of(reproducer), ContainsRegex("hipStreamEndCapture\\(s1, &left1\\);\n.*hipDeviceSynchronize"));
   reproducer.statuses.back().differs = true;
   EXPECT_THAT(text_of(reproducer), Not(HasSubstr("hipDeviceSynchronize")));
@@ -257,12 +257,12 @@ TEST(Reproducer, DriversFormsSayWhereEachEndOfACopyIs) {
 
 // What a command answers beside its status.
 std::string text_of_answer(const std::string& commands, const char* seen, const char* saw) {
-  reports::Reproducer reproducer = of(commands);
-  reports::ExpectedStatus& last = reproducer.statuses.back();
+  verify::Reproducer reproducer = of(commands);
+  verify::ExpectedStatus& last = reproducer.statuses.back();
   last.seen = seen;
   last.saw = saw;
   last.differs = last.only_seen_differs = true;
-  const hip::Result<std::string> text = reports::to_reproducer(reproducer, ReproducerForm::kHip);
+  const hip::Result<std::string> text = verify::to_reproducer(reproducer, ReproducerForm::kHip);
   return text.ok() ? text.value() : text.error().message;
 }
 
@@ -327,10 +327,10 @@ TEST(Reproducer, AClonesNodesAreFoundInIt) {
 }
 
 TEST(Reproducer, WhatHasNoStandAloneFormIsAnErrorThatNamesIt) {
-  const hip::Result<std::string> failing = reports::to_reproducer(of("fail 1 hipGraphLaunch\n"), ReproducerForm::kHip);
+  const hip::Result<std::string> failing = verify::to_reproducer(of("fail 1 hipGraphLaunch\n"), ReproducerForm::kHip);
   ASSERT_FALSE(failing.ok());
   EXPECT_THAT(failing.error().message, HasSubstr("'fail 1 hipGraphLaunch' (command 1)"));
-  const hip::Result<std::string> inner = reports::to_reproducer(
+  const hip::Result<std::string> inner = verify::to_reproducer(
       of("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=4\ngraph g1\nchild g1.n0 g0\nmove b0\n"
          "patch g1\n"),
       ReproducerForm::kHip);

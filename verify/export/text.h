@@ -2,30 +2,21 @@
 // forms, which differ in how a call is checked and in nothing else.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "reports/reproducer.h"
+#include "verify/export/helpers.h"
+#include "verify/export/reproducer.h"
 
-namespace reports {
+namespace verify {
 
-// Functions that a body may call, in the order in which they have to stand.
-enum class Helper : std::uint8_t {
-  kLoad,
-  kHex,
-  kStore,
-  kFill,
-  kHost,
-  kKernel,
-  kExtra,
-  kThread,
-  kCaptured,
-  kUnsafe,
-  kContext
-};
+// Local variables of the body have a number in their name; each kind is numbered on its own.
+enum class LocalKind : std::uint8_t { kCall, kNode, kRecording, kUpdate, kCapture, kPool };
+inline constexpr std::size_t kLocalKinds = 6;
 
 class ReproducerText {
  public:
@@ -34,24 +25,26 @@ class ReproducerText {
   void line(std::string text) { lines_.push_back(std::move(text)); }
   // A call that has to succeed, or the case could not run.
   void must(std::string_view call);
-  // A call that has to end as `expected` says: what the file shows when it `differs`.
+  // A call that has to end as `expected` says: the file shows its failure when it `differs`.
   void call(const ExpectedStatus& expected, std::string_view call);
   // `value`, an expression of a string, has to be `expected`, another one.
   void equal(std::string_view what, std::string_view expected, std::string_view value);
   // `call` as the n-th helper thread makes it (0: this one).
   [[nodiscard]] std::string on_thread(std::uint32_t thread, const std::string& call);
   void wait();  // for the device, unless that was the last thing done
-  // There is more than one device: whoever waits for the device waits for all of them.
+  // With more than one device, waiting for the device means waiting for all of them.
   void use_devices(std::uint32_t count) { devices_ = count; }
-  // What `write` writes, with that device current.
+  // Runs `write`, whose lines have that device current.
   template <class Write>
   void on_device(std::uint32_t device, const Write& write) {
     if (device != 0) must("hipSetDevice(" + std::to_string(device) + ")");
     write();
     if (device != 0) must("hipSetDevice(0)");
   }
+  // The next number of that kind, from 1.
+  unsigned number(LocalKind kind) { return ++numbers_[static_cast<std::size_t>(kind)]; }
 
-  void need(Helper helper) { helpers_.insert(helper); }
+  void need(HelperFunction helper) { helpers_.insert(helper); }
   void need_header(std::string_view name) { headers_.insert(std::string(name)); }
   void need_kernel(std::string_view name) { kernels_.insert(std::string(name)); }
   // A variable of device code that stands for buffer `n`, of as many bytes as the project's own; its name.
@@ -70,14 +63,15 @@ class ReproducerText {
 
   ReproducerForm form_;
   std::vector<std::string> lines_;
-  std::set<Helper> helpers_;
+  std::array<unsigned, kLocalKinds> numbers_{};
+  std::set<HelperFunction> helpers_;
   std::set<std::string> kernels_, headers_;
   std::set<std::uint32_t> symbols_;
   bool checks_ = false, fails_ = false;
   std::uint32_t devices_ = 1;
 };
 
-// The sources of kernels of the project as plain HIP, with what they use, each once.
+// The sources of kernels of the project as plain HIP, with everything that they use, each once.
 [[nodiscard]] std::string kernel_sources(const std::set<std::string>& names);
 
 // Runs of lines that differ in the node they add alone, as loops.
@@ -86,4 +80,4 @@ class ReproducerText {
 // A line that is too long, broken behind commas with the rest indented.
 [[nodiscard]] std::string wrapped(const std::string& line, std::size_t indent);
 
-}  // namespace reports
+}  // namespace verify

@@ -4,10 +4,10 @@
 
 #include <regex>
 
-#include "reports/kernels_inc.h"
-#include "reports/reproducer_text.h"
+#include "verify/export/kernels_inc.h"
+#include "verify/export/text.h"
 
-namespace reports {
+namespace verify {
 namespace {
 
 // From `start` to the end of the first line that is `last`.
@@ -56,4 +56,4 @@ std::string kernel_sources(const std::set<std::string>& names) {
   return written_out(out + kernels);
 }
 
-}  // namespace reports
+}  // namespace verify

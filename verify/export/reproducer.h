@@ -5,8 +5,9 @@
 // and the strategy come to, in their order, with buffers laid out as they were when the program was run, and shows the
 // failure by its exit status (0 as documented, 1 the failure, 2 could not run). A command or a node that has no such
 // form is an error that names it.
-// Knows nothing of what is right: what has to be checked, and with which bytes, is the caller's to say (`hgcheck
-// export` asks the model). Not reproduced: the overwriting of arguments after each call, and injected failures.
+// The exporter does not know which behaviour is right: the caller says what the file checks, and with which bytes
+// (`hgcheck export` asks the model). The file does not reproduce the overwriting of arguments after each call, nor
+// injected failures.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@
 #include "hip/result/result.h"
 #include "verify/program/program.h"
 
-namespace reports {
+namespace verify {
 
 enum class ReproducerForm : std::uint8_t { kHip, kCatch2 };
 enum class ReproducerStrategy : std::uint8_t { kPatch, kRebuild, kUpdate };
@@ -27,33 +28,33 @@ enum class ReproducerStrategy : std::uint8_t { kPatch, kRebuild, kUpdate };
 struct ExpectedStatus {
   std::string error = "hipSuccess";  // the name of a hipError_t
   int update_result = 0;             // hipGraphExecUpdateResult, of an update
-  std::string seen;                  // what else the command answers, as verify::StepStatus spells it
-  bool differs = false;              // the runtime answers otherwise: it is what the file shows
-  bool only_seen_differs = false;    // and `seen` is all that does:
-  std::string saw{};                 // the runtime's
+  std::string seen;                  // everything else that the command answers, as StepStatus spells it
+  bool differs = false;              // the runtime answers otherwise, and the file shows that
+  bool only_seen_differs = false;    // the runtime's answer differs in `seen` alone
+  std::string saw{};                 // `seen` of the runtime, where only that differs
 };
-// What a buffer has to hold from `offset` on, at a `read` or (step: the program's length) at the end.
+// The bytes that a buffer has to hold from `offset` on, at a `read` or (step: the program's length) at the end.
 struct ExpectedBytes {
   std::size_t step = 0;
-  verify::Id buffer = 0;
+  Id buffer = 0;
   std::uint64_t offset = 0;
   std::string hex;
 };
 struct ExpectedTopology {
-  verify::Id graph = 0;
+  Id graph = 0;
   std::size_t nodes = 0, edges = 0;
 };
 
 // Memory of the host has one arena a kind, and each device has one.
-inline constexpr std::size_t kArenas = verify::kMemoryKinds + verify::kMaxDevices - 1;
-[[nodiscard]] constexpr std::size_t arena_of(verify::MemoryKind memory, verify::Id device) {
-  return device == 0 ? static_cast<std::size_t>(memory) : verify::kMemoryKinds + device - 1;
+inline constexpr std::size_t kArenas = kMemoryKinds + kMaxDevices - 1;
+[[nodiscard]] constexpr std::size_t arena_of(MemoryKind memory, Id device) {
+  return device == 0 ? static_cast<std::size_t>(memory) : kMemoryKinds + device - 1;
 }
 
 struct Reproducer {
   std::string name;                  // of the file, without its ending
-  std::vector<std::string> comment;  // what the file says about itself, a line each
-  verify::Program program;           // valid, without `fail` and frozen addresses; nothing behind what it shows
+  std::vector<std::string> comment;  // the comment at the top of the file, a line each
+  Program program;                   // valid, without frozen addresses; it ends with the step that shows the failure
   ReproducerStrategy strategy = ReproducerStrategy::kPatch;
   // Of the placement `arena`: the size of each arena, and where in it each declaration and each move puts its buffer,
   // in order.
@@ -62,15 +63,15 @@ struct Reproducer {
   std::vector<ExpectedStatus> statuses;  // one a step
   std::vector<ExpectedBytes> bytes;
   std::vector<ExpectedTopology> topology;
-  // That a capture went into that failed: still the program's, so destroying them at the end has to succeed.
-  std::vector<verify::Id> owned{};
+  // Graphs of the program that a capture went into and failed: destroying them at the end has to succeed.
+  std::vector<Id> owned{};
   bool checks_host_functions = false;
   std::map<std::uint32_t, std::uint64_t> host_functions;  // how often each tag has to run
-  bool dies = false;                                      // a crash or a hang is what the file shows
+  bool dies = false;                                      // the file shows a crash or a hang
   bool tears_down = false;                                // and everything is destroyed at its end
-  std::uint32_t attempts = 1;                             // what depends on timing is tried that often
+  std::uint32_t attempts = 1;                             // a failure that depends on timing is tried that often
 };
 
 [[nodiscard]] hip::Result<std::string> to_reproducer(const Reproducer& reproducer, ReproducerForm form);
 
-}  // namespace reports
+}  // namespace verify

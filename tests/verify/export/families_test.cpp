@@ -1,0 +1,152 @@
+// Every command of the language is written by its family: as the HIP function that it stands for, or as an error that
+// says that it has no stand-alone form.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <typeinfo>
+#include <variant>
+#include <vector>
+
+#include "verify/export/reproducer.h"
+#include "verify/program/state.h"
+#include "verify/program/text.h"
+
+namespace {
+
+constexpr const char* kRefused = "has no stand-alone form";
+
+// The last line of `program` is the command.
+struct Sample {
+  std::string program;
+  std::string part;  // of the file, which it has because of the command; or kRefused
+  std::string seen = {}, saw = {};
+};
+
+const std::string kBuffer = "buffer b0 64\n";
+const std::string kGraph = kBuffer +
+                           "graph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=4\n"
+                           "kernel g0.n1 count_only n=1 a=2 b=3 after=n0\nkernel g0.n2 count_only n=1 a=2 b=3\n";
+const std::string kExec = kGraph + "instantiate e0 g0\n";
+const std::string kEvents =
+    "stream s1\nevent v0 timing\nevent v1 timing\nrecord v0 s1\nrecord v1 s1\nsync v0\nsync v1\n";
+const std::string kCapture = kBuffer + "stream s1\ncapture s1\non s1 memset dst=b0+0 value=1 width=4\n";
+
+std::vector<Sample> samples() {
+  return {
+      {"buffer b0 64\n", "hipMalloc(&b0, 64)"},
+      {kBuffer + "move b0\n", "hipFree(b0)"},
+      {kBuffer + "read b0\n", "hex(b0, 2)"},
+      {kBuffer + "write b0 seed=7\n", "fill(b0, 64, 0, 7)"},
+      {kBuffer + "free b0\n", "hipFree(b0)"},
+      {"graph g0\n", "hipGraphCreate(&g0, 0)"},
+      {kGraph + "clone g1 g0\n", "hipGraphClone(&g1, g0)"},
+      {kGraph + "clone g1 g0\nfind g1 g0.n0\n", kRefused},
+      {kGraph + "edge g0.n2 after=n0\n", "hipGraphAddDependencies(g0, "},
+      {kGraph + "remove g0.n2\n", "hipGraphDestroyNode(g0_n2)"},
+      {kGraph + "inspect g0\n", "hipGraphMemsetNodeGetParams(g0_n0, ", "n0 sets 1", "n0 sets 2"},
+      {kGraph + "dot g0\n", kRefused},
+      {kGraph + "destroy g0\n", "hipGraphDestroy(g0)"},
+      {kGraph, "hipGraphAddKernelNode(&g0_n2, g0, "},
+      {kExec + "set e0.n0 memset dst=b0+0 value=2 element=1 width=4\n", "hipGraphExecMemsetNodeSetParams(e0, g0_n0, "},
+      {kExec + "disable e0.n0\n", "hipGraphNodeSetEnabled(e0, g0_n0, 0)"},
+      {kGraph + "attribute g0.n1 priority=-1\n", "hipGraphKernelNodeSetAttribute(g0_n1, "},
+      {kGraph + "copy_attributes g0.n1 g0.n2\n", "hipGraphKernelNodeCopyAttributes(g0_n2, g0_n1)"},
+      {kExec, "hipGraphInstantiate(&e0, g0, "},
+      {kExec + "launch e0 s0\n", "hipGraphLaunch(e0, nullptr)"},
+      {kExec + "move b0\npatch e0\n", "hipGraphExecMemsetNodeSetParams(e0, g0_n0, "},
+      {kExec + "update e0 g0\n", "hipGraphExecUpdate(e0, g0, "},
+      {kExec + "upload e0 s0\n", "hipGraphUpload(e0, nullptr)"},
+      {"stream s1\n", "hipStreamCreateWithFlags(&s1, "},
+      {"stream s1\nsync s1\n", "hipStreamSynchronize(s1)"},
+      {kBuffer + "on s0 memset dst=b0+0 value=1 width=4\n", "hipMemsetAsync(b0, 1, 4, nullptr)"},
+      {"stream s1\nquery s1\n", "hipStreamQuery(s1)"},
+      {"event v0\n", "hipEventCreateWithFlags(&v0, "},
+      {"stream s1\nevent v0\nrecord v0 s1\n", "hipEventRecord(v0, s1)"},
+      {kEvents + "wait s1 v0\n", "hipStreamWaitEvent(s1, v0, 0)"},
+      {kEvents + "elapsed v0 v1\n", "hipEventElapsedTime(&milliseconds1, v0, v1)"},
+      {"stream s1\ncapture s1\n", "hipStreamBeginCapture(s1, "},
+      {kCapture + "endcapture s1 g1\n", "hipStreamEndCapture(s1, &g1)"},
+      {kCapture + "capture_info s1\n", "hipStreamGetCaptureInfo(s1, "},
+      {kCapture + "capture_after s1 n0\n", "hipStreamUpdateCaptureDependencies(s1, "},
+      {"capture_mode relaxed\n", "hipThreadExchangeStreamCaptureMode(&mode1)"},
+      {"unsafe\n", "unsafe_call()"},
+      {"stream s1\nmalloc_async b5 64 s1\n", "hipMallocAsync(reinterpret_cast<void**>(&b5), 64, s1)"},
+      {"stream s1\nmalloc_async b5 64 s1\nfree_async b5 s1\n", "hipFreeAsync(b5, s1)"},
+      {"pool p0\n", "hipMemPoolCreate(&p0, "},
+      {"pool p0\npool_attribute p0 release_threshold=64\n", "hipMemPoolSetAttribute(p0, "},
+      {"pool p0\npool_trim p0 16\n", "hipMemPoolTrimTo(p0, 16)"},
+      {"pool p0\npool_access p0\n", "hipMemPoolSetAccess(p0, "},
+      {"pool p0\npool_use p0\n", "hipDeviceSetMemPool(0, p0)"},
+      {"pool p0\ndestroy p0\n", "hipMemPoolDestroy(p0)"},
+      {"peer enable 0 1\n", "hipDeviceEnablePeerAccess(1, 0)"},
+      {"userobject u0\n", "hipUserObjectCreate(&u0, "},
+      {kGraph + "userobject u0\nretain u0 g0\n", "hipGraphRetainUserObject(g0, u0, 1, 0)"},
+      {"userobject u0\nrelease u0\n", "hipUserObjectRelease(u0, 1)"},
+      {"fail 1 hipGraphLaunch\n", kRefused},
+      {"bad hipGraphInstantiate cycle-in-child\n", "hipGraphInstantiate(&exec, outer, "},
+      {"cache clear\n", kRefused},
+  };
+}
+
+verify::Program parsed(const std::string& commands) {
+  const auto result = verify::parse_program("hgcheck-program 1\nplacement native\n" + commands);
+  const auto* program = std::get_if<verify::Program>(&result);
+  if (program == nullptr) {
+    ADD_FAILURE() << commands << std::get<verify::ParseError>(result).text("sample");
+    return {};
+  }
+  const auto invalid = verify::validate(*program);
+  if (!invalid) return *program;
+  ADD_FAILURE() << commands << invalid->reason;
+  return {};
+}
+
+// The text of the file, or the error. The bytes of b0 are expected at `read`.
+std::string text_of(const verify::Program& program, const Sample& sample) {
+  verify::Reproducer reproducer;
+  reproducer.name = "sample";
+  reproducer.program = program;
+  reproducer.statuses.resize(program.steps.size());
+  const bool answers = !sample.seen.empty();
+  if (answers) reproducer.statuses.back() = {"hipSuccess", 0, sample.seen, true, true, sample.saw};
+  if (!program.steps.empty()) reproducer.bytes = {{program.steps.size() - 1, 0, 0, "0011"}};
+  const hip::Result<std::string> text = verify::to_reproducer(reproducer, verify::ReproducerForm::kHip);
+  return text.ok() ? text.value() : text.error().message;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(FamiliesExport, EveryCommandIsWrittenAsItsHipFunctionOrRefused) {
+  for (const Sample& sample : samples()) {
+    verify::Program program = parsed(sample.program);
+    if (program.steps.empty()) continue;
+    const std::string with = text_of(program, sample);
+    EXPECT_THAT(with, testing::HasSubstr(sample.part)) << sample.program;
+    program.steps.pop_back();
+    const std::string without = text_of(program, {sample.program, sample.part});
+    EXPECT_LT(count(without, sample.part), count(with, sample.part)) << sample.program;
+  }
+}
+
+template <class... Commands>
+std::vector<std::string> names_of(const std::variant<Commands...>*) {
+  return {typeid(Commands).name()...};
+}
+
+TEST(FamiliesExport, EveryCommandOfTheLanguageHasASample) {
+  std::set<std::size_t> shown;
+  for (const Sample& sample : samples()) {
+    const verify::Program program = parsed(sample.program);
+    if (!program.steps.empty()) shown.insert(program.steps.back().command.index());
+  }
+  const std::vector<std::string> names = names_of(static_cast<const verify::Command*>(nullptr));
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_TRUE(shown.contains(i)) << names[i];
+}
+
+}  // namespace

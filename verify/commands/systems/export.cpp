@@ -1,0 +1,15 @@
+#include "verify/commands/export.h"
+
+#include "verify/export/exporter.h"
+
+namespace verify {
+
+// An action works on classes of hip/, which a stand-alone file does not have.
+template <>
+void export_command(Exporter& out, const SystemAction& /*command*/) {
+  out.refuse_command();
+}
+
+template void export_family(CommandList<SystemAction>, Exporter&, const Command&);
+
+}  // namespace verify

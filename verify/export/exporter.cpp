@@ -1,0 +1,155 @@
+#include "verify/export/exporter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <type_traits>
+
+#include "verify/commands/export.h"
+#include "verify/program/foreign_kernels.h"
+#include "verify/program/state_devices.h"
+#include "verify/program/text.h"
+
+namespace verify {
+
+// Each is instantiated in the family's export.cpp.
+extern template void export_family(BuffersCommands, Exporter&, const Command&);
+extern template void export_family(GraphsCommands, Exporter&, const Command&);
+extern template void export_family(NodesCommands, Exporter&, const Command&);
+extern template void export_family(ExecsCommands, Exporter&, const Command&);
+extern template void export_family(StreamsCommands, Exporter&, const Command&);
+extern template void export_family(EventsCommands, Exporter&, const Command&);
+extern template void export_family(CapturesCommands, Exporter&, const Command&);
+extern template void export_family(StreamMemoryCommands, Exporter&, const Command&);
+extern template void export_family(DevicesCommands, Exporter&, const Command&);
+extern template void export_family(UserObjectsCommands, Exporter&, const Command&);
+extern template void export_family(FailuresCommands, Exporter&, const Command&);
+extern template void export_family(CommandList<SystemAction>, Exporter&, const Command&);
+
+namespace {
+
+constexpr int kNotSupported = 801;            // hipErrorNotSupported; this room needs no HIP headers for one number
+constexpr std::uint32_t kMaxWrittenOut = 64;  // repetitions that cannot be a loop
+
+template <class... Families>
+void export_one_of(Exporter& out, const Command& command) {
+  static_assert(std::is_same_v<typename JoinCommands<Families...>::Variant, Command>, "a family is left out");
+  (export_family(Families{}, out, command), ...);
+}
+
+}  // namespace
+
+Exporter::Exporter(const Reproducer& reproducer, ReproducerForm form, const NeedsOfFile& known)
+    : reproducer_(reproducer),
+      text_(form),
+      memory_(text_, needs_, reproducer),
+      nodes_(text_, names_),
+      captures_(text_, known.uses_captured_nodes()),
+      strategies_(*this, reproducer.strategy),
+      checks_(*this, reproducer),
+      devices_(devices_needed(reproducer.program)) {
+  text_.use_devices(devices_);
+  if (reproducer.checks_host_functions) text_.line("runs.clear();");
+  declare_variables(known);
+}
+
+void Exporter::declare_variables(const NeedsOfFile& known) {
+  memory_.declare_arenas(known);
+  for (const auto& [type, variables] : known.variables()) {
+    text_.line(fmt::format("{} {};", type, list_of(variables)));
+  }
+}
+
+hip::Status Exporter::write() {
+  const std::vector<Step>& steps = reproducer_.program.steps;
+  for (step_ = 0; step_ < steps.size() && error_.empty(); ++step_) write_step(steps[step_]);
+  if (!error_.empty()) return hip::Error{kNotSupported, error_};
+  write_end();
+  return {};
+}
+
+void Exporter::write_step(const Step& step) {
+  const std::size_t from = text_.size();
+  written_out_ = false;
+  write_once(step.command);
+  if (written_out_ && step.repeat > kMaxWrittenOut) {
+    return fail(fmt::format("'repeat {} {}' has no stand-alone form: at most {} repetitions are written out",
+                            step.repeat, command_text(), kMaxWrittenOut));
+  }
+  if (written_out_) {
+    for (std::uint32_t k = 1; k < step.repeat && error_.empty(); ++k) write_once(step.command);
+  } else if (step.repeat != 1) {
+    const std::vector<std::string> lines = text_.take(from);
+    text_.line(fmt::format("for (int k = 0; k < {}; ++k) {{", step.repeat));
+    for (const std::string& each : lines) text_.line("  " + each);
+    text_.line("}");
+  }
+}
+
+void Exporter::write_once(const Command& command) {
+  before_ = after_;
+  after_.apply(command);
+  answered_ = !expected().only_seen_differs;
+  export_one_of<BuffersCommands, GraphsCommands, NodesCommands, ExecsCommands, StreamsCommands, EventsCommands,
+                CapturesCommands, StreamMemoryCommands, DevicesCommands, UserObjectsCommands, FailuresCommands,
+                CommandList<SystemAction>>(*this, command);
+  checks_.user_objects();
+  if (answered_ || !error_.empty()) return;
+  fail(
+      fmt::format("what '{}' answers (expected '{}', observed '{}') has no stand-alone form yet; replay the program "
+                  "instead",
+                  command_text(), expected().seen, expected().saw));
+}
+
+void Exporter::write_end() {
+  // The end of a capture that is still open, and of a wait in it, is not part of the failure that a status shows.
+  const bool shown = captures_begun_ && std::any_of(reproducer_.statuses.begin(), reproducer_.statuses.end(),
+                                                    [](const ExpectedStatus& status) { return status.differs; });
+  if (!shown) {
+    captures_.abandon(after_);
+    text_.wait();
+  }
+  checks_.bytes(step_);
+  checks_.host_functions();
+  checks_.topology();
+  checks_.owned_graphs();
+  if (reproducer_.tears_down) checks_.tear_down();
+}
+
+void Exporter::check_attributes(const std::string& node, std::uint32_t fan) {
+  if (!expected().only_seen_differs) return;
+  nodes_.check_attributes(expected().seen, node, fan);
+  answered();
+}
+
+std::string Exporter::command_text() const {
+  return print_command(reproducer_.program.steps[step_].command);
+}
+
+void Exporter::refuse_command() {
+  fail(
+      fmt::format("'{}' (command {}) has no stand-alone form: take it out and see whether the program still "
+                  "diverges (hgcheck replay), then export it",
+                  command_text(), step_ + 1));
+}
+
+void Exporter::refuse(const std::string& reason) {
+  fail(fmt::format("'{}' (command {}): {}", command_text(), step_ + 1, reason));
+}
+
+hip::Result<std::string> to_reproducer(const Reproducer& reproducer, ReproducerForm form) {
+  assert(reproducer.statuses.size() == reproducer.program.steps.size());
+  if (const auto foreign = foreign_kernels_of(reproducer.program); !foreign.empty()) {
+    return hip::Error{1, fmt::format("kernel {} has no stand-alone form: only its code object is known, and not its "
+                                     "source; replay the program instead",
+                                     foreign.front()->name)};
+  }
+  Exporter draft(reproducer, form, {});
+  if (const hip::Status status = draft.write(); !status) return status.error();
+  Exporter exporter(reproducer, form, draft.needs());
+  if (const hip::Status status = exporter.write(); !status) return status.error();
+  return exporter.file();
+}
+
+}  // namespace verify

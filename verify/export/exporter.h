@@ -1,0 +1,91 @@
+// The exporter: writes the commands of a program one by one, and knows the program's state before and after each.
+//
+// How a command is written is the business of its family (verify/commands/export.h), which uses the parts below.
+#pragma once
+
+#include <string>
+
+#include "verify/export/captures.h"
+#include "verify/export/checks.h"
+#include "verify/export/memory.h"
+#include "verify/export/names.h"
+#include "verify/export/nodes.h"
+#include "verify/export/reproducer.h"
+#include "verify/export/strategies.h"
+#include "verify/export/text.h"
+#include "verify/program/state.h"
+
+namespace verify {
+
+class Exporter {
+ public:
+  // `known`: the needs of the file, empty in the run that finds them out.
+  Exporter(const Reproducer& reproducer, ReproducerForm form, const NeedsOfFile& known);
+  Exporter(const Exporter&) = delete;
+  Exporter& operator=(const Exporter&) = delete;
+  ~Exporter() = default;
+
+  // Writes the whole body, and then the file around it.
+  hip::Status write();
+  [[nodiscard]] std::string file() const { return text_.file(reproducer_); }
+
+  // The program's state before and after the command that is written, and how the command has to end.
+  [[nodiscard]] const State& before() const { return before_; }
+  [[nodiscard]] const State& after() const { return after_; }
+  [[nodiscard]] const ExpectedStatus& expected() const { return reproducer_.statuses[step_]; }
+  [[nodiscard]] Id devices() const { return devices_; }
+
+  // The parts of the file.
+  ReproducerText& text() { return text_; }
+  NeedsOfFile& needs() { return needs_; }
+  NamesOfFile& names() { return names_; }
+  ReproducerMemory& memory() { return memory_; }
+  ReproducerNodes& nodes() { return nodes_; }
+  ReproducerCaptures& captures() { return captures_; }
+  ReproducerStrategies& strategies() { return strategies_; }
+
+  // A call of HIP that has to end as the command.
+  void call(const std::string& text) { text_.call(expected(), text); }
+  // Checks the bytes that are expected at this command.
+  void check_bytes() { checks_.bytes(step_); }
+  // The attributes that a kernel node answers with, where they are what differs.
+  void check_attributes(const std::string& node, std::uint32_t fan);
+
+  // The file checks the answer of this command beside its status, where that differs.
+  void answered() { answered_ = true; }
+  // Each repetition of the command is written on its own, for each means something else.
+  void write_out_repetitions() { written_out_ = true; }
+  // A capture has begun in the program.
+  void capture_begins() { captures_begun_ = true; }
+
+  // Why the command cannot be exported. The first: it never has a stand-alone form.
+  void refuse_command();
+  void refuse(const std::string& reason);
+  // `message` is the whole of it; `command_text()` the command's text.
+  void fail(std::string message) { error_ = std::move(message); }
+  [[nodiscard]] std::string command_text() const;
+
+ private:
+  void declare_variables(const NeedsOfFile& known);
+  void write_step(const Step& step);
+  void write_once(const Command& command);
+  void write_end();
+
+  const Reproducer& reproducer_;
+  NeedsOfFile needs_;
+  NamesOfFile names_;
+  ReproducerText text_;
+  ReproducerMemory memory_;
+  ReproducerNodes nodes_;
+  ReproducerCaptures captures_;
+  ReproducerStrategies strategies_;
+  ReproducerChecks checks_;
+  State before_, after_;
+  Id devices_ = 1;
+  std::size_t step_ = 0;
+  bool captures_begun_ = false;
+  bool answered_ = true, written_out_ = false;  // of the command that is written
+  std::string error_;
+};
+
+}  // namespace verify

@@ -1,0 +1,39 @@
+// Memory of the program's buffers in a reproducer: allocated one by one, or places in one arena of each kind.
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "verify/export/names.h"
+#include "verify/export/text.h"
+
+namespace verify {
+
+class ReproducerMemory {
+ public:
+  ReproducerMemory(ReproducerText& text, NeedsOfFile& needs, const Reproducer& reproducer);
+
+  [[nodiscard]] bool in_arena() const { return in_arena_; }
+  // Whether the file checks bytes at all; where it does not, no buffer is filled.
+  [[nodiscard]] bool contents_matter() const { return contents_matter_; }
+
+  // The arenas that `known` says are used.
+  void declare_arenas(const NeedsOfFile& known);
+  // A variable for the next place in the arena, or for memory of its own.
+  void place(const std::string& name, MemoryKind memory, std::uint64_t bytes, Id device);
+  // The pattern of a seed over all of a buffer.
+  void fill(Id buffer, std::uint64_t bytes, std::uint64_t seed);
+  // Gives memory back that is not in an arena.
+  void release(Id buffer, MemoryKind memory);
+
+ private:
+  void allocate(const std::string& name, MemoryKind memory, std::uint64_t bytes, Id device);
+
+  ReproducerText& text_;
+  NeedsOfFile& needs_;
+  const Reproducer& reproducer_;
+  bool in_arena_, contents_matter_;
+  std::deque<std::uint64_t> places_;  // in the arenas, that have not been taken yet
+};
+
+}  // namespace verify

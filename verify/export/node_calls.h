@@ -1,0 +1,47 @@
+// The pieces of HIP's calls on a node of each type: adding it, setting it, and giving its work to a stream.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "verify/export/text.h"
+#include "verify/program/state.h"
+
+namespace verify {
+
+// The lines that stand before a call, and the parts of the call in the three forms that HIP has.
+struct NodeCalls {
+  std::vector<std::string> before;
+  std::string around;  // "with_kernel(...)" holds the call, or empty
+  std::string after;
+  const char* name;  // "Kernel": of hipGraphAddKernelNode, hipGraphExecKernelNodeSetParams, ...
+  const char* suffix = "";
+  std::string parameters;
+  const char* setter = "SetParams";
+  std::vector<std::string> behind{};  // lines that take what the call gave
+
+  [[nodiscard]] std::string whole(const std::string& call) const { return around + call + after; }
+};
+
+// `child`: the variable of the graph that a child node is made from.
+[[nodiscard]] NodeCalls calls_of(ReproducerText& text, const NodeState& node, std::string child);
+
+// The index behind the variable of a node that has a fan; the head of the loop over it goes to `text`.
+const char* loop_over(std::uint32_t fan, std::string& text);
+// Writes `call` for each instance of the node.
+void emit(ReproducerText& text, const NodeCalls& calls, std::uint32_t fan, const ExpectedStatus& expected,
+          const std::string& call);
+
+// Turns the parameters of a copy into those of the driver's call, which says where each end is.
+void make_driver(ReproducerText& text, NodeCalls& calls, const NodeParams& params);
+// Packs the parameters into the struct for a node of any type; its variable.
+std::string make_generic(ReproducerText& text, NodeCalls& calls);
+
+// The device that has to be current while a node is added or set.
+[[nodiscard]] Id device_of_node(const State& state, const NodeParams& params);
+
+// The call that gives a memset to a stream: the shape of the memset chooses the function.
+[[nodiscard]] std::string memset_call(const MemsetParams& p, const std::string& stream);
+[[nodiscard]] std::string peer_call(const State& state, const CopyParams& p, const std::string& stream);
+
+}  // namespace verify

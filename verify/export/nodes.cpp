@@ -1,0 +1,219 @@
+#include "verify/export/nodes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <sstream>
+#include <utility>
+
+#include "verify/export/node_calls.h"
+
+namespace verify {
+
+std::string ReproducerNodes::stream_flaw_of(const NodeParams& params) {
+  const auto* kernel = std::get_if<KernelParams>(&params);
+  if (kernel != nullptr && kernel->style == ArgumentStyle::kExtra) {
+    return "packed arguments of a launch into a stream have no stand-alone form yet";
+  }
+  return {};
+}
+
+std::string ReproducerNodes::dependencies(const GraphState& graph, const NodeState& node, const GraphNames& names) {
+  if (node.after.empty()) return "nullptr, 0";
+  if (node.after.size() == 1) {
+    const std::uint32_t fan = graph.nodes[node.after[0]].fan;
+    return fmt::format("{}{}, {}", fan == 1 ? "&" : "", names.nodes[node.after[0]], fan);
+  }
+  std::string list;
+  std::size_t count = 0;
+  for (const std::uint32_t index : node.after) {
+    const std::uint32_t fan = graph.nodes[index].fan;
+    for (std::uint32_t k = 0; k < fan; ++k) {
+      list += fmt::format("{}{}{}", list.empty() ? "" : ", ", names.nodes[index],
+                          fan == 1 ? std::string() : fmt::format("[{}]", k));
+      ++count;
+    }
+  }
+  const std::string variable = fmt::format("after{}", text_.number(LocalKind::kNode));
+  text_.line(fmt::format("hipGraphNode_t {}[] = {{{}}};", variable, list));
+  return fmt::format("{}, {}", variable, count);
+}
+
+std::string ReproducerNodes::prepare(const State& state, const NodeState& node, const ExpectedStatus& expected) {
+  return node.child ? record_child(state, node, expected) : std::string();
+}
+
+void ReproducerNodes::add(const State& state, const GraphState& graph, std::size_t index, const GraphNames& names,
+                          const ExpectedStatus& expected, NodeForm form) {
+  text_.on_device(device_of_node(state, graph.nodes[index].params),
+                  [&] { add_there(state, graph, index, names, expected, form); });
+}
+
+void ReproducerNodes::add_there(const State& state, const GraphState& graph, std::size_t index, const GraphNames& names,
+                                const ExpectedStatus& expected, NodeForm form) {
+  const NodeState& node = graph.nodes[index];
+  NodeCalls calls = calls_of(text_, node, prepare(state, node, expected));
+  const std::string after = dependencies(graph, node, names);
+  std::string loop;
+  const char* element = loop_over(node.fan, loop);
+  if (form == NodeForm::kDriver) {
+    const bool in_context = !std::holds_alternative<MemoryFreeParams>(node.params);
+    if (in_context) text_.need(HelperFunction::kContext);
+    make_driver(text_, calls, node.params);
+    return emit(text_, calls, node.fan, expected,
+                fmt::format("hipDrvGraphAdd{}Node(&{}{}, {}, {}, {}, context())", calls.name, names.nodes[index],
+                            element, names.graph, after, calls.parameters));
+  }
+  if (form == NodeForm::kGeneric) {
+    const std::string params = make_generic(text_, calls);
+    return emit(
+        text_, calls, node.fan, expected,
+        fmt::format("hipGraphAddNode(&{}{}, {}, {}, &{})", names.nodes[index], element, names.graph, after, params));
+  }
+  emit(text_, calls, node.fan, expected,
+       fmt::format("hipGraphAdd{}Node{}(&{}{}, {}, {}{}{})", calls.name, calls.suffix, names.nodes[index], element,
+                   names.graph, after, calls.parameters.empty() ? "" : ", ", calls.parameters));
+}
+
+void ReproducerNodes::set(const State& state, const NodeState& node, const std::string& exec, const std::string& handle,
+                          const ExpectedStatus& expected, NodeForm form) {
+  text_.on_device(device_of_node(state, node.params), [&] { set_there(state, node, exec, handle, expected, form); });
+}
+
+void ReproducerNodes::set_there(const State& state, const NodeState& node, const std::string& exec,
+                                const std::string& handle, const ExpectedStatus& expected, NodeForm form) {
+  if (std::holds_alternative<EmptyParams>(node.params)) return;  // it has no parameters
+  NodeCalls calls = calls_of(text_, node, prepare(state, node, expected));
+  std::string loop;
+  const char* element = loop_over(node.fan, loop);
+  if (form == NodeForm::kDriver) {
+    text_.need(HelperFunction::kContext);
+    make_driver(text_, calls, node.params);
+    return emit(
+        text_, calls, node.fan, expected,
+        fmt::format("hipDrvGraph{}{}NodeSetParams({}{}{}{}, {}{})", exec.empty() ? "" : "Exec", calls.name, exec,
+                    exec.empty() ? "" : ", ", handle, element, calls.parameters, exec.empty() ? "" : ", context()"));
+  }
+  if (form == NodeForm::kGeneric) {
+    const std::string params = make_generic(text_, calls);
+    return emit(text_, calls, node.fan, expected,
+                fmt::format("hipGraph{}NodeSetParams({}{}{}{}, &{})", exec.empty() ? "" : "Exec", exec,
+                            exec.empty() ? "" : ", ", handle, element, params));
+  }
+  emit(text_, calls, node.fan, expected,
+       fmt::format("hipGraph{}{}Node{}{}({}{}{}{}, {})", exec.empty() ? "" : "Exec", calls.name, calls.setter,
+                   calls.suffix, exec, exec.empty() ? "" : ", ", handle, element, calls.parameters));
+}
+
+void ReproducerNodes::enqueue(const State& state, const NodeParams& params, const std::string& stream, Id thread,
+                              const ExpectedStatus& expected) {
+  NodeState node;
+  node.params = params;
+  NodeCalls calls;
+  std::string call;
+  if (const auto* memset = std::get_if<MemsetParams>(&params)) {
+    call = memset_call(*memset, stream);
+  } else {
+    calls = calls_of(text_, node, {});
+  }
+  if (std::holds_alternative<KernelParams>(params)) {
+    call = fmt::format("hipLaunchKernel(p->func, p->gridDim, p->blockDim, p->kernelParams, 0, {})", stream);
+  } else if (const auto* copy = std::get_if<CopyParams>(&params)) {
+    const bool symbol = copy->symbol != CopySymbol::kNone;
+    call = fmt::format("hipMemcpy{}Async({}, {})",
+                       symbol         ? calls.suffix
+                       : copy->linear ? ""
+                                      : "3D",
+                       calls.parameters, stream);
+    if (copy->peer != PeerCopy::kNone) call = peer_call(state, *copy, stream);
+  } else if (std::holds_alternative<HostParams>(params)) {
+    calls.before.resize(1);  // the function's data; the struct for a node is not needed
+    call = fmt::format("hipLaunchHostFunc({}, host, {}_data)", stream, calls.parameters);
+  } else if (const auto* record = std::get_if<EventRecordParams>(&params)) {
+    call = fmt::format("hipEventRecordWithFlags(v{}, {}, hipEventRecordExternal)", record->event, stream);
+  } else if (const auto* wait = std::get_if<EventWaitParams>(&params)) {
+    call = fmt::format("hipStreamWaitEvent({}, v{}, hipEventWaitExternal)", stream, wait->event);
+  }
+  assert(!call.empty());
+  for (const std::string& line : calls.before) text_.line(line);
+  text_.call(expected, text_.on_thread(thread, calls.whole(call)));
+}
+
+void ReproducerNodes::declare(const GraphState& graph, const GraphNames& names) {
+  if (graph.nodes.empty()) return;
+  std::string list;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    list += (list.empty() ? "" : ", ") + names.nodes[i];
+    if (graph.nodes[i].fan != 1) list += fmt::format("[{}]", graph.nodes[i].fan);
+  }
+  text_.line(fmt::format("hipGraphNode_t {};", list));
+}
+
+GraphNames ReproducerNodes::record(const State& state, const GraphState& graph, const ExpectedStatus& expected) {
+  GraphNames names{fmt::format("again{}", text_.number(LocalKind::kRecording)), {}};
+  for (const NodeState& node : graph.nodes) names.nodes.push_back(fmt::format("{}_n{}", names.graph, node.id));
+  text_.line(fmt::format("hipGraph_t {};", names.graph));
+  declare(graph, names);
+  text_.call(expected, fmt::format("hipGraphCreate(&{}, 0)", names.graph));
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    add(state, graph, i, names, expected);
+    set_attributes(graph.nodes[i].attributes, names.nodes[i], graph.nodes[i].fan, expected);
+  }
+  return names;
+}
+
+void ReproducerNodes::set_attributes(const NodeAttributes& attributes, const std::string& node, std::uint32_t fan,
+                                     const ExpectedStatus& expected) {
+  std::string loop;
+  const char* element = loop_over(fan, loop);
+  const auto set = [&](const char* id, const char* member, int value) {
+    const std::string name = fmt::format("attribute{}", text_.number(LocalKind::kNode));
+    text_.line(fmt::format("hipKernelNodeAttrValue {}{{}};", name));
+    text_.line(fmt::format("{}.{} = {};", name, member, value));
+    const std::size_t at = text_.size();
+    text_.call(expected, fmt::format("hipGraphKernelNodeSetAttribute({}{}, {}, &{})", node, element, id, name));
+    for (const std::string& line : text_.take(at)) text_.line(loop + line);
+  };
+  if (attributes.cooperative) set("hipKernelNodeAttributeCooperative", "cooperative", *attributes.cooperative ? 1 : 0);
+  if (attributes.priority) set("hipKernelNodeAttributePriority", "priority", *attributes.priority);
+}
+
+void ReproducerNodes::check_attributes(const std::string& seen, const std::string& node, std::uint32_t fan) {
+  std::istringstream words(seen);
+  std::string attribute, value;
+  while (words >> attribute >> value) {
+    const std::string name = fmt::format("attribute{}", text_.number(LocalKind::kNode));
+    text_.line(fmt::format("hipKernelNodeAttrValue {}{{}};", name));
+    text_.must(fmt::format("hipGraphKernelNodeGetAttribute({}{}, hipKernelNodeAttribute{}, &{})", node,
+                           fan == 1 ? "" : "[0]", attribute == "priority" ? "Priority" : "Cooperative", name));
+    text_.equal(fmt::format("the attribute {} of {}", attribute, node), fmt::format("\"{}\"", value),
+                fmt::format("std::to_string({}.{})", name, attribute));
+  }
+}
+
+std::string ReproducerNodes::record_child(const State& state, const NodeState& node, const ExpectedStatus& expected) {
+  const auto& params = std::get<ChildParams>(node.params);
+  std::string inner;
+  // The graph itself serves as long as it is what the child was made from.
+  const GraphState* origin = state.graph(params.graph);
+  const auto known = names_.graphs.find(params.graph);
+  const auto same = [](const NodeState& a, const NodeState& b) {
+    return a.params == b.params && a.after == b.after && a.fan == b.fan;
+  };
+  const bool serves = known != names_.graphs.end() && origin != nullptr && origin->alive && state.current(*origin) &&
+                      origin->nodes.size() == node.child->nodes.size() &&
+                      std::equal(origin->nodes.begin(), origin->nodes.end(), node.child->nodes.begin(), same);
+  inner = serves ? known->second.graph : record(state, *node.child, expected).graph;
+  for (std::uint32_t i = 1; i < params.nest; ++i) {
+    const std::string outer = fmt::format("again{}", text_.number(LocalKind::kRecording));
+    text_.line(fmt::format("hipGraph_t {};", outer));
+    text_.line(fmt::format("hipGraphNode_t {}_n0;", outer));
+    text_.call(expected, fmt::format("hipGraphCreate(&{}, 0)", outer));
+    text_.call(expected, fmt::format("hipGraphAddChildGraphNode(&{0}_n0, {0}, nullptr, 0, {1})", outer, inner));
+    inner = outer;
+  }
+  return inner;
+}
+
+}  // namespace verify
