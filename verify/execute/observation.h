@@ -18,37 +18,15 @@ namespace verify {
 
 // Properties by rank: a finding is named after the first one here that it breaks.
 enum class PropertyId : std::uint8_t {
-  kA1,
-  kA2,
-  kA3,
-  kA4,
-  kA5,
-  kA6,
-  kA7,
-  kC1,
-  kC2,
-  kC3,
-  kC4,
-  kC5,
-  kC6,
-  kS1,
-  kS2,
-  kS3,
-  kS4,
-  kP1,
-  kP2,
-  kP4,
-  kP5,
-  kP6,
-  kP7,
-  kP8,
-  kP10,
-  kP11,
-  kP12,
-  kP9,
-  kP3,
+#define PROPERTY(name, title, sentence) k##name,
+#include "verify/properties/properties.inc"
+#undef PROPERTY
 };
-inline constexpr std::size_t kProperties = static_cast<std::size_t>(PropertyId::kP3) + 1;
+#define PROPERTY(name, title, sentence) +1
+inline constexpr std::size_t kProperties = 0
+#include "verify/properties/properties.inc"
+    ;
+#undef PROPERTY
 
 // One breach of a property, as its detector saw it.
 struct Violation {

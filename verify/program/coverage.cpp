@@ -3,16 +3,13 @@
 #include <array>
 #include <cassert>
 #include <map>
-#include <set>
 
+#include "verify/program/meetings.h"
 #include "verify/program/state.h"
-#include "verify/program/text.h"
 
 namespace verify {
 
 namespace {
-
-enum class Object : std::uint8_t { kGraph, kExec, kStream, kEvent, kBuffer };
 
 struct StateRow {
   Object object;
@@ -80,89 +77,6 @@ constexpr auto kMeanings = [] {
   for (std::size_t i = 0; i < kStates.size(); ++i) meanings[i] = kStates[i].state;
   return meanings;
 }();
-
-struct OperationRow {
-  std::string_view name;
-  Object object;
-};
-
-constexpr std::array kOperations = {
-    OperationRow{"add kernel", Object::kGraph},
-    OperationRow{"add memcpy", Object::kGraph},
-    OperationRow{"add memcpy3d", Object::kGraph},
-    OperationRow{"add memset", Object::kGraph},
-    OperationRow{"add host", Object::kGraph},
-    OperationRow{"add empty", Object::kGraph},
-    OperationRow{"add child", Object::kGraph},
-    OperationRow{"add eventrecord", Object::kGraph},
-    OperationRow{"add eventwait", Object::kGraph},
-    OperationRow{"add alloc", Object::kGraph},
-    OperationRow{"add free", Object::kGraph},
-    OperationRow{"add as a child", Object::kGraph},
-    OperationRow{"instantiate", Object::kGraph},
-    OperationRow{"patch graph", Object::kGraph},
-    OperationRow{"set graph kernel", Object::kGraph},
-    OperationRow{"set graph memcpy", Object::kGraph},
-    OperationRow{"set graph memcpy3d", Object::kGraph},
-    OperationRow{"set graph memset", Object::kGraph},
-    OperationRow{"set graph host", Object::kGraph},
-    OperationRow{"set graph eventrecord", Object::kGraph},
-    OperationRow{"set graph eventwait", Object::kGraph},
-    OperationRow{"update from", Object::kGraph},
-    OperationRow{"destroy graph", Object::kGraph},
-    OperationRow{"clone", Object::kGraph},
-    OperationRow{"find", Object::kGraph},
-    OperationRow{"edge", Object::kGraph},
-    OperationRow{"unedge", Object::kGraph},
-    OperationRow{"remove", Object::kGraph},
-    OperationRow{"inspect graph", Object::kGraph},
-    OperationRow{"retain into", Object::kGraph},
-    OperationRow{"release from", Object::kGraph},
-    OperationRow{"dot", Object::kGraph},
-    OperationRow{"set attributes in", Object::kGraph},
-    OperationRow{"copy attributes from", Object::kGraph},
-    OperationRow{"launch", Object::kExec},
-    OperationRow{"patch exec", Object::kExec},
-    OperationRow{"set exec kernel", Object::kExec},
-    OperationRow{"set exec memcpy", Object::kExec},
-    OperationRow{"set exec memcpy3d", Object::kExec},
-    OperationRow{"set exec memset", Object::kExec},
-    OperationRow{"set exec host", Object::kExec},
-    OperationRow{"set exec eventrecord", Object::kExec},
-    OperationRow{"set exec eventwait", Object::kExec},
-    OperationRow{"set exec child", Object::kExec},
-    OperationRow{"update", Object::kExec},
-    OperationRow{"destroy exec", Object::kExec},
-    OperationRow{"enable", Object::kExec},
-    OperationRow{"disable", Object::kExec},
-    OperationRow{"upload", Object::kExec},
-    OperationRow{"inspect exec", Object::kExec},
-    OperationRow{"launch on", Object::kStream},
-    OperationRow{"sync stream", Object::kStream},
-    OperationRow{"record on", Object::kStream},
-    OperationRow{"wait", Object::kStream},
-    OperationRow{"destroy stream", Object::kStream},
-    OperationRow{"give work to", Object::kStream},
-    OperationRow{"free memory on", Object::kStream},
-    OperationRow{"allocate on", Object::kStream},
-    OperationRow{"query stream", Object::kStream},
-    OperationRow{"begin capture on", Object::kStream},
-    OperationRow{"end capture on", Object::kStream},
-    OperationRow{"ask for the capture of", Object::kStream},
-    OperationRow{"change what comes before on", Object::kStream},
-    OperationRow{"record", Object::kEvent},
-    OperationRow{"wait for", Object::kEvent},
-    OperationRow{"sync event", Object::kEvent},
-    OperationRow{"destroy event", Object::kEvent},
-    OperationRow{"query event", Object::kEvent},
-    OperationRow{"elapsed", Object::kEvent},
-    OperationRow{"move", Object::kBuffer},
-    OperationRow{"read", Object::kBuffer},
-    OperationRow{"write", Object::kBuffer},
-    OperationRow{"free", Object::kBuffer},
-    OperationRow{"free_async", Object::kBuffer},
-    OperationRow{"name in a node", Object::kBuffer},
-};
 
 struct Impossible {
   std::string_view operation;  // a prefix of the operation's name
@@ -238,18 +152,18 @@ std::string_view why_not(std::string_view operation, std::string_view state) {
 // Where an operation's pairs begin, and where the states of an object do.
 struct Layout {
   std::vector<CoveragePair> pairs;
-  std::map<std::string_view, std::pair<std::size_t, Object>> first;
+  std::map<std::string, std::size_t, std::less<>> first;
 };
 
 const Layout& layout() {
   static const Layout made = [] {
     Layout result;
-    for (const OperationRow& operation : kOperations) {
-      result.first[operation.name] = {result.pairs.size(), operation.object};
+    for (const Meeting& operation : operations()) {
+      result.first[operation.operation] = result.pairs.size();
       for (const StateRow& row : kStates) {
         if (row.object != operation.object) continue;
         result.pairs.push_back(
-            {std::string(operation.name), std::string(row.state.name), why_not(operation.name, row.state.name)});
+            {operation.operation, std::string(row.state.name), why_not(operation.operation, row.state.name)});
       }
     }
     return result;
@@ -279,9 +193,15 @@ class Tracker {
   explicit Tracker(std::span<std::uint64_t> counts) : counts_(counts) {}
 
   void take(const Command& command) {
-    std::visit([this](const auto& c) { meet(c); }, command);
+    const std::vector<Meeting> meetings = meetings_of(command);
+    for (const Meeting& met : meetings) {
+      if (!met.operation.empty()) count(met.operation, states(met.object, met.id));
+    }
     state_.apply(command);
-    std::visit([this](const auto& c) { note(c); }, command);
+    for (const Meeting& met : meetings) leave(met.leaves, met.id);
+    if (const auto* declared = std::get_if<DeclareStream>(&command)) {
+      streams_[declared->stream].non_blocking = declared->non_blocking;
+    }
   }
 
  private:
@@ -290,7 +210,7 @@ class Tracker {
   void count(std::string_view operation, Mask mask) {
     const auto found = layout().first.find(operation);
     assert(found != layout().first.end());
-    for (std::size_t at = found->second.first; mask != 0; mask >>= 1, ++at) counts_[at] += mask & 1U;
+    for (std::size_t at = found->second; mask != 0; mask >>= 1, ++at) counts_[at] += mask & 1U;
   }
   static Mask bits(std::initializer_list<bool> states) {
     Mask mask = 0;
@@ -369,154 +289,56 @@ class Tracker {
                  buffer.device != 0});
   }
 
-  // ---- what an operation meets
-
-  void meet(const AddNode& c) {
-    count(add_word(c.params), graph(c.graph));
-    if (const auto* child = std::get_if<ChildParams>(&c.params)) count("add as a child", graph(child->graph));
-    meet_buffers(c.params);
-  }
-  void meet_buffers(const NodeParams& params) {
-    std::set<Id> seen;
-    for_each_ref(params, [&](const BufferRef& ref) {
-      if (seen.insert(ref.buffer).second) count("name in a node", buffer(ref.buffer));
-    });
-  }
-  void meet(const Instantiate& c) { count("instantiate", graph(c.graph)); }
-  void meet(const Launch& c) {
-    count("launch", exec(c.exec));
-    count("launch on", stream(c.stream));
-  }
-  void meet(const MoveBuffers& c) {
-    for (const BufferMove& move : c.moves) count("move", buffer(move.buffer));
-  }
-  void meet(const Patch& c) {
-    if (c.target == Target::kGraph) return count("patch graph", graph(c.id));
-    count("patch exec", exec(c.id));
-  }
-  void meet(const SetNode& c) {
-    count(set_word(c.target == Target::kExec, c.params), c.target == Target::kExec ? exec(c.id) : graph(c.id));
-    meet_buffers(c.params);
-  }
-  void meet(const Update& c) {
-    count("update", exec(c.exec));
-    count("update from", graph(c.graph));
-  }
-  void meet(const Synchronize& c) {
-    if (c.target == Target::kStream) count("sync stream", stream(c.id));
-    if (c.target == Target::kEvent) count("sync event", event(c.id));
-  }
-  void meet(const RecordEvent& c) {
-    count("record", event(c.event));
-    count("record on", stream(c.stream));
-  }
-  void meet(const WaitEvent& c) {
-    count("wait", stream(c.stream));
-    count("wait for", event(c.event));
-  }
-  void meet(const Enqueue& c) {
-    count("give work to", stream(c.stream));
-    meet_buffers(c.params);
-  }
-  void meet(const Query& c) {
-    if (c.target == Target::kStream) return count("query stream", stream(c.id));
-    count("query event", event(c.id));
-  }
-  void meet(const Elapsed& c) {
-    count("elapsed", event(c.from));
-    count("elapsed", event(c.to));
-  }
-  void meet(const BeginCapture& c) { count("begin capture on", stream(c.stream)); }
-  void meet(const EndCapture& c) { count("end capture on", stream(c.stream)); }
-  void meet(const CaptureInfo& c) { count("ask for the capture of", stream(c.stream)); }
-  void meet(const CaptureAfter& c) { count("change what comes before on", stream(c.stream)); }
-  void meet(const Read& c) { count("read", buffer(c.buffer)); }
-  void meet(const Write& c) { count("write", buffer(c.buffer)); }
-  void meet(const Free& c) { count("free", buffer(c.buffer)); }
-  void meet(const FreeAsync& c) {
-    count("free_async", buffer(c.buffer));
-    count("free memory on", stream(c.stream));
-  }
-  void meet(const MallocAsync& c) { count("allocate on", stream(c.stream)); }
-  void meet(const Destroy& c) {
-    if (c.target == Target::kGraph) count("destroy graph", graph(c.id));
-    if (c.target == Target::kExec) count("destroy exec", exec(c.id));
-    if (c.target == Target::kStream) count("destroy stream", stream(c.id));
-    if (c.target == Target::kEvent) count("destroy event", event(c.id));
-  }
-  void meet(const CloneGraph& c) { count("clone", graph(c.from)); }
-  void meet(const FindInClone& c) { count("find", graph(c.graph)); }
-  void meet(const ChangeEdges& c) { count(c.add ? "edge" : "unedge", graph(c.graph)); }
-  void meet(const RemoveNode& c) { count("remove", graph(c.graph)); }
-  void meet(const EnableNode& c) { count(c.enabled ? "enable" : "disable", exec(c.exec)); }
-  void meet(const Upload& c) { count("upload", exec(c.exec)); }
-  void meet(const Inspect& c) {
-    if (c.target == Target::kGraph) return count("inspect graph", graph(c.id));
-    count("inspect exec", exec(c.id));
-  }
-  void meet(const RetainUserObject& c) { count("retain into", graph(c.graph)); }
-  void meet(const ReleaseUserObject& c) {
-    if (c.graph) count("release from", graph(*c.graph));
-  }
-  void meet(const PrintDot& c) { count("dot", graph(c.graph)); }
-  void meet(const SetAttributes& c) { count("set attributes in", graph(c.graph)); }
-  void meet(const CopyAttributes& c) { count("copy attributes from", graph(c.from)); }
-  template <class Declaration>
-  void meet(const Declaration&) {}  // what is new meets nothing
-
-  // ---- what it leaves behind
-
-  void note(const AddNode& c) {
-    ++graphs_[c.graph].changes;
-    if (const auto* child = std::get_if<ChildParams>(&c.params)) graphs_[child->graph].copied = true;
-  }
-  void note(const EndCapture& c) { ++graphs_[c.graph].changes; }
-  void note(const Instantiate& c) { execs_[c.exec].changes_then = graphs_[c.graph].changes; }
-  void note(const ChangeEdges& c) { ++graphs_[c.graph].changes; }
-  void note(const RemoveNode& c) { ++graphs_[c.graph].changes; }
-  void note(const Launch& c) { execs_[c.exec].launched = true; }
-  void note(const Patch& c) {
-    if (c.target == Target::kGraph) ++graphs_[c.id].changes;
-    if (c.target == Target::kExec) execs_[c.id].patched = true;
-  }
-  void note(const SetNode& c) {
-    if (c.target == Target::kGraph) ++graphs_[c.id].changes;
-    if (c.target == Target::kExec) execs_[c.id].set = true;
-  }
-  void note(const Update& c) { execs_[c.exec].updated = true; }
-  void note(const DeclareStream& c) { streams_[c.stream].non_blocking = c.non_blocking; }
-  void note(const RecordEvent& c) { ++events_[c.event].recorded; }
-  void note(const WaitEvent& c) {
-    events_[c.event].waited = true;
-    streams_[c.stream].waited = true;
-  }
-  template <class Other>
-  void note(const Other&) {}
-
-  static std::string_view add_word(const NodeParams& params) {
-    static constexpr std::array<std::string_view, 11> kWords = {
-        "add kernel", "add memcpy",      "add memcpy3d",  "add memset", "add host", "add empty",
-        "add child",  "add eventrecord", "add eventwait", "add alloc",  "add free"};
-    return of_its_type(kWords, params);
-  }
-  static std::string_view set_word(bool exec, const NodeParams& params) {
-    static constexpr std::array<std::string_view, 8> kExec = {
-        "set exec kernel", "set exec memcpy", "set exec memcpy3d",    "set exec memset",
-        "set exec host",   "set exec child",  "set exec eventrecord", "set exec eventwait"};
-    static constexpr std::array<std::string_view, 7> kGraph = {
-        "set graph kernel", "set graph memcpy",      "set graph memcpy3d", "set graph memset",
-        "set graph host",   "set graph eventrecord", "set graph eventwait"};
-    return exec ? of_its_type(kExec, params) : of_its_type(kGraph, params);
-  }
-  // The word that ends in the type's own.
-  template <std::size_t n>
-  static std::string_view of_its_type(const std::array<std::string_view, n>& words, const NodeParams& params) {
-    const std::string_view type = node_word(params);
-    for (const std::string_view word : words) {
-      if (word.substr(word.rfind(' ') + 1) == type) return word;
+  [[nodiscard]] Mask states(Object object, Id id) const {
+    switch (object) {
+      case Object::kGraph:
+        return graph(id);
+      case Object::kExec:
+        return exec(id);
+      case Object::kStream:
+        return stream(id);
+      case Object::kEvent:
+        return event(id);
+      case Object::kBuffer:
+        return buffer(id);
     }
-    assert(false);
-    return words[0];
+    return 0;
+  }
+  void leave(Leaves leaves, Id id) {
+    switch (leaves) {
+      case Leaves::kNothing:
+        break;
+      case Leaves::kGraphChanged:
+        ++graphs_[id].changes;
+        break;
+      case Leaves::kCopied:
+        graphs_[id].copied = true;
+        break;
+      case Leaves::kInstantiated:
+        execs_[id].changes_then = graphs_[state_.exec(id)->origin].changes;
+        break;
+      case Leaves::kLaunched:
+        execs_[id].launched = true;
+        break;
+      case Leaves::kNodesSet:
+        execs_[id].set = true;
+        break;
+      case Leaves::kPatched:
+        execs_[id].patched = true;
+        break;
+      case Leaves::kUpdated:
+        execs_[id].updated = true;
+        break;
+      case Leaves::kRecorded:
+        ++events_[id].recorded;
+        break;
+      case Leaves::kWaitedFor:
+        events_[id].waited = true;
+        break;
+      case Leaves::kBehindAnEvent:
+        streams_[id].waited = true;
+        break;
+    }
   }
 
   static constexpr std::uint64_t kWide = 16;  // from here on 7.2.4 spreads a graph over several streams

@@ -1,226 +1,306 @@
+// Features of commands come from the fields that they declare; features of nodes from their types. What only a whole
+// program shows, or the state that a command meets, is counted here.
 #include "verify/program/features.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cassert>
 #include <set>
 #include <unordered_map>
 
+#include "verify/commands/nodes/node_types.h"
+#include "verify/program/each_command.h"
+#include "verify/program/state.h"
 #include "verify/program/text.h"
 
 namespace verify {
 
 namespace {
 
+template <class At, class C>
+const auto& value_at(At at, const C& command) {
+  return std::invoke(at, command);
+}
+
+// A feature that a choice has for each of its words ends in a space; else there is one for all of them.
+std::string feature_of(std::string_view feature, std::string_view word) {
+  return feature.ends_with(' ') ? fmt::format("{}{}", feature, word) : std::string(feature);
+}
+
+constexpr std::array<std::string_view, 5> kTargetWords = {"graph", "exec", "stream", "event", "device"};
+constexpr std::string_view kTargetLetters = "gesv";  // in the order of Target
+
+// Counts the features of a field, or, without a command, names each feature that the field has. One overload a type of
+// field.
+template <class C>
+struct FieldFeatures {
+  const C* c;  // null: names all
+  const CountFeature& add;
+
+  template <class At>
+  [[nodiscard]] const auto* value(At at) const {
+    return c == nullptr ? nullptr : &value_at(at, *c);
+  }
+  void one(std::string_view feature) const {
+    if (!feature.empty()) add(feature);
+  }
+  template <class Words>
+  void word(std::string_view feature, const Words& words, std::size_t from, std::optional<std::size_t> given) const {
+    if (feature.empty()) return;
+    if (given) {
+      if (*given >= from) add(feature_of(feature, words[*given]));
+      return;
+    }
+    for (std::size_t i = from; i < words.size(); ++i) {
+      add(feature_of(feature, words[i]));
+      if (!feature.ends_with(' ')) return;
+    }
+  }
+
+  template <class TargetAt, class At>
+  void operator()(const TargetField<TargetAt, At>& f) const {
+    const Target* const given = value(f.target);
+    for (std::size_t i = 0; i < kTargetWords.size(); ++i) {
+      const bool takes =
+          i < kTargetLetters.size() ? f.letters.find(kTargetLetters[i]) != std::string_view::npos : f.device;
+      if (takes && (given == nullptr || *given == static_cast<Target>(i))) {
+        add(fmt::format("{} {}", f.operation, kTargetWords[i]));
+      }
+    }
+  }
+  template <class At, class Words>
+  void operator()(const ChoiceField<At, Words>& f) const {
+    word(f.feature, f.words, 0, number(f.at));
+  }
+  template <class At, class Words>
+  void operator()(const ChoiceKey<At, Words>& f) const {
+    word(f.feature, f.words, f.fallback_feature ? 0 : 1, number(f.at));
+  }
+  template <class At>
+  void operator()(const NameKey<At>& f) const {
+    if (c == nullptr || value(f.at)->has_value()) one(f.feature);
+  }
+  template <class At>
+  void operator()(const OptionalNumberKey<At>& f) const {
+    if (c == nullptr || value(f.at)->has_value()) one(f.feature);
+  }
+  template <class At>
+  void operator()(const NumberKey<At>& f) const {
+    if (c == nullptr || *value(f.at) != f.fallback) one(f.feature);
+  }
+  template <class At>
+  void operator()(const PriorityKey<At>& f) const {
+    if (c == nullptr || *value(f.at) != 0) one(f.feature);
+  }
+  template <class At>
+  void operator()(const FlagKey<At>& f) const {
+    if (c == nullptr || *value(f.at)) one(f.feature);
+  }
+  template <class IntoAt, class AfterAt>
+  void operator()(const IntoGraphKey<IntoAt, AfterAt>& f) const {
+    if (c == nullptr || value(f.into)->has_value()) one("capture into a graph");
+  }
+  template <class At>
+  void operator()(const NodeAttributesKey<At>& f) const {
+    if (c == nullptr || value(f.at)->priority) one("attribute priority");
+    if (c == nullptr || value(f.at)->cooperative) one("attribute cooperative");
+  }
+
+  // The command's word says all that there is to count. Parameters of nodes count by their type.
+  template <class At>
+  void operator()(const NameField<At>&) const {}
+  template <class At>
+  void operator()(const OptionalNameField<At>&) const {}
+  template <class At>
+  void operator()(const NameOrWordField<At>&) const {}
+  template <class At, class NodeAt>
+  void operator()(const NodeNameField<At, NodeAt>&) const {}
+  template <class TargetAt, class At, class NodeAt, class ParamsAt>
+  void operator()(const NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt>&) const {}
+  template <class At>
+  void operator()(const NodesField<At>&) const {}
+  template <class At>
+  void operator()(const NumberField<At>&) const {}
+  template <class At>
+  void operator()(const FunctionField<At>&) const {}
+  template <class FunctionAt, class CaseAt>
+  void operator()(const ErrorCaseField<FunctionAt, CaseAt>&) const {}
+  template <class At>
+  void operator()(const MovesField<At>&) const {}
+  template <class At, class ValueAt>
+  void operator()(const PoolAttributeField<At, ValueAt>&) const {}
+  template <class At, class Words>
+  void operator()(const FlagsKey<At, Words>&) const {}
+  template <class At>
+  void operator()(const NodesKey<At>&) const {}
+  template <class SeedAt, class OffsetAt, class DataAt>
+  void operator()(const ContentsKey<SeedAt, OffsetAt, DataAt>&) const {}
+  template <class At>
+  void operator()(const ParamsField<At>&) const {}
+
+ private:
+  template <class At>
+  [[nodiscard]] std::optional<std::size_t> number(At at) const {
+    if (c == nullptr) return std::nullopt;
+    return static_cast<std::size_t>(*value(at));
+  }
+};
+
+// Features that a single command does not show.
+constexpr std::string_view kOfPrograms[] = {
+    "move one",          "move several",         "move swap",        "move cycle",
+    "move chain",        "copy between devices", "empty graph",      "instantiate a circle",
+    "generic add",       "driver add",           "generic set exec", "driver set exec",
+    "generic set graph", "driver set graph",     "destroy a pool",   "eager work",
+    "captured work",     "captured event node",  "captured launch",  "captured allocation",
+    "captured free",     "capture fork",         "capture refused",  "capture invalidated"};
+
+void name_words(const FixedWord& words, const CountFeature& add) {
+  add(words.word);
+}
+template <class At>
+void name_words(const WordByFlag<At>& words, const CountFeature& add) {
+  add(words.when_true);
+  add(words.when_false);
+}
+// The types of nodes have features of their own.
+template <class At>
+void name_words(const WordOfNode<At>&, const CountFeature&) {}
+
 std::vector<std::string> make_names() {
-  std::vector<std::string> names = {"placement arena", "placement native"};
-  for (const char* word : {"buffer",        "graph",        "stream",         "event",      "instantiate",
-                           "launch",        "move",         "patch",          "set",        "update",
-                           "sync",          "record",       "wait",           "read",       "write",
-                           "free",          "destroy",      "fail",           "bad",        "repeat",
-                           "clone",         "find",         "edge",           "unedge",     "remove",
-                           "enable",        "disable",      "upload",         "inspect",    "on",
-                           "query",         "elapsed",      "capture",        "endcapture", "capture_info",
-                           "capture_after", "capture_mode", "unsafe",         "userobject", "retain",
-                           "release",       "dot",          "free_async",     "attribute",  "copy_attributes",
-                           "malloc_async",  "pool",         "pool_attribute", "pool_trim",  "pool_access",
-                           "pool_use",      "peer"}) {
-    names.push_back(std::string("command ") + word);
-  }
+  std::vector<std::string> names = {"placement arena", "placement native", "command repeat"};
+  std::set<std::string, std::less<>> known(names.begin(), names.end());
+  const CountFeature add = [&](std::string_view name) {
+    if (known.emplace(name).second) names.emplace_back(name);
+  };
+  for_each_declared([&]<class C>(std::type_identity<C>) {
+    name_words(C::spec().words, [&](std::string_view word) { add(fmt::format("command {}", word)); });
+  });
   for (std::size_t i = 0; i < kSystemVerbs; ++i) {
-    names.push_back("command " + std::string(describe(static_cast<SystemVerb>(i)).words));
+    add(fmt::format("command {}", describe(static_cast<SystemVerb>(i)).words));
   }
-  for (const char* word : {"kernel", "memcpy", "memcpy3d", "memset", "host", "empty", "child", "eventrecord",
-                           "eventwait", "alloc", "free"}) {
-    names.push_back(std::string("node ") + word);
-    if (word == std::string_view("alloc") || word == std::string_view("free")) continue;  // HIP has no setter
-    if (word != std::string_view("empty")) names.push_back(std::string("set exec ") + word);
-    if (word != std::string_view("empty") && word != std::string_view("child"))
-      names.push_back(std::string("set graph ") + word);
-  }
-  for (const KernelSpec& spec : drawn_kernels()) names.push_back("kernel " + spec.name);
-  for (const char* size : {"1", "2", "4", "8"}) {
-    names.push_back(std::string("scalar number in ") + size + " bytes");
-    names.push_back(std::string("scalar addr() in ") + size + " bytes");
-  }
-  for (const char* rest : {"pointer base",
-                           "pointer interior",
-                           "pointer one past the end",
-                           "pointer in a struct",
-                           "style params",
-                           "style extra",
-                           "opaque kernel",
-                           "memory device",
-                           "memory pinned",
-                           "memory pageable",
-                           "memory managed",
-                           "memory registered",
-                           "memory symbol",
-                           "memory of another device",
-                           "copy between devices",
-                           "copy to a peer",
-                           "kernel of another device",
-                           "stream of another device",
-                           "event of another device",
-                           "peer can",
-                           "peer enable",
-                           "peer disable",
-                           "copy to a symbol",
-                           "copy from a symbol",
-                           "attribute priority",
-                           "attribute cooperative",
-                           "copy h2h",
-                           "copy h2d",
-                           "copy d2h",
-                           "copy d2d",
-                           "copy default",
-                           "copy with positions",
-                           "copy of one row",
-                           "copy of many rows",
-                           "copy of many slices",
-                           "memset 1D",
-                           "memset 2D",
-                           "memset element 1",
-                           "memset element 2",
-                           "memset element 4",
-                           "move one",
-                           "move several",
-                           "move swap",
-                           "move cycle",
-                           "move chain",
-                           "empty graph",
-                           "nest",
-                           "fan",
-                           "patch exec",
-                           "patch graph",
-                           "host with memory",
-                           "instantiate flags",
-                           "instantiate params",
-                           "instantiate a circle",
-                           "inspect exec",
-                           "shared memory",
-                           "generic add",
-                           "driver add",
-                           "driver set exec",
-                           "driver set graph",
-                           "generic set exec",
-                           "generic set graph",
-                           "non-blocking stream",
-                           "stream with a priority",
-                           "per-thread stream",
-                           "event with timing",
-                           "event that blocks",
-                           "event with a release",
-                           "eager work",
-                           "captured work",
-                           "captured event node",
-                           "captured launch",
-                           "capture global",
-                           "capture thread",
-                           "capture relaxed",
-                           "capture into a graph",
-                           "capture fork",
-                           "captured allocation",
-                           "captured free",
-                           "default pool",
-                           "pool of one's own",
-                           "destroy a pool",
-                           "capture refused",
-                           "capture invalidated",
-                           "helper thread"}) {
-    names.emplace_back(rest);
-  }
+  for (const std::string& name : node_feature_names()) add(name);
+  for_each_declared([&]<class C>(std::type_identity<C>) { for_each_field<C>(FieldFeatures<C>{nullptr, add}); });
+  for (const std::string_view name : kOfPrograms) add(name);
   return names;
 }
 
+// Counts one program.
 class Counter {
  public:
-  explicit Counter(std::span<std::uint64_t> counts) : counts_(counts) {}
+  explicit Counter(const CountFeature& add, bool captures) : add_(add), captures_(captures) {}
 
-  void add(std::string_view name) const {
-    static const std::unordered_map<std::string_view, std::size_t> index = [] {
-      std::unordered_map<std::string_view, std::size_t> map;
-      for (std::size_t i = 0; i < feature_names().size(); ++i) map.emplace(feature_names()[i], i);
-      return map;
-    }();
-    const auto found = index.find(name);
-    assert(found != index.end());
-    ++counts_[found->second];
-  }
-  void add(const char* prefix, std::string_view rest) const {
-    char text[96];
-    std::size_t length = 0;
-    for (const char* c = prefix; *c != 0; ++c) text[length++] = *c;
-    for (const char c : rest) {
-      if (length < sizeof text) text[length++] = c;
-    }
-    add(std::string_view(text, length));
-  }
-
-  void node(const NodeParams& params, const std::vector<std::uint64_t>& buffer_bytes) const {
-    if (const auto* kernel = std::get_if<KernelParams>(&params)) return kernel_node(*kernel, buffer_bytes);
-    if (const auto* copy = std::get_if<CopyParams>(&params)) return copy_node(*copy);
-    if (const auto* memset = std::get_if<MemsetParams>(&params)) {
-      add(memset->height == 1 ? "memset 1D" : "memset 2D");
-      add(memset->element == 1 ? "memset element 1" : memset->element == 2 ? "memset element 2" : "memset element 4");
-    } else if (const auto* host = std::get_if<HostParams>(&params)) {
-      if (host->memory) add("host with memory");
-    } else if (const auto* child = std::get_if<ChildParams>(&params)) {
-      if (child->nest > 1) add("nest");
-    }
-  }
-
-  void moves(const MoveBuffers& command) const {
-    std::size_t onto = 0;
-    for (const BufferMove& move : command.moves) onto += move.onto ? 1 : 0;
-    if (command.moves.size() == 1) add("move one");
-    if (command.moves.size() > 1 && onto == 0) add("move several");
-    if (onto == 2 && command.moves.size() == 2) add("move swap");
-    if (onto > 2 && onto == command.moves.size()) add("move cycle");
-    if (onto > 0 && onto < command.moves.size()) add("move chain");
+  void take(const Step& step) {
+    if (step.repeat > 1) add_("command repeat");
+    const bool adds_node = std::holds_alternative<AddNode>(step.command);
+    add_(fmt::format("{} {}", adds_node ? "node" : "command", command_word(step.command)));
+    std::visit(
+        [this]<class C>(const C& c) {
+          if constexpr (kIsDeclared<C>) for_each_field<C>(FieldFeatures<C>{&c, add_});
+        },
+        step.command);
+    nodes(step.command);
+    buffers(step.command);
+    graphs(step.command);
+    capture(step);
   }
 
  private:
-  void kernel_node(const KernelParams& kernel, const std::vector<std::uint64_t>& buffer_bytes) const {
-    // Another's is nobody's to draw.
-    if (kernel.kernel->object == nullptr && kernel.kernel->drawn) add("kernel ", kernel.kernel->name);
-    add(kernel.style == ArgumentStyle::kExtra ? "style extra" : "style params");
-    if (kernel.opaque) add("opaque kernel");
-    if (kernel.shared_bytes != 0) add("shared memory");
-    if (kernel.device != 0) add("kernel of another device");
-    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-      const FieldSpec& field = kernel.kernel->fields[i];
-      const ArgumentValue& value = kernel.arguments[i];
-      if (value.kind != ArgumentValue::Kind::kPointer) {
-        scalar(value.kind == ArgumentValue::Kind::kAddressBits, field.size);
-        continue;
-      }
-      const auto bytes =
-          static_cast<std::int64_t>(value.ref.buffer < buffer_bytes.size() ? buffer_bytes[value.ref.buffer] : 0);
-      add(value.ref.offset == 0       ? "pointer base"
-          : value.ref.offset == bytes ? "pointer one past the end"
-                                      : "pointer interior");
-      if (field.name.find('.') != std::string::npos) add("pointer in a struct");
+  void node(const NodeParams& params) {
+    count_node_features(params, buffer_bytes_, add_);
+    const auto* copy = std::get_if<CopyParams>(&params);
+    if (copy != nullptr && device_of(copy->dst) != device_of(copy->src)) add_("copy between devices");
+  }
+  [[nodiscard]] Id device_of(const CopyEnd& end) const {
+    return end.ref.buffer < buffer_devices_.size() ? buffer_devices_[end.ref.buffer] : 0;
+  }
+  void form(NodeForm form, std::string_view done) {
+    if (form != NodeForm::kTyped) add_(fmt::format("{} {}", form == NodeForm::kGeneric ? "generic" : "driver", done));
+  }
+  void nodes(const Command& command) {
+    if (const auto* added = std::get_if<AddNode>(&command)) {
+      form(added->form, "add");
+      node(added->params);
+    } else if (const auto* set = std::get_if<SetNode>(&command)) {
+      const std::string done = set->target == Target::kExec ? "set exec" : "set graph";
+      add_(fmt::format("{} {}", done, node_word(set->params)));
+      form(set->form, done);
+      node(set->params);
+    } else if (const auto* work = std::get_if<Enqueue>(&command)) {
+      node(work->params);
     }
   }
-  void scalar(bool address, std::uint32_t size) const {
-    static constexpr const char* kNumbers[] = {"scalar number in 1 bytes", "scalar number in 2 bytes",
-                                               "scalar number in 4 bytes", "scalar number in 8 bytes"};
-    static constexpr const char* kAddresses[] = {"scalar addr() in 1 bytes", "scalar addr() in 2 bytes",
-                                                 "scalar addr() in 4 bytes", "scalar addr() in 8 bytes"};
-    const int index = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-    add(address ? kAddresses[index] : kNumbers[index]);
+  void buffer(Id id, std::uint64_t bytes, Id device) {
+    buffer_bytes_.resize(std::max<std::size_t>(buffer_bytes_.size(), id + 1));
+    buffer_devices_.resize(std::max<std::size_t>(buffer_devices_.size(), id + 1));
+    buffer_bytes_[id] = bytes;
+    buffer_devices_[id] = device;
   }
-  void copy_node(const CopyParams& copy) const {
-    static constexpr const char* kKinds[] = {"copy h2h", "copy h2d", "copy d2h", "copy d2d", "copy default"};
-    add(kKinds[static_cast<int>(copy.kind)]);
-    if (copy.symbol == CopySymbol::kDestination) add("copy to a symbol");
-    if (copy.symbol == CopySymbol::kSource) add("copy from a symbol");
-    if (copy.peer != PeerCopy::kNone) add("copy to a peer");
-    if (copy.linear) return;
-    if (!(copy.dst.position == Position{}) || !(copy.src.position == Position{})) add("copy with positions");
-    add(copy.depth > 1 ? "copy of many slices" : copy.height > 1 ? "copy of many rows" : "copy of one row");
+  void buffers(const Command& command) {
+    if (const auto* declared = std::get_if<DeclareBuffer>(&command)) {
+      buffer(declared->buffer, declared->bytes, declared->device);
+    } else if (const auto* memory = std::get_if<MallocAsync>(&command)) {
+      buffer(memory->buffer, memory->bytes, 0);
+    } else if (const auto* move = std::get_if<MoveBuffers>(&command)) {
+      moves(*move);
+    } else if (std::holds_alternative<DestroyPool>(command)) {
+      add_("destroy a pool");
+    }
+  }
+  void moves(const MoveBuffers& command) {
+    std::size_t onto = 0;
+    for (const BufferMove& move : command.moves) onto += move.onto ? 1 : 0;
+    if (command.moves.size() == 1) add_("move one");
+    if (command.moves.size() > 1 && onto == 0) add_("move several");
+    if (onto == 2 && command.moves.size() == 2) add_("move swap");
+    if (onto > 2 && onto == command.moves.size()) add_("move cycle");
+    if (onto > 0 && onto < command.moves.size()) add_("move chain");
+  }
+  void graphs(const Command& command) {
+    if (const auto* added = std::get_if<AddNode>(&command)) {
+      filled_.insert(added->graph);
+    } else if (const auto* instantiate = std::get_if<Instantiate>(&command)) {
+      if (!filled_.contains(instantiate->graph)) add_("empty graph");
+      if (circles_.contains(instantiate->graph)) add_("instantiate a circle");
+    } else if (const auto* clone = std::get_if<CloneGraph>(&command)) {
+      if (filled_.contains(clone->from)) filled_.insert(clone->graph);
+      if (circles_.contains(clone->from)) circles_.insert(clone->graph);
+    } else if (const auto* edges = std::get_if<ChangeEdges>(&command)) {
+      if (edges->cycle) circles_.insert(edges->graph);
+      if (!edges->add) circles_.erase(edges->graph);
+    } else if (const auto* end = std::get_if<EndCapture>(&command)) {
+      filled_.insert(end->graph);
+    }
+  }
+  // What a command meets where streams capture.
+  void capture(const Step& step) {
+    const auto captures = [this](Id stream) { return state_.capture_of(stream) != nullptr; };
+    if (const auto* work = std::get_if<Enqueue>(&step.command)) {
+      add_(captures(work->stream) ? "captured work" : "eager work");
+      if (is_event_node(work->params)) add_("captured event node");
+    } else if (const auto* launch = std::get_if<Launch>(&step.command)) {
+      if (captures(launch->stream)) add_("captured launch");
+    } else if (const auto* memory = std::get_if<MallocAsync>(&step.command)) {
+      if (captures(memory->stream)) add_("captured allocation");
+    } else if (const auto* freed = std::get_if<FreeAsync>(&step.command)) {
+      if (captures(freed->stream)) add_("captured free");
+    } else if (const auto* wait = std::get_if<WaitEvent>(&step.command)) {
+      if (state_.event_captured(wait->event) && !captures(wait->stream)) add_("capture fork");
+    }
+    if (!captures_) return;
+    const CaptureAnswer answer = state_.answer(step.command);
+    if (answer.status != 0) add_("capture refused");
+    if (!answer.invalidates.empty()) add_("capture invalidated");
+    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state_.apply(step.command);
   }
 
-  std::span<std::uint64_t> counts_;
+  const CountFeature& add_;
+  bool captures_;
+  State state_;  // before the step; stays empty where nothing captures
+  std::vector<std::uint64_t> buffer_bytes_;
+  std::vector<Id> buffer_devices_;
+  std::set<Id> filled_, circles_;
 };
 
 }  // namespace
@@ -230,91 +310,24 @@ std::span<const std::string> feature_names() {
   return names;
 }
 
-namespace {
-
-Id device_in(const std::vector<Id>& devices, const CopyEnd& end) {
-  return end.ref.buffer < devices.size() ? devices[end.ref.buffer] : 0;
-}
-
-}  // namespace
-
 void count_features(const Program& program, std::span<std::uint64_t> counts) {
+  static const std::unordered_map<std::string_view, std::size_t> index = [] {
+    std::unordered_map<std::string_view, std::size_t> map;
+    for (std::size_t i = 0; i < feature_names().size(); ++i) map.emplace(feature_names()[i], i);
+    return map;
+  }();
   assert(counts.size() == feature_names().size());
-  const Counter counter(counts);
-  counter.add(program.placement == Placement::kArena ? "placement arena" : "placement native");
-  std::vector<std::uint64_t> buffer_bytes;
-  std::vector<Id> buffer_devices;
-  const auto node = [&](const NodeParams& params) {
-    counter.node(params, buffer_bytes);
-    const auto* copy = std::get_if<CopyParams>(&params);
-    if (copy != nullptr && device_in(buffer_devices, copy->dst) != device_in(buffer_devices, copy->src))
-      counter.add("copy between devices");
+  const CountFeature add = [counts](std::string_view name) {
+    const auto found = index.find(name);
+    assert(found != index.end());
+    ++counts[found->second];
   };
-  std::set<Id> filled, circles;
-  for (const Step& step : program.steps) {
-    if (step.repeat > 1) counter.add("command repeat");
-    if (const auto* added = std::get_if<AddNode>(&step.command)) {
-      counter.add("node ", node_word(added->params));
-      if (added->fan > 1) counter.add("fan");
-      if (added->form == NodeForm::kGeneric) counter.add("generic add");
-      if (added->form == NodeForm::kDriver) counter.add("driver add");
-      filled.insert(added->graph);
-      node(added->params);
-      continue;
-    }
-    counter.add("command ", command_word(step.command));
-    if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
-      if (buffer_bytes.size() <= buffer->buffer) buffer_bytes.resize(buffer->buffer + 1);
-      buffer_bytes[buffer->buffer] = buffer->bytes;
-      static constexpr const char* kMemory[] = {"memory device", "memory pinned", "memory pageable", "memory managed",
-                                                "memory registered"};
-      counter.add(buffer->symbol ? "memory symbol" : kMemory[static_cast<int>(buffer->memory)]);
-      if (buffer->device != 0) counter.add("memory of another device");
-      if (buffer_devices.size() <= buffer->buffer) buffer_devices.resize(buffer->buffer + 1);
-      buffer_devices[buffer->buffer] = buffer->device;
-    } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
-      counter.moves(*move);
-    } else if (const auto* set = std::get_if<SetNode>(&step.command)) {
-      counter.add(set->target == Target::kExec ? "set exec " : "set graph ", node_word(set->params));
-      const bool in_exec = set->target == Target::kExec;
-      if (set->form == NodeForm::kGeneric) counter.add(in_exec ? "generic set exec" : "generic set graph");
-      if (set->form == NodeForm::kDriver) counter.add(in_exec ? "driver set exec" : "driver set graph");
-      node(set->params);
-    } else if (const auto* patch = std::get_if<Patch>(&step.command)) {
-      counter.add(patch->target == Target::kExec ? "patch exec" : "patch graph");
-    } else if (const auto* instantiate = std::get_if<Instantiate>(&step.command)) {
-      if (!filled.contains(instantiate->graph)) counter.add("empty graph");
-      if (instantiate->form == InstantiateForm::kFlags) counter.add("instantiate flags");
-      if (instantiate->form == InstantiateForm::kParams) counter.add("instantiate params");
-      if (circles.contains(instantiate->graph)) counter.add("instantiate a circle");
-    } else if (const auto* clone = std::get_if<CloneGraph>(&step.command)) {
-      if (filled.contains(clone->from)) filled.insert(clone->graph);
-      if (circles.contains(clone->from)) circles.insert(clone->graph);
-    } else if (const auto* edges = std::get_if<ChangeEdges>(&step.command)) {
-      if (edges->cycle) circles.insert(edges->graph);
-      if (!edges->add) circles.erase(edges->graph);
-    } else if (const auto* set_attributes = std::get_if<SetAttributes>(&step.command)) {
-      if (set_attributes->attributes.priority) counter.add("attribute priority");
-      if (set_attributes->attributes.cooperative) counter.add("attribute cooperative");
-    } else if (const auto* access = std::get_if<PeerAccess>(&step.command)) {
-      counter.add("peer ", peer_words()[static_cast<std::size_t>(access->verb)]);
-    } else if (const auto* inspect = std::get_if<Inspect>(&step.command)) {
-      if (inspect->target == Target::kExec) counter.add("inspect exec");
-    } else if (const auto* end = std::get_if<EndCapture>(&step.command)) {
-      filled.insert(end->graph);
-    } else if (const auto* work = std::get_if<Enqueue>(&step.command)) {
-      node(work->params);
-    } else if (const auto* pool = std::get_if<DeclarePool>(&step.command)) {
-      if (pool->of_device) counter.add("default pool");
-    } else if (std::holds_alternative<DestroyPool>(step.command)) {
-      counter.add("destroy a pool");
-    } else if (const auto* memory = std::get_if<MallocAsync>(&step.command)) {
-      if (buffer_bytes.size() <= memory->buffer) buffer_bytes.resize(memory->buffer + 1);
-      buffer_bytes[memory->buffer] = memory->bytes;
-      if (memory->pool) counter.add("pool of one's own");
-    }
-  }
-  count_stream_features(program, [&counter](std::string_view name) { counter.add(name); });
+  add(program.placement == Placement::kArena ? "placement arena" : "placement native");
+  const bool captures = std::any_of(program.steps.begin(), program.steps.end(), [](const Step& step) {
+    return std::holds_alternative<BeginCapture>(step.command);
+  });
+  Counter counter(add, captures);
+  for (const Step& step : program.steps) counter.take(step);
 }
 
 }  // namespace verify

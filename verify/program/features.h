@@ -3,13 +3,9 @@
 // The list is fixed, so that a feature that was never generated shows as a zero and not as a missing line.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "verify/program/program.h"
 
@@ -20,7 +16,4 @@ namespace verify {
 
 // Adds what `program` has to `counts`, which is as long as feature_names().
 void count_features(const Program& program, std::span<std::uint64_t> counts);
-// The part of it that is about streams, events and capture.
-void count_stream_features(const Program& program, const std::function<void(std::string_view)>& add);
-
 }  // namespace verify

@@ -6,10 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include "verify/program/program.h"
@@ -32,13 +30,8 @@ struct ParseError {
 [[nodiscard]] std::string print_command(const Command& command);
 // "kernel", "memcpy", ..., "instantiate", ...: the first word of a command.
 [[nodiscard]] std::string_view command_word(const Command& command);
+// "kernel", "memcpy", "memcpy3d", ...: the type of a node as the language names it.
 [[nodiscard]] std::string_view node_word(const NodeParams& params);
-// The words for the flags of an instantiation.
-[[nodiscard]] std::span<const std::pair<std::uint32_t, std::string_view>> instantiate_flags();
-// The words for a pool's attributes, in the order of PoolAttribute.
-[[nodiscard]] std::span<const std::string_view> pool_attributes();
-// The words of PeerVerb, in its order.
-[[nodiscard]] std::span<const std::string_view> peer_words();
 [[nodiscard]] std::string print_ref(const BufferRef& ref);
 
 }  // namespace verify

@@ -1,318 +1,174 @@
-// Simpler variants of single commands: one function a kind of parameter.
+// Simpler variants of single commands, by the fields that they declare: one overload a type of field.
 #include <algorithm>
 
+#include "verify/commands/nodes/node_types.h"
+#include "verify/program/each_command.h"
 #include "verify/program/state.h"
-#include "verify/program/text.h"
 #include "verify/shrink/shrinker.h"
 
 namespace verify {
 
 namespace {
 
-// Values to try instead of `value`, smallest first.
-std::vector<std::uint64_t> smaller(std::uint64_t value, std::uint64_t least) {
-  std::vector<std::uint64_t> values;
-  for (const std::uint64_t candidate : {least, least + 1, least + (value - least) / 2, value - 1}) {
-    if (value > least && candidate < value && (values.empty() || values.back() < candidate))
-      values.push_back(candidate);
-  }
-  return values;
+template <class At, class C>
+decltype(auto) value_at(At at, C& command) {
+  return std::invoke(at, command);
 }
 
-template <class T, class Emit>
-void smaller_field(const T& original, std::uint64_t T::* field, std::uint64_t least, const Emit& emit) {
-  for (const std::uint64_t value : smaller(original.*field, least)) {
-    T changed = original;
-    changed.*field = value;
-    emit(changed);
-  }
-}
+// Calls put(changed) for each variant of `c` that differs in one field and is simpler there.
+template <class C, class Put>
+struct FieldSimplifier {
+  const C& c;
+  const Put& put;
 
-template <class Emit>
-void simplify_ref(const BufferRef& ref, const Emit& emit) {
-  if (ref.offset != 0) emit(BufferRef{ref.buffer, 0});
-  if (ref.offset > 256) emit(BufferRef{ref.buffer, 256});
-}
+  template <class At, class Value>
+  void with(At at, const Value& value) const {
+    C changed = c;
+    auto& place = value_at(at, changed);
+    place = static_cast<std::remove_reference_t<decltype(place)>>(value);
+    if (!(changed == c)) put(changed);
+  }
+  template <class At>
+  void without_elements(At at) const {
+    for (std::size_t i = 0; i < value_at(at, c).size(); ++i) {
+      auto fewer = value_at(at, c);
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      with(at, fewer);
+    }
+  }
 
-template <class Emit>
-void simplify_argument(const KernelParams& p, std::size_t i, const Emit& emit) {
-  const ArgumentValue& value = p.arguments[i];
-  const auto with = [&](const ArgumentValue& other) {
-    KernelParams changed = p;
-    changed.arguments[i] = other;
-    emit(changed);
-  };
-  if (value.kind == ArgumentValue::Kind::kNumber) {
-    for (const std::uint64_t number : smaller(value.number, 0)) with({value.kind, number, {}});
-    return;
+  // A name is what the program is about, but for the stream: the null stream is there without a declaration.
+  template <class At>
+  void operator()(const NameField<At>& f) const {
+    if (f.null_stream_is_simpler) with(f.at, kNullStream);
   }
-  if (value.kind == ArgumentValue::Kind::kAddressBits) with({ArgumentValue::Kind::kNumber, 0, {}});
-  simplify_ref(value.ref, [&](const BufferRef& ref) { with({value.kind, 0, ref}); });
-}
+  template <class At>
+  void operator()(const OptionalNameField<At>&) const {}
+  template <class At>
+  void operator()(const NameOrWordField<At>&) const {}
+  template <class TargetAt, class At>
+  void operator()(const TargetField<TargetAt, At>&) const {}
+  template <class At, class NodeAt>
+  void operator()(const NodeNameField<At, NodeAt>&) const {}
+  template <class TargetAt, class At, class NodeAt, class ParamsAt>
+  void operator()(const NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt>&) const {}
+  template <class At>
+  void operator()(const FunctionField<At>&) const {}
+  template <class FunctionAt, class CaseAt>
+  void operator()(const ErrorCaseField<FunctionAt, CaseAt>&) const {}
+  template <class At, class Words>
+  void operator()(const ChoiceField<At, Words>&) const {}
 
-// The plainest kernel that writes one buffer: most defects show on it too.
-template <class Emit>
-void replace_kernel(const KernelParams& p, const Emit& emit) {
-  static constexpr std::string_view kPlain = "inplace_u32";
-  if (p.kernel->name == kPlain) return;
-  for (std::size_t i = 0; i < p.arguments.size(); ++i) {
-    const Touch touch = p.kernel->fields[i].touch;
-    if (touch != Touch::kWrite && touch != Touch::kReadWrite) continue;
-    KernelParams plain;
-    plain.kernel = find_kernel(kPlain);
-    plain.arguments = {p.arguments[i], {ArgumentValue::Kind::kNumber, 1, {}}, {ArgumentValue::Kind::kNumber, 0, {}}};
-    plain.style = p.style;
-    emit(plain);
-    return;
+  template <class At>
+  void operator()(const NodesField<At>& f) const {
+    without_elements(f.at);
   }
-}
-
-template <class Emit>
-struct ParamsSimplifier {
-  const Emit& emit;
-
-  void operator()(const KernelParams& p) const {
-    replace_kernel(p, emit);
-    KernelParams changed = p;
-    if (p.opaque) {
-      changed.opaque = false;
-      emit(changed);
-      changed = p;
+  template <class At>
+  void operator()(const NumberField<At>& f) const {
+    const std::uint64_t value = value_at(f.at, c);
+    if (f.simpler == Simpler::kLess) {
+      for (const std::uint64_t smaller : smaller_values(value, f.least)) with(f.at, smaller);
     }
-    if (p.style == ArgumentStyle::kExtra) {
-      changed.style = ArgumentStyle::kParams;
-      emit(changed);
-      changed = p;
-    }
-    if (p.device != 0) {
-      changed.device = 0;
-      emit(changed);
-      changed = p;
-    }
-    if (p.shared_bytes != 0) {
-      changed.shared_bytes = 0;
-      emit(changed);
-      changed = p;
-    }
-    const bool own = p.kernel->object == nullptr;  // a foreign kernel's shape means what its author knows
-    if (own && p.grid != 1) {
-      changed.grid = 1;
-      emit(changed);
-      changed = p;
-    }
-    if (own && p.block != 64) {
-      changed.block = 64;
-      emit(changed);
-      changed = p;
-    }
-    for (std::size_t i = 0; i < p.arguments.size(); ++i) simplify_argument(p, i, emit);
-  }
-  void operator()(const CopyParams& p) const {
-    if (!p.linear) {
-      CopyParams linear;
-      linear.dst.ref = p.dst.ref;
-      linear.src.ref = p.src.ref;
-      linear.kind = p.kind;
-      linear.width = p.width;
-      emit(linear);
-    }
-    CopyParams changed = p;
-    changed.symbol = CopySymbol::kNone;
-    changed.peer = PeerCopy::kNone;
-    if (!(changed == p)) emit(changed);
-    changed = p;
-    changed.dst.position = changed.src.position = {};
-    if (!(changed == p)) emit(changed);
-    smaller_field(p, &CopyParams::width, 1, emit);
-    smaller_field(p, &CopyParams::height, 1, emit);
-    smaller_field(p, &CopyParams::depth, 1, emit);
-    for (CopyEnd CopyParams::* end : {&CopyParams::dst, &CopyParams::src}) {
-      simplify_ref((p.*end).ref, [&](const BufferRef& ref) {
-        CopyParams moved = p;
-        (moved.*end).ref = ref;
-        emit(moved);
-      });
+    if (f.simpler != Simpler::kSmallSize) return;
+    for (const std::uint64_t bytes : {std::uint64_t{64}, std::uint64_t{256}}) {
+      if (value > bytes) with(f.at, bytes);
     }
   }
-  void operator()(const MemsetParams& p) const {
-    if (p.height != 1) {
-      MemsetParams flat = p;
-      flat.height = 1;
-      flat.pitch = 0;
-      emit(flat);
+  // Buffers that move together may be tied by the places that they take over.
+  template <class At>
+  void operator()(const MovesField<At>& f) const {
+    const std::vector<BufferMove>& moves = value_at(f.at, c);
+    for (std::size_t i = 0; moves.size() > 1 && i < moves.size(); ++i) {
+      std::vector<BufferMove> fewer = moves;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      for (BufferMove& move : fewer) {
+        if (move.onto == moves[i].buffer) move.onto = moves[i].onto;
+        if (move.onto == move.buffer) move.onto.reset();
+      }
+      with(f.at, fewer);
     }
-    smaller_field(p, &MemsetParams::width, 1, emit);
-    smaller_field(p, &MemsetParams::height, 1, emit);
-    simplify_ref(p.dst, [&](const BufferRef& ref) {
-      MemsetParams moved = p;
-      moved.dst = ref;
-      emit(moved);
-    });
-    MemsetParams changed = p;
-    if (p.value != 0) {
-      changed.value = 0;
-      emit(changed);
-      changed = p;
-    }
-    if (p.element != 1) {
-      changed.element = 1;
-      emit(changed);
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      std::vector<BufferMove> elsewhere = moves;
+      elsewhere[i].onto.reset();
+      with(f.at, elsewhere);
     }
   }
-  void operator()(const HostParams& p) const {
-    if (p.memory) emit(HostParams{p.tag, {}, 0});
-    if (p.tag != 0) emit(HostParams{0, p.memory, p.bytes});
+  template <class At, class ValueAt>
+  void operator()(const PoolAttributeField<At, ValueAt>& f) const {
+    if (value_at(f.value, c)) with(f.value, std::uint64_t{0});
   }
-  void operator()(const EmptyParams&) const {}
-  void operator()(const EventRecordParams&) const {}
-  void operator()(const EventWaitParams&) const {}
-  void operator()(const MemoryAllocParams&) const {}
-  void operator()(const MemoryFreeParams&) const {}
-  void operator()(const ChildParams& p) const {
-    for (const std::uint64_t nest : smaller(p.nest, 1)) emit(ChildParams{p.graph, static_cast<std::uint32_t>(nest)});
+  template <class At>
+  void operator()(const NameKey<At>& f) const {
+    with(f.at, std::optional<Id>{});
+  }
+  template <class At>
+  void operator()(const NumberKey<At>& f) const {
+    for (const std::uint64_t smaller : smaller_values(value_at(f.at, c), f.fallback)) with(f.at, smaller);
+  }
+  template <class At>
+  void operator()(const OptionalNumberKey<At>& f) const {
+    with(f.at, std::optional<std::uint32_t>{});
+  }
+  template <class At>
+  void operator()(const PriorityKey<At>& f) const {
+    with(f.at, 0);
+  }
+  template <class At>
+  void operator()(const FlagKey<At>& f) const {
+    with(f.at, false);
+  }
+  template <class At, class Words>
+  void operator()(const ChoiceKey<At, Words>& f) const {
+    with(f.at, 0);
+  }
+  template <class At, class Words>
+  void operator()(const FlagsKey<At, Words>& f) const {
+    for (const auto& [flag, word] : f.words) with(f.at, value_at(f.at, c) & ~flag);
+  }
+  template <class At>
+  void operator()(const NodesKey<At>& f) const {
+    if (!f.required) with(f.at, std::vector<Id>{});
+    if (value_at(f.at, c).size() > 1) without_elements(f.at);
+  }
+  template <class IntoAt, class AfterAt>
+  void operator()(const IntoGraphKey<IntoAt, AfterAt>& f) const {
+    with(f.after, std::vector<Id>{});
+    if (value_at(f.after, c).size() > 1) without_elements(f.after);
+  }
+  template <class SeedAt, class OffsetAt, class DataAt>
+  void operator()(const ContentsKey<SeedAt, OffsetAt, DataAt>& f) const {
+    C plain = c;
+    value_at(f.seed, plain) = 0;
+    value_at(f.offset, plain) = 0;
+    value_at(f.data, plain).clear();
+    if (!(plain == c)) put(plain);
+  }
+  template <class At>
+  void operator()(const NodeAttributesKey<At>& f) const {
+    const NodeAttributes& both = value_at(f.at, c);
+    if (!both.priority || !both.cooperative) return;
+    with(f.at, NodeAttributes{both.priority, {}});
+    with(f.at, NodeAttributes{{}, both.cooperative});
+  }
+  template <class At>
+  void operator()(const ParamsField<At>& f) const {
+    if (f.may_be_empty) with(f.at, NodeParams(EmptyParams{}));
+    simplify_node_params(value_at(f.at, c), [&](const NodeParams& params) { with(f.at, params); });
   }
 };
 
-template <class Emit>
-void simplify_params(const NodeParams& params, const Emit& emit) {
-  const auto wrap = [&](const auto& simpler) { emit(NodeParams(simpler)); };
-  std::visit(ParamsSimplifier<decltype(wrap)>{wrap}, params);
-}
-
-// One overload a command that has anything to simplify.
 struct StepSimplifier {
   std::vector<Step>& out;
   const Step& step;
 
   void put(Command command) const { out.push_back({std::move(command), step.repeat, step.line}); }
 
-  void operator()(const AddNode& c) const {
-    AddNode changed = c;
-    if (!std::holds_alternative<EmptyParams>(c.params)) {
-      changed.params = EmptyParams{};
-      put(changed);
-      changed = c;
-    }
-    if (c.form != NodeForm::kTyped) {
-      changed.form = NodeForm::kTyped;
-      put(changed);
-      changed = c;
-    }
-    if (!c.after.empty()) {
-      changed.after.clear();
-      put(changed);
-      changed = c;
-    }
-    for (std::size_t i = 0; c.after.size() > 1 && i < c.after.size(); ++i) {
-      changed.after.erase(changed.after.begin() + static_cast<std::ptrdiff_t>(i));
-      put(changed);
-      changed = c;
-    }
-    for (const std::uint64_t fan : smaller(c.fan, 1)) {
-      changed.fan = static_cast<std::uint32_t>(fan);
-      put(changed);
-      changed = c;
-    }
-    simplify_params(c.params, [&](const NodeParams& params) {
-      changed.params = params;
-      put(changed);
-    });
-  }
-  void operator()(const SetNode& c) const {
-    if (c.form != NodeForm::kTyped) {
-      SetNode plain = c;
-      plain.form = NodeForm::kTyped;
-      put(plain);
-    }
-    simplify_params(c.params, [&](const NodeParams& params) {
-      SetNode changed = c;
-      changed.params = params;
-      put(changed);
-    });
-  }
-  void operator()(const MoveBuffers& c) const {
-    for (std::size_t i = 0; c.moves.size() > 1 && i < c.moves.size(); ++i) {
-      MoveBuffers changed = c;
-      changed.moves.erase(changed.moves.begin() + static_cast<std::ptrdiff_t>(i));
-      for (BufferMove& move : changed.moves) {
-        if (move.onto == c.moves[i].buffer) move.onto = c.moves[i].onto;
-        if (move.onto == move.buffer) move.onto.reset();
-      }
-      put(changed);
-    }
-    for (std::size_t i = 0; i < c.moves.size(); ++i) {
-      if (!c.moves[i].onto) continue;
-      MoveBuffers changed = c;
-      changed.moves[i].onto.reset();
-      put(changed);
-    }
-  }
-  void operator()(const DeclareBuffer& c) const {
-    if (c.memory != MemoryKind::kDevice || c.symbol || c.device != 0)
-      put(DeclareBuffer{c.buffer, c.bytes, MemoryKind::kDevice});
-    for (const std::uint64_t bytes : {std::uint64_t{64}, std::uint64_t{256}}) {
-      if (c.bytes > bytes) put(DeclareBuffer{c.buffer, bytes, c.memory, c.symbol, c.device});
-    }
-  }
-  void operator()(const DeclareStream& c) const {
-    if (c.non_blocking || c.priority != 0 || c.per_thread) put(DeclareStream{c.stream, false, 0, false, c.device});
-    if (c.non_blocking && c.priority != 0) put(DeclareStream{c.stream, true, 0, false, c.device});
-    if (c.device != 0) put(DeclareStream{c.stream, c.non_blocking, c.priority});
-  }
-  void operator()(const DeclareEvent& c) const {
-    DeclareEvent plain{c.event};
-    plain.device = c.device;
-    if (!(c == plain)) put(plain);
-    if (c.device != 0) put(DeclareEvent{c.event, c.timing, c.blocking, c.release});
-  }
-  void operator()(const Enqueue& c) const {
-    Enqueue changed = c;
-    changed.thread = 0;
-    if (c.thread != 0) put(changed);
-    simplify_params(c.params, [&](const NodeParams& params) {
-      Enqueue simpler = c;
-      simpler.params = params;
-      put(simpler);
-    });
-  }
-  void operator()(const BeginCapture& c) const {
-    BeginCapture changed = c;
-    changed.mode = CaptureMode::kGlobal;
-    if (c.mode != changed.mode) put(changed);
-    changed = c;
-    changed.thread = 0;
-    if (c.thread != 0) put(changed);
-    changed = c;
-    changed.after.clear();
-    if (!c.after.empty()) put(changed);
-    for (std::size_t i = 0; c.after.size() > 1 && i < c.after.size(); ++i) {
-      changed = c;
-      changed.after.erase(changed.after.begin() + static_cast<std::ptrdiff_t>(i));
-      put(changed);
-    }
-  }
-  void operator()(const EndCapture& c) const {
-    put(DeclareGraph{c.graph});  // where no more than a graph is needed
-    if (c.thread != 0) put(EndCapture{c.stream, c.graph, 0});
-  }
-  void operator()(const CaptureAfter& c) const {
-    for (std::size_t i = 0; i < c.nodes.size(); ++i) {
-      CaptureAfter changed = c;
-      changed.nodes.erase(changed.nodes.begin() + static_cast<std::ptrdiff_t>(i));
-      put(changed);
-    }
-  }
-  void operator()(const Synchronize& c) const {
-    if (c.thread != 0) put(Synchronize{c.target, c.id, 0});
-  }
-  void operator()(const UnsafeCall& c) const {
-    if (c.thread != 0) put(UnsafeCall{});
-  }
-  void operator()(const Launch& c) const {
-    if (c.stream != kNullStream) put(Launch{c.exec, kNullStream});
-  }
-  void operator()(const Fail& c) const {
-    for (const std::uint64_t nth : smaller(c.nth, 1)) put(Fail{static_cast<std::uint32_t>(nth), c.function});
+  template <class C>
+  void operator()(const C& c) const {
+    constexpr auto spec = C::spec();
+    if constexpr (!std::is_same_v<decltype(spec.replacement), NotReplaced>) put(spec.replacement(c));
+    const auto emit = [this](const C& changed) { put(changed); };
+    for_each_field<C>(FieldSimplifier<C, decltype(emit)>{c, emit});
   }
   // A field plainer: nearer to 0, or to the least that it may be.
   void operator()(const SystemAction& c) const {
@@ -327,62 +183,20 @@ struct StepSimplifier {
         continue;
       }
       for (const std::uint64_t value :
-           smaller(static_cast<std::uint64_t>(c.fields[i]), static_cast<std::uint64_t>(least))) {
+           smaller_values(static_cast<std::uint64_t>(c.fields[i]), static_cast<std::uint64_t>(least))) {
         SystemAction changed = c;
         changed.fields[i] = static_cast<std::int32_t>(value);
         put(changed);
       }
     }
   }
-  void operator()(const Write& c) const {
-    if (c.seed != 0 || !c.data.empty()) put(Write{c.buffer, 0});
-  }
-  void operator()(const Instantiate& c) const {
-    if (c.form != InstantiateForm::kPlain) put(Instantiate{c.exec, c.graph, InstantiateForm::kPlain, 0});
-    for (const auto& [flag, word] : instantiate_flags()) {
-      if ((c.flags & flag) != 0) put(Instantiate{c.exec, c.graph, c.form, c.flags & ~flag});
-    }
-  }
-  void operator()(const SetAttributes& c) const {
-    if (!c.attributes.priority || !c.attributes.cooperative) return;
-    put(SetAttributes{c.graph, c.node, {c.attributes.priority, {}}});
-    put(SetAttributes{c.graph, c.node, {{}, c.attributes.cooperative}});
-  }
-  void operator()(const MallocAsync& c) const {
-    if (c.pool) put(MallocAsync{c.buffer, c.bytes, c.stream, {}});
-    if (c.bytes > 64) put(MallocAsync{c.buffer, 64, c.stream, c.pool});
-    if (c.stream != kNullStream) put(MallocAsync{c.buffer, c.bytes, kNullStream, c.pool});
-  }
-  void operator()(const FreeAsync& c) const {
-    if (c.stream != kNullStream) put(FreeAsync{c.buffer, kNullStream});
-  }
-  void operator()(const AskPool& c) const {
-    if (c.value && *c.value != 0) put(AskPool{c.pool, c.attribute, 0});
-  }
-  void operator()(const TrimPool& c) const {
-    if (c.bytes != 0) put(TrimPool{c.pool, 0});
-  }
-  // Commands that need the clone's nodes are dropped with it.
-  void operator()(const CloneGraph& c) const { put(DeclareGraph{c.graph}); }
-  void operator()(const RetainUserObject& c) const {
-    if (c.move) put(RetainUserObject{c.object, c.graph, false});
-  }
-  void operator()(const ChangeEdges& c) const {
-    for (std::size_t i = 0; c.after.size() > 1 && i < c.after.size(); ++i) {
-      ChangeEdges changed = c;
-      changed.after.erase(changed.after.begin() + static_cast<std::ptrdiff_t>(i));
-      put(changed);
-    }
-  }
-  template <class Other>
-  void operator()(const Other&) const {}
 };
 
 }  // namespace
 
 std::vector<Step> simpler_steps(const Step& step) {
   std::vector<Step> out;
-  for (const std::uint64_t repeat : smaller(step.repeat, 1)) {
+  for (const std::uint64_t repeat : smaller_values(step.repeat, 1)) {
     out.push_back({step.command, static_cast<std::uint32_t>(repeat), step.line});
   }
   std::visit(StepSimplifier{out, step}, step.command);

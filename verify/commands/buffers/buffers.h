@@ -1,10 +1,13 @@
 // The family of commands about buffers: memory that the program declares, moves, reads, writes and frees.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
 
 namespace verify {
 
+// In the order of MemoryKind.
+inline constexpr std::array<std::string_view, kMemoryKinds> kMemoryWords = {"device", "pinned", "pageable", "managed",
+                                                                            "registered"};
 struct DeclareBuffer {
   Id buffer = 0;
   std::uint64_t bytes = 0;
@@ -12,6 +15,21 @@ struct DeclareBuffer {
   // A variable of the device code, by number: it is where it is, for as long as the program runs.
   std::optional<std::uint32_t> symbol = {};
   Id device = 0;  // whose memory it is; of device memory alone
+  static constexpr auto spec() {
+    return describe_command(
+               "buffer",
+               "A buffer and its size in bytes. It holds a fixed pattern that depends on its number. `registered` is "
+               "pageable memory after `hipHostRegister`; `managed` memory is host and device memory to a copy's "
+               "kind. `symbol=1` is variable 1 (of 0 to 3, 1,024 bytes each) of the project's device code, or its "
+               "first bytes: memory of the device that is never moved or freed, named by its address, and in linear "
+               "copies by its symbol. `device=1` is memory of device 1; host memory belongs to every device.",
+               field::name(&DeclareBuffer::buffer, 'b', kIsNew),
+               field::size(&DeclareBuffer::bytes, 1, kMaxBufferBytes, Simpler::kSmallSize),
+               field::choice_key("memory", &DeclareBuffer::memory, kMemoryWords, "memory", "memory ", true),
+               field::symbol_key(&DeclareBuffer::symbol),
+               field::device_key(&DeclareBuffer::device, "memory of another device"))
+        .uncounted();
+  }
   bool operator==(const DeclareBuffer&) const = default;
 };
 struct BufferMove {
@@ -21,10 +39,22 @@ struct BufferMove {
 };
 struct MoveBuffers {
   std::vector<BufferMove> moves;
+  static constexpr auto spec() {
+    return describe_command(
+        "move",
+        "Buffers go elsewhere, all at once, with their contents. `b0=@b1` moves b0 to the place that b1 "
+        "leaves in the same command. Old places are freed, and the next allocation may use them again.",
+        field::moves(&MoveBuffers::moves));
+  }
   bool operator==(const MoveBuffers&) const = default;
 };
 struct Read {
   Id buffer = 0;
+  static constexpr auto spec() {
+    return describe_command("read", "The host waits for the device and reads the buffer; the bytes are an observation.",
+                            field::name(&Read::buffer, 'b', meets("read", Leaves::kNothing)))
+        .uncounted();
+  }
   bool operator==(const Read&) const = default;
 };
 // A pattern over all of it, or bytes as they are (of a recorded program) from an offset on.
@@ -33,10 +63,26 @@ struct Write {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;
   std::vector<std::uint8_t> data{};  // empty: the pattern
+  static constexpr auto spec() {
+    return describe_command(
+        "write",
+        "The host waits for the device and fills the buffer with the pattern of a seed, or writes these bytes "
+        "(65,536 at most) from an offset on.",
+        field::name(&Write::buffer, 'b', meets("write", Leaves::kNothing)),
+        field::contents(&Write::seed, &Write::offset, &Write::data));
+  }
   bool operator==(const Write&) const = default;
 };
 struct Free {
   Id buffer = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "free",
+        "Frees a buffer, or memory that a graph allocated and nobody has freed (`hipFree`, which waits for "
+        "the device). HIP does not document what `hipFree` of a graph's memory leaves in the null stream, so "
+        "`query s0` does not stand behind it.",
+        field::name(&Free::buffer, 'b', meets("free", Leaves::kNothing)));
+  }
   bool operator==(const Free&) const = default;
 };
 

@@ -1,17 +1,28 @@
 // The family of commands about stream capture. `thread` is the host thread that makes the call.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
+#include "verify/commands/graphs/graphs.h"
 
 namespace verify {
 
 enum class CaptureMode : std::uint8_t { kGlobal, kThreadLocal, kRelaxed };  // HIP's numbers
+inline constexpr std::array<std::string_view, 3> kCaptureModes = {"global", "thread", "relaxed"};
 struct BeginCapture {
   Id stream = 0;
   CaptureMode mode = CaptureMode::kGlobal;
   std::optional<Id> into;  // hipStreamBeginCaptureToGraph
   std::vector<Id> after;   // nodes of that graph
   Id thread = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "capture",
+        "`hipStreamBeginCapture`, or `hipStreamBeginCaptureToGraph` into an existing graph, behind nodes of "
+        "it.",
+        field::name(&BeginCapture::stream, 's', meets("begin capture on", Leaves::kNothing)),
+        field::choice_key("mode", &BeginCapture::mode, kCaptureModes, "a mode", "capture ", true),
+        field::into_graph(&BeginCapture::into, &BeginCapture::after), field::thread_key(&BeginCapture::thread));
+  }
   bool operator==(const BeginCapture&) const = default;
 };
 // The capture becomes `graph`, whose nodes are named in the order in which they were captured: from n0, or from where
@@ -20,10 +31,28 @@ struct EndCapture {
   Id stream = 0;
   Id graph = 0;
   Id thread = 0;
+  static constexpr auto spec() {
+    return describe_command(
+               "endcapture",
+               "`hipStreamEndCapture`. The capture becomes the graph, which is the graph that was captured into "
+               "where there was one. Its nodes are named in the order in which they were captured: n0, n1, ..., or "
+               "on from the largest name in the graph. They are patched, set and updated like any others.",
+               field::name(&EndCapture::stream, 's', meets("end capture on", Leaves::kNothing)),
+               field::name(&EndCapture::graph, 'g', only_leaves(Leaves::kGraphChanged)),
+               field::thread_key(&EndCapture::thread))
+        .replaced_by([](const EndCapture& c) { return DeclareGraph{c.graph}; });
+  }
   bool operator==(const EndCapture&) const = default;
 };
 struct CaptureInfo {
   Id stream = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "capture_info",
+        "`hipStreamGetCaptureInfo_v2`. The status, the graph, and the names of the nodes that the stream's "
+        "next one comes behind are observations.",
+        field::name(&CaptureInfo::stream, 's', meets("ask for the capture of", Leaves::kNothing)));
+  }
   bool operator==(const CaptureInfo&) const = default;
 };
 // hipStreamUpdateCaptureDependencies: nodes of the capture by the names that they are going to have.
@@ -31,16 +60,34 @@ struct CaptureAfter {
   Id stream = 0;
   std::vector<Id> nodes;
   bool add = false;  // else they replace what the stream's next node comes behind
+  static constexpr auto spec() {
+    return describe_command(
+        "capture_after",
+        "`hipStreamUpdateCaptureDependencies`: these nodes (`none`: no node) replace the nodes that the "
+        "stream's next one comes behind, or are added to them.",
+        field::name(&CaptureAfter::stream, 's', meets("change what comes before on", Leaves::kNothing)),
+        field::nodes_or_none(&CaptureAfter::nodes), field::flag("add", &CaptureAfter::add, {}));
+  }
   bool operator==(const CaptureAfter&) const = default;
 };
 struct ExchangeCaptureMode {
   CaptureMode mode = CaptureMode::kGlobal;
   Id thread = 0;
+  static constexpr auto spec() {
+    return describe_command("capture_mode", "`hipThreadExchangeStreamCaptureMode`. The old mode is an observation.",
+                            field::choice(&ExchangeCaptureMode::mode, kCaptureModes, "global, thread or relaxed",
+                                          "a mode is global, thread or relaxed", {}),
+                            field::thread_key(&ExchangeCaptureMode::thread));
+  }
   bool operator==(const ExchangeCaptureMode&) const = default;
 };
 // hipMalloc of a few bytes, and hipFree should it have worked: a call that captures may forbid.
 struct UnsafeCall {
   Id thread = 0;
+  static constexpr auto spec() {
+    return describe_command("unsafe", "`hipMalloc` of a few bytes, and `hipFree`: a call that a capture may forbid.",
+                            field::thread_key(&UnsafeCall::thread));
+  }
   bool operator==(const UnsafeCall&) const = default;
 };
 

@@ -1,16 +1,27 @@
 // The family of commands about devices: which of them may reach the memory of which.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
 
 namespace verify {
 
 // Whether `device` may reach, from now on reaches, or does not reach any more what is on `peer`.
 enum class PeerVerb : std::uint8_t { kCan, kEnable, kDisable };
+inline constexpr std::array<std::string_view, 3> kPeerWords = {"can", "enable", "disable"};
 struct PeerAccess {
   PeerVerb verb = PeerVerb::kCan;
   Id device = 0;
   Id peer = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "peer",
+        "`hipDeviceCanAccessPeer`, `hipDeviceEnablePeerAccess` or `hipDeviceDisablePeerAccess`, with the "
+        "first device current. The answer is an observation. Nothing may be running. A kernel of a device "
+        "names memory of another only while access is enabled when it is launched.",
+        field::choice(&PeerAccess::verb, kPeerWords, "can, enable or disable", "peer can, peer enable or peer disable",
+                      "peer "),
+        field::device_number(&PeerAccess::device, "a device"), field::device_number(&PeerAccess::peer, "its peer"));
+  }
   bool operator==(const PeerAccess&) const = default;
 };
 

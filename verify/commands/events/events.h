@@ -1,33 +1,65 @@
 // The family of commands about events: declaring and recording them, and letting streams wait for them.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
 
 namespace verify {
 
 // What an event tells of when it is recorded (hipEventReleaseToDevice, hipEventReleaseToSystem): no order depends on
 // it.
 enum class EventRelease : std::uint8_t { kDefault, kDevice, kSystem };
+inline constexpr std::array<std::string_view, 3> kReleaseWords = {"", "device", "system"};
 struct DeclareEvent {
   Id event = 0;
   bool timing = false;
   bool blocking = false;
   EventRelease release = EventRelease::kDefault;
   Id device = 0;
+  static constexpr auto spec() {
+    return describe_command(
+               "event", "An event. Without `timing` it is made with `hipEventDisableTiming`.",
+               field::name(&DeclareEvent::event, 'v', kIsNew),
+               field::flag("timing", &DeclareEvent::timing, "event with timing"),
+               field::flag("blocking", &DeclareEvent::blocking, "event that blocks"),
+               field::choice_key("release", &DeclareEvent::release, kReleaseWords, "release", "event with a release"),
+               field::device_key(&DeclareEvent::device, "event of another device"))
+        .uncounted();
+  }
   bool operator==(const DeclareEvent&) const = default;
 };
 struct RecordEvent {
   Id event = 0;
   Id stream = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "record",
+        "`hipEventRecord`. On a stream that captures, the event stands for the nodes that the stream's next "
+        "node comes behind.",
+        field::name(&RecordEvent::event, 'v', meets("record", Leaves::kRecorded)),
+        field::name(&RecordEvent::stream, 's', meets("record on", Leaves::kNothing)));
+  }
   bool operator==(const RecordEvent&) const = default;
 };
 struct WaitEvent {
   Id stream = 0;
   Id event = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "wait",
+        "`hipStreamWaitEvent`. Where the event was recorded in a capture, the stream joins the capture: a "
+        "fork when it takes part in none yet, a join when it does.",
+        field::name(&WaitEvent::stream, 's', meets("wait", Leaves::kBehindAnEvent)),
+        field::name(&WaitEvent::event, 'v', meets("wait for", Leaves::kWaitedFor)));
+  }
   bool operator==(const WaitEvent&) const = default;
 };
 struct Elapsed {
   Id from = 0, to = 0;
+  static constexpr auto spec() {
+    return describe_command("elapsed", "`hipEventElapsedTime`. Its status is observed, not the time.",
+                            field::name(&Elapsed::from, 'v', meets("elapsed", Leaves::kNothing)),
+                            field::name(&Elapsed::to, 'v', meets("elapsed", Leaves::kNothing)));
+  }
   bool operator==(const Elapsed&) const = default;
 };
 

@@ -1,38 +1,77 @@
 // The family of commands about executable graphs: instantiating, launching, patching and updating them.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
 
 namespace verify {
 
 // Which of HIP's functions makes an executable graph, and with which of its flags.
 enum class InstantiateForm : std::uint8_t { kPlain, kFlags, kParams };
+inline constexpr std::array<std::string_view, 3> kInstantiateForms = {"plain", "flags", "params"};
 inline constexpr std::uint32_t kAutoFreeOnLaunch = 1, kUploadAtOnce = 2, kUseNodePriority = 8;  // HIP's numbers
+inline constexpr std::array<std::pair<std::uint32_t, std::string_view>, 3> kInstantiateFlags = {
+    {{kAutoFreeOnLaunch, "auto_free"}, {kUploadAtOnce, "upload"}, {kUseNodePriority, "priority"}}};
 struct Instantiate {
   Id exec = 0;
   Id graph = 0;
   InstantiateForm form = InstantiateForm::kPlain;
   std::uint32_t flags = 0;  // none with kPlain
+  static constexpr auto spec() {
+    return describe_command(
+        "instantiate",
+        "Makes an executable graph: `hipGraphInstantiate`, `hipGraphInstantiateWithFlags` or "
+        "`hipGraphInstantiateWithParams`, whose result is an observation. Only `form=params` takes `upload`.",
+        field::name(&Instantiate::exec, 'e', only_leaves(Leaves::kInstantiated)),
+        field::name(&Instantiate::graph, 'g', meets("instantiate", Leaves::kNothing)),
+        field::choice_key("form", &Instantiate::form, kInstantiateForms, "form", "instantiate "),
+        field::flags_key("flags", &Instantiate::flags, kInstantiateFlags));
+  }
   bool operator==(const Instantiate&) const = default;
 };
 struct Launch {
   Id exec = 0;
   Id stream = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "launch",
+        "`hipGraphLaunch`. On a stream that captures it becomes a child node that holds what the executable "
+        "graph holds now.",
+        field::name(&Launch::exec, 'e', meets("launch", Leaves::kLaunched)),
+        field::name(&Launch::stream, 's', meets("launch on", Leaves::kNothing), true));
+  }
   bool operator==(const Launch&) const = default;
 };
 struct Patch {
   Target target = Target::kExec;
   Id id = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "patch", "Brings an executable graph, or a graph's definition, to where the buffers are now, by the strategy.",
+        field::target(&Patch::target, &Patch::id, "ge", "patch", Leaves::kGraphChanged, Leaves::kPatched));
+  }
   bool operator==(const Patch&) const = default;
 };
 struct Update {
   Id exec = 0;
   Id graph = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "update",
+        "`hipGraphExecUpdate`. That it is refused for a changed topology, node type or parameter is an "
+        "observation, and so is the node that is reported where one alone differs.",
+        field::name(&Update::exec, 'e', meets("update", Leaves::kUpdated)),
+        field::name(&Update::graph, 'g', meets("update from", Leaves::kNothing)));
+  }
   bool operator==(const Update&) const = default;
 };
 struct Upload {
   Id exec = 0;
   Id stream = 0;
+  static constexpr auto spec() {
+    return describe_command("upload", "`hipGraphUpload`.",
+                            field::name(&Upload::exec, 'e', meets("upload", Leaves::kNothing)),
+                            field::name(&Upload::stream, 's', kNotCovered));
+  }
   bool operator==(const Upload&) const = default;
 };
 

@@ -2,18 +2,27 @@
 // destroying what HIP destroys by handle.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
 
 namespace verify {
 
 struct DeclareGraph {
   Id graph = 0;
+  static constexpr auto spec() {
+    return describe_command("graph", "An empty graph.", field::name(&DeclareGraph::graph, 'g', kIsNew)).uncounted();
+  }
   bool operator==(const DeclareGraph&) const = default;
 };
 // g1 is hipGraphClone's; its nodes have the names of the original's.
 struct CloneGraph {
   Id graph = 0;
   Id from = 0;
+  static constexpr auto spec() {
+    return describe_command("clone", "`hipGraphClone`. The nodes of the clone have the names of the original's.",
+                            field::name(&CloneGraph::graph, 'g', kIsNew),
+                            field::name(&CloneGraph::from, 'g', meets("clone", Leaves::kNothing)))
+        .replaced_by([](const CloneGraph& c) { return DeclareGraph{c.graph}; });
+  }
   bool operator==(const CloneGraph&) const = default;
 };
 // hipGraphNodeFindInClone: which node of `clone` was made from a node of `graph`; an observation.
@@ -21,6 +30,14 @@ struct FindInClone {
   Id clone = 0;
   Id graph = 0;
   Id node = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "find",
+        "`hipGraphNodeFindInClone`. The node that it finds, or that it finds none, is an observation. Neither "
+        "graph was set or patched since (a strategy may have recorded it again).",
+        field::name(&FindInClone::clone, 'g', kNotCovered),
+        field::graph_node(&FindInClone::graph, &FindInClone::node, meets("find", Leaves::kNothing)));
+  }
   bool operator==(const FindInClone&) const = default;
 };
 // Dependencies of `node` that are added or removed, all in one call. Only with `cycle` they may close a circle.
@@ -30,27 +47,62 @@ struct ChangeEdges {
   std::vector<Id> after;
   bool add = true;
   bool cycle = false;
+  static constexpr auto spec() {
+    return describe_command(
+        word_by_flag(&ChangeEdges::add, "edge", "unedge"),
+        "Adds or removes dependencies of a node, in one call; a node may wait for later ones. Edges that "
+        "close a circle say `cycle`, and `cycle` stands with no others. Instantiating a graph with a circle "
+        "is refused, which is an observation.",
+        field::graph_node(&ChangeEdges::graph, &ChangeEdges::node, met_by_word(Leaves::kGraphChanged)),
+        field::nodes_key("after", &ChangeEdges::after, true), field::flag("cycle", &ChangeEdges::cycle, {}));
+  }
   bool operator==(const ChangeEdges&) const = default;
 };
 struct RemoveNode {
   Id graph = 0;
   Id node = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "remove",
+        "`hipGraphDestroyNode`: the node's edges go with it. Executable graphs keep theirs, but the node "
+        "cannot be named there any more: a patch that concerns it records again.",
+        field::graph_node(&RemoveNode::graph, &RemoveNode::node, meets("remove", Leaves::kGraphChanged)));
+  }
   bool operator==(const RemoveNode&) const = default;
 };
 // Every query that HIP has of a graph or an executable graph.
 struct Inspect {
   Target target = Target::kGraph;
   Id id = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "inspect",
+        "Every query that HIP has of a graph or an executable graph: nodes, roots, edges, dependencies, "
+        "dependents, types, parameters, with arrays that are too short and too long; disabled nodes. The "
+        "answers are observations, in symbolic words.",
+        field::target(&Inspect::target, &Inspect::id, "ge", "inspect"));
+  }
   bool operator==(const Inspect&) const = default;
 };
 // hipGraphDebugDotPrint into a file that passes; nodes and edges are counted.
 struct PrintDot {
   Id graph = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "dot",
+        "`hipGraphDebugDotPrint` into a temporary file. The numbers of nodes and edges are observations. Not "
+        "for graphs with child graphs.",
+        field::name(&PrintDot::graph, 'g', meets("dot", Leaves::kNothing)));
+  }
   bool operator==(const PrintDot&) const = default;
 };
 struct Destroy {
   Target target = Target::kGraph;
   Id id = 0;
+  static constexpr auto spec() {
+    return describe_command("destroy", "Destroys an object.",
+                            field::target(&Destroy::target, &Destroy::id, "gesv", "destroy"));
+  }
   bool operator==(const Destroy&) const = default;
 };
 

@@ -1,13 +1,14 @@
 // The family of commands about nodes: adding them to graphs and setting them in graphs and executable graphs.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
 
 namespace verify {
 
 // Which of HIP's functions a node is added or set through: that of its type; the one that takes any type
 // (hipGraphAddNode, hipGraphNodeSetParams, hipGraphExecNodeSetParams); or the driver's (hipDrvGraph...).
 enum class NodeForm : std::uint8_t { kTyped, kGeneric, kDriver };
+inline constexpr std::array<std::string_view, 3> kFormWords = {"plain", "generic", "driver"};
 struct AddNode {
   Id graph = 0;
   Id node = 0;
@@ -15,6 +16,19 @@ struct AddNode {
   std::vector<Id> after;
   std::uint32_t fan = 1;  // that many unordered nodes; written pointers advance by what each writes
   NodeForm form = NodeForm::kTyped;
+  static constexpr auto spec() {
+    return describe_command(
+        word_of_node(&AddNode::params),
+        "Adds a node to a graph. `after=n0,n1` names the nodes that it waits for. `fan=N` makes N unordered "
+        "nodes of one command; pointers that they write through advance by the bytes that each writes. "
+        "`form=generic` adds through `hipGraphAddNode`, which takes any type but linear copies, opaque "
+        "kernels and memory nodes. `form=driver` uses the driver's functions (`hipDrvGraph...`) for "
+        "`memcpy3d`, `memset` and `free`.",
+        field::graph_node(&AddNode::graph, &AddNode::node, met_by_word(Leaves::kGraphChanged)),
+        field::params_of_own_type(&AddNode::params), field::fan_key(&AddNode::fan),
+        field::choice_key("form", &AddNode::form, kFormWords, "form", {}),
+        field::nodes_key("after", &AddNode::after, false));
+  }
   bool operator==(const AddNode&) const = default;
 };
 struct SetNode {
@@ -23,12 +37,28 @@ struct SetNode {
   Id node = 0;
   NodeParams params;
   NodeForm form = NodeForm::kTyped;
+  static constexpr auto spec() {
+    return describe_command(
+        "set",
+        "HIP's setters: complete new parameters of the same type; on an executable graph also of the same "
+        "direction and shape. `form` as for adding a node: `hipGraphNodeSetParams`, "
+        "`hipGraphExecNodeSetParams`, or the driver's setters of an executable graph.",
+        field::node_of_target(&SetNode::target, &SetNode::id, &SetNode::node, &SetNode::params),
+        field::params(&SetNode::params), field::choice_key("form", &SetNode::form, kFormWords, "form", {}));
+  }
   bool operator==(const SetNode&) const = default;
 };
 struct EnableNode {
   Id exec = 0;
   Id node = 0;
   bool enabled = false;
+  static constexpr auto spec() {
+    return describe_command(
+        word_by_flag(&EnableNode::enabled, "enable", "disable"),
+        "Enables or disables a kernel, copy or memset node of an executable graph. A disabled node counts as "
+        "an empty one, through patches, setters and updates.",
+        field::exec_node(&EnableNode::exec, &EnableNode::node, met_by_word(Leaves::kNothing)));
+  }
   bool operator==(const EnableNode&) const = default;
 };
 // Attributes of a kernel node of a graph (hipGraphKernelNodeSetAttribute); nothing: as the runtime gives them.
@@ -42,6 +72,16 @@ struct SetAttributes {
   Id graph = 0;
   Id node = 0;
   NodeAttributes attributes;
+  static constexpr auto spec() {
+    return describe_command(
+        "attribute",
+        "`hipGraphKernelNodeSetAttribute` on a kernel node of a graph, of each attribute that is given. The "
+        "values that the node has then (`hipGraphKernelNodeGetAttribute`) are an observation, and part of "
+        "`inspect g0` from then on. Setters keep attributes; an executable graph has those that its graph "
+        "had.",
+        field::graph_node(&SetAttributes::graph, &SetAttributes::node, meets("set attributes in", Leaves::kNothing)),
+        field::node_attributes(&SetAttributes::attributes));
+  }
   bool operator==(const SetAttributes&) const = default;
 };
 // hipGraphKernelNodeCopyAttributes: `node` gets all that a node of `from` has; observed, too.
@@ -50,6 +90,13 @@ struct CopyAttributes {
   Id node = 0;
   Id from = 0;
   Id source = 0;
+  static constexpr auto spec() {
+    return describe_command("copy_attributes",
+                            "`hipGraphKernelNodeCopyAttributes`: the first node gets all attributes of the second.",
+                            field::graph_node(&CopyAttributes::graph, &CopyAttributes::node, kNotCovered),
+                            field::graph_node(&CopyAttributes::from, &CopyAttributes::source,
+                                              meets("copy attributes from", Leaves::kNothing)));
+  }
   bool operator==(const CopyAttributes&) const = default;
 };
 

@@ -1,7 +1,7 @@
 // The family of commands about stream-ordered memory and its pools.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
 
 namespace verify {
 
@@ -12,18 +12,44 @@ struct MallocAsync {
   std::uint64_t bytes = 0;
   Id stream = 0;
   std::optional<Id> pool;  // none: the device's current one
+  static constexpr auto spec() {
+    return describe_command(
+        "malloc_async",
+        "Stream-ordered memory: `hipMallocAsync`, or `hipMallocFromPoolAsync`. The name is a buffer from here "
+        "on. On a stream that captures it becomes an allocation node; it does not stand in a capture `into` a "
+        "graph.",
+        field::name(&MallocAsync::buffer, 'b', kIsNew),
+        field::size(&MallocAsync::bytes, 0, kMaxBufferBytes, Simpler::kSmallSize),
+        field::name(&MallocAsync::stream, 's', meets("allocate on", Leaves::kNothing), true),
+        field::name_key("pool", &MallocAsync::pool, 'p', "pool of one's own"));
+  }
   bool operator==(const MallocAsync&) const = default;
 };
 // hipFreeAsync of memory that a graph or a stream allocated; in a capture it becomes a free node.
 struct FreeAsync {
   Id buffer = 0;
   Id stream = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "free_async",
+        "`hipFreeAsync` of memory that a graph or a stream allocated and nobody has freed. The name of a "
+        "stream's memory ends with it. On a stream that captures it becomes a free node, of memory of that "
+        "capture and behind everything that names it.",
+        field::name(&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)),
+        field::name(&FreeAsync::stream, 's', meets("free memory on", Leaves::kNothing), true));
+  }
   bool operator==(const FreeAsync&) const = default;
 };
 // hipMemPoolCreate; or a name for the device's default pool, which exists already.
 struct DeclarePool {
   Id pool = 0;
   bool of_device = false;
+  static constexpr auto spec() {
+    return describe_command("pool", "A memory pool (`hipMemPoolCreate`), or a name for the device's default pool.",
+                            field::name(&DeclarePool::pool, 'p', kIsNew),
+                            field::flag("default", &DeclarePool::of_device, "default pool"))
+        .uncounted();
+  }
   bool operator==(const DeclarePool&) const = default;
 };
 // In the order of HIP's numbers, from 1.
@@ -37,6 +63,9 @@ enum class PoolAttribute : std::uint8_t {
   kUsed,
   kUsedHigh
 };
+inline constexpr std::array<std::string_view, 8> kPoolAttributeWords = {
+    "follow_events", "opportunistic", "internal_dependencies", "release_threshold", "reserved", "reserved_high",
+    "used",          "used_high"};
 // Whether it is set, and not a mark or a count: what it then is is an observation.
 [[nodiscard]] inline bool is_kept(PoolAttribute attribute) {
   return attribute <= PoolAttribute::kThreshold;
@@ -46,25 +75,55 @@ struct AskPool {
   Id pool = 0;
   PoolAttribute attribute = PoolAttribute::kThreshold;
   std::optional<std::uint64_t> value;
+  static constexpr auto spec() {
+    return describe_command(
+        "pool_attribute",
+        "Sets an attribute of a pool and asks for it, or only asks. The values of `release_threshold` and of "
+        "the flags `follow_events`, `opportunistic` and `internal_dependencies` are observations. Of `used` "
+        "it is an observation that it is no less than what was taken from the pool and not freed; of "
+        "`used_high`, `reserved` and `reserved_high` the status is. High marks are reset with `=0`.",
+        field::name(&AskPool::pool, 'p', kNotCovered), field::pool_attribute(&AskPool::attribute, &AskPool::value));
+  }
   bool operator==(const AskPool&) const = default;
 };
 struct TrimPool {
   Id pool = 0;
   std::uint64_t bytes = 0;  // that it may keep
+  static constexpr auto spec() {
+    return describe_command("pool_trim", "`hipMemPoolTrimTo`.", field::name(&TrimPool::pool, 'p', kNotCovered),
+                            field::size(&TrimPool::bytes, 0, kAnyNumber, Simpler::kLess));
+  }
   bool operator==(const TrimPool&) const = default;
 };
 // hipMemPoolSetAccess of its own device, to read and write, and hipMemPoolGetAccess.
 struct AccessPool {
   Id pool = 0;
+  static constexpr auto spec() {
+    return describe_command("pool_access",
+                            "Read and write access for the pool's own device (`hipMemPoolSetAccess`); the answer of "
+                            "`hipMemPoolGetAccess` is an observation.",
+                            field::name(&AccessPool::pool, 'p', kNotCovered));
+  }
   bool operator==(const AccessPool&) const = default;
 };
 // hipDeviceSetMemPool where a pool is given, and hipDeviceGetMemPool: which one it then is is an observation.
 struct UsePool {
   std::optional<Id> pool;
+  static constexpr auto spec() {
+    return describe_command(
+        "pool_use",
+        "`hipDeviceSetMemPool`, where a pool is given. The pool that the device then has is an observation.",
+        field::name_or_word(&UsePool::pool, 'p', "default"));
+  }
   bool operator==(const UsePool&) const = default;
 };
 struct DestroyPool {
   Id pool = 0;
+  static constexpr auto spec() {
+    return describe_command("destroy",
+                            "`hipMemPoolDestroy`. Memory of the pool stays, and the device has its default pool again.",
+                            field::name(&DestroyPool::pool, 'p', kNotCovered));
+  }
   bool operator==(const DestroyPool&) const = default;
 };
 

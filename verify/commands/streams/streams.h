@@ -1,7 +1,7 @@
 // The family of commands about streams: declaring them, giving them work, waiting for them and asking about them.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
 
 namespace verify {
 
@@ -11,12 +11,29 @@ struct DeclareStream {
   std::int32_t priority = 0;  // as written; a runtime clamps it to its range
   bool per_thread = false;    // hipStreamPerThread of the first thread, which exists already
   Id device = 0;
+  static constexpr auto spec() {
+    return describe_command(
+               "stream",
+               "A stream. Its flags and its priority (taken into the device's range) are observations. `s0` is the "
+               "null stream and exists already. `per_thread` names `hipStreamPerThread` of the program's own thread.",
+               field::name(&DeclareStream::stream, 's', kIsNew),
+               field::flag("nonblocking", &DeclareStream::non_blocking, "non-blocking stream"),
+               field::priority_key(&DeclareStream::priority, "stream with a priority"),
+               field::flag("per_thread", &DeclareStream::per_thread, "per-thread stream"),
+               field::device_key(&DeclareStream::device, "stream of another device"))
+        .uncounted();
+  }
   bool operator==(const DeclareStream&) const = default;
 };
 struct Synchronize {
   Target target = Target::kDevice;
   Id id = 0;
   Id thread = 0;
+  static constexpr auto spec() {
+    return describe_command("sync", "`hipStreamSynchronize`, `hipEventSynchronize` or `hipDeviceSynchronize`.",
+                            field::target_or_device(&Synchronize::target, &Synchronize::id, "sv", "sync"),
+                            field::thread_key(&Synchronize::thread));
+  }
   bool operator==(const Synchronize&) const = default;
 };
 // A node's work given to a stream: done when its turn comes, or, on a stream that captures, a node of the capture.
@@ -24,12 +41,30 @@ struct Enqueue {
   Id stream = 0;
   NodeParams params;
   Id thread = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "on",
+        "Gives a node's work to a stream: `hipModuleLaunchKernel`, `hipMemcpyAsync`, `hipMemcpy3DAsync`, "
+        "`hipMemset*Async`, `hipLaunchHostFunc`. It is done when its turn comes, a copy to pageable memory "
+        "before the call returns. On a stream that captures it becomes a node. `eventrecord` and `eventwait` "
+        "stand only on a stream that captures: `hipEventRecordWithFlags` and `hipStreamWaitEvent` with the "
+        "flags `hipEventRecordExternal` and `hipEventWaitExternal`.",
+        field::name(&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)), field::params(&Enqueue::params),
+        field::thread_key(&Enqueue::thread));
+  }
   bool operator==(const Enqueue&) const = default;
 };
 struct Query {
   Target target = Target::kStream;  // or an event
   Id id = 0;
   Id thread = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "query",
+        "`hipStreamQuery` or `hipEventQuery`. Stands only where the answer does not depend on time: all work "
+        "is done, or the rules of capture refuse.",
+        field::target(&Query::target, &Query::id, "sv", "query"), field::thread_key(&Query::thread));
+  }
   bool operator==(const Query&) const = default;
 };
 

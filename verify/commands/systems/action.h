@@ -90,6 +90,7 @@ struct VerbOfAction {
   std::string_view words;        // "cache acquire"
   std::optional<System> system;  // empty: of any
   std::span<const FieldOfAction> fields;
+  std::string_view meaning;  // Markdown, for the reference page
 };
 [[nodiscard]] const VerbOfAction& describe(SystemVerb verb);
 

@@ -1,13 +1,20 @@
 // The family of commands about user objects: resources of the program that graphs keep alive.
 #pragma once
 
-#include "verify/program/node_params.h"
+#include "verify/commands/fields.h"
 
 namespace verify {
 
 // A resource of the program that graphs keep alive (hipUserObjectCreate); its function counts itself.
 struct DeclareUserObject {
   Id object = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "userobject",
+        "A user object (`hipUserObjectCreate`). The objects whose functions ran in a command are an "
+        "observation.",
+        field::name(&DeclareUserObject::object, 'u', kIsNew));
+  }
   bool operator==(const DeclareUserObject&) const = default;
 };
 // A graph takes a reference of its own, or (move) the program's.
@@ -15,12 +22,27 @@ struct RetainUserObject {
   Id object = 0;
   Id graph = 0;
   bool move = false;
+  static constexpr auto spec() {
+    return describe_command(
+        "retain",
+        "A graph takes a reference of its own, or (`move`) the program's. A graph that holds user objects, "
+        "and its executables, are not patched, set or updated, and are no child graphs.",
+        field::name(&RetainUserObject::object, 'u', kNotCovered),
+        field::name(&RetainUserObject::graph, 'g', meets("retain into", Leaves::kNothing)),
+        field::flag("move", &RetainUserObject::move, {}));
+  }
   bool operator==(const RetainUserObject&) const = default;
 };
 // Of the program's references, or of a graph's.
 struct ReleaseUserObject {
   Id object = 0;
   std::optional<Id> graph;
+  static constexpr auto spec() {
+    return describe_command(
+        "release", "The program, or the graph, gives a reference back.",
+        field::name(&ReleaseUserObject::object, 'u', kNotCovered),
+        field::optional_name(&ReleaseUserObject::graph, 'g', meets("release from", Leaves::kNothing)));
+  }
   bool operator==(const ReleaseUserObject&) const = default;
 };
 

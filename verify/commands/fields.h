@@ -1,0 +1,490 @@
+// How a command declares itself: its word, what it means, and its fields. Everything that treats commands alike reads
+// these declarations: the parser, the printer, the shrinker, features, coverage and the language's reference page.
+//
+// Each command has `static constexpr auto spec()`, which returns describe_command<C>(word, meaning, field...). A field
+// names its place in the command by a member pointer and says how it is written. Fields stand in the order in which
+// they are printed; those with kByKey are read as key=value, in any order, behind the others.
+//
+// A new field type needs an overload of parse_field, print_field, simplify_field, field_syntax, count_field, and of
+// meet_field where it names objects; the build fails without them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "verify/program/node_params.h"
+
+namespace verify {
+
+inline constexpr std::uint64_t kAnyNumber = ~std::uint64_t{0};
+
+// ---- coverage: an operation that meets an object in some state (verify/program/coverage.h)
+
+// Facts that an operation leaves behind on the object that it meets, for the coverage of later operations.
+enum class Leaves : std::uint8_t {
+  kNothing,
+  kGraphChanged,  // a node or an edge of the graph is other than before
+  kCopied,        // another graph took a copy of it as a child
+  kInstantiated,  // the executable graph is as its graph is now
+  kLaunched,
+  kNodesSet,
+  kPatched,
+  kUpdated,
+  kRecorded,
+  kWaitedFor,     // an event, by a stream
+  kBehindAnEvent  // a stream
+};
+
+// The object that a field names, as the coverage sees it.
+struct Meets {
+  std::string_view operation = {};  // "launch on"; empty: coverage does not follow the object
+  Leaves leaves = Leaves::kNothing;
+};
+constexpr Meets meets(std::string_view operation, Leaves leaves) {
+  return {operation, leaves};
+}
+// The operation is the command's word, or "add" and the type of the node that it adds.
+inline constexpr std::string_view kByWord = "(word)";
+constexpr Meets met_by_word(Leaves leaves) {
+  return {kByWord, leaves};
+}
+// The command makes the object, or finishes it.
+constexpr Meets only_leaves(Leaves leaves) {
+  return {{}, leaves};
+}
+inline constexpr Meets kIsNew = {};       // the command gives the name
+inline constexpr Meets kNotCovered = {};  // user objects, pools, nodes: no states of theirs are counted
+
+// ---- fields that are read by their place
+
+// "b0".
+template <class At>
+struct NameField {
+  static constexpr bool kByKey = false;
+  At at;
+  char letter;
+  Meets met;
+  bool null_stream_is_simpler = false;
+};
+// "g0", or the end of the line for none.
+template <class At>
+struct OptionalNameField {
+  static constexpr bool kByKey = false;
+  At at;
+  char letter;
+  Meets met;
+};
+// "p0", or `word` for none.
+template <class At>
+struct NameOrWordField {
+  static constexpr bool kByKey = false;
+  At at;
+  char letter;
+  std::string_view word;
+};
+// "e0", "g0", "s0" or "v0", as far as `letters` has them; "device" where `device` says so.
+template <class TargetAt, class At>
+struct TargetField {
+  static constexpr bool kByKey = false;
+  TargetAt target;
+  At at;
+  std::string_view letters;
+  bool device;
+  std::string_view operation;  // "patch": met as "patch graph", "patch exec"
+  Leaves on_graph = Leaves::kNothing;
+  Leaves on_exec = Leaves::kNothing;
+};
+// "g0.n1", or "e0.n1".
+template <class At, class NodeAt>
+struct NodeNameField {
+  static constexpr bool kByKey = false;
+  At at;
+  NodeAt node;
+  char letter;
+  Meets met;
+};
+// "g0.n1" or "e0.n1": the letter decides the target.
+template <class TargetAt, class At, class NodeAt, class ParamsAt>
+struct NodeOfTargetField {
+  static constexpr bool kByKey = false;
+  TargetAt target;
+  At at;
+  NodeAt node;
+  ParamsAt params;  // the operation is "set exec" or "set graph" and the type of the node
+};
+// "n0,n1", or "none".
+template <class At>
+struct NodesField {
+  static constexpr bool kByKey = false;
+  At at;
+};
+
+enum class Simpler : std::uint8_t { kNo, kLess, kSmallSize };  // kSmallSize: 64 or 256 bytes
+
+// A number from `least` to `max`. `what` names it in an error; `too_small` is the error below `least`.
+template <class At>
+struct NumberField {
+  static constexpr bool kByKey = false;
+  At at;
+  std::string_view name;  // in the reference: "BYTES"
+  std::string_view expected;
+  std::string_view what;
+  std::uint64_t least;
+  std::uint64_t max;
+  std::string_view too_small;
+  Simpler simpler;
+};
+// One of `words`, by the number of the value.
+template <class At, class Words>
+struct ChoiceField {
+  static constexpr bool kByKey = false;
+  At at;
+  Words words;
+  std::string_view expected;
+  std::string_view error;
+  std::string_view feature;  // as in ChoiceKey
+};
+
+// "hipGraphLaunch".
+template <class At>
+struct FunctionField {
+  static constexpr bool kByKey = false;
+  At at;
+};
+// "hipGraphClone null-original": a function and one of its cases of invalid arguments (verify/errors).
+template <class FunctionAt, class CaseAt>
+struct ErrorCaseField {
+  static constexpr bool kByKey = false;
+  FunctionAt function;
+  CaseAt error_case;
+};
+// "b0 b1=@b0": the buffers of a move.
+template <class At>
+struct MovesField {
+  static constexpr bool kByKey = false;
+  At at;
+};
+// "release_threshold=4096" sets an attribute of a pool, "used" asks for it.
+template <class At, class ValueAt>
+struct PoolAttributeField {
+  static constexpr bool kByKey = false;
+  At at;
+  ValueAt value;
+};
+
+// ---- fields that are read by their key
+
+// "pool=p0"; absent for none.
+template <class At>
+struct NameKey {
+  static constexpr bool kByKey = true;
+  std::string_view key;
+  At at;
+  char letter;
+  std::string_view feature;  // counted where it is given
+};
+// "device=1". Not printed where it is `fallback`.
+template <class At>
+struct NumberKey {
+  static constexpr bool kByKey = true;
+  std::string_view key;
+  At at;
+  std::uint64_t fallback;
+  std::uint64_t least;
+  std::uint64_t max;
+  std::string_view feature;  // counted where it is not the fallback; empty: not counted
+};
+// "symbol=1"; absent for none.
+template <class At>
+struct OptionalNumberKey {
+  static constexpr bool kByKey = true;
+  std::string_view key;
+  At at;
+  std::string_view what;
+  std::uint64_t max;
+  std::string_view feature;
+};
+// "priority=-1"; 0 is not printed.
+template <class At>
+struct PriorityKey {
+  static constexpr bool kByKey = true;
+  std::string_view key;
+  At at;
+  std::string_view feature;
+};
+// "timing".
+template <class At>
+struct FlagKey {
+  static constexpr bool kByKey = true;
+  std::string_view key;
+  At at;
+  std::string_view feature;
+};
+// "memory=pinned": one of `words`, by the number of the value. The first is the fallback, which is not printed; an
+// empty word cannot be written.
+template <class At, class Words>
+struct ChoiceKey {
+  static constexpr bool kByKey = true;
+  std::string_view key;
+  At at;
+  Words words;
+  std::string_view noun;     // "a mode": "a mode is global, thread or relaxed"
+  std::string_view feature;  // its beginning, up to a space, and the word follows; or the same for all words; or empty
+  bool fallback_feature = false;  // the fallback is counted as well
+};
+// "flags=auto_free,upload": bits and their words.
+template <class At, class Words>
+struct FlagsKey {
+  static constexpr bool kByKey = true;
+  std::string_view key;
+  At at;
+  Words words;
+};
+// "after=n0,n1".
+template <class At>
+struct NodesKey {
+  static constexpr bool kByKey = true;
+  std::string_view key;
+  At at;
+  bool required;
+};
+// "into=g0 after=n0,n1": the graph that is captured into, and nodes of it.
+template <class IntoAt, class AfterAt>
+struct IntoGraphKey {
+  static constexpr bool kByKey = true;
+  IntoAt into;
+  AfterAt after;
+};
+// "seed=7", or "at=16 hex=00ff".
+template <class SeedAt, class OffsetAt, class DataAt>
+struct ContentsKey {
+  static constexpr bool kByKey = true;
+  SeedAt seed;
+  OffsetAt offset;
+  DataAt data;
+};
+// "priority=1 cooperative=1": at least one of a kernel node's attributes.
+template <class At>
+struct NodeAttributesKey {
+  static constexpr bool kByKey = true;
+  At at;
+};
+// The parameters of a node: words by place, then keys (verify/commands/nodes/node_types.h). With `word_is_command` the
+// command's word is the node's type; else the type is a word of its own.
+template <class At>
+struct ParamsField {
+  static constexpr bool kByKey = true;
+  At at;
+  bool word_is_command;
+  bool may_be_empty;  // an empty node is a simpler one
+};
+
+namespace field {
+
+template <class At>
+constexpr NameField<At> name(At at, char letter, Meets met, bool null_stream_is_simpler = false) {
+  return {at, letter, met, null_stream_is_simpler};
+}
+template <class At>
+constexpr OptionalNameField<At> optional_name(At at, char letter, Meets met) {
+  return {at, letter, met};
+}
+template <class At>
+constexpr NameOrWordField<At> name_or_word(At at, char letter, std::string_view word) {
+  return {at, letter, word};
+}
+template <class TargetAt, class At>
+constexpr TargetField<TargetAt, At> target(TargetAt target_at, At at, std::string_view letters,
+                                           std::string_view operation, Leaves on_graph = Leaves::kNothing,
+                                           Leaves on_exec = Leaves::kNothing) {
+  return {target_at, at, letters, false, operation, on_graph, on_exec};
+}
+template <class TargetAt, class At>
+constexpr TargetField<TargetAt, At> target_or_device(TargetAt target_at, At at, std::string_view letters,
+                                                     std::string_view operation) {
+  return {target_at, at, letters, true, operation};
+}
+template <class At, class NodeAt>
+constexpr NodeNameField<At, NodeAt> graph_node(At at, NodeAt node, Meets met) {
+  return {at, node, 'g', met};
+}
+template <class At, class NodeAt>
+constexpr NodeNameField<At, NodeAt> exec_node(At at, NodeAt node, Meets met) {
+  return {at, node, 'e', met};
+}
+template <class TargetAt, class At, class NodeAt, class ParamsAt>
+constexpr NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt> node_of_target(TargetAt target_at, At at, NodeAt node,
+                                                                           ParamsAt params_at) {
+  return {target_at, at, node, params_at};
+}
+template <class At>
+constexpr NodesField<At> nodes_or_none(At at) {
+  return {at};
+}
+// A number of bytes.
+template <class At>
+constexpr NumberField<At> size(At at, std::uint64_t least, std::uint64_t max, Simpler simpler) {
+  return {at, "BYTES", "a size in bytes", "a size in bytes", least, max, "a buffer has at least one byte", simpler};
+}
+template <class At>
+constexpr NumberField<At> number_of_call(At at) {
+  return {at, "N",        "which call fails, from 1", "the number of a call",
+          1,  kMaxRepeat, "calls are counted from 1", Simpler::kLess};
+}
+template <class At>
+constexpr NumberField<At> device_number(At at, std::string_view what) {
+  return {at, "DEVICE", what, what, 0, kMaxDevices - 1, "", Simpler::kNo};
+}
+template <class At, class Words>
+constexpr ChoiceField<At, Words> choice(At at, Words words, std::string_view expected, std::string_view error,
+                                        std::string_view feature) {
+  return {at, words, expected, error, feature};
+}
+template <class At>
+constexpr FunctionField<At> function(At at) {
+  return {at};
+}
+template <class FunctionAt, class CaseAt>
+constexpr ErrorCaseField<FunctionAt, CaseAt> error_case(FunctionAt function_at, CaseAt case_at) {
+  return {function_at, case_at};
+}
+template <class At>
+constexpr MovesField<At> moves(At at) {
+  return {at};
+}
+template <class At, class ValueAt>
+constexpr PoolAttributeField<At, ValueAt> pool_attribute(At at, ValueAt value) {
+  return {at, value};
+}
+template <class At>
+constexpr NameKey<At> name_key(std::string_view key, At at, char letter, std::string_view feature) {
+  return {key, at, letter, feature};
+}
+// The device of what a command makes; `what` begins its feature: "stream of another device".
+template <class At>
+constexpr NumberKey<At> device_key(At at, std::string_view feature) {
+  return {"device", at, 0, 0, kMaxDevices - 1, feature};
+}
+// The host thread that makes the call.
+template <class At>
+constexpr NumberKey<At> thread_key(At at) {
+  return {"thread", at, 0, 0, kMaxThread, "helper thread"};
+}
+template <class At>
+constexpr NumberKey<At> fan_key(At at) {
+  return {"fan", at, 1, 1, kMaxFan, "fan"};
+}
+template <class At>
+constexpr OptionalNumberKey<At> symbol_key(At at) {
+  return {"symbol", at, "the number of a variable", kSymbols - 1, "memory symbol"};
+}
+template <class At>
+constexpr PriorityKey<At> priority_key(At at, std::string_view feature) {
+  return {"priority", at, feature};
+}
+template <class At>
+constexpr FlagKey<At> flag(std::string_view key, At at, std::string_view feature) {
+  return {key, at, feature};
+}
+template <class At, class Words>
+constexpr ChoiceKey<At, Words> choice_key(std::string_view key, At at, Words words, std::string_view noun,
+                                          std::string_view feature, bool fallback_feature = false) {
+  return {key, at, words, noun, feature, fallback_feature};
+}
+template <class At, class Words>
+constexpr FlagsKey<At, Words> flags_key(std::string_view key, At at, Words words) {
+  return {key, at, words};
+}
+template <class At>
+constexpr NodesKey<At> nodes_key(std::string_view key, At at, bool required) {
+  return {key, at, required};
+}
+template <class IntoAt, class AfterAt>
+constexpr IntoGraphKey<IntoAt, AfterAt> into_graph(IntoAt into, AfterAt after) {
+  return {into, after};
+}
+template <class SeedAt, class OffsetAt, class DataAt>
+constexpr ContentsKey<SeedAt, OffsetAt, DataAt> contents(SeedAt seed, OffsetAt offset, DataAt data) {
+  return {seed, offset, data};
+}
+template <class At>
+constexpr NodeAttributesKey<At> node_attributes(At at) {
+  return {at};
+}
+template <class At>
+constexpr ParamsField<At> params_of_own_type(At at) {
+  return {at, true, true};
+}
+template <class At>
+constexpr ParamsField<At> params(At at) {
+  return {at, false, false};
+}
+
+}  // namespace field
+
+// ---- the words of a command
+
+struct FixedWord {
+  std::string_view word;
+};
+// One of two words, by a flag of the command.
+template <class At>
+struct WordByFlag {
+  At at;
+  std::string_view when_true;
+  std::string_view when_false;
+};
+// The type of the node that the command adds.
+template <class At>
+struct WordOfNode {
+  At at;
+};
+template <class At>
+constexpr WordByFlag<At> word_by_flag(At at, std::string_view when_true, std::string_view when_false) {
+  return {at, when_true, when_false};
+}
+template <class At>
+constexpr WordOfNode<At> word_of_node(At at) {
+  return {at};
+}
+
+// A command that stands for nothing simpler.
+struct NotReplaced {};
+
+// A command's declaration. `Replacement` makes a simpler command of another kind of it, for the shrinker.
+template <class Words, class Replacement, class... Fields>
+struct CommandSpec {
+  Words words;
+  std::string_view meaning;  // Markdown, for the reference page
+  Replacement replacement;
+  std::tuple<Fields...> fields;
+  bool is_counted = true;  // declarations and reads do not count as commands of a shrunk program
+
+  [[nodiscard]] constexpr CommandSpec uncounted() const {
+    CommandSpec changed = *this;
+    changed.is_counted = false;
+    return changed;
+  }
+  template <class Simplify>
+  [[nodiscard]] constexpr CommandSpec<Words, Simplify, Fields...> replaced_by(Simplify simplify) const {
+    return {words, meaning, simplify, fields, is_counted};
+  }
+};
+
+template <class Words, class... Fields>
+constexpr CommandSpec<Words, NotReplaced, Fields...> describe_command(Words words, std::string_view meaning,
+                                                                      Fields... fields) {
+  return {words, meaning, {}, {fields...}};
+}
+template <class... Fields>
+constexpr CommandSpec<FixedWord, NotReplaced, Fields...> describe_command(const char* word, std::string_view meaning,
+                                                                          Fields... fields) {
+  return {{word}, meaning, {}, {fields...}};
+}
+
+}  // namespace verify

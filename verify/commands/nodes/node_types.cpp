@@ -1,0 +1,636 @@
+#include "verify/commands/nodes/node_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace verify {
+
+namespace {
+
+constexpr std::uint64_t kMaxGrid = 65535, kMaxForeignGrid = 0x7fffffff, kMaxBlock = 1024;
+
+constexpr std::array<std::string_view, 5> kCopyKinds = {"h2h", "h2d", "d2h", "d2d", "default"};
+
+constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords = {{
+    {"kernel", true, true,
+     "NAME FIELD=VALUE... [grid=1] [block=64] [style=params|extra] [opaque] [shared=0] [device=1]",
+     "A kernel of the project (program-language.md lists them), or `NAME@CODE_OBJECT`, a kernel of a recorded program. "
+     "`opaque`: recorded by code that cannot say where its pointers are."},
+    {"memcpy", true, true, "dst=b1 src=b0 bytes=512 [kind=h2h|h2d|d2h|d2d|default] [symbol=dst|src] [peer=async|wait]",
+     "The linear copy. `symbol` names one end as a variable of the device code, by its symbol and offset: "
+     "`hipGraphAddMemcpyNodeToSymbol`, `hipGraphAddMemcpyNodeFromSymbol` and their like; a setter or an update may "
+     "name "
+     "another symbol, and keeps the direction. `peer`: eager work through `hipMemcpyPeerAsync` or `hipMemcpyPeer`; "
+     "nothing may be running for `wait`."},
+    {"memcpy3d", true, true,
+     "dst=b1 src=b0 width=8 height=4 depth=2 dpitch=16 spitch=12 [drows=4] [srows=4] [dpos=x,y,z] [spos=x,y,z] "
+     "[kind=...]",
+     "The 3D copy: width in bytes, pitches in bytes a row, rows a slice, positions. All slices up to the last one lie "
+     "within the buffer."},
+    {"memset", true, true, "dst=b0 value=258 [element=1|2|4] width=5 [height=3 pitch=16]",
+     "Sets elements of 1, 2 or 4 bytes."},
+    {"host", true, true, "tag=7 [mem=b2 bytes=16]",
+     "A host function. It is counted by its tag, and mixes the tag into host memory."},
+    {"empty", false, false, "", "An empty node."},
+    {"child", false, true, "g1 [nest=3]",
+     "A child graph, cloned as it is now. `nest=N` wraps it into N-1 graphs that hold nothing else."},
+    {"eventrecord", true, true, "v0",
+     "Each launch records the event when the node and all nodes before it are done. A graph, with its children, "
+     "records "
+     "an event in one node at most and does not wait for it as well. An event lives as long as a graph or an "
+     "executable "
+     "graph has a node of it."},
+    {"eventwait", true, true, "v0",
+     "Work behind the node waits for what the event stood for when the graph was launched."},
+    {"alloc", false, false, "b5 BYTES",
+     "Memory that the graph allocates when it runs (`hipGraphAddMemAllocNode`). The name is a buffer from here on, and "
+     "is "
+     "not declared."},
+    {"free", false, false, "b5", "Frees it (`hipGraphAddMemFreeNode`), behind every node that names it."},
+}};
+
+// ---- parsing
+
+ArgumentValue parse_pointer_or_number(Line& line, const FieldSpec& field, Token token) {
+  ArgumentValue value;
+  if (token.text.starts_with("addr(")) {
+    if (field.kind == FieldKind::kPointer) {
+      line.fail(token.column,
+                fmt::format("'{}' is a pointer: write {}=b0+0 (addr() is for scalars)", field.name, field.name));
+    } else if (!token.text.ends_with(")")) {
+      line.fail(token.column + static_cast<std::uint32_t>(token.text.size()), "expected ')' after addr(");
+    } else {
+      value.kind = ArgumentValue::Kind::kAddressBits;
+      value.ref = parse_ref(line, {token.text.substr(5, token.text.size() - 6), token.column + 5});
+    }
+    return value;
+  }
+  if (field.kind == FieldKind::kPointer || (field.kind == FieldKind::kEither && token.text.starts_with("b"))) {
+    value.kind = ArgumentValue::Kind::kPointer;
+    value.ref = parse_ref(line, token);
+    return value;
+  }
+  const std::uint64_t max = field.size == 8 ? kAnyNumber : (std::uint64_t{1} << (8 * field.size)) - 1;
+  value.number = parse_number(line, token, max, fmt::format("'{}' ({} bytes)", field.name, field.size));
+  return value;
+}
+
+// "4", or "4,2,1" of a foreign kernel.
+void parse_shape(Attributes& attributes, std::string_view key, std::uint64_t max, std::array<std::uint32_t*, 3> shape) {
+  Token token;
+  if (!attributes.take(key, token)) return;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::string_view part = token.text.substr(0, token.text.find(','));
+    *shape[i] = static_cast<std::uint32_t>(parse_number(attributes.line(), {part, token.column}, max, key));
+    if (part.size() == token.text.size()) return;
+    token = {token.text.substr(part.size() + 1), token.column + static_cast<std::uint32_t>(part.size()) + 1};
+  }
+  attributes.line().fail(token.column, fmt::format("'{}' has at most three numbers: x,y,z", key));
+}
+
+// The kernel by its name; an error where there is none.
+NodeParams start_kernel(Line& line) {
+  const Token name = line.word("the name of a kernel");
+  KernelParams params;
+  params.kernel = find_kernel(name.text);
+  if (params.kernel != nullptr) return params;
+  const std::size_t at = name.text.rfind('@');
+  if (at != std::string_view::npos) {
+    line.fail(
+        name.column,
+        fmt::format("'{}' is a kernel of a recorded program, and its code is not there: {}.co has to stand beside "
+                    "the program, and to have that kernel",
+                    name.text, name.text.substr(at + 1)));
+    return EmptyParams{};
+  }
+  std::string known;
+  for (const KernelSpec& spec : kernel_catalogue()) known += (known.empty() ? "" : ", ") + spec.name;
+  line.fail(name.column, fmt::format("there is no kernel '{}'; there are {}", name.text, known));
+  return EmptyParams{};
+}
+
+PeerCopy parse_peer_copy(Line& line, Attributes& attributes) {
+  Token token;
+  if (!attributes.take("peer", token)) return PeerCopy::kNone;
+  if (token.text != "async" && token.text != "wait") line.fail(token.column, "peer is async or wait");
+  return token.text == "wait" ? PeerCopy::kBlocking : PeerCopy::kAsync;
+}
+
+CopyKind parse_kind(Line& line, Token token) {
+  const auto* const found = std::find(kCopyKinds.begin(), kCopyKinds.end(), token.text);
+  if (found != kCopyKinds.end()) return static_cast<CopyKind>(found - kCopyKinds.begin());
+  line.fail(token.column, "kind is h2h, h2d, d2h, d2d or default");
+  return CopyKind::kDefault;
+}
+
+Position parse_position(Line& line, Token token) {
+  std::uint64_t parts[3] = {0, 0, 0};
+  std::string_view rest = token.text;
+  std::uint32_t column = token.column;
+  for (int i = 0; i < 3; ++i) {
+    const std::size_t comma = i < 2 ? rest.find(',') : std::string_view::npos;
+    if (i < 2 && comma == std::string_view::npos) {
+      line.fail(column, "a position is three numbers: x,y,z");
+      return {};
+    }
+    parts[i] = parse_number(line, {rest.substr(0, comma), column}, kMaxBufferBytes, "a position");
+    column += static_cast<std::uint32_t>(comma == std::string_view::npos ? rest.size() : comma + 1);
+    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+  }
+  return {parts[0], parts[1], parts[2]};
+}
+
+// The keys of each type.
+struct KeysParser {
+  Attributes& attributes;
+
+  void operator()(KernelParams& params) const {
+    for (const FieldSpec& field : params.kernel->fields) {
+      Token value;
+      if (!attributes.take(field.name, value)) {
+        attributes.missing(field.name);
+        break;
+      }
+      params.arguments.push_back(parse_pointer_or_number(attributes.line(), field, value));
+    }
+    const std::uint64_t max_grid = params.kernel->object != nullptr ? kMaxForeignGrid : kMaxGrid;
+    parse_shape(attributes, "grid", max_grid, {&params.grid, &params.grid_y, &params.grid_z});
+    parse_shape(attributes, "block", kMaxBlock, {&params.block, &params.block_y, &params.block_z});
+    Token style;
+    if (attributes.take("style", style)) {
+      if (style.text == "extra") {
+        params.style = ArgumentStyle::kExtra;
+      } else if (style.text != "params") {
+        attributes.line().fail(style.column, "style is params or extra");
+      }
+    }
+    params.opaque = attributes.flag("opaque");
+    params.shared_bytes = static_cast<std::uint32_t>(attributes.number("shared", 0, kMaxSharedBytes));
+    params.device = static_cast<Id>(attributes.number("device", 0, kMaxDevices - 1));
+  }
+  void operator()(CopyParams& params) const {
+    params.dst.ref = attributes.required_ref("dst");
+    params.src.ref = attributes.required_ref("src");
+    if (params.linear) {
+      params.width = attributes.required_number("bytes", kMaxBufferBytes);
+    } else {
+      shape_of_copy(params);
+    }
+    Token kind, symbol;
+    Line& line = attributes.line();
+    if (attributes.take("kind", kind)) params.kind = parse_kind(line, kind);
+    if (attributes.take("symbol", symbol)) {
+      params.symbol = symbol.text == "dst" ? CopySymbol::kDestination : CopySymbol::kSource;
+      if (symbol.text != "dst" && symbol.text != "src") line.fail(symbol.column, "symbol is dst or src");
+    }
+    params.peer = parse_peer_copy(line, attributes);
+  }
+  void operator()(MemsetParams& params) const {
+    params.dst = attributes.required_ref("dst");
+    params.value = static_cast<std::uint32_t>(attributes.required_number("value", 0xffffffffU));
+    params.element = static_cast<std::uint32_t>(attributes.number("element", 1, 255));
+    params.width = attributes.required_number("width", kMaxBufferBytes);
+    params.height = attributes.number("height", 1, kMaxBufferBytes);
+    params.pitch = attributes.number("pitch", 0, kMaxBufferBytes);
+  }
+  void operator()(HostParams& params) const {
+    params.tag = static_cast<std::uint32_t>(attributes.required_number("tag", 0xffffffffU));
+    Token memory;
+    if (!attributes.take("mem", memory)) return;
+    params.memory = parse_ref(attributes.line(), memory);
+    params.bytes = static_cast<std::uint32_t>(attributes.required_number("bytes", kMaxBufferBytes));
+  }
+  void operator()(ChildParams& params) const {
+    params.nest = static_cast<std::uint32_t>(attributes.number("nest", 1, kMaxNest));
+  }
+  // These have no keys.
+  void operator()(EmptyParams&) const {}
+  void operator()(EventRecordParams&) const {}
+  void operator()(EventWaitParams&) const {}
+  void operator()(MemoryAllocParams&) const {}
+  void operator()(MemoryFreeParams&) const {}
+
+ private:
+  void shape_of_copy(CopyParams& params) const {
+    params.width = attributes.required_number("width", kMaxBufferBytes);
+    params.height = attributes.required_number("height", kMaxBufferBytes);
+    params.depth = attributes.required_number("depth", kMaxBufferBytes);
+    params.dst.pitch = attributes.required_number("dpitch", kMaxBufferBytes);
+    params.src.pitch = attributes.required_number("spitch", kMaxBufferBytes);
+    params.dst.rows = attributes.number("drows", params.height, kMaxBufferBytes);
+    params.src.rows = attributes.number("srows", params.height, kMaxBufferBytes);
+    Token position;
+    if (attributes.take("dpos", position)) params.dst.position = parse_position(attributes.line(), position);
+    if (attributes.take("spos", position)) params.src.position = parse_position(attributes.line(), position);
+  }
+};
+
+// ---- printing
+
+using Out = std::back_insert_iterator<std::string>;
+
+void print_argument(Out out, const FieldSpec& field, const ArgumentValue& value) {
+  switch (value.kind) {
+    case ArgumentValue::Kind::kNumber:
+      fmt::format_to(out, " {}={}", field.name, value.number);
+      break;
+    case ArgumentValue::Kind::kPointer:
+      fmt::format_to(out, " {}={}", field.name, print_ref(value.ref));
+      break;
+    case ArgumentValue::Kind::kAddressBits:
+      fmt::format_to(out, " {}=addr({})", field.name, print_ref(value.ref));
+      break;
+  }
+}
+
+void print_position(Out out, const char* key, const Position& p) {
+  if (!(p == Position{})) fmt::format_to(out, " {}={},{},{}", key, p.x, p.y, p.z);
+}
+
+void print_shape(Out out, const char* key, std::uint32_t usual, const std::array<std::uint32_t, 3>& shape) {
+  if (shape[1] != 1 || shape[2] != 1) {
+    fmt::format_to(out, " {}={},{},{}", key, shape[0], shape[1], shape[2]);
+  } else if (shape[0] != usual) {
+    fmt::format_to(out, " {}={}", key, shape[0]);
+  }
+}
+
+struct ParamsPrinter {
+  Out out;
+
+  void operator()(const KernelParams& p) const {
+    fmt::format_to(out, " {}", p.kernel->name);
+    for (std::size_t i = 0; i < p.arguments.size(); ++i) print_argument(out, p.kernel->fields[i], p.arguments[i]);
+    print_shape(out, "grid", 1, {p.grid, p.grid_y, p.grid_z});
+    print_shape(out, "block", 64, {p.block, p.block_y, p.block_z});
+    if (p.style == ArgumentStyle::kExtra) fmt::format_to(out, " style=extra");
+    if (p.opaque) fmt::format_to(out, " opaque");
+    if (p.shared_bytes != 0) fmt::format_to(out, " shared={}", p.shared_bytes);
+    if (p.device != 0) fmt::format_to(out, " device={}", p.device);
+  }
+  void operator()(const CopyParams& p) const {
+    fmt::format_to(out, " dst={} src={}", print_ref(p.dst.ref), print_ref(p.src.ref));
+    if (p.linear) {
+      fmt::format_to(out, " bytes={}", p.width);
+    } else {
+      fmt::format_to(out, " width={} height={} depth={} dpitch={} spitch={} drows={} srows={}", p.width, p.height,
+                     p.depth, p.dst.pitch, p.src.pitch, p.dst.rows, p.src.rows);
+      print_position(out, "dpos", p.dst.position);
+      print_position(out, "spos", p.src.position);
+    }
+    fmt::format_to(out, " kind={}", kCopyKinds[static_cast<std::size_t>(p.kind)]);
+    if (p.symbol != CopySymbol::kNone) {
+      fmt::format_to(out, " symbol={}", p.symbol == CopySymbol::kDestination ? "dst" : "src");
+    }
+    if (p.peer != PeerCopy::kNone) fmt::format_to(out, " peer={}", p.peer == PeerCopy::kAsync ? "async" : "wait");
+  }
+  void operator()(const MemsetParams& p) const {
+    fmt::format_to(out, " dst={} value={} element={} width={}", print_ref(p.dst), p.value, p.element, p.width);
+    if (p.height != 1) fmt::format_to(out, " height={}", p.height);
+    if (p.pitch != 0) fmt::format_to(out, " pitch={}", p.pitch);
+  }
+  void operator()(const HostParams& p) const {
+    fmt::format_to(out, " tag={}", p.tag);
+    if (p.memory) fmt::format_to(out, " mem={} bytes={}", print_ref(*p.memory), p.bytes);
+  }
+  void operator()(const EmptyParams&) const {}
+  void operator()(const ChildParams& p) const {
+    fmt::format_to(out, " g{}", p.graph);
+    if (p.nest != 1) fmt::format_to(out, " nest={}", p.nest);
+  }
+  void operator()(const EventRecordParams& p) const { fmt::format_to(out, " v{}", p.event); }
+  void operator()(const EventWaitParams& p) const { fmt::format_to(out, " v{}", p.event); }
+  void operator()(const MemoryAllocParams& p) const { fmt::format_to(out, " b{} {}", p.buffer, p.bytes); }
+  void operator()(const MemoryFreeParams& p) const { fmt::format_to(out, " b{}", p.buffer); }
+};
+
+// ---- making them simpler
+
+template <class T, class Emit>
+void smaller_field(const T& original, std::uint64_t T::* field, std::uint64_t least, const Emit& emit) {
+  for (const std::uint64_t value : smaller_values(original.*field, least)) {
+    T changed = original;
+    changed.*field = value;
+    emit(changed);
+  }
+}
+
+template <class Emit>
+void simplify_ref(const BufferRef& ref, const Emit& emit) {
+  if (ref.offset != 0) emit(BufferRef{ref.buffer, 0});
+  if (ref.offset > 256) emit(BufferRef{ref.buffer, 256});
+}
+
+template <class Emit>
+void simplify_argument(const KernelParams& p, std::size_t i, const Emit& emit) {
+  const ArgumentValue& value = p.arguments[i];
+  const auto with = [&](const ArgumentValue& other) {
+    KernelParams changed = p;
+    changed.arguments[i] = other;
+    emit(changed);
+  };
+  if (value.kind == ArgumentValue::Kind::kNumber) {
+    for (const std::uint64_t number : smaller_values(value.number, 0)) with({value.kind, number, {}});
+    return;
+  }
+  if (value.kind == ArgumentValue::Kind::kAddressBits) with({ArgumentValue::Kind::kNumber, 0, {}});
+  simplify_ref(value.ref, [&](const BufferRef& ref) { with({value.kind, 0, ref}); });
+}
+
+// The plainest kernel that writes one buffer: most defects show on it too.
+template <class Emit>
+void replace_kernel(const KernelParams& p, const Emit& emit) {
+  static constexpr std::string_view kPlain = "inplace_u32";
+  if (p.kernel->name == kPlain) return;
+  for (std::size_t i = 0; i < p.arguments.size(); ++i) {
+    const Touch touch = p.kernel->fields[i].touch;
+    if (touch != Touch::kWrite && touch != Touch::kReadWrite) continue;
+    KernelParams plain;
+    plain.kernel = find_kernel(kPlain);
+    plain.arguments = {p.arguments[i], {ArgumentValue::Kind::kNumber, 1, {}}, {ArgumentValue::Kind::kNumber, 0, {}}};
+    plain.style = p.style;
+    emit(plain);
+    return;
+  }
+}
+
+template <class Emit>
+struct ParamsSimplifier {
+  const Emit& emit;
+
+  void operator()(const KernelParams& p) const {
+    replace_kernel(p, emit);
+    KernelParams changed = p;
+    if (p.opaque) {
+      changed.opaque = false;
+      emit(changed);
+      changed = p;
+    }
+    if (p.style == ArgumentStyle::kExtra) {
+      changed.style = ArgumentStyle::kParams;
+      emit(changed);
+      changed = p;
+    }
+    if (p.device != 0) {
+      changed.device = 0;
+      emit(changed);
+      changed = p;
+    }
+    if (p.shared_bytes != 0) {
+      changed.shared_bytes = 0;
+      emit(changed);
+      changed = p;
+    }
+    const bool own = p.kernel->object == nullptr;  // a foreign kernel's shape means what its author knows
+    if (own && p.grid != 1) {
+      changed.grid = 1;
+      emit(changed);
+      changed = p;
+    }
+    if (own && p.block != 64) {
+      changed.block = 64;
+      emit(changed);
+      changed = p;
+    }
+    for (std::size_t i = 0; i < p.arguments.size(); ++i) simplify_argument(p, i, emit);
+  }
+  void operator()(const CopyParams& p) const {
+    if (!p.linear) {
+      CopyParams linear;
+      linear.dst.ref = p.dst.ref;
+      linear.src.ref = p.src.ref;
+      linear.kind = p.kind;
+      linear.width = p.width;
+      emit(linear);
+    }
+    CopyParams changed = p;
+    changed.symbol = CopySymbol::kNone;
+    changed.peer = PeerCopy::kNone;
+    if (!(changed == p)) emit(changed);
+    changed = p;
+    changed.dst.position = changed.src.position = {};
+    if (!(changed == p)) emit(changed);
+    smaller_field(p, &CopyParams::width, 1, emit);
+    smaller_field(p, &CopyParams::height, 1, emit);
+    smaller_field(p, &CopyParams::depth, 1, emit);
+    for (CopyEnd CopyParams::* end : {&CopyParams::dst, &CopyParams::src}) {
+      simplify_ref((p.*end).ref, [&](const BufferRef& ref) {
+        CopyParams moved = p;
+        (moved.*end).ref = ref;
+        emit(moved);
+      });
+    }
+  }
+  void operator()(const MemsetParams& p) const {
+    if (p.height != 1) {
+      MemsetParams flat = p;
+      flat.height = 1;
+      flat.pitch = 0;
+      emit(flat);
+    }
+    smaller_field(p, &MemsetParams::width, 1, emit);
+    smaller_field(p, &MemsetParams::height, 1, emit);
+    simplify_ref(p.dst, [&](const BufferRef& ref) {
+      MemsetParams moved = p;
+      moved.dst = ref;
+      emit(moved);
+    });
+    MemsetParams changed = p;
+    if (p.value != 0) {
+      changed.value = 0;
+      emit(changed);
+      changed = p;
+    }
+    if (p.element != 1) {
+      changed.element = 1;
+      emit(changed);
+    }
+  }
+  void operator()(const HostParams& p) const {
+    if (p.memory) emit(HostParams{p.tag, {}, 0});
+    if (p.tag != 0) emit(HostParams{0, p.memory, p.bytes});
+  }
+  void operator()(const EmptyParams&) const {}
+  void operator()(const EventRecordParams&) const {}
+  void operator()(const EventWaitParams&) const {}
+  void operator()(const MemoryAllocParams&) const {}
+  void operator()(const MemoryFreeParams&) const {}
+  void operator()(const ChildParams& p) const {
+    for (const std::uint64_t nest : smaller_values(p.nest, 1))
+      emit(ChildParams{p.graph, static_cast<std::uint32_t>(nest)});
+  }
+};
+
+// ---- features
+
+struct FeatureCounter {
+  const std::vector<std::uint64_t>& buffer_bytes;
+  const CountFeature& add;
+
+  void operator()(const KernelParams& kernel) const {
+    // Generators draw only kernels of the project.
+    if (kernel.kernel->object == nullptr && kernel.kernel->drawn) add("kernel " + kernel.kernel->name);
+    add(kernel.style == ArgumentStyle::kExtra ? "style extra" : "style params");
+    if (kernel.opaque) add("opaque kernel");
+    if (kernel.shared_bytes != 0) add("shared memory");
+    if (kernel.device != 0) add("kernel of another device");
+    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+      const FieldSpec& field = kernel.kernel->fields[i];
+      const ArgumentValue& value = kernel.arguments[i];
+      if (value.kind != ArgumentValue::Kind::kPointer) {
+        scalar(value.kind == ArgumentValue::Kind::kAddressBits, field.size);
+        continue;
+      }
+      const auto bytes =
+          static_cast<std::int64_t>(value.ref.buffer < buffer_bytes.size() ? buffer_bytes[value.ref.buffer] : 0);
+      add(value.ref.offset == 0       ? "pointer base"
+          : value.ref.offset == bytes ? "pointer one past the end"
+                                      : "pointer interior");
+      if (field.name.find('.') != std::string::npos) add("pointer in a struct");
+    }
+  }
+  void scalar(bool address, std::uint32_t size) const {
+    static constexpr const char* kNumbers[] = {"scalar number in 1 bytes", "scalar number in 2 bytes",
+                                               "scalar number in 4 bytes", "scalar number in 8 bytes"};
+    static constexpr const char* kAddresses[] = {"scalar addr() in 1 bytes", "scalar addr() in 2 bytes",
+                                                 "scalar addr() in 4 bytes", "scalar addr() in 8 bytes"};
+    const int index = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+    add(address ? kAddresses[index] : kNumbers[index]);
+  }
+  void operator()(const CopyParams& copy) const {
+    add(fmt::format("copy {}", kCopyKinds[static_cast<std::size_t>(copy.kind)]));
+    if (copy.symbol == CopySymbol::kDestination) add("copy to a symbol");
+    if (copy.symbol == CopySymbol::kSource) add("copy from a symbol");
+    if (copy.peer != PeerCopy::kNone) add("copy to a peer");
+    if (copy.linear) return;
+    if (!(copy.dst.position == Position{}) || !(copy.src.position == Position{})) add("copy with positions");
+    add(copy.depth > 1 ? "copy of many slices" : copy.height > 1 ? "copy of many rows" : "copy of one row");
+  }
+
+  void operator()(const MemsetParams& memset) const {
+    add(memset.height == 1 ? "memset 1D" : "memset 2D");
+    add(memset.element == 1 ? "memset element 1" : memset.element == 2 ? "memset element 2" : "memset element 4");
+  }
+  void operator()(const HostParams& host) const {
+    if (host.memory) add("host with memory");
+  }
+  void operator()(const ChildParams& child) const {
+    if (child.nest > 1) add("nest");
+  }
+  // Their word is all that there is to count.
+  void operator()(const EmptyParams&) const {}
+  void operator()(const EventRecordParams&) const {}
+  void operator()(const EventWaitParams&) const {}
+  void operator()(const MemoryAllocParams&) const {}
+  void operator()(const MemoryFreeParams&) const {}
+};
+
+}  // namespace
+
+std::span<const NodeWord> node_words() {
+  return kNodeWords;
+}
+
+std::string_view node_word(const NodeParams& params) {
+  // Copies have two words, so that the words of the types behind them are one further on.
+  const auto* copy = std::get_if<CopyParams>(&params);
+  static const std::size_t copies = NodeParams(CopyParams{}).index();
+  const bool second = params.index() > copies || (copy != nullptr && !copy->linear);
+  return kNodeWords[params.index() + (second ? 1 : 0)].word;
+}
+
+bool is_node_word(std::string_view word) {
+  return std::any_of(kNodeWords.begin(), kNodeWords.end(), [word](const NodeWord& row) { return row.word == word; });
+}
+
+NodeParams parse_node_places(Line& line, std::string_view word) {
+  if (word == "kernel") return start_kernel(line);
+  if (word == "child") return ChildParams{next_id(line, 'g'), 1};
+  if (word == "eventrecord") return EventRecordParams{next_id(line, 'v')};
+  if (word == "eventwait") return EventWaitParams{next_id(line, 'v')};
+  if (word == "alloc") {
+    const Id buffer = next_id(line, 'b');
+    return MemoryAllocParams{buffer,
+                             parse_number(line, line.word("a size in bytes"), kMaxBufferBytes, "a size in bytes")};
+  }
+  if (word == "free") return MemoryFreeParams{next_id(line, 'b')};
+  if (word == "memset") return MemsetParams{};
+  if (word == "host") return HostParams{};
+  if (word == "empty") return EmptyParams{};
+  CopyParams copy;
+  copy.linear = word == "memcpy";
+  return copy;
+}
+
+void parse_node_keys(Attributes& attributes, NodeParams& params) {
+  std::visit(KeysParser{attributes}, params);
+}
+
+void print_node_params(std::string& out, const NodeParams& params) {
+  std::visit(ParamsPrinter{std::back_inserter(out)}, params);
+}
+
+void simplify_node_params(const NodeParams& params, const std::function<void(const NodeParams&)>& emit) {
+  const auto wrap = [&](const auto& simpler) { emit(NodeParams(simpler)); };
+  std::visit(ParamsSimplifier<decltype(wrap)>{wrap}, params);
+}
+
+std::vector<std::string> node_feature_names() {
+  std::vector<std::string> names;
+  for (const NodeWord& row : kNodeWords) {
+    names.push_back(fmt::format("node {}", row.word));
+    if (row.set_in_exec) names.push_back(fmt::format("set exec {}", row.word));
+    if (row.set_in_graph) names.push_back(fmt::format("set graph {}", row.word));
+  }
+  for (const KernelSpec& spec : drawn_kernels()) names.push_back("kernel " + spec.name);
+  for (const int size : {1, 2, 4, 8}) {
+    names.push_back(fmt::format("scalar number in {} bytes", size));
+    names.push_back(fmt::format("scalar addr() in {} bytes", size));
+  }
+  for (const std::string_view kind : kCopyKinds) names.push_back(fmt::format("copy {}", kind));
+  for (const char* name : {"pointer base",
+                           "pointer interior",
+                           "pointer one past the end",
+                           "pointer in a struct",
+                           "style params",
+                           "style extra",
+                           "opaque kernel",
+                           "shared memory",
+                           "kernel of another device",
+                           "copy to a peer",
+                           "copy to a symbol",
+                           "copy from a symbol",
+                           "copy with positions",
+                           "copy of one row",
+                           "copy of many rows",
+                           "copy of many slices",
+                           "memset 1D",
+                           "memset 2D",
+                           "memset element 1",
+                           "memset element 2",
+                           "memset element 4",
+                           "host with memory",
+                           "nest"}) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+void count_node_features(const NodeParams& params, const std::vector<std::uint64_t>& buffer_bytes,
+                         const CountFeature& count) {
+  std::visit(FeatureCounter{buffer_bytes, count}, params);
+}
+
+std::vector<std::uint64_t> smaller_values(std::uint64_t value, std::uint64_t least) {
+  std::vector<std::uint64_t> values;
+  for (const std::uint64_t candidate : {least, least + 1, least + (value - least) / 2, value - 1}) {
+    if (value > least && candidate < value && (values.empty() || values.back() < candidate))
+      values.push_back(candidate);
+  }
+  return values;
+}
+
+}  // namespace verify

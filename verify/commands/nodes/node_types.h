@@ -1,0 +1,48 @@
+// The types of nodes as the language has them: their words, how their parameters are read, printed and made simpler,
+// and the features that they count for. One overload a type in node_types.cpp; a type that lacks one does not build.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verify/program/line.h"
+#include "verify/program/node_params.h"
+
+namespace verify {
+
+// A word of the language for nodes. Copies have two: the linear form and the 3D form.
+struct NodeWord {
+  std::string_view word;
+  bool set_in_graph = false;  // HIP has a setter for nodes of graphs
+  bool set_in_exec = false;   // HIP has a setter for nodes of executable graphs
+  std::string_view syntax;    // of its parameters
+  std::string_view meaning;   // Markdown, for the reference page
+};
+// In the order of NodeParams.
+[[nodiscard]] std::span<const NodeWord> node_words();
+[[nodiscard]] bool is_node_word(std::string_view word);
+
+// Reads what stands by its place behind the type's word: a kernel's name, a child's graph.
+[[nodiscard]] NodeParams parse_node_places(Line& line, std::string_view word);
+// Reads the keys of the parameters that parse_node_places began.
+void parse_node_keys(Attributes& attributes, NodeParams& params);
+// The parameters as they stand behind the node's name, each behind a space.
+void print_node_params(std::string& out, const NodeParams& params);
+// Calls emit for each simpler variant of the parameters, the simplest first.
+void simplify_node_params(const NodeParams& params, const std::function<void(const NodeParams&)>& emit);
+
+// Counts a feature by its name.
+using CountFeature = std::function<void(std::string_view)>;
+[[nodiscard]] std::vector<std::string> node_feature_names();
+// `buffer_bytes`: the size of each buffer, by number; 0 where it is not known.
+void count_node_features(const NodeParams& params, const std::vector<std::uint64_t>& buffer_bytes,
+                         const CountFeature& count);
+
+// Values to try instead of `value`, smallest first: none is below `least`.
+[[nodiscard]] std::vector<std::uint64_t> smaller_values(std::uint64_t value, std::uint64_t least);
+
+}  // namespace verify

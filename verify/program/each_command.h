@@ -1,0 +1,67 @@
+// Walks over what commands declare (verify/commands/fields.h).
+#pragma once
+
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "verify/commands/commands.h"
+
+namespace verify {
+
+// Commands whose fields are declared: all of them, but for the actions of systems, which have a table of verbs of their
+// own (verify/commands/systems/action.h).
+template <class C>
+inline constexpr bool kIsDeclared = !std::is_same_v<C, SystemAction>;
+
+// Calls visit(std::type_identity<C>{}) for each declared command, in the order of the variant.
+template <class Visit>
+constexpr void for_each_declared(Visit visit) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    const auto one = [&]<class C>(std::type_identity<C> type) {
+      if constexpr (kIsDeclared<C>) visit(type);
+    };
+    (one(std::type_identity<std::variant_alternative_t<i, Command>>{}), ...);
+  }(std::make_index_sequence<std::variant_size_v<Command>>{});
+}
+
+// Calls visit(field) for each field of C, in the order in which they are printed.
+template <class C, class Visit>
+constexpr void for_each_field(Visit visit) {
+  constexpr auto spec = C::spec();
+  std::apply([&](const auto&... field) { (visit(field), ...); }, spec.fields);
+}
+
+template <class Field>
+inline constexpr bool kReadByKey = std::remove_cvref_t<Field>::kByKey;
+
+// Whether any field of C is read by its key.
+template <class C>
+constexpr bool has_keys() {
+  bool any = false;
+  for_each_field<C>([&any](const auto& field) { any = any || kReadByKey<decltype(field)>; });
+  return any;
+}
+
+// The letters with which the first field of C may begin, where it is a name; empty: anything. They tell commands with
+// the same word apart.
+template <class C>
+constexpr std::string_view first_letters() {
+  std::string_view letters;
+  bool first = true;
+  for_each_field<C>([&]<class Field>(const Field& field) {
+    if (first) {
+      if constexpr (requires { field.letters; }) {
+        letters = field.letters;
+      } else if constexpr (requires { field.letter; }) {
+        letters = std::string_view(&field.letter, 1);
+      }
+    }
+    first = false;
+  });
+  return letters;
+}
+
+}  // namespace verify

@@ -1,0 +1,28 @@
+// Which objects a command meets, and as which operation: by the fields that commands declare
+// (verify/commands/fields.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "verify/program/program.h"
+
+namespace verify {
+
+// The kinds of objects that have states (verify/program/coverage.h).
+enum class Object : std::uint8_t { kGraph, kExec, kStream, kEvent, kBuffer };
+
+// An operation, and the object that it meets.
+struct Meeting {
+  std::string operation;  // empty: only leaves something behind
+  Object object = Object::kGraph;
+  Id id = 0;
+  Leaves leaves = Leaves::kNothing;
+};
+
+// The meetings of one command, in the order of its fields.
+[[nodiscard]] std::vector<Meeting> meetings_of(const Command& command);
+// Every operation that some command can stand for, once, in the order of their objects. The ids are 0.
+[[nodiscard]] std::vector<Meeting> operations();
+
+}  // namespace verify

@@ -1,0 +1,11 @@
+// The reference page of the program language, from what commands, nodes and systems declare (docs/commands.md).
+#pragma once
+
+#include <string>
+
+namespace verify {
+
+// Markdown: a table of commands, one of the types of nodes, one of the actions on systems.
+[[nodiscard]] std::string print_reference();
+
+}  // namespace verify
