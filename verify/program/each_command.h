@@ -1,7 +1,7 @@
 // Walks over what commands declare (verify/commands/fields.h).
 #pragma once
 
-#include <string_view>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -48,18 +48,17 @@ constexpr bool has_keys() {
 // The letters with which the first field of C may begin, where it is a name; empty: anything. They tell commands with
 // the same word apart.
 template <class C>
-constexpr std::string_view first_letters() {
-  std::string_view letters;
+std::string first_letters() {
+  std::string letters;
   bool first = true;
   for_each_field<C>([&]<class Field>(const Field& field) {
-    if (first) {
-      if constexpr (requires { field.letters; }) {
-        letters = field.letters;
-      } else if constexpr (requires { field.letter; }) {
-        letters = std::string_view(&field.letter, 1);
-      }
-    }
+    if (!first) return;
     first = false;
+    if constexpr (requires { field.letters; }) {
+      letters = field.letters;
+    } else if constexpr (requires { field.letter; }) {
+      letters = field.letter;
+    }
   });
   return letters;
 }

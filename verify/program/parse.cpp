@@ -361,7 +361,7 @@ Command parse_declared(Line& line, std::string_view word) {
 
 struct CommandRow {
   bool (*has)(std::string_view word);
-  std::string_view letters;  // with which its first name begins; empty: with any
+  std::string letters;  // with which its first name begins; empty: with any
   Command (*parse)(Line& line, std::string_view word);
 };
 
