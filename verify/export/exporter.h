@@ -25,7 +25,7 @@ class Exporter {
   Exporter& operator=(const Exporter&) = delete;
   ~Exporter() = default;
 
-  // Writes the whole body, and then the file around it.
+  // Writes the body of the file. file(): the whole file around it.
   hip::Status write();
   [[nodiscard]] std::string file() const { return text_.file(reproducer_); }
 
