@@ -13,6 +13,7 @@
 #include "fuzz/files.h"
 #include "hip/api/api.h"
 #include "verify/execute/placement.h"
+#include "verify/export/freeze.h"
 #include "verify/export/reproducer.h"
 #include "verify/oracle/oracle.h"
 #include "verify/program/state.h"
@@ -27,8 +28,7 @@ constexpr std::uint64_t kSchedules = 8;       // orders of the device in which t
 constexpr std::uint64_t kMoreSchedules = 64;  // at most, where a known quirk has not shown yet
 constexpr std::uint32_t kAttempts = 100;      // of a file whose failure not every order shows
 constexpr std::size_t kMaxExpected = 256;     // bytes of one buffer that a file checks
-constexpr std::uint64_t kFrozenBase = 0x700000000000;
-constexpr std::uint64_t kArenaFactor = 4;  // as verify::BufferMemory's
+constexpr std::uint64_t kArenaFactor = 4;     // as verify::BufferMemory's
 
 int complain(const std::string& message) {
   std::cerr << "hgcheck: " << message << "\n";
@@ -43,40 +43,6 @@ const verify::Quirk* quirk_of(const std::string& name) {
 }
 
 // ---- the program as it is exported
-
-struct Freeze {
-  verify::KernelParams* operator()(verify::KernelParams& p) const { return &p; }
-  template <class Other>
-  verify::KernelParams* operator()(Other&) const {
-    return nullptr;
-  }
-};
-
-// A frozen address is a number; a file cannot know it before it runs, so it is given one that no buffer has.
-bool freeze(verify::NodeParams& params) {
-  verify::KernelParams* kernel = std::visit(Freeze{}, params);
-  bool found = false;
-  for (std::size_t i = 0; kernel != nullptr && i < kernel->arguments.size(); ++i) {
-    verify::ArgumentValue& value = kernel->arguments[i];
-    if (value.kind != verify::ArgumentValue::Kind::kAddressBits) continue;
-    found = true;
-    value.kind = verify::ArgumentValue::Kind::kNumber;
-    value.number = kFrozenBase + (std::uint64_t{value.ref.buffer} << 32) + static_cast<std::uint64_t>(value.ref.offset);
-    const std::uint32_t size = kernel->kernel->fields[i].size;
-    if (size < 8) value.number &= (std::uint64_t{1} << (8 * size)) - 1;
-    value.ref = {};
-  }
-  return found;
-}
-
-bool freeze(verify::Program& program) {
-  bool found = false;
-  for (verify::Step& step : program.steps) {
-    if (auto* add = std::get_if<verify::AddNode>(&step.command)) found = freeze(add->params) || found;
-    if (auto* set = std::get_if<verify::SetNode>(&step.command)) found = freeze(set->params) || found;
-  }
-  return found;
-}
 
 // Where the buffers of an arena are: what verify::BufferMemory does, without a runtime.
 class ArenaLayout {
@@ -435,7 +401,7 @@ int run(ExportCommand command) {
 
   out.program = program.value();
   out.strategy = strategy_of(command.setup.subject);
-  const bool froze = freeze(out.program);
+  const bool froze = verify::freeze_addresses(out.program);
   if (out.program.placement == verify::Placement::kArena) ArenaLayout(out).go();
   const Known known = known_of(command.setup.subject, out.program);
   const Seen seen = look(*setup.value(), model.value()->runner(), out.program, known);

@@ -117,6 +117,12 @@ void Exporter::write_end() {
   if (reproducer_.tears_down) checks_.tear_down();
 }
 
+void Exporter::use_nodes_of(const GraphState& graph) {
+  if (std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& node) { return node.captured; })) {
+    needs_.use_captured_nodes();
+  }
+}
+
 void Exporter::check_attributes(const std::string& node, std::uint32_t fan) {
   if (!expected().only_seen_differs) return;
   nodes_.check_attributes(expected().seen, node, fan);

@@ -25,7 +25,7 @@ class Exporter {
   Exporter& operator=(const Exporter&) = delete;
   ~Exporter() = default;
 
-  // Writes the whole body, and then the file around it.
+  // Writes the body of the file. file(): the whole file around it.
   hip::Status write();
   [[nodiscard]] std::string file() const { return text_.file(reproducer_); }
 
@@ -44,6 +44,8 @@ class Exporter {
   ReproducerCaptures& captures() { return captures_; }
   ReproducerStrategies& strategies() { return strategies_; }
 
+  // The command names nodes of that graph: their handles are needed, where the nodes were captured.
+  void use_nodes_of(const GraphState& graph);
   // A call of HIP that has to end as the command.
   void call(const std::string& text) { text_.call(expected(), text); }
   // Checks the bytes that are expected at this command.

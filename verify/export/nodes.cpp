@@ -62,8 +62,8 @@ void ReproducerNodes::add_there(const State& state, const GraphState& graph, std
     if (in_context) text_.need(HelperFunction::kContext);
     make_driver(text_, calls, node.params);
     return emit(text_, calls, node.fan, expected,
-                fmt::format("hipDrvGraphAdd{}Node(&{}{}, {}, {}, {}, context())", calls.name, names.nodes[index],
-                            element, names.graph, after, calls.parameters));
+                fmt::format("hipDrvGraphAdd{}Node(&{}{}, {}, {}, {}{})", calls.name, names.nodes[index], element,
+                            names.graph, after, calls.parameters, in_context ? ", context()" : ""));
   }
   if (form == NodeForm::kGeneric) {
     const std::string params = make_generic(text_, calls);

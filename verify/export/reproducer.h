@@ -56,7 +56,7 @@ struct Reproducer {
   std::vector<std::string> comment;  // the comment at the top of the file, a line each
   Program program;                   // valid, without frozen addresses; it ends with the step that shows the failure
   ReproducerStrategy strategy = ReproducerStrategy::kPatch;
-  // Of the placement `arena`: the size of each arena, and where in it each declaration and each move puts its buffer,
+  // With the placement `arena`: the size of each arena, and where in it each declaration and each move puts its buffer,
   // in order.
   std::array<std::uint64_t, kArenas> arena_bytes{};
   std::vector<std::uint64_t> places;

@@ -5,9 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <set>
 #include <string>
 #include <variant>
 
+#include "verify/generate/generator.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 
@@ -255,7 +258,15 @@ TEST(Reproducer, DriversFormsSayWhereEachEndOfACopyIs) {
   }
 }
 
-// What a command answers beside its status.
+TEST(Reproducer, TheDriversFunctionThatFreesMemoryNamesNoContext) {
+  const std::string text =
+      text_of(of("graph g0\nalloc g0.n0 b5 64\nmemset g0.n1 dst=b5+0 value=1 element=1 width=64 after=n0\n"
+                 "free g0.n2 b5 after=n1 form=driver\n"));
+  EXPECT_THAT(text, HasSubstr("hipDrvGraphAddMemFreeNode(&g0_n2, g0, &g0_n1, 1, b5)"));
+  EXPECT_THAT(text, Not(HasSubstr("context()")));
+}
+
+// The text when the last command answers something else beside its status.
 std::string text_of_answer(const std::string& commands, const char* seen, const char* saw) {
   verify::Reproducer reproducer = of(commands);
   verify::ExpectedStatus& last = reproducer.statuses.back();
@@ -324,6 +335,70 @@ TEST(Reproducer, AClonesNodesAreFoundInIt) {
                            "hipGraphDestroyNode(g1_n1)"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+}
+
+// The variables of nodes that stand in the file before a statement declares them.
+std::set<std::string> undeclared_nodes(const std::string& text) {
+  static const std::regex variable("\\b(again|g|c)[0-9]+_n[0-9]+\\b"),
+      declaration("hipGraphNode_t (?=(again|g|c)[0-9])");
+  std::set<std::string> declared, undeclared;
+  for (std::size_t from = text.find("main()"), end; from < text.size(); from = end + 1) {
+    end = std::min(text.find(';', from), text.size());
+    const std::string statement = text.substr(from, end - from);
+    const bool declares = std::regex_search(statement, declaration);
+    for (std::sregex_iterator it(statement.begin(), statement.end(), variable), last; it != last; ++it) {
+      if (declares) declared.insert(it->str());
+      if (!declared.contains(it->str())) undeclared.insert(it->str());
+    }
+  }
+  return undeclared;
+}
+
+TEST(Reproducer, ANodeOfAGraphThatWasRecordedAgainHasItsOwnVariable) {
+  const std::string text =
+      text_of(of("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=4\nmove b0\npatch g0\n"
+                 "empty g0.n1 after=n0\nclone g1 g0\n",
+                 ReproducerStrategy::kRebuild));
+  EXPECT_THAT(text, HasSubstr("hipGraphNode_t g0_n0, g0_n1;"));
+  EXPECT_THAT(text, HasSubstr("hipGraphAddEmptyNode(&g0_n1, again1, &again1_n0, 1)"));
+  EXPECT_THAT(text, HasSubstr("hipGraphNodeFindInClone(&g1_n1, g0_n1, g1)"));
+}
+
+TEST(Reproducer, AGraphIsDeclaredOnceWhenACaptureGoesIntoAClone) {
+  const std::string text =
+      text_of(of("buffer b0 64\nstream s1\ngraph g0\nclone g1 g0\ncapture s1 into=g1\n"
+                 "on s1 memset dst=b0+0 value=1 width=4\nendcapture s1 g1\n"));
+  EXPECT_THAT(text, HasSubstr("hipGraph_t g0, g1;"));
+}
+
+TEST(Reproducer, ACommandThatNamesACapturedNodeHasItsHandle) {
+  const std::string capture =
+      "buffer b0 64\nstream s1\ncapture s1\non s1 kernel count_only n=1 a=2 b=3\nendcapture s1 g1\n";
+  EXPECT_THAT(text_of(of(capture)), Not(HasSubstr("last_captured")));
+  for (const char* command : {"empty g1.n1 after=n0\n", "clone g2 g1\n", "attribute g1.n0 priority=-1\n",
+                              "graph g0\nkernel g0.n0 count_only n=1 a=2 b=3\ncopy_attributes g0.n0 g1.n0\n"}) {
+    EXPECT_THAT(text_of(of(capture + command)), HasSubstr("hipGraphNode_t c1_n0 = last_captured(s1);")) << command;
+  }
+}
+
+TEST(Reproducer, EveryNodeVariableIsDeclaredBeforeItIsUsed) {
+  constexpr std::uint64_t kPrograms = 150;
+  std::size_t written = 0;
+  for (std::uint64_t i = 0; i < kPrograms; ++i) {
+    verify::Reproducer reproducer;
+    reproducer.program = verify::campaign_program(1, i, {});
+    reproducer.program.placement = verify::Placement::kNative;
+    reproducer.statuses.resize(reproducer.program.steps.size());
+    for (const auto strategy :
+         {ReproducerStrategy::kPatch, ReproducerStrategy::kRebuild, ReproducerStrategy::kUpdate}) {
+      reproducer.strategy = strategy;
+      const hip::Result<std::string> text = verify::to_reproducer(reproducer, ReproducerForm::kHip);
+      if (!text.ok()) continue;  // it has no stand-alone form
+      ++written;
+      EXPECT_THAT(undeclared_nodes(text.value()), testing::IsEmpty()) << text.value();
+    }
+  }
+  EXPECT_GT(written, kPrograms / 2);
 }
 
 TEST(Reproducer, WhatHasNoStandAloneFormIsAnErrorThatNamesIt) {

@@ -1,3 +1,4 @@
+// How the commands about graphs as wholes are written as HIP calls (verify/commands/export.h).
 #include "verify/commands/export.h"
 
 #include <fmt/format.h>
@@ -85,6 +86,7 @@ void export_command(Exporter& out, const CloneGraph& c) {
   out.needs().declare("hipGraph_t", names.graph);
   for (const NodeState& node : graph.nodes) names.nodes.push_back(fmt::format("{}_n{}", names.graph, node.id));
   out.nodes().declare(graph, names);
+  out.use_nodes_of(graph);
   const GraphNames& from = out.names().graphs[c.from];
   out.call(fmt::format("hipGraphClone(&{}, {})", names.graph, from.graph));
   for (const NodeState& node : graph.nodes) {

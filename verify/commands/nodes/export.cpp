@@ -1,3 +1,4 @@
+// How the commands about nodes are written as HIP calls (verify/commands/export.h).
 #include "verify/commands/export.h"
 
 #include <fmt/format.h>
@@ -10,9 +11,11 @@ template <>
 void export_command(Exporter& out, const AddNode& c) {
   const GraphState& graph = *out.after().graph(c.graph);
   GraphNames& names = out.names().graphs[c.graph];
-  names.nodes.push_back(fmt::format("{}_n{}", names.graph, c.node));
+  if (!c.after.empty()) out.use_nodes_of(graph);
+  // The graph may have another variable by now than the one that it was declared with.
+  names.nodes.push_back(fmt::format("g{}_n{}", c.graph, c.node));
   const std::string fan = c.fan == 1 ? std::string() : fmt::format("[{}]", c.fan);
-  out.needs().declare("hipGraphNode_t", fmt::format("g{}_n{}{}", c.graph, c.node, fan));
+  out.needs().declare("hipGraphNode_t", names.nodes.back() + fan);
   if (const auto* memory = std::get_if<MemoryAllocParams>(&c.params)) {
     out.needs().declare("[[maybe_unused]] char", fmt::format("*b{}", memory->buffer));
   }
@@ -38,6 +41,7 @@ void export_command(Exporter& out, const EnableNode& c) {
 template <>
 void export_command(Exporter& out, const SetAttributes& c) {
   const GraphState& graph = *out.before().graph(c.graph);
+  out.use_nodes_of(graph);
   const std::string& name = node_name(graph, out.names().graphs[c.graph], c.node);
   const std::uint32_t fan = graph.find(c.node)->fan;
   out.nodes().set_attributes(c.attributes, name, fan, out.expected());
@@ -47,6 +51,8 @@ void export_command(Exporter& out, const SetAttributes& c) {
 template <>
 void export_command(Exporter& out, const CopyAttributes& c) {
   const GraphState &graph = *out.before().graph(c.graph), &from = *out.before().graph(c.from);
+  out.use_nodes_of(graph);
+  out.use_nodes_of(from);
   const GraphNames& names = out.names().graphs[c.graph];
   const std::string source = instance_names(from, out.names().graphs[c.from], c.source).front();
   for (const std::string& node : instance_names(graph, names, c.node)) {

@@ -1,3 +1,4 @@
+// How the commands about stream-ordered memory and its pools are written as HIP calls (verify/commands/export.h).
 #include "verify/commands/export.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,6 @@
 #include "verify/export/exporter.h"
 
 namespace verify {
-
 namespace {
 
 const char* hip_name(PoolAttribute attribute) {

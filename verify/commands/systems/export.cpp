@@ -1,3 +1,4 @@
+// How the commands about the systems of hip/ are written as HIP calls (verify/commands/export.h).
 #include "verify/commands/export.h"
 
 #include "verify/export/exporter.h"

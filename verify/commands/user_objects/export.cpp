@@ -1,3 +1,4 @@
+// How the commands about user objects are written as HIP calls (verify/commands/export.h).
 #include "verify/commands/export.h"
 
 #include <fmt/format.h>
