@@ -11,12 +11,12 @@
 
 #include "fuzz/faults/catalogue.h"
 #include "new_ground.h"
-#include "verify/run/executor.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
+#include "verify/run/executor.h"
 #include "verify/shrink/shrinker.h"
 
 namespace {

@@ -8,9 +8,9 @@
 
 #include "fuzz/faults/systems/systems.h"
 #include "verify/execute/model_platform.h"
+#include "verify/generate/scenario.h"
 #include "verify/properties/property.h"
 #include "verify/systems/bench.h"
-#include "verify/generate/scenario.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "judging.h"
-#include "verify/run/executor.h"
 #include "verify/generate/generator.h"
+#include "verify/run/executor.h"
 
 namespace verify {
 namespace {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "programs.h"
-#include "verify/run/executor.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
 #include "verify/properties/property.h"
+#include "verify/run/executor.h"
 
 namespace verify {
 

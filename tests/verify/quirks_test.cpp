@@ -13,11 +13,11 @@
 #include "judging.h"
 #include "new_ground.h"
 #include "verify/generate/generator.h"
+#include "verify/generate/scenario.h"
 #include "verify/program/state_devices.h"
 #include "verify/quirks/quirk.h"
 #include "verify/subject/installation.h"
 #include "verify/subject/subject.h"
-#include "verify/generate/scenario.h"
 
 namespace verify {
 namespace {

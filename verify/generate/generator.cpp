@@ -7,12 +7,12 @@
 #include "verify/generate/graph_ops.h"
 #include "verify/generate/memory.h"
 #include "verify/generate/params.h"
+#include "verify/generate/scenario.h"
 #include "verify/generate/shapes.h"
 #include "verify/generate/stream_memory.h"
 #include "verify/generate/streams.h"
 #include "verify/program/state.h"
 #include "verify/program/state_devices.h"
-#include "verify/generate/scenario.h"
 
 namespace verify {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "verify/run/executor.h"
 #include "verify/execute/interposer.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
+#include "verify/run/executor.h"
 
 namespace verify {
 namespace {

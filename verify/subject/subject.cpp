@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "hip/releases/releases.h"
-#include "verify/run/executor.h"
 #include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"
 #include "verify/execute/model_platform.h"
 #include "verify/execute/patcher_library.h"
+#include "verify/run/executor.h"
 #include "verify/subject/installation.h"
 
 namespace verify {

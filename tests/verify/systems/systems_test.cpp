@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "verify/execute/model_platform.h"
+#include "verify/generate/scenario.h"
 #include "verify/properties/property.h"
 #include "verify/systems/bench.h"
-#include "verify/generate/scenario.h"
 
 namespace {
 
