@@ -5,8 +5,8 @@
 // process. A "kernel" is a HostFunction: it gets the packed argument block, or the kernelParams, as they were passed.
 // Elapsed time is 0: there is no clock behind a handle of 0.
 //
-// Not there (null in the table): graphs, capture, modules, pools, symbols; and hipStreamGetFlags, for a handle of 0
-// does not know what it was made with, and who is told another flag than was asked for never finds that stream again.
+// Not there (null in the table): graphs, capture, modules, pools, symbols; and hipStreamGetFlags: a handle of 0 does
+// not know the flags that it was made with, and a cache that reads back other flags would never find the stream again.
 #pragma once
 
 #include <cstddef>

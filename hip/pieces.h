@@ -1,6 +1,6 @@
-// Pieces of one allocation, each aligned as what an allocation begins with is.
+// Pieces of one allocation, each aligned like the start of an allocation.
 //
-// Does not check that there is memory for as much, only that its size is a number.
+// Checks that the sum of the sizes does not overflow, not that there is that much memory.
 #pragma once
 
 #include <cstddef>

@@ -6,8 +6,8 @@
 // than a deadlock. There is no way back: ranks that lost each other begin anew, with another agreement. Between two
 // rounds a rank may capture and instantiate, so patience has to be that long; the first step takes longest.
 //
-// How ranks talk is the framework's business, which has its own way between processes (MPI, sockets;
-// hip/example/ranks.cpp has one). hip::ThreadRanks is for ranks that are threads of one process. One call a rank and
+// The framework decides how ranks talk; between processes it has its own way (MPI, sockets; hip/example/ranks.cpp has
+// one). hip::ThreadRanks is for ranks that are threads of one process. One call a rank and
 // round; the rounds of a rank are in order.
 #pragma once
 

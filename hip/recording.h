@@ -1,8 +1,8 @@
-// hip::Recording: what a graph was recorded from, owned and complete.
+// hip::Recording: the source of a graph, owned and complete.
 //
 // A recording is plain data: every node's parameters (copied, never the caller's memory), its dependencies and its
 // relocations. From it and a table of addresses the graph can be recorded again at any time, on any runtime, and a
-// patcher can compute any node's parameters at any addresses without asking the runtime what it holds (getters hand out
+// patcher can compute any node's parameters at any addresses without asking the runtime for them (getters hand out
 // memory that is the runtime's own, and on ROCm for `extra` the block that was given, whose layout they do not know).
 //
 // Not checked here: whether a kernel's argument block is what the kernel expects. `KernelRecord::from_arguments`

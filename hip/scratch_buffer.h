@@ -11,9 +11,9 @@
 //             back are refused while the stream captures then, and a buffer that is destroyed loses its memory, and
 //             says so.
 //   move      leaves the source empty and as usable as a new one, on the same stream.
-//   threads   one at a time. On hipStreamPerThread only the one that made the buffer, or called rebind() last: the
-//             calls of another, its destructor's too, would go to a stream of that one's own, behind nothing. What
-//             takes memory or gives it back asserts that.
+//   threads   one at a time. On hipStreamPerThread only the thread that made the buffer, or called rebind() last: calls
+//             of another thread, its destructor's too, would go to another stream. Functions that take or give back
+//             memory assert that.
 //
 // RAII: destroyed, it gives its memory back in the stream's order; so the stream has to outlive it.
 #pragma once

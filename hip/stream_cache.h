@@ -9,14 +9,14 @@
 //             is asked once more before it goes out. The stream that was given back last comes first.
 //   release   asks the stream, with its device current, whether it is idle. Only a stream that says so is kept; one
 //             with work, with an error or in a capture is destroyed. The caller's device is current again afterwards.
-//   captures  of other clients are left alone, and streams are no worse for them (hip/beside_captures.h).
+//   captures  of other clients are left alone, and do not make the cache destroy streams (hip/beside_captures.h).
 //   bound     at most max_idle streams are kept; past it the one that lay idle longest is destroyed.
 //   teardown  in any order: a lease that outlives its cache destroys its stream. A stream whose destruction failed is
 //             kept aside and tried again with every later call, and reported when it still fails at the end. At most
 //             max_doomed are; past it the oldest is given up for lost, and that is reported.
 //
-// All functions may be called by any thread. No lock is held during a call of HIP. The one thing that a client must not
-// do is to use a handle after it gave it back; the cache notices what it can (work on it).
+// All functions may be called by any thread. No lock is held during a call of HIP. A client must not use
+// a handle after it gave it back; the cache notices that only if there is work on it.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // hip::TraceCache: executable graphs of traces, kept from one step to the next.
 //
-// A trace is what a command enqueued, recorded as a graph; recording is slow, launching what was recorded is fast. A
-// step names the command and the buffers that it works on, each by identity and by address, and the cache decides:
+// A trace is the work that a command enqueued, recorded as a graph. Recording is slow, launching a recording is fast. A
+// step names the command and its buffers, each by identity and by address, and the cache decides:
 //
 //   hit       the same command, the same buffers, all of them where they were: launched as it is.
 //   patched   the same buffers, some of them elsewhere: brought there, then launched. Never a command that enqueued
@@ -9,21 +9,21 @@
 //   recorded  in all other cases, and where patching failed. An address that was freed and belongs to another buffer
 //             now is another buffer: the identity decides, never the address alone.
 //   bound     at most max_traces; past it the one that was not executed for longest goes.
-//   failure   of a patch: recorded again, and counted. Of recording or of a launch: the answer, and nothing is kept of
-//             that trace, so that the next step records it.
-//   together  with ranks, all of them take the fast way or all record (C6): a rank that could records as well when a
-//             peer could not. Where they record they agree once more before anybody launches: a rank whose recorder
-//             failed would leave its peers' collective alone. Each rank has a cache of its own. When the ranks are no
-//             longer together, or a peer could not record, that is the answer, and nothing was launched. Steps of a
-//             rank are rounds of all ranks: one thread of it at a time, in the same order on each.
+//   failure   a patch that fails is followed by recording, and counted. A failure of recording or of a launch is
+//             returned, and the trace is dropped, so that the next step records it.
+//   together  with ranks, all of them take the fast way or all record (C6): a rank that could take the fast way records
+//             when a peer could not. After recording they agree once more before the launch, because a rank whose
+//             recorder failed would leave its peers waiting in the collective. Each rank has a cache of its own. An
+//             error of the agreement, or of a peer's recording, is returned, and nothing was launched. Steps of a rank
+//             are rounds of all ranks: one thread of a rank at a time, in the same order on each.
 //
 // All functions may be called by any thread; steps of one trace come one after another, those of different traces do
 // not wait for each other. No lock is held while a trace is patched, recorded, launched or destroyed. A recorder may
-// execute other traces, not its own (it would wait for itself). One that throws has failed: its exception is the
-// caller's.
+// execute other traces, not its own (it would wait for itself). A recorder that throws has failed: its exception goes
+// to the caller.
 //
-// Does not check: that buffers of one identity are of one size, and what a recorder reads beside the buffers. Both
-// belong into the command's number.
+// Does not check: that buffers of one identity have one size, and that a recorder depends on the buffers alone. Make
+// both part of the command's number.
 #pragma once
 
 #include <cstddef>

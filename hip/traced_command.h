@@ -1,21 +1,21 @@
-// hip::traced_command: a command of a command buffer that a library enqueues, and of which traces are kept.
+// hip::traced_command: a command of a command buffer that a library enqueues, with its traces kept.
 //
 // A command buffer (hip/command_buffer.h) captures such a command when its trace cache (hip/trace_cache.h) has no trace
-// of it for these buffers, and makes the trace's graph a child of its own. Whoever else records the node captures the
+// of it for these buffers, and makes the trace's graph a child of its own. Any other recording of the node captures the
 // work each time, as captured_command does.
 //
-//   relocations  with shadows, the work is captured differentially once (hip/differential_capture.h): a trace of which
-//                every address is known is patched when buffers move. Otherwise it is captured again. What is known is
-//                held against the work as it is captured where its buffers really are, whenever a trace is made; what
-//                differs there is opaque from then on. A patch keeps the footing of its trace:
-//                each buffer's address modulo kFooting, and which buffers overlap at which distance. A library may
-//                choose by these what it enqueues, so on another footing the work is captured again.
+//   relocations  with shadows, the work is captured differentially once (hip/differential_capture.h): a trace whose
+//                addresses are all known is patched when buffers move, otherwise it is captured again. Whenever a trace
+//                is made, the known command is compared with the work as captured at the real addresses; a command that
+//                differs is opaque from then on. A patch keeps the footing of its trace: each buffer's address modulo
+//                kFooting, and the distances of overlapping buffers. A library may choose its work by these, so on
+//                another footing the work is captured again.
 //   collective   the ranks decide together whether they use traces or all capture (C6). Never captured for shadow
 //                addresses: a library may talk to its peers while it is captured, and they would not answer.
 //   empty        work that enqueues nothing is an empty node.
 //
-// Does not check what the work reads beside its buffers' addresses: that belongs into the command's number, as the
-// buffers' sizes do.
+// Does not check that the work depends on its buffers' addresses alone: make other inputs, and the buffers' sizes, part
+// of the command's number.
 #pragma once
 
 #include <cstdint>

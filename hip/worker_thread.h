@@ -1,19 +1,20 @@
 // hip::WorkerThread: a thread that runs callbacks in the order in which they were posted, also behind a stream's work.
 //
-// HIP forbids calls of HIP in a host function of a stream; what has to happen after a stream's work and calls HIP is
-// posted here (post_after), and the host function only passes it on.
+// HIP forbids calls of HIP in a host function of a stream. A callback that calls HIP after a stream's work is posted
+// here (post_after), and the host function only passes it on.
 //
 // Teardown drains first: no callback is dropped, none runs after the destructor, and nothing that callbacks use has to
-// outlive the worker. Draining synchronises the streams that still owe a callback. What a stream owes then, because its
-// work failed or because it never ran the host function, it never delivers: such a callback is given up, and said so.
-// A stream outlives what it owes: drain the worker before a stream is destroyed that was not synchronised.
+// outlive the worker. Draining synchronises the streams that still owe a callback. A callback that a stream still owes
+// then (its work failed, or it never ran the host function) is given up, and that is reported. Drain the worker before
+// you destroy a stream that was not synchronised.
 //
 // A stream that captures is refused: a host function becomes a node of its graph, which runs at each launch or never.
-// One that begins to capture while it owes a callback can no longer be waited for: drain before that. Other clients'
-// captures are left alone (hip/beside_captures.h), unless a hipStreamPerThread of another thread owes something: its
-// device is waited for, which any capture refuses; that capture is invalid, and the callback is given up.
+// A stream that begins to capture while it owes a callback can no longer be waited for: drain before that. Other
+// clients' captures are left alone (hip/beside_captures.h), unless a hipStreamPerThread of another thread owes a
+// callback: the worker then waits for its device, which any capture refuses; that capture becomes invalid, and the
+// callback is given up.
 //
-// A callback must not throw, must not wait for its own worker, and may post; so may what destroys it. Bounded: posting
+// A callback must not throw, must not wait for its own worker, and may post; so may its destructor. Bounded: posting
 // to a full worker is an error, not a wait.
 #pragma once
 

@@ -1,10 +1,10 @@
-// hip::code_object: what an AMD GPU code object says about its kernels.
+// hip::code_object: the kernels of an AMD GPU code object, from its metadata.
 //
 // Reads the msgpack metadata (note NT_AMDGPU_METADATA) of an ELF code object: names, argument layouts and sizes, as
 // AMD's loader would. The bytes may be hostile: every error names what is wrong and where; nothing crashes, reads
 // outside of the span, recurses or allocates without a bound (the bounds are below).
 //
-// Not checked, because nobody here relies on it: the instructions, kernel descriptors, symbols and relocations of the
+// Not checked, because no user here relies on it: the instructions, kernel descriptors, symbols and relocations of the
 // code object; that a kernel's symbol exists; metadata older than code object version 3 (a different note, refused).
 #pragma once
 

@@ -1,9 +1,9 @@
-// Host memory that a device can reach: what the host wrote into it between two calls of HIP is part of what a program
-// does, and no call says so.
+// Host memory that a device can reach: writes of the host between two calls of HIP are part of a program, and no call
+// shows them.
 //
-// Ranges come from what allocates pinned and managed memory and from pageable ranges that asynchronous copies name
-// (adopted). Before work is given to the device each range is looked at: one that holds something else than when the
-// device was last waited for is written to the log, in full up to kMaxDataBytes. Thread-safe.
+// Ranges come from calls that allocate pinned and managed memory and from pageable ranges that asynchronous copies name
+// (adopted). Each range is compared before work is given to the device: if it has changed since the device was last
+// waited for, it is written to the log, in full up to kMaxDataBytes. Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// Which kernel a handle or a host function stands for: its name, its arguments, and the code object that it is of.
+// The kernel behind a handle or a host function: its name, its arguments, and its code object.
 //
-// Known from what the program loads (hipModuleLoadData and the like) and registers (compiled-in kernels). A code object
-// is kept as a file beside the log, once. Thread-safe.
+// Known from the code that the program loads (hipModuleLoadData and the like) and registers (compiled-in kernels). A
+// code object is kept as a file beside the log, once. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -2,8 +2,8 @@
 //
 // The file stands beside the library that is preloaded and is named after the process ("log.1234"), so a forked child
 // has one of its own. It is mapped and every line has a place of its own in it: no call of the system is made for a
-// line, lines of threads never mix, and what was stored is in the file when the process crashes. A line that was not
-// finished, and room that was not used, are zeros: what stands before a zero is to be passed over. The form of the
+// line, lines of threads never mix, and stored bytes are in the file when the process crashes. Unfinished lines and
+// unused room hold zeros: a reader skips text before a zero. The form of the
 // lines is read by fuzz/recorded_program.h alone.
 #pragma once
 

@@ -1,5 +1,5 @@
-// hip::sync's names in an explored build: each operation that another thread can see is a point at which a scheduler
-// chooses who runs. See sync.h for what the names are, scheduler.h for the scheduler.
+// hip::sync's names in an explored build: at each operation that another thread can see, a scheduler chooses the next
+// thread. sync.h has the names, scheduler.h the scheduler.
 //
 // Semantics are those of the standard's names, with sequential consistency for values; the memory orders that the code
 // states are passed on for the scheduler to judge. Not modelled: spurious wake-ups, compare_exchange_weak that fails

@@ -8,7 +8,7 @@
 // Data that is not atomic is kept in a Cell where several threads reach it: its accesses have names too, so that the
 // explorer sees one that no lock orders.
 //
-// Not covered: signals, and what HIP runtimes do inside.
+// Not covered: signals, and locking inside HIP runtimes.
 #pragma once
 
 #ifdef HGCHECK_EXPLORE
