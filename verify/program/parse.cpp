@@ -211,6 +211,7 @@ void parse_place(Line& line, const ParamsField<At>& field, std::string_view comm
   // There is no eager work and no setter like a free node.
   if (!is_node_word(word.text) || word.text == "free") {
     line.fail(word.column, fmt::format("'{}' is not a node type", word.text));
+    value_at(field.at, command) = EmptyParams{};
     return;
   }
   value_at(field.at, command) = parse_node_places(line, word.text);
