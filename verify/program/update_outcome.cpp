@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "verify/program/state.h"
+#include "verify/program/graph_state.h"
 
 namespace verify {
 
