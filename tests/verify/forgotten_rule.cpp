@@ -1,12 +1,16 @@
-// A command with every part of its rules, and a switch that leaves each part out: tests/verify/CMakeLists.txt compiles
-// it with one switch at a time and expects the compiler to name the part. It is never linked.
+// A command with every part of its rules, and switches that leave out one part, or have its row ask for no part.
+// tests/verify/CMakeLists.txt compiles it with one switch at a time and expects an error that names the part. It is
+// never linked.
 #include "verify/commands/define_rules.h"
 
 namespace verify {
 
 struct Forgotten {};
 
-#ifndef WITHOUT_kTraits
+#ifdef ASKED_FOR_NOTHING
+template <>
+constexpr Traits kTraits<Forgotten>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+#elif !defined(WITHOUT_kTraits)
 template <>
 constexpr Traits kTraits<Forgotten>{kCheckInCapture, kNotesRefusal, kSometimesRefusable, kSeen, kNamesDevices, kTwice};
 #endif

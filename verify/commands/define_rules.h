@@ -94,8 +94,14 @@ std::string seen(const State& state, const C& c) = delete;
 template <class C>
 Id highest_device(const C& c) = delete;
 
+// Each function below asks for what the row says, and asserts that a family writes nothing that the row does not ask
+// for: nobody would call it.
+
 template <class C>
 Reason Rules<C>::check(const State& state, const C& c) {
+  static_assert(
+      kTraits<C>.in_capture == kCheckInCapture || !requires { verify::check_in_capture<C>(state, c); },
+      "the row says that check_in_capture is not asked");
   if (Reason reason = verify::check<C>(state, c)) return reason;
   if (state.captures().empty()) return {};
   if constexpr (kTraits<C>.in_capture == kCheckInCapture) return verify::check_in_capture<C>(state, c);
@@ -107,12 +113,18 @@ Reason Rules<C>::check(const State& state, const C& c) {
 
 template <class C>
 CaptureAnswer Rules<C>::answer(const State& state, const C& c) {
+  static_assert(
+      kTraits<C>.answer != kSucceeds || !requires { verify::answer<C>(state, c); },
+      "the row says that answer is not asked");
   if constexpr (kTraits<C>.answer != kSucceeds) return verify::answer<C>(state, c);
   return {};
 }
 
 template <class C>
 void Rules<C>::apply(State& state, const C& c) {
+  static_assert(
+      kTraits<C>.answer == kNotesRefusal || !requires { verify::apply_refused<C>(state, c, 0); },
+      "the row says that apply_refused is not called");
   const CaptureAnswer answer = Rules<C>::answer(state, c);
   state.change().captures.invalidate(answer.invalidates);
   if (answer.status == kAnswerSuccess) return verify::apply<C>(state, c);
@@ -121,6 +133,9 @@ void Rules<C>::apply(State& state, const C& c) {
 
 template <class C>
 bool Rules<C>::may_be_refused(const State& state, const C& c) {
+  static_assert(
+      kTraits<C>.refusal == kSometimesRefusable || !requires { verify::may_be_refused<C>(state, c); },
+      "the row says that may_be_refused is not asked");
   if constexpr (kTraits<C>.refusal == kAlwaysRefusable) return true;
   if constexpr (kTraits<C>.refusal == kSometimesRefusable) {
     if (verify::may_be_refused<C>(state, c)) return true;
@@ -130,6 +145,8 @@ bool Rules<C>::may_be_refused(const State& state, const C& c) {
 
 template <class C>
 std::string Rules<C>::seen(const State& state, const C& c) {
+  static_assert(
+      kTraits<C>.seen == kSeen || !requires { verify::seen<C>(state, c); }, "the row says that seen is not asked");
   if constexpr (kTraits<C>.seen == kSeen) {
     if (Rules<C>::answer(state, c).status == kAnswerSuccess) return verify::seen<C>(state, c);
   }
@@ -138,6 +155,9 @@ std::string Rules<C>::seen(const State& state, const C& c) {
 
 template <class C>
 Id Rules<C>::highest_device(const C& c) {
+  static_assert(
+      kTraits<C>.devices == kNamesDevices || !requires { verify::highest_device<C>(c); },
+      "the row says that highest_device is not asked");
   if constexpr (kTraits<C>.devices == kNamesDevices) return verify::highest_device<C>(c);
   return 0;
 }
