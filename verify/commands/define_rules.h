@@ -1,4 +1,4 @@
-// What a family's rules.cpp writes down for each of its commands C:
+// A family's rules.cpp writes this down for each of its commands C:
 //
 //   kTraits<C>                a row that answers every question, if only by 'this depends on the state'
 //   check<C>                  why the command may not stand; the row adds what open captures forbid
@@ -27,7 +27,7 @@ enum class InCapture : std::uint8_t {
   kGraphChange,     // no: what a strategy does about it may wait for the device
   kCheckInCapture,  // check_in_capture<C> says
 };
-// What HIP answers while some stream captures.
+// HIP's answer while some stream captures.
 enum class Answer : std::uint8_t {
   kSucceeds,      // success
   kAnswers,       // answer<C> says; a command that is refused has no effect

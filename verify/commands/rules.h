@@ -18,13 +18,13 @@ template <class C>
 struct Rules {
   // Why the command may not stand here, or nothing.
   [[nodiscard]] static Reason check(const State& state, const C& c);
-  // What HIP answers by the rules of stream capture (verify/program/capture_state.h).
+  // HIP's answer by the rules of stream capture (verify/program/capture_state.h).
   [[nodiscard]] static CaptureAnswer answer(const State& state, const C& c);
   // The effect of a command that check() allows, with its effect on captures.
   static void apply(State& state, const C& c);
   // The runtime may refuse the command here, and whether it does is an observation.
   [[nodiscard]] static bool may_be_refused(const State& state, const C& c);
-  // What the command answers besides its status, where that is determined.
+  // The command's answer besides its status, where that is determined.
   [[nodiscard]] static std::string seen(const State& state, const C& c);
   // The highest device that the command names; 0 when it names none.
   [[nodiscard]] static Id highest_device(const C& c);

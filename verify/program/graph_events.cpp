@@ -1,4 +1,4 @@
-// What event nodes order; the contract is in the header.
+// The order of event nodes; the contract is in the header.
 #include "verify/program/graph_events.h"
 
 #include <fmt/format.h>

@@ -89,8 +89,8 @@ void mark_descendants(const GraphState& graph, std::uint32_t index, std::vector<
 // A memset of one row over all of that memory.
 [[nodiscard]] bool fills(const NodeParams& params, Id buffer, std::uint64_t bytes);
 
-// What hipGraphExecUpdate does with a pair of graphs. kUndefinedHere: no documentation says it, or several nodes differ
-// in different ways and none says which one is found first.
+// The outcome of hipGraphExecUpdate for a pair of graphs. kUndefinedHere: no documentation says it, or several nodes
+// differ in different ways and none says which one is found first.
 enum class UpdateOutcome : std::uint8_t {
   kSuccess,
   kTopologyChanged,

@@ -19,14 +19,14 @@ struct BufferState {
   MemoryKind memory = MemoryKind::kDevice;
   std::uint32_t version = 0;  // of its place; 0 before the first move
   bool alive = false;
-  // Of memory that a graph allocates.
+  // These are about memory that a graph allocates.
   std::optional<Id> graph = {};
   bool unfreed = false;  // a launch allocated it, and nothing has freed it since
   bool has_free_node = false;
   bool freed_by_program = false;             // since its last launch
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
   Id device = 0;                             // whose memory it is, where it is a device's
-  // Of memory that streams allocate (verify/commands/stream_memory/rules.cpp).
+  // These are about memory that streams allocate (verify/commands/stream_memory/rules.cpp).
   bool of_stream = false;
   bool filled = false;                        // all of it was written since: before that it holds anything
   std::optional<Id> pool = {};                // that it is of; none: the device's default one

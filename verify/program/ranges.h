@@ -1,4 +1,4 @@
-// What the parameters of nodes refer to, and which bytes of which buffers they touch.
+// The buffers that the parameters of nodes refer to, and the bytes that they touch.
 //
 // Ranges are exact for linear shapes and the hull for strided ones. Child graphs are not looked into.
 #pragma once
@@ -26,7 +26,7 @@ inline constexpr std::int64_t kToTheEnd = std::int64_t{1} << 62;
 void for_each_ref(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
 // The same for the frozen scalars.
 void for_each_frozen(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
-// What node `params` with `fan` instances touches; children are not looked into.
+// Appends what a node with `fan` instances touches; children are not looked into.
 void append_ranges(const NodeParams& params, std::uint32_t fan, std::vector<ByteRange>& ranges);
 // The parameters of the k-th of a node's fan instances.
 [[nodiscard]] NodeParams fan_instance(const NodeParams& params, std::uint32_t k);

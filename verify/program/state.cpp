@@ -257,7 +257,8 @@ void StateParts::finish_all() {
   for (auto& [id, event] : events.known) event.busy = false;
 }
 
-// What a failed capture has left in somebody's graph is not documented: nothing is done with that graph any more.
+// The documentation does not say what a failed capture leaves in a graph that it went into: programs do nothing with
+// that graph any more.
 void StateParts::drop_capture(std::uint64_t serial) {
   ++captures.failed;
   const CaptureState& capture = *captures.with_serial(serial);

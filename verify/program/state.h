@@ -36,7 +36,7 @@ using Reason = std::optional<std::string>;
 // Why a program may not name that device, or nothing.
 [[nodiscard]] Reason unknown_device(Id device);
 
-// What may have become of an executable graph, in words for a person.
+// Why an executable graph is not there, in words for a person.
 inline constexpr const char* kNeverCameToBe = "was destroyed or never came to be";
 
 struct StateParts {
@@ -63,7 +63,7 @@ class State {
   [[nodiscard]] bool may_be_refused(const Command& command) const;
   // Stream capture: what HIP answers to `command` by the rules of capture_state.h, and what it makes invalid.
   [[nodiscard]] CaptureAnswer answer(const Command& command) const;
-  // What `command` answers besides (StepStatus::seen), where that is determined.
+  // The command's answer besides its status (StepStatus::seen), where that is determined.
   [[nodiscard]] std::string seen(const Command& command) const;
 
   // All that is known. Only the effects of commands (apply() in verify/commands/<family>/rules.cpp) change it.
@@ -83,7 +83,7 @@ class State {
   // The graph whose node handles name the nodes of `exec` was destroyed.
   [[nodiscard]] Reason missing_origin(Id exec) const;
 
-  // What a node with these parameters touches: a child what its graph does.
+  // The bytes that a node with these parameters touches: a child touches what its graph does.
   [[nodiscard]] std::vector<ByteRange> ranges_of(const NodeParams& params, std::uint32_t fan) const;
   // Gives a node parameters, and what follows from them: child, ranges, devices.
   void fill(NodeState& node, const NodeParams& params) const;
@@ -115,10 +115,10 @@ class State {
   [[nodiscard]] bool event_in_use(Id event) const;
   [[nodiscard]] bool per_thread(Id stream) const;
 
-  // Of a stream and of an event that are declared.
+  // The device of a stream and of an event that are declared.
   [[nodiscard]] Id device_of_stream(Id stream) const { return parts_.streams.device_of(stream); }
   [[nodiscard]] Id device_of_event(Id event) const { return parts_.events.device_of(event); }
-  // That a setter or an update keeps: where a kernel runs; whose memory a memset, and each end of a copy, is.
+  // Where a kernel runs, and whose memory a memset and each end of a copy touches: a setter and an update keep it.
   [[nodiscard]] std::vector<Id> devices_of(const NodeParams& params) const;
   [[nodiscard]] bool peer_enabled(Id device, Id peer) const { return parts_.peers.contains({device, peer}); }
   // Why `device` may not reach all memory that a kernel touches, or nothing.
@@ -134,7 +134,7 @@ class State {
   [[nodiscard]] const std::map<Id, ExecState>& execs() const { return parts_.graphs.execs; }
   [[nodiscard]] const std::map<Id, std::uint32_t>& user_objects() const { return parts_.graphs.objects; }
   [[nodiscard]] const std::map<Id, PoolState>& pools() const { return parts_.memory.pools; }
-  // What hipMallocAsync takes from; none: the device's default pool.
+  // The pool that hipMallocAsync takes from; none: the device's default pool.
   [[nodiscard]] std::optional<Id> pool_in_use() const { return parts_.memory.pool_in_use; }
   [[nodiscard]] std::vector<Id> live_streams() const;
   [[nodiscard]] std::vector<Id> live_events() const;
@@ -143,7 +143,7 @@ class State {
   [[nodiscard]] bool idle() const { return parts_.streams.pending.empty(); }
   // A launch of `exec`, a launch on `stream`, a launch that touches `buffer` may still be running.
   [[nodiscard]] bool exec_running(Id exec) const;
-  // One of `exec` on another stream than this, behind which this one is in no order.
+  // A launch of `exec` on another stream, with which a launch on this stream is in no order, may still be running.
   [[nodiscard]] bool exec_runs_beside(Id exec, Id stream) const;
   [[nodiscard]] bool stream_busy(Id stream) const;
   [[nodiscard]] bool buffer_in_use(Id buffer) const;

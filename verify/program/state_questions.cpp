@@ -1,5 +1,5 @@
-// What generators, executors and quirks ask verify::State about races, work that may still be running, streams and
-// events.
+// Questions of generators, executors and quirks to verify::State about races, work that may still be running, streams
+// and events.
 #include <algorithm>
 
 #include "verify/program/graph_events.h"
@@ -28,8 +28,8 @@ bool State::set_races(const SetNode& command) const {
 
 namespace {
 
-// What an executable graph with auto_free frees, it frees when it is launched, before any of its waits. (Without the
-// flag such a launch is refused.)
+// An executable graph with auto_free frees memory when it is launched, before any of its waits. (Without the flag such
+// a launch is refused.)
 bool launch_with_events_races(const StateParts& parts, const GraphState& graph, Id stream) {
   const LaunchOrder order = launch_order(graph);
   const Clock clock = parts.streams.launch_clock(stream);

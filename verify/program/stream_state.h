@@ -61,7 +61,7 @@ struct StreamsState {
   [[nodiscard]] const StreamState* find(Id stream) const;
   [[nodiscard]] bool alive(Id stream) const;
   [[nodiscard]] Id device_of(Id stream) const;
-  // What a launch on `stream` would come behind.
+  // The launches that a launch on `stream` would come behind.
   [[nodiscard]] Clock launch_clock(Id stream) const;
   // Whether some pending work that does not come before `clock` conflicts with these ranges.
   [[nodiscard]] bool unordered_conflict(const std::vector<ByteRange>& ranges, const Clock& clock) const;

@@ -1,4 +1,4 @@
-// What HIP answers to calls while some stream captures, where families of commands share the rule. The rules themselves
+// HIP's answers to calls while some stream captures, where families of commands share the rule. The rules themselves
 // are in the contract of verify/program/capture_state.h.
 #pragma once
 

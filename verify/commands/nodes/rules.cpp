@@ -153,7 +153,7 @@ constexpr Traits kTraits<SetNode>{kGraphChange, kSucceeds, kNeverRefused, kNothi
 
 namespace {
 
-// What a setter of a graph's own node may not change: everything else is a parameter.
+// A setter of a graph's own node may not change its kind: everything else is a parameter.
 bool same_kind(const NodeParams& a, const NodeParams& b) {
   if (a.index() != b.index()) return false;
   // HIP's setters of copies to and from symbols are named after what the node was added as; AMD's runtime keeps each as
@@ -166,7 +166,7 @@ bool same_kind(const NodeParams& a, const NodeParams& b) {
 
 bool same_topology(const GraphState& a, const GraphState& b);
 
-// What an exec setter may not change about a node (HIP documents that only parameters may change).
+// An exec setter may not change the shape of a node (HIP documents that only parameters may change).
 bool same_shape(const NodeState& a, const NodeParams& params, const GraphState* child) {
   if (a.params.index() != params.index()) return false;
   if (const auto* kernel = std::get_if<KernelParams>(&params)) {
@@ -205,7 +205,7 @@ Reason missing_target(const State& state, const SetNode& c) {
   return state.missing_origin(c.id);
 }
 
-// What a setter keeps of the node.
+// A setter may not change everything about a node.
 Reason check_setter(const State& state, const SetNode& c, const NodeState& node) {
   const bool on_graph = c.target == Target::kGraph;
   const bool settable = c.form != NodeForm::kDriver || !on_graph || std::holds_alternative<CopyParams>(c.params);
