@@ -1,5 +1,5 @@
-// What State knows of stream capture: HIP's rules, written down a second time beside the model's and sharing nothing
-// with them, over symbolic streams and nodes.
+// The captures of a program, over symbolic streams and nodes. HIP's rules of stream capture are written down here a
+// second time, beside the model's, and share nothing with them.
 //
 // State::answer() says what HIP answers to a command where the rules of capture decide it, and which captures the
 // command makes invalid. Property P7 holds every runtime against it, the model included. The rules are those of the
@@ -21,7 +21,8 @@
 #include <optional>
 #include <vector>
 
-#include "verify/program/program.h"
+#include "verify/commands/captures/captures.h"
+#include "verify/program/graph_state.h"
 
 namespace verify {
 
@@ -45,5 +46,45 @@ struct CaptureAnswer {
   int status = kAnswerSuccess;
   std::vector<std::uint64_t> invalidates;  // serials of captures
 };
+
+// A capture that has begun and not ended.
+struct CaptureState {
+  std::uint64_t serial = 0;  // from 1
+  Id origin = 0;
+  CaptureMode mode = CaptureMode::kGlobal;
+  Id thread = 0;  // that began it
+  std::optional<Id> into;
+  bool valid = true;
+  GraphState graph;                                 // what it is going to be; with `into`, what was there before too
+  std::map<Id, std::vector<std::uint32_t>> behind;  // stream -> nodes that its next one comes behind, by index
+  std::vector<std::uint32_t> taken_out;             // that capture_after replaced: they need not be joined
+  bool taken_from_side = false;                     // some of them of another stream than the origin
+
+  // Everything that other streams captured is among what the origin's last nodes come behind, or was taken out.
+  [[nodiscard]] bool all_joined() const;
+};
+
+struct CapturesState {
+  std::vector<CaptureState> open;
+  std::uint64_t begun = 0, failed = 0;
+  std::map<Id, CaptureMode> modes;  // that threads chose
+
+  // The capture that the stream takes part in, or null.
+  [[nodiscard]] const CaptureState* of_stream(Id stream) const;
+  [[nodiscard]] CaptureState* of_stream(Id stream);
+  // An open capture, or null.
+  [[nodiscard]] const CaptureState* with_serial(std::uint64_t serial) const;
+  [[nodiscard]] CaptureState* with_serial(std::uint64_t serial);
+  [[nodiscard]] CaptureMode mode_of(Id thread) const;
+
+  void invalidate(const std::vector<std::uint64_t>& serials);
+  void close(std::uint64_t serial);
+  // Adds the next node of a stream, which is of that device, to its capture, with id and dependencies and nothing else,
+  // as the last one of its graph. Null when the stream takes part in no capture.
+  [[nodiscard]] CaptureState* push_node(Id stream, Id device);
+};
+
+// Adds indices to indices that are sorted; each stands there once.
+void add_sorted(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& more);
 
 }  // namespace verify

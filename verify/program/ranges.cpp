@@ -1,7 +1,7 @@
-// What nodes refer to and touch: the arithmetic behind verify/program/state.h.
-#include <algorithm>
+// The arithmetic of ranges; the contract is in the header.
+#include "verify/program/ranges.h"
 
-#include "verify/program/state.h"
+#include <algorithm>
 
 namespace verify {
 

@@ -1,20 +1,12 @@
-// What programs with several devices may do. Internal to verify::State.
-//
-// The rules are HIP's (multi-device management), which are CUDA's: a kernel and an event belong to a device, and so do
-// the streams that they are given to; copies and waits do not. Peer access is for kernels: a copy between devices
-// that do not reach each other is staged by the runtime.
+// The devices of whole graphs and programs. What programs with several devices may do is in the rules of the commands:
+// HIP's multi-device management, which is CUDA's. A kernel and an event belong to a device, and so do the streams that
+// they are given to; copies and waits do not. Peer access is for kernels: a copy between devices that do not reach each
+// other is staged by the runtime.
 #pragma once
-
-#include <optional>
-#include <string>
 
 #include "verify/program/state.h"
 
 namespace verify {
-
-[[nodiscard]] std::optional<std::string> check_devices(const State& state, const Command& command);
-// Enabling what is enabled, disabling what is not.
-[[nodiscard]] bool peer_refused(const State& state, const Command& command);
 
 // The device of all kernels and memsets of a graph, those of its children counted; 0 where they are of several or there
 // are none.

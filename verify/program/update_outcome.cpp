@@ -1,10 +1,10 @@
-// What hipGraphExecUpdate answers, from the documented rules. Sources: CUDA's documentation of cudaGraphExecUpdate,
+// The answer of hipGraphExecUpdate, from the documented rules. Sources: CUDA's documentation of cudaGraphExecUpdate,
 // which HIP's mirrors (pairs of nodes in order of insertion; another number of nodes, other dependencies: topology;
 // another type: type; what an update may not change: parameters), and hipGraphExecUpdate.cc of AMD's public tests.
 #include <algorithm>
 #include <set>
 
-#include "verify/program/state.h"
+#include "verify/program/graph_state.h"
 
 namespace verify {
 

@@ -1,4 +1,4 @@
-// Event nodes as verify::State sees them. Internal to verify/program.
+// Event nodes: which ones a graph has, and what they order.
 //
 // The order of a launch with event nodes is that of model/event_order.h, kept at the top level of a graph: what a child
 // graph records counts as recorded when the child begins, and what it waits for orders nothing. So launches may seem
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/program/state.h"
+#include "verify/program/graph_state.h"
 
 namespace verify {
 

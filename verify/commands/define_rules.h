@@ -1,0 +1,170 @@
+// A family's rules.cpp writes this down for each of its commands C:
+//
+//   kTraits<C>                a row that answers every question, if only by 'this depends on the state'
+//   check<C>                  why the command may not stand; the row adds what open captures forbid
+//   apply<C>                  its effect
+//   the functions that the row says
+//   template struct Rules<C>  makes the rules known to verify::State
+//
+// A part that is missing is an error of the compiler: the functions are deleted, and kTraits has no value, until a
+// family specialises them. Rules<C> that no family defines are an error of the linker. tests/verify/forgotten_rule.cpp
+// holds the compiler to that.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "verify/commands/rules.h"
+
+namespace verify {
+
+// Whether the command may stand while some stream captures.
+enum class InCapture : std::uint8_t {
+  kLegalInCapture,
+  kMemoryCall,      // no: it changes memory, which HIP would refuse in the middle of several calls
+  kGraphChange,     // no: what a strategy does about it may wait for the device
+  kCheckInCapture,  // check_in_capture<C> says
+};
+// HIP's answer while some stream captures.
+enum class Answer : std::uint8_t {
+  kSucceeds,      // success
+  kAnswers,       // answer<C> says; a command that is refused has no effect
+  kNotesRefusal,  // answer<C> says; apply_refused<C> is the effect of a command that is refused
+};
+// Whether the runtime may refuse the command for reasons other than captures.
+enum class Refusal : std::uint8_t {
+  kNeverRefused,
+  kAlwaysRefusable,
+  kSometimesRefusable,  // may_be_refused<C> says
+};
+// Whether the command answers something besides its status that is determined.
+enum class Seen : std::uint8_t {
+  kNothingSeen,
+  kSeen,  // seen<C> says
+};
+enum class Devices : std::uint8_t {
+  kNoDevice,
+  kNamesDevices,  // highest_device<C> says
+};
+using enum InCapture;
+using enum Answer;
+using enum Refusal;
+using enum Seen;
+using enum Devices;
+
+// How many repetitions of a command differ from each other.
+inline constexpr std::uint32_t kTwice = 2;  // from the second time on it means the same
+inline constexpr std::uint32_t kEachTime = std::numeric_limits<std::uint32_t>::max();
+
+struct Traits {
+  consteval Traits(InCapture in_capture_, Answer answer_, Refusal refusal_, Seen seen_, Devices devices_,
+                   std::uint32_t repeats_)
+      : in_capture(in_capture_),
+        answer(answer_),
+        refusal(refusal_),
+        seen(seen_),
+        devices(devices_),
+        repeats(repeats_) {}
+  InCapture in_capture;
+  Answer answer;
+  Refusal refusal;
+  Seen seen;
+  Devices devices;
+  std::uint32_t repeats;
+};
+
+template <class C>
+extern const Traits kTraits;
+template <class C>
+Reason check(const State& state, const C& c) = delete;
+template <class C>
+Reason check_in_capture(const State& state, const C& c) = delete;
+template <class C>
+CaptureAnswer answer(const State& state, const C& c) = delete;
+template <class C>
+void apply(State& state, const C& c) = delete;
+template <class C>
+void apply_refused(State& state, const C& c, int status) = delete;
+template <class C>
+bool may_be_refused(const State& state, const C& c) = delete;
+template <class C>
+std::string seen(const State& state, const C& c) = delete;
+template <class C>
+Id highest_device(const C& c) = delete;
+
+// Each function below asks for what the row says, and asserts that a family writes nothing that the row does not ask
+// for: nobody would call it.
+
+template <class C>
+Reason Rules<C>::check(const State& state, const C& c) {
+  static_assert(
+      kTraits<C>.in_capture == kCheckInCapture || !requires { verify::check_in_capture<C>(state, c); },
+      "the row says that check_in_capture is not asked");
+  if (Reason reason = verify::check<C>(state, c)) return reason;
+  if (state.captures().empty()) return {};
+  if constexpr (kTraits<C>.in_capture == kCheckInCapture) return verify::check_in_capture<C>(state, c);
+  if constexpr (kTraits<C>.in_capture == kMemoryCall)
+    return "memory stays as it is while a stream captures: its calls are 'unsafe'";
+  if constexpr (kTraits<C>.in_capture == kGraphChange) return "graphs are not changed while a stream captures";
+  return {};
+}
+
+template <class C>
+CaptureAnswer Rules<C>::answer(const State& state, const C& c) {
+  static_assert(
+      kTraits<C>.answer != kSucceeds || !requires { verify::answer<C>(state, c); },
+      "the row says that answer is not asked");
+  if constexpr (kTraits<C>.answer != kSucceeds) return verify::answer<C>(state, c);
+  return {};
+}
+
+template <class C>
+void Rules<C>::apply(State& state, const C& c) {
+  static_assert(
+      kTraits<C>.answer == kNotesRefusal || !requires { verify::apply_refused<C>(state, c, 0); },
+      "the row says that apply_refused is not called");
+  const CaptureAnswer answer = Rules<C>::answer(state, c);
+  state.change().captures.invalidate(answer.invalidates);
+  if (answer.status == kAnswerSuccess) return verify::apply<C>(state, c);
+  if constexpr (kTraits<C>.answer == kNotesRefusal) verify::apply_refused<C>(state, c, answer.status);
+}
+
+template <class C>
+bool Rules<C>::may_be_refused(const State& state, const C& c) {
+  static_assert(
+      kTraits<C>.refusal == kSometimesRefusable || !requires { verify::may_be_refused<C>(state, c); },
+      "the row says that may_be_refused is not asked");
+  if constexpr (kTraits<C>.refusal == kAlwaysRefusable) return true;
+  if constexpr (kTraits<C>.refusal == kSometimesRefusable) {
+    if (verify::may_be_refused<C>(state, c)) return true;
+  }
+  return Rules<C>::answer(state, c).status != kAnswerSuccess;
+}
+
+template <class C>
+std::string Rules<C>::seen(const State& state, const C& c) {
+  static_assert(
+      kTraits<C>.seen == kSeen || !requires { verify::seen<C>(state, c); }, "the row says that seen is not asked");
+  if constexpr (kTraits<C>.seen == kSeen) {
+    if (Rules<C>::answer(state, c).status == kAnswerSuccess) return verify::seen<C>(state, c);
+  }
+  return {};
+}
+
+template <class C>
+Id Rules<C>::highest_device(const C& c) {
+  static_assert(
+      kTraits<C>.devices == kNamesDevices || !requires { verify::highest_device<C>(c); },
+      "the row says that highest_device is not asked");
+  if constexpr (kTraits<C>.devices == kNamesDevices) return verify::highest_device<C>(c);
+  return 0;
+}
+
+template <class C>
+std::uint32_t Rules<C>::repeats_that_matter(std::uint32_t repeats) {
+  return std::min(repeats, kTraits<C>.repeats);
+}
+
+}  // namespace verify

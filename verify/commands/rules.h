@@ -1,0 +1,35 @@
+// The rules of a command: whether it may stand in a program, and what it does to verify::State.
+//
+// verify::State asks Rules<C> about a command of type C. A command's family answers in
+// verify/commands/<family>/rules.cpp, which verify/commands/define_rules.h tells how to write. A command without rules
+// does not build.
+//
+// Every question is total and free of side effects; only apply() changes the state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "verify/program/state.h"
+
+namespace verify {
+
+template <class C>
+struct Rules {
+  // Why the command may not stand here, or nothing.
+  [[nodiscard]] static Reason check(const State& state, const C& c);
+  // HIP's answer by the rules of stream capture (verify/program/capture_state.h).
+  [[nodiscard]] static CaptureAnswer answer(const State& state, const C& c);
+  // The effect of a command that check() allows, with its effect on captures.
+  static void apply(State& state, const C& c);
+  // The runtime may refuse the command here, and whether it does is an observation.
+  [[nodiscard]] static bool may_be_refused(const State& state, const C& c);
+  // The command's answer besides its status, where that is determined.
+  [[nodiscard]] static std::string seen(const State& state, const C& c);
+  // The highest device that the command names; 0 when it names none.
+  [[nodiscard]] static Id highest_device(const C& c);
+  // How many of so many repetitions have to be looked at one by one: later ones mean the same again.
+  [[nodiscard]] static std::uint32_t repeats_that_matter(std::uint32_t repeats);
+};
+
+}  // namespace verify

@@ -1,0 +1,52 @@
+// Memory that the runtime places: which commands may name it, and in which order.
+//
+// HIP gives an allocation node its address when it is added and memory when it is executed; what may be done to a graph
+// that has such a node is CUDA's programming guide, "Graph Memory Nodes", where HIP's header has no words of its own:
+// no clone, no child, no node or edge removed, one executable graph at a time, nothing freed twice. Those are
+// preconditions here (what the runtime answers to them is in verify/errors/cases.inc). That launching again before the
+// memory was freed is refused is an observation.
+//
+// New memory holds anything, so a memset of the whole comes before everything else that names it. Only the graph that
+// allocates it names it, and the program's own work between a launch and the free. An executable graph is not patched
+// or set while its memory is there: a strategy that records it again would leave that behind.
+//
+// Memory of hipMallocAsync is there for work that is ordered behind the allocation, until the free in stream order
+// (HIP's header, hipMallocAsync and hipFreeAsync). Work that is not ordered races, which is not a matter of validity:
+// the model finds it. A memset of one row over all of it, given to a stream, or a write comes before everything else
+// that names it. It never moves. In a capture it is the graph's, from an allocation to a free in that very capture: HIP
+// asks that a free there gets memory of a graph.
+#pragma once
+
+#include "verify/program/state.h"
+
+namespace verify {
+
+inline constexpr const char* kMemoryInCapture = "memory stays as it is while a stream captures";
+inline constexpr const char* kFreedFirst = "memory that it allocated is still there: free it first";
+
+// Memory of a graph, or of a capture that is going to be one; null for any other buffer.
+[[nodiscard]] const BufferState* graph_memory(const State& state, Id buffer);
+
+// Where a node is, or is going to be.
+struct NodePlace {
+  const GraphState& graph;
+  std::optional<Id> id;              // of the graph; none: it is being captured
+  std::vector<std::uint32_t> after;  // indices of nodes of the graph
+  int self;                          // its index, or -1
+  std::optional<std::uint64_t> capture = {};
+};
+// Why a node with these parameters may not be there, or nothing.
+[[nodiscard]] Reason names_memory(const State& state, const NodeParams& params, const NodePlace& place);
+
+// A frozen scalar takes the address of memory that the runtime places.
+[[nodiscard]] Reason frozen_placed(const State& state, const NodeParams& params);
+// Memory that a stream allocates has to be written first.
+[[nodiscard]] Reason holds_anything(const State& state, Id buffer);
+// No launch has allocated it, or something has freed it since.
+[[nodiscard]] Reason not_there(const State& state, Id buffer);
+// A free behind the nodes `after` does not come behind every node that names the buffer.
+[[nodiscard]] Reason freed_early(const GraphState& graph, const std::vector<std::uint32_t>& after, Id buffer);
+// The node fills memory of its graph, and `instead` (none: nothing) would not.
+[[nodiscard]] Reason fills_memory(const State& state, const NodeState& node, const NodeParams* instead);
+
+}  // namespace verify

@@ -1,0 +1,28 @@
+// The rules of the actions on systems are those of SystemsState (verify/commands/systems/action.h).
+#include "verify/commands/define_rules.h"
+
+namespace verify {
+
+// Some may be done a bounded number of times.
+template <>
+constexpr Traits kTraits<SystemAction>{kLegalInCapture, kSucceeds,     kNeverRefused,
+                                       kNothingSeen,    kNamesDevices, kMaxStreamWorks + 1};
+
+template <>
+Reason check(const State& state, const SystemAction& c) {
+  return state.parts().systems.check(c);
+}
+
+template <>
+Id highest_device(const SystemAction& c) {
+  return static_cast<Id>(device_of(c));
+}
+
+template <>
+void apply(State& state, const SystemAction& c) {
+  state.change().systems.apply(c);
+}
+
+template struct Rules<SystemAction>;
+
+}  // namespace verify

@@ -1,0 +1,63 @@
+// The memory of a program: its buffers, whoever allocates them, and its memory pools.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "verify/program/node_params.h"
+
+namespace verify {
+
+struct GraphState;
+struct NodeState;
+
+struct BufferState {
+  std::uint64_t bytes = 0;
+  std::uint64_t capacity = 0;  // of the place it occupies: a move onto a larger buffer's place keeps that
+  MemoryKind memory = MemoryKind::kDevice;
+  std::uint32_t version = 0;  // of its place; 0 before the first move
+  bool alive = false;
+  // These are about memory that a graph allocates.
+  std::optional<Id> graph = {};
+  bool unfreed = false;  // a launch allocated it, and nothing has freed it since
+  bool has_free_node = false;
+  bool freed_by_program = false;             // since its last launch
+  std::optional<std::uint32_t> symbol = {};  // a variable of the device code
+  Id device = 0;                             // whose memory it is, where it is a device's
+  // These are about memory that streams allocate (verify/commands/stream_memory/rules.cpp).
+  bool of_stream = false;
+  bool filled = false;                        // all of it was written since: before that it holds anything
+  std::optional<Id> pool = {};                // that it is of; none: the device's default one
+  std::optional<std::uint64_t> capture = {};  // serial of the one that allocated it, as long as that has not ended
+  Id allocated_on = 0;
+  std::optional<Id> freed_on = {};  // the stream that was told to free it
+  // Streams that ROCm/clr takes for ordered behind that (MemoryTimestamp::AddSafeStream).
+  std::set<Id> given_again_on = {};
+  // The runtime chooses its address.
+  [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
+  // Commands that need memory to be there may name it.
+  [[nodiscard]] bool usable() const { return alive && (graph ? unfreed : !of_stream || (filled && !capture)); }
+};
+
+// A memory pool as the program has set it up.
+struct PoolState {
+  bool alive = false;
+  bool of_device = false;
+};
+
+struct MemoryState {
+  std::map<Id, BufferState> buffers;
+  std::map<Id, PoolState> pools;
+  std::optional<Id> pool_in_use;   // what hipMallocAsync takes from; none: the device's default pool
+  bool runtime_allocates = false;  // some graph has memory nodes, or some stream allocates
+
+  [[nodiscard]] const BufferState* find(Id buffer) const;
+  // A graph has the buffers that `node` names where they are now.
+  void note_addresses(GraphState& graph, const NodeState& node) const;
+  // After a setter: buffers that no node refers to any more are forgotten, new ones come in as they are now.
+  void renew_addresses(GraphState& graph) const;
+};
+
+}  // namespace verify

@@ -1,0 +1,35 @@
+// The buffers that the parameters of nodes refer to, and the bytes that they touch.
+//
+// Ranges are exact for linear shapes and the hull for strided ones. Child graphs are not looked into.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "verify/program/node_params.h"
+
+namespace verify {
+
+// Bytes [lo, hi) of a buffer that a node touches. For strided shapes this is the hull.
+struct ByteRange {
+  Id buffer = 0;
+  std::int64_t lo = 0;
+  std::int64_t hi = 0;
+  bool write = false;
+};
+
+// One past the last byte of a buffer, whatever it has.
+inline constexpr std::int64_t kToTheEnd = std::int64_t{1} << 62;
+
+// Every reference to a buffer that a node's parameters hold, relocations first, frozen scalars not included.
+void for_each_ref(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
+// The same for the frozen scalars.
+void for_each_frozen(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
+// Appends what a node with `fan` instances touches; children are not looked into.
+void append_ranges(const NodeParams& params, std::uint32_t fan, std::vector<ByteRange>& ranges);
+// The parameters of the k-th of a node's fan instances.
+[[nodiscard]] NodeParams fan_instance(const NodeParams& params, std::uint32_t k);
+[[nodiscard]] bool conflict(const std::vector<ByteRange>& a, const std::vector<ByteRange>& b);
+
+}  // namespace verify
