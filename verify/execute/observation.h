@@ -19,12 +19,12 @@ namespace verify {
 // Properties by rank: a finding is named after the first one here that it breaks.
 enum class PropertyId : std::uint8_t {
 #define PROPERTY(name, title, sentence) k##name,
-#include "verify/properties/properties.inc"
+#include "verify/execute/properties.inc"
 #undef PROPERTY
 };
 #define PROPERTY(name, title, sentence) +1
 inline constexpr std::size_t kProperties = 0
-#include "verify/properties/properties.inc"
+#include "verify/execute/properties.inc"
     ;
 #undef PROPERTY
 

@@ -6,7 +6,7 @@ namespace {
 
 constexpr Property kAll[] = {
 #define PROPERTY(name, title, sentence) {PropertyId::k##name, #name, title, sentence},
-#include "verify/properties/properties.inc"
+#include "verify/execute/properties.inc"
 #undef PROPERTY
 };
 
