@@ -73,6 +73,7 @@ struct InProcess::State {
   std::shared_ptr<HostcallService> hostcalls;                       // made for the first kernel that is interpreted
   std::map<std::pair<ThreadState*, int>, ObjectId> thread_streams;  // hipStreamPerThread, by thread and device
   std::string load_error;                     // why the last image could not be loaded, for people
+  std::map<Address, unsigned> host_flags;     // of hipHostMalloc's memory, by its beginning
   std::vector<hipGraphNode_t> capture_nodes;  // that hipStreamGetCaptureInfo_v2 handed out last
   // The host functions that stand for kernels and variables of a program's own code; null: there are none.
   ObjectId (*kernel_of_host_function)(State& state, const void* function) = nullptr;

@@ -50,13 +50,17 @@ Status release(State& state, void* pointer, bool pinned) {
   if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
   const Allocation* found = state.runtime.memory().find_or_promised(to_address(pointer));
   if (found == nullptr || (found->kind == MemoryKind::kPinned) != pinned) return Status::kInvalidValue;
-  return state.runtime.free(to_address(pointer));
+  const Status freed = state.runtime.free(to_address(pointer));
+  if (freed == Status::kSuccess) state.host_flags.erase(to_address(pointer));
+  return freed;
 }
 
 Status allocate_host(State& state, void** out, std::size_t size, unsigned flags) {
   if ((flags & ~kHostFlags) != 0) return Status::kInvalidValue;
   if ((flags & hipHostMallocCoherent) != 0 && (flags & hipHostMallocNonCoherent) != 0) return Status::kInvalidValue;
-  return allocate(state, out, size, MemoryKind::kPinned);
+  const Status status = allocate(state, out, size, MemoryKind::kPinned);
+  if (status == Status::kSuccess && *out != nullptr) state.host_flags[to_address(*out)] = flags;
+  return status;
 }
 
 // hipMemset* without Async is over when it returns (clr waits for the stream; HIP's documentation calls only the Async
@@ -152,6 +156,19 @@ hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned int flags
     const Allocation* found = state.runtime.memory().find(to_address(host));
     if (found == nullptr || found->kind != MemoryKind::kPinned) return Status::kInvalidValue;
     *device = host;
+    return Status::kSuccess;
+  });
+}
+
+// The flags as hipHostMalloc was given them, for any address in its memory. Registered memory has none (CUDA's
+// documentation of cudaHostGetFlags: it fails for what cudaHostAlloc did not allocate).
+hipError_t hipHostGetFlags(unsigned int* flags, void* host) {
+  return call([&](State& state) {
+    if (flags == nullptr || host == nullptr) return Status::kInvalidValue;
+    const Allocation* found = state.runtime.memory().find(to_address(host));
+    const auto known = found == nullptr ? state.host_flags.end() : state.host_flags.find(found->base);
+    if (known == state.host_flags.end()) return Status::kInvalidValue;
+    *flags = known->second;
     return Status::kSuccess;
   });
 }

@@ -139,6 +139,22 @@ TEST_F(MemoryTest, AttributesTellWhatAPointerIs) {
   EXPECT_EQ(size, 64u);
 }
 
+TEST_F(MemoryTest, FlagsAreThoseThatHostMemoryWasAllocatedWith) {
+  void *pinned = nullptr, *plain = nullptr;
+  unsigned flags = 77;
+  EXPECT_HIP(api.hipHostMalloc(&pinned, 64, hipHostMallocPortable | hipHostMallocMapped));
+  EXPECT_HIP(api.hipHostMalloc(&plain, 64, hipHostMallocDefault));
+  EXPECT_HIP(api.hipHostGetFlags(&flags, static_cast<char*>(pinned) + 63));
+  EXPECT_EQ(flags, unsigned{hipHostMallocPortable | hipHostMallocMapped});
+  EXPECT_HIP(api.hipHostGetFlags(&flags, plain));
+  EXPECT_EQ(flags, 0u);
+  EXPECT_EQ(api.hipHostGetFlags(&flags, allocate()), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipHostGetFlags(&flags, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(api.hipHostGetFlags(nullptr, plain), hipErrorInvalidValue);
+  EXPECT_HIP(api.hipHostFree(pinned));
+  EXPECT_EQ(api.hipHostGetFlags(&flags, pinned), hipErrorInvalidValue);
+}
+
 TEST_F(MemoryTest, MemoryFreedInAStreamIsNotHandedOutBeforeTheStreamGotThere) {
   hipStream_t stream = nullptr;
   EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
