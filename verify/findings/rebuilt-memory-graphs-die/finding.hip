@@ -1,0 +1,38 @@
+// Building, launching and destroying graphs with memory again and again crashes.
+//
+// Documentation: a graph whose launch was waited for may be destroyed, as often as a program likes.
+// What happens: within 1,200 rounds of capturing allocations, memsets and frees, launching and destroying, the process
+// dies of SIGSEGV. Rounds with memsets alone pass, which the first child shows.
+#include "../check.h"
+
+static void rounds(bool memory_nodes) {
+  constexpr int kRounds = 1200, kNodes = 8;
+  alarm(120);  // a busy machine is slow
+  hipStream_t stream = nullptr;
+  void* memory = nullptr;
+  MUST(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  if (!memory_nodes) MUST(hipMalloc(&memory, 64));
+  for (int round = 0; round < kRounds; round++) {
+    hipGraph_t graph = nullptr;
+    hipGraphExec_t exec = nullptr;
+    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+    for (int i = 0; i < kNodes; i++) {
+      if (memory_nodes) MUST(hipMallocAsync(&memory, 64, stream));
+      MUST(hipMemsetAsync(memory, 0, 64, stream));
+      if (memory_nodes) MUST(hipFreeAsync(memory, stream));
+    }
+    MUST(hipStreamEndCapture(stream, &graph));
+    MUST(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    MUST(hipGraphLaunch(exec, stream));
+    MUST(hipStreamSynchronize(stream));
+    MUST(hipGraphExecDestroy(exec));
+    MUST(hipGraphDestroy(graph));
+  }
+}
+
+int main() {
+  in_child("1200 rounds of graphs with memsets", [] { rounds(false); });
+  if (verdict() != 0) return 2;  // the case is about memory nodes
+  in_child("1200 rounds of graphs with allocations", [] { rounds(true); });
+  return verdict();
+}
