@@ -4,7 +4,7 @@ processes share a database.
 
 usage: campaign_memory_test.py HGCHECK PATCHER [--kills N] [unittest's options]
 
-PATCHER is a library of examples/ that patches by value, so that a campaign has findings from its first programs on. The
+PATCHER is a library of fuzz/examples/ that patches by value, so that a campaign has findings from its first programs on. The
 moments of the kills are drawn from a seed that is printed; what is held does not depend on them.
 """
 import json

@@ -5,8 +5,9 @@
 // names its place in the command by a member pointer and says how it is written. Fields stand in the order in which
 // they are printed; those with kByKey are read as key=value, in any order, behind the others.
 //
-// A new field type needs an overload of parse_field, print_field, simplify_field, field_syntax, count_field, and of
-// meet_field where it names objects; the build fails without them.
+// A new type of field needs an overload of parse_field or parse_key (parse.cpp), and one in FieldPrinter (text.cpp),
+// FieldSimplifier (simplify.cpp), FieldFeatures (features.cpp), MeetingsOfField (meetings.cpp) and Syntax
+// (reference.cpp); the build fails without them.
 #pragma once
 
 #include <array>
@@ -365,7 +366,7 @@ template <class At>
 constexpr NameKey<At> name_key(std::string_view key, At at, char letter, std::string_view feature) {
   return {key, at, letter, feature};
 }
-// The device of what a command makes; `what` begins its feature: "stream of another device".
+// The device of the object that a command makes; `feature` is counted where it is not device 0.
 template <class At>
 constexpr NumberKey<At> device_key(At at, std::string_view feature) {
   return {"device", at, 0, 0, kMaxDevices - 1, feature};

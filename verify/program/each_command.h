@@ -1,7 +1,10 @@
 // Walks over what commands declare (verify/commands/fields.h).
 #pragma once
 
+#include <array>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -15,6 +18,16 @@ namespace verify {
 // own (verify/commands/systems/action.h).
 template <class C>
 inline constexpr bool kIsDeclared = !std::is_same_v<C, SystemAction>;
+
+// The place in a command that a field is about.
+template <class At, class C>
+decltype(auto) value_at(At at, C& command) {
+  return std::invoke(at, command);
+}
+
+// The letters and words of targets, in the order of Target; a device has no letter.
+inline constexpr std::string_view kTargetLetters = "gesv";
+inline constexpr std::array<std::string_view, 5> kTargetWords = {"graph", "exec", "stream", "event", "device"};
 
 // Calls visit(std::type_identity<C>{}) for each declared command, in the order of the variant.
 template <class Visit>

@@ -18,18 +18,10 @@ namespace verify {
 
 namespace {
 
-template <class At, class C>
-const auto& value_at(At at, const C& command) {
-  return std::invoke(at, command);
-}
-
 // A feature that a choice has for each of its words ends in a space; else there is one for all of them.
 std::string feature_of(std::string_view feature, std::string_view word) {
   return feature.ends_with(' ') ? fmt::format("{}{}", feature, word) : std::string(feature);
 }
-
-constexpr std::array<std::string_view, 5> kTargetWords = {"graph", "exec", "stream", "event", "device"};
-constexpr std::string_view kTargetLetters = "gesv";  // in the order of Target
 
 // Counts the features of a field, or, without a command, names each feature that the field has. One overload a type of
 // field.

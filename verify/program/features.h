@@ -11,7 +11,7 @@
 
 namespace verify {
 
-// "command move", "node memset", "kernel axpy_u64", "argument addr() in 2 bytes", "move swap", ...
+// "command move", "node memset", "kernel axpy_u64", "scalar addr() in 2 bytes", "move swap", ...
 [[nodiscard]] std::span<const std::string> feature_names();
 
 // Adds what `program` has to `counts`, which is as long as feature_names().

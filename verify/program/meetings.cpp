@@ -33,10 +33,6 @@ Object object_of(char letter) {
   }
 }
 
-// In the order of Target; devices have no states that are covered.
-constexpr std::string_view kTargetLetters = "gesv";
-constexpr std::string_view kTargetWords[] = {"graph", "exec", "stream", "event"};
-
 void put_words(const FixedWord& words, std::vector<std::string>& all) {
   all.emplace_back(words.word);
 }

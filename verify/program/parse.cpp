@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -18,11 +17,6 @@
 namespace verify {
 
 namespace {
-
-template <class At, class C>
-decltype(auto) value_at(At at, C& command) {
-  return std::invoke(at, command);
-}
 
 // The words that can be written, as a sentence lists them: "a, b or c".
 template <class Words>
@@ -63,18 +57,7 @@ NodeName parse_node_name(Line& line, Token token) {
 }
 
 Target target_of(char letter) {
-  switch (letter) {
-    case 'g':
-      return Target::kGraph;
-    case 'e':
-      return Target::kExec;
-    case 's':
-      return Target::kStream;
-    case 'v':
-      return Target::kEvent;
-    default:
-      return Target::kDevice;
-  }
+  return static_cast<Target>(std::min(kTargetLetters.find(letter), kTargetLetters.size()));
 }
 
 // ---- fields with a place
@@ -396,7 +379,7 @@ Command parse_system_action(Line& line, const Token& first) {
   const std::optional<SystemVerb> verb = verb_of(first.text, second.text);
   if (!verb) {
     line.fail(second.column,
-              fmt::format("there is no action '{} {}'; docs/program-language.md lists them", first.text, second.text));
+              fmt::format("there is no action '{} {}'; docs/commands.md lists them", first.text, second.text));
     return SystemAction{};
   }
   std::vector<std::string_view> fields;

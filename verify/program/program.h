@@ -2,7 +2,7 @@
 //
 // Ids are fixed up front: dropping a command never renames another. A program says nothing about addresses; whoever
 // executes it chooses a placement. The text form (verify/program/text.h) is the same thing, one command a line; what
-// each command means is in docs/program-language.md.
+// each command means is in docs/commands.md.
 #pragma once
 
 #include <cstdint>

@@ -121,7 +121,7 @@ class Syntax {
   }
   template <class At>
   void operator()(const NodeAttributesKey<At>&) {
-    put("[priority=-1] [cooperative=0|1]");
+    put("[priority=-1] [cooperative=0|1] (one at least)");
   }
   template <class At>
   void operator()(const ParamsField<At>& f) {
@@ -183,8 +183,8 @@ std::string print_reference() {
       "# Commands of the program language\n\n"
       "Made by `build/bin/hgcheck-reference` from the declarations of the commands (verify/commands); "
       "[program-language.md](program-language.md) explains the language.\n"
-      "Brackets hold what may be left out, `|` stands between choices, `0..3` is a range. `repeat N COMMAND` runs any "
-      "command N times.\n\n"
+      "Brackets hold fields that may be left out, `|` stands between choices, `0..3` is a range; any other value is an "
+      "example. `repeat N COMMAND` runs any command N times.\n\n"
       "## Commands\n\n| command | meaning |\n| --- | --- |\n";
   for_each_declared([&page]<class C>(std::type_identity<C>) {
     constexpr auto spec = C::spec();

@@ -15,30 +15,13 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-template <class At, class C>
-const auto& value_at(At at, const C& command) {
-  return std::invoke(at, command);
-}
-
 template <class Words, class Value>
 std::string_view word_for(const Words& words, Value value) {
   return words[static_cast<std::size_t>(value)];
 }
 
 char target_letter(Target target) {
-  switch (target) {
-    case Target::kGraph:
-      return 'g';
-    case Target::kExec:
-      return 'e';
-    case Target::kStream:
-      return 's';
-    case Target::kEvent:
-      return 'v';
-    case Target::kDevice:
-      break;
-  }
-  return '?';
+  return kTargetLetters[static_cast<std::size_t>(target)];
 }
 
 void print_nodes(Out out, std::string_view before, const std::vector<Id>& nodes) {

@@ -10,11 +10,6 @@ namespace verify {
 
 namespace {
 
-template <class At, class C>
-decltype(auto) value_at(At at, C& command) {
-  return std::invoke(at, command);
-}
-
 // Calls put(changed) for each variant of `c` that differs in one field and is simpler there.
 template <class C, class Put>
 struct FieldSimplifier {

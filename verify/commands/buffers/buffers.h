@@ -18,11 +18,11 @@ struct DeclareBuffer {
   static constexpr auto spec() {
     return describe_command(
                "buffer",
-               "A buffer and its size in bytes. It holds a fixed pattern that depends on its number. `registered` is "
-               "pageable memory after `hipHostRegister`; `managed` memory is host and device memory to a copy's "
-               "kind. `symbol=1` is variable 1 (of 0 to 3, 1,024 bytes each) of the project's device code, or its "
-               "first bytes: memory of the device that is never moved or freed, named by its address, and in linear "
-               "copies by its symbol. `device=1` is memory of device 1; host memory belongs to every device.",
+               "A buffer and its size in bytes. It holds a fixed pattern that depends on its number. `registered` "
+               "is pageable memory after `hipHostRegister`; `managed` memory is host and device memory to a copy's "
+               "kind. `symbol=N` makes the buffer one of four variables of the device code (1,024 bytes each), or "
+               "its first bytes. It is never moved or freed. Nodes name it by its address, linear copies also by "
+               "its symbol. `device=1` is memory of device 1; host memory belongs to every device.",
                field::name(&DeclareBuffer::buffer, 'b', kIsNew),
                field::size(&DeclareBuffer::bytes, 1, kMaxBufferBytes, Simpler::kSmallSize),
                field::choice_key("memory", &DeclareBuffer::memory, kMemoryWords, "memory", "memory ", true),
@@ -79,8 +79,8 @@ struct Free {
     return describe_command(
         "free",
         "Frees a buffer, or memory that a graph allocated and nobody has freed (`hipFree`, which waits for "
-        "the device). HIP does not document what `hipFree` of a graph's memory leaves in the null stream, so "
-        "`query s0` does not stand behind it.",
+        "the device). HIP does not document what `hipFree` of a graph's memory leaves in the null stream, "
+        "so `query s0` may not follow.",
         field::name(&Free::buffer, 'b', meets("free", Leaves::kNothing)));
   }
   bool operator==(const Free&) const = default;

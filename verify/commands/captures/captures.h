@@ -34,9 +34,9 @@ struct EndCapture {
   static constexpr auto spec() {
     return describe_command(
                "endcapture",
-               "`hipStreamEndCapture`. The capture becomes the graph, which is the graph that was captured into "
-               "where there was one. Its nodes are named in the order in which they were captured: n0, n1, ..., or "
-               "on from the largest name in the graph. They are patched, set and updated like any others.",
+               "`hipStreamEndCapture`. Ends the capture, which becomes the graph; with `into`, that is the graph "
+               "that was captured into. Its nodes are named in the order in which they were captured: n0, n1, ..., "
+               "or on from the largest name in the graph. They are patched, set and updated like any others.",
                field::name(&EndCapture::stream, 's', meets("end capture on", Leaves::kNothing)),
                field::name(&EndCapture::graph, 'g', only_leaves(Leaves::kGraphChanged)),
                field::thread_key(&EndCapture::thread))
@@ -50,7 +50,7 @@ struct CaptureInfo {
     return describe_command(
         "capture_info",
         "`hipStreamGetCaptureInfo_v2`. The status, the graph, and the names of the nodes that the stream's "
-        "next one comes behind are observations.",
+        "next node depends on are observations.",
         field::name(&CaptureInfo::stream, 's', meets("ask for the capture of", Leaves::kNothing)));
   }
   bool operator==(const CaptureInfo&) const = default;
@@ -63,8 +63,8 @@ struct CaptureAfter {
   static constexpr auto spec() {
     return describe_command(
         "capture_after",
-        "`hipStreamUpdateCaptureDependencies`: these nodes (`none`: no node) replace the nodes that the "
-        "stream's next one comes behind, or are added to them.",
+        "`hipStreamUpdateCaptureDependencies`. The stream's next node depends on these nodes instead "
+        "(`none`: on none), or with `add` on these as well.",
         field::name(&CaptureAfter::stream, 's', meets("change what comes before on", Leaves::kNothing)),
         field::nodes_or_none(&CaptureAfter::nodes), field::flag("add", &CaptureAfter::add, {}));
   }

@@ -34,7 +34,7 @@ struct RecordEvent {
     return describe_command(
         "record",
         "`hipEventRecord`. On a stream that captures, the event stands for the nodes that the stream's next "
-        "node comes behind.",
+        "node depends on.",
         field::name(&RecordEvent::event, 'v', meets("record", Leaves::kRecorded)),
         field::name(&RecordEvent::stream, 's', meets("record on", Leaves::kNothing)));
   }

@@ -20,7 +20,8 @@ struct Instantiate {
     return describe_command(
         "instantiate",
         "Makes an executable graph: `hipGraphInstantiate`, `hipGraphInstantiateWithFlags` or "
-        "`hipGraphInstantiateWithParams`, whose result is an observation. Only `form=params` takes `upload`.",
+        "`hipGraphInstantiateWithParams`. The result of the last is an observation. Only `form=params` "
+        "takes `upload`.",
         field::name(&Instantiate::exec, 'e', only_leaves(Leaves::kInstantiated)),
         field::name(&Instantiate::graph, 'g', meets("instantiate", Leaves::kNothing)),
         field::choice_key("form", &Instantiate::form, kInstantiateForms, "form", "instantiate "),
@@ -57,8 +58,8 @@ struct Update {
   static constexpr auto spec() {
     return describe_command(
         "update",
-        "`hipGraphExecUpdate`. That it is refused for a changed topology, node type or parameter is an "
-        "observation, and so is the node that is reported where one alone differs.",
+        "`hipGraphExecUpdate`. A refusal (changed topology, node type or parameter) is an observation, and "
+        "so is the reported node where exactly one differs.",
         field::name(&Update::exec, 'e', meets("update", Leaves::kUpdated)),
         field::name(&Update::graph, 'g', meets("update from", Leaves::kNothing)));
   }

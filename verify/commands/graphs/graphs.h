@@ -33,8 +33,8 @@ struct FindInClone {
   static constexpr auto spec() {
     return describe_command(
         "find",
-        "`hipGraphNodeFindInClone`. The node that it finds, or that it finds none, is an observation. Neither "
-        "graph was set or patched since (a strategy may have recorded it again).",
+        "`hipGraphNodeFindInClone`. The node that it finds, or that it finds none, is an observation. Not "
+        "after either graph was set or patched: a strategy may have recorded it again.",
         field::name(&FindInClone::clone, 'g', kNotCovered),
         field::graph_node(&FindInClone::graph, &FindInClone::node, meets("find", Leaves::kNothing)));
   }
@@ -50,9 +50,9 @@ struct ChangeEdges {
   static constexpr auto spec() {
     return describe_command(
         word_by_flag(&ChangeEdges::add, "edge", "unedge"),
-        "Adds or removes dependencies of a node, in one call; a node may wait for later ones. Edges that "
-        "close a circle say `cycle`, and `cycle` stands with no others. Instantiating a graph with a circle "
-        "is refused, which is an observation.",
+        "Adds or removes dependencies of a node, in one call; a node may wait for later ones. Only `edge` "
+        "takes `cycle`: edges that close a circle say it, others may not. Instantiating a graph with a "
+        "circle is refused, which is an observation.",
         field::graph_node(&ChangeEdges::graph, &ChangeEdges::node, met_by_word(Leaves::kGraphChanged)),
         field::nodes_key("after", &ChangeEdges::after, true), field::flag("cycle", &ChangeEdges::cycle, {}));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <iterator>
 
 namespace verify {
@@ -16,20 +17,19 @@ constexpr std::array<std::string_view, 5> kCopyKinds = {"h2h", "h2d", "d2h", "d2
 
 constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords = {{
     {"kernel", true, true,
-     "NAME FIELD=VALUE... [grid=1] [block=64] [style=params|extra] [opaque] [shared=0] [device=1]",
-     "A kernel of the project (program-language.md lists them), or `NAME@CODE_OBJECT`, a kernel of a recorded program. "
-     "`opaque`: recorded by code that cannot say where its pointers are."},
+     "NAME FIELD=VALUE... [grid=1] [block=64] [style=params|extra] [opaque] [shared=0] [device=0..3]",
+     "A kernel of the project (program-language.md lists them), or `NAME@CODE_OBJECT`, a kernel of a "
+     "recorded program. `opaque`: recorded by code that cannot say where its pointers are."},
     {"memcpy", true, true, "dst=b1 src=b0 bytes=512 [kind=h2h|h2d|d2h|d2d|default] [symbol=dst|src] [peer=async|wait]",
      "The linear copy. `symbol` names one end as a variable of the device code, by its symbol and offset: "
-     "`hipGraphAddMemcpyNodeToSymbol`, `hipGraphAddMemcpyNodeFromSymbol` and their like; a setter or an update may "
-     "name "
-     "another symbol, and keeps the direction. `peer`: eager work through `hipMemcpyPeerAsync` or `hipMemcpyPeer`; "
-     "nothing may be running for `wait`."},
+     "`hipGraphAddMemcpyNodeToSymbol`, `hipGraphAddMemcpyNodeFromSymbol` and their like; a setter or an "
+     "update may name another symbol, and keeps the direction. `peer`: eager work through "
+     "`hipMemcpyPeerAsync` or `hipMemcpyPeer`; nothing may be running for `wait`."},
     {"memcpy3d", true, true,
-     "dst=b1 src=b0 width=8 height=4 depth=2 dpitch=16 spitch=12 [drows=4] [srows=4] [dpos=x,y,z] [spos=x,y,z] "
-     "[kind=...]",
-     "The 3D copy: width in bytes, pitches in bytes a row, rows a slice, positions. All slices up to the last one lie "
-     "within the buffer."},
+     "dst=b1 src=b0 width=8 height=4 depth=2 dpitch=16 spitch=12 [drows=4] [srows=4] [dpos=x,y,z] "
+     "[spos=x,y,z] [kind=...]",
+     "The 3D copy: width in bytes, pitches in bytes a row, rows a slice, positions. All slices up to the "
+     "last one lie within the buffer."},
     {"memset", true, true, "dst=b0 value=258 [element=1|2|4] width=5 [height=3 pitch=16]",
      "Sets elements of 1, 2 or 4 bytes."},
     {"host", true, true, "tag=7 [mem=b2 bytes=16]",
@@ -38,19 +38,18 @@ constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords =
     {"child", false, true, "g1 [nest=3]",
      "A child graph, cloned as it is now. `nest=N` wraps it into N-1 graphs that hold nothing else."},
     {"eventrecord", true, true, "v0",
-     "Each launch records the event when the node and all nodes before it are done. A graph, with its children, "
-     "records "
-     "an event in one node at most and does not wait for it as well. An event lives as long as a graph or an "
-     "executable "
-     "graph has a node of it."},
+     "Each launch records the event when the node and all nodes before it are done. A graph, with its "
+     "children, records an event in one node at most and does not wait for it as well. An event lives as "
+     "long as a graph or an executable graph has a node of it."},
     {"eventwait", true, true, "v0",
      "Work behind the node waits for what the event stood for when the graph was launched."},
     {"alloc", false, false, "b5 BYTES",
-     "Memory that the graph allocates when it runs (`hipGraphAddMemAllocNode`). The name is a buffer from here on, and "
-     "is "
-     "not declared."},
+     "Memory that the graph allocates when it runs (`hipGraphAddMemAllocNode`). The name is a buffer from "
+     "here on, and is not declared."},
     {"free", false, false, "b5", "Frees it (`hipGraphAddMemFreeNode`), behind every node that names it."},
 }};
+
+static_assert(std::all_of(kNodeWords.begin(), kNodeWords.end(), [](const NodeWord& row) { return !row.word.empty(); }));
 
 // ---- parsing
 
@@ -560,6 +559,7 @@ NodeParams parse_node_places(Line& line, std::string_view word) {
   if (word == "memset") return MemsetParams{};
   if (word == "host") return HostParams{};
   if (word == "empty") return EmptyParams{};
+  assert(word == "memcpy" || word == "memcpy3d");
   CopyParams copy;
   copy.linear = word == "memcpy";
   return copy;

@@ -78,10 +78,10 @@ struct AskPool {
   static constexpr auto spec() {
     return describe_command(
         "pool_attribute",
-        "Sets an attribute of a pool and asks for it, or only asks. The values of `release_threshold` and of "
-        "the flags `follow_events`, `opportunistic` and `internal_dependencies` are observations. Of `used` "
-        "it is an observation that it is no less than what was taken from the pool and not freed; of "
-        "`used_high`, `reserved` and `reserved_high` the status is. High marks are reset with `=0`.",
+        "Sets an attribute of a pool and asks for it, or only asks. The values of `release_threshold` and "
+        "of the flags `follow_events`, `opportunistic` and `internal_dependencies` are observations. For "
+        "`used` the observation is whether it is at least the bytes that were taken and not freed; for "
+        "`used_high`, `reserved` and `reserved_high` it is only the status. High marks are reset with `=0`.",
         field::name(&AskPool::pool, 'p', kNotCovered), field::pool_attribute(&AskPool::attribute, &AskPool::value));
   }
   bool operator==(const AskPool&) const = default;

@@ -3,7 +3,7 @@
 //
 // Actions name leases, streams, events and buffers by small numbers that are fixed up front, so that dropping one never
 // renames another. The text form is the verb and its fields: "cache acquire 0 device=1 flags=0 priority=-1". What each
-// does is in docs/program-language.md. SystemsState says which action may stand where; asking has no side effects.
+// does is in docs/commands.md. SystemsState says which action may stand where; asking has no side effects.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ inline constexpr int kMaxScratchBytes = 65536, kMaxLaunchWords = 512;
 inline constexpr int kStableCommands = 2, kStableBuffers = 3, kStableStreams = 3;
 inline constexpr int kStablePlaces = 16, kStablePlaceBytes = 100, kMaxStableBytes = 1000;  // of the caller's memory
 inline constexpr int kTraceCommands = 4, kTraceBuffers = 3, kTracePlaces = 6, kMaxTraceBytes = 256;
-inline constexpr int kTracePeers = 4;       // what the other ranks of a step may be like (docs/program-language.md)
+inline constexpr int kTracePeers = 4;       // what the other ranks of a step may be like (docs/commands.md)
 inline constexpr int kMaxStreamWorks = 64;  // of one scenario: the model keeps what is behind what in a word
 // Functions that an injection may name: those that the systems call.
 [[nodiscard]] std::span<const std::string_view> injectable_functions();
