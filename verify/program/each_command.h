@@ -19,6 +19,11 @@ namespace verify {
 template <class C>
 inline constexpr bool kIsDeclared = !std::is_same_v<C, SystemAction>;
 
+// Whether C is one of the listed commands. An overload for a list of commands stands in for a catch-all: a new command
+// is in no list, so that it does not compile before somebody has said in which.
+template <class C, class... Listed>
+concept OneOf = (std::is_same_v<C, Listed> || ...);
+
 // The place in a command that a field is about.
 template <class At, class C>
 decltype(auto) value_at(At at, C& command) {

@@ -1,5 +1,5 @@
-// P8 no leak, no use after free: every handle, allocation and byte is released exactly once, and a thousand repetitions
-// of a cycle hold no more than two do.
+// P8 no leak, no use after free: every handle, allocation and byte is released exactly once, and kManyCycles
+// repetitions of a cycle hold no more than kFewCycles do.
 //
 // That everything is released is seen after tear-down, by the executor; this is the other half. Counted are live
 // handles and allocations of the model, and of the software gfx942 what its memory pools, its reservations and its
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 
+#include "verify/program/each_command.h"
 #include "verify/program/state.h"
 #include "verify/properties/cycles.h"
 
@@ -27,22 +28,21 @@ struct Repeatable {
   bool operator()(const SetNode& c) const { return c.target == Target::kExec || !state.graph(c.id)->has_memory; }
   bool operator()(const Patch& c) const { return c.target == Target::kExec || !state.graph(c.id)->has_memory; }
   bool operator()(const Launch& c) const { return !state.launch_races(c.exec, c.stream); }
-  bool operator()(const Enqueue&) const { return true; }
-  bool operator()(const Update&) const { return true; }
-  bool operator()(const MoveBuffers&) const { return true; }
-  bool operator()(const Synchronize&) const { return true; }
-  bool operator()(const RecordEvent&) const { return true; }
-  bool operator()(const WaitEvent&) const { return true; }
-  bool operator()(const Read&) const { return true; }
-  bool operator()(const Write&) const { return true; }
-  bool operator()(const EnableNode&) const { return true; }
-  bool operator()(const Upload&) const { return true; }
-  bool operator()(const Inspect&) const { return true; }
-  bool operator()(const PrintDot&) const { return true; }
   bool operator()(const PeerAccess& c) const { return c.verb == PeerVerb::kCan; }
-  bool operator()(const FindInClone&) const { return true; }
-  template <class Other>
-  bool operator()(const Other&) const {
+  template <OneOf<Enqueue, Update, MoveBuffers, Synchronize, RecordEvent, WaitEvent, Read, Write, EnableNode, Upload,
+                  Inspect, PrintDot, FindInClone>
+                C>
+  bool operator()(const C&) const {
+    return true;
+  }
+  // These make, end or answer something that they cannot make, end or answer again.
+  template <OneOf<DeclareBuffer, Free, DeclareGraph, CloneGraph, ChangeEdges, RemoveNode, Destroy, AddNode,
+                  SetAttributes, CopyAttributes, Instantiate, DeclareStream, Query, DeclareEvent, Elapsed, BeginCapture,
+                  EndCapture, CaptureInfo, CaptureAfter, ExchangeCaptureMode, UnsafeCall, MallocAsync, FreeAsync,
+                  DeclarePool, AskPool, TrimPool, AccessPool, UsePool, DestroyPool, DeclareUserObject, RetainUserObject,
+                  ReleaseUserObject, Fail, BadCall, SystemAction>
+                C>
+  bool operator()(const C&) const {
     return false;
   }
 };

@@ -4,6 +4,7 @@
 
 #include "hip/releases/releases.h"
 #include "verify/errors/error_cases.h"
+#include "verify/program/each_command.h"
 #include "verify/program/state_devices.h"
 #include "verify/quirks/event.h"
 #include "verify/quirks/graph_facts.h"
@@ -427,8 +428,12 @@ class Describer : private EventEmitter {
     }
     return false;
   }
-  template <class Other>
-  bool operator()(const Other&) {
+  // No release is known to do these wrongly.
+  template <
+      OneOf<DeclareBuffer, MoveBuffers, Write, DeclareGraph, FindInClone, DeclareStream, DeclareEvent, DeclarePool,
+            AskPool, TrimPool, AccessPool, UsePool, DestroyPool, DeclareUserObject, Fail, SystemAction>
+          C>
+  bool operator()(const C&) {
     return false;
   }
 };
