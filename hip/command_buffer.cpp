@@ -144,12 +144,8 @@ void add(CommandStep& all, const CommandStep& one) {
 }  // namespace
 
 CommandBuffer::CommandBuffer(const Api& api, const CommandBufferOptions& options)
-    : api_(api), options_(options), whole_(api, options_, counts_.transitions.ways) {
+    : api_(api), options_(options), traces_(options_), whole_(api, options_, traces_, counts_.transitions.ways) {
   set({});
-}
-
-CommandBuffer::~CommandBuffer() {
-  options_.errors(whole_.drop());
 }
 
 // ---- the commands
@@ -234,11 +230,12 @@ bool CommandBuffer::stands_otherwise(std::span<const DeviceAddress> addresses) c
 // Makes parts of the commands, if the release launches these rightly.
 void CommandBuffer::split(LaunchableCommands& commands) {
   for (Recording& part : parts_of(commands.commands, options_)) {
-    auto graph = std::make_unique<CommandGraph>(api_, options_, counts_.transitions.ways);
+    auto traces = std::make_unique<CommandTraces>(options_);
+    auto graph = std::make_unique<CommandGraph>(api_, options_, *traces, counts_.transitions.ways);
     graph->expect(part.buffer_count(), count_traced(part, false), count_traced(part, true));
     // Flattening may have made nodes that are not yet added as the release takes them.
     graph->take({options_.quirks.as_added(std::move(part), quirk_context(options_))});
-    parts_.push_back({std::move(graph)});
+    parts_.push_back({std::move(traces), std::move(graph)});
   }
   if (parts_.empty()) return;
   commands.launched_by = commands.launched_by == nullptr ? commands.unlaunchable : commands.launched_by;

@@ -91,7 +91,7 @@ class CommandBuffer {
   CommandBuffer(const CommandBuffer&) = delete;
   CommandBuffer& operator=(const CommandBuffer&) = delete;
   // Waits for the last step. Failures are tried again and told to the error sink.
-  ~CommandBuffer();
+  ~CommandBuffer() = default;
 
   // The commands from the next step on.
   void set(Recording commands);
@@ -113,6 +113,7 @@ class CommandBuffer {
     AddressTable at;
   };
   struct Part {
+    std::unique_ptr<CommandTraces> traces;
     std::unique_ptr<CommandGraph> graph;
     Machine<GraphTable> state{};
   };
@@ -136,9 +137,9 @@ class CommandBuffer {
   const Api& api_;
   const CommandBufferOptions options_;
   CommandBufferCounts counts_;
+  CommandTraces traces_;  // of whole_
   Machine<CommandsTable> commands_;
   Machine<GraphTable> graph_;          // of whole_, or of all parts together
-  CommandGraph whole_;                 // without an executable graph while there are parts
   Recording given_;                    // as it was set
   BufferIndex buffers_ = 0;            // that it names
   std::size_t collective_count_ = 0;   // of it
@@ -146,6 +147,7 @@ class CommandBuffer {
   std::vector<Inlined> inlined_;
   std::vector<Part> parts_;    // instead of whole_, one behind the other
   std::size_t last_part_ = 0;  // the one that was launched last
+  CommandGraph whole_;         // without an executable graph while there are parts; goes before them
 };
 
 }  // namespace hip

@@ -50,12 +50,16 @@ class CommandGraph::KeptTrace final : public Trace {
   std::uint64_t version_;
 };
 
-CommandGraph::CommandGraph(const Api& api, const CommandBufferOptions& options, TakenRows<WayTable>& taken)
+CommandTraces::CommandTraces(const CommandBufferOptions& options)
+    : traces({.max_traces = options.max_traces}),
+      collectives({.max_traces = options.max_traces, .ranks = options.ranks, .agree_to_launch = false}) {}
+
+CommandGraph::CommandGraph(const Api& api, const CommandBufferOptions& options, CommandTraces& traces,
+                           TakenRows<WayTable>& taken)
     : api_(api),
       options_(options),
+      traces_(traces),
       taken_(taken),
-      traces_({.max_traces = options.max_traces}),
-      collectives_({.max_traces = options.max_traces, .ranks = options.ranks, .agree_to_launch = false}),
       last_launch_(api, options.quirks, options.device, options.errors) {}
 
 CommandGraph::~CommandGraph() {
@@ -66,8 +70,8 @@ void CommandGraph::expect(BufferIndex buffers, std::size_t traced, std::size_t c
   buffers_ = buffers;
   for (std::uint64_t next = identities_.size(); next < buffers_; ++next) identities_.push_back(next);
   // All are asked about in one step: with fewer places each would take that of the next.
-  traces_.keep_at_least(traced);
-  collectives_.keep_at_least(collectives);
+  traces_.traces.keep_at_least(traced);
+  traces_.collectives.keep_at_least(collectives);
 }
 
 // The nodes of traced commands become ones that put the step's trace into the graph, and whose buffers are nobody
@@ -96,8 +100,8 @@ void CommandGraph::take(LaunchableCommands commands) {
 
 void CommandGraph::forget(BufferIndex buffer) {
   if (buffer >= identities_.size()) return;  // no trace can hold it
-  traces_.forget(identities_[buffer]);
-  collectives_.forget(identities_[buffer]);
+  traces_.traces.forget(identities_[buffer]);
+  traces_.collectives.forget(identities_[buffer]);
   identities_[buffer] += kNextIdentity;
 }
 
@@ -140,7 +144,7 @@ Status CommandGraph::ask(Traced& traced, Step& step) {
   asking_ = &traced;
   traced.now.graph.reset();
   traced.now.version = kNothing;
-  TraceCache& cache = traced.work->collective ? collectives_ : traces_;
+  TraceCache& cache = traced.work->collective ? traces_.collectives : traces_.traces;
   // Two words, so that asking for a trace that is there allocates nothing.
   const TraceCache::Recorder record = [this, at = &step.addresses](std::span<const TraceBuffer>) {
     return capture(*at);
@@ -161,7 +165,7 @@ Status CommandGraph::ask(Traced& traced, Step& step) {
 
 // Comes to one round for each collective, whatever happens: peers count them.
 Status CommandGraph::ask_collectives(Step& step, Status status) {
-  const auto overruled = [this] { return options_.ranks == nullptr ? 0 : collectives_.counts().overruled; };
+  const auto overruled = [this] { return options_.ranks == nullptr ? 0 : traces_.collectives.counts().overruled; };
   const std::uint64_t before = overruled();
   for (Traced& traced : traced_) {
     if (!traced.work->collective) continue;

@@ -39,6 +39,12 @@ struct LaunchableCommands {
 void add(TraceUse& sum, const TraceUse& use);
 [[nodiscard]] QuirkContext quirk_context(const CommandBufferOptions& options);
 
+// The traces of one graph's commands. They go after the graph.
+struct CommandTraces {
+  explicit CommandTraces(const CommandBufferOptions& options);
+  TraceCache traces, collectives;
+};
+
 class CommandGraph {
  public:
   // Data of one step of one graph.
@@ -65,8 +71,8 @@ class CommandGraph {
     }
   };
 
-  // Both outlive it, and `taken`.
-  CommandGraph(const Api& api, const CommandBufferOptions& options, TakenRows<WayTable>& taken);
+  // All outlive it.
+  CommandGraph(const Api& api, const CommandBufferOptions& options, CommandTraces& traces, TakenRows<WayTable>& taken);
   CommandGraph(const CommandGraph&) = delete;
   CommandGraph& operator=(const CommandGraph&) = delete;
   // Waits for the last launch. Failures are told to the error sink.
@@ -136,8 +142,8 @@ class CommandGraph {
 
   const Api& api_;
   const CommandBufferOptions& options_;
+  CommandTraces& traces_;
   TakenRows<WayTable>& taken_;
-  TraceCache traces_, collectives_;
   std::vector<std::uint64_t> identities_;  // of the buffers, for the caches
   std::uint64_t versions_ = kNothing;      // that traces have had
   Recording commands_;                     // traced commands put their graph there and name no buffer
