@@ -42,107 +42,56 @@
 //
 // Work that throws has failed like any other: its exception is the caller's when the step is over, rounds and all.
 //
-// What went wrong on a faster way is counted by its reason and told to the error sink: the step succeeds when recording
-// does. An error of recording or launching is the answer; then the next step begins with recording (of several
-// graphs those that failed). Of these the ones before the one that could not be launched have been: the next step
-// launches them once more. A buffer without
-// commands is a graph of one empty node: HIP does not document what a graph without nodes does when it is instantiated.
+// A failure on a faster way is counted by its reason and told to the error sink: the step succeeds when recording
+// does. An error of recording or launching is the answer; then the next step begins with recording (of several graphs
+// those that failed). Where one of several graphs could not be launched, the ones before it have been: the next step
+// launches them once more. A buffer without commands is a graph of one empty node: HIP does not document what a graph
+// without nodes does when it is instantiated.
 // A step in which nothing changed makes one HIP call for the launch and one to note it (for each executable graph), and
 // allocates nothing. On another stream than the last step's it comes behind that (hip/last_launch.h), which is one more
 // call; where the release launches into captures, asking whether the stream captures is another.
+//
+// The states, and the tables of their transitions, are in hip/command_states.h; each transition is asserted to be one
+// of the table. In short:
+//
+//   commands   Given becomes Ready when a step prepares them, and Given again by set() or on another footing of known
+//              commands. When known commands failed twice in a row: GivenOpaque, which becomes ReadyOpaque. Commands of
+//              which no step can be made are Unsupported until set().
+//   graph      None and FailedFirst become Current by a step that brings it; Current becomes Outdated by other
+//              commands, and Failed by a failure; a step that brings it makes each of them Current.
+//   a step     Choose, Compare, Patch, HandOver, Ready; each of the first four can give way to Record. From there
+//              Update, Ready; Record and Update can give way to Replace, and that leads to Ready. Failed is the other
+//              end.
+//
+// The graph, or one of several, is a hip::CommandGraph (hip/command_graph.h), which takes a step's ways. The buffer
+// prepares the commands, comes to the ranks' rounds, and launches. Data of a single step is in a CommandGraph::Step, on
+// the stack of step().
 //
 // One thread at a time. Does not check that addresses hold memory, and that whoever changed a buffer's address has
 // ordered that behind the steps before. Child graphs that hold traced commands are flattened.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <exception>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "hip/api/api.h"
-#include "hip/device_scope.h"
-#include "hip/errors.h"
-#include "hip/graph_patcher.h"
-#include "hip/last_launch.h"
-#include "hip/rank_agreement.h"
+#include "hip/command_graph.h"
+#include "hip/command_states.h"
+#include "hip/command_step.h"
 #include "hip/recording.h"
-#include "hip/release_quirks.h"
 #include "hip/stream.h"
 #include "hip/traced_command.h"
 
 namespace hip {
-
-enum class StepDecision : std::uint8_t { kLaunch, kPatch, kUpdate, kRecord };
-enum class StepReason : std::uint8_t {
-  kUnchanged,       // launched
-  kMoved,           // patched
-  kTraces,          // patched: no buffer moved, but a trace is another one (a peer had none, or a buffer was forgotten)
-  kFirst,           // recorded: there was nothing
-  kOtherCommands,   // updated or recorded: set() was called
-  kOpaque,          // updated or recorded: nobody can say where a moved buffer's address is
-  kPatchingIsOff,   // updated or recorded: the options say so
-  kPatchFailed,     // updated or recorded: and the patch said why
-  kTraceRefused,    // recorded: a trace did not fit in the place of the one before
-  kQuirk,           // recorded: the runtime's release would do the faster way wrong
-  kRenewed,         // recorded: the graph was set so often that the release has grown by it
-  kUpdateRefused,   // recorded: the runtime does not update to what it is now
-  kEarlierFailure,  // recorded: the step before failed
-};
-inline constexpr std::size_t kStepDecisions = 4, kStepReasons = 13;
-
-struct CommandBufferOptions {
-  int device = 0;
-  // Some memory, node or stream is not of that device; each node names its device then, 0 as well. Nothing else tells
-  // the buffer so: where it is true and not said, quirks of several devices are met.
-  bool several_devices = false;
-  bool patch = true;
-  bool flatten = false;  // child graphs become nodes of the buffer's own (hip/flatten.h), where they can
-  bool update = false;   // releases of AMD's runtime leave something as it was and say nothing (docs/quirks.md)
-  // Of traced commands, and as many of collectives; at least 1. As many as the commands have are kept in any case.
-  std::size_t max_traces = 64;
-  std::uint64_t renew_after = 16384;  // calls of setters and nodes updated, where the release grows by them
-  RankAgreement* ranks = nullptr;  // of this rank with its peers, for collectives; outlives the buffer. None: no peers
-  ReleaseQuirks quirks{};          // of the runtime's release; none: it is taken to be right
-  // Of the buffers, as far as quirks depend on it; none: not known. A buffer's number keeps its kind until set(), also
-  // behind forget().
-  std::function<BufferMemory(BufferIndex)> memory{};
-  ErrorSink errors{};  // what no step could answer
-};
-
-// What became of the traces of traced commands.
-struct TraceUse {
-  std::uint64_t hits = 0, patched = 0, captured = 0;  // of those that were asked about
-  std::uint64_t overruled = 0;                        // captured only because a peer had to
-  std::uint64_t handed_over = 0;                      // children replaced in place
-};
-
-struct CommandStep {
-  StepDecision decision = StepDecision::kLaunch;
-  StepReason reason = StepReason::kUnchanged;
-  PatchReport patched{};  // of a patch
-  TraceUse traces{};
-  const ReleaseQuirk* quirk = nullptr;  // that made it be recorded, or otherwise than it was set
-};
-
-// How often each was what a step came to.
-struct CommandBufferCounts {
-  std::array<std::uint64_t, kStepDecisions> decisions{};
-  std::array<std::uint64_t, kStepReasons> reasons{};
-  std::uint64_t failed = 0;
-  TraceUse traces{};
-};
 
 class CommandBuffer {
  public:
   explicit CommandBuffer(const Api& api, const CommandBufferOptions& options = {});
   CommandBuffer(const CommandBuffer&) = delete;
   CommandBuffer& operator=(const CommandBuffer&) = delete;
-  // Waits for the last step. What fails is tried again and told to the error sink.
-  ~CommandBuffer();
+  // Waits for the last step. Failures are tried again and told to the error sink.
+  ~CommandBuffer() = default;
 
   // The commands from the next step on.
   void set(Recording commands);
@@ -152,98 +101,53 @@ class CommandBuffer {
   [[nodiscard]] Result<CommandStep> step(std::span<const DeviceAddress> addresses, const StreamRef& stream);
 
   [[nodiscard]] const CommandBufferCounts& counts() const { return counts_; }
-  // What the executable graph was instantiated from; null before the first step, and where there are several of them.
-  // Stays this one's.
-  [[nodiscard]] hipGraph_t graph() const { return recorded_.graph; }
+  // The graph that the executable one was instantiated from; null before the first step, and where there are several of
+  // them. Stays this one's.
+  [[nodiscard]] hipGraph_t graph() const { return whole_.graph(); }
 
  private:
-  // A traced command: a node of commands_ whose record puts `graph` there.
-  struct Traced {
-    NodeIndex node = 0;
-    std::shared_ptr<const TracedWork> work;
-    std::optional<RecordedNode> known{};   // what differential capture made of it
-    std::vector<TraceBuffer> buffers{};    // as the last step named them
-    bool asked = false;                    // in this step
-    std::shared_ptr<TracedGraph> graph{};  // of this step, once asked; null: it enqueues nothing
-    std::uint64_t version = 0;             // of what `graph` holds; kNothing where it is null
-    std::uint64_t held = 0;                // the version that exec_ has
-  };
-  static constexpr std::uint64_t kNothing = 0;
-  class KeptTrace;
-
-  // Commands of a traced one's that became nodes, for buffers at these addresses.
+  using Step = CommandGraph::Step;
+  // Traced commands that became nodes, for buffers at these addresses.
   struct Inlined {
     std::shared_ptr<const TracedWork> work;
     AddressTable at;
   };
+  struct Part {
+    std::unique_ptr<CommandTraces> traces;
+    std::unique_ptr<CommandGraph> graph;
+    Machine<GraphTable> state{};
+  };
 
-  [[nodiscard]] QuirkContext quirk_context() const { return {options_.memory, {}, options_.several_devices}; }
-  [[nodiscard]] Result<DeviceScope> nodes_device() const;
+  void take(CommandsEvent event) { commands_.take(event, counts_.transitions.commands); }
+  void take(Machine<GraphTable>& state, GraphEvent event) { state.take(event, counts_.transitions.graphs); }
+  [[nodiscard]] bool ready() const;
   [[nodiscard]] Status prepare(std::span<const DeviceAddress> addresses);
   [[nodiscard]] Status look_into_traced(std::span<const DeviceAddress> addresses, Recording& commands);
-  void make_launchable();
-  void split();
-  void take_traced();
-  [[nodiscard]] Result<CommandStep> get_ready(std::span<const DeviceAddress> addresses, Status status);
-  [[nodiscard]] Result<CommandStep> get_parts_ready(std::span<const DeviceAddress> addresses, Status status);
+  [[nodiscard]] Result<RecordedNode> looked_into(const TracedWork& work, std::span<const DeviceAddress> addresses);
+  [[nodiscard]] bool stands_otherwise(std::span<const DeviceAddress> addresses) const;
+  void split(LaunchableCommands& commands);
+  [[nodiscard]] Result<CommandStep> get_ready(Step& step, Status status);
+  [[nodiscard]] Result<CommandStep> get_parts_ready(Step& step, Status status);
+  void give_up_after(const Step& failed);
+  [[nodiscard]] Status agree_to_launch(Status status);
   [[nodiscard]] Status launch(const StreamRef& stream);
   void finish();
-  template <class Body>
-  [[nodiscard]] auto caught(const Body& body) -> decltype(body());
-  [[nodiscard]] bool stands_otherwise(std::span<const DeviceAddress> addresses) const;
-  [[nodiscard]] Result<CommandStep> bring(std::span<const DeviceAddress> addresses);
-  [[nodiscard]] Result<CommandStep> patch(std::span<const DeviceAddress> addresses);
-  [[nodiscard]] std::optional<StepReason> patch_nodes(PatchReport& report);
-  [[nodiscard]] const ReleaseQuirk* quirk_of_patch() const;
-  [[nodiscard]] const ReleaseQuirk* grown_by() const;
-  [[nodiscard]] bool hand_over();
-  [[nodiscard]] Result<CommandStep> record(std::span<const DeviceAddress> addresses, StepReason reason,
-                                           const ReleaseQuirk* quirk = nullptr);
-  [[nodiscard]] Result<RecordedGraph> record_nodes(std::span<const DeviceAddress> addresses) const;
-  [[nodiscard]] bool update(const RecordedGraph& fresh);
-  [[nodiscard]] Status replace(RecordedGraph fresh);
-  void is_now(std::span<const DeviceAddress> addresses);
-  [[nodiscard]] bool moved(const Traced& traced, std::span<const DeviceAddress> addresses) const;
-  [[nodiscard]] Result<std::unique_ptr<Trace>> capture(std::span<const DeviceAddress> addresses);
-  [[nodiscard]] Status ask(Traced& traced, std::span<const DeviceAddress> addresses);
-  [[nodiscard]] Status ask_collectives(std::span<const DeviceAddress> addresses, Status status);
-  [[nodiscard]] Status agree_to_launch(Status status);
-  [[nodiscard]] Status drop();
   void count(const CommandStep& step);
 
   const Api& api_;
   const CommandBufferOptions options_;
-  TraceCache traces_, collectives_;
-  std::vector<std::uint64_t> identities_;  // of the buffers, for the caches
-  std::uint64_t versions_ = kNothing;      // that traces have had
-  Recording given_;                        // as it was set
-  std::size_t collective_count_ = 0;       // of the commands
-  bool prepared_ = false;                  // what follows is that of `given_`
-  bool looks_into_ = true;                 // known traced commands become nodes
-  const char* unsupported_ = nullptr;      // why no step can be made of these commands
-  std::vector<Inlined> inlined_;
-  std::vector<std::unique_ptr<CommandBuffer>> parts_;  // instead of a graph of its own, one behind the other
-  std::size_t last_part_ = 0;                          // the one that was launched last
-  Recording commands_;                                 // traced commands put their graph there and name no buffer
-  BufferIndex buffers_ = 0;                            // that the commands name, traced ones too
-  const ReleaseQuirk* launched_by_ = nullptr;          // the quirk for which commands_ are flattened or chained
-  const ReleaseQuirk* unlaunchable_ = nullptr;         // the one that is left
-  std::vector<const ReleaseQuirk*> patch_quirks_;      // of moving each buffer of commands_
-  Recording before_;  // what exec_ was recorded from or updated to, where updates are asked about
-  std::vector<Traced> traced_;
-  Traced* asking_ = nullptr;   // the one whose trace the cache is asked for
-  TraceUse use_;               // of this step
-  std::exception_ptr thrown_;  // by a command's work in this step
-  RecordedGraph recorded_;     // its nodes name those of exec_
-  hipGraphExec_t exec_ = nullptr;
-  std::optional<GraphPatcher> patcher_;  // of exec_; goes before it
-  AddressTable addresses_;               // where exec_ has the buffers
-  std::vector<Move> moves_;              // of this step; kept, so that a step allocates nothing
-  bool other_commands_ = false, broken_ = false, stepped_ = false;
-  bool unrecorded_ = false;      // in this step, as nodes of the release's
-  std::uint64_t set_calls_ = 0;  // since the graph was instantiated
-  LastLaunch last_launch_;
   CommandBufferCounts counts_;
+  CommandTraces traces_;  // of whole_
+  Machine<CommandsTable> commands_;
+  Machine<GraphTable> graph_;          // of whole_, or of all parts together
+  Recording given_;                    // as it was set
+  BufferIndex buffers_ = 0;            // that it names
+  std::size_t collective_count_ = 0;   // of it
+  const char* unsupported_ = nullptr;  // why no step can be made of it, if so
+  std::vector<Inlined> inlined_;
+  std::vector<Part> parts_;    // instead of whole_, one behind the other
+  std::size_t last_part_ = 0;  // the one that was launched last
+  CommandGraph whole_;         // without an executable graph while there are parts; goes before them
 };
 
 }  // namespace hip
