@@ -29,7 +29,7 @@ SPEC = """static constexpr auto spec() {
 
 
 def compiled(source, spec, output=None):
-    """The compiler's status and messages for `source` in a tree with the command Forgotten; the object goes to `output`."""
+    """The compiler's status and messages for `source` in a tree with Forgotten; the object goes to `output`."""
     header = f"{FAMILY}/user_objects.h"
     text = (ROOT / header).read_text()
     place = text.index("using UserObjectsCommands")
