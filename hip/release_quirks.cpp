@@ -14,7 +14,6 @@ namespace {
 using Use = QuirkyUse;
 using Node = QuirkyNode;
 using State = QuirkyState;
-using Way = QuirkWay;
 
 constexpr std::size_t kManyDependents = 5;
 constexpr std::size_t kManyLeaves = 8, kManyLeavesFrom = 14;
@@ -202,14 +201,14 @@ void add_disabled(NodeIndex node, const QuirkContext& context, QuirkyStates& sta
 
 // Changes the node to be recorded and set the way that is right.
 void take_way(QuirkWay way, RecordedNode& node) {
-  if (way == Way::kTyped) {
+  if (way == QuirkWay::kTyped) {
     node.form = NodeForm::kTyped;
     return;
   }
   auto& copy = std::get<CopyRecord>(node.record);
   copy.asked = kind_asked(copy);
   const hipMemcpyKind direction = copy.symbol.to ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost;
-  copy.params.kind = way == Way::kByDirection ? direction : hipMemcpyDefault;
+  copy.params.kind = way == QuirkWay::kByDirection ? direction : hipMemcpyDefault;
 }
 
 bool is_to_host(const RecordedNode& node, const QuirkContext& context) {
@@ -229,7 +228,7 @@ QuirkContext inside(const QuirkContext& context) {
 }  // namespace
 
 bool others_stand_for(QuirkWay way) {
-  return way == Way::kRows || way == Way::kByHost;
+  return way == QuirkWay::kRows || way == QuirkWay::kByHost;
 }
 
 std::span<const ReleaseQuirk> release_quirks() {
@@ -452,7 +451,7 @@ Spelling ReleaseQuirks::spelling(const QuirkContext& context, const ErrorSink& e
   return [this, context, errors](const RecordedNode& node) {
     const ReleaseQuirk* quirk = of_node(node, context);
     if (quirk == nullptr) return std::vector<RecordedNode>();
-    return quirk->way == Way::kRows ? in_rows(node) : by_host(node, is_to_host(node, context), errors);
+    return quirk->way == QuirkWay::kRows ? in_rows(node) : by_host(node, is_to_host(node, context), errors);
   };
 }
 
