@@ -77,7 +77,7 @@ class Bench {
     return baseline_->runner().run(sample.program, options, sample.subject.script);
   }
   [[nodiscard]] static std::vector<verify::Difference> judge(const Sample& sample) {
-    return verify::compare(sample.program, sample.baseline.trace, sample.subject.trace);
+    return verify::compare(sample.program, sample.baseline.observation, sample.subject.observation);
   }
   [[nodiscard]] verify::Judgement whole(std::uint64_t index) {
     return judge_.judge(generate(index), fuzz::campaign_checks(index % kPrograms));

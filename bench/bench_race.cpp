@@ -14,7 +14,7 @@ using namespace verify::race;
 constexpr std::uint64_t kSchedules = 2000;  // of one iteration
 
 void explore_scenario(benchmark::State& state, const Scenario& scenario, const NamedPlan& plan, Mode mode) {
-  Machine machine;
+  ScheduleRunner runner;
   ScenarioBody body(scenario, "", plan.plan);
   ExploreOptions options;
   options.mode = mode;
@@ -23,7 +23,7 @@ void explore_scenario(benchmark::State& state, const Scenario& scenario, const N
   std::uint64_t schedules = 0;
   std::uint32_t choices = 0, steps = 0;
   for (auto _ : state) {
-    const Exploration result = explore(machine, body, options);
+    const Exploration result = explore(runner, body, options);
     if (result.failures != 0) state.SkipWithError(result.failure.message.c_str());
     schedules += result.schedules;
     choices = result.choices;

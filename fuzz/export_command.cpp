@@ -113,15 +113,15 @@ struct Known {
 
 struct Seen {
   std::optional<verify::Deviation> first;
-  verify::Trace expected;                                      // by the model, laid out like the subject
-  std::vector<std::pair<verify::Trace, verify::Trace>> pairs;  // of the orders that show it
-  std::uint64_t orders = 0;                                    // that were tried
+  verify::Observation expected;                                            // by the model, laid out like the subject
+  std::vector<std::pair<verify::Observation, verify::Observation>> pairs;  // of the orders that show it
+  std::uint64_t orders = 0;                                                // that were tried
   std::vector<verify::Difference> differences;
 };
 
 // One order of the device's work, in a process of its own or in the one that ran the program before.
 struct Order {
-  verify::Trace subject, baseline;
+  verify::Observation subject, baseline;
   std::optional<verify::Deviation> deviation;
 };
 
@@ -133,8 +133,9 @@ Order try_order(Setup& setup, verify::Runner& model, const verify::Program& prog
   verify::RunResult subject = setup.subject().run(program, options);
   options.schedule_seed = 0;
   verify::RunResult baseline = model.run(program, options, subject.script);
-  const std::optional<verify::Deviation> deviation = verify::first_deviation(program, baseline.trace, subject.trace);
-  return {std::move(subject.trace), std::move(baseline.trace), deviation};
+  const std::optional<verify::Deviation> deviation =
+      verify::first_deviation(program, baseline.observation, subject.observation);
+  return {std::move(subject.observation), std::move(baseline.observation), deviation};
 }
 
 // Only a fresh process counts as evidence. A process that ran the program already is believed where it agrees with the
@@ -258,7 +259,7 @@ void expect(const Seen& seen, bool damaged, verify::Reproducer& out) {
     expect_owned(out);
     return expect_reads(seen, out);
   }
-  const verify::Trace& subject = seen.pairs.front().second;
+  const verify::Observation& subject = seen.pairs.front().second;
   switch (seen.first->effect) {
     case verify::Effect::kStatus:
       mark(seen, out);

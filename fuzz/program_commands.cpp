@@ -99,21 +99,21 @@ nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify
 }
 
 // Every command with how it ended on the subject; in a process of its own, printed as it goes.
-void print_trace(Setup& setup, const verify::Program& program) {
+void print_observation(Setup& setup, const verify::Program& program) {
   std::cout << std::flush;
   const pid_t child = fork();
   if (child == 0) {
     verify::RunOptions options;
     const verify::RunResult result = setup.subject().run(program, options);
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
-      const verify::StepStatus& status = result.trace.statuses[i];
+      const verify::StepStatus& status = result.observation.statuses[i];
       std::cout << fmt::format("{:>4}  {:<60} {}\n", i + 1, verify::print_command(program.steps[i].command),
                                hip::status_name(status.code));
     }
-    const verify::Trace& trace = result.trace;
-    std::cout << fmt::format("{} HIP calls, {} patches, {} recorded again, {} injected failures\n", trace.calls,
-                             trace.patches, trace.fallbacks, trace.failures_fired);
-    if (!trace.notes.fault.empty()) std::cout << "fault: " << trace.notes.fault << "\n";
+    const verify::Observation& observation = result.observation;
+    std::cout << fmt::format("{} HIP calls, {} patches, {} recorded again, {} injected failures\n", observation.calls,
+                             observation.patches, observation.fallbacks, observation.failures_fired);
+    if (!observation.notes.fault.empty()) std::cout << "fault: " << observation.notes.fault << "\n";
     std::cout << std::flush;
     _exit(0);
   }
@@ -136,7 +136,7 @@ int run(const ReplayCommand& command) {
   hip::Result<std::unique_ptr<Setup>> setup = Setup::make(command.setup);
   if (!setup) return complain(setup.error().message);
   if (const hip::Status status = writable("--json", command.json); !status) return complain(status.error().message);
-  if (command.trace) print_trace(*setup.value(), program.value());
+  if (command.trace) print_observation(*setup.value(), program.value());
   const Judged judged = judge_all(*setup.value(), program.value());
   print_judgement(judged.judgement);
   if (!command.json.empty()) {

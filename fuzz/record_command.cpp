@@ -125,17 +125,18 @@ hip::Result<std::vector<std::string>> replay_differences(const RecordedProgram& 
   const auto& program = std::get<verify::Program>(parsed);
   const auto model = verify::Subject::make({"model", verify::StrategyKind::kRebuild});
   if (!model) return model.error();
-  const verify::Trace trace = model.value()->runner().run(program, {}).trace;
-  if (!trace.harness_error.empty()) return hip::Error{1, trace.harness_error};
+  const verify::Observation observation = model.value()->runner().run(program, {}).observation;
+  if (!observation.harness_error.empty()) return hip::Error{1, observation.harness_error};
   std::vector<std::string> differences;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const auto expected = recorded.reads.find(program.steps[i].line);
     if (expected == recorded.reads.end()) continue;
     const RecordedBytes& seen = expected->second;
-    const auto read = std::find_if(trace.reads.begin(), trace.reads.end(), [&](const verify::BytesSeen& bytes) {
-      return bytes.step == i && bytes.buffer == seen.buffer && bytes.bytes.size() >= seen.offset + seen.bytes;
-    });
-    const bool same = read != trace.reads.end() &&
+    const auto read =
+        std::find_if(observation.reads.begin(), observation.reads.end(), [&](const verify::BytesSeen& bytes) {
+          return bytes.step == i && bytes.buffer == seen.buffer && bytes.bytes.size() >= seen.offset + seen.bytes;
+        });
+    const bool same = read != observation.reads.end() &&
                       hip::recorder::hash_of(std::span(read->bytes).subspan(seen.offset, seen.bytes)) == seen.hash;
     if (!same)
       differences.push_back(

@@ -115,11 +115,11 @@ class CommandBuffer {
   struct Part {
     std::unique_ptr<CommandTraces> traces;
     std::unique_ptr<CommandGraph> graph;
-    Machine<GraphTable> state{};
+    StateMachine<GraphTable> state{};
   };
 
   void take(CommandsEvent event) { commands_.take(event, counts_.transitions.commands); }
-  void take(Machine<GraphTable>& state, GraphEvent event) { state.take(event, counts_.transitions.graphs); }
+  void take(StateMachine<GraphTable>& state, GraphEvent event) { state.take(event, counts_.transitions.graphs); }
   [[nodiscard]] bool ready() const;
   [[nodiscard]] Status prepare(std::span<const DeviceAddress> addresses);
   [[nodiscard]] Status look_into_traced(std::span<const DeviceAddress> addresses, Recording& commands);
@@ -138,8 +138,8 @@ class CommandBuffer {
   const CommandBufferOptions options_;
   CommandBufferCounts counts_;
   CommandTraces traces_;  // of whole_
-  Machine<CommandsTable> commands_;
-  Machine<GraphTable> graph_;          // of whole_, or of all parts together
+  StateMachine<CommandsTable> commands_;
+  StateMachine<GraphTable> graph_;     // of whole_, or of all parts together
   Recording given_;                    // as it was set
   BufferIndex buffers_ = 0;            // that it names
   std::size_t collective_count_ = 0;   // of it

@@ -188,7 +188,7 @@ Result<CommandStep> CommandGraph::get_ready(Step& step, Status status) {
 }
 
 Result<CommandStep> CommandGraph::bring(Step& step) {
-  Machine<WayTable> way;
+  StateMachine<WayTable> way;
   while (way.state() != Way::kReady && way.state() != Way::kFailed) way.take(act(way.state(), step), taken_);
   if (way.state() == Way::kFailed) return step.error.error();
   step.answer.traces = step.use;

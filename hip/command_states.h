@@ -9,9 +9,9 @@
 //                  kChoose, and is over at kReady or at kFailed.
 //
 // A table has one row for each event in each state, in the order of the states and then of the events; that is checked
-// when it is compiled. A row leads to the next state, or says why its event never comes in its state; Machine::take
-// asserts that such a row is not taken. The action belongs to the state that a row leads to, and stands beside the
-// state. Machines count the rows that they take, so that a test can ask for each.
+// when it is compiled. A row leads to the next state, or says why its event never comes in its state;
+// StateMachine::take asserts that such a row is not taken. The action belongs to the state that a row leads to, and
+// stands beside the state. Machines count the rows that they take, so that a test can ask for each.
 #pragma once
 
 #include <array>
@@ -221,7 +221,7 @@ struct CommandTransitions {
 
 // Begins in the first state of its table.
 template <class Table>
-class Machine {
+class StateMachine {
  public:
   [[nodiscard]] typename Table::State state() const { return state_; }
   void take(typename Table::Event event, TakenRows<Table>& taken) {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "hip/api/api.h"
+#include "hip/node_form/node_form.h"
 #include "hip/relocation.h"
 
 namespace hip {
@@ -153,10 +154,6 @@ struct OpaqueRecord {
 
 using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord,
                                 OpaqueRecord, EventSignalRecord, EventWaitRecord, MemoryAllocRecord, MemoryFreeRecord>;
-
-// The function of the node's type; the one that takes any type (hip/generic_nodes.h); or the driver's form of a copy, a
-// memset or a memory free node (hip/driver_nodes.h).
-enum class NodeForm : std::uint8_t { kTyped, kGeneric, kDriver };
 
 struct RecordedNode {
   NodeRecord record;

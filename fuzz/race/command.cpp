@@ -94,7 +94,7 @@ class Hunt {
   void explore_plan(const Scenario& scenario, const NamedPlan& plan, std::size_t plans_left) {
     const std::string name = fmt::format("{} ({})", scenario.name, plan.name);
     ScenarioBody body(scenario, command_.fault, plan.plan);
-    const Exploration result = explore(machine_, body, options_for(plans_left, name));
+    const Exploration result = explore(runner_, body, options_for(plans_left, name));
     if (isatty(STDERR_FILENO) == 1 && !command_.quiet) std::cerr << "\r\033[K";
     schedules_ += result.schedules;
     seconds_ += result.seconds;
@@ -141,9 +141,9 @@ class Hunt {
   void report_finding(const Scenario& scenario, const NamedPlan& plan, const Exploration& result) {
     ++found_;
     const ShrunkRace small =
-        shrink_race(machine_, RaceFile{&scenario, command_.fault, plan.plan, result.failed_choices, {}, {}});
+        shrink_race(runner_, RaceFile{&scenario, command_.fault, plan.plan, result.failed_choices, {}, {}});
     ScenarioBody body(scenario, command_.fault, small.race.plan);
-    const Failure failure = replay(machine_, body, small.race.choices, nullptr);
+    const Failure failure = replay(runner_, body, small.race.choices, nullptr);
     const std::string text = print_race(small.race);
     const std::string id =
         fmt::format("{}-{}{}", small.race.property, scenario.name, command_.fault.empty() ? "" : "-" + command_.fault);
@@ -158,7 +158,7 @@ class Hunt {
                      result.failed_schedule, result.failed_after, small.threads, small.calls, small.preemptions,
                      small.switches)
               << text << "\n"
-              << picture_of(machine_, failure) << "\n";
+              << picture_of(runner_, failure) << "\n";
     if (!file.empty()) std::cout << fmt::format("replay: hgcheck replay {}\n\n", file);
     report_.findings.push_back({.id = id,
                                 .property = small.race.property,
@@ -168,7 +168,7 @@ class Hunt {
                                 .program_text = text,
                                 .program_path = file,
                                 .replay = file.empty() ? "" : "hgcheck replay " + file,
-                                .interleaving = picture_of(machine_, failure),
+                                .interleaving = picture_of(runner_, failure),
                                 .threads = small.threads,
                                 .calls = small.calls,
                                 .preemptions = small.preemptions,
@@ -236,7 +236,7 @@ class Hunt {
   }
 
   const RaceCommand& command_;
-  Machine machine_;
+  ScheduleRunner runner_;
   verify::RaceResult report_;
   std::uint64_t schedules_ = 0;
   double seconds_ = 0;
@@ -300,17 +300,16 @@ int run(const RaceReplayCommand& command) {
   prepare();
   const hip::Result<RaceFile> race = load(command.file);
   if (!race) return complain(race.error().message);
-  Machine machine;
+  ScheduleRunner runner;
   ScenarioBody body(*race.value().scenario, race.value().fault, race.value().plan);
   std::uint32_t different = 0;
   bool as_recorded = true;
-  warm_up(machine, body);
-  const Failure first = replay(machine, body, race.value().choices, &as_recorded);
-  const std::string picture = picture_of(machine, first);
+  warm_up(runner, body);
+  const Failure first = replay(runner, body, race.value().choices, &as_recorded);
+  const std::string picture = picture_of(runner, first);
   for (std::uint32_t i = 1; i < command.times; ++i) {
-    const Failure& again = replay(machine, body, race.value().choices, nullptr);
-    if (again.kind != first.kind || again.message != first.message || picture_of(machine, again) != picture)
-      ++different;
+    const Failure& again = replay(runner, body, race.value().choices, nullptr);
+    if (again.kind != first.kind || again.message != first.message || picture_of(runner, again) != picture) ++different;
   }
   std::cout << picture;
   if (!as_recorded) std::cout << "the schedule is not possible any more: it was followed as far as it is\n";

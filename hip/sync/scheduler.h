@@ -2,8 +2,8 @@
 // announced to a Scheduler before it takes effect, and takes effect when the scheduler returns.
 //
 // Only explored.h includes this, and only builds with HGCHECK_EXPLORE include that. The implementation is
-// verify/race/machine.h. Outside a schedule there is no scheduler (active() is null): operations then take effect at
-// once and threads cannot be started.
+// verify/race/schedule_runner.h. Outside a schedule there is no scheduler (active() is null): operations then take
+// effect at once and threads cannot be started.
 #pragma once
 
 #include <atomic>

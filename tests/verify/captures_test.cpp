@@ -38,14 +38,14 @@ Program program_with(const std::function<bool(const Program&)>& wanted) {
 }
 
 // What a run shows of one property.
-std::size_t violations_of(const Trace& trace, PropertyId id) {
-  return static_cast<std::size_t>(std::count_if(trace.violations.begin(), trace.violations.end(),
+std::size_t violations_of(const Observation& observation, PropertyId id) {
+  return static_cast<std::size_t>(std::count_if(observation.violations.begin(), observation.violations.end(),
                                                 [id](const Violation& v) { return v.property == id; }));
 }
 
-Trace run_on(Platform& platform, const Program& program) {
+Observation run_on(Platform& platform, const Program& program) {
   Executor executor(platform, StrategyKind::kRebuild);
-  return executor.run(program, {}).trace;
+  return executor.run(program, {}).observation;
 }
 
 TEST(Captures, ACapturedGraphIsPatchedSetAndUpdatedLikeAnyOther) {
@@ -159,10 +159,10 @@ RC_GTEST_PROP(P6, ReplayingObservesTheSameAsRunningTheOperationsEagerly, ()) {
   RunOptions options;
   options.failures = false;
   const RunResult replayed = bench.subject.run(program, options);
-  RC_ASSERT(replayed.trace.notes.races == 0u);
+  RC_ASSERT(replayed.observation.notes.races == 0u);
   const RunResult eager = bench.baseline.run(variant->program, options, replayed.script);
   const auto differences =
-      compare(program, replayed.trace, in_terms_of(program, *variant, replayed.trace, eager.trace));
+      compare(program, replayed.observation, in_terms_of(program, *variant, replayed.observation, eager.observation));
   RC_ASSERT(differences.empty());
 }
 
@@ -199,10 +199,10 @@ TEST(P6, ARuntimeWhoseReplayIsNotItsEagerWorkIsNamedAfterIt) {
 RC_GTEST_PROP(P7, CaptureFollowsItsStateMachine, ()) {
   const Program program = program_with([](const Program& candidate) { return captures(candidate); });
   ModelPlatform model;
-  const Trace trace = run_on(model, program);
-  RC_ASSERT(violations_of(trace, PropertyId::kP7) == 0u);
-  RC_ASSERT(trace.exercised[index_of(PropertyId::kP7)] != 0u);
-  RC_ASSERT(trace.harness_error.empty());
+  const Observation observation = run_on(model, program);
+  RC_ASSERT(violations_of(observation, PropertyId::kP7) == 0u);
+  RC_ASSERT(observation.exercised[index_of(PropertyId::kP7)] != 0u);
+  RC_ASSERT(observation.harness_error.empty());
 }
 
 TEST(P7, EveryRuleIsWhatTheModelAnswers) {
@@ -226,13 +226,14 @@ TEST(P7, EveryRuleIsWhatTheModelAnswers) {
         "capture_after s1 n1 add\ncapture_info s1\ncapture_after s1 none\ncapture_info s1\nendcapture s1 g0"}) {
     const Program program = with_objects(commands);
     ASSERT_EQ(flaw(program), "") << commands;
-    const Trace trace = run_on(model, program);
-    EXPECT_EQ(violations_of(trace, PropertyId::kP7), 0u)
+    const Observation observation = run_on(model, program);
+    EXPECT_EQ(violations_of(observation, PropertyId::kP7), 0u)
         << commands << "\n"
-        << (trace.violations.empty() ? ""
-                                     : trace.violations[0].where + " expected " + trace.violations[0].expected +
-                                           ", observed " + trace.violations[0].observed);
-    EXPECT_GE(trace.exercised[index_of(PropertyId::kP7)], commands == std::string("elapsed v0 v1") ? 0u : 1u);
+        << (observation.violations.empty()
+                ? ""
+                : observation.violations[0].where + " expected " + observation.violations[0].expected + ", observed " +
+                      observation.violations[0].observed);
+    EXPECT_GE(observation.exercised[index_of(PropertyId::kP7)], commands == std::string("elapsed v0 v1") ? 0u : 1u);
   }
 }
 
@@ -255,8 +256,8 @@ TEST(P7, ARuntimeThatLetsTheDeviceBeWaitedForIsCaught) {
       return capturing ? hipSuccess : model::abi::InProcess::api().hipDeviceSynchronize();
     };
   });
-  const Trace trace = run_on(lenient, with_objects("capture s1\nsync device\nendcapture s1 g0"));
-  EXPECT_EQ(violations_of(trace, PropertyId::kP7), 2u);  // it was not refused, and the capture is not invalid
+  const Observation observation = run_on(lenient, with_objects("capture s1\nsync device\nendcapture s1 g0"));
+  EXPECT_EQ(violations_of(observation, PropertyId::kP7), 2u);  // it was not refused, and the capture is not invalid
 }
 
 // The kernel behind a refused memset is not taken for it.
@@ -279,8 +280,8 @@ TEST(Captures, NothingIsSetInWhatWasCapturedWhereACallOfItWasRefused) {
     const Program program = with_objects(commands);
     ASSERT_EQ(flaw(program), "") << commands;
     sets = 0;
-    const Trace trace = run_on(refuses, program);
-    EXPECT_TRUE(std::any_of(trace.statuses.begin(), trace.statuses.end(), [](const StepStatus& status) {
+    const Observation observation = run_on(refuses, program);
+    EXPECT_TRUE(std::any_of(observation.statuses.begin(), observation.statuses.end(), [](const StepStatus& status) {
       return status.code == hipErrorNotSupported;
     })) << commands;
     EXPECT_EQ(sets, 0) << commands;
@@ -309,9 +310,9 @@ RC_GTEST_PROP(P12, WhatANodeWritesIsSeenByTheNodesAfterItAndByTheHostAfterSynchr
   const Program program = program_of(text + "read b0\nread b1\nread b2");
   RC_ASSERT(flaw(program) == "");
   ModelPlatform model;
-  const Trace trace = run_on(model, program);
-  RC_ASSERT(trace.violations.empty());
-  for (const BytesSeen& seen : trace.reads) RC_ASSERT(seen.bytes == std::vector<std::byte>(64, std::byte{165}));
+  const Observation observation = run_on(model, program);
+  RC_ASSERT(observation.violations.empty());
+  for (const BytesSeen& seen : observation.reads) RC_ASSERT(seen.bytes == std::vector<std::byte>(64, std::byte{165}));
 }
 
 TEST(P12, AHostThatSeesOtherBytesThanTheRuntimeIsCaught) {
@@ -337,7 +338,9 @@ RC_GTEST_PROP(P9, AGraphThatIsRecordedByHandObservesTheSameAsTheCapturedOne, ())
   options.failures = false;
   const RunResult captured = bench.subject.run(program, options);
   const RunResult by_hand = bench.baseline.run(variant->program, options, captured.script);
-  RC_ASSERT(compare(program, captured.trace, in_terms_of(program, *variant, captured.trace, by_hand.trace)).empty());
+  RC_ASSERT(
+      compare(program, captured.observation, in_terms_of(program, *variant, captured.observation, by_hand.observation))
+          .empty());
 }
 
 }  // namespace

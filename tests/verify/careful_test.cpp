@@ -25,7 +25,7 @@ Seen seen(const std::string& commands, std::uint64_t seed = 0) {
   Seen seen{bench.judge.judge(program, options), {}};
   RunOptions costs;
   costs.costs = true;
-  seen.costs = bench.subject.run(program, costs).trace.costs;
+  seen.costs = bench.subject.run(program, costs).observation.costs;
   return seen;
 }
 

@@ -20,7 +20,7 @@ std::vector<std::uint64_t> calls_of_launches(std::string_view commands) {
   const RunResult run = bench.subject.run(program, options);
   std::vector<std::uint64_t> calls;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    if (command_word(program.steps[i].command) == "launch") calls.push_back(run.trace.costs[i].calls);
+    if (command_word(program.steps[i].command) == "launch") calls.push_back(run.observation.costs[i].calls);
   }
   return calls;
 }

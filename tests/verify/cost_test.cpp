@@ -20,19 +20,19 @@ Program cost_program(std::size_t which) {
   return parsed(cost_programs()[which].text);
 }
 
-std::vector<Trace> run_narrowed(const Program& program, std::size_t sizes = std::size(kCostSizes)) {
+std::vector<Observation> run_narrowed(const Program& program, std::size_t sizes = std::size(kCostSizes)) {
   ModelPlatform platform;
   Executor executor(platform, StrategyKind::kPatch);
-  std::vector<Trace> traces;
+  std::vector<Observation> observations;
   for (const std::uint32_t size : std::span(kCostSizes).first(sizes)) {
     RunOptions options;
     options.poison = options.isolation = options.inspect = false;
     options.costs = true;
     const Program narrow = narrowed(program, size);
-    if (traces.empty()) static_cast<void>(executor.run(narrow, options));
-    traces.push_back(executor.run(narrow, options).trace);
+    if (observations.empty()) static_cast<void>(executor.run(narrow, options));
+    observations.push_back(executor.run(narrow, options).observation);
   }
-  return traces;
+  return observations;
 }
 
 TEST(Cost, TheExponentOfAPowerIsThePower) {
@@ -47,13 +47,13 @@ TEST(Cost, WhatJumpsOnceIsNoGrowth) {
   const Program program = parsed("hgcheck-program 1\ngraph g0\ndestroy g0\n");
   const std::uint32_t sizes[] = {64, 256, 1024};
   const auto exponent_of = [&](const std::vector<std::uint64_t>& bytes) {
-    std::vector<Trace> traces(3);
+    std::vector<Observation> observations(3);
     for (std::size_t i = 0; i < 3; ++i) {
-      traces[i].costs.resize(2);
-      traces[i].statuses.resize(2);
-      traces[i].costs[1].bytes = bytes[i];
+      observations[i].costs.resize(2);
+      observations[i].statuses.resize(2);
+      observations[i].costs[1].bytes = bytes[i];
     }
-    for (const CostMeasurement& cost : fit_costs(program, sizes, traces)) {
+    for (const CostMeasurement& cost : fit_costs(program, sizes, observations)) {
       if (cost.measure == "bytes") return cost.exponent;
     }
     return -1.0;
@@ -96,7 +96,7 @@ TEST(Cost, WideProgramsAreValidAtEveryWidthAndFreeOfRaces) {
     EXPECT_EQ(widest_fan(program), kWideFan);
     EXPECT_FALSE(validate(narrowed(program, kCostSizes[0])));
     const RunResult result = executor.run(narrowed(program, 64), {});
-    EXPECT_EQ(result.trace.notes.races, 0U) << print_program(program);
+    EXPECT_EQ(result.observation.notes.races, 0U) << print_program(program);
   }
 }
 
@@ -126,12 +126,12 @@ TEST(Cost, IsTheSameInEveryRun) {
 TEST(Cost, IsNotCountedUnlessAskedFor) {
   ModelPlatform platform;
   Executor executor(platform, StrategyKind::kPatch);
-  EXPECT_TRUE(executor.run(narrowed(cost_program(0), 16), {}).trace.costs.empty());
+  EXPECT_TRUE(executor.run(narrowed(cost_program(0), 16), {}).observation.costs.empty());
 }
 
 TEST(Cost, OfAPatchThatChangesNothingIsNoCallWhateverTheSize) {
   const Program program = cost_program(0);
-  for (const Trace& trace : run_narrowed(program)) EXPECT_EQ(trace.costs[4].calls, 0U);
+  for (const Observation& observation : run_narrowed(program)) EXPECT_EQ(observation.costs[4].calls, 0U);
 }
 
 }  // namespace

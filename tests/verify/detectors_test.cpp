@@ -376,7 +376,7 @@ TEST(Detectors, KeepingTheCallersMemoryIsCleanWhereNobodyOverwritesIt) {
   RunOptions options;
   options.poison = false;
   const RunResult result = bench.subject.run(program_of(kSwap), options);
-  EXPECT_TRUE(result.trace.violations.empty());
+  EXPECT_TRUE(result.observation.violations.empty());
 }
 
 // ---- P2

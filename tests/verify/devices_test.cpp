@@ -78,13 +78,13 @@ TEST_P(DeviceProgram, IsValidAndAgreesUnderEveryStrategyAndFailure) {
 }
 
 TEST(Devices, WhatIsRefusedIsRefusedAsDocumented) {
-  const Trace events = trace_of(kPrograms[8]);
+  const Observation events = trace_of(kPrograms[8]);
   std::vector<int> codes;
   for (const StepStatus& status : events.statuses) codes.push_back(status.code);
   const std::vector<int> last(codes.end() - 8, codes.end());
   EXPECT_EQ(last,
             (std::vector<int>{hipErrorInvalidHandle, hipErrorInvalidHandle, 0, 0, 0, hipErrorInvalidHandle, 0, 0}));
-  const Trace peers = trace_of(kPrograms[7]);
+  const Observation peers = trace_of(kPrograms[7]);
   EXPECT_EQ(peers.statuses[6].seen, "1");
   EXPECT_EQ(peers.statuses[7].seen, "0");
   EXPECT_EQ(peers.statuses[9].code, hipErrorPeerAccessAlreadyEnabled);
@@ -92,10 +92,10 @@ TEST(Devices, WhatIsRefusedIsRefusedAsDocumented) {
 }
 
 TEST(Devices, PatchesOfTheOtherDevicesNodesAreInPlace) {
-  const Trace trace = trace_of(kPrograms[2]);
-  EXPECT_EQ(trace.fallbacks, 0u);
-  EXPECT_EQ(trace.patched_in_place.size(), 1u);
-  EXPECT_TRUE(trace.violations.empty());
+  const Observation observation = trace_of(kPrograms[2]);
+  EXPECT_EQ(observation.fallbacks, 0u);
+  EXPECT_EQ(observation.patched_in_place.size(), 1u);
+  EXPECT_TRUE(observation.violations.empty());
 }
 
 TEST(Devices, AMachineWithFewerOfThemIsUnsupported) {
@@ -105,8 +105,8 @@ TEST(Devices, AMachineWithFewerOfThemIsUnsupported) {
   };
   OneDevice platform;
   Executor subject(platform, StrategyKind::kPatch);
-  EXPECT_EQ(subject.run(program_of(kPrograms[0]), {}).trace.unsupported, "2 devices");
-  EXPECT_EQ(subject.run(program_of("buffer b0 64\nread b0"), {}).trace.unsupported, "");
+  EXPECT_EQ(subject.run(program_of(kPrograms[0]), {}).observation.unsupported, "2 devices");
+  EXPECT_EQ(subject.run(program_of("buffer b0 64\nread b0"), {}).observation.unsupported, "");
 }
 
 // The model with its functions looking at which device is current.
@@ -139,7 +139,7 @@ TEST(Devices, TheNodesDeviceIsCurrentWhileItIsAddedAndSet) {
     current_at_add = current_at_set = current_at_launch = -1;
     const Program program = program_of(there(rest));
     ASSERT_EQ(flaw(program), "");
-    EXPECT_TRUE(subject.run(program, {}).trace.violations.empty());
+    EXPECT_TRUE(subject.run(program, {}).observation.violations.empty());
   };
   run("kernel g0.n0 inplace_u32 data=b1 n=4 k=3 device=1\ninstantiate e0 g0\nmove b1\npatch e0\nlaunch e0 s0");
   EXPECT_EQ(current_at_add, 1);

@@ -17,7 +17,7 @@ namespace verify {
 
 [[nodiscard]] Program without_addresses(Program program);
 
-// What `program` reads, and what its live buffers hold at its end, in the order of Trace::reads.
+// What `program` reads, and what its live buffers hold at its end, in the order of Observation::reads.
 [[nodiscard]] std::vector<BytesSeen> run_eagerly(const Program& program);
 
 }  // namespace verify

@@ -52,23 +52,23 @@ RC_GTEST_PROP(Executor, TheSameProgramAndOptionsGiveTheSameTrace, ()) {
   RunOptions options;
   options.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 100);
   const RunResult once = bench.subject.run(program, options), twice = bench.subject.run(program, options);
-  RC_ASSERT(compare(program, once.trace, twice.trace).empty());
+  RC_ASSERT(compare(program, once.observation, twice.observation).empty());
   RC_ASSERT(once.script == twice.script);
-  RC_ASSERT(once.trace.calls == twice.trace.calls);
-  RC_ASSERT(once.trace.exercised == twice.trace.exercised);
+  RC_ASSERT(once.observation.calls == twice.observation.calls);
+  RC_ASSERT(once.observation.exercised == twice.observation.exercised);
 }
 
 RC_GTEST_PROP(Executor, EveryStepHasAStatusAndEveryLiveBufferIsReadAtTheEnd, ()) {
   Bench bench;
   const Program program = *arbitrary_program({});
-  const Trace trace = bench.subject.run(program, {}).trace;
-  RC_ASSERT(trace.statuses.size() == program.steps.size());
+  const Observation observation = bench.subject.run(program, {}).observation;
+  RC_ASSERT(observation.statuses.size() == program.steps.size());
   std::set<Id> live, seen;
   for (const Step& step : program.steps) {
     if (const auto* declared = std::get_if<DeclareBuffer>(&step.command)) live.insert(declared->buffer);
     if (const auto* freed = std::get_if<Free>(&step.command)) live.erase(freed->buffer);
   }
-  for (const BytesSeen& read : trace.reads) {
+  for (const BytesSeen& read : observation.reads) {
     if (read.step == program.steps.size()) seen.insert(read.buffer);
   }
   RC_ASSERT(seen == live);
@@ -78,9 +78,9 @@ RC_GTEST_PROP(Executor, FreshAddressesChangeNothingButAddresses, ()) {
   Bench bench;
   const Program program = without_addresses(*arbitrary_program({}));
   RunOptions options;
-  const Trace repeating = bench.subject.run(program, options).trace;
+  const Observation repeating = bench.subject.run(program, options).observation;
   options.fresh_addresses = true;
-  const Trace fresh = bench.subject.run(program, options).trace;
+  const Observation fresh = bench.subject.run(program, options).observation;
   RC_ASSERT(compare(program, repeating, fresh).empty());
 }
 
@@ -131,9 +131,9 @@ TEST_P(SmallProgram, IsValidAndAgreesUnderEveryStrategy) {
 }
 
 // The word that the kernel left behind tells which bits the scalar had.
-std::uint64_t k_of_inplace(const Trace& trace) {
+std::uint64_t k_of_inplace(const Observation& observation) {
   std::uint32_t word = 0;
-  std::memcpy(&word, trace.reads.back().bytes.data(), 4);
+  std::memcpy(&word, observation.reads.back().bytes.data(), 4);
   return word;
 }
 
@@ -141,35 +141,37 @@ TEST(Executor, AFrozenAddressKeepsItsBitsAndIsTheSameUnderEveryStrategy) {
   const std::string head = "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=1 k=addr(b0)\n";
   const std::string tail = "instantiate e0 g0\nlaunch e0 s0\nread b0";
   Bench bench;
-  const std::uint64_t unmoved = k_of_inplace(bench.subject.run(program_of(head + tail), {}).trace);
+  const std::uint64_t unmoved = k_of_inplace(bench.subject.run(program_of(head + tail), {}).observation);
   const std::uint64_t moved =
-      k_of_inplace(bench.subject.run(program_of(head + "move b0\npatch g0\n" + tail), {}).trace);
+      k_of_inplace(bench.subject.run(program_of(head + "move b0\npatch g0\n" + tail), {}).observation);
   const std::uint64_t later =
-      k_of_inplace(bench.subject.run(program_of("buffer b0 64\nmove b0\n" + head.substr(13) + tail), {}).trace);
+      k_of_inplace(bench.subject.run(program_of("buffer b0 64\nmove b0\n" + head.substr(13) + tail), {}).observation);
   EXPECT_EQ(unmoved, moved);
   EXPECT_NE(unmoved, later);
 }
 
 TEST(Executor, AHostFunctionIsCountedByItsTag) {
   Bench bench;
-  const Trace trace = bench.subject
-                          .run(program_of("graph g0\nhost g0.n0 tag=3\nhost g0.n1 tag=4 fan=2\ninstantiate e0 g0\n"
-                                          "repeat 5 launch e0 s0"),
-                               {})
-                          .trace;
-  EXPECT_EQ(trace.host_tags, (std::map<std::uint32_t, std::uint64_t>{{3, 5}, {4, 10}}));
+  const Observation observation =
+      bench.subject
+          .run(program_of("graph g0\nhost g0.n0 tag=3\nhost g0.n1 tag=4 fan=2\ninstantiate e0 g0\n"
+                          "repeat 5 launch e0 s0"),
+               {})
+          .observation;
+  EXPECT_EQ(observation.host_tags, (std::map<std::uint32_t, std::uint64_t>{{3, 5}, {4, 10}}));
 }
 
 TEST(Executor, APatchOfAnOpaqueNodeFallsBackToRecordingAgain) {
   Bench bench;
-  const Trace trace = bench.subject
-                          .run(program_of("buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1 opaque\n"
-                                          "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s0"),
-                               {})
-                          .trace;
-  EXPECT_EQ(trace.patches, 1u);
-  EXPECT_EQ(trace.fallbacks, 1u);
-  EXPECT_GE(trace.exercised[index_of(PropertyId::kA7)], 1u);
+  const Observation observation =
+      bench.subject
+          .run(program_of("buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1 opaque\n"
+                          "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s0"),
+               {})
+          .observation;
+  EXPECT_EQ(observation.patches, 1u);
+  EXPECT_EQ(observation.fallbacks, 1u);
+  EXPECT_GE(observation.exercised[index_of(PropertyId::kA7)], 1u);
 }
 
 TEST(Executor, ACommandInWhichACallFailsIsRunAgain) {
@@ -178,13 +180,13 @@ TEST(Executor, ACommandInWhichACallFailsIsRunAgain) {
       "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\ninstantiate e0 g0\nfail 2 hipGraphLaunch\n"
       "launch e0 s0\nlaunch e0 s0\nread b0");
   const RunResult failing = bench.subject.run(program, {});
-  EXPECT_EQ(failing.trace.failures_fired, 1u);
-  for (const StepStatus& status : failing.trace.statuses) EXPECT_EQ(status.code, 0);
+  EXPECT_EQ(failing.observation.failures_fired, 1u);
+  for (const StepStatus& status : failing.observation.statuses) EXPECT_EQ(status.code, 0);
   RunOptions options;
   options.failures = false;
   const RunResult plain = bench.subject.run(program, options, failing.script);
-  EXPECT_EQ(plain.trace.failures_fired, 0u);
-  EXPECT_TRUE(compare(program, plain.trace, failing.trace).empty());
+  EXPECT_EQ(plain.observation.failures_fired, 0u);
+  EXPECT_TRUE(compare(program, plain.observation, failing.observation).empty());
 }
 
 // ---- what eager execution says of a program is worth something: it is wrong when a node is left out
@@ -192,10 +194,10 @@ TEST(Executor, ACommandInWhichACallFailsIsRunAgain) {
 TEST(Eager, TheExampleLeavesWhatTheModelLeaves) {
   Bench bench;
   const Program program = without_addresses(parsed(kExample));
-  const Trace trace = bench.subject.run(program, {}).trace;
+  const Observation observation = bench.subject.run(program, {}).observation;
   const std::vector<BytesSeen> by_hand = run_eagerly(program);
-  ASSERT_EQ(trace.reads.size(), by_hand.size());
-  for (std::size_t i = 0; i < by_hand.size(); ++i) EXPECT_EQ(trace.reads[i].bytes, by_hand[i].bytes) << i;
+  ASSERT_EQ(observation.reads.size(), by_hand.size());
+  for (std::size_t i = 0; i < by_hand.size(); ++i) EXPECT_EQ(observation.reads[i].bytes, by_hand[i].bytes) << i;
   Program shorter = program;
   shorter.steps.erase(shorter.steps.begin() + 4);  // the copy
   EXPECT_NE(run_eagerly(shorter).front().bytes, by_hand.front().bytes);
@@ -283,10 +285,10 @@ hipError_t create_late(hipUserObject_t* object, void* data, hipHostFn_t function
 TEST(UserObjects, AFunctionThatRunsOnAnotherThreadIsWaitedFor) {
   OtherTable platform([](hip::Api& api) { api.hipUserObjectCreate = create_late; });
   Executor executor(platform, StrategyKind::kPatch);
-  const Trace trace = executor.run(program_of(kObject), {}).trace;
+  const Observation observation = executor.run(program_of(kObject), {}).observation;
   ASSERT_TRUE(late.thread.joinable());
   late.thread.join();
-  EXPECT_TRUE(trace.violations.empty());
+  EXPECT_TRUE(observation.violations.empty());
 }
 
 TEST(UserObjects, AFunctionThatNeverRunsIsALeak) {
@@ -296,10 +298,10 @@ TEST(UserObjects, AFunctionThatNeverRunsIsALeak) {
     };
   });
   Executor executor(platform, StrategyKind::kPatch);
-  const Trace trace = executor.run(program_of(kObject), {}).trace;
-  ASSERT_EQ(trace.violations.size(), 1u);
-  EXPECT_EQ(trace.violations.front().property, PropertyId::kP8);
-  EXPECT_EQ(trace.violations.front().observed, "the function of u0 ran 0 times");
+  const Observation observation = executor.run(program_of(kObject), {}).observation;
+  ASSERT_EQ(observation.violations.size(), 1u);
+  EXPECT_EQ(observation.violations.front().property, PropertyId::kP8);
+  EXPECT_EQ(observation.violations.front().observed, "the function of u0 ran 0 times");
 }
 
 TEST(Judge, AnAgreementBreaksNothingAndDiffersInNothing) {

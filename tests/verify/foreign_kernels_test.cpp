@@ -86,7 +86,8 @@ TEST(ForeignKernels, ComputeWhatTheSameKernelOfTheProjectDoes) {
   const Program other = parsed(
       foreign(std::string(kBuffers) + "kernel g0.n0 axpy_u64@ID a0=b0 a1=b1 a2=8 a3=3 grid=2\n" + std::string(kRun)));
   Bench bench;
-  const Trace expected = bench.baseline.run(own, {}).trace, observed = bench.baseline.run(other, {}).trace;
+  const Observation expected = bench.baseline.run(own, {}).observation,
+                    observed = bench.baseline.run(other, {}).observation;
   ASSERT_EQ(observed.harness_error, "");
   ASSERT_EQ(expected.reads.size(), observed.reads.size());
   for (std::size_t i = 0; i < expected.reads.size(); ++i) EXPECT_EQ(expected.reads[i].bytes, observed.reads[i].bytes);

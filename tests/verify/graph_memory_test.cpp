@@ -76,9 +76,9 @@ TEST(GraphMemoryPrograms, LaunchingAgainWhatNobodyFreedIsRefusedUnlessTheExecuta
     ModelPlatform platform;
     Executor executor(platform, StrategyKind::kPatch);
     const RunResult result = executor.run(program, {}, {});
-    ASSERT_EQ(result.trace.statuses.size(), program.steps.size());
-    EXPECT_EQ(result.trace.statuses.back().code != 0, refused) << flags;
-    EXPECT_TRUE(result.trace.violations.empty()) << flags;
+    ASSERT_EQ(result.observation.statuses.size(), program.steps.size());
+    EXPECT_EQ(result.observation.statuses.back().code != 0, refused) << flags;
+    EXPECT_TRUE(result.observation.violations.empty()) << flags;
     Bench bench;
     const Judgement judgement = bench.judge.judge(program, {});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
@@ -90,7 +90,7 @@ TEST(GraphMemoryPrograms, ARepeatedCommandThatFailsSaysWhichRepetitionDid) {
   ModelPlatform platform;
   Executor executor(platform, StrategyKind::kPatch);
   const auto last = [&](const std::string& commands) {
-    return executor.run(program_of(with("instantiate e0 g0\n" + commands)), {}, {}).trace.statuses.back();
+    return executor.run(program_of(with("instantiate e0 g0\n" + commands)), {}, {}).observation.statuses.back();
   };
   EXPECT_EQ(last("repeat 3 launch e0 s0\n").repetition, 2u);
   EXPECT_EQ(last("launch e0 s0\nrepeat 3 launch e0 s0\n").repetition, 1u);

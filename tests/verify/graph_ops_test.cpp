@@ -128,9 +128,9 @@ TEST(GraphOps, APatchOfANodeThatWasRemovedIsRefusedHonestly) {
   Bench bench;
   const Program program = program_of(three("instantiate e0 g0\nremove g0.n1\nmove b1\npatch e0\nlaunch e0 s0"));
   ASSERT_EQ(flaw(program), "");
-  const Trace trace = bench.subject.run(program, {}).trace;
-  EXPECT_EQ(trace.fallbacks, 1u);
-  EXPECT_EQ(trace.statuses.back().code, 0);
+  const Observation observation = bench.subject.run(program, {}).observation;
+  EXPECT_EQ(observation.fallbacks, 1u);
+  EXPECT_EQ(observation.statuses.back().code, 0);
 }
 
 // P2: what a change of one graph does to another is looked for, whichever way it leaks.
@@ -149,9 +149,9 @@ TEST(GraphOps, ACloneThatSharesItsOriginalsNodesBreaksIsolation) {
   Executor subject(platform, StrategyKind::kPatch);
   RunOptions options;
   options.isolation = true;
-  const Trace trace = subject.run(program, options).trace;
+  const Observation observation = subject.run(program, options).observation;
   bool found = false;
-  for (const Violation& violation : trace.violations) {
+  for (const Violation& violation : observation.violations) {
     found = found || (violation.property == PropertyId::kP2 && violation.where == "g0");
   }
   EXPECT_TRUE(found);

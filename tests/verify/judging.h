@@ -125,11 +125,11 @@ inline void agrees_under_every_strategy_and_failure(const std::string& commands)
 }
 
 // What the model says to a program in text under the strategy that patches.
-inline Trace trace_of(const std::string& commands) {
+inline Observation trace_of(const std::string& commands) {
   const Program program = program_of(commands);
   EXPECT_EQ(flaw(program), "");
   Bench bench;
-  return bench.subject.run(program, {}).trace;
+  return bench.subject.run(program, {}).observation;
 }
 
 // What the program's last command saw, and its status.

@@ -1,4 +1,4 @@
-// The oracle: equal traces differ in nothing, and each kind of difference is reported with its place.
+// The oracle: equal observations differ in nothing, and each kind of difference is reported with its place.
 #include "verify/oracle/oracle.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ class Comparing : public testing::Test {
  protected:
   Comparing() {
     Bench bench;
-    expected = bench.baseline.run(program, {}).trace;
+    expected = bench.baseline.run(program, {}).observation;
     observed = expected;
   }
   std::vector<Difference> differences() { return compare(program, expected, observed); }
@@ -27,7 +27,7 @@ class Comparing : public testing::Test {
   }
 
   Program program = parsed(std::string(kExample) + "host g0.n2 tag=5 after=n1\ninstantiate e1 g0\nupdate e1 g0\n");
-  Trace expected, observed;
+  Observation expected, observed;
 };
 
 TEST_F(Comparing, EqualTracesDifferInNothing) {
@@ -133,9 +133,9 @@ TEST_F(Comparing, DifferencesComeInTheOrderStatusBytesTopologyAndNoMoreThanARepo
 RC_GTEST_PROP(Oracle, AnyOneByteThatDiffersIsFound, ()) {
   const Program program = *arbitrary_program({});
   Bench bench;
-  const Trace expected = bench.baseline.run(program, {}).trace;
+  const Observation expected = bench.baseline.run(program, {}).observation;
   RC_PRE(!expected.reads.empty());
-  Trace observed = expected;
+  Observation observed = expected;
   BytesSeen& read = observed.reads[*rc::gen::inRange<std::size_t>(0, observed.reads.size())];
   const std::size_t at = *rc::gen::inRange<std::size_t>(0, read.bytes.size());
   read.bytes[at] ^= std::byte{4};

@@ -111,8 +111,8 @@ TEST(Updates, EveryDocumentedResultIsGivenByTheModelAndUnderEveryStrategy) {
     ASSERT_EQ(flaw(program), "") << pair.first << "\n" << pair.second;
     for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
       Bench bench(strategy);
-      const Trace trace = bench.subject.run(program, {}).trace;
-      const StepStatus& status = trace.statuses.at(trace.statuses.size() - 2);
+      const Observation observation = bench.subject.run(program, {}).observation;
+      const StepStatus& status = observation.statuses.at(observation.statuses.size() - 2);
       EXPECT_EQ(status.update_result, pair.result) << pair.second;
       EXPECT_EQ(status.code, pair.result == hipGraphExecUpdateSuccess ? 0 : hipErrorGraphExecUpdateFailure);
       EXPECT_EQ(status.seen, pair.seen) << pair.second;

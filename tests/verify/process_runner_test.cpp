@@ -37,7 +37,7 @@ std::string fresh_path(const std::string& name) {
 
 std::string death_of(const std::vector<std::string>& arguments, double timeout = 20) {
   ProcessRunner runner(odd(arguments, timeout));
-  return runner.run(parsed(kExample), {}).trace.death;
+  return runner.run(parsed(kExample), {}).observation.death;
 }
 
 // What the process was told of devices.
@@ -56,9 +56,9 @@ TEST(ProcessRunner, ACrashIsTheDeathOfTheProgramThatMadeIt) {
 
 TEST(ProcessRunner, ADyingSubjectSaysAtWhichStepItWas) {
   ProcessRunner runner(odd({"throe"}));
-  const Trace trace = runner.run(parsed(kExample), {}).trace;
-  EXPECT_THAT(trace.death, HasSubstr("killed by signal 11"));
-  EXPECT_EQ(trace.death_step, 2U);
+  const Observation observation = runner.run(parsed(kExample), {}).observation;
+  EXPECT_THAT(observation.death, HasSubstr("killed by signal 11"));
+  EXPECT_EQ(observation.death_step, 2U);
 }
 
 TEST(ProcessRunner, AHangIsADeathAfterTheTimeout) {
@@ -77,8 +77,8 @@ TEST(ProcessRunner, AnAnswerCutShortIsADeath) {
 
 TEST(ProcessRunner, AfterADeathTheNextProgramRunsInANewProcess) {
   ProcessRunner runner(odd({"segv", fresh_path("died")}));
-  EXPECT_NE(runner.run(parsed(kExample), {}).trace.death, "");
-  const Trace again = runner.run(parsed(kExample), {}).trace;
+  EXPECT_NE(runner.run(parsed(kExample), {}).observation.death, "");
+  const Observation again = runner.run(parsed(kExample), {}).observation;
   EXPECT_EQ(again.death, "");
   EXPECT_EQ(again.harness_error, "");
   EXPECT_EQ(runner.starts(), 2U);
@@ -87,18 +87,18 @@ TEST(ProcessRunner, AfterADeathTheNextProgramRunsInANewProcess) {
 TEST(ProcessRunner, ASubjectKilledFromOutsideIsStartedAgain) {
   ProcessRunner runner(odd({"behaves"}));
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+    EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
     kill(runner.process(), SIGKILL);
-    EXPECT_THAT(runner.run(parsed(kExample), {}).trace.death, HasSubstr("killed by signal 9"));
+    EXPECT_THAT(runner.run(parsed(kExample), {}).observation.death, HasSubstr("killed by signal 9"));
   }
-  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
 }
 
 TEST(ProcessRunner, AProcessIsReplacedAfterSoManyRuns) {
   ProcessOptions options = odd({"behaves"});
   options.runs_a_process = 3;
   ProcessRunner runner(options);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
   EXPECT_EQ(runner.starts(), 4U);
 }
 
@@ -107,11 +107,11 @@ TEST(ProcessRunner, AFreshProcessIsOneThatHasRunNothing) {
   ASSERT_TRUE(runner.start());
   const pid_t first = runner.process();
   runner.start_afresh();
-  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
   EXPECT_EQ(runner.process(), first);
   runner.start_afresh();
   EXPECT_EQ(runner.process(), -1);
-  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
   EXPECT_EQ(runner.starts(), 2U);
 }
 
@@ -122,8 +122,8 @@ TEST(ProcessRunner, ProgramsWithAnotherNumberOfDevicesHaveAProcessOfTheirOwnThat
                     "hgcheck-program 1\nplacement arena\ngraph g0\nkernel g0.n0 count_only n=0 a=0 b=0 device=1\n");
   ASSERT_EQ(devices_needed(two), 2U);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(runner.run(one, {}).trace.death, "");
-    EXPECT_EQ(runner.run(two, {}).trace.death, "");
+    EXPECT_EQ(runner.run(one, {}).observation.death, "");
+    EXPECT_EQ(runner.run(two, {}).observation.death, "");
   }
   EXPECT_EQ(runner.starts(), 2U);
   EXPECT_EQ(devices_asked_for(runner.process(1)), "");
@@ -144,7 +144,7 @@ TEST(ProcessRunner, ASubjectThatCannotStartIsAnErrorThatQuotesIt) {
   EXPECT_THAT(failure({ODD_SUBJECT, "mute"}), HasSubstr("exit status 4"));
   EXPECT_THAT(failure({ODD_SUBJECT, "later"}), HasSubstr("version"));
   ProcessRunner runner(odd({"sorry"}));
-  EXPECT_THAT(runner.run(parsed(kExample), {}).trace.harness_error, HasSubstr("no GPU in here"));
+  EXPECT_THAT(runner.run(parsed(kExample), {}).observation.harness_error, HasSubstr("no GPU in here"));
 }
 
 TEST(ProcessRunner, AForkedProcessHasASubjectOfItsOwn) {
@@ -153,14 +153,14 @@ TEST(ProcessRunner, AForkedProcessHasASubjectOfItsOwn) {
   const pid_t parents = runner.process();
   const pid_t child = fork();
   if (child == 0) {
-    const bool good = runner.run(parsed(kExample), {}).trace.death.empty() && runner.process() != parents;
+    const bool good = runner.run(parsed(kExample), {}).observation.death.empty() && runner.process() != parents;
     runner.start_afresh();
     _exit(good ? 0 : 1);
   }
   int status = 1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.death, "");
+  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
   EXPECT_EQ(runner.process(), parents);
 }
 
@@ -182,7 +182,7 @@ class Contaminated final : public Runner {
   using Runner::run;
   RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override {
     RunResult result = executor_.run(program, options, script);
-    if (bad_-- > 0) result.trace.reads.clear();
+    if (bad_-- > 0) result.observation.reads.clear();
     return result;
   }
   [[nodiscard]] bool contained() const override { return true; }
@@ -245,8 +245,8 @@ TEST(SubjectProcess, ARuntimeThatIsMissingIsNamedInTheError) {
 TEST(SubjectProcess, ARequestThatIsNoProgramIsAnsweredWithWhatIsWrong) {
   ProcessRunner runner({{SUBJECT, "--library", HGMODEL_LIBRARY}, StrategyKind::kPatch, {20, 20}});
   const Program invalid = program_of("launch e0 s0\n");
-  EXPECT_THAT(runner.run(invalid, {}).trace.harness_error, HasSubstr("not valid"));
-  EXPECT_EQ(runner.run(parsed(kExample), {}).trace.harness_error, "");
+  EXPECT_THAT(runner.run(invalid, {}).observation.harness_error, HasSubstr("not valid"));
+  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.harness_error, "");
 }
 #endif
 

@@ -129,8 +129,8 @@ TEST(Property, P1OverwritingWhatWasPassedChangesNothingThatIsSeen) {
     const RunResult poisoned = bench.subject.run(program, options);
     options.poison = false;
     const RunResult plain = bench.subject.run(program, options, poisoned.script);
-    RC_ASSERT(compare(program, plain.trace, poisoned.trace).empty());
-    launches += poisoned.trace.exercised[index_of(PropertyId::kP1)];
+    RC_ASSERT(compare(program, plain.observation, poisoned.observation).empty());
+    launches += poisoned.observation.exercised[index_of(PropertyId::kP1)];
   });
   EXPECT_GE(launches, 100u);
 }
@@ -173,10 +173,10 @@ TEST(Property, P4AFailCommandIsReportedAndTheSecondAttemptIsAsIfNothingHadHappen
     const Program program = *arbitrary_program(sized(60));
     RunOptions options;
     const RunResult failing = bench.subject.run(program, options);
-    fired += failing.trace.failures_fired;
+    fired += failing.observation.failures_fired;
     options.failures = false;
     const RunResult plain = bench.subject.run(program, options, failing.script);
-    RC_ASSERT(compare(program, plain.trace, failing.trace).empty());
+    RC_ASSERT(compare(program, plain.observation, failing.observation).empty());
   });
   EXPECT_GE(fired, 10u);
 }
@@ -192,10 +192,10 @@ TEST(Property, P5WhatIsSeenDoesNotDependOnTheSchedule) {
     const Program program = *arbitrary_program(sized(40, false));
     RunOptions options;
     const RunResult in_order = bench.subject.run(program, options);
-    for (const TopologySeen& graph : in_order.trace.topology) edges += graph.edges.size();
+    for (const TopologySeen& graph : in_order.observation.topology) edges += graph.edges.size();
     for (options.schedule_seed = 1; options.schedule_seed <= 4; ++options.schedule_seed) {
       const RunResult other = bench.subject.run(program, options, in_order.script);
-      RC_ASSERT(compare(program, in_order.trace, other.trace).empty());
+      RC_ASSERT(compare(program, in_order.observation, other.observation).empty());
     }
   });
   EXPECT_GE(edges, 100u);
@@ -241,7 +241,7 @@ TEST(Property, P8AThousandRepetitionsOfACycleHoldNoMoreThanTwoDo) {
   RunOptions options;
   options.isolation = options.inspect = false;
   const RunResult result = bench.subject.run(program_of(text), options);
-  EXPECT_TRUE(result.trace.violations.empty());
+  EXPECT_TRUE(result.observation.violations.empty());
   ASSERT_EQ(held.size(), 1000u);
   EXPECT_TRUE(held.at(1) == held.back());
 }
@@ -264,11 +264,11 @@ TEST(Property, P12WhatANodeWritesIsSeenByTheNodesAfterItAndByTheHostAfterSynchro
     RC_ASSERT(flaw(program) == "");
     RunOptions options;
     options.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 5);
-    const Trace trace = bench.subject.run(program, options).trace;
+    const Observation observation = bench.subject.run(program, options).observation;
     const std::vector<BytesSeen> by_hand = run_eagerly(program);
-    Trace expected = trace;
+    Observation expected = observation;
     expected.reads = by_hand;
-    const std::vector<Difference> differences = compare(program, expected, trace);
+    const std::vector<Difference> differences = compare(program, expected, observation);
     if (!differences.empty()) RC_FAIL(differences.front().where + " at '" + differences.front().command + "'");
     reads += by_hand.size();
     for (const Step& step : program.steps) {

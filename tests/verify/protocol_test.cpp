@@ -16,27 +16,27 @@ FrameReader reader_of(const std::string& bytes) {
   return reader;
 }
 
-Trace rich_trace() {
-  Trace trace;
-  trace.statuses = {{0, -1, {}}, {1, 3, "ready"}};
-  trace.reads = {{1, 2, {std::byte{1}, std::byte{255}}}, {2, 0, {}}};
-  trace.topology = {{4, {0, 1, 2}, {{0, 1}, {1, 2}}}};
-  trace.host_tags = {{7, 2}, {9, 1}};
-  trace.violations = {{PropertyId::kA2, 3, "g0.n1", "x", "y"}};
-  trace.exercised[2] = 5;
-  trace.notes = {"a fault", 2, "a race"};
-  trace.calls = 11;
-  trace.patches = 3;
-  trace.fallbacks = 1;
-  trace.failures_fired = 2;
-  trace.patched_in_place = {4, 6};
-  trace.unsupported = "hipGraphAddNode";
-  trace.harness_error = "none really";
-  trace.held = {{"graphs", 3}, {"bytes of memory", 1U << 20}};
-  return trace;
+Observation rich_trace() {
+  Observation observation;
+  observation.statuses = {{0, -1, {}}, {1, 3, "ready"}};
+  observation.reads = {{1, 2, {std::byte{1}, std::byte{255}}}, {2, 0, {}}};
+  observation.topology = {{4, {0, 1, 2}, {{0, 1}, {1, 2}}}};
+  observation.host_tags = {{7, 2}, {9, 1}};
+  observation.violations = {{PropertyId::kA2, 3, "g0.n1", "x", "y"}};
+  observation.exercised[2] = 5;
+  observation.notes = {"a fault", 2, "a race"};
+  observation.calls = 11;
+  observation.patches = 3;
+  observation.fallbacks = 1;
+  observation.failures_fired = 2;
+  observation.patched_in_place = {4, 6};
+  observation.unsupported = "hipGraphAddNode";
+  observation.harness_error = "none really";
+  observation.held = {{"graphs", 3}, {"bytes of memory", 1U << 20}};
+  return observation;
 }
 
-void expect_equal(const Trace& a, const Trace& b) {
+void expect_equal(const Observation& a, const Observation& b) {
   EXPECT_EQ(a.statuses, b.statuses);
   ASSERT_EQ(a.reads.size(), b.reads.size());
   for (std::size_t i = 0; i < a.reads.size(); ++i) {
@@ -78,7 +78,7 @@ TEST(Protocol, ATraceAndItsAddressesArriveAsTheyWereSent) {
   ASSERT_TRUE(answer.ok());
   EXPECT_FALSE(answer.value().dying);
   EXPECT_EQ(answer.value().result.script, sent.script);
-  expect_equal(answer.value().result.trace, sent.trace);
+  expect_equal(answer.value().result.observation, sent.observation);
 }
 
 TEST(Protocol, ARequestArrivesAsItWasSent) {

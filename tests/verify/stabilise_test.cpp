@@ -24,7 +24,7 @@ RunResult run_with_costs(StrategyKind strategy, const Program& program) {
 std::vector<StepCost> costs_of(const RunResult& run, const Program& program, std::string_view word) {
   std::vector<StepCost> costs;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    if (command_word(program.steps[i].command) == word) costs.push_back(run.trace.costs[i]);
+    if (command_word(program.steps[i].command) == word) costs.push_back(run.observation.costs[i]);
   }
   return costs;
 }
@@ -94,7 +94,7 @@ TEST(Stabilise, ALaunchWhoseDeviceCannotBeAskedAnswersSo) {
   const RunResult run = subject.run(program, {});
   std::vector<int> codes;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    if (command_word(program.steps[i].command) == "launch") codes.push_back(run.trace.statuses.at(i).code);
+    if (command_word(program.steps[i].command) == "launch") codes.push_back(run.observation.statuses.at(i).code);
   }
   EXPECT_EQ(codes, (std::vector<int>{hipSuccess, hipErrorUnknown}));
 }
@@ -114,7 +114,7 @@ TEST(Stabilise, ALaunchOnAnotherStreamComesBehindTheLastByAnEvent) {
     };
   });
   Executor subject(platform, StrategyKind::kStabilise);
-  EXPECT_TRUE(subject.run(program, {}).trace.violations.empty());
+  EXPECT_TRUE(subject.run(program, {}).observation.violations.empty());
   // Of the first launch, for an event that was never recorded, and of the two others.
   EXPECT_EQ(waits_for_events, 3);
 }

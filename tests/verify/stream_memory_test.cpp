@@ -60,9 +60,9 @@ TEST(StreamMemoryPrograms, PoolsKeepWhatTheyAreToldAndMemoryOutlivesThem) {
   Executor executor(platform, StrategyKind::kPatch);
   const RunResult result = executor.run(program, {}, {});
   std::string seen;
-  for (const StepStatus& status : result.trace.statuses) seen += status.seen.empty() ? "" : status.seen + "; ";
+  for (const StepStatus& status : result.observation.statuses) seen += status.seen.empty() ? "" : status.seen + "; ";
   EXPECT_EQ(seen, "4096; 0; 1; read and write; p0; all of its memory; default; ");
-  EXPECT_TRUE(result.trace.violations.empty());
+  EXPECT_TRUE(result.observation.violations.empty());
 }
 
 TEST(StreamMemoryPrograms, InACaptureItBelongsToTheGraphLikeMemoryOfAllocationNodes) {

@@ -91,8 +91,8 @@ TEST(Subject, EveryAvailableListingCanBeMadeAndRunsTheExample) {
     auto subject = Subject::make(name.value());
     ASSERT_TRUE(subject.ok()) << listing.name;
     const RunResult result = subject.value()->runner().run(parsed(kExample), {});
-    EXPECT_TRUE(result.trace.violations.empty()) << listing.name;
-    EXPECT_EQ(result.trace.harness_error, "");
+    EXPECT_TRUE(result.observation.violations.empty()) << listing.name;
+    EXPECT_EQ(result.observation.harness_error, "");
   }
   EXPECT_TRUE(names.contains("model:patch"));
 }

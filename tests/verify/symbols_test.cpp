@@ -80,11 +80,11 @@ TEST(Symbols, NodesAreMadeAndPatchedThroughTheFunctionsOfSymbolsAlone) {
       program_of(there("instantiate e0 g0\nmove b0 b2\npatch e0\npatch g0\nlaunch e0 s0\n"
                        "set e0.n0 memcpy dst=b1 src=b0 bytes=16 kind=d2d symbol=dst\nlaunch e0 s0"));
   ASSERT_EQ(flaw(program), "");
-  const Trace trace = subject.run(program, {}).trace;
-  for (const StepStatus& status : trace.statuses) EXPECT_EQ(status.code, 0);
-  EXPECT_EQ(trace.fallbacks, 0u);
-  EXPECT_EQ(trace.patched_in_place.size(), 2u);
-  EXPECT_TRUE(trace.violations.empty());
+  const Observation observation = subject.run(program, {}).observation;
+  for (const StepStatus& status : observation.statuses) EXPECT_EQ(status.code, 0);
+  EXPECT_EQ(observation.fallbacks, 0u);
+  EXPECT_EQ(observation.patched_in_place.size(), 2u);
+  EXPECT_TRUE(observation.violations.empty());
 }
 
 TEST(Symbols, ASetterThatForgetsTheOffsetIsFoundOut) {

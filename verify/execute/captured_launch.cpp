@@ -11,31 +11,31 @@ namespace verify {
 namespace {
 
 // Recorded with device 0 current, as programs record.
-hip::Result<hip::RecordedGraph> record(const Machine& machine, const ExecObject& exec) {
-  const auto recorded = [&] { return hip::record_graph(machine.api, exec.recording, exec.addresses); };
-  if (machine.devices == 1) return recorded();
-  const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(machine.api, 0);
+hip::Result<hip::RecordedGraph> record(const StrategyContext& context, const ExecObject& exec) {
+  const auto recorded = [&] { return hip::record_graph(context.api, exec.recording, exec.addresses); };
+  if (context.devices == 1) return recorded();
+  const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(context.api, 0);
   return scope ? recorded() : hip::Result<hip::RecordedGraph>(scope.error());
 }
 
 }  // namespace
 
-bool captures(const Machine& machine, hipStream_t stream) {
-  const hip::Api& api = machine.interposer.inner();
-  if (!machine.capturing || api.hipStreamIsCapturing == nullptr) return false;
+bool captures(const StrategyContext& context, hipStream_t stream) {
+  const hip::Api& api = context.interposer.inner();
+  if (!context.capturing || api.hipStreamIsCapturing == nullptr) return false;
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   return api.hipStreamIsCapturing(stream, &status) == hipSuccess && status != hipStreamCaptureStatusNone;
 }
 
-hip::Status launch_as_child(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) {
+hip::Status launch_as_child(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream) {
   assert(exec.disabled.empty());
-  if (const char* function = hip::lacking_for_captured_launch(machine.api)) return lacking(machine, function);
-  const hip::Result<hip::RecordedGraph> fresh = record(machine, exec);
+  if (const char* function = hip::lacking_for_captured_launch(context.api)) return lacking(context, function);
+  const hip::Result<hip::RecordedGraph> fresh = record(context, exec);
   if (!fresh) return fresh.error();
   hip::Status launched = hip::launch_into_capture(stream, fresh.value().graph, hip::home_of(exec.recording));
-  const hip::Status destroyed = hip::destroy_graph(machine.api, fresh.value().graph);
+  const hip::Status destroyed = hip::destroy_graph(context.api, fresh.value().graph);
   // The capture has its copy, whatever becomes of ours.
-  if (launched && !destroyed) machine.told = true;
+  if (launched && !destroyed) context.told = true;
   return launched;
 }
 

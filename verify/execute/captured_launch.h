@@ -9,9 +9,10 @@
 namespace verify {
 
 // Whether the stream captures.
-[[nodiscard]] bool captures(const Machine& machine, hipStream_t stream);
+[[nodiscard]] bool captures(const StrategyContext& context, hipStream_t stream);
 // On any release. No node of `exec` is disabled (asserted): what a capture makes of those is not documented, and no
-// valid program asks. A runtime that lacks a function of it is noted in the machine.
-[[nodiscard]] hip::Status launch_as_child(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream);
+// valid program asks. A runtime that lacks a function of it is noted in the context.
+[[nodiscard]] hip::Status launch_as_child(StrategyContext& context, const ExecObject& exec,
+                                          const hip::StreamRef& stream);
 
 }  // namespace verify

@@ -12,25 +12,25 @@ namespace {
 
 // An executable graph of no nodes that holds the objects. (One of the program's graph would do, but a graph with memory
 // nodes may not have a second.)
-hip::Result<hipGraphExec_t> hold(Machine& machine, const std::map<hipUserObject_t, std::uint32_t>& objects) {
-  hip::Result<hip::RecordedGraph> holder = hip::record_graph(machine.api, {}, machine.addresses);
+hip::Result<hipGraphExec_t> hold(StrategyContext& context, const std::map<hipUserObject_t, std::uint32_t>& objects) {
+  hip::Result<hip::RecordedGraph> holder = hip::record_graph(context.api, {}, context.addresses);
   if (!holder) return holder.error();
   const hipGraph_t graph = holder.value().graph;
   hip::Status status;
   for (const auto& [object, times] : objects) {
     if (status)
-      status = hip::called(machine.api.hipGraphRetainUserObject(graph, object, times, 0), "hipGraphRetainUserObject");
+      status = hip::called(context.api.hipGraphRetainUserObject(graph, object, times, 0), "hipGraphRetainUserObject");
   }
   hip::Result<hipGraphExec_t> held =
-      status ? instantiate(machine, graph, InstantiateForm::kPlain, 0) : hip::Result<hipGraphExec_t>(status.error());
-  const hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(graph), "hipGraphDestroy");
+      status ? instantiate(context, graph, InstantiateForm::kPlain, 0) : hip::Result<hipGraphExec_t>(status.error());
+  const hip::Status destroyed = hip::called(context.api.hipGraphDestroy(graph), "hipGraphDestroy");
   if (destroyed || !held) return held;
-  static_cast<void>(machine.api.hipGraphExecDestroy(held.value()));
+  static_cast<void>(context.api.hipGraphExecDestroy(held.value()));
   return destroyed.error();
 }
 
-void note_error(void* machine, const hip::Error&) {
-  static_cast<Machine*>(machine)->told = true;
+void note_error(void* context, const hip::Error&) {
+  static_cast<StrategyContext*>(context)->told = true;
 }
 
 hip::Places same_places(const hip::Recording& recording) {
@@ -41,123 +41,126 @@ hip::Places same_places(const hip::Recording& recording) {
 
 class CarefulStrategy final : public Strategy {
  public:
-  PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
+  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
     const auto* quirk =
-        quirks(machine).of_patch(hip::QuirkyUse::kSetInExec, exec.recording, moves, context_of(machine, exec));
-    if (quirk == nullptr && exec.shape != ExecShape::kFlat) return patching_->patch(machine, exec, moves);
+        quirks(context).of_patch(hip::QuirkyUse::kSetInExec, exec.recording, moves, context_of(context, exec));
+    if (quirk == nullptr && exec.shape != ExecShape::kFlat) return patching_->patch(context, exec, moves);
     PatchOutcome outcome;
     outcome.in_place = false;
-    if (!moves.empty()) outcome.status = record_again(machine, exec);
+    if (!moves.empty()) outcome.status = record_again(context, exec);
     return outcome;
   }
-  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) override {
-    const auto* quirk = quirks(machine).of_patch(hip::QuirkyUse::kSetInGraph, graph.recording, moves,
-                                                 context_of(machine, graph.recording));
-    if (quirk == nullptr) return patching_->patch(machine, graph, moves);
-    PatchOutcome outcome = rebuilding_->patch(machine, graph, moves);
+  PatchOutcome patch(StrategyContext& context, GraphObject& graph, std::span<const hip::Move> moves) override {
+    const auto* quirk = quirks(context).of_patch(hip::QuirkyUse::kSetInGraph, graph.recording, moves,
+                                                 context_of(context, graph.recording));
+    if (quirk == nullptr) return patching_->patch(context, graph, moves);
+    PatchOutcome outcome = rebuilding_->patch(context, graph, moves);
     outcome.in_place = false;
     return outcome;
   }
-  hip::RecordedNode as_added(Machine& machine, const hip::Recording& graph, hip::RecordedNode node) override {
-    return quirks(machine).as_added(std::move(node), context_of(machine, graph));
+  hip::RecordedNode as_added(StrategyContext& context, const hip::Recording& graph, hip::RecordedNode node) override {
+    return quirks(context).as_added(std::move(node), context_of(context, graph));
   }
-  hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
+  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
     hip::Recording changed = exec.recording;
     changed.replace(index, node.record, node.relocations);
-    const Shaped as = shaped(machine, changed, exec.disabled);
-    const hip::RecordedNode* way = setter(machine, exec, index, node);
+    const Shaped as = shaped(context, changed, exec.disabled);
+    const hip::RecordedNode* way = setter(context, exec, index, node);
     const bool opaque = std::holds_alternative<hip::OpaqueRecord>(node.record);
     if (way == nullptr || opaque || hip::recorded_otherwise(exec.recording.nodes()[index], node) ||
         as.shape != exec.shape || as.shape == ExecShape::kFlat) {
-      return record_as(machine, exec, changed, as);
+      return record_as(context, exec, changed, as);
     }
-    return patching_->set(machine, exec, index, *way);
+    return patching_->set(context, exec, index, *way);
   }
-  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
+  hip::Status set(StrategyContext& context, GraphObject& graph, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
     const hip::RecordedNode& was = graph.recording.nodes()[index];
     const auto* quirk =
-        quirks(machine).of_set(hip::QuirkyUse::kSetInGraph, was, node, index, context_of(machine, graph.recording));
-    return (quirk == nullptr ? patching_ : rebuilding_)->set(machine, graph, index, node);
+        quirks(context).of_set(hip::QuirkyUse::kSetInGraph, was, node, index, context_of(context, graph.recording));
+    return (quirk == nullptr ? patching_ : rebuilding_)->set(context, graph, index, node);
   }
-  UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
+  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
     const DocumentedUpdate documented = documented_update(exec.recording, graph.recording);
     const UpdateStatus status{documented.code, documented.result,
                               documented.node ? graph.handles.nodes[*documented.node] : nullptr};
     if (status.code != hipSuccess) {
       // What cannot fit is not tried on a release that may take it, or a part of it.
-      return quirks(machine).empty() ? patching_->update(machine, exec, graph) : status;
+      return quirks(context).empty() ? patching_->update(context, exec, graph) : status;
     }
-    const auto* quirk = quirks(machine).of_update(exec.recording, graph.recording, context_of(machine, exec));
-    const Shaped as = shaped(machine, graph.recording, exec.disabled);
+    const auto* quirk = quirks(context).of_update(exec.recording, graph.recording, context_of(context, exec));
+    const Shaped as = shaped(context, graph.recording, exec.disabled);
     const bool as_they_are = exec.shape == ExecShape::kAsItIs && as.shape == ExecShape::kAsItIs;
     const bool by_other_kinds = hip::recorded_otherwise(exec.recording, graph.recording);
-    if (quirk == nullptr && as_they_are && !by_other_kinds) return patching_->update(machine, exec, graph);
-    const hip::Status recorded = record_as(machine, exec, graph.recording, as);
+    if (quirk == nullptr && as_they_are && !by_other_kinds) return patching_->update(context, exec, graph);
+    const hip::Status recorded = record_as(context, exec, graph.recording, as);
     return recorded ? status : UpdateStatus{recorded.error().code, hipGraphExecUpdateError, nullptr};
   }
-  hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) override {
-    const Shaped as = shaped(machine, graph.recording);
-    if (as.shape == ExecShape::kAsItIs) return Strategy::instantiate(machine, graph, exec, said);
+  hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
+                          std::string* said) override {
+    const Shaped as = shaped(context, graph.recording);
+    if (as.shape == ExecShape::kAsItIs) return Strategy::instantiate(context, graph, exec, said);
     // An executable graph holds the user objects of the graph that it came from, and what is recorded here has none.
     if (!graph.held_objects.empty()) {
-      const hip::Result<hipGraphExec_t> anchor = hold(machine, graph.held_objects);
+      const hip::Result<hipGraphExec_t> anchor = hold(context, graph.held_objects);
       if (!anchor) return anchor.error();
       exec.anchor = anchor.value();
     }
-    hip::Status status = build(machine, exec, graph.recording, as, said);
+    hip::Status status = build(context, exec, graph.recording, as, said);
     if (status) return status;
     if (hipGraphExec_t anchor = std::exchange(exec.anchor, nullptr)) {
-      static_cast<void>(machine.interposer.inner().hipGraphExecDestroy(anchor));
+      static_cast<void>(context.interposer.inner().hipGraphExecDestroy(anchor));
     }
     return status;
   }
-  hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) override {
-    const bool otherwise = exec.shape != ExecShape::kAsItIs || quirks(machine).of_captured_launch() != nullptr;
-    if (otherwise && captures(machine, stream.handle())) return launch_as_child(machine, exec, stream);
+  hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream) override {
+    const bool otherwise = exec.shape != ExecShape::kAsItIs || quirks(context).of_captured_launch() != nullptr;
+    if (otherwise && captures(context, stream.handle())) return launch_as_child(context, exec, stream);
     const int home = hip::home_of(exec.recording);
-    if (home == stream.device() || quirks(machine).of_launch_elsewhere() == nullptr) {
-      return Strategy::launch(machine, exec, stream);
+    if (home == stream.device() || quirks(context).of_launch_elsewhere() == nullptr) {
+      return Strategy::launch(context, exec, stream);
     }
-    auto found = machine.home_streams.find(home);
-    if (found == machine.home_streams.end()) {
-      found = machine.home_streams.try_emplace(home, machine.api, home, hip::ErrorSink{note_error, &machine}).first;
+    auto found = context.home_streams.find(home);
+    if (found == context.home_streams.end()) {
+      found = context.home_streams.try_emplace(home, context.api, home, hip::ErrorSink{note_error, &context}).first;
     }
     return found->second.launch(exec.exec, stream);
   }
-  hip::Status record_again(Machine& machine, ExecObject& exec) override {
-    return record_as(machine, exec, exec.recording, shaped(machine, exec.recording, exec.disabled));
+  hip::Status record_again(StrategyContext& context, ExecObject& exec) override {
+    return record_as(context, exec, exec.recording, shaped(context, exec.recording, exec.disabled));
   }
-  hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) override {
+  hip::Result<unsigned> enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on) override {
     if (exec.handles.nodes[index] != nullptr || exec.stand_ins.contains(index)) {
-      return Strategy::enable(machine, exec, index, on);
+      return Strategy::enable(context, exec, index, on);
     }
     // A host node stands for it, which cannot be switched off.
     if (exec.disabled.contains(index) == !on) return on ? 1U : 0U;
     note_enabled(exec, index, on);
-    const hip::Status status = record_again(machine, exec);
+    const hip::Status status = record_again(context, exec);
     if (status) return on ? 1U : 0U;
     note_enabled(exec, index, !on);
     return status.error();
   }
 
  private:
-  static hip::QuirkContext context_of(const Machine& machine, const hip::Recording& recording) {
-    return {memory_of(machine, recording), {}, machine.devices > 1};
+  static hip::QuirkContext context_of(const StrategyContext& context, const hip::Recording& recording) {
+    return {memory_of(context, recording), {}, context.devices > 1};
   }
-  static hip::QuirkContext context_of(const Machine& machine, const ExecObject& exec) {
-    return {memory_of(machine, exec.recording), exec.disabled, machine.devices > 1};
+  static hip::QuirkContext context_of(const StrategyContext& context, const ExecObject& exec) {
+    return {memory_of(context, exec.recording), exec.disabled, context.devices > 1};
   }
-  const hip::ReleaseQuirks& quirks(const Machine& machine) {
-    if (!quirks_) quirks_ = release_quirks_of(machine);
+  const hip::ReleaseQuirks& quirks(const StrategyContext& context) {
+    if (!quirks_) quirks_ = release_quirks_of(context);
     return *quirks_;
   }
 
   // The node as a setter takes it that does so rightly; null: none does.
-  const hip::RecordedNode* setter(Machine& machine, const ExecObject& exec, hip::NodeIndex index,
+  const hip::RecordedNode* setter(StrategyContext& context, const ExecObject& exec, hip::NodeIndex index,
                                   const hip::RecordedNode& node) {
     const auto touched = [&](const hip::RecordedNode& each) {
-      return quirks(machine).of_set(hip::QuirkyUse::kSetInExec, exec.recording.nodes()[index], each, index,
-                                    context_of(machine, exec));
+      return quirks(context).of_set(hip::QuirkyUse::kSetInExec, exec.recording.nodes()[index], each, index,
+                                    context_of(context, exec));
     };
     const hip::ReleaseQuirk* quirk = touched(node);
     if (quirk == nullptr) return &node;
@@ -168,8 +171,9 @@ class CarefulStrategy final : public Strategy {
   }
 
   // As the release launches it rightly: a chain of its own nodes where that is enough, otherwise without children.
-  Shaped shaped(Machine& machine, const hip::Recording& recording, const std::set<hip::NodeIndex>& disabled = {}) {
-    Shaped as = shaped_whole(machine, recording);
+  Shaped shaped(StrategyContext& context, const hip::Recording& recording,
+                const std::set<hip::NodeIndex>& disabled = {}) {
+    Shaped as = shaped_whole(context, recording);
     // Nodes that those of another type stand for cannot be switched off: they are left out.
     std::set<hip::NodeIndex> left_out;
     for (const hip::NodeIndex index : disabled) {
@@ -177,24 +181,28 @@ class CarefulStrategy final : public Strategy {
     }
     if (left_out.empty()) return as;
     hip::Recording rest = emptied(recording, left_out);
-    as = shaped_whole(machine, rest);
+    as = shaped_whole(context, rest);
     if (as.shape == ExecShape::kAsItIs) as = {ExecShape::kFlat, std::move(rest), same_places(recording)};
     return as;
   }
-  Shaped shaped_whole(Machine& machine, const hip::Recording& recording) {
-    const hip::QuirkContext context = context_of(machine, recording);
-    const auto right = [&](const hip::Recording& each) { return quirks(machine).of_launch(each, context) == nullptr; };
+  Shaped shaped_whole(StrategyContext& context, const hip::Recording& recording) {
+    const hip::QuirkContext quirk_context = context_of(context, recording);
+    const auto right = [&](const hip::Recording& each) {
+      return quirks(context).of_launch(each, quirk_context) == nullptr;
+    };
     if (right(recording)) return {ExecShape::kAsItIs, {}, {}};
     Shaped as{ExecShape::kChained, hip::chained(recording), same_places(recording)};
     if (right(as.recording)) return as;
     as.shape = ExecShape::kFlat;
-    as.recording = hip::flattened(recording, as.places, quirks(machine).spelling(context, {note_error, &machine}));
+    as.recording =
+        hip::flattened(recording, as.places, quirks(context).spelling(quirk_context, {note_error, &context}));
     // Also where it is not flat, because its children have circles: a chain is never wrong.
     if (!right(as.recording)) as.recording = hip::chained(as.recording);
     return as;
   }
-  static hip::Status record_as(Machine& machine, ExecObject& exec, const hip::Recording& recording, const Shaped& as) {
-    return rebuild(machine, exec, recording, machine.addresses, as.shape == ExecShape::kAsItIs ? nullptr : &as);
+  static hip::Status record_as(StrategyContext& context, ExecObject& exec, const hip::Recording& recording,
+                               const Shaped& as) {
+    return rebuild(context, exec, recording, context.addresses, as.shape == ExecShape::kAsItIs ? nullptr : &as);
   }
 
   std::unique_ptr<Strategy> patching_ = make_strategy(StrategyKind::kPatch);

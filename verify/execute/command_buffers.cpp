@@ -13,8 +13,8 @@ namespace {
 // What launches an executable graph of the program.
 class BufferedExec final : public ExecPatcher {
  public:
-  BufferedExec(Machine& machine, const ExecObject& exec)
-      : exec_(exec), buffer_(machine.api, options_of(machine, exec)) {}
+  BufferedExec(StrategyContext& context, const ExecObject& exec)
+      : exec_(exec), buffer_(context.api, options_of(context, exec)) {}
 
   hip::Status launch_on(const hip::StreamRef& stream) {
     if (other_commands_ || disabled_ != exec_.disabled) {
@@ -35,18 +35,18 @@ class BufferedExec final : public ExecPatcher {
   void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override { set(); }
 
  private:
-  static hip::CommandBufferOptions options_of(Machine& machine, const ExecObject& exec) {
+  static hip::CommandBufferOptions options_of(StrategyContext& context, const ExecObject& exec) {
     hip::CommandBufferOptions options;
     options.device = hip::home_of(exec.recording);
-    options.several_devices = machine.devices > 1;
+    options.several_devices = context.devices > 1;
     options.flatten = exec.id % 2 != 0;
     options.update = true;
-    options.quirks = release_quirks_of(machine);
-    options.memory = memory_of(machine, exec.recording);
-    options.errors = {note_error, &machine};
+    options.quirks = release_quirks_of(context);
+    options.memory = memory_of(context, exec.recording);
+    options.errors = {note_error, &context};
     return options;
   }
-  static void note_error(void* machine, const hip::Error&) { static_cast<Machine*>(machine)->told = true; }
+  static void note_error(void* context, const hip::Error&) { static_cast<StrategyContext*>(context)->told = true; }
 
   const ExecObject& exec_;
   hip::CommandBuffer buffer_;
@@ -70,36 +70,38 @@ class CommandBufferStrategy final : public StrategyForExecs {
   using StrategyForExecs::set;
   CommandBufferStrategy() : StrategyForExecs(make_careful_strategy()) {}
 
-  PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
-    if (!buffered(exec.recording)) return careful().patch(machine, exec, moves);
-    exec.addresses = machine.addresses;
+  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
+    if (!buffered(exec.recording)) return careful().patch(context, exec, moves);
+    exec.addresses = context.addresses;
     PatchOutcome outcome;
     outcome.in_place = false;
     return outcome;
   }
-  hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    if (!buffered(exec.recording)) return careful().set(machine, exec, index, node);
-    return keeping_buffer(exec, [&] { return careful().set(machine, exec, index, node); });
+  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    if (!buffered(exec.recording)) return careful().set(context, exec, index, node);
+    return keeping_buffer(exec, [&] { return careful().set(context, exec, index, node); });
   }
-  UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
-    if (!buffered(exec.recording)) return careful().update(machine, exec, graph);
-    return keeping_buffer(exec, [&] { return careful().update(machine, exec, graph); });
+  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
+    if (!buffered(exec.recording)) return careful().update(context, exec, graph);
+    return keeping_buffer(exec, [&] { return careful().update(context, exec, graph); });
   }
-  hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) override {
-    hip::Status status = careful().instantiate(machine, graph, exec, said);
-    if (status && buffered(graph.recording)) exec.stable = std::make_unique<BufferedExec>(machine, exec);
+  hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
+                          std::string* said) override {
+    hip::Status status = careful().instantiate(context, graph, exec, said);
+    if (status && buffered(graph.recording)) exec.stable = std::make_unique<BufferedExec>(context, exec);
     return status;
   }
-  hip::Status record_again(Machine& machine, ExecObject& exec) override {
-    if (!buffered(exec.recording)) return careful().record_again(machine, exec);
-    return keeping_buffer(exec, [&] { return careful().record_again(machine, exec); });
+  hip::Status record_again(StrategyContext& context, ExecObject& exec) override {
+    if (!buffered(exec.recording)) return careful().record_again(context, exec);
+    return keeping_buffer(exec, [&] { return careful().record_again(context, exec); });
   }
-  hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) override {
-    return keeping_buffer(exec, [&] { return careful().enable(machine, exec, index, on); });
+  hip::Result<unsigned> enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on) override {
+    return keeping_buffer(exec, [&] { return careful().enable(context, exec, index, on); });
   }
-  hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) override {
-    if (!buffered(exec.recording)) return careful().launch(machine, exec, stream);
-    if (captures(machine, stream.handle())) return launch_as_child(machine, exec, stream);
+  hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream) override {
+    if (!buffered(exec.recording)) return careful().launch(context, exec, stream);
+    if (captures(context, stream.handle())) return launch_as_child(context, exec, stream);
     return static_cast<BufferedExec&>(*exec.stable).launch_on(stream);
   }
 

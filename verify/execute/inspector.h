@@ -22,9 +22,9 @@ inline constexpr std::size_t kMaxInspectedNodes = 48;
 
 class Inspector {
  public:
-  explicit Inspector(Machine& machine) : machine_(machine) {}
+  explicit Inspector(StrategyContext& context) : context_(context) {}
 
-  // The answers, or the first query that failed. A function that the runtime lacks is noted in the machine.
+  // The answers, or the first query that failed. A function that the runtime lacks is noted in the context.
   [[nodiscard]] hip::Result<std::string> look_at(const GraphObject& graph);
   [[nodiscard]] hip::Result<std::string> look_at(const ExecObject& exec);
 
@@ -47,7 +47,7 @@ class Inspector {
   bool holds(hipError_t code, const char* function);
   void say(std::string text);
 
-  Machine& machine_;
+  StrategyContext& context_;
   std::map<hipGraphNode_t, std::string> names_;
   std::vector<std::string> own_names_;  // by index, of nodes without a handle too
   std::string said_;

@@ -67,7 +67,7 @@ struct ExecObject {
 };
 
 // What strategies work with.
-struct Machine {
+struct StrategyContext {
   const hip::Api& api;  // the interposer's table
   Interposer& interposer;
   const PatcherFactory& patchers;

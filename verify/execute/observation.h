@@ -82,7 +82,7 @@ struct Held {
   std::uint64_t count = 0;
 };
 
-struct Trace {
+struct Observation {
   std::vector<StepStatus> statuses;  // one a step
   std::vector<Held> held;            // where it was asked for
   std::vector<StepCost> costs;       // one a step, or none

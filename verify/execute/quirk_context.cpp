@@ -4,9 +4,9 @@
 
 namespace verify {
 
-hip::ReleaseQuirks release_quirks_of(const Machine& machine) {
+hip::ReleaseQuirks release_quirks_of(const StrategyContext& context) {
   int version = 0;  // of no release: all there are
-  static_cast<void>(machine.interposer.inner().hipRuntimeGetVersion(&version));
+  static_cast<void>(context.interposer.inner().hipRuntimeGetVersion(&version));
   return hip::ReleaseQuirks::of_version(version);
 }
 
@@ -25,14 +25,15 @@ hip::BufferMemory buffer_memory(MemoryKind kind) {
   return hip::BufferMemory::kUnknown;
 }
 
-std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const Machine& machine, const hip::Recording& recording) {
+std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const StrategyContext& context,
+                                                             const hip::Recording& recording) {
   std::set<hip::BufferIndex> own;
   for (const hip::RecordedNode& node : recording.nodes()) {
     if (const auto* allocated = std::get_if<hip::MemoryAllocRecord>(&node.record)) own.insert(allocated->buffer);
   }
-  return [&machine, own = std::move(own)](hip::BufferIndex buffer) {
+  return [&context, own = std::move(own)](hip::BufferIndex buffer) {
     if (own.contains(buffer)) return hip::BufferMemory::kGraph;
-    return machine.memory[buffer];
+    return context.memory[buffer];
   };
 }
 

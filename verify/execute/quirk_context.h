@@ -6,13 +6,13 @@
 
 namespace verify {
 
-// The quirks of the machine's runtime: of a version that is no known release's, all there are.
-[[nodiscard]] hip::ReleaseQuirks release_quirks_of(const Machine& machine);
+// The quirks of the context's runtime: of a version that is no known release's, all there are.
+[[nodiscard]] hip::ReleaseQuirks release_quirks_of(const StrategyContext& context);
 
 [[nodiscard]] hip::BufferMemory buffer_memory(MemoryKind kind);
 // Nothing is known of variables of device code, of what streams allocated, and of other graphs' memory. The function
-// refers to `machine`.
-[[nodiscard]] std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const Machine& machine,
+// refers to `context`.
+[[nodiscard]] std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const StrategyContext& context,
                                                                            const hip::Recording& recording);
 
 }  // namespace verify

@@ -39,7 +39,7 @@ struct RunOptions {
 
 // The subject's layout, for its baseline.
 struct RunResult {
-  Trace trace;
+  Observation observation;
   AddressScript script;
 };
 
@@ -55,7 +55,7 @@ class Runner {
                                       const AddressScript& script) = 0;
   [[nodiscard]] RunResult run(const Program& program, const RunOptions& options) { return run(program, options, {}); }
 
-  // Whether a program that crashes or hangs there leaves this process alive: its death is then part of the trace.
+  // Whether a program that crashes or hangs there leaves this process alive: its death is then part of the observation.
   [[nodiscard]] virtual bool contained() const { return false; }
   // The next run starts from nothing, where that can be had: what earlier programs left behind in the runtime is gone.
   virtual void start_afresh() {}

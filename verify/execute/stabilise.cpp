@@ -21,13 +21,13 @@ void name_buffers(const hip::Recording& recording, std::vector<hip::BufferIndex>
   }
 }
 
-std::vector<hip::BufferIndex> stable_buffers(const Machine& machine, const hip::Recording& recording) {
+std::vector<hip::BufferIndex> stable_buffers(const StrategyContext& context, const hip::Recording& recording) {
   std::vector<hip::BufferIndex> named;
   name_buffers(recording, named);
   std::sort(named.begin(), named.end());
   named.erase(std::unique(named.begin(), named.end()), named.end());
   // Memory that never moves needs none, and a variable of device code is no buffer of an allocator's.
-  std::erase_if(named, [&](hip::BufferIndex buffer) { return machine.memory[buffer] != hip::BufferMemory::kDevice; });
+  std::erase_if(named, [&](hip::BufferIndex buffer) { return context.memory[buffer] != hip::BufferMemory::kDevice; });
   return named;
 }
 
@@ -37,23 +37,23 @@ std::vector<hip::BufferIndex> stable_buffers(const Machine& machine, const hip::
 // (launch-while-capturing).
 class RecordedLaunches {
  public:
-  explicit RecordedLaunches(Machine& machine) : machine_(machine) {}
+  explicit RecordedLaunches(StrategyContext& context) : context_(context) {}
   RecordedLaunches(const RecordedLaunches&) = delete;
   RecordedLaunches& operator=(const RecordedLaunches&) = delete;
   ~RecordedLaunches() { drop_all(); }
 
   hipError_t launch(const ExecObject& exec, hipStream_t stream) {
     // While one thread captures, no device may be waited for.
-    if (!machine_.capturing && !kept_.empty()) {
-      const hip::Status waited = synchronize_devices(machine_.api, machine_.devices);
+    if (!context_.capturing && !kept_.empty()) {
+      const hip::Status waited = synchronize_devices(context_.api, context_.devices);
       if (!waited) return static_cast<hipError_t>(waited.error().code);
       drop_all();
     }
-    const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine_.api, exec.recording, exec.addresses);
+    const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(context_.api, exec.recording, exec.addresses);
     if (!fresh) return static_cast<hipError_t>(fresh.error().code);
     const hipGraph_t graph = fresh.value().graph;
-    const hip::Result<hipGraphExec_t> instantiated = on_device(machine_.api, hip::home_of(exec.recording), [&] {
-      return instantiate(machine_, graph, exec.form, exec.flags);
+    const hip::Result<hipGraphExec_t> instantiated = on_device(context_.api, hip::home_of(exec.recording), [&] {
+      return instantiate(context_, graph, exec.form, exec.flags);
     });
     if (!instantiated) {
       drop(nullptr, graph);
@@ -62,10 +62,10 @@ class RecordedLaunches {
     kept_.emplace_back(instantiated.value(), graph);
     for (const hip::NodeIndex index : exec.disabled) {
       const hipError_t status =
-          machine_.api.hipGraphNodeSetEnabled(instantiated.value(), fresh.value().nodes[index], 0);
+          context_.api.hipGraphNodeSetEnabled(instantiated.value(), fresh.value().nodes[index], 0);
       if (status != hipSuccess) return status;
     }
-    return machine_.api.hipGraphLaunch(instantiated.value(), stream);
+    return context_.api.hipGraphLaunch(instantiated.value(), stream);
   }
 
  private:
@@ -74,25 +74,25 @@ class RecordedLaunches {
     kept_.clear();
   }
   void drop(hipGraphExec_t exec, hipGraph_t graph) const {
-    if (exec != nullptr) static_cast<void>(machine_.interposer.inner().hipGraphExecDestroy(exec));
-    static_cast<void>(machine_.interposer.inner().hipGraphDestroy(graph));
+    if (exec != nullptr) static_cast<void>(context_.interposer.inner().hipGraphExecDestroy(exec));
+    static_cast<void>(context_.interposer.inner().hipGraphDestroy(graph));
   }
 
-  Machine& machine_;
+  StrategyContext& context_;
   std::vector<std::pair<hipGraphExec_t, hipGraph_t>> kept_;
 };
 
 // What launches an executable graph whose buffers have moved: the graph with its stable addresses.
 class StableExec final : public ExecPatcher, private hip::StableWork {
  public:
-  StableExec(Machine& machine, ExecObject& exec)
-      : machine_(machine),
+  StableExec(StrategyContext& context, ExecObject& exec)
+      : context_(context),
         exec_(exec),
-        buffers_(stable_buffers(machine, exec.recording)),
-        stabilizer_(machine.api, {.device = 0,
-                                  .follow_capturing = release_quirks_of(machine).of_follow_capturing(),
+        buffers_(stable_buffers(context, exec.recording)),
+        stabilizer_(context.api, {.device = 0,
+                                  .follow_capturing = release_quirks_of(context).of_follow_capturing(),
                                   .errors = {note_error, this}}),
-        recorded_(machine) {}
+        recorded_(context) {}
 
   // New addresses of the program's; where one moved that is not stable, the next launch records again.
   void move_to(const hip::AddressTable& addresses) {
@@ -106,26 +106,26 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
     const hip::Result<bool> other = elsewhere();
     if (!other) return static_cast<hipError_t>(other.error().code);
-    if (machine_.capturing || other.value()) return recorded_.launch(exec_, stream);
+    if (context_.capturing || other.value()) return recorded_.launch(exec_, stream);
     if (std::exchange(forget_, false)) {
       if (const hip::Status released = stabilizer_.release(0); !released) return code_of(released);
     }
     std::vector<hip::StepBuffer> given;
     for (const hip::BufferIndex buffer : buffers_) {
-      given.push_back({reinterpret_cast<void*>(exec_.addresses[buffer]), machine_.buffer_bytes[buffer],
-                       hip::BufferUse::kInOut, static_cast<int>(machine_.buffer_devices[buffer])});
+      given.push_back({reinterpret_cast<void*>(exec_.addresses[buffer]), context_.buffer_bytes[buffer],
+                       hip::BufferUse::kInOut, static_cast<int>(context_.buffer_devices[buffer])});
     }
-    if (const hip::Status waited = synchronize_devices(machine_.api, machine_.devices); !waited) return code_of(waited);
-    const auto done = stabilizer_.step(0, given, hip::StreamRef(machine_.api, stream, 0), *this);
-    const hip::Status waited = synchronize_devices(machine_.api, machine_.devices);
+    if (const hip::Status waited = synchronize_devices(context_.api, context_.devices); !waited) return code_of(waited);
+    const auto done = stabilizer_.step(0, given, hip::StreamRef(context_.api, stream, 0), *this);
+    const hip::Status waited = synchronize_devices(context_.api, context_.devices);
     return done.ok() ? code_of(waited) : static_cast<hipError_t>(done.error().code);
   }
 
   // A stabiliser's streams are of one device: what is launched on another's is recorded for that launch.
   [[nodiscard]] hip::Result<bool> elsewhere() const {
     int device = 0;
-    if (machine_.devices < 2) return false;
-    if (const hip::Status asked = hip::called(machine_.api.hipGetDevice(&device), "hipGetDevice"); !asked) {
+    if (context_.devices < 2) return false;
+    if (const hip::Status asked = hip::called(context_.api.hipGetDevice(&device), "hipGetDevice"); !asked) {
       return asked.error();
     }
     return device != 0;
@@ -152,7 +152,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     // Recording again ends what was stable, which is this.
     std::unique_ptr<ExecPatcher> self = std::move(exec_.stable);
     hip::AddressTable programs = exec_.addresses;
-    hip::Status status = rebuild(machine_, exec_, exec_.recording, at);
+    hip::Status status = rebuild(context_, exec_, exec_.recording, at);
     exec_.addresses = std::move(programs);
     exec_.stable = std::move(self);
     return status;
@@ -161,10 +161,10 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     // Releases of AMD's runtime begin a graph's further roots before what the stream was given earlier is done, and the
     // copies to the stable buffers are that (docs/quirks.md).
     if (hip::Status waited = stream.synchronize(); !waited) return waited;
-    return hip::called(machine_.api.hipGraphLaunch(exec_.exec, stream.handle()), "hipGraphLaunch");
+    return hip::called(context_.api.hipGraphLaunch(exec_.exec, stream.handle()), "hipGraphLaunch");
   }
 
-  Machine& machine_;
+  StrategyContext& context_;
   ExecObject& exec_;
   const std::vector<hip::BufferIndex> buffers_;
   hip::AddressStabilizer stabilizer_;
@@ -178,20 +178,21 @@ class StabiliseStrategy final : public StrategyForExecs {
   using StrategyForExecs::set;
   StabiliseStrategy() : StrategyForExecs(make_strategy(StrategyKind::kRebuild)) {}
 
-  PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
+  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
     if (moves.empty() && !exec.stable) return {};
-    if (exec.recording.has_memory_nodes()) return PatchOutcome{rebuild(machine, exec, exec.recording), {}, {}};
-    if (!exec.stable) exec.stable = std::make_unique<StableExec>(machine, exec);
-    static_cast<StableExec&>(*exec.stable).move_to(machine.addresses);
+    if (exec.recording.has_memory_nodes()) return PatchOutcome{rebuild(context, exec, exec.recording), {}, {}};
+    if (!exec.stable) exec.stable = std::make_unique<StableExec>(context, exec);
+    static_cast<StableExec&>(*exec.stable).move_to(context.addresses);
     PatchOutcome outcome;
     outcome.in_place = false;
     return outcome;
   }
-  hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    return for_graphs().set(machine, exec, index, node);
+  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    return for_graphs().set(context, exec, index, node);
   }
-  UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
-    return for_graphs().update(machine, exec, graph);
+  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
+    return for_graphs().update(context, exec, graph);
   }
 };
 

@@ -67,14 +67,14 @@ hip::Recording patchable(const ExecObject& exec) {
 
 // A patcher is given a recording that dies (or, poisoned, lives on as garbage) as soon as it has been made.
 template <class Object>
-std::unique_ptr<ExecPatcher> make_patcher(Machine& machine, const Object& object, hipGraphExec_t exec) {
+std::unique_ptr<ExecPatcher> make_patcher(StrategyContext& context, const Object& object, hipGraphExec_t exec) {
   auto passed = std::make_unique<hip::Recording>(object.recording);
   if constexpr (std::is_same_v<Object, ExecObject>) *passed = patchable(object);
-  const PatchTarget target{machine.api,          *passed,       object.handles, exec, object.addresses,
-                           machine.buffer_bytes, machine.poison};
-  std::unique_ptr<ExecPatcher> patcher = machine.patchers(target);
-  if (machine.poison) poison_recording(*passed);
-  machine.passed.push_back(std::move(passed));
+  const PatchTarget target{context.api,          *passed,       object.handles, exec, object.addresses,
+                           context.buffer_bytes, context.poison};
+  std::unique_ptr<ExecPatcher> patcher = context.patchers(target);
+  if (context.poison) poison_recording(*passed);
+  context.passed.push_back(std::move(passed));
   return patcher;
 }
 
@@ -97,47 +97,47 @@ hip::Status no_setter() {
 }
 
 struct ExecSetter {
-  Machine& machine;
+  StrategyContext& context;
   hipGraphExec_t exec;
   hipGraphNode_t node;
 
   hip::Status operator()(hip::KernelRecord& r) const {
     const hip::KernelParameters params(r, r.style);
-    return hip::called(machine.api.hipGraphExecKernelNodeSetParams(exec, node, params.get()),
+    return hip::called(context.api.hipGraphExecKernelNodeSetParams(exec, node, params.get()),
                        "hipGraphExecKernelNodeSetParams");
   }
   hip::Status operator()(hip::CopyRecord& r) const {
     if (r.symbol.symbol != nullptr)
-      return hip::called(hip::call_symbol_setter(machine.api, exec, node, r), hip::symbol_setter_name(r, true));
+      return hip::called(hip::call_symbol_setter(context.api, exec, node, r), hip::symbol_setter_name(r, true));
     if (!r.linear)
-      return hip::called(machine.api.hipGraphExecMemcpyNodeSetParams(exec, node, &r.params),
+      return hip::called(context.api.hipGraphExecMemcpyNodeSetParams(exec, node, &r.params),
                          "hipGraphExecMemcpyNodeSetParams");
-    return hip::called(machine.api.hipGraphExecMemcpyNodeSetParams1D(
+    return hip::called(context.api.hipGraphExecMemcpyNodeSetParams1D(
                            exec, node, r.params.dstPtr.ptr, r.params.srcPtr.ptr, r.params.extent.width, r.params.kind),
                        "hipGraphExecMemcpyNodeSetParams1D");
   }
   hip::Status operator()(hip::MemsetRecord& r) const {
-    return hip::called(machine.api.hipGraphExecMemsetNodeSetParams(exec, node, &r.params),
+    return hip::called(context.api.hipGraphExecMemsetNodeSetParams(exec, node, &r.params),
                        "hipGraphExecMemsetNodeSetParams");
   }
   hip::Status operator()(hip::HostRecord& r) const {
-    return hip::called(machine.api.hipGraphExecHostNodeSetParams(exec, node, &r.params),
+    return hip::called(context.api.hipGraphExecHostNodeSetParams(exec, node, &r.params),
                        "hipGraphExecHostNodeSetParams");
   }
   hip::Status operator()(hip::ChildRecord& r) const {
-    hip::Result<hip::RecordedGraph> child = hip::record_graph(machine.api, *r.graph, machine.addresses);
+    hip::Result<hip::RecordedGraph> child = hip::record_graph(context.api, *r.graph, context.addresses);
     if (!child) return child.error();
-    hip::Status set = hip::called(machine.api.hipGraphExecChildGraphNodeSetParams(exec, node, child.value().graph),
+    hip::Status set = hip::called(context.api.hipGraphExecChildGraphNodeSetParams(exec, node, child.value().graph),
                                   "hipGraphExecChildGraphNodeSetParams");
-    hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(child.value().graph), "hipGraphDestroy");
+    hip::Status destroyed = hip::called(context.api.hipGraphDestroy(child.value().graph), "hipGraphDestroy");
     return set ? destroyed : set;
   }
   hip::Status operator()(hip::EventSignalRecord& r) const {
-    return hip::called(machine.api.hipGraphExecEventRecordNodeSetEvent(exec, node, r.event),
+    return hip::called(context.api.hipGraphExecEventRecordNodeSetEvent(exec, node, r.event),
                        "hipGraphExecEventRecordNodeSetEvent");
   }
   hip::Status operator()(hip::EventWaitRecord& r) const {
-    return hip::called(machine.api.hipGraphExecEventWaitNodeSetEvent(exec, node, r.event),
+    return hip::called(context.api.hipGraphExecEventWaitNodeSetEvent(exec, node, r.event),
                        "hipGraphExecEventWaitNodeSetEvent");
   }
   hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }
@@ -149,33 +149,33 @@ struct ExecSetter {
 };
 
 struct GraphSetter {
-  Machine& machine;
+  StrategyContext& context;
   hipGraphNode_t node;
 
   hip::Status operator()(hip::KernelRecord& r) const {
     const hip::KernelParameters params(r, r.style);
-    return hip::called(machine.api.hipGraphKernelNodeSetParams(node, params.get()), "hipGraphKernelNodeSetParams");
+    return hip::called(context.api.hipGraphKernelNodeSetParams(node, params.get()), "hipGraphKernelNodeSetParams");
   }
   hip::Status operator()(hip::CopyRecord& r) const {
     if (r.symbol.symbol != nullptr)
-      return hip::called(hip::call_symbol_setter(machine.api, nullptr, node, r), hip::symbol_setter_name(r, false));
+      return hip::called(hip::call_symbol_setter(context.api, nullptr, node, r), hip::symbol_setter_name(r, false));
     if (!r.linear)
-      return hip::called(machine.api.hipGraphMemcpyNodeSetParams(node, &r.params), "hipGraphMemcpyNodeSetParams");
-    return hip::called(machine.api.hipGraphMemcpyNodeSetParams1D(node, r.params.dstPtr.ptr, r.params.srcPtr.ptr,
+      return hip::called(context.api.hipGraphMemcpyNodeSetParams(node, &r.params), "hipGraphMemcpyNodeSetParams");
+    return hip::called(context.api.hipGraphMemcpyNodeSetParams1D(node, r.params.dstPtr.ptr, r.params.srcPtr.ptr,
                                                                  r.params.extent.width, r.params.kind),
                        "hipGraphMemcpyNodeSetParams1D");
   }
   hip::Status operator()(hip::MemsetRecord& r) const {
-    return hip::called(machine.api.hipGraphMemsetNodeSetParams(node, &r.params), "hipGraphMemsetNodeSetParams");
+    return hip::called(context.api.hipGraphMemsetNodeSetParams(node, &r.params), "hipGraphMemsetNodeSetParams");
   }
   hip::Status operator()(hip::HostRecord& r) const {
-    return hip::called(machine.api.hipGraphHostNodeSetParams(node, &r.params), "hipGraphHostNodeSetParams");
+    return hip::called(context.api.hipGraphHostNodeSetParams(node, &r.params), "hipGraphHostNodeSetParams");
   }
   hip::Status operator()(hip::EventSignalRecord& r) const {
-    return hip::called(machine.api.hipGraphEventRecordNodeSetEvent(node, r.event), "hipGraphEventRecordNodeSetEvent");
+    return hip::called(context.api.hipGraphEventRecordNodeSetEvent(node, r.event), "hipGraphEventRecordNodeSetEvent");
   }
   hip::Status operator()(hip::EventWaitRecord& r) const {
-    return hip::called(machine.api.hipGraphEventWaitNodeSetEvent(node, r.event), "hipGraphEventWaitNodeSetEvent");
+    return hip::called(context.api.hipGraphEventWaitNodeSetEvent(node, r.event), "hipGraphEventWaitNodeSetEvent");
   }
   hip::Status operator()(hip::ChildRecord&) const { return no_setter(); }
   hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }
@@ -187,22 +187,22 @@ struct GraphSetter {
 };
 
 // The setters that take any type, of an executable graph or (null) of a graph's own node.
-hip::Status set_by(hip::NodeForm form, Machine& machine, hipGraphExec_t exec, hipGraphNode_t node,
+hip::Status set_by(hip::NodeForm form, StrategyContext& context, hipGraphExec_t exec, hipGraphNode_t node,
                    hip::NodeRecord& record) {
-  const hip::Api& api = machine.api;
+  const hip::Api& api = context.api;
   if (form == hip::NodeForm::kDriver) {
-    if (const char* function = hip::missing_driver_setter(api, exec, record)) return lacking(machine, function);
+    if (const char* function = hip::missing_driver_setter(api, exec, record)) return lacking(context, function);
     return hip::set_driver_node(api, exec, node, record);
   }
-  if (exec != nullptr && api.hipGraphExecNodeSetParams == nullptr) return lacking(machine, "hipGraphExecNodeSetParams");
-  if (exec == nullptr && api.hipGraphNodeSetParams == nullptr) return lacking(machine, "hipGraphNodeSetParams");
-  return hip::set_generic_node(api, exec, node, record, machine.addresses);
+  if (exec != nullptr && api.hipGraphExecNodeSetParams == nullptr) return lacking(context, "hipGraphExecNodeSetParams");
+  if (exec == nullptr && api.hipGraphNodeSetParams == nullptr) return lacking(context, "hipGraphNodeSetParams");
+  return hip::set_generic_node(api, exec, node, record, context.addresses);
 }
 
 // With the node's device current, as it was when the node was recorded.
 template <class Set>
-hip::Status set_there(Machine& machine, const hip::NodeRecord& record, const Set& set) {
-  return on_device(machine.api, static_cast<Id>(hip::device_of(record)), set);
+hip::Status set_there(StrategyContext& context, const hip::NodeRecord& record, const Set& set) {
+  return on_device(context.api, static_cast<Id>(hip::device_of(record)), set);
 }
 
 bool holds_opaque(const hip::NodeRecord& record) {
@@ -223,34 +223,36 @@ bool fits(const ExecObject& exec, const GraphObject& graph) {
 
 class RebuildStrategy final : public Strategy {
  public:
-  PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
-    return moves.empty() ? PatchOutcome{} : PatchOutcome{rebuild(machine, exec, exec.recording), {}, {}};
+  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
+    return moves.empty() ? PatchOutcome{} : PatchOutcome{rebuild(context, exec, exec.recording), {}, {}};
   }
-  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) override {
-    return moves.empty() ? PatchOutcome{} : PatchOutcome{rebuild(machine, graph, graph.recording), {}, {}};
+  PatchOutcome patch(StrategyContext& context, GraphObject& graph, std::span<const hip::Move> moves) override {
+    return moves.empty() ? PatchOutcome{} : PatchOutcome{rebuild(context, graph, graph.recording), {}, {}};
   }
-  hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    return rebuild(machine, exec, with_node(exec.recording, index, node));
+  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    return rebuild(context, exec, with_node(exec.recording, index, node));
   }
-  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    return rebuild(machine, graph, with_node(graph.recording, index, node));
+  hip::Status set(StrategyContext& context, GraphObject& graph, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    return rebuild(context, graph, with_node(graph.recording, index, node));
   }
-  UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
+  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
     const DocumentedUpdate documented = documented_update(exec.recording, graph.recording);
     const UpdateStatus status{documented.code, documented.result,
                               documented.node ? graph.handles.nodes[*documented.node] : nullptr};
     if (status.code != hipSuccess) return status;
-    const hip::Status rebuilt = rebuild(machine, exec, graph.recording);
+    const hip::Status rebuilt = rebuild(context, exec, graph.recording);
     return rebuilt ? status : UpdateStatus{rebuilt.error().code, hipGraphExecUpdateError, nullptr};
   }
 };
 
-UpdateStatus call_update(Machine& machine, ExecObject& exec, hipGraph_t graph) {
+UpdateStatus call_update(StrategyContext& context, ExecObject& exec, hipGraph_t graph) {
   hipGraphNode_t error_node = nullptr;
   hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
   // What is updated keeps its devices.
-  const hip::Status updated = on_device(machine.api, hip::home_of(exec.recording), [&]() -> hip::Status {
-    const hipError_t status = machine.api.hipGraphExecUpdate(exec.exec, graph, &error_node, &result);
+  const hip::Status updated = on_device(context.api, hip::home_of(exec.recording), [&]() -> hip::Status {
+    const hipError_t status = context.api.hipGraphExecUpdate(exec.exec, graph, &error_node, &result);
     return status == hipSuccess ? hip::Status() : hip::Error{status, "hipGraphExecUpdate"};
   });
   const int code = updated ? hipSuccess : updated.error().code;
@@ -260,47 +262,49 @@ UpdateStatus call_update(Machine& machine, ExecObject& exec, hipGraph_t graph) {
 
 class PatchStrategy final : public Strategy {
  public:
-  PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
-    if (!exec.patcher) exec.patcher = make_patcher(machine, exec, exec.exec);
+  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
+    if (!exec.patcher) exec.patcher = make_patcher(context, exec, exec.exec);
     PatchOutcome outcome = outcome_of(exec.patcher->patch(moves));
-    if (outcome.status) exec.addresses = machine.addresses;
+    if (outcome.status) exec.addresses = context.addresses;
     return outcome;
   }
-  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) override {
-    if (!graph.patcher) graph.patcher = make_patcher(machine, graph, nullptr);
+  PatchOutcome patch(StrategyContext& context, GraphObject& graph, std::span<const hip::Move> moves) override {
+    if (!graph.patcher) graph.patcher = make_patcher(context, graph, nullptr);
     PatchOutcome outcome = outcome_of(graph.patcher->patch(moves));
-    if (outcome.status) graph.addresses = machine.addresses;
+    if (outcome.status) graph.addresses = context.addresses;
     return outcome;
   }
-  hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    if (holds_opaque(node.record)) return rebuild(machine, exec, with_node(exec.recording, index, node));
+  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    if (holds_opaque(node.record)) return rebuild(context, exec, with_node(exec.recording, index, node));
     hip::NodeRecord record = node.record;
     if (node.form != hip::NodeForm::kTyped) {
-      const auto set = [&] { return set_by(node.form, machine, exec.exec, exec.handles.nodes[index], record); };
-      if (hip::Status s = set_there(machine, record, set); !s) return s;
-      return note(machine, exec, index, node);
+      const auto set = [&] { return set_by(node.form, context, exec.exec, exec.handles.nodes[index], record); };
+      if (hip::Status s = set_there(context, record, set); !s) return s;
+      return note(context, exec, index, node);
     }
-    const ExecSetter setter{machine, exec.exec, exec.handles.nodes[index]};
-    if (hip::Status s = set_there(machine, record, [&] { return std::visit(setter, record); }); !s) return s;
-    return note(machine, exec, index, node);
+    const ExecSetter setter{context, exec.exec, exec.handles.nodes[index]};
+    if (hip::Status s = set_there(context, record, [&] { return std::visit(setter, record); }); !s) return s;
+    return note(context, exec, index, node);
   }
-  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    if (holds_opaque(node.record)) return rebuild(machine, graph, with_node(graph.recording, index, node));
+  hip::Status set(StrategyContext& context, GraphObject& graph, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    if (holds_opaque(node.record)) return rebuild(context, graph, with_node(graph.recording, index, node));
     hip::NodeRecord record = node.record;
     if (node.form != hip::NodeForm::kTyped) {
-      const auto set = [&] { return set_by(node.form, machine, nullptr, graph.handles.nodes[index], record); };
-      if (hip::Status s = set_there(machine, record, set); !s) return s;
-      return note(machine, graph, index, node);
+      const auto set = [&] { return set_by(node.form, context, nullptr, graph.handles.nodes[index], record); };
+      if (hip::Status s = set_there(context, record, set); !s) return s;
+      return note(context, graph, index, node);
     }
-    const GraphSetter setter{machine, graph.handles.nodes[index]};
-    if (hip::Status s = set_there(machine, record, [&] { return std::visit(setter, record); }); !s) return s;
-    return note(machine, graph, index, node);
+    const GraphSetter setter{context, graph.handles.nodes[index]};
+    if (hip::Status s = set_there(context, record, [&] { return std::visit(setter, record); }); !s) return s;
+    return note(context, graph, index, node);
   }
-  UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
-    const UpdateStatus status = call_update(machine, exec, graph.handles.graph);
+  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
+    const UpdateStatus status = call_update(context, exec, graph.handles.graph);
     if (status.code != hipSuccess || !fits(exec, graph)) return status;
     exec.recording = graph.recording;
-    exec.addresses = machine.addresses;
+    exec.addresses = context.addresses;
     if (exec.patcher) exec.patcher->replace_all(patchable(exec), exec.addresses);
     return status;
   }
@@ -308,14 +312,14 @@ class PatchStrategy final : public Strategy {
  private:
   // The patcher may not know buffers that the node names at their current place yet: tell it (no node holds them).
   template <class Object>
-  hip::Status note(Machine& machine, Object& object, hip::NodeIndex index, const hip::RecordedNode& node) {
+  hip::Status note(StrategyContext& context, Object& object, hip::NodeIndex index, const hip::RecordedNode& node) {
     std::vector<hip::Move> moves;
     // Those that it names and no others: other nodes may still have theirs at old addresses.
     std::vector<hip::BufferIndex> buffers;
     append_buffers(node, buffers);
     std::sort(buffers.begin(), buffers.end());
     buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
-    for (const hip::BufferIndex buffer : buffers) add_move(machine, object, buffer, moves);
+    for (const hip::BufferIndex buffer : buffers) add_move(context, object, buffer, moves);
     object.recording.replace(index, node.record, node.relocations);
     for (const hip::Move& move : moves) object.addresses[move.buffer] = move.to;
     if (!object.patcher) return {};
@@ -330,52 +334,54 @@ class PatchStrategy final : public Strategy {
     return {};
   }
   template <class Object>
-  static void add_move(const Machine& machine, const Object& object, Id buffer, std::vector<hip::Move>& moves) {
-    if (object.addresses[buffer] == machine.addresses[buffer]) return;
+  static void add_move(const StrategyContext& context, const Object& object, Id buffer, std::vector<hip::Move>& moves) {
+    if (object.addresses[buffer] == context.addresses[buffer]) return;
     for (const hip::Move& move : moves) {
       if (move.buffer == buffer) return;
     }
-    moves.push_back({buffer, object.addresses[buffer], machine.addresses[buffer]});
+    moves.push_back({buffer, object.addresses[buffer], context.addresses[buffer]});
   }
 };
 
 class UpdateStrategy final : public Strategy {
  public:
-  PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) override {
+  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
     PatchOutcome outcome;
-    if (!moves.empty()) outcome.status = update_to(machine, exec, exec.recording);
+    if (!moves.empty()) outcome.status = update_to(context, exec, exec.recording);
     return outcome;
   }
-  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) override {
-    return moves.empty() ? PatchOutcome{} : PatchOutcome{rebuild(machine, graph, graph.recording), {}, {}};
+  PatchOutcome patch(StrategyContext& context, GraphObject& graph, std::span<const hip::Move> moves) override {
+    return moves.empty() ? PatchOutcome{} : PatchOutcome{rebuild(context, graph, graph.recording), {}, {}};
   }
-  hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    return update_to(machine, exec, with_node(exec.recording, index, node));
+  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    return update_to(context, exec, with_node(exec.recording, index, node));
   }
-  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) override {
-    return rebuild(machine, graph, with_node(graph.recording, index, node));
+  hip::Status set(StrategyContext& context, GraphObject& graph, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    return rebuild(context, graph, with_node(graph.recording, index, node));
   }
-  UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) override {
-    const UpdateStatus status = call_update(machine, exec, graph.handles.graph);
+  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
+    const UpdateStatus status = call_update(context, exec, graph.handles.graph);
     if (status.code != hipSuccess || !fits(exec, graph)) return status;
     exec.recording = graph.recording;
-    exec.addresses = machine.addresses;
+    exec.addresses = context.addresses;
     return status;
   }
 
  private:
   // What another graph allocates is another allocation: no update brings an executable graph there.
-  static hip::Status update_to(Machine& machine, ExecObject& exec, const hip::Recording& recording) {
-    if (recording.has_memory_nodes()) return rebuild(machine, exec, recording);
-    hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, recording, machine.addresses);
+  static hip::Status update_to(StrategyContext& context, ExecObject& exec, const hip::Recording& recording) {
+    if (recording.has_memory_nodes()) return rebuild(context, exec, recording);
+    hip::Result<hip::RecordedGraph> fresh = hip::record_graph(context.api, recording, context.addresses);
     if (!fresh) return fresh.error();
-    const UpdateStatus status = call_update(machine, exec, fresh.value().graph);
-    hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
+    const UpdateStatus status = call_update(context, exec, fresh.value().graph);
+    hip::Status destroyed = hip::called(context.api.hipGraphDestroy(fresh.value().graph), "hipGraphDestroy");
     if (status.code != hipSuccess) {
       return hip::Error{status.code, fmt::format("hipGraphExecUpdate answered {}", hip::status_name(status.code))};
     }
     exec.recording = recording;
-    exec.addresses = machine.addresses;
+    exec.addresses = context.addresses;
     return destroyed;
   }
 };
@@ -403,12 +409,12 @@ std::unique_ptr<Strategy> make_strategy(StrategyKind kind) {
 namespace {
 
 #if HIP_VERSION >= 60000000
-hip::Status instantiate_with_params(Machine& machine, hipGraphExec_t* exec, hipGraph_t graph, std::uint32_t flags,
-                                    std::string* said) {
+hip::Status instantiate_with_params(StrategyContext& context, hipGraphExec_t* exec, hipGraph_t graph,
+                                    std::uint32_t flags, std::string* said) {
   hipGraphInstantiateParams params{};
   params.flags = flags;
   hip::Status status =
-      hip::called(machine.api.hipGraphInstantiateWithParams(exec, graph, &params), "hipGraphInstantiateWithParams");
+      hip::called(context.api.hipGraphInstantiateWithParams(exec, graph, &params), "hipGraphInstantiateWithParams");
   static constexpr const char* kResults[] = {"success", "error", "invalid structure", "node operation not supported",
                                              "multiple devices not supported"};
   const auto result = static_cast<std::size_t>(params.result_out);
@@ -416,25 +422,25 @@ hip::Status instantiate_with_params(Machine& machine, hipGraphExec_t* exec, hipG
   return status;
 }
 #else  // these headers have no such function
-hip::Status instantiate_with_params(Machine&, hipGraphExec_t*, hipGraph_t, std::uint32_t, std::string*) {
+hip::Status instantiate_with_params(StrategyContext&, hipGraphExec_t*, hipGraph_t, std::uint32_t, std::string*) {
   return hip::Error{hipErrorNotSupported, "hipGraphInstantiateWithParams"};
 }
 #endif
 
 }  // namespace
 
-hip::Result<hipGraphExec_t> instantiate(Machine& machine, hipGraph_t graph, InstantiateForm form, std::uint32_t flags,
-                                        std::string* said) {
+hip::Result<hipGraphExec_t> instantiate(StrategyContext& context, hipGraph_t graph, InstantiateForm form,
+                                        std::uint32_t flags, std::string* said) {
   hipGraphExec_t exec = nullptr;
   hip::Status status;
   if (form == InstantiateForm::kPlain) {
-    status = hip::called(machine.api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+    status = hip::called(context.api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), "hipGraphInstantiate");
   } else if (form == InstantiateForm::kFlags) {
-    if (machine.api.hipGraphInstantiateWithFlags == nullptr) return lacking(machine, "hipGraphInstantiateWithFlags");
-    status = hip::called(machine.api.hipGraphInstantiateWithFlags(&exec, graph, flags), "hipGraphInstantiateWithFlags");
+    if (context.api.hipGraphInstantiateWithFlags == nullptr) return lacking(context, "hipGraphInstantiateWithFlags");
+    status = hip::called(context.api.hipGraphInstantiateWithFlags(&exec, graph, flags), "hipGraphInstantiateWithFlags");
   } else {
-    if (machine.api.hipGraphInstantiateWithParams == nullptr) return lacking(machine, "hipGraphInstantiateWithParams");
-    status = instantiate_with_params(machine, &exec, graph, flags, said);
+    if (context.api.hipGraphInstantiateWithParams == nullptr) return lacking(context, "hipGraphInstantiateWithParams");
+    status = instantiate_with_params(context, &exec, graph, flags, said);
   }
   if (!status) return status.error();
   return exec;
@@ -457,14 +463,14 @@ std::vector<hipGraphNode_t> standing_for(const Object& object, hip::NodeIndex in
   return node == nullptr ? std::vector<hipGraphNode_t>() : std::vector<hipGraphNode_t>{node};
 }
 
-hip::Status switch_node(Machine& machine, hipGraphExec_t exec, hipGraphNode_t node, bool on) {
-  return hip::called(machine.api.hipGraphNodeSetEnabled(exec, node, on ? 1 : 0), "hipGraphNodeSetEnabled");
+hip::Status switch_node(StrategyContext& context, hipGraphExec_t exec, hipGraphNode_t node, bool on) {
+  return hip::called(context.api.hipGraphNodeSetEnabled(exec, node, on ? 1 : 0), "hipGraphNodeSetEnabled");
 }
 
-hip::Status disable_again(Machine& machine, const ExecObject& old, const FreshExec& fresh) {
+hip::Status disable_again(StrategyContext& context, const ExecObject& old, const FreshExec& fresh) {
   for (const hip::NodeIndex index : old.disabled) {
     for (hipGraphNode_t node : standing_for(fresh, index)) {
-      if (hip::Status status = switch_node(machine, fresh.exec, node, false); !status) return status;
+      if (hip::Status status = switch_node(context, fresh.exec, node, false); !status) return status;
     }
   }
   return {};
@@ -494,34 +500,34 @@ void note_allocations(Object& object) {
 
 }  // namespace
 
-hip::Error lacking(Machine& machine, const char* function) {
-  if (machine.unsupported.empty()) machine.unsupported = function;
+hip::Error lacking(StrategyContext& context, const char* function) {
+  if (context.unsupported.empty()) context.unsupported = function;
   return {hipErrorNotSupported, fmt::format("the runtime has no {}", function)};
 }
 
 namespace {
 
 // A graph recorded and instantiated as `like` was, with the same nodes disabled; nothing where one of it fails.
-hip::Result<FreshExec> record_exec(Machine& machine, const ExecObject& like, const hip::Recording& recording,
+hip::Result<FreshExec> record_exec(StrategyContext& context, const ExecObject& like, const hip::Recording& recording,
                                    const hip::AddressTable& addresses, const Shaped* as, std::string* said) {
   // Created where it is instantiated: 7.2 updates nothing from a graph of another device (update-created-elsewhere).
-  hip::Result<hip::RecordedGraph> recorded = on_device(machine.api, hip::home_of(recording), [&] {
-    return hip::record_graph(machine.api, as == nullptr ? recording : as->recording, addresses);
+  hip::Result<hip::RecordedGraph> recorded = on_device(context.api, hip::home_of(recording), [&] {
+    return hip::record_graph(context.api, as == nullptr ? recording : as->recording, addresses);
   });
   if (!recorded) return recorded.error();
   FreshExec fresh{nullptr, std::move(recorded).value(), {}};
   const hipGraph_t graph = fresh.handles.graph;
   if (as != nullptr) name_nodes(recording, *as, fresh);
   const hip::Result<hipGraphExec_t> instantiated = on_device(
-      machine.api, hip::home_of(recording), [&] { return instantiate(machine, graph, like.form, like.flags, said); });
+      context.api, hip::home_of(recording), [&] { return instantiate(context, graph, like.form, like.flags, said); });
   if (instantiated) fresh.exec = instantiated.value();
-  hip::Status status = instantiated ? disable_again(machine, like, fresh) : hip::Status(instantiated.error());
+  hip::Status status = instantiated ? disable_again(context, like, fresh) : hip::Status(instantiated.error());
   if (status) return fresh;
   if (instantiated) {
-    hip::Status dropped = hip::called(machine.api.hipGraphExecDestroy(instantiated.value()), "hipGraphExecDestroy");
+    hip::Status dropped = hip::called(context.api.hipGraphExecDestroy(instantiated.value()), "hipGraphExecDestroy");
     if (!dropped) return dropped.error();
   }
-  const hip::Status destroyed = hip::called(machine.api.hipGraphDestroy(graph), "hipGraphDestroy");
+  const hip::Status destroyed = hip::called(context.api.hipGraphDestroy(graph), "hipGraphDestroy");
   return destroyed ? status.error() : destroyed.error();
 }
 
@@ -539,33 +545,34 @@ void take(ExecObject& exec, FreshExec fresh, hip::Recording recording, const hip
 
 }  // namespace
 
-hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording) {
-  return rebuild(machine, exec, recording, machine.addresses);
+hip::Status rebuild(StrategyContext& context, ExecObject& exec, const hip::Recording& recording) {
+  return rebuild(context, exec, recording, context.addresses);
 }
 
-hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording,
+hip::Status rebuild(StrategyContext& context, ExecObject& exec, const hip::Recording& recording,
                     const hip::AddressTable& addresses, const Shaped* as) {
-  hip::Result<FreshExec> fresh = record_exec(machine, exec, recording, addresses, as, nullptr);
+  hip::Result<FreshExec> fresh = record_exec(context, exec, recording, addresses, as, nullptr);
   if (!fresh) return fresh.error();
   hip::Recording kept = recording;  // `recording` may be exec's own
   // Destroying an executable graph under a launch is not documented as safe: let its work end first.
-  hip::Status waited = synchronize_devices(machine.api, machine.devices);
-  hip::Status destroyed = destroy(machine, exec);
+  hip::Status waited = synchronize_devices(context.api, context.devices);
+  hip::Status destroyed = destroy(context, exec);
   take(exec, std::move(fresh).value(), std::move(kept), addresses, as);
   return waited ? destroyed : waited;
 }
 
-hip::Status build(Machine& machine, ExecObject& exec, const hip::Recording& recording, const Shaped& as,
+hip::Status build(StrategyContext& context, ExecObject& exec, const hip::Recording& recording, const Shaped& as,
                   std::string* said) {
-  hip::Result<FreshExec> fresh = record_exec(machine, exec, recording, machine.addresses, &as, said);
+  hip::Result<FreshExec> fresh = record_exec(context, exec, recording, context.addresses, &as, said);
   if (!fresh) return fresh.error();
-  take(exec, std::move(fresh).value(), recording, machine.addresses, &as);
+  take(exec, std::move(fresh).value(), recording, context.addresses, &as);
   return {};
 }
 
-hip::Status Strategy::instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said) {
+hip::Status Strategy::instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
+                                  std::string* said) {
   const hip::Result<hipGraphExec_t> instantiated =
-      verify::instantiate(machine, graph.handles.graph, exec.form, exec.flags, said);
+      verify::instantiate(context, graph.handles.graph, exec.form, exec.flags, said);
   if (!instantiated) return instantiated.error();
   exec.alive = true;
   exec.exec = instantiated.value();
@@ -575,26 +582,26 @@ hip::Status Strategy::instantiate(Machine& machine, const GraphObject& graph, Ex
   return {};
 }
 
-hip::Status Strategy::record_again(Machine& machine, ExecObject& exec) {
-  return rebuild(machine, exec, exec.recording);
+hip::Status Strategy::record_again(StrategyContext& context, ExecObject& exec) {
+  return rebuild(context, exec, exec.recording);
 }
 
-hip::RecordedNode Strategy::as_added(Machine&, const hip::Recording&, hip::RecordedNode node) {
+hip::RecordedNode Strategy::as_added(StrategyContext&, const hip::Recording&, hip::RecordedNode node) {
   return node;
 }
-hip::Status Strategy::launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream) {
+hip::Status Strategy::launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream) {
   ExecPatcher* const patcher = exec.stable ? exec.stable.get() : exec.patcher.get();
-  const hipError_t code = patcher != nullptr ? patcher->launch(machine.api, exec.exec, stream.handle())
-                                             : machine.api.hipGraphLaunch(exec.exec, stream.handle());
+  const hipError_t code = patcher != nullptr ? patcher->launch(context.api, exec.exec, stream.handle())
+                                             : context.api.hipGraphLaunch(exec.exec, stream.handle());
   return hip::called(code, "hipGraphLaunch");
 }
-hip::Result<unsigned> Strategy::enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on) {
+hip::Result<unsigned> Strategy::enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on) {
   const bool was_on = !exec.disabled.contains(index);
   std::vector<hipGraphNode_t> switched;
   for (hipGraphNode_t node : standing_for(exec, index)) {
-    const hip::Status status = switch_node(machine, exec.exec, node, on);
+    const hip::Status status = switch_node(context, exec.exec, node, on);
     if (!status) {  // all of them, or none
-      for (hipGraphNode_t done : switched) machine.told |= !switch_node(machine, exec.exec, done, was_on);
+      for (hipGraphNode_t done : switched) context.told |= !switch_node(context, exec.exec, done, was_on);
       return status.error();
     }
     switched.push_back(node);
@@ -603,7 +610,7 @@ hip::Result<unsigned> Strategy::enable(Machine& machine, ExecObject& exec, hip::
   unsigned enabled = 2;
   for (hipGraphNode_t node : switched) {
     const hip::Status asked =
-        hip::called(machine.api.hipGraphNodeGetEnabled(exec.exec, node, &enabled), "hipGraphNodeGetEnabled");
+        hip::called(context.api.hipGraphNodeGetEnabled(exec.exec, node, &enabled), "hipGraphNodeGetEnabled");
     if (!asked) return asked.error();
     if (enabled != (on ? 1U : 0U)) break;
   }
@@ -645,40 +652,40 @@ hip::Recording emptied(const hip::Recording& recording, const std::set<hip::Node
   return with_empty;
 }
 
-hip::Status rebuild(Machine& machine, GraphObject& graph, const hip::Recording& recording) {
-  hip::Result<hip::RecordedGraph> fresh = hip::record_graph(machine.api, recording, machine.addresses);
+hip::Status rebuild(StrategyContext& context, GraphObject& graph, const hip::Recording& recording) {
+  hip::Result<hip::RecordedGraph> fresh = hip::record_graph(context.api, recording, context.addresses);
   if (!fresh) return fresh.error();
   hip::Recording kept = recording;  // `recording` may be graph's own
   graph.patcher.reset();
-  machine.retired.push_back(graph.handles.graph);
+  context.retired.push_back(graph.handles.graph);
   graph.handles = std::move(fresh).value();
   graph.recording = std::move(kept);
-  graph.addresses = machine.addresses;
+  graph.addresses = context.addresses;
   note_allocations(graph);
   return {};
 }
 
-hip::Status destroy(Machine& machine, ExecObject& exec) {
+hip::Status destroy(StrategyContext& context, ExecObject& exec) {
   // Before what it refers to. A capture forbids to free memory.
-  if (machine.capturing && exec.stable) machine.leftovers.push_back(std::move(exec.stable));
+  if (context.capturing && exec.stable) context.leftovers.push_back(std::move(exec.stable));
   exec.stable.reset();
   exec.patcher.reset();
   exec.alive = false;
-  hip::Status destroyed = hip::called(machine.api.hipGraphExecDestroy(exec.exec), "hipGraphExecDestroy");
+  hip::Status destroyed = hip::called(context.api.hipGraphExecDestroy(exec.exec), "hipGraphExecDestroy");
   if (hipGraphExec_t anchor = std::exchange(exec.anchor, nullptr)) {
-    const hip::Status raised = hip::called(machine.api.hipGraphExecDestroy(anchor), "hipGraphExecDestroy");
+    const hip::Status raised = hip::called(context.api.hipGraphExecDestroy(anchor), "hipGraphExecDestroy");
     if (destroyed) destroyed = raised;
   }
   if (!exec.owned) return destroyed;
-  hip::Status graph = hip::called(machine.api.hipGraphDestroy(exec.handles.graph), "hipGraphDestroy");
+  hip::Status graph = hip::called(context.api.hipGraphDestroy(exec.handles.graph), "hipGraphDestroy");
   exec.handles.kept = {};
   return destroyed ? graph : destroyed;
 }
 
-hip::Status destroy(Machine& machine, GraphObject& graph) {
+hip::Status destroy(StrategyContext& context, GraphObject& graph) {
   graph.patcher.reset();
   graph.alive = false;
-  return hip::called(machine.api.hipGraphDestroy(graph.handles.graph), "hipGraphDestroy");
+  return hip::called(context.api.hipGraphDestroy(graph.handles.graph), "hipGraphDestroy");
 }
 
 }  // namespace verify

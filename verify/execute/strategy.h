@@ -56,25 +56,27 @@ class Strategy {
   Strategy& operator=(const Strategy&) = delete;
   virtual ~Strategy() = default;
 
-  // `moves` may be empty. On success the object's addresses are those of machine.addresses.
-  virtual PatchOutcome patch(Machine& machine, ExecObject& exec, std::span<const hip::Move> moves) = 0;
-  virtual PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) = 0;
+  // `moves` may be empty. On success the object's addresses are those of context.addresses.
+  virtual PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) = 0;
+  virtual PatchOutcome patch(StrategyContext& context, GraphObject& graph, std::span<const hip::Move> moves) = 0;
   // The node as it is to be added to a graph (so far `graph`), or set: the same, perhaps through another function or by
   // another kind.
-  virtual hip::RecordedNode as_added(Machine& machine, const hip::Recording& graph, hip::RecordedNode node);
-  // `node` is relocated at machine.addresses; the buffers it names are there in the object as well.
-  virtual hip::Status set(Machine& machine, ExecObject& exec, hip::NodeIndex index, const hip::RecordedNode& node) = 0;
-  virtual hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index,
+  virtual hip::RecordedNode as_added(StrategyContext& context, const hip::Recording& graph, hip::RecordedNode node);
+  // `node` is relocated at context.addresses; the buffers it names are there in the object as well.
+  virtual hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
                           const hip::RecordedNode& node) = 0;
-  virtual UpdateStatus update(Machine& machine, ExecObject& exec, const GraphObject& graph) = 0;
+  virtual hip::Status set(StrategyContext& context, GraphObject& graph, hip::NodeIndex index,
+                          const hip::RecordedNode& node) = 0;
+  virtual UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) = 0;
   // From a graph of the program's, in exec's form. `said`: as verify::instantiate's.
-  virtual hip::Status instantiate(Machine& machine, const GraphObject& graph, ExecObject& exec, std::string* said);
+  virtual hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
+                                  std::string* said);
   // What no patch could do.
-  virtual hip::Status record_again(Machine& machine, ExecObject& exec);
+  virtual hip::Status record_again(StrategyContext& context, ExecObject& exec);
   // Switches a node on or off (hipGraphNodeSetEnabled); what hipGraphNodeGetEnabled says then.
-  virtual hip::Result<unsigned> enable(Machine& machine, ExecObject& exec, hip::NodeIndex index, bool on);
+  virtual hip::Result<unsigned> enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on);
   // The stream's device is current.
-  virtual hip::Status launch(Machine& machine, const ExecObject& exec, const hip::StreamRef& stream);
+  virtual hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream);
 };
 
 // A strategy for executable graphs, beside another's for graphs that are not instantiated.
@@ -82,14 +84,15 @@ class StrategyForExecs : public Strategy {
  public:
   using Strategy::patch;
   using Strategy::set;
-  PatchOutcome patch(Machine& machine, GraphObject& graph, std::span<const hip::Move> moves) final {
-    return for_graphs_->patch(machine, graph, moves);
+  PatchOutcome patch(StrategyContext& context, GraphObject& graph, std::span<const hip::Move> moves) final {
+    return for_graphs_->patch(context, graph, moves);
   }
-  hip::Status set(Machine& machine, GraphObject& graph, hip::NodeIndex index, const hip::RecordedNode& node) final {
-    return for_graphs_->set(machine, graph, index, node);
+  hip::Status set(StrategyContext& context, GraphObject& graph, hip::NodeIndex index,
+                  const hip::RecordedNode& node) final {
+    return for_graphs_->set(context, graph, index, node);
   }
-  hip::RecordedNode as_added(Machine& machine, const hip::Recording& graph, hip::RecordedNode node) final {
-    return for_graphs_->as_added(machine, graph, std::move(node));
+  hip::RecordedNode as_added(StrategyContext& context, const hip::Recording& graph, hip::RecordedNode node) final {
+    return for_graphs_->as_added(context, graph, std::move(node));
   }
 
  protected:
@@ -107,11 +110,11 @@ void note_enabled(ExecObject& exec, hip::NodeIndex index, bool on);
 // The recording with empty nodes in the place of these.
 [[nodiscard]] hip::Recording emptied(const hip::Recording& recording, const std::set<hip::NodeIndex>& indices);
 
-// The program needs a function that the runtime does not have: the error to answer, noted in the machine.
-[[nodiscard]] hip::Error lacking(Machine& machine, const char* function);
+// The program needs a function that the runtime does not have: the error to answer, noted in the context.
+[[nodiscard]] hip::Error lacking(StrategyContext& context, const char* function);
 
 // hipGraphInstantiate in one of its forms. `said`, where it is given, is what hipGraphInstantiateParams got back.
-[[nodiscard]] hip::Result<hipGraphExec_t> instantiate(Machine& machine, hipGraph_t graph, InstantiateForm form,
+[[nodiscard]] hip::Result<hipGraphExec_t> instantiate(StrategyContext& context, hipGraph_t graph, InstantiateForm form,
                                                       std::uint32_t flags, std::string* said = nullptr);
 
 // What stands for a recording when it is recorded, and where its nodes are there (nowhere: left out, or a child that
@@ -127,15 +130,15 @@ struct Shaped {
 
 // Records `recording` at the current addresses into a new executable graph and replaces exec's with it. What was
 // disabled is disabled again.
-[[nodiscard]] hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording);
+[[nodiscard]] hip::Status rebuild(StrategyContext& context, ExecObject& exec, const hip::Recording& recording);
 // The same at other addresses, or (`as`) in another shape.
-[[nodiscard]] hip::Status rebuild(Machine& machine, ExecObject& exec, const hip::Recording& recording,
+[[nodiscard]] hip::Status rebuild(StrategyContext& context, ExecObject& exec, const hip::Recording& recording,
                                   const hip::AddressTable& addresses, const Shaped* as = nullptr);
 // The first time: exec has none yet. `said`: as instantiate's.
-[[nodiscard]] hip::Status build(Machine& machine, ExecObject& exec, const hip::Recording& recording, const Shaped& as,
-                                std::string* said);
-[[nodiscard]] hip::Status rebuild(Machine& machine, GraphObject& graph, const hip::Recording& recording);
-[[nodiscard]] hip::Status destroy(Machine& machine, ExecObject& exec);
-[[nodiscard]] hip::Status destroy(Machine& machine, GraphObject& graph);
+[[nodiscard]] hip::Status build(StrategyContext& context, ExecObject& exec, const hip::Recording& recording,
+                                const Shaped& as, std::string* said);
+[[nodiscard]] hip::Status rebuild(StrategyContext& context, GraphObject& graph, const hip::Recording& recording);
+[[nodiscard]] hip::Status destroy(StrategyContext& context, ExecObject& exec);
+[[nodiscard]] hip::Status destroy(StrategyContext& context, GraphObject& graph);
 
 }  // namespace verify

@@ -37,7 +37,7 @@ bool has_failures(const Program& program) {
 
 // A valid program's commands succeed, except where State says that being refused is what is to be observed. Anything
 // else means that the program asks for something that the reference refuses: it says nothing about the subject.
-std::string refused_by_baseline(const Program& program, const Trace& baseline) {
+std::string refused_by_baseline(const Program& program, const Observation& baseline) {
   const auto succeeded = [](const StepStatus& status) { return status.code == 0; };
   if (std::all_of(baseline.statuses.begin(), baseline.statuses.end(), succeeded)) return {};
   const std::vector<bool> may_be_refused = refusable_steps(program);
@@ -106,22 +106,23 @@ std::string told(const std::vector<Difference>& differences, const Violations& v
 Judge::Pair Judge::run_pair(const Program& program, const RunOptions& options) {
   Pair pair;
   RunResult subject = subject_.run(program, options);
-  faulted_ = faulted_ || !subject.trace.notes.fault.empty();
+  faulted_ = faulted_ || !subject.observation.notes.fault.empty();
   RunOptions reference;
   reference.poison = reference.failures = reference.inspect = reference.isolation = false;
   reference.fresh_addresses = options.fresh_addresses;
   const RunResult baseline = baseline_.run(program, reference, subject.script);
-  faulted_ = faulted_ || !baseline.trace.notes.fault.empty();
-  if (baseline.trace.notes.races != 0) pair.poisoned = "data race: " + baseline.trace.notes.first_race;
-  if (!baseline.trace.notes.fault.empty()) pair.poisoned = "fault in the baseline: " + baseline.trace.notes.fault;
-  pair.discarded = refused_by_baseline(program, baseline.trace);
-  pair.differences = compare(program, baseline.trace, subject.trace);
-  pair.deviation = first_deviation(program, baseline.trace, subject.trace);
-  pair.reverse = first_deviation(program, subject.trace, baseline.trace);
-  if (!pair.deviation && !subject.trace.violations.empty()) {
-    pair.deviation = Deviation{first_step(subject.trace.violations), Effect::kTeardown, 0};
+  faulted_ = faulted_ || !baseline.observation.notes.fault.empty();
+  if (baseline.observation.notes.races != 0) pair.poisoned = "data race: " + baseline.observation.notes.first_race;
+  if (!baseline.observation.notes.fault.empty())
+    pair.poisoned = "fault in the baseline: " + baseline.observation.notes.fault;
+  pair.discarded = refused_by_baseline(program, baseline.observation);
+  pair.differences = compare(program, baseline.observation, subject.observation);
+  pair.deviation = first_deviation(program, baseline.observation, subject.observation);
+  pair.reverse = first_deviation(program, subject.observation, baseline.observation);
+  if (!pair.deviation && !subject.observation.violations.empty()) {
+    pair.deviation = Deviation{first_step(subject.observation.violations), Effect::kTeardown, 0};
   }
-  pair.subject = std::move(subject.trace);
+  pair.subject = std::move(subject.observation);
   pair.script = std::move(subject.script);
   return pair;
 }
@@ -198,7 +199,7 @@ const Quirk* Judge::explain(const Program& program, const std::optional<Deviatio
   return known_of_baseline_.quirks.explain(program, known_of_baseline_.strategy, *reverse);
 }
 
-const Quirk* Judge::explain(const Program& program, const Trace& expected, const Trace& observed) const {
+const Quirk* Judge::explain(const Program& program, const Observation& expected, const Observation& observed) const {
   return explain(program, first_deviation(program, expected, observed), first_deviation(program, observed, expected));
 }
 
@@ -227,7 +228,7 @@ bool Judge::shows_again(const Program& program, const RunOptions& options, Pair&
 bool Judge::needs_repeats(const Program& program, const RunOptions& options, const Pair& pair) {
   RunOptions fresh = options;
   fresh.fresh_addresses = true;
-  const Trace again = run_pair(program, fresh).subject;
+  const Observation again = run_pair(program, fresh).subject;
   const std::size_t step = first_step(pair.subject.violations);
   return std::count(again.patched_in_place.begin(), again.patched_in_place.end(), step) != 0 &&
          !holds(again.violations, PropertyId::kA2) && !holds(again.violations, PropertyId::kA3);
@@ -357,15 +358,15 @@ void Judge::name_cause(const Program& program, const RunOptions& options, const 
 }
 
 // A runtime that chooses its own addresses chooses others the next time, and frozen scalars see that.
-Trace Judge::reference_for(const Program& program, const Pair& pair, const RunResult& other) {
+Observation Judge::reference_for(const Program& program, const Pair& pair, const RunResult& other) {
   if (other.script == pair.script) return pair.subject;
   return run_baseline(program, other.script);
 }
 
-Trace Judge::run_baseline(const Program& program, const AddressScript& script) {
+Observation Judge::run_baseline(const Program& program, const AddressScript& script) {
   RunOptions reference;
   reference.poison = reference.failures = reference.inspect = reference.isolation = false;
-  return baseline_.run(program, reference, script).trace;
+  return baseline_.run(program, reference, script).observation;
 }
 
 // A further run of a program: whether it holds. What a quirk explains, or a fresh process does not show again, is the
@@ -403,23 +404,24 @@ void Judge::every_call_fails(const Program& program, const Pair& pair, Judgement
     options.fail_graph_call = nth;
     RunResult failed;
     std::vector<Difference> differences;
-    const auto fewer_calls = [&] { return failed.trace.failures_fired == 0 && failed.trace.death.empty(); };
+    const auto fewer_calls = [&] { return failed.observation.failures_fired == 0 && failed.observation.death.empty(); };
     const bool held = further_run_holds(judgement, [&] {
       failed = subject_.run(program, options);
       if (fewer_calls()) return Look{true, nullptr};
-      const Trace expected = reference_for(program, pair, failed);
-      differences = compare(program, expected, failed.trace);
-      const bool clean = differences.empty() && failed.trace.violations.empty();
+      const Observation expected = reference_for(program, pair, failed);
+      differences = compare(program, expected, failed.observation);
+      const bool clean = differences.empty() && failed.observation.violations.empty();
       if (clean) return Look{true, nullptr};
-      return Look{false, explain(program, expected, failed.trace),
-                  fmt::format("call {} of the graph API failing: {}", nth, told(differences, failed.trace.violations))};
+      return Look{
+          false, explain(program, expected, failed.observation),
+          fmt::format("call {} of the graph API failing: {}", nth, told(differences, failed.observation.violations))};
     });
     if (held && fewer_calls()) break;
     ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP4)];
     if (held) continue;
     if (judgement.verdict != VerdictKind::kDiverge) return;
     judgement.broken = {PropertyId::kP4};
-    judgement.violations = failed.trace.violations;
+    judgement.violations = failed.observation.violations;
     judgement.violations.push_back({PropertyId::kP4, program.steps.size(),
                                     fmt::format("call {} of the graph API failing", nth), "as if nothing had failed",
                                     "something else"});
@@ -441,10 +443,10 @@ void Judge::every_order(const Program& program, const Pair& pair, Judgement& jud
     std::vector<Difference> differences;
     const bool held = further_run_holds(judgement, [&] {
       const RunResult other = subject_.run(program, options);
-      const Trace expected = reference_for(program, pair, other);
-      differences = compare(program, expected, other.trace);
+      const Observation expected = reference_for(program, pair, other);
+      differences = compare(program, expected, other.observation);
       if (differences.empty()) return Look{true, nullptr};
-      return Look{false, explain(program, expected, other.trace),
+      return Look{false, explain(program, expected, other.observation),
                   fmt::format("schedule {}: {}", options.schedule_seed, told(differences))};
     });
     ++judgement.exercised[static_cast<std::size_t>(PropertyId::kP5)];
@@ -479,10 +481,10 @@ void Judge::by_streams(const Program& program, const Pair& pair, Judgement& judg
     bool supported = true;
     const bool held = further_run_holds(judgement, [&] {
       const RunResult other = subject_.run(variant->program, options);
-      supported = other.trace.unsupported.empty();
-      if (!supported || other.trace.notes.races != 0) return Look{true, nullptr};
-      const Trace expected = reference_for(program, pair, other);
-      const Trace observed = in_terms_of(program, *variant, expected, other.trace);
+      supported = other.observation.unsupported.empty();
+      if (!supported || other.observation.notes.races != 0) return Look{true, nullptr};
+      const Observation expected = reference_for(program, pair, other);
+      const Observation observed = in_terms_of(program, *variant, expected, other.observation);
       differences = compare(program, expected, observed);
       if (differences.empty()) return Look{true, nullptr};
       return Look{false, explain_variant(*variant, other), fmt::format("{}: {}", change.name, told(differences))};
@@ -500,14 +502,15 @@ void Judge::by_streams(const Program& program, const Pair& pair, Judgement& judg
 const Quirk* Judge::explain_variant(const StreamVariant& variant, const RunResult& other) {
   RunOptions reference;
   reference.poison = reference.failures = reference.inspect = reference.isolation = false;
-  return explain(variant.program, baseline_.run(variant.program, reference, other.script).trace, other.trace);
+  return explain(variant.program, baseline_.run(variant.program, reference, other.script).observation,
+                 other.observation);
 }
 
 // The subject alone, at growing sizes: what it costs is its own matter.
 std::vector<CostMeasurement> Judge::measure_costs(const Program& program) {
   const std::uint32_t widest = widest_fan(program);
   std::vector<std::uint32_t> sizes;
-  std::vector<Trace> traces;
+  std::vector<Observation> observations;
   RunOptions options;
   options.poison = options.failures = options.inspect = options.isolation = false;
   options.costs = true;
@@ -516,10 +519,10 @@ std::vector<CostMeasurement> Judge::measure_costs(const Program& program) {
     sizes.push_back(size);
     const Program narrow = narrowed(program, size);
     // What comes for the first time in a process (a kernel is loaded, a pool is made) is no cost of the size.
-    if (traces.empty()) static_cast<void>(subject_.run(narrow, options));
-    traces.push_back(subject_.run(narrow, options).trace);
+    if (observations.empty()) static_cast<void>(subject_.run(narrow, options));
+    observations.push_back(subject_.run(narrow, options).observation);
   }
-  return fit_costs(program, sizes, traces);
+  return fit_costs(program, sizes, observations);
 }
 
 void Judge::costs(const Program& program, Judgement& judgement) {
@@ -558,16 +561,17 @@ void Judge::cycles(const Program& program, Judgement& judgement) {
   std::string text;
   bool asked = true;
   const bool held = further_run_holds(judgement, [&] {
-    const auto went_well = [](const Trace& trace) {
-      return trace.death.empty() && trace.unsupported.empty() && trace.notes.fault.empty() &&
-             std::all_of(trace.statuses.begin(), trace.statuses.end(), [](const StepStatus& s) { return s.code == 0; });
+    const auto went_well = [](const Observation& observation) {
+      return observation.death.empty() && observation.unsupported.empty() && observation.notes.fault.empty() &&
+             std::all_of(observation.statuses.begin(), observation.statuses.end(),
+                         [](const StepStatus& s) { return s.code == 0; });
     };
     text.clear();
-    asked = went_well(subject_.run(*many, options).trace);
-    Trace before = subject_.run(*few, options).trace;
+    asked = went_well(subject_.run(*many, options).observation);
+    Observation before = subject_.run(*few, options).observation;
     for (int measured = 0; asked && measured < kGrowths; ++measured) {
-      const Trace after = subject_.run(*many, options).trace;
-      Trace again = subject_.run(*few, options).trace;
+      const Observation after = subject_.run(*many, options).observation;
+      Observation again = subject_.run(*few, options).observation;
       asked = went_well(before) && went_well(after) && went_well(again) && !before.held.empty();
       text = asked ? grown(before.held, after.held, again.held) : std::string();
       if (text.empty()) break;
@@ -595,22 +599,23 @@ void Judge::however_built(const Program& program, const Pair& pair, Judgement& j
     RunOptions options;
     options.isolation = options.inspect = false;
     const auto differences_of = [&](const RunResult& other) {
-      const Trace expected = variant.reference ? as_original(run_baseline(variant.reference->program, other.script),
-                                                             *variant.reference, steps)
-                                               : as_original(reference_for(program, pair, other), {program, {}}, steps);
-      return compare(program, expected, as_original(other.trace, variant.derived, steps));
+      const Observation expected =
+          variant.reference
+              ? as_original(run_baseline(variant.reference->program, other.script), *variant.reference, steps)
+              : as_original(reference_for(program, pair, other), {program, {}}, steps);
+      return compare(program, expected, as_original(other.observation, variant.derived, steps));
     };
     std::vector<Difference> differences;
     bool lacking = false;
     const bool held = further_run_holds(judgement, [&] {
       const RunResult other = subject_.run(variant.derived.program, options);
-      lacking = !other.trace.unsupported.empty();
+      lacking = !other.observation.unsupported.empty();
       if (lacking) return Look{true, nullptr};
       differences = differences_of(other);
       if (differences.empty()) return Look{true, nullptr};
       // A quirk is looked for in the program that ran, whose steps are others.
-      const Trace wanted = run_baseline(variant.derived.program, other.script);
-      return Look{false, explain(variant.derived.program, wanted, other.trace),
+      const Observation wanted = run_baseline(variant.derived.program, other.script);
+      return Look{false, explain(variant.derived.program, wanted, other.observation),
                   fmt::format("{}: {}", variant.change, told(differences))};
     });
     if (lacking) continue;

@@ -67,7 +67,7 @@ class Judge {
 
  private:
   struct Pair {
-    Trace subject;
+    Observation subject;
     std::vector<Difference> differences;
     std::string poisoned;   // why the comparison means nothing, or empty
     std::string discarded;  // what the baseline refuses, or empty
@@ -79,7 +79,8 @@ class Judge {
   // The quirk that explains a deviation of the subject, or, seen the other way, of the baseline.
   [[nodiscard]] const Quirk* explain(const Program& program, const std::optional<Deviation>& deviation,
                                      const std::optional<Deviation>& reverse) const;
-  [[nodiscard]] const Quirk* explain(const Program& program, const Trace& expected, const Trace& observed) const;
+  [[nodiscard]] const Quirk* explain(const Program& program, const Observation& expected,
+                                     const Observation& observed) const;
   Judgement judge_in_place(const Program& program, const JudgeOptions& options);
   Pair run_pair(const Program& program, const RunOptions& options);
   static std::string unrepeated(const Pair& pair);
@@ -93,8 +94,8 @@ class Judge {
   bool setters_change_other_nodes(const Program& program, const RunOptions& options);
   bool needs_repeats(const Program& program, const RunOptions& options, const Pair& pair);
   // What `program` observes at the addresses of `other`: the pair's own run where those are the same.
-  Trace reference_for(const Program& program, const Pair& pair, const RunResult& other);
-  Trace run_baseline(const Program& program, const AddressScript& script);
+  Observation reference_for(const Program& program, const Pair& pair, const RunResult& other);
+  Observation run_baseline(const Program& program, const AddressScript& script);
   void name_cause(const Program& program, const RunOptions& options, const Pair& pair, Judgement& judgement);
   struct Look {
     bool clean = false;

@@ -46,7 +46,7 @@ using Avoid = std::function<bool(const State&, const Command&)>;
 
 // What a run of `derived` observed, in the steps of the original, which has `steps` of them. Only what a client sees of
 // statuses, bytes and host functions: graphs that were built differently have other queries answered on purpose.
-[[nodiscard]] Trace as_original(const Trace& trace, const Derived& derived, std::size_t steps);
+[[nodiscard]] Observation as_original(const Observation& observation, const Derived& derived, std::size_t steps);
 
 // The pairs; nothing where a program gives no occasion.
 [[nodiscard]] std::optional<Variant> instantiated_from_clones(const Program& program);

@@ -31,12 +31,14 @@ std::string status_text(const StepStatus& status) {
 
 class Comparison {
  public:
-  Comparison(const Program& program, const Trace& expected, const Trace& observed)
+  Comparison(const Program& program, const Observation& expected, const Observation& observed)
       : program_(program), expected_(expected), observed_(observed) {}
 
   std::vector<Difference> run() {
     if (!observed_.death.empty() || !expected_.death.empty()) {
-      const auto end = [](const Trace& trace) { return trace.death.empty() ? std::string("an end") : trace.death; };
+      const auto end = [](const Observation& observation) {
+        return observation.death.empty() ? std::string("an end") : observation.death;
+      };
       add("process", std::max(observed_.death_step, expected_.death_step), end(expected_), end(observed_));
       return std::move(found_);
     }
@@ -105,31 +107,32 @@ class Comparison {
       if (i < expected_.topology.size() && i < observed_.topology.size() &&
           expected_.topology[i] == observed_.topology[i])
         continue;
-      const auto text = [i](const Trace& trace) {
-        return i < trace.topology.size()
-                   ? fmt::format("{} nodes, {} edges", trace.topology[i].types.size(), trace.topology[i].edges.size())
-                   : std::string("no graph");
+      const auto text = [i](const Observation& observation) {
+        return i < observation.topology.size() ? fmt::format("{} nodes, {} edges", observation.topology[i].types.size(),
+                                                             observation.topology[i].edges.size())
+                                               : std::string("no graph");
       };
       const Id graph = i < expected_.topology.size() ? expected_.topology[i].graph : observed_.topology[i].graph;
       add(fmt::format("topology of g{}", graph), program_.steps.size(), text(expected_), text(observed_));
     }
   }
-  static std::string tags(const Trace& trace) {
+  static std::string tags(const Observation& observation) {
     std::string text;
-    for (const auto& [tag, count] : trace.host_tags)
+    for (const auto& [tag, count] : observation.host_tags)
       text += fmt::format("{}tag {} x{}", text.empty() ? "" : ", ", tag, count);
     return text.empty() ? "none ran" : text;
   }
 
   const Program& program_;
-  const Trace& expected_;
-  const Trace& observed_;
+  const Observation& expected_;
+  const Observation& observed_;
   std::vector<Difference> found_;
 };
 
 }  // namespace
 
-std::optional<Deviation> first_deviation(const Program& program, const Trace& expected, const Trace& observed) {
+std::optional<Deviation> first_deviation(const Program& program, const Observation& expected,
+                                         const Observation& observed) {
   const std::size_t end = program.steps.size();
   if (!observed.death.empty()) {
     return Deviation{observed.death_step, observed.death.starts_with("hung") ? Effect::kHang : Effect::kCrash, 0};
@@ -156,7 +159,7 @@ std::optional<Deviation> first_deviation(const Program& program, const Trace& ex
   return first;
 }
 
-std::vector<Difference> compare(const Program& program, const Trace& expected, const Trace& observed) {
+std::vector<Difference> compare(const Program& program, const Observation& expected, const Observation& observed) {
   return Comparison(program, expected, observed).run();
 }
 

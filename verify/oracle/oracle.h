@@ -17,10 +17,11 @@ namespace verify {
 inline constexpr std::size_t kMaxDifferences = 8;  // a report shows no more
 
 // The first thing, in the order of the program, that the runs differ in.
-[[nodiscard]] std::optional<Deviation> first_deviation(const Program& program, const Trace& expected,
-                                                       const Trace& observed);
+[[nodiscard]] std::optional<Deviation> first_deviation(const Program& program, const Observation& expected,
+                                                       const Observation& observed);
 
 // Differences in the order of the program, at most kMaxDifferences; empty when the runs agree.
-[[nodiscard]] std::vector<Difference> compare(const Program& program, const Trace& expected, const Trace& observed);
+[[nodiscard]] std::vector<Difference> compare(const Program& program, const Observation& expected,
+                                              const Observation& observed);
 
 }  // namespace verify

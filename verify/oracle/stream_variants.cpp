@@ -168,7 +168,8 @@ std::optional<StreamVariant> recorded_by_hand(const Program& program) {
   return builder.take();
 }
 
-Trace in_terms_of(const Program& program, const StreamVariant& variant, const Trace& expected, Trace observed) {
+Observation in_terms_of(const Program& program, const StreamVariant& variant, const Observation& expected,
+                        Observation observed) {
   const auto original = [&](std::size_t step) {
     return step < variant.origin.size() ? variant.origin[step] : program.steps.size();
   };

@@ -30,7 +30,7 @@ struct StreamVariant {
 [[nodiscard]] std::optional<StreamVariant> recorded_by_hand(const Program& program);
 
 // What a variant observed, in terms of the program that it was made from. Steps that are not in it are as `expected`.
-[[nodiscard]] Trace in_terms_of(const Program& program, const StreamVariant& variant, const Trace& expected,
-                                Trace observed);
+[[nodiscard]] Observation in_terms_of(const Program& program, const StreamVariant& variant, const Observation& expected,
+                                      Observation observed);
 
 }  // namespace verify

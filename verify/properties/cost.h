@@ -50,9 +50,9 @@ struct CostProgram {
 [[nodiscard]] std::optional<double> fitted_exponent(std::span<const std::uint64_t> sizes,
                                                     std::span<const std::uint64_t> values);
 
-// What runs at growing sizes measured: one trace a size, of the program narrowed to it. Commands without a bound, and
-// commands that did not succeed everywhere, are left out.
+// What runs at growing sizes measured: one observation a size, of the program narrowed to it. Commands without a bound,
+// and commands that did not succeed everywhere, are left out.
 [[nodiscard]] std::vector<CostMeasurement> fit_costs(const Program& program, std::span<const std::uint32_t> sizes,
-                                                     std::span<const Trace> traces);
+                                                     std::span<const Observation> observations);
 
 }  // namespace verify

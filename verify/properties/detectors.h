@@ -1,7 +1,7 @@
 // verify::Detectors: what the executor asks of the properties while a program runs.
 //
 // Gathers evidence (inside a model where there is one, by counting calls everywhere), hands it to the detectors of
-// verify/properties and notes in the trace what they found and which properties were exercised.
+// verify/properties and notes in the observation which properties were exercised and which were broken.
 #pragma once
 
 #include <map>
@@ -20,8 +20,8 @@ namespace verify {
 
 class Detectors {
  public:
-  Detectors(Platform& platform, Interposer& interposer, Trace& trace)
-      : platform_(platform), interposer_(interposer), trace_(trace) {}
+  Detectors(Platform& platform, Interposer& interposer, Observation& observation)
+      : platform_(platform), interposer_(interposer), observation_(observation) {}
 
   // Counters before a patch.
   struct Calls {
@@ -81,7 +81,7 @@ class Detectors {
     check_set(step, name, object.recording, nodes, object.addresses, buffer_bytes, set);
   }
 
-  void count(PropertyId property) { ++trace_.exercised[static_cast<std::size_t>(property)]; }
+  void count(PropertyId property) { ++observation_.exercised[static_cast<std::size_t>(property)]; }
 
  private:
   void check_set(std::size_t step, const std::string& name, const hip::Recording& recording,
@@ -97,7 +97,7 @@ class Detectors {
 
   Platform& platform_;
   Interposer& interposer_;
-  Trace& trace_;
+  Observation& observation_;
 };
 
 }  // namespace verify

@@ -125,23 +125,24 @@ double steady_exponent(std::span<const std::uint64_t> sizes, std::span<const std
 }  // namespace
 
 std::vector<CostMeasurement> fit_costs(const Program& program, std::span<const std::uint32_t> sizes,
-                                       std::span<const Trace> traces) {
+                                       std::span<const Observation> observations) {
   std::vector<CostMeasurement> measurements;
   for (std::size_t step = 0; step < program.steps.size(); ++step) {
     const std::string word(command_word(program.steps[step].command));
-    const auto succeeded = [step](const Trace& trace) {
-      return step < trace.costs.size() && trace.statuses[step].code == 0;
+    const auto succeeded = [step](const Observation& observation) {
+      return step < observation.costs.size() && observation.statuses[step].code == 0;
     };
-    if (!std::all_of(traces.begin(), traces.end(), succeeded)) continue;
+    if (!std::all_of(observations.begin(), observations.end(), succeeded)) continue;
     // A patch or an update that records again costs what that costs.
-    const bool instantiated =
-        std::any_of(traces.begin(), traces.end(), [&](const Trace& t) { return t.costs[step].instantiations != 0; });
+    const bool instantiated = std::any_of(observations.begin(), observations.end(),
+                                          [&](const Observation& t) { return t.costs[step].instantiations != 0; });
     const bool bounded = std::ranges::find(cost_bounds(), word, &CostBound::operation) != cost_bounds().end();
     const std::string_view operation = instantiated && bounded ? std::string_view("instantiate") : word;
     for (const CostBound& bound : cost_bounds()) {
       if (bound.operation != operation) continue;
       CostMeasurement m{word, std::string(bound.measure), step, {sizes.begin(), sizes.end()}, {}, 0, bound.exponent};
-      for (const Trace& trace : traces) m.values.push_back(measured(trace.costs[step], bound.measure));
+      for (const Observation& observation : observations)
+        m.values.push_back(measured(observation.costs[step], bound.measure));
       // The largest sizes say most: constants weigh on the small ones.
       const std::size_t from = m.sizes.size() > 3 ? m.sizes.size() - 3 : 0;
       const std::span<const std::uint64_t> all_sizes(m.sizes), all_values(m.values);

@@ -19,19 +19,19 @@ void Derived::add(Command command) {
   origin.push_back(kNoStep);
 }
 
-Trace as_original(const Trace& trace, const Derived& derived, std::size_t steps) {
-  Trace seen = trace;
+Observation as_original(const Observation& observation, const Derived& derived, std::size_t steps) {
+  Observation seen = observation;
   seen.topology.clear();
   if (!derived.origin.empty()) {
     seen.statuses.assign(steps, {});
     int failed = 0;  // an added step that failed shows at the next one that was not
-    for (std::size_t i = 0; i < trace.statuses.size(); ++i) {
+    for (std::size_t i = 0; i < observation.statuses.size(); ++i) {
       const std::size_t at = derived.origin[i];
       if (at == kNoStep) {
-        failed = trace.statuses[i].code != 0 ? trace.statuses[i].code : failed;
+        failed = observation.statuses[i].code != 0 ? observation.statuses[i].code : failed;
         continue;
       }
-      seen.statuses[at] = trace.statuses[i];
+      seen.statuses[at] = observation.statuses[i];
       if (failed != 0) seen.statuses[at].code = failed;
       failed = 0;
     }
@@ -40,7 +40,7 @@ Trace as_original(const Trace& trace, const Derived& derived, std::size_t steps)
       return step < derived.origin.size() ? derived.origin[step] : steps;
     };
     for (BytesSeen& read : seen.reads) read.step = step_of(read.step);
-    seen.death_step = step_of(trace.death_step);
+    seen.death_step = step_of(observation.death_step);
   }
   for (StepStatus& status : seen.statuses) status.seen.clear();
   return seen;

@@ -1,11 +1,11 @@
-// What a machine's operations do: to who may go on, and to who knows of what (vector clocks).
+// What a runner's operations do: to who may go on, and to who knows of what (vector clocks).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "verify/race/machine.h"
 #include "verify/race/sanitizers.h"
+#include "verify/race/schedule_runner.h"
 
 namespace verify::race {
 namespace {
@@ -45,7 +45,7 @@ Effect effect_of(const hip::sync::Operation& operation) {
 }  // namespace
 
 // What the thread is about to do, in terms of this schedule's objects.
-void Machine::resolve(ThreadState& thread) {
+void ScheduleRunner::resolve(ThreadState& thread) {
   const hip::sync::Operation& operation = thread.pending;
   Footprint& footprint = thread.footprint;
   footprint = Footprint();
@@ -61,7 +61,7 @@ void Machine::resolve(ThreadState& thread) {
   }
 }
 
-Machine::ObjectState& Machine::state_of(hip::sync::Object& object) {
+ScheduleRunner::ObjectState& ScheduleRunner::state_of(hip::sync::Object& object) {
   if (!object.alive() && object.schedule != schedule_) {
     fail(FailureKind::kUseAfterFree, fmt::format("thread {} uses memory as an object that is none", current_));
   }
@@ -76,14 +76,14 @@ Machine::ObjectState& Machine::state_of(hip::sync::Object& object) {
   return state;
 }
 
-const std::uint32_t* Machine::token_for(const ThreadState& thread, const ObjectState& condition) const {
+const std::uint32_t* ScheduleRunner::token_for(const ThreadState& thread, const ObjectState& condition) const {
   for (std::size_t i = 0; i < condition.tokens; ++i) {
     if (condition.token.at(i) > thread.waiting_since) return &condition.token.at(i);
   }
   return nullptr;
 }
 
-bool Machine::can_go_on(const ThreadState& thread) const {
+bool ScheduleRunner::can_go_on(const ThreadState& thread) const {
   const hip::sync::Operation& operation = thread.pending;
   switch (operation.kind) {
     case Kind::kJoin:
@@ -104,7 +104,7 @@ bool Machine::can_go_on(const ThreadState& thread) const {
   }
 }
 
-bool Machine::execute(ThreadState& thread) {
+bool ScheduleRunner::execute(ThreadState& thread) {
   const hip::sync::Operation operation = thread.pending;
   Step step;
   step.thread = current_;
@@ -178,7 +178,7 @@ bool Machine::execute(ThreadState& thread) {
 }
 
 // Also the mutex half of a wake: `object` is the mutex then.
-bool Machine::execute_lock(ThreadState& thread, ObjectState& object) {
+bool ScheduleRunner::execute_lock(ThreadState& thread, ObjectState& object) {
   const Kind kind = thread.pending.kind;
   const bool shared = kind == Kind::kLockShared || kind == Kind::kTryLockShared;
   if (object.owner >= 0 || (!shared && object.readers != 0)) return false;
@@ -194,7 +194,7 @@ bool Machine::execute_lock(ThreadState& thread, ObjectState& object) {
 }
 
 // Also the mutex half of a wait.
-void Machine::execute_unlock(ThreadState& thread, ObjectState& object) {
+void ScheduleRunner::execute_unlock(ThreadState& thread, ObjectState& object) {
   const bool shared = thread.pending.kind == Kind::kUnlockShared;
   const bool owned = shared ? (object.readers & bit(current_)) != 0 : object.owner == static_cast<int>(current_);
   if (!owned) {
@@ -212,7 +212,7 @@ void Machine::execute_unlock(ThreadState& thread, ObjectState& object) {
 }
 
 // A token for each thread that is notified; whichever of those that waited comes first takes it.
-void Machine::execute_notify(ObjectState& condition, const hip::sync::Operation& operation) {
+void ScheduleRunner::execute_notify(ObjectState& condition, const hip::sync::Operation& operation) {
   std::uint8_t waiting = 0;
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
     const ThreadState& thread = threads_[i];
@@ -225,7 +225,7 @@ void Machine::execute_notify(ObjectState& condition, const hip::sync::Operation&
   }
 }
 
-bool Machine::execute_wake(ThreadState& thread, ObjectState& condition) {
+bool ScheduleRunner::execute_wake(ThreadState& thread, ObjectState& condition) {
   (void)execute_lock(thread, objects_[thread.footprint.mutex]);
   const std::uint32_t* const token = token_for(thread, condition);
   if (token == nullptr) {
@@ -238,7 +238,7 @@ bool Machine::execute_wake(ThreadState& thread, ObjectState& condition) {
   return true;
 }
 
-bool Machine::execute_once(ThreadState& thread, ObjectState& object) {
+bool ScheduleRunner::execute_once(ThreadState& thread, ObjectState& object) {
   if (object.once == 0) {
     object.once = 1;
     return true;
@@ -248,13 +248,13 @@ bool Machine::execute_once(ThreadState& thread, ObjectState& object) {
   return false;
 }
 
-void Machine::execute_fence(ThreadState& thread) {
+void ScheduleRunner::execute_fence(ThreadState& thread) {
   const std::memory_order order = thread.pending.order;
   if (acquires(order)) thread.clock.join(thread.acquirable);
   if (releases(order)) thread.released = thread.clock;
 }
 
-void Machine::execute_destroy(ThreadState& thread, ObjectState& object) {
+void ScheduleRunner::execute_destroy(ThreadState& thread, ObjectState& object) {
   if (object.owner >= 0 || object.readers != 0) {
     fail(FailureKind::kUseAfterFree,
          fmt::format("thread {} destroys {} while it is locked", current_, object_name(thread.footprint.object)));
@@ -270,8 +270,8 @@ void Machine::execute_destroy(ThreadState& thread, ObjectState& object) {
   }
 }
 
-void Machine::race(const ThreadState& thread, const ObjectState& cell, ThreadNumber other, const char* did,
-                   const Where& there) {
+void ScheduleRunner::race(const ThreadState& thread, const ObjectState& cell, ThreadNumber other, const char* did,
+                          const Where& there) {
   ++races_;
   if (!options_.races_end) return;
   fail(FailureKind::kDataRace,
@@ -281,7 +281,7 @@ void Machine::race(const ThreadState& thread, const ObjectState& cell, ThreadNum
 }
 
 // FastTrack: a write has to know of the last write and of all reads, a read of the last write.
-void Machine::execute_plain(ThreadState& thread, ObjectState& cell) {
+void ScheduleRunner::execute_plain(ThreadState& thread, ObjectState& cell) {
   const std::uint32_t time = thread.clock.at[current_];
   if (cell.written && cell.writer != current_ && !thread.clock.knows(cell.writer, cell.write_time)) {
     race(thread, cell, cell.writer, "writes", cell.write_where);
@@ -304,8 +304,8 @@ void Machine::execute_plain(ThreadState& thread, ObjectState& cell) {
 }
 
 // A load that acquires learns what the store that it reads from knew; an exchange continues what it reads from.
-void Machine::reached(hip::sync::Object& atomic, hip::sync::Access access, std::memory_order order,
-                      std::uint64_t value) {
+void ScheduleRunner::reached(hip::sync::Object& atomic, hip::sync::Access access, std::memory_order order,
+                             std::uint64_t value) {
   if (!on_fiber_) return;
   const Inside inside;
   ThreadState& me = threads_[current_];

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "verify/race/machine.h"
+#include "verify/race/schedule_runner.h"
 
 namespace verify::race {
 

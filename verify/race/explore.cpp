@@ -25,20 +25,20 @@ class Stopwatch {
 };
 
 struct Call {
-  Machine& machine;
+  ScheduleRunner& runner;
   Body& body;
   static void run(void* context) {
     Call& call = *static_cast<Call*>(context);
-    call.body.run(call.machine);
+    call.body.run(call.runner);
   }
 };
 
-void note(const Machine& machine, Body& body, const Failure& failure, const Stopwatch& watch, Exploration* all) {
+void note(const ScheduleRunner& runner, Body& body, const Failure& failure, const Stopwatch& watch, Exploration* all) {
   ++all->schedules;
-  all->steps = std::max(all->steps, machine.now());
-  all->choices = std::max(all->choices, static_cast<std::uint32_t>(machine.choices().size()));
-  all->threads = std::max(all->threads, machine.threads());
-  all->races += machine.races();
+  all->steps = std::max(all->steps, runner.now());
+  all->choices = std::max(all->choices, static_cast<std::uint32_t>(runner.choices().size()));
+  all->threads = std::max(all->threads, runner.threads());
+  all->races += runner.races();
   if (failure.kind == FailureKind::kNone) {
     std::string outcome = body.outcome();
     if (!outcome.empty()) ++all->outcomes[std::move(outcome)];
@@ -49,24 +49,24 @@ void note(const Machine& machine, Body& body, const Failure& failure, const Stop
   all->failure = failure;
   all->failed_schedule = all->schedules;
   all->failed_after = watch.seconds();
-  all->failed_choices = machine.choices();
+  all->failed_choices = runner.choices();
 }
 
 }  // namespace
 
-const Failure& run_once(Machine& machine, Body& body, Strategy& strategy) {
-  Call call{machine, body};
-  return machine.run(strategy, Call::run, &call);
+const Failure& run_once(ScheduleRunner& runner, Body& body, Strategy& strategy) {
+  Call call{runner, body};
+  return runner.run(strategy, Call::run, &call);
 }
 
-void warm_up(Machine& machine, Body& body) {
+void warm_up(ScheduleRunner& runner, Body& body) {
   Replay first({});
-  (void)run_once(machine, body, first);
+  (void)run_once(runner, body, first);
   Arena::of_process().pin();
 }
 
-Exploration explore(Machine& machine, Body& body, const ExploreOptions& options) {
-  warm_up(machine, body);
+Exploration explore(ScheduleRunner& runner, Body& body, const ExploreOptions& options) {
+  warm_up(runner, body);
   Exploration all;
   Exhaustive exhaustive({options.bound, options.reduce});
   Pct pct(options.seed, options.depth);
@@ -81,8 +81,8 @@ Exploration explore(Machine& machine, Body& body, const ExploreOptions& options)
       all.all_schedules = !exhaustive.bound_reached();
       break;
     }
-    const Failure& failure = run_once(machine, body, strategy);
-    note(machine, body, failure, watch, &all);
+    const Failure& failure = run_once(runner, body, strategy);
+    note(runner, body, failure, watch, &all);
     if (failure.kind != FailureKind::kNone && options.stop_at_failure) break;
     if (options.schedules != 0 && all.schedules >= options.schedules) {
       all.complete = !search;
@@ -103,9 +103,9 @@ Exploration explore(Machine& machine, Body& body, const ExploreOptions& options)
   return all;
 }
 
-const Failure& replay(Machine& machine, Body& body, const std::vector<ThreadNumber>& choices, bool* as_recorded) {
+const Failure& replay(ScheduleRunner& runner, Body& body, const std::vector<ThreadNumber>& choices, bool* as_recorded) {
   Replay strategy(choices);
-  const Failure& failure = run_once(machine, body, strategy);
+  const Failure& failure = run_once(runner, body, strategy);
   if (as_recorded != nullptr) *as_recorded = !strategy.deviated();
   return failure;
 }

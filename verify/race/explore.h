@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/race/machine.h"
+#include "verify/race/schedule_runner.h"
 
 namespace verify::race {
 
@@ -19,7 +19,7 @@ namespace verify::race {
 class Body {
  public:
   virtual ~Body() = default;
-  virtual void run(Machine& machine) = 0;
+  virtual void run(ScheduleRunner& runner) = 0;
   // After a schedule that did not fail: what it came to, in a word; empty when nobody counts.
   virtual std::string outcome() { return {}; }
 };
@@ -64,15 +64,15 @@ struct Exploration {
   std::map<std::string, std::uint64_t> outcomes;
 };
 
-[[nodiscard]] Exploration explore(Machine& machine, Body& body, const ExploreOptions& options);
+[[nodiscard]] Exploration explore(ScheduleRunner& runner, Body& body, const ExploreOptions& options);
 
 // One schedule, as the strategy chooses.
-const Failure& run_once(Machine& machine, Body& body, Strategy& strategy);
+const Failure& run_once(ScheduleRunner& runner, Body& body, Strategy& strategy);
 
 // The run that does not count. explore() begins with it.
-void warm_up(Machine& machine, Body& body);
+void warm_up(ScheduleRunner& runner, Body& body);
 
 // One schedule. Whether every choice was possible goes to `as_recorded`, unless it is null.
-const Failure& replay(Machine& machine, Body& body, const std::vector<ThreadNumber>& choices, bool* as_recorded);
+const Failure& replay(ScheduleRunner& runner, Body& body, const std::vector<ThreadNumber>& choices, bool* as_recorded);
 
 }  // namespace verify::race

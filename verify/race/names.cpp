@@ -1,9 +1,9 @@
-// Names of what a machine reports.
+// Names of what a runner reports.
 #include <fmt/format.h>
 
 #include <array>
 
-#include "verify/race/machine.h"
+#include "verify/race/schedule_runner.h"
 
 namespace verify::race {
 
@@ -101,7 +101,7 @@ std::string place_name(const Where& where) {
   return fmt::format("{}:{}", file, where.line());
 }
 
-std::string Machine::object_name(std::uint32_t object) const {
+std::string ScheduleRunner::object_name(std::uint32_t object) const {
   constexpr std::array<const char*, 7> kNames = {"mutex", "shared mutex", "condition", "atomic",
                                                  "once",  "cell",         "object"};
   if (object >= object_count_) return {};

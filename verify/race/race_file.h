@@ -38,8 +38,8 @@ struct RaceFile {
 
 [[nodiscard]] std::string print_choices(const std::vector<ThreadNumber>& choices);
 
-// The schedule that the machine ran last, a column a thread. Calls of the scenario stand at the left edge of their
+// The schedule that the runner ran last, a column a thread. Calls of the scenario stand at the left edge of their
 // column, what they do below them.
-[[nodiscard]] std::string picture_of(const Machine& machine, const Failure& failure);
+[[nodiscard]] std::string picture_of(const ScheduleRunner& runner, const Failure& failure);
 
 }  // namespace verify::race

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::size_t kWidth = 52;  // of a column
 
-std::string operation_text(const Machine& machine, const Step& step) {
+std::string operation_text(const ScheduleRunner& runner, const Step& step) {
   std::string text;
   if (step.kind == Kind::kStep) {
     text = step.label == nullptr ? "" : step.label;
   } else if (step.kind == Kind::kSpawn || step.kind == Kind::kJoin) {
     text = fmt::format("{} thread {}", kind_name(step.kind), step.other);
   } else {
-    text = fmt::format("{} {}", kind_name(step.kind), machine.object_name(step.object));
+    text = fmt::format("{} {}", kind_name(step.kind), runner.object_name(step.object));
   }
   if (step.has_value) text += fmt::format(" = {}", static_cast<std::int64_t>(step.value));
   if (!step.result) text += step.kind == Kind::kWake ? " (time is up)" : " (no)";
@@ -27,7 +27,7 @@ std::string operation_text(const Machine& machine, const Step& step) {
   return text;
 }
 
-std::string step_text(const Machine& machine, const Step& step) {
+std::string step_text(const ScheduleRunner& runner, const Step& step) {
   switch (step.what) {
     case Step::What::kBegin: {
       const std::int32_t argument = static_cast<std::int32_t>(static_cast<std::uint32_t>(step.value));
@@ -36,17 +36,17 @@ std::string step_text(const Machine& machine, const Step& step) {
     case Step::What::kEnd:
       return fmt::format("}} = {}", static_cast<std::int64_t>(step.value));
     default:
-      return "  " + operation_text(machine, step);
+      return "  " + operation_text(runner, step);
   }
 }
 
 }  // namespace
 
-std::string picture_of(const Machine& machine, const Failure& failure) {
-  const std::size_t threads = std::max<std::size_t>(machine.threads(), 1);
+std::string picture_of(const ScheduleRunner& runner, const Failure& failure) {
+  const std::size_t threads = std::max<std::size_t>(runner.threads(), 1);
   // Those that take part in the plan, in its order; a system may have started threads of its own before them.
   std::vector<bool> calls(threads, false);
-  for (const Step& step : machine.steps()) {
+  for (const Step& step : runner.steps()) {
     if (step.what == Step::What::kBegin) calls[step.thread] = true;
   }
   std::string text;
@@ -59,8 +59,8 @@ std::string picture_of(const Machine& machine, const Failure& failure) {
   }
   while (!header.empty() && header.back() == ' ') header.pop_back();
   text += header + "\n";
-  for (const Step& step : machine.steps()) {
-    std::string line = step_text(machine, step);
+  for (const Step& step : runner.steps()) {
+    std::string line = step_text(runner, step);
     const bool last = step.thread + 1U == threads;
     if (!last && line.size() >= kWidth) line = line.substr(0, kWidth - 4) + "...";
     text += std::string(step.thread * kWidth, ' ') + line + "\n";

@@ -2,7 +2,7 @@
 //
 // A plan is data: calls before the threads start, calls of each thread, calls when all have ended. Dropping one changes
 // no other, so a plan shrinks by dropping; a call that has nothing to work on does nothing. The same rows run under
-// every schedule (explore_scenario) and on real threads (stress.h): a world knows neither machine nor schedule.
+// every schedule (explore_scenario) and on real threads (stress.h): a world knows neither runner nor schedule.
 #pragma once
 
 #include <cstdint>

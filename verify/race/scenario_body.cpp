@@ -17,18 +17,17 @@ ScenarioBody::ScenarioBody(const Scenario& scenario, std::string fault, Plan pla
 }
 
 void ScenarioBody::broken(FailureKind kind, const char* property, std::string message) {
-  machine_->fail(kind, std::move(message), property);
+  runner_->fail(kind, std::move(message), property);
 }
 
 void ScenarioBody::client(World& world, unsigned thread, const std::vector<Call>& calls) {
   for (const Call& call : calls) {
     const Verb& verb = scenario_.verbs.at(call.verb);
-    machine_->mark(Step::What::kBegin, verb.name.data(),
-                   static_cast<std::uint32_t>(verb.argument ? call.argument : -1));
+    runner_->mark(Step::What::kBegin, verb.name.data(), static_cast<std::uint32_t>(verb.argument ? call.argument : -1));
     const std::size_t at = begins(thread, call);
     const std::int64_t answer = world.call(thread, call);
     ends(at, answer);
-    machine_->mark(Step::What::kEnd, verb.name.data(), static_cast<std::uint64_t>(answer));
+    runner_->mark(Step::What::kEnd, verb.name.data(), static_cast<std::uint64_t>(answer));
   }
 }
 
@@ -45,8 +44,8 @@ void ScenarioBody::ends(std::size_t at, std::int64_t answer) {
   history_[at].end = clock_++;
 }
 
-void ScenarioBody::run(Machine& machine) {
-  machine_ = &machine;
+void ScenarioBody::run(ScheduleRunner& runner) {
+  runner_ = &runner;
   history_.clear();
   clock_ = 0;
   std::unique_ptr<World> world = scenario_.make(*this, fault_);
@@ -73,7 +72,7 @@ void ScenarioBody::judge_history() {
     text += fmt::format("{}{} by thread {} answers {}", text.empty() ? "" : ", ", print_call(scenario_, call.call),
                         call.thread + 1, call.answer);
   }
-  machine_->fail(FailureKind::kNotLinearizable, "no order of the calls explains their answers: " + text);
+  runner_->fail(FailureKind::kNotLinearizable, "no order of the calls explains their answers: " + text);
 }
 
 }  // namespace verify::race

@@ -1,4 +1,4 @@
-// race::ScenarioBody: a plan of a scenario as what a machine explores.
+// race::ScenarioBody: a plan of a scenario as what a runner explores.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class ScenarioBody final : public Body, public Referee {
   // The scenario has to live as long.
   ScenarioBody(const Scenario& scenario, std::string fault, Plan plan);
 
-  void run(Machine& machine) override;
+  void run(ScheduleRunner& runner) override;
   void broken(FailureKind kind, const char* property, std::string message) override;
 
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
@@ -30,7 +30,7 @@ class ScenarioBody final : public Body, public Referee {
   const std::string fault_;
   const Plan plan_;
   std::unique_ptr<SequentialModel> model_;
-  Machine* machine_ = nullptr;
+  ScheduleRunner* runner_ = nullptr;
   std::vector<Invocation> history_;
   std::uint32_t clock_ = 0;  // of beginnings and ends
 };

@@ -24,7 +24,7 @@ std::uint32_t threads_in(const Plan& plan) {
 
 class Shrinking {
  public:
-  Shrinking(Machine& machine, ShrunkRace* best) : machine_(machine), best_(*best) {}
+  Shrinking(ScheduleRunner& runner, ShrunkRace* best) : runner_(runner), best_(*best) {}
 
   void run() {
     fewest_preemptions();
@@ -50,7 +50,7 @@ class Shrinking {
       ExploreOptions options;
       options.bound = bound;
       options.schedules = kShrinkSchedules;
-      const Exploration result = explore(machine_, body, options);
+      const Exploration result = explore(runner_, body, options);
       best_.schedules += result.schedules;
       if (result.failure.kind == FailureKind::kNone || !same(result.failure)) continue;
       best_.failure = result.failure;
@@ -144,10 +144,10 @@ class Shrinking {
     Exhaustive every({.bound = now - 1, .reduce = false});
     for (std::uint64_t i = 0; i < kShrinkSchedules && every.next(); ++i) {
       ++best_.schedules;
-      const Failure failure = run_once(machine_, body, every);
-      if (!same(failure) || switches_in(machine_.choices()) >= now) continue;
+      const Failure failure = run_once(runner_, body, every);
+      if (!same(failure) || switches_in(runner_.choices()) >= now) continue;
       best_.failure = failure;
-      best_.race.choices = machine_.choices();
+      best_.race.choices = runner_.choices();
       return true;
     }
     return false;
@@ -156,14 +156,14 @@ class Shrinking {
   bool try_choices(const std::vector<ThreadNumber>& candidate) {
     ScenarioBody body(*best_.race.scenario, best_.race.fault, best_.race.plan);
     ++best_.schedules;
-    const Failure failure = replay(machine_, body, candidate, nullptr);
-    if (!same(failure) || switches_in(machine_.choices()) >= switches_in(best_.race.choices)) return false;
+    const Failure failure = replay(runner_, body, candidate, nullptr);
+    if (!same(failure) || switches_in(runner_.choices()) >= switches_in(best_.race.choices)) return false;
     best_.failure = failure;
-    best_.race.choices = machine_.choices();
+    best_.race.choices = runner_.choices();
     return true;
   }
 
-  Machine& machine_;
+  ScheduleRunner& runner_;
   ShrunkRace& best_;
 };
 
@@ -175,12 +175,12 @@ std::uint32_t switches_in(const std::vector<ThreadNumber>& choices) {
   return switches;
 }
 
-ShrunkRace shrink_race(Machine& machine, const RaceFile& found) {
+ShrunkRace shrink_race(ScheduleRunner& runner, const RaceFile& found) {
   ShrunkRace best;
   best.race = found;
   ScenarioBody body(*found.scenario, found.fault, found.plan);
-  best.failure = replay(machine, body, found.choices, nullptr);
-  if (best.failure.kind != FailureKind::kNone) Shrinking(machine, &best).run();
+  best.failure = replay(runner, body, found.choices, nullptr);
+  if (best.failure.kind != FailureKind::kNone) Shrinking(runner, &best).run();
   best.race.property = property_of(*found.scenario, best.failure);
   best.race.failure = failure_name(best.failure.kind);
   best.threads = threads_in(best.race.plan);

@@ -22,7 +22,7 @@ struct ShrunkRace {
 inline constexpr std::uint64_t kShrinkSchedules = 20'000;  // for one candidate
 
 // `found` shows a failure when replayed.
-[[nodiscard]] ShrunkRace shrink_race(Machine& machine, const RaceFile& found);
+[[nodiscard]] ShrunkRace shrink_race(ScheduleRunner& runner, const RaceFile& found);
 
 [[nodiscard]] std::uint32_t switches_in(const std::vector<ThreadNumber>& choices);
 

@@ -1,7 +1,7 @@
 // race::stress: a plan of a scenario on real threads, again and again; for ThreadSanitizer to look at, and for luck.
 //
 // The worlds are those that the explorer drives, on std's own locks. Whatever the worlds notice and histories that are
-// not linearizable end it. What it does not see it does not see: schedules are the machine's.
+// not linearizable end it. What it does not see it does not see: schedules are the runner's.
 #pragma once
 
 #include "verify/race/scenario.h"

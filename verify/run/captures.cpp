@@ -30,7 +30,7 @@ void Captures::ran(const Command& command, const StepStatus& status, bool fired)
   if (!state_) return;
   if (!fired) {
     const CaptureStep seen{run_.step, state_->answer(command).status, status.code, state_->seen(command), status.seen};
-    if (concerns_capture(*state_, command) && detect_p7(seen, print_command(command), run_.trace.violations))
+    if (concerns_capture(*state_, command) && detect_p7(seen, print_command(command), run_.observation.violations))
       run_.detectors.count(PropertyId::kP7);
   }
   const std::size_t before = state_->captures().size();
@@ -70,7 +70,7 @@ void Captures::check_eager_work(const CaptureState& capture, std::string into) {
     const auto* host = std::get_if<hip::HostRecord>(&node.node.record);
     work.host_runs.push_back(host == nullptr ? 0 : NodeRecords::runs_of(*host));
   }
-  if (detect_p6(work, run_.trace.violations)) run_.detectors.count(PropertyId::kP6);
+  if (detect_p6(work, run_.observation.violations)) run_.detectors.count(PropertyId::kP6);
 }
 
 void append_handles(const GraphObject& graph, Id name, std::vector<hipGraphNode_t>& handles) {
@@ -103,7 +103,8 @@ void Captures::abandon() {
     if (state_->chose_mode(thread)) reset_mode(thread);
   }
   for (const hipGraph_t graph : strays_) {
-    if (api.hipGraphDestroy(graph) != hipSuccess) run_.trace.harness_error = "a captured graph cannot be destroyed";
+    if (api.hipGraphDestroy(graph) != hipSuccess)
+      run_.observation.harness_error = "a captured graph cannot be destroyed";
   }
 }
 
@@ -116,7 +117,8 @@ void Captures::abandon(const CaptureState& capture) {
   // instead.
   if (capture.into && stream != hipStreamPerThread) {
     run_.graphs[*capture.into].spoiled = true;
-    if (api.hipStreamDestroy(stream) != hipSuccess) run_.trace.harness_error = "a capturing stream cannot be destroyed";
+    if (api.hipStreamDestroy(stream) != hipSuccess)
+      run_.observation.harness_error = "a capturing stream cannot be destroyed";
     run_.streams.erase(capture.origin);
     return;
   }
@@ -133,10 +135,10 @@ void Captures::reset_mode(Id thread) {
     return hip::called(run_.interposer.inner().hipThreadExchangeStreamCaptureMode(&mode),
                        "hipThreadExchangeStreamCaptureMode");
   });
-  // After a device fault nothing answers any more, which the trace says already.
+  // After a device fault nothing answers any more, which the observation says already.
   const bool sticky =
       !reset && (reset.error().code == hipErrorIllegalAddress || reset.error().code == hipErrorLaunchFailure);
-  if (!reset && !sticky) run_.trace.harness_error = reset.error().message;
+  if (!reset && !sticky) run_.observation.harness_error = reset.error().message;
 }
 
 }  // namespace verify

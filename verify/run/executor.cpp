@@ -69,7 +69,7 @@ StepCost operator-(const StepCost& now, const StepCost& before) {
 // Definitions that a strategy recorded again are kept for the executable graphs that name their nodes by them.
 std::vector<Held> held_by_the_program(const Run& run) {
   std::vector<Held> held = run.platform.held();
-  for (Held& h : held) h.count -= h.what == "graphs" ? run.machine.retired.size() : 0;
+  for (Held& h : held) h.count -= h.what == "graphs" ? run.context.retired.size() : 0;
   return held;
 }
 
@@ -79,7 +79,7 @@ void read_everything(Run& run) {
     BytesSeen seen{run.step, id, {}};
     if (!run.memory.read(id, seen.bytes)) continue;
     run.check_visibility(seen);
-    run.trace.reads.push_back(std::move(seen));
+    run.observation.reads.push_back(std::move(seen));
   }
 }
 
@@ -107,12 +107,13 @@ void observe_topology(Run& run, const GraphObject& graph) {
   for (std::size_t i = 0; i < edges; ++i) seen.edges.emplace_back(index[from[i]], index[to[i]]);
   std::sort(seen.edges.begin(), seen.edges.end());
   run.detectors.topology(run.step, graph, seen);
-  run.trace.topology.push_back(std::move(seen));
+  run.observation.topology.push_back(std::move(seen));
 }
 
 // ---- the tear-down
 
-// Notes tear-down errors, except after a device fault: nothing answers any more then, which the trace says already.
+// Notes tear-down errors, except after a device fault: nothing answers any more then, which the observation says
+// already.
 class TearDown {
  public:
   explicit TearDown(Run& run) : run_(run) {}
@@ -124,39 +125,39 @@ class TearDown {
     streams();
     keep(run_.memory.release_everything());
     // Work that nothing waited for, and that loses its memory here, is this program's and not the next one's.
-    keep(synchronize_devices(run_.interposer.inner(), run_.machine.devices));
+    keep(synchronize_devices(run_.interposer.inner(), run_.context.devices));
     peers();
     run_.records.unload_code_objects();
     note(run_.user_objects.finish());
-    if (run_.trace.notes.fault.empty()) run_.trace.notes = run_.platform.notes();
+    if (run_.observation.notes.fault.empty()) run_.observation.notes = run_.platform.notes();
     if (!run_.options.fresh_addresses) run_.detectors.leaks(run_.step, run_.platform.leaks());
   }
 
  private:
   void note(const std::string& error) {
-    if (!error.empty() && run_.trace.notes.fault.empty()) run_.detectors.teardown_error(run_.step, error);
+    if (!error.empty() && run_.observation.notes.fault.empty()) run_.detectors.teardown_error(run_.step, error);
   }
   void keep(const hip::Status& status) {
     if (!status) note(status.error().message);
   }
 
   void graphs() {
-    Machine& machine = run_.machine;
-    machine.capturing = false;
-    machine.leftovers.clear();
-    machine.home_streams.clear();
+    StrategyContext& context = run_.context;
+    context.capturing = false;
+    context.leftovers.clear();
+    context.home_streams.clear();
     for (auto& [id, exec] : run_.execs) {
-      if (exec.alive) keep(destroy(machine, exec));
+      if (exec.alive) keep(destroy(context, exec));
     }
     for (auto& [id, graph] : run_.graphs) {
-      if (graph.alive) keep(destroy(machine, graph));
+      if (graph.alive) keep(destroy(context, graph));
     }
-    for (const hipGraph_t graph : machine.retired)
-      keep(hip::called(machine.api.hipGraphDestroy(graph), "hipGraphDestroy"));
+    for (const hipGraph_t graph : context.retired)
+      keep(hip::called(context.api.hipGraphDestroy(graph), "hipGraphDestroy"));
   }
 
   void streams() {
-    const hip::Api& api = run_.machine.api;
+    const hip::Api& api = run_.context.api;
     for (const auto& [id, event] : run_.events) keep(hip::called(api.hipEventDestroy(event), "hipEventDestroy"));
     for (const auto& [id, stream] : run_.streams) {
       if (stream != hipStreamPerThread) keep(hip::called(api.hipStreamDestroy(stream), "hipStreamDestroy"));
@@ -184,16 +185,16 @@ class Steps {
       : run_(run), program_(program), watch_(watch) {}
 
   void go() {
-    Trace& trace = run_.trace;
-    if (!run_.platform.need_devices(run_.machine.devices)) {
-      trace.unsupported = fmt::format("{} devices", run_.machine.devices);
+    Observation& observation = run_.observation;
+    if (!run_.platform.need_devices(run_.context.devices)) {
+      observation.unsupported = fmt::format("{} devices", run_.context.devices);
       return;
     }
     if (const hip::Status loaded = run_.records.load_code_objects(program_); !loaded) {
-      trace.harness_error = loaded.error().message;
+      observation.harness_error = loaded.error().message;
       return;
     }
-    trace.statuses.reserve(program_.steps.size());
+    observation.statuses.reserve(program_.steps.size());
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       begin_step(i);
       step(program_.steps[i]);
@@ -215,8 +216,8 @@ class Steps {
     std::uint32_t repetition = 0;
     for (; repetition < step.repeat && status.code == 0; ++repetition) status = command(step.command);
     if (step.repeat > 1 && status.code != 0) status.repetition = repetition;
-    run_.trace.statuses.push_back(status);
-    if (run_.options.costs) run_.trace.costs.push_back(cost_so_far(run_) - before);
+    run_.observation.statuses.push_back(status);
+    if (run_.options.costs) run_.observation.costs.push_back(cost_so_far(run_) - before);
   }
 
   StepStatus command(const Command& command) {
@@ -230,17 +231,17 @@ class Steps {
   // A failure was injected into the first attempt. Failures are armed one by one; a second one may hit the next
   // attempt.
   StepStatus again(const Command& command, StepStatus status) {
-    ++run_.trace.failures_fired;
+    ++run_.observation.failures_fired;
     run_.detectors.injected_failure(run_.step, print_command(command),
-                                    status.code != 0 || run_.attempt.fallback_reported || run_.machine.told);
+                                    status.code != 0 || run_.attempt.fallback_reported || run_.context.told);
     for (int i = 0; i < kMaxFailuresACommand && status.code != 0; ++i) status = attempt(command);
     return status;
   }
 
   StepStatus attempt(const Command& command) {
     run_.attempt = {};
-    run_.machine.told = false;
-    run_.machine.capturing = run_.captures.capturing();
+    run_.context.told = false;
+    run_.context.capturing = run_.captures.capturing();
     const hip::Status status = ForFamilies<Dispatch>::run(run_, command);
     note_gone_objects();
     return {.code = status ? 0 : status.error().code,
@@ -257,20 +258,20 @@ class Steps {
   }
 
   void finish() {
-    Trace& trace = run_.trace;
+    Observation& observation = run_.observation;
     run_.captures.abandon();
     // A program without buffers reads nothing, and host functions must not outlive this run.
-    const hip::Status waited = synchronize_devices(run_.interposer.inner(), run_.machine.devices);
-    if (run_.options.held) trace.held = held_by_the_program(run_);
+    const hip::Status waited = synchronize_devices(run_.interposer.inner(), run_.context.devices);
+    if (run_.options.held) observation.held = held_by_the_program(run_);
     read_everything(run_);
     for (const auto& [id, graph] : run_.graphs) {
       if (graph.alive && !graph.spoiled) observe_topology(run_, graph);
     }
-    if (trace.unsupported.empty()) trace.unsupported = run_.machine.unsupported;
-    trace.calls = run_.interposer.calls();
-    if (run_.systems) run_.systems->finish(run_.step, trace);
-    trace.notes = run_.platform.notes();
-    if (!waited && trace.notes.fault.empty()) run_.detectors.teardown_error(run_.step, waited.error().message);
+    if (observation.unsupported.empty()) observation.unsupported = run_.context.unsupported;
+    observation.calls = run_.interposer.calls();
+    if (run_.systems) run_.systems->finish(run_.step, observation);
+    observation.notes = run_.platform.notes();
+    if (!waited && observation.notes.fault.empty()) run_.detectors.teardown_error(run_.step, waited.error().message);
   }
 
   Run& run_;
@@ -300,7 +301,7 @@ RunResult Executor::run(const Program& program, const RunOptions& options, const
              .options = options},
             program, script);
     Steps(run, program, watch_).go();
-    result = {std::move(run.trace), run.memory.script()};
+    result = {std::move(run.observation), run.memory.script()};
   }
   platform_.leave();
   return result;

@@ -16,7 +16,7 @@ namespace verify {
 
 class GraphMemory {
  public:
-  GraphMemory(Machine& machine, BufferMemory& memory) : machine_(machine), memory_(memory) {}
+  GraphMemory(StrategyContext& context, BufferMemory& memory) : context_(context), memory_(memory) {}
 
   // A node that allocates `buffer` was added.
   void added(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
@@ -39,7 +39,7 @@ class GraphMemory {
     hip::DeviceAddress live = 0;      // 0: not there
     hip::DeviceAddress captured = 0;  // by what is being captured, or was
   };
-  Machine& machine_;
+  StrategyContext& context_;
   BufferMemory& memory_;
   std::map<Id, Buffer> buffers_;
 };

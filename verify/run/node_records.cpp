@@ -67,7 +67,7 @@ std::shared_ptr<const hip::Recording> NodeRecords::nested(const ChildParams& chi
 void NodeRecords::host_function(HostCall& call) {
   const HostParams& params = call.params;
   ++call.runs;
-  ++run_.trace.host_tags[params.tag];
+  ++run_.observation.host_tags[params.tag];
   if (!params.memory) return;
   const hip::DeviceAddress address =
       run_.memory.address(params.memory->buffer) + static_cast<std::uint64_t>(params.memory->offset);

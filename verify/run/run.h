@@ -86,10 +86,10 @@ struct Run {
 
   std::size_t step = 0;  // the one that is running; at the end the program's length
   Attempt attempt;
-  Trace trace;
+  Observation observation;
 
   BufferMemory memory;
-  Machine machine;
+  StrategyContext context;
   Detectors detectors;
   const Parts& system_parts;
   std::optional<SystemsRun> systems;  // made by the first action

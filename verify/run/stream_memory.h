@@ -15,7 +15,7 @@ namespace verify {
 
 class StreamMemory {
  public:
-  StreamMemory(Machine& machine, BufferMemory& memory) : machine_(machine), memory_(memory) {}
+  StreamMemory(StrategyContext& context, BufferMemory& memory) : context_(context), memory_(memory) {}
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
 
@@ -51,7 +51,7 @@ class StreamMemory {
   };
   hip::Status restore();
 
-  Machine& machine_;
+  StrategyContext& context_;
   BufferMemory& memory_;
   std::map<Id, Live> live_;
   std::map<Id, hipMemPool_t> pools_;

@@ -23,7 +23,7 @@ class UserObjects {
     std::uint32_t told = 0;
   };
 
-  explicit UserObjects(Machine& machine) : machine_(machine) {}
+  explicit UserObjects(StrategyContext& context) : context_(context) {}
   UserObjects(const UserObjects&) = delete;
   UserObjects& operator=(const UserObjects&) = delete;
 
@@ -43,7 +43,7 @@ class UserObjects {
  private:
   void wait_for_late_functions();
 
-  Machine& machine_;
+  StrategyContext& context_;
   std::map<Id, Object> objects_;
 };
 

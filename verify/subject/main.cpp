@@ -91,7 +91,7 @@ bool send(const std::string& body) {
 
 RunResult not_run(std::string reason) {
   RunResult result;
-  result.trace.harness_error = std::move(reason);
+  result.observation.harness_error = std::move(reason);
   return result;
 }
 

@@ -65,7 +65,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
   for (int again = 0; !started && has_started() && again < kStartsAgain; ++again) started = process.start();
   if (!started) {
     RunResult result;
-    result.trace.harness_error = started.error().message;
+    result.observation.harness_error = started.error().message;
     return result;
   }
   Request request{options_.strategy, options_.patcher, options_.layer, print_program(program), options, script, {}};

@@ -66,39 +66,41 @@ json encode_violations(const std::vector<Violation>& violations) {
   return list;
 }
 
-json encode_trace(const Trace& trace) {
+json encode_observation(const Observation& observation) {
   json statuses = json::array(), reads = json::array(), topology = json::array(), tags = json::array();
-  for (const StepStatus& status : trace.statuses) {
+  for (const StepStatus& status : observation.statuses) {
     statuses.push_back({status.code, status.update_result, status.seen, status.repetition});
   }
   json costs = json::array();
-  for (const StepCost& c : trace.costs) costs.push_back({c.calls, c.allocations, c.bytes, c.steps, c.instantiations});
+  for (const StepCost& c : observation.costs)
+    costs.push_back({c.calls, c.allocations, c.bytes, c.steps, c.instantiations});
   json held = json::array();
-  for (const Held& h : trace.held) held.push_back({h.what, h.count});
-  for (const BytesSeen& seen : trace.reads) reads.push_back({seen.step, seen.buffer, bytes_of(seen.bytes)});
-  for (const TopologySeen& seen : trace.topology) topology.push_back({seen.graph, seen.types, seen.edges});
-  for (const auto& [tag, count] : trace.host_tags) tags.push_back({tag, count});
+  for (const Held& h : observation.held) held.push_back({h.what, h.count});
+  for (const BytesSeen& seen : observation.reads) reads.push_back({seen.step, seen.buffer, bytes_of(seen.bytes)});
+  for (const TopologySeen& seen : observation.topology) topology.push_back({seen.graph, seen.types, seen.edges});
+  for (const auto& [tag, count] : observation.host_tags) tags.push_back({tag, count});
   return {{"statuses", statuses},
           {"costs", costs},
           {"held", held},
           {"reads", reads},
           {"topology", topology},
           {"tags", tags},
-          {"violations", encode_violations(trace.violations)},
-          {"exercised", trace.exercised},
-          {"notes", {trace.notes.fault, trace.notes.races, trace.notes.first_race}},
-          {"counts", {trace.calls, trace.patches, trace.fallbacks, trace.failures_fired}},
-          {"in_place", trace.patched_in_place},
-          {"unsupported", trace.unsupported},
-          {"harness_error", trace.harness_error}};
+          {"violations", encode_violations(observation.violations)},
+          {"exercised", observation.exercised},
+          {"notes", {observation.notes.fault, observation.notes.races, observation.notes.first_race}},
+          {"counts", {observation.calls, observation.patches, observation.fallbacks, observation.failures_fired}},
+          {"in_place", observation.patched_in_place},
+          {"unsupported", observation.unsupported},
+          {"harness_error", observation.harness_error}};
 }
 
-void decode_violations(const json& list, Trace& trace) {
+void decode_violations(const json& list, Observation& observation) {
   for (const json& v : list) {
     const auto property = v.at(0).get<std::size_t>();
     if (property >= kProperties) continue;  // of a later version
-    trace.violations.push_back({static_cast<PropertyId>(property), v.at(1).get<std::size_t>(),
-                                v.at(2).get<std::string>(), v.at(3).get<std::string>(), v.at(4).get<std::string>()});
+    observation.violations.push_back({static_cast<PropertyId>(property), v.at(1).get<std::size_t>(),
+                                      v.at(2).get<std::string>(), v.at(3).get<std::string>(),
+                                      v.at(4).get<std::string>()});
   }
 }
 
@@ -108,42 +110,44 @@ std::vector<std::byte> bytes_from(const json& value) {
   return {data, data + binary.size()};
 }
 
-Trace decode_trace(const json& data) {
-  Trace trace;
+Observation decode_observation(const json& data) {
+  Observation observation;
   for (const json& s : data.at("statuses")) {
-    trace.statuses.push_back(
+    observation.statuses.push_back(
         {s.at(0).get<int>(), s.at(1).get<int>(), s.at(2).get<std::string>(), s.at(3).get<std::uint32_t>()});
   }
   for (const json& c : data.at("costs")) {
-    trace.costs.push_back({c.at(0).get<std::uint64_t>(), c.at(1).get<std::uint64_t>(), c.at(2).get<std::uint64_t>(),
-                           c.at(3).get<std::uint64_t>(), c.size() > 4 ? c.at(4).get<std::uint64_t>() : 0});
+    observation.costs.push_back({c.at(0).get<std::uint64_t>(), c.at(1).get<std::uint64_t>(),
+                                 c.at(2).get<std::uint64_t>(), c.at(3).get<std::uint64_t>(),
+                                 c.size() > 4 ? c.at(4).get<std::uint64_t>() : 0});
   }
   for (const json& h : data.at("held"))
-    trace.held.push_back({h.at(0).get<std::string>(), h.at(1).get<std::uint64_t>()});
+    observation.held.push_back({h.at(0).get<std::string>(), h.at(1).get<std::uint64_t>()});
   for (const json& r : data.at("reads")) {
-    trace.reads.push_back({r.at(0).get<std::size_t>(), r.at(1).get<Id>(), bytes_from(r.at(2))});
+    observation.reads.push_back({r.at(0).get<std::size_t>(), r.at(1).get<Id>(), bytes_from(r.at(2))});
   }
   for (const json& t : data.at("topology")) {
     TopologySeen seen;
     seen.graph = t.at(0).get<Id>();
     t.at(1).get_to(seen.types);
     t.at(2).get_to(seen.edges);
-    trace.topology.push_back(std::move(seen));
+    observation.topology.push_back(std::move(seen));
   }
-  for (const json& t : data.at("tags")) trace.host_tags[t.at(0).get<std::uint32_t>()] = t.at(1).get<std::uint64_t>();
-  decode_violations(data.at("violations"), trace);
-  data.at("exercised").get_to(trace.exercised);
-  trace.notes = {data.at("notes").at(0).get<std::string>(), data.at("notes").at(1).get<std::uint64_t>(),
-                 data.at("notes").at(2).get<std::string>()};
+  for (const json& t : data.at("tags"))
+    observation.host_tags[t.at(0).get<std::uint32_t>()] = t.at(1).get<std::uint64_t>();
+  decode_violations(data.at("violations"), observation);
+  data.at("exercised").get_to(observation.exercised);
+  observation.notes = {data.at("notes").at(0).get<std::string>(), data.at("notes").at(1).get<std::uint64_t>(),
+                       data.at("notes").at(2).get<std::string>()};
   const json& counts = data.at("counts");
-  trace.calls = counts.at(0).get<std::uint64_t>();
-  trace.patches = counts.at(1).get<std::uint64_t>();
-  trace.fallbacks = counts.at(2).get<std::uint64_t>();
-  trace.failures_fired = counts.at(3).get<std::uint64_t>();
-  data.at("in_place").get_to(trace.patched_in_place);
-  data.at("unsupported").get_to(trace.unsupported);
-  data.at("harness_error").get_to(trace.harness_error);
-  return trace;
+  observation.calls = counts.at(0).get<std::uint64_t>();
+  observation.patches = counts.at(1).get<std::uint64_t>();
+  observation.fallbacks = counts.at(2).get<std::uint64_t>();
+  observation.failures_fired = counts.at(3).get<std::uint64_t>();
+  data.at("in_place").get_to(observation.patched_in_place);
+  data.at("unsupported").get_to(observation.unsupported);
+  data.at("harness_error").get_to(observation.harness_error);
+  return observation;
 }
 
 }  // namespace
@@ -187,7 +191,7 @@ std::string encode_request(const Request& request) {
 }
 
 std::string encode_result(const RunResult& result) {
-  json body = encode_trace(result.trace);
+  json body = encode_observation(result.observation);
   body["kind"] = "ran";
   body["script"] = result.script;
   return packed(body);
@@ -250,7 +254,7 @@ hip::Result<Answer> decode_answer(std::string_view body) {
       return answer;
     }
     if (kind != "ran") return hip::Error{kBadBody, fmt::format("an answer of kind '{}'", kind)};
-    answer.result.trace = decode_trace(data);
+    answer.result.observation = decode_observation(data);
     data.at("script").get_to(answer.result.script);
     return answer;
   });

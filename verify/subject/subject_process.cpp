@@ -217,12 +217,12 @@ RunResult SubjectProcess::run(const Request& request) {
       cut_errors();
       return std::move(answer).value().result;
     }
-    result.trace.death = ended(answer.error().message);
+    result.observation.death = ended(answer.error().message);
   } else {
-    result.trace.death = received.death;
+    result.observation.death = received.death;
   }
-  result.trace.death_step = received.throe.step;
-  result.trace.notes.fault = last_errors();
+  result.observation.death_step = received.throe.step;
+  result.observation.notes.fault = last_errors();
   forget();
   return result;
 }

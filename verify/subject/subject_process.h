@@ -1,7 +1,7 @@
 // verify::SubjectProcess: one process that runs programs, and the pipe to it.
 //
 // Starts a command when a program comes and speaks verify/subject/protocol.h with it. Its end, a hang, and what is no
-// frame are an answer (Trace::death); the next program starts it again.
+// frame are an answer (Observation::death); the next program starts it again.
 //
 // Owns the process: it is killed, with its process group, by the destructor and by stop(). After a fork each side has a
 // process of its own: the child forgets the parent's and starts another when it first needs one. Standard error of the

@@ -23,29 +23,29 @@ SystemsRun::~SystemsRun() {
   static_cast<void>(platform_.api().hipSetDevice(0));
 }
 
-void SystemsRun::perform(const SystemAction& action, std::size_t step, Trace& trace) {
+void SystemsRun::perform(const SystemAction& action, std::size_t step, Observation& observation) {
   const int device = device_of(action);
   if (device >= devices_) {
-    trace.unsupported = "device " + std::to_string(device);
+    observation.unsupported = "device " + std::to_string(device);
     return;
   }
   const Inside inside(platform_, own_);
   const std::uint64_t fired = bench_->failures_fired();
-  note(bench_->run(action), step, trace);
-  trace.failures_fired += bench_->failures_fired() - fired;
+  note(bench_->run(action), step, observation);
+  observation.failures_fired += bench_->failures_fired() - fired;
 }
 
-void SystemsRun::finish(std::size_t step, Trace& trace) {
+void SystemsRun::finish(std::size_t step, Observation& observation) {
   const Inside inside(platform_, own_);
-  note(bench_->finish(), step, trace);
-  for (std::size_t i = 0; i < kProperties; ++i) trace.exercised[i] += bench_->exercised()[i];
-  trace.calls += bench_->calls();
+  note(bench_->finish(), step, observation);
+  for (std::size_t i = 0; i < kProperties; ++i) observation.exercised[i] += bench_->exercised()[i];
+  observation.calls += bench_->calls();
 }
 
-void SystemsRun::note(SystemsBench::Outcome outcome, std::size_t step, Trace& trace) {
+void SystemsRun::note(SystemsBench::Outcome outcome, std::size_t step, Observation& observation) {
   for (Violation& violation : outcome.violations) {
     violation.step = step;
-    trace.violations.push_back(std::move(violation));
+    observation.violations.push_back(std::move(violation));
   }
 }
 

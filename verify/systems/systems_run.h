@@ -2,8 +2,8 @@
 //
 // Actions run beside the program's graphs and share nothing with them: where the runtime is a model they have another
 // instance of it (two devices, memory that the process can touch), elsewhere the runtime is the same. What a bench
-// finds goes into the trace as violations; statuses of actions are no observation, so nothing of them is compared with
-// a baseline.
+// finds goes into the observation as violations; statuses of actions are no observation, so nothing of them is compared
+// with a baseline.
 #pragma once
 
 #include <optional>
@@ -22,9 +22,9 @@ class SystemsRun {
   SystemsRun& operator=(const SystemsRun&) = delete;
   ~SystemsRun();
 
-  void perform(const SystemAction& action, std::size_t step, Trace& trace);
+  void perform(const SystemAction& action, std::size_t step, Observation& observation);
   // Tears everything down. Once, at the program's end.
-  void finish(std::size_t step, Trace& trace);
+  void finish(std::size_t step, Observation& observation);
 
  private:
   // The bench's platform is entered for the time of a call: the program's own is entered around it.
@@ -38,7 +38,7 @@ class SystemsRun {
    private:
     Platform* platform_;
   };
-  void note(SystemsBench::Outcome outcome, std::size_t step, Trace& trace);
+  void note(SystemsBench::Outcome outcome, std::size_t step, Observation& observation);
 
   Platform& platform_;
   const bool own_;  // another platform than the program's

@@ -16,8 +16,8 @@ using verify::race::Body;
 using verify::race::Exploration;
 using verify::race::ExploreOptions;
 using verify::race::FailureKind;
-using verify::race::Machine;
-using verify::race::MachineOptions;
+using verify::race::ScheduleOptions;
+using verify::race::ScheduleRunner;
 
 // Runs the functions, each on a thread of its own, joins them in order, and notes the outcome.
 template <class State>
@@ -29,8 +29,8 @@ class Threads final : public Body {
   Threads(std::vector<Function> threads, Outcome outcome)
       : threads_(std::move(threads)), note_(std::move(outcome)), outcome_(256, ' ') {}
 
-  void run(Machine& machine) override {
-    (void)machine;
+  void run(ScheduleRunner& runner) override {
+    (void)runner;
     outcome_.clear();  // keeps its memory, so that none of a schedule's is used
     const std::unique_ptr<State> state = std::make_unique<State>();
     {

@@ -1,4 +1,4 @@
-// What a machine notices by itself, each beside a body that differs in one thing and is clean.
+// What a runner notices by itself, each beside a body that differs in one thing and is clean.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -19,8 +19,8 @@ struct Nothing {
 FailureKind failure_of(const std::vector<Threads<Nothing>::Function>& threads) {
   verify::race::count_memory();
   Threads<Nothing> body(threads, [](Nothing&, std::string&) {});
-  Machine machine(MachineOptions{.max_steps = 3000});
-  return explore(machine, body, {}).failure.kind;
+  ScheduleRunner runner(ScheduleOptions{.max_steps = 3000});
+  return explore(runner, body, {}).failure.kind;
 }
 
 #if !defined(HGCHECK_RACE_TSAN) && !defined(HGCHECK_RACE_ASAN)

@@ -115,7 +115,7 @@ std::string text_of(const Code& code) {
 TEST(Exhaustive, TheReductionLosesNoOutcomeOfRandomPrograms) {
   std::mt19937 random(20261120);
   std::uint64_t full_schedules = 0, reduced_schedules = 0;
-  Machine machine(MachineOptions{.races_end = false});
+  ScheduleRunner runner(ScheduleOptions{.races_end = false});
   constexpr int kRounds = verify::race::sanitizers::kThread ? 60 : 400;  // a fiber costs ThreadSanitizer a thread
   for (int round = 0; round < kRounds; ++round) {
     const Code code = draw(random);
@@ -123,9 +123,9 @@ TEST(Exhaustive, TheReductionLosesNoOutcomeOfRandomPrograms) {
     for (const std::uint32_t bound : {0U, 1U, 2U, 1000U}) {
       ExploreOptions options = everything(bound, false);
       options.schedules = 6000;
-      const Exploration full = explore(machine, body, options);
+      const Exploration full = explore(runner, body, options);
       if (full.schedules >= options.schedules) continue;  // too large to know
-      const Exploration reduced = explore(machine, body, everything(bound, true));
+      const Exploration reduced = explore(runner, body, everything(bound, true));
       ASSERT_EQ(names(full), names(reduced)) << "bound " << bound << "\n" << text_of(code);
       ASSERT_EQ(full.races != 0, reduced.races != 0) << "bound " << bound << "\n" << text_of(code);
       full_schedules += full.schedules;
@@ -139,13 +139,13 @@ TEST(Exhaustive, TheReductionLosesNoOutcomeOfRandomPrograms) {
 
 TEST(Exhaustive, ALargerBoundShowsNoLess) {
   std::mt19937 random(7);
-  Machine machine(MachineOptions{.races_end = false});
+  ScheduleRunner runner(ScheduleOptions{.races_end = false});
   for (int round = 0; round < 100; ++round) {
     const Code code = draw(random);
     Threads<Store> body = body_of(code);
     std::size_t before = 0;
     for (const std::uint32_t bound : {0U, 1U, 2U, 3U}) {
-      const Exploration now = explore(machine, body, everything(bound, true));
+      const Exploration now = explore(runner, body, everything(bound, true));
       EXPECT_GE(now.outcomes.size(), before);
       before = now.outcomes.size();
     }
@@ -154,16 +154,16 @@ TEST(Exhaustive, ALargerBoundShowsNoLess) {
 
 TEST(Exhaustive, TheShareThatIsExploredGrowsToOne) {
   std::mt19937 random(11);
-  Machine machine(MachineOptions{.races_end = false});
+  ScheduleRunner runner(ScheduleOptions{.races_end = false});
   const Code code = draw(random);
   Threads<Store> body = body_of(code);
   ExploreOptions options = everything(1000, false);
-  const Exploration all = explore(machine, body, options);
+  const Exploration all = explore(runner, body, options);
   EXPECT_DOUBLE_EQ(all.share, 1);
   double before = 0;
   for (std::uint64_t schedules = 1; schedules < all.schedules; schedules *= 2) {
     options.schedules = schedules;
-    const double share = explore(machine, body, options).share;
+    const double share = explore(runner, body, options).share;
     EXPECT_GE(share, before);
     EXPECT_LT(share, 1);
     before = share;

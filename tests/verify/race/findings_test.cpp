@@ -17,12 +17,12 @@ namespace {
 using namespace verify::race;
 
 // The fault as the explorer finds it first, before it is made smaller.
-RaceFile find(Machine& machine, std::string_view fault) {
+RaceFile find(ScheduleRunner& runner, std::string_view fault) {
   for (const Scenario& scenario : scenarios()) {
     if (std::find(scenario.faults.begin(), scenario.faults.end(), fault) == scenario.faults.end()) continue;
     for (const NamedPlan& plan : scenario.plans) {
       ScenarioBody body(scenario, std::string(fault), plan.plan);
-      const Exploration result = explore(machine, body, {});
+      const Exploration result = explore(runner, body, {});
       if (result.failure.kind == FailureKind::kNone) continue;
       return {&scenario,
               std::string(fault),
@@ -45,9 +45,9 @@ class Found : public testing::TestWithParam<Smallest> {};
 
 TEST_P(Found, IsShrunkToTheFewestCallsAndPreemptionsThatShowIt) {
   const bool counted = count_memory();
-  Machine machine;
-  const RaceFile found = find(machine, GetParam().fault);
-  const ShrunkRace small = shrink_race(machine, found);
+  ScheduleRunner runner;
+  const RaceFile found = find(runner, GetParam().fault);
+  const ShrunkRace small = shrink_race(runner, found);
   EXPECT_EQ(small.race.property, found.property);
   EXPECT_EQ(small.race.failure, found.failure);
   EXPECT_LE(small.threads, 3U);
@@ -61,23 +61,23 @@ TEST_P(Found, IsShrunkToTheFewestCallsAndPreemptionsThatShowIt) {
     ExploreOptions options;
     options.bound = small.preemptions - 1;
     options.reduce = false;
-    EXPECT_EQ(explore(machine, body, options).failure.kind, FailureKind::kNone);
+    EXPECT_EQ(explore(runner, body, options).failure.kind, FailureKind::kNone);
   }
 }
 
 // Every schedule of the plan that could have fewer: one with n switches has no more than n preemptions.
 TEST_P(Found, NoScheduleOfItsPlanShowsItWithFewerSwitches) {
   count_memory();
-  Machine machine;
-  const ShrunkRace small = shrink_race(machine, find(machine, GetParam().fault));
+  ScheduleRunner runner;
+  const ShrunkRace small = shrink_race(runner, find(runner, GetParam().fault));
   ScenarioBody body(*small.race.scenario, small.race.fault, small.race.plan);
-  warm_up(machine, body);
+  warm_up(runner, body);
   Exhaustive every({.bound = small.switches == 0 ? 0 : small.switches - 1, .reduce = false});
   std::uint32_t fewest = small.switches;
   std::uint64_t schedules = 0;
   while (every.next() && ++schedules < 400'000) {
-    const Failure& failure = run_once(machine, body, every);
-    if (failure_name(failure.kind) == small.race.failure) fewest = std::min(fewest, switches_in(machine.choices()));
+    const Failure& failure = run_once(runner, body, every);
+    if (failure_name(failure.kind) == small.race.failure) fewest = std::min(fewest, switches_in(runner.choices()));
   }
   EXPECT_LT(schedules, 400'000U);
   EXPECT_EQ(small.switches, fewest) << print_race(small.race);
@@ -85,8 +85,8 @@ TEST_P(Found, NoScheduleOfItsPlanShowsItWithFewerSwitches) {
 
 TEST_P(Found, ReplaysTheSameReportAThousandTimesOfAThousand) {
   count_memory();
-  Machine machine;
-  const RaceFile found = shrink_race(machine, find(machine, GetParam().fault)).race;
+  ScheduleRunner runner;
+  const RaceFile found = shrink_race(runner, find(runner, GetParam().fault)).race;
   const hip::Result<RaceFile> read = parse_race(print_race(found));
   ASSERT_TRUE(read.ok()) << read.error().message;
   ScenarioBody body(*read.value().scenario, read.value().fault, read.value().plan);
@@ -94,10 +94,10 @@ TEST_P(Found, ReplaysTheSameReportAThousandTimesOfAThousand) {
   int same = 0;
   for (int i = 0; i < 1000; ++i) {
     bool as_recorded = false;
-    const Failure& failure = replay(machine, body, read.value().choices, &as_recorded);
+    const Failure& failure = replay(runner, body, read.value().choices, &as_recorded);
     EXPECT_TRUE(as_recorded);
     EXPECT_EQ(failure_name(failure.kind), found.failure);
-    const std::string report = picture_of(machine, failure);
+    const std::string report = picture_of(runner, failure);
     if (i == 0) first = report;
     if (report == first) ++same;
   }
@@ -106,7 +106,7 @@ TEST_P(Found, ReplaysTheSameReportAThousandTimesOfAThousand) {
 
 TEST_P(Found, IsFoundByRandomPrioritiesToo) {
   count_memory();
-  Machine machine;
+  ScheduleRunner runner;
   bool shows = false;
   for (const Scenario& scenario : scenarios()) {
     if (std::find(scenario.faults.begin(), scenario.faults.end(), GetParam().fault) == scenario.faults.end()) continue;
@@ -114,11 +114,11 @@ TEST_P(Found, IsFoundByRandomPrioritiesToo) {
     ExploreOptions options;
     options.mode = Mode::kPct;
     options.schedules = 10'000;
-    const Exploration result = explore(machine, body, options);
+    const Exploration result = explore(runner, body, options);
     shows = shows || result.failure.kind != FailureKind::kNone;
     EXPECT_GT(result.probability, 0);
     // The same seed finds the same.
-    EXPECT_EQ(explore(machine, body, options).failed_choices, result.failed_choices);
+    EXPECT_EQ(explore(runner, body, options).failed_choices, result.failed_choices);
   }
   EXPECT_TRUE(shows);
 }
@@ -194,7 +194,7 @@ TEST(Linearizable, AcceptsWhatSomeOrderExplainsAndNothingElse) {
 
 TEST(Memory, StaysFlatHoweverManySchedulesThereAre) {
   if (!count_memory()) return;  // a sanitizer's allocator keeps memory for reasons of its own
-  Machine machine;
+  ScheduleRunner runner;
   const Scenario& scenario = *find_scenario("stream-cache");
   ScenarioBody body(scenario, "", scenario.plans.front().plan);
   const auto resident = [] {
@@ -206,10 +206,10 @@ TEST(Memory, StaysFlatHoweverManySchedulesThereAre) {
   ExploreOptions options;
   options.mode = Mode::kPct;
   options.schedules = 2'000;
-  (void)explore(machine, body, options);
+  (void)explore(runner, body, options);
   const std::uint64_t before = resident();
   options.schedules = 40'000;
-  (void)explore(machine, body, options);
+  (void)explore(runner, body, options);
   EXPECT_LT(resident(), before + (std::uint64_t{1} << 20U));
   EXPECT_LT(Arena::of_process().used(), std::size_t{1} << 20U);
 }

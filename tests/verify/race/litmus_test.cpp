@@ -51,9 +51,9 @@ void append(std::string& text, std::initializer_list<int> values) {
 // Every schedule, reduced and not: the two have to agree.
 Seen explored(const std::vector<Function>& threads, const Litmus::Outcome& outcome) {
   Litmus body(threads, outcome);
-  Machine machine(MachineOptions{.races_end = false});
-  const Exploration full = explore(machine, body, everything(kUnbounded, false));
-  const Exploration reduced = explore(machine, body, everything(kUnbounded, true));
+  ScheduleRunner runner(ScheduleOptions{.races_end = false});
+  const Exploration full = explore(runner, body, everything(kUnbounded, false));
+  const Exploration reduced = explore(runner, body, everything(kUnbounded, true));
   EXPECT_TRUE(full.complete && full.all_schedules);
   EXPECT_TRUE(reduced.complete && reduced.all_schedules);
   EXPECT_EQ(names(full), names(reduced));
@@ -291,8 +291,8 @@ TEST(Litmus, NotifyingOneOfTwoWakesEither) {
   };
   Threads<Variables> body({waiter(&Variables::a), waiter(&Variables::b), notifier},
                           [](Variables& v, std::string& text) { append(text, {v.d}); });
-  Machine machine;
-  const Exploration seen = explore(machine, body, everything(2, true));
+  ScheduleRunner runner;
+  const Exploration seen = explore(runner, body, everything(2, true));
   EXPECT_TRUE(seen.complete);
   EXPECT_THAT(names(seen), ElementsAre("1", "2"));
 }
@@ -337,7 +337,7 @@ TEST(Litmus, AMutexThatGoesWhileItIsNeededIsReportedAndOneThatIsNotIsNot) {
     Atomic<bool> done{false};
   };
   const auto fine = [](Holder&, std::string& text) { text += "fine"; };
-  Machine machine;
+  ScheduleRunner runner;
   Threads<Holder> early({[](Holder& h) { const LockGuard lock(*h.mutex); }, [](Holder& h) { h.mutex.reset(); }}, fine);
   Threads<Holder> late({[](Holder& h) {
                           { const LockGuard lock(*h.mutex); }
@@ -348,8 +348,8 @@ TEST(Litmus, AMutexThatGoesWhileItIsNeededIsReportedAndOneThatIsNotIsNot) {
                           h.mutex.reset();
                         }},
                        fine);
-  EXPECT_THAT(names(explore(machine, late, everything(2, true))), ElementsAre("fine"));
-  EXPECT_THAT(names(explore(machine, early, everything(2, true))), testing::Contains("use after free"));
+  EXPECT_THAT(names(explore(runner, late, everything(2, true))), ElementsAre("fine"));
+  EXPECT_THAT(names(explore(runner, early, everything(2, true))), testing::Contains("use after free"));
 }
 
 }  // namespace

@@ -16,13 +16,13 @@ constexpr std::uint64_t kMostSchedules = 100'000;
 
 TEST(Scenarios, TheRealSystemsAreCleanInEveryScheduleOfTwoPreemptions) {
   count_memory();
-  Machine machine;
+  ScheduleRunner runner;
   for (const Scenario& scenario : scenarios()) {
     for (const NamedPlan& plan : scenario.plans) {
       ScenarioBody body(scenario, "", plan.plan);
       ExploreOptions options;
       options.schedules = kMostSchedules;
-      const Exploration result = explore(machine, body, options);
+      const Exploration result = explore(runner, body, options);
       EXPECT_EQ(result.failure.kind, FailureKind::kNone)
           << scenario.name << ", " << plan.name << ": " << failure_name(result.failure.kind) << ": "
           << result.failure.message;
@@ -38,10 +38,10 @@ TEST(Scenarios, DrainingAWorkerWaitsForACallbackThatIsBeingPostedWithoutSpinning
   const Scenario& scenario = *find_scenario("worker-thread");
   const Call post_after{1}, drain{2};
   ScenarioBody body(scenario, "", {{}, {{post_after}, {post_after, drain}}, {}});
-  Machine machine(MachineOptions{.max_steps = 200});
+  ScheduleRunner runner(ScheduleOptions{.max_steps = 200});
   ExploreOptions options;
   options.schedules = kMostSchedules;
-  const Exploration result = explore(machine, body, options);
+  const Exploration result = explore(runner, body, options);
   EXPECT_EQ(result.failure.kind, FailureKind::kNone) << result.failure.message;
   EXPECT_TRUE(result.complete);
 }
@@ -55,14 +55,14 @@ TEST(Scenarios, EachFaultShowsAndBreaksItsProperty) {
   count_memory();
   const std::vector<Expected> all = {{"F22", {"C6"}}, {"F25", {"C5"}}, {"F26", {"C2"}},
                                      {"F34", {"C4"}}, {"F36", {"S2"}}, {"F37", {"S1", "C4"}}};
-  Machine machine;
+  ScheduleRunner runner;
   for (const Expected& expected : all) {
     std::set<std::string> broken;
     for (const Scenario& scenario : scenarios()) {
       if (std::find(scenario.faults.begin(), scenario.faults.end(), expected.fault) == scenario.faults.end()) continue;
       for (const NamedPlan& plan : scenario.plans) {
         ScenarioBody body(scenario, std::string(expected.fault), plan.plan);
-        const Exploration result = explore(machine, body, {});
+        const Exploration result = explore(runner, body, {});
         if (result.failure.kind != FailureKind::kNone) broken.emplace(property_of(scenario, result.failure));
       }
     }

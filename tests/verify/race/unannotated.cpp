@@ -29,8 +29,8 @@ int main(int argc, char** argv) {
   using namespace race_test;
   const auto add = argc == 2 && std::strcmp(argv[1], "bare") == 0 ? add_bare : add_locked;
   Threads<Counter> body({add, add}, [](Counter&, std::string&) {});
-  Machine machine;
-  const Exploration result = explore(machine, body, everything(2, true));
+  ScheduleRunner runner;
+  const Exploration result = explore(runner, body, everything(2, true));
   std::printf("%llu schedules, %llu failures\n", static_cast<unsigned long long>(result.schedules),
               static_cast<unsigned long long>(result.failures));
   return result.failures == 0 && result.complete ? 0 : 1;

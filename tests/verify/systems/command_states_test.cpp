@@ -40,7 +40,7 @@ TEST(CommandTables, AreTotalOnlyWithOneRowForEachEventInEachStateInOrder) {
 }
 
 TEST(CommandTablesDeathTest, ARowThatIsNeverTakenIsAsserted) {
-  hip::Machine<hip::CommandsTable> commands;
+  hip::StateMachine<hip::CommandsTable> commands;
   hip::TakenRows<hip::CommandsTable> taken{};
   commands.take(hip::CommandsEvent::kPrepared, taken);
   ASSERT_EQ(commands.state(), hip::CommandsState::kReady);

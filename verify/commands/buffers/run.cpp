@@ -8,7 +8,7 @@ namespace {
 
 // The function, or the variables of device code, that the buffer needs and the runtime lacks; or null.
 const char* lacking_for(const Run& run, const DeclareBuffer& c) {
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (c.symbol && run.platform.symbol(*c.symbol) == nullptr) return "variables of device code";
   if (c.symbol && (api.hipGetSymbolAddress == nullptr || api.hipGetSymbolSize == nullptr)) return "hipGetSymbolAddress";
   if (c.memory == MemoryKind::kRegistered && api.hipHostRegister == nullptr) return "hipHostRegister";
@@ -28,15 +28,15 @@ bool is_known_kind(const Run& run, const DeclareBuffer& c) {
 template <>
 hip::Status run_command(Run& run, const DeclareBuffer& c) {
   if (const char* lacking = lacking_for(run, c)) {
-    run.trace.unsupported = lacking;
+    run.observation.unsupported = lacking;
     return missing_object();
   }
-  run.machine.buffer_bytes[c.buffer] = c.bytes;
-  run.machine.buffer_devices[c.buffer] = c.device;
+  run.context.buffer_bytes[c.buffer] = c.bytes;
+  run.context.buffer_devices[c.buffer] = c.device;
   // Releases treat a variable of device code otherwise than memory of the device.
   if (c.symbol) return run.memory.declare_symbol(c.buffer, c.bytes, *c.symbol);
   hip::Status declared = run.memory.declare(c.buffer, c.bytes, c.memory, c.device);
-  if (declared && is_known_kind(run, c)) run.machine.memory[c.buffer] = buffer_memory(c.memory);
+  if (declared && is_known_kind(run, c)) run.context.memory[c.buffer] = buffer_memory(c.memory);
   return declared;
 }
 
@@ -51,7 +51,7 @@ hip::Status run_command(Run& run, const Read& c) {
   run.graph_memory.show_live();
   hip::Status status = run.memory.read(c.buffer, seen.bytes);
   if (status) run.check_visibility(seen);
-  run.trace.reads.push_back(std::move(seen));
+  run.observation.reads.push_back(std::move(seen));
   return status;
 }
 

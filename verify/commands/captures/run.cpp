@@ -38,7 +38,7 @@ hip::Status begin_into(Run& run, const BeginCapture& c) {
   const std::size_t before = run.captures.state().graph(*c.into)->nodes.size();
   std::optional<hipError_t> code;
   hip::Status status = run.on_thread(c.thread, [&]() -> hip::Status {
-    code = call_if_there(run.machine.api.hipStreamBeginCaptureToGraph, run.stream(c.stream), graph->handles.graph,
+    code = call_if_there(run.context.api.hipStreamBeginCaptureToGraph, run.stream(c.stream), graph->handles.graph,
                          after.empty() ? nullptr : after.data(), nullptr, after.size(), hip_mode(c.mode));
     return code ? hip::called(*code, "hipStreamBeginCaptureToGraph") : hip::Status{};
   });
@@ -130,7 +130,7 @@ hip::Status run_command(Run& run, const BeginCapture& c) {
   run.graph_memory.show_live();
   if (!run.has_stream(c.stream)) return missing_object();
   if (c.into) return begin_into(run, c);
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipStreamBeginCapture == nullptr) return run.unsupported("hipStreamBeginCapture");
   hip::Status status = run.on_thread(c.thread, [&] {
     return hip::called(api.hipStreamBeginCapture(run.stream(c.stream), hip_mode(c.mode)), "hipStreamBeginCapture");
@@ -143,7 +143,7 @@ template <>
 hip::Status run_command(Run& run, const EndCapture& c) {
   run.graph_memory.show_live();
   if (!run.has_stream(c.stream)) return missing_object();
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipStreamEndCapture == nullptr) return run.unsupported("hipStreamEndCapture");
   hipGraph_t graph = nullptr;
   hip::Status status = run.on_thread(c.thread, [&] {
@@ -157,7 +157,7 @@ hip::Status run_command(Run& run, const EndCapture& c) {
 template <>
 hip::Status run_command(Run& run, const CaptureInfo& c) {
   if (!run.has_stream(c.stream)) return missing_object();
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipStreamGetCaptureInfo_v2 == nullptr) return run.unsupported("hipStreamGetCaptureInfo_v2");
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   unsigned long long id = 0;
@@ -188,7 +188,7 @@ template <>
 hip::Status run_command(Run& run, const CaptureAfter& c) {
   run.graph_memory.show_live();
   if (!run.has_stream(c.stream)) return missing_object();
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipStreamUpdateCaptureDependencies == nullptr) return run.unsupported("hipStreamUpdateCaptureDependencies");
   const CaptureState* capture = run.captures.of(c.stream);
   std::vector<hipGraphNode_t> nodes;
@@ -200,7 +200,7 @@ hip::Status run_command(Run& run, const CaptureAfter& c) {
 
 template <>
 hip::Status run_command(Run& run, const ExchangeCaptureMode& c) {
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipThreadExchangeStreamCaptureMode == nullptr) return run.unsupported("hipThreadExchangeStreamCaptureMode");
   hipStreamCaptureMode mode = hip_mode(c.mode);
   hip::Status status = run.on_thread(c.thread, [&] {
@@ -214,7 +214,7 @@ hip::Status run_command(Run& run, const ExchangeCaptureMode& c) {
 template <>
 hip::Status run_command(Run& run, const UnsafeCall& c) {
   run.graph_memory.show_live();
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   return run.on_thread(c.thread, [&]() -> hip::Status {
     void* memory = nullptr;
     if (hip::Status status = hip::called(api.hipMalloc(&memory, kUnsafeBytes), "hipMalloc"); !status) return status;

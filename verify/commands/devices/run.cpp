@@ -6,10 +6,10 @@ namespace verify {
 
 template <>
 hip::Status run_command(Run& run, const PeerAccess& c) {
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipDeviceCanAccessPeer == nullptr || api.hipDeviceEnablePeerAccess == nullptr ||
       api.hipDeviceDisablePeerAccess == nullptr)
-    return lacking(run.machine, "hipDeviceEnablePeerAccess");
+    return lacking(run.context, "hipDeviceEnablePeerAccess");
   const int device = static_cast<int>(c.device), peer = static_cast<int>(c.peer);
   if (c.verb == PeerVerb::kCan) {
     int can = -1;

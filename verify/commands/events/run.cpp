@@ -17,7 +17,7 @@ unsigned flags_of(const DeclareEvent& c) {
 
 template <>
 hip::Status run_command(Run& run, const DeclareEvent& c) {
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   hipEvent_t event = nullptr;
   hip::Status status = on_device(api, c.device, [&] {
     return hip::called(api.hipEventCreateWithFlags(&event, flags_of(c)), "hipEventCreateWithFlags");
@@ -29,20 +29,20 @@ hip::Status run_command(Run& run, const DeclareEvent& c) {
 template <>
 hip::Status run_command(Run& run, const RecordEvent& c) {
   if (!run.events.contains(c.event) || !run.has_stream(c.stream)) return missing_object();
-  return hip::called(run.machine.api.hipEventRecord(run.events.at(c.event), run.stream(c.stream)), "hipEventRecord");
+  return hip::called(run.context.api.hipEventRecord(run.events.at(c.event), run.stream(c.stream)), "hipEventRecord");
 }
 
 template <>
 hip::Status run_command(Run& run, const WaitEvent& c) {
   if (!run.events.contains(c.event) || !run.has_stream(c.stream)) return missing_object();
-  return hip::called(run.machine.api.hipStreamWaitEvent(run.stream(c.stream), run.events.at(c.event), 0),
+  return hip::called(run.context.api.hipStreamWaitEvent(run.stream(c.stream), run.events.at(c.event), 0),
                      "hipStreamWaitEvent");
 }
 
 template <>
 hip::Status run_command(Run& run, const Elapsed& c) {
   run.graph_memory.show_live();
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipEventElapsedTime == nullptr) return run.unsupported("hipEventElapsedTime");
   const auto from = run.events.find(c.from), to = run.events.find(c.to);
   if (from == run.events.end() || to == run.events.end()) return missing_object();

@@ -33,10 +33,10 @@ std::vector<hip::Move> moves_of(const Object& object, const BufferMemory& memory
 }
 
 hip::Status record_again(Run& run, ExecObject& exec) {
-  return run.strategy.record_again(run.machine, exec);
+  return run.strategy.record_again(run.context, exec);
 }
 hip::Status record_again(Run& run, GraphObject& graph) {
-  return rebuild(run.machine, graph, graph.recording);
+  return rebuild(run.context, graph, graph.recording);
 }
 
 template <class Object>
@@ -46,25 +46,25 @@ hip::Status patch(Run& run, Object& object) {
   const hip::AddressTable old_addresses = object.addresses;
   const std::uint64_t fired = run.interposer.fired();
   const Detectors::Calls calls = run.detectors.calls();
-  PatchOutcome outcome = run.strategy.patch(run.machine, object, moves);
+  PatchOutcome outcome = run.strategy.patch(run.context, object, moves);
   run.graph_memory.show_as_in(object.addresses);  // recorded again, it has memory elsewhere
-  ++run.trace.patches;
+  ++run.observation.patches;
   run.detectors.refused(run.step, object, moves, outcome);
   if (outcome.status) {
     if (run.interposer.fired() == fired && outcome.in_place) {
-      run.trace.patched_in_place.push_back(run.step);
+      run.observation.patched_in_place.push_back(run.step);
       if (run.options.inspect)
-        run.detectors.patched(run.step, object, old_addresses, run.memory.addresses(), run.machine.buffer_bytes, calls);
+        run.detectors.patched(run.step, object, old_addresses, run.memory.addresses(), run.context.buffer_bytes, calls);
     }
     return {};
   }
   if (outcome.failure == hip::PatchFailure::kBadMove) {
-    run.trace.harness_error = outcome.status.error().message;
+    run.observation.harness_error = outcome.status.error().message;
     return outcome.status;
   }
   // Rolled back because of an injected failure: reported, and tried again as if nothing had happened.
   if (run.interposer.fired() != fired && outcome.failure != hip::PatchFailure::kUnusable) return outcome.status;
-  ++run.trace.fallbacks;
+  ++run.observation.fallbacks;
   run.attempt.fallback_reported = true;
   return record_again(run, object);
 }
@@ -81,8 +81,8 @@ hip::Status run_command(Run& run, const Instantiate& c) {
   exec.form = c.form;
   exec.flags = c.flags;
   exec.places = graph->places;
-  return on_device(run.machine.api, hip::home_of(graph->recording),
-                   [&] { return run.strategy.instantiate(run.machine, *graph, exec, &run.attempt.seen); });
+  return on_device(run.context.api, hip::home_of(graph->recording),
+                   [&] { return run.strategy.instantiate(run.context, *graph, exec, &run.attempt.seen); });
 }
 
 template <>
@@ -90,8 +90,8 @@ hip::Status run_command(Run& run, const Launch& c) {
   const ExecObject* exec = run.live_exec(c.exec);
   if (exec == nullptr || !run.has_stream(c.stream)) return missing_object();
   run.detectors.launch(*exec, run.options.schedule_seed);
-  hip::Status status = on_device(run.machine.api, run.device_of_stream(c.stream),
-                                 [&] { return run.strategy.launch(run.machine, *exec, run.stream_ref(c.stream)); });
+  hip::Status status = on_device(run.context.api, run.device_of_stream(c.stream),
+                                 [&] { return run.strategy.launch(run.context, *exec, run.stream_ref(c.stream)); });
   if (!status) return status;
   // On a stream that captures, the launch is a child graph node of the capture.
   if (run.captures.of(c.stream) != nullptr)
@@ -121,7 +121,7 @@ hip::Status run_command(Run& run, const Update& c) {
   const DocumentedUpdate documented = documented_update(exec->recording, graph->recording);
   UpdateStatus status;
   static_cast<void>(run.changing(exec, nullptr, [&] {
-    status = run.strategy.update(run.machine, *exec, *graph);
+    status = run.strategy.update(run.context, *exec, *graph);
     return hip::Status();
   }));
   if (documented.code != 0 && !documented.any_node) run.attempt.seen = error_node_word(*graph, status.error_node);
@@ -133,8 +133,8 @@ template <>
 hip::Status run_command(Run& run, const Upload& c) {
   const ExecObject* exec = run.live_exec(c.exec);
   if (exec == nullptr || !run.has_stream(c.stream)) return missing_object();
-  if (run.machine.api.hipGraphUpload == nullptr) return lacking(run.machine, "hipGraphUpload");
-  return hip::called(run.machine.api.hipGraphUpload(exec->exec, run.stream(c.stream)), "hipGraphUpload");
+  if (run.context.api.hipGraphUpload == nullptr) return lacking(run.context, "hipGraphUpload");
+  return hip::called(run.context.api.hipGraphUpload(exec->exec, run.stream(c.stream)), "hipGraphUpload");
 }
 
 template struct FamilyRun<ExecsCommands>;

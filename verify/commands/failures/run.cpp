@@ -13,7 +13,7 @@ hip::Status run_command(Run& run, const Fail& c) {
   if (!run.options.failures) return {};
   const std::optional<Function> function = find_function(c.function);
   if (!function) {
-    run.trace.unsupported = c.function;
+    run.observation.unsupported = c.function;
     return {};
   }
   run.interposer.fail(*function, c.nth);
@@ -30,12 +30,12 @@ hip::Status run_command(Run& run, const BadCall& c) {
       platform.api(),
       platform.function(static_cast<std::size_t>(find_kernel("count_only") - kernel_catalogue().data()), 0),
       platform.symbol(Platform::kVariableOfBadCalls), *error_case);
-  if (answer.kind == ErrorAnswer::Kind::kUnsupported) run.trace.unsupported = c.function;
+  if (answer.kind == ErrorAnswer::Kind::kUnsupported) run.observation.unsupported = c.function;
   if (answer.kind == ErrorAnswer::Kind::kUnprepared) return hip::called(answer.status, "what a bad call needs");
   run.attempt.seen = describe(answer);
   if (answer.kind == ErrorAnswer::Kind::kAnswered) {
     run.detectors.count(PropertyId::kP11);
-    detect_p11(run.step, *error_case, answer.status, run.trace.violations);
+    detect_p11(run.step, *error_case, answer.status, run.observation.violations);
   }
   return {};
 }

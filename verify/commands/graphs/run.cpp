@@ -53,9 +53,9 @@ std::string count_dot(std::istream& text) {
 hip::Status clone_graph(Run& run, const CloneGraph& c) {
   const GraphObject* from = run.live_graph(c.from);
   if (from == nullptr) return missing_object();
-  const hip::Api& api = run.machine.api;
-  if (api.hipGraphClone == nullptr) return lacking(run.machine, "hipGraphClone");
-  if (api.hipGraphNodeFindInClone == nullptr) return lacking(run.machine, "hipGraphNodeFindInClone");
+  const hip::Api& api = run.context.api;
+  if (api.hipGraphClone == nullptr) return lacking(run.context, "hipGraphClone");
+  if (api.hipGraphNodeFindInClone == nullptr) return lacking(run.context, "hipGraphNodeFindInClone");
   hip::RecordedGraph clone;
   hip::Status status = hip::called(api.hipGraphClone(&clone.graph, from->handles.graph), "hipGraphClone");
   if (!status) return status;
@@ -82,9 +82,9 @@ hip::Status clone_graph(Run& run, const CloneGraph& c) {
 }
 
 hip::Status change_edges(Run& run, GraphObject& object, const ChangeEdges& c) {
-  const hip::Api& api = run.machine.api;
-  if (api.hipGraphAddDependencies == nullptr) return lacking(run.machine, "hipGraphAddDependencies");
-  if (api.hipGraphRemoveDependencies == nullptr) return lacking(run.machine, "hipGraphRemoveDependencies");
+  const hip::Api& api = run.context.api;
+  if (api.hipGraphAddDependencies == nullptr) return lacking(run.context, "hipGraphAddDependencies");
+  if (api.hipGraphRemoveDependencies == nullptr) return lacking(run.context, "hipGraphRemoveDependencies");
   const NodePlace node = place_of(object.places, c.node);
   std::vector<std::pair<hip::NodeIndex, hip::NodeIndex>> pairs;
   std::vector<hipGraphNode_t> from, to;
@@ -127,8 +127,8 @@ void forget_node(Run& run, Id graph, Id node) {
 
 // A fan is as many nodes; one that a failure interrupted goes on where it stopped.
 hip::Status remove_node(Run& run, GraphObject& object, const RemoveNode& c) {
-  const hip::Api& api = run.machine.api;
-  if (api.hipGraphDestroyNode == nullptr) return lacking(run.machine, "hipGraphDestroyNode");
+  const hip::Api& api = run.context.api;
+  if (api.hipGraphDestroyNode == nullptr) return lacking(run.context, "hipGraphDestroyNode");
   const auto place =
       std::find_if(object.places.begin(), object.places.end(), [&](const NodePlace& p) { return p.id == c.node; });
   if (place == object.places.end()) return missing_object();
@@ -149,21 +149,21 @@ hip::Status remove_node(Run& run, GraphObject& object, const RemoveNode& c) {
 
 hip::Status destroy_stream(Run& run, Id id) {
   if (!run.streams.contains(id)) return missing_object();
-  hip::Status status = hip::called(run.machine.api.hipStreamDestroy(run.streams.at(id)), "hipStreamDestroy");
+  hip::Status status = hip::called(run.context.api.hipStreamDestroy(run.streams.at(id)), "hipStreamDestroy");
   if (status) run.streams.erase(id);
   return status;
 }
 
 hip::Status destroy_event(Run& run, Id id) {
   if (!run.events.contains(id)) return missing_object();
-  hip::Status status = hip::called(run.machine.api.hipEventDestroy(run.events.at(id)), "hipEventDestroy");
+  hip::Status status = hip::called(run.context.api.hipEventDestroy(run.events.at(id)), "hipEventDestroy");
   if (status) run.events.erase(id);
   return status;
 }
 
 template <class Object>
 hip::Status destroy_object(Run& run, Object* object) {
-  return object == nullptr ? missing_object() : destroy(run.machine, *object);
+  return object == nullptr ? missing_object() : destroy(run.context, *object);
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ hip::Status run_command(Run& run, const DeclareGraph& c) {
   GraphObject& graph = run.graphs[c.graph];
   graph.id = c.graph;
   graph.addresses = run.memory.addresses();
-  hip::Status status = hip::called(run.machine.api.hipGraphCreate(&graph.handles.graph, 0), "hipGraphCreate");
+  hip::Status status = hip::called(run.context.api.hipGraphCreate(&graph.handles.graph, 0), "hipGraphCreate");
   graph.alive = static_cast<bool>(status);
   return status;
 }
@@ -187,8 +187,8 @@ template <>
 hip::Status run_command(Run& run, const FindInClone& c) {
   const GraphObject *clone = run.live_graph(c.clone), *original = run.live_graph(c.graph);
   if (clone == nullptr || original == nullptr) return missing_object();
-  const hip::Api& api = run.machine.api;
-  if (api.hipGraphNodeFindInClone == nullptr) return lacking(run.machine, "hipGraphNodeFindInClone");
+  const hip::Api& api = run.context.api;
+  if (api.hipGraphNodeFindInClone == nullptr) return lacking(run.context, "hipGraphNodeFindInClone");
   const NodePlace place = place_of(original->places, c.node);
   if (place.fan == 0) return missing_object();
   hipGraphNode_t node = nullptr;
@@ -225,7 +225,7 @@ hip::Status run_command(Run& run, const Inspect& c) {
   const GraphObject* graph = of_graph ? run.live_graph(c.id) : nullptr;
   const ExecObject* exec = of_graph ? nullptr : run.live_exec(c.id);
   if (graph == nullptr && exec == nullptr) return missing_object();
-  Inspector inspector(run.machine);
+  Inspector inspector(run.context);
   hip::Result<std::string> said = of_graph ? inspector.look_at(*graph) : inspector.look_at(*exec);
   if (!said) return said.error();
   run.attempt.seen = std::move(said).value();
@@ -236,8 +236,8 @@ template <>
 hip::Status run_command(Run& run, const PrintDot& c) {
   const GraphObject* graph = run.live_graph(c.graph);
   if (graph == nullptr) return missing_object();
-  const hip::Api& api = run.machine.api;
-  if (api.hipGraphDebugDotPrint == nullptr) return lacking(run.machine, "hipGraphDebugDotPrint");
+  const hip::Api& api = run.context.api;
+  if (api.hipGraphDebugDotPrint == nullptr) return lacking(run.context, "hipGraphDebugDotPrint");
   const PassingFile file;
   hip::Status status =
       hip::called(api.hipGraphDebugDotPrint(graph->handles.graph, file.path().c_str(), 0), "hipGraphDebugDotPrint");
@@ -251,7 +251,7 @@ template <>
 hip::Status run_command(Run& run, const Destroy& c) {
   // Waiting would be refused in the middle of a capture.
   if (!run.captures.capturing()) {
-    if (hip::Status s = synchronize_devices(run.machine.api, run.machine.devices); !s) return s;
+    if (hip::Status s = synchronize_devices(run.context.api, run.context.devices); !s) return s;
   }
   switch (c.target) {
     case Target::kGraph:

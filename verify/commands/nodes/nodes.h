@@ -1,13 +1,12 @@
 // The family of commands about nodes: adding them to graphs and setting them in graphs and executable graphs.
 #pragma once
 
+#include "hip/node_form/node_form.h"
 #include "verify/commands/fields.h"
 
 namespace verify {
 
-// Which of HIP's functions a node is added or set through: that of its type; the one that takes any type
-// (hipGraphAddNode, hipGraphNodeSetParams, hipGraphExecNodeSetParams); or the driver's (hipDrvGraph...).
-enum class NodeForm : std::uint8_t { kTyped, kGeneric, kDriver };
+using hip::NodeForm;
 inline constexpr std::array<std::string_view, 3> kFormWords = {"plain", "generic", "driver"};
 struct AddNode {
   Id graph = 0;

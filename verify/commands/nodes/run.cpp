@@ -13,17 +13,12 @@ namespace verify {
 
 namespace {
 
-hip::NodeForm hip_form(NodeForm form) {
-  if (form == NodeForm::kDriver) return hip::NodeForm::kDriver;
-  return form == NodeForm::kGeneric ? hip::NodeForm::kGeneric : hip::NodeForm::kTyped;
-}
-
 // The k-th node of a fan as it is to be added to a graph or executable graph that has `recording`, or set there.
 hip::RecordedNode record_of(Run& run, const NodeParams& params, NodeForm form, std::uint32_t k,
                             const hip::Recording& recording) {
   hip::RecordedNode node = run.records.make(fan_instance(params, k));
-  node.form = hip_form(form);
-  return run.strategy.as_added(run.machine, recording, std::move(node));
+  node.form = form;
+  return run.strategy.as_added(run.context, recording, std::move(node));
 }
 
 // P2 within one graph or executable graph: a setter changes its node and no other. A strategy that records the object
@@ -38,7 +33,7 @@ hip::Status setting_one_node(Run& run, const Object& object, Handle handle, cons
   const Detectors::Calls after = run.detectors.calls();
   if (after.exec_setters == calls.exec_setters && after.graph_setters == calls.graph_setters) return status;
   run.detectors.check_node_prints(run.step, name, before, run.detectors.node_prints(handle), place);
-  if (status) run.detectors.check_set(run.step, name, object, handle, place, run.machine.buffer_bytes);
+  if (status) run.detectors.check_set(run.step, name, object, handle, place, run.context.buffer_bytes);
   return status;
 }
 
@@ -70,9 +65,9 @@ Dependencies dependencies_of(const AddNode& c, const GraphObject& graph) {
 
 hip::Status add_node(Run& run, GraphObject& graph, const AddNode& c, hip::RecordedNode node,
                      const Dependencies& dependencies) {
-  if (const char* function = missing_adder(run.machine.api, node)) return lacking(run.machine, function);
+  if (const char* function = missing_adder(run.context.api, node)) return lacking(run.context, function);
   hip::NodeExtras extras;
-  const hip::Result<hipGraphNode_t> handle = hip::record_node(run.machine.api, graph.handles.graph, node,
+  const hip::Result<hipGraphNode_t> handle = hip::record_node(run.context.api, graph.handles.graph, node,
                                                               dependencies.handles, run.memory.addresses(), extras);
   if (!handle) return handle.error();
   if (const auto* memory = std::get_if<MemoryAllocParams>(&c.params)) {
@@ -115,7 +110,7 @@ hip::Status set_nodes(Run& run, Object& object, const SetNode& c) {
   for (std::uint32_t k = 0; k < place.fan; ++k) {
     hip::RecordedNode node = record_of(run, c.params, c.form, k, object.recording);
     keep_attributes(object.recording.nodes()[place.first + k].record, node.record);
-    if (hip::Status status = run.strategy.set(run.machine, object, place.first + k, node); !status) return status;
+    if (hip::Status status = run.strategy.set(run.context, object, place.first + k, node); !status) return status;
   }
   return {};
 }
@@ -134,13 +129,13 @@ hip::Status set_in_exec(Run& run, ExecObject& exec, const SetNode& c) {
 }
 
 hip::Status enable(Run& run, ExecObject& exec, const EnableNode& c) {
-  const hip::Api& api = run.machine.api;
-  if (api.hipGraphNodeSetEnabled == nullptr) return lacking(run.machine, "hipGraphNodeSetEnabled");
-  if (api.hipGraphNodeGetEnabled == nullptr) return lacking(run.machine, "hipGraphNodeGetEnabled");
+  const hip::Api& api = run.context.api;
+  if (api.hipGraphNodeSetEnabled == nullptr) return lacking(run.context, "hipGraphNodeSetEnabled");
+  if (api.hipGraphNodeGetEnabled == nullptr) return lacking(run.context, "hipGraphNodeGetEnabled");
   const NodePlace place = place_of(exec.places, c.node);
   std::string states;
   for (std::uint32_t k = 0; k < place.fan; ++k) {
-    const hip::Result<unsigned> enabled = run.strategy.enable(run.machine, exec, place.first + k, c.enabled);
+    const hip::Result<unsigned> enabled = run.strategy.enable(run.context, exec, place.first + k, c.enabled);
     if (!enabled) return enabled.error();
     states += enabled.value() == 0 ? '-' : enabled.value() == 1 ? '+' : '?';
   }
@@ -164,7 +159,7 @@ hip::Status note_attributes(Run& run, GraphObject& graph, const NodePlace& place
     graph.recording.replace(place.first + k, std::move(record), std::vector(node.relocations));
   }
   const hip::Result<hip::KernelAttributes> now =
-      hip::attributes_of(run.machine.api, graph.handles.nodes[place.first], asked);
+      hip::attributes_of(run.context.api, graph.handles.nodes[place.first], asked);
   if (!now) return now.error();
   run.attempt.seen = describe(now.value());
   return {};
@@ -174,10 +169,10 @@ hip::Status set_attributes(Run& run, GraphObject& graph, const SetAttributes& c)
   const NodePlace place = place_of(graph.places, c.node);
   if (place.fan == 0) return missing_object();
   const hip::KernelAttributes wanted{c.attributes.priority, c.attributes.cooperative};
-  if (const char* function = hip::missing_for_attributes(run.machine.api, wanted))
-    return lacking(run.machine, function);
+  if (const char* function = hip::missing_for_attributes(run.context.api, wanted))
+    return lacking(run.context, function);
   for (std::uint32_t k = 0; k < place.fan; ++k) {
-    hip::Status status = hip::set_attributes(run.machine.api, graph.handles.nodes[place.first + k], wanted);
+    hip::Status status = hip::set_attributes(run.context.api, graph.handles.nodes[place.first + k], wanted);
     if (!status) return status;
   }
   hip::KernelAttributes merged = attributes_at(graph, place);
@@ -191,8 +186,8 @@ hip::Status copy_attributes(Run& run, GraphObject& graph, const CopyAttributes& 
   if (from == nullptr) return missing_object();
   const NodePlace place = place_of(graph.places, c.node), source = place_of(from->places, c.source);
   if (place.fan == 0 || source.fan == 0) return missing_object();
-  const hip::Api& api = run.machine.api;
-  if (api.hipGraphKernelNodeCopyAttributes == nullptr) return lacking(run.machine, "hipGraphKernelNodeCopyAttributes");
+  const hip::Api& api = run.context.api;
+  if (api.hipGraphKernelNodeCopyAttributes == nullptr) return lacking(run.context, "hipGraphKernelNodeCopyAttributes");
   for (std::uint32_t k = 0; k < place.fan; ++k) {
     hip::Status status = hip::called(
         api.hipGraphKernelNodeCopyAttributes(from->handles.nodes[source.first], graph.handles.nodes[place.first + k]),
@@ -209,8 +204,8 @@ template <>
 hip::Status run_command(Run& run, const AddNode& c) {
   GraphObject* graph = run.live_graph(c.graph);
   if (graph == nullptr) return missing_object();
-  if (const char* function = missing_function(run.machine.api, c.params)) {
-    run.trace.unsupported = function;
+  if (const char* function = missing_function(run.context.api, c.params)) {
+    run.observation.unsupported = function;
     return missing_object();
   }
   run.graph_memory.show_as_in(graph->addresses);

@@ -19,8 +19,8 @@ const char* lacking_for(const hip::Api& api, const MallocAsync& c) {
 }
 
 hip::Result<hip::DeviceAddress> allocate(Run& run, const MallocAsync& c) {
-  const hip::Api& api = run.machine.api;
-  if (const char* function = lacking_for(api, c)) return lacking(run.machine, function);
+  const hip::Api& api = run.context.api;
+  if (const char* function = lacking_for(api, c)) return lacking(run.context, function);
   void* memory = nullptr;
   hip::Status status =
       c.pool ? hip::called(
@@ -32,7 +32,7 @@ hip::Result<hip::DeviceAddress> allocate(Run& run, const MallocAsync& c) {
 }
 
 hip::Status declare_default_pool(Run& run, const DeclarePool& c) {
-  if (run.machine.api.hipDeviceGetDefaultMemPool == nullptr) return lacking(run.machine, "hipDeviceGetDefaultMemPool");
+  if (run.context.api.hipDeviceGetDefaultMemPool == nullptr) return lacking(run.context, "hipDeviceGetDefaultMemPool");
   const hip::Result<hipMemPool_t> pool = run.stream_memory.default_pool();
   if (!pool) return pool.error();
   run.stream_memory.declared_default(c.pool, pool.value());
@@ -73,9 +73,9 @@ hip::Status run_command(Run& run, const FreeAsync& c) {
 template <>
 hip::Status run_command(Run& run, const DeclarePool& c) {
   if (c.of_device) return declare_default_pool(run, c);
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipMemPoolCreate == nullptr || api.hipMemPoolDestroy == nullptr)
-    return lacking(run.machine, "hipMemPoolCreate");
+    return lacking(run.context, "hipMemPoolCreate");
   hipMemPoolProps properties{};
   properties.allocType = hipMemAllocationTypePinned;
   properties.location = {hipMemLocationTypeDevice, kPoolDevice};
@@ -87,9 +87,9 @@ hip::Status run_command(Run& run, const DeclarePool& c) {
 
 template <>
 hip::Status run_command(Run& run, const AskPool& c) {
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipMemPoolGetAttribute == nullptr || api.hipMemPoolSetAttribute == nullptr)
-    return lacking(run.machine, "hipMemPoolSetAttribute");
+    return lacking(run.context, "hipMemPoolSetAttribute");
   StreamMemory& pools = run.stream_memory;
   if (c.value) {
     if (hip::Status status = pools.set(c.pool, c.attribute, *c.value); !status) return status;
@@ -106,16 +106,16 @@ hip::Status run_command(Run& run, const AskPool& c) {
 
 template <>
 hip::Status run_command(Run& run, const TrimPool& c) {
-  const hip::Api& api = run.machine.api;
-  if (api.hipMemPoolTrimTo == nullptr) return lacking(run.machine, "hipMemPoolTrimTo");
+  const hip::Api& api = run.context.api;
+  if (api.hipMemPoolTrimTo == nullptr) return lacking(run.context, "hipMemPoolTrimTo");
   return hip::called(api.hipMemPoolTrimTo(run.stream_memory.pool(c.pool), c.bytes), "hipMemPoolTrimTo");
 }
 
 template <>
 hip::Status run_command(Run& run, const AccessPool& c) {
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipMemPoolSetAccess == nullptr || api.hipMemPoolGetAccess == nullptr)
-    return lacking(run.machine, "hipMemPoolSetAccess");
+    return lacking(run.context, "hipMemPoolSetAccess");
   const hipMemPool_t pool = run.stream_memory.pool(c.pool);
   hipMemAccessDesc access{};
   access.location = {hipMemLocationTypeDevice, kPoolDevice};
@@ -130,10 +130,10 @@ hip::Status run_command(Run& run, const AccessPool& c) {
 
 template <>
 hip::Status run_command(Run& run, const UsePool& c) {
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (api.hipDeviceSetMemPool == nullptr || api.hipDeviceGetMemPool == nullptr ||
       api.hipDeviceGetDefaultMemPool == nullptr)
-    return lacking(run.machine, "hipDeviceSetMemPool");
+    return lacking(run.context, "hipDeviceSetMemPool");
   StreamMemory& pools = run.stream_memory;
   const hip::Result<hipMemPool_t> standard = pools.default_pool();
   if (!standard) return standard.error();
@@ -150,7 +150,7 @@ hip::Status run_command(Run& run, const UsePool& c) {
 template <>
 hip::Status run_command(Run& run, const DestroyPool& c) {
   hip::Status status =
-      hip::called(run.machine.api.hipMemPoolDestroy(run.stream_memory.pool(c.pool)), "hipMemPoolDestroy");
+      hip::called(run.context.api.hipMemPoolDestroy(run.stream_memory.pool(c.pool)), "hipMemPoolDestroy");
   if (status) run.stream_memory.destroyed(c.pool);
   return status;
 }

@@ -21,7 +21,7 @@ std::string described(const hip::Api& api, hipStream_t stream) {
 }
 
 hip::Status make_stream(Run& run, const DeclareStream& c) {
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   hipStream_t stream = nullptr;
   const unsigned flags = c.non_blocking ? hipStreamNonBlocking : hipStreamDefault;
   if (c.priority != 0 && api.hipStreamCreateWithPriority == nullptr)
@@ -37,7 +37,7 @@ hip::Status make_stream(Run& run, const DeclareStream& c) {
 }
 
 hip::Status synchronize(Run& run, const Synchronize& c) {
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (c.target == Target::kStream) {
     if (!run.has_stream(c.id)) return missing_object();
     return hip::called(api.hipStreamSynchronize(run.stream(c.id)), "hipStreamSynchronize");
@@ -46,7 +46,7 @@ hip::Status synchronize(Run& run, const Synchronize& c) {
     if (!run.events.contains(c.id)) return missing_object();
     return hip::called(api.hipEventSynchronize(run.events.at(c.id)), "hipEventSynchronize");
   }
-  return synchronize_devices(api, run.machine.devices);
+  return synchronize_devices(api, run.context.devices);
 }
 
 // An opaque kernel is launched like any other: only what is known of it differs.
@@ -71,7 +71,7 @@ hip::Status run_command(Run& run, const DeclareStream& c) {
     return {};
   }
   run.stream_devices[c.stream] = c.device;
-  return on_device(run.machine.api, c.device, [&] { return make_stream(run, c); });
+  return on_device(run.context.api, c.device, [&] { return make_stream(run, c); });
 }
 
 template <>
@@ -84,10 +84,10 @@ hip::Status run_command(Run& run, const Enqueue& c) {
   run.graph_memory.show_live();
   if (!run.has_stream(c.stream)) return missing_object();
   hip::RecordedNode eager = run.records.make(plain(c.params));
-  if (run.captures.of(c.stream) != nullptr) eager = run.strategy.as_added(run.machine, {}, std::move(eager));
+  if (run.captures.of(c.stream) != nullptr) eager = run.strategy.as_added(run.context, {}, std::move(eager));
   const std::optional<CopyOfPeers> peers = peers_of(run, c.params, eager.record);
   EnqueueResult result;
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   const hipStream_t stream = run.stream(c.stream);
   hip::Status status = run.on_thread(c.thread, [&] {
     return on_device(api, run.device_of_stream(c.stream), [&] {
@@ -105,7 +105,7 @@ hip::Status run_command(Run& run, const Enqueue& c) {
 template <>
 hip::Status run_command(Run& run, const Query& c) {
   run.graph_memory.show_live();
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (c.target == Target::kEvent) {
     const auto event = run.events.find(c.id);
     if (event == run.events.end()) return missing_object();

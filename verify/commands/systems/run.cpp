@@ -6,7 +6,7 @@ namespace verify {
 template <>
 hip::Status run_command(Run& run, const SystemAction& c) {
   if (!run.systems) run.systems.emplace(run.platform, run.system_parts, run.options.schedule_seed);
-  if (c.verb != SystemVerb::kInject || run.options.failures) run.systems->perform(c, run.step, run.trace);
+  if (c.verb != SystemVerb::kInject || run.options.failures) run.systems->perform(c, run.step, run.observation);
   return {};
 }
 

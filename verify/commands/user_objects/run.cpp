@@ -14,9 +14,9 @@ void count_run(void* data) {
 
 template <>
 hip::Status run_command(Run& run, const DeclareUserObject& c) {
-  const hip::Api& api = run.machine.api;
-  if (api.hipUserObjectCreate == nullptr) return lacking(run.machine, "hipUserObjectCreate");
-  if (api.hipUserObjectRelease == nullptr) return lacking(run.machine, "hipUserObjectRelease");
+  const hip::Api& api = run.context.api;
+  if (api.hipUserObjectCreate == nullptr) return lacking(run.context, "hipUserObjectCreate");
+  if (api.hipUserObjectRelease == nullptr) return lacking(run.context, "hipUserObjectRelease");
   UserObjects::Object& object = run.user_objects.add(c.object);
   hip::Status status =
       hip::called(api.hipUserObjectCreate(&object.handle, &object, count_run, 1, hipUserObjectNoDestructorSync),
@@ -34,8 +34,8 @@ hip::Status run_command(Run& run, const RetainUserObject& c) {
   UserObjects::Object* object = run.user_objects.find(c.object);
   GraphObject* graph = run.live_graph(c.graph);
   if (object == nullptr || graph == nullptr) return missing_object();
-  const hip::Api& api = run.machine.api;
-  if (api.hipGraphRetainUserObject == nullptr) return lacking(run.machine, "hipGraphRetainUserObject");
+  const hip::Api& api = run.context.api;
+  if (api.hipGraphRetainUserObject == nullptr) return lacking(run.context, "hipGraphRetainUserObject");
   hip::Status status = hip::called(
       api.hipGraphRetainUserObject(graph->handles.graph, object->handle, 1, c.move ? hipGraphUserObjectMove : 0),
       "hipGraphRetainUserObject");
@@ -50,13 +50,13 @@ hip::Status run_command(Run& run, const ReleaseUserObject& c) {
   UserObjects::Object* object = run.user_objects.find(c.object);
   GraphObject* graph = c.graph ? run.live_graph(*c.graph) : nullptr;
   if (object == nullptr || (c.graph && graph == nullptr)) return missing_object();
-  const hip::Api& api = run.machine.api;
+  const hip::Api& api = run.context.api;
   if (graph == nullptr) {
     hip::Status status = hip::called(api.hipUserObjectRelease(object->handle, 1), "hipUserObjectRelease");
     if (status) --object->held;
     return status;
   }
-  if (api.hipGraphReleaseUserObject == nullptr) return lacking(run.machine, "hipGraphReleaseUserObject");
+  if (api.hipGraphReleaseUserObject == nullptr) return lacking(run.context, "hipGraphReleaseUserObject");
   hip::Status status =
       hip::called(api.hipGraphReleaseUserObject(graph->handles.graph, object->handle, 1), "hipGraphReleaseUserObject");
   if (!status) return status;

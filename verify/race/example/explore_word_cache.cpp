@@ -16,14 +16,14 @@ class TwoReaders final : public verify::race::Body {
  public:
   explicit TwoReaders(Length length) : length_(length) {}
 
-  void run(verify::race::Machine& machine) override {
+  void run(verify::race::ScheduleRunner& runner) override {
     example::WordCache cache;
     hip::sync::Thread first([&] { (void)(cache.*length_)("word"); });
     hip::sync::Thread second([&] { (void)(cache.*length_)("word"); });
     first.join();
     second.join();
     if (cache.computed() != 1) {
-      machine.fail(verify::race::FailureKind::kInvariant, "a word's length is computed more than once");
+      runner.fail(verify::race::FailureKind::kInvariant, "a word's length is computed more than once");
     }
   }
 
@@ -33,8 +33,8 @@ class TwoReaders final : public verify::race::Body {
 
 verify::race::Exploration explore(const char* name, Length length) {
   TwoReaders body(length);
-  verify::race::Machine machine;
-  verify::race::Exploration result = verify::race::explore(machine, body, {});
+  verify::race::ScheduleRunner runner;
+  verify::race::Exploration result = verify::race::explore(runner, body, {});
   std::printf("%s: %llu schedules, %s\n", name, static_cast<unsigned long long>(result.schedules),
               result.failures == 0 ? "clean" : result.failure.message.c_str());
   return result;

@@ -1,9 +1,9 @@
-// race::Machine: a deterministic machine that runs the threads of a schedule as fibers, one operation at a time.
+// race::ScheduleRunner: a deterministic runner that runs the threads of a schedule as fibers, one operation at a time.
 //
 // A fiber is always suspended just before its next visible operation (scheduler.h lists them). At each of them a
 // Strategy chooses which of the threads that can go on does. Effects are sequentially consistent; what the memory
 // orders in the code promise is kept in vector clocks, by which accesses to cells are judged (FastTrack's way). The
-// machine notices: data races on cells, deadlocks, wake-ups that were lost, uses of objects that were destroyed, memory
+// runner notices: data races on cells, deadlocks, wake-ups that were lost, uses of objects that were destroyed, memory
 // deleted twice or never (arena.h), misuse of the names, and schedules that do not end. The first of these ends the
 // schedule.
 //
@@ -81,17 +81,17 @@ struct Step {
   Where where;
 };
 
-struct MachineOptions {
+struct ScheduleOptions {
   std::uint32_t max_steps = 20'000;
   bool races_end = true;  // else they are counted and the schedule goes on
 };
 
-class Machine final : public hip::sync::Scheduler {
+class ScheduleRunner final : public hip::sync::Scheduler {
  public:
-  explicit Machine(const MachineOptions& options = {});
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
-  ~Machine();
+  explicit ScheduleRunner(const ScheduleOptions& options = {});
+  ScheduleRunner(const ScheduleRunner&) = delete;
+  ScheduleRunner& operator=(const ScheduleRunner&) = delete;
+  ~ScheduleRunner();
 
   // One schedule. The body's exceptions are crashes.
   const Failure& run(Strategy& strategy, void (*body)(void*), void* context);
@@ -125,7 +125,7 @@ class Machine final : public hip::sync::Scheduler {
     void (*drop)(void*);
   };
   struct ThreadState {
-    Machine* machine = nullptr;
+    ScheduleRunner* runner = nullptr;
     Fiber fiber;
     void (*run)(void*) = nullptr;
     void* argument = nullptr;
@@ -188,7 +188,7 @@ class Machine final : public hip::sync::Scheduler {
             const Where& there);
   [[nodiscard]] std::string stuck_message() const;
 
-  MachineOptions options_;
+  ScheduleOptions options_;
   Strategy* strategy_ = nullptr;
   Fiber home_;
   bool on_fiber_ = false;

@@ -1,5 +1,5 @@
-// The machine's threads: who runs, when, and how a schedule begins and ends. What operations do is in effects.cpp.
-#include "verify/race/machine.h"
+// The runner's threads: who runs, when, and how a schedule begins and ends. What operations do is in effects.cpp.
+#include "verify/race/schedule_runner.h"
 
 #include <fmt/format.h>
 
@@ -45,20 +45,20 @@ Inside::~Inside() {
   Arena::of_process().set_on(before_);
 }
 
-Machine::Machine(const MachineOptions& options) : options_(options) {
+ScheduleRunner::ScheduleRunner(const ScheduleOptions& options) : options_(options) {
   steps_.reserve(options.max_steps + 64);
   choices_.reserve(options.max_steps + 64);
   objects_.reserve(256);
-  for (ThreadState& thread : threads_) thread.machine = this;
+  for (ThreadState& thread : threads_) thread.runner = this;
   sanitizers::expect_threads();
   home_.adopt();
 }
 
-Machine::~Machine() {
+ScheduleRunner::~ScheduleRunner() {
   for (ThreadState& thread : threads_) assert(!thread.exists || thread.done || abandoned_);
 }
 
-void Machine::reset() {
+void ScheduleRunner::reset() {
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
     ThreadState& thread = threads_[i];
     thread.exists = thread.done = thread.joined = thread.starting = thread.yielded = thread.timed = false;
@@ -80,7 +80,7 @@ void Machine::reset() {
   ++schedule_;
 }
 
-const Failure& Machine::run(Strategy& strategy, void (*body)(void*), void* context) {
+const Failure& ScheduleRunner::run(Strategy& strategy, void (*body)(void*), void* context) {
   assert(hip::sync::active() == nullptr);
   reset();
   strategy_ = &strategy;
@@ -88,7 +88,8 @@ const Failure& Machine::run(Strategy& strategy, void (*body)(void*), void* conte
   Arena& arena = Arena::of_process();
   arena.begin(abandoned_);
   arena.on_double_free(
-      [](void* me) { static_cast<Machine*>(me)->fail(FailureKind::kDoubleFree, "memory is deleted twice"); }, this);
+      [](void* me) { static_cast<ScheduleRunner*>(me)->fail(FailureKind::kDoubleFree, "memory is deleted twice"); },
+      this);
   ThreadState& first = threads_[0];
   first.exists = true;
   first.clock.at[0] = 1;
@@ -125,9 +126,9 @@ const Failure& Machine::run(Strategy& strategy, void (*body)(void*), void* conte
 }
 
 // A fiber's life.
-void Machine::thread_main(void* state) {
+void ScheduleRunner::thread_main(void* state) {
   ThreadState& me = *static_cast<ThreadState*>(state);
-  Machine& machine = *me.machine;
+  ScheduleRunner& runner = *me.runner;
   Arena::of_process().set_on(true);
   try {
     me.run(me.argument);
@@ -141,21 +142,21 @@ void Machine::thread_main(void* state) {
       last.drop(last.value);
     }
   } catch (...) {
-    machine.fail(FailureKind::kCrash, "an exception leaves a thread");
+    runner.fail(FailureKind::kCrash, "an exception leaves a thread");
   }
   sanitizers::release(&me);
   Arena::of_process().set_on(false);
-  machine.finish_thread();
+  runner.finish_thread();
 }
 
 // The calling fiber is not gone back to.
-void Machine::leave() {
+void ScheduleRunner::leave() {
   on_fiber_ = false;
   switch_fibers(threads_[current_].fiber, home_);
   std::abort();
 }
 
-void Machine::finish_thread() {
+void ScheduleRunner::finish_thread() {
   const Inside inside;
   ThreadState& me = threads_[current_];
   me.done = true;
@@ -176,14 +177,14 @@ void Machine::finish_thread() {
   std::abort();  // nobody comes back to a thread that is done
 }
 
-void Machine::switch_to(ThreadNumber next) {
+void ScheduleRunner::switch_to(ThreadNumber next) {
   const ThreadNumber before = current_;
   if (next == before) return;
   current_ = next;
   switch_fibers(threads_[before].fiber, threads_[next].fiber);
 }
 
-Mask Machine::enabled_threads(bool* yields) {
+Mask ScheduleRunner::enabled_threads(bool* yields) {
   Mask eager = 0;
   Mask patient = 0;  // those that gave way, and waits that are over because of time
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
@@ -199,7 +200,7 @@ Mask Machine::enabled_threads(bool* yields) {
   return enabled;
 }
 
-void Machine::choose_next() {
+void ScheduleRunner::choose_next() {
   bool yields = false;
   const Mask enabled = enabled_threads(&yields);
   if (enabled == 0) {
@@ -225,7 +226,7 @@ void Machine::choose_next() {
   switch_to(next);
 }
 
-bool Machine::visible(const hip::sync::Operation& operation) {
+bool ScheduleRunner::visible(const hip::sync::Operation& operation) {
   if (!on_fiber_) return true;
   const Inside inside;
   ThreadState& me = threads_[current_];
@@ -251,7 +252,7 @@ bool Machine::visible(const hip::sync::Operation& operation) {
   return result;
 }
 
-ThreadNumber Machine::spawn(void (*start)(void*), void* argument, const Where& where) {
+ThreadNumber ScheduleRunner::spawn(void (*start)(void*), void* argument, const Where& where) {
   const Inside inside;
   if (thread_count_ == kMaxThreads) fail(FailureKind::kMisuse, fmt::format("more than {} threads", kMaxThreads));
   const ThreadNumber number = static_cast<ThreadNumber>(thread_count_++);
@@ -281,7 +282,7 @@ ThreadNumber Machine::spawn(void (*start)(void*), void* argument, const Where& w
   return number;
 }
 
-void* Machine::local(const void* key, void* (*make)(), void (*drop)(void*)) {
+void* ScheduleRunner::local(const void* key, void* (*make)(), void (*drop)(void*)) {
   ThreadState& me = threads_[current_];
   for (const Local& local : me.locals) {
     if (local.key == key) return local.value;
@@ -292,7 +293,7 @@ void* Machine::local(const void* key, void* (*make)(), void (*drop)(void*)) {
   return value;
 }
 
-void Machine::fail(FailureKind kind, std::string message, std::string property) {
+void ScheduleRunner::fail(FailureKind kind, std::string message, std::string property) {
   const Inside inside;
   if (!on_fiber_) {
     failure_ = {kind, std::move(property), std::move(message)};
@@ -303,12 +304,12 @@ void Machine::fail(FailureKind kind, std::string message, std::string property) 
   std::abort();
 }
 
-void Machine::misused(const char* what, const Where& where) {
+void ScheduleRunner::misused(const char* what, const Where& where) {
   const Inside inside;
   fail(FailureKind::kMisuse, fmt::format("{} by thread {} at {}", what, current_, place_name(where)));
 }
 
-void Machine::mark(Step::What what, const char* label, std::uint64_t value) {
+void ScheduleRunner::mark(Step::What what, const char* label, std::uint64_t value) {
   const Inside inside;
   Step step;
   step.what = what;
@@ -318,7 +319,7 @@ void Machine::mark(Step::What what, const char* label, std::uint64_t value) {
   steps_.push_back(step);
 }
 
-std::string Machine::stuck_message() const {
+std::string ScheduleRunner::stuck_message() const {
   std::string message;
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
     const ThreadState& thread = threads_[i];
