@@ -106,7 +106,7 @@ void Inspector::list(const std::string& what, const Query& query) {
 }
 
 void Inspector::edges(const GraphObject& graph) {
-  const hip::Api& api = machine_.api;
+  const hip::Api& api = context_.api;
   const hipGraph_t handle = graph.handles.graph;
   std::size_t count = 0;
   if (!holds(api.hipGraphGetEdges(handle, nullptr, nullptr, &count), "hipGraphGetEdges")) return;
@@ -130,8 +130,8 @@ void Inspector::edges(const GraphObject& graph) {
 void Inspector::kernel(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name,
                        const GraphObject& graph) {
   hipKernelNodeParams params{};
-  if (!holds(machine_.api.hipGraphKernelNodeGetParams(handle, &params), "hipGraphKernelNodeGetParams")) return;
-  const KernelSpec* spec = machine_.interposer.kernel_of(static_cast<hipFunction_t>(params.func));
+  if (!holds(context_.api.hipGraphKernelNodeGetParams(handle, &params), "hipGraphKernelNodeGetParams")) return;
+  const KernelSpec* spec = context_.interposer.kernel_of(static_cast<hipFunction_t>(params.func));
   std::string text = fmt::format("{} runs {} grid {} block {} shared {}", name, spec == nullptr ? "?" : spec->name,
                                  params.gridDim.x, params.blockDim.x, params.sharedMemBytes);
   const auto* record = std::get_if<hip::KernelRecord>(&node.record);
@@ -146,7 +146,7 @@ void Inspector::kernel(const hip::RecordedNode& node, hipGraphNode_t handle, con
     }
   }
   if (record != nullptr && (record->attributes.priority || record->attributes.cooperative)) {
-    const hip::Result<hip::KernelAttributes> attributes = hip::attributes_of(machine_.api, handle, record->attributes);
+    const hip::Result<hip::KernelAttributes> attributes = hip::attributes_of(context_.api, handle, record->attributes);
     if (!attributes) {
       failed_ = attributes.error();
       return;
@@ -159,7 +159,7 @@ void Inspector::kernel(const hip::RecordedNode& node, hipGraphNode_t handle, con
 void Inspector::copy(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name,
                      const GraphObject& graph) {
   hipMemcpy3DParms params{};
-  if (!holds(machine_.api.hipGraphMemcpyNodeGetParams(handle, &params), "hipGraphMemcpyNodeGetParams")) return;
+  if (!holds(context_.api.hipGraphMemcpyNodeGetParams(handle, &params), "hipGraphMemcpyNodeGetParams")) return;
   const auto& record = std::get<hip::CopyRecord>(node.record);
   // A variable never moves: its end is where it was when the copy was recorded or set.
   const auto place = [&](hip::Field field, const void* pointer, const void* recorded) {
@@ -183,7 +183,7 @@ void Inspector::copy(const hip::RecordedNode& node, hipGraphNode_t handle, const
 void Inspector::memset(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name,
                        const GraphObject& graph) {
   hipMemsetParams params{};
-  if (!holds(machine_.api.hipGraphMemsetNodeGetParams(handle, &params), "hipGraphMemsetNodeGetParams")) return;
+  if (!holds(context_.api.hipGraphMemsetNodeGetParams(handle, &params), "hipGraphMemsetNodeGetParams")) return;
   std::string text =
       fmt::format("{} sets {} of {} in {} rows of {} at {}", name, params.value, params.elementSize, params.height,
                   params.width, place_word(node, hip::Field::kMemsetDestination, params.dst, graph.addresses));
@@ -193,18 +193,18 @@ void Inspector::memset(const hip::RecordedNode& node, hipGraphNode_t handle, con
 
 void Inspector::allocation(const hip::MemoryAllocRecord& record, hipGraphNode_t handle, const std::string& name,
                            const GraphObject& graph) {
-  if (machine_.api.hipGraphMemAllocNodeGetParams == nullptr) return;
+  if (context_.api.hipGraphMemAllocNodeGetParams == nullptr) return;
   hipMemAllocNodeParams params{};
-  if (!holds(machine_.api.hipGraphMemAllocNodeGetParams(handle, &params), "hipGraphMemAllocNodeGetParams")) return;
+  if (!holds(context_.api.hipGraphMemAllocNodeGetParams(handle, &params), "hipGraphMemAllocNodeGetParams")) return;
   const bool there = reinterpret_cast<std::uintptr_t>(params.dptr) == graph.addresses[record.buffer];
   say(fmt::format("{} allocates {} bytes {}", name, params.bytesize, there ? "where it said" : "elsewhere"));
 }
 
 void Inspector::freed(const hip::MemoryFreeRecord& record, hipGraphNode_t handle, const std::string& name,
                       const GraphObject& graph) {
-  if (machine_.api.hipGraphMemFreeNodeGetParams == nullptr) return;
+  if (context_.api.hipGraphMemFreeNodeGetParams == nullptr) return;
   void* pointer = nullptr;
-  if (!holds(machine_.api.hipGraphMemFreeNodeGetParams(handle, &pointer), "hipGraphMemFreeNodeGetParams")) return;
+  if (!holds(context_.api.hipGraphMemFreeNodeGetParams(handle, &pointer), "hipGraphMemFreeNodeGetParams")) return;
   const bool right = reinterpret_cast<std::uintptr_t>(pointer) == graph.addresses[record.buffer];
   say(fmt::format("{} frees {}", name, right ? "what it was given" : "something else"));
 }
@@ -220,20 +220,20 @@ void Inspector::parameters(const GraphObject& graph, hip::NodeIndex index, const
   if (const auto* memory = std::get_if<hip::MemoryFreeRecord>(&node.record)) return freed(*memory, handle, name, graph);
   if (const auto* record = std::get_if<hip::HostRecord>(&node.record)) {
     hipHostNodeParams params{};
-    if (!holds(machine_.api.hipGraphHostNodeGetParams(handle, &params), "hipGraphHostNodeGetParams")) return;
+    if (!holds(context_.api.hipGraphHostNodeGetParams(handle, &params), "hipGraphHostNodeGetParams")) return;
     const bool same = params.fn == record->params.fn && params.userData == record->params.userData;
     say(fmt::format("{} calls {}", name, same ? "what was recorded" : "something else"));
   } else if (std::holds_alternative<hip::ChildRecord>(node.record)) {
     hipGraph_t child = nullptr;
     std::size_t count = 0;
-    if (!holds(machine_.api.hipGraphChildGraphNodeGetGraph(handle, &child), "hipGraphChildGraphNodeGetGraph")) return;
-    if (!holds(machine_.api.hipGraphGetNodes(child, nullptr, &count), "hipGraphGetNodes of a child")) return;
+    if (!holds(context_.api.hipGraphChildGraphNodeGetGraph(handle, &child), "hipGraphChildGraphNodeGetGraph")) return;
+    if (!holds(context_.api.hipGraphGetNodes(child, nullptr, &count), "hipGraphGetNodes of a child")) return;
     say(fmt::format("{} holds {} nodes", name, count));
   }
 }
 
 void Inspector::node(const GraphObject& graph, hip::NodeIndex index) {
-  const hip::Api& api = machine_.api;
+  const hip::Api& api = context_.api;
   const hipGraphNode_t handle = graph.handles.nodes[index];
   const std::string name = this->name(handle);
   hipGraphNodeType type{};
@@ -249,18 +249,18 @@ void Inspector::node(const GraphObject& graph, hip::NodeIndex index) {
 }
 
 bool Inspector::has_queries() {
-  const hip::Api& api = machine_.api;
+  const hip::Api& api = context_.api;
   const char* missing = api.hipGraphGetRootNodes == nullptr            ? "hipGraphGetRootNodes"
                         : api.hipGraphNodeGetDependencies == nullptr   ? "hipGraphNodeGetDependencies"
                         : api.hipGraphNodeGetDependentNodes == nullptr ? "hipGraphNodeGetDependentNodes"
                         : api.hipGraphNodeGetEnabled == nullptr        ? "hipGraphNodeGetEnabled"
                                                                        : nullptr;
-  if (missing != nullptr) failed_ = lacking(machine_, missing);
+  if (missing != nullptr) failed_ = lacking(context_, missing);
   return missing == nullptr;
 }
 
 hip::Result<std::string> Inspector::look_at(const GraphObject& graph) {
-  const hip::Api& api = machine_.api;
+  const hip::Api& api = context_.api;
   name_nodes(graph.handles.nodes, graph.places);
   if (!has_queries()) return failed_.error();
   list("nodes", [&](hipGraphNode_t* nodes, std::size_t* count) {
@@ -293,7 +293,7 @@ hip::Result<std::string> Inspector::look_at(const ExecObject& exec) {
       continue;
     }
     unsigned enabled = 2;
-    if (!holds(machine_.api.hipGraphNodeGetEnabled(exec.exec, handle, &enabled), "hipGraphNodeGetEnabled")) break;
+    if (!holds(context_.api.hipGraphNodeGetEnabled(exec.exec, handle, &enabled), "hipGraphNodeGetEnabled")) break;
     if (enabled != 1) say(fmt::format("{} is {}", name(handle), enabled == 0 ? "disabled" : "neither on nor off"));
   }
   if (!failed_) return failed_.error();

@@ -127,7 +127,7 @@ void Detectors::judge(PatchEvidence& patch, const Calls& before) {
                                          {PropertyId::kA5, detect_a5}, {PropertyId::kA6, detect_a6},
                                          {PropertyId::kA7, detect_a7}, {PropertyId::kP3, detect_p3}};
   for (const Entry& entry : kDetectors) {
-    if (entry.detect(patch, trace_.violations)) count(entry.id);
+    if (entry.detect(patch, observation_.violations)) count(entry.id);
   }
 }
 
@@ -171,7 +171,7 @@ void Detectors::patched(std::size_t step, const GraphObject& graph, const hip::A
 void Detectors::injected_failure(std::size_t step, const std::string& command, bool reported) {
   count(PropertyId::kP4);
   const std::optional<Function> function = interposer_.last_fired();
-  detect_p4(step, command, function ? function_name(*function) : "", reported, trace_.violations);
+  detect_p4(step, command, function ? function_name(*function) : "", reported, observation_.violations);
 }
 
 void Detectors::launch(const ExecObject& exec, std::uint64_t schedule_seed) {
@@ -181,16 +181,17 @@ void Detectors::launch(const ExecObject& exec, std::uint64_t schedule_seed) {
 }
 
 void Detectors::topology(std::size_t step, const GraphObject& graph, const TopologySeen& seen) {
-  if (detect_p5({step, graph.recording, graph.id, seen}, trace_.violations)) count(PropertyId::kP5);
+  if (detect_p5({step, graph.recording, graph.id, seen}, observation_.violations)) count(PropertyId::kP5);
 }
 
 void Detectors::teardown_error(std::size_t step, const std::string& what) {
-  trace_.violations.push_back({PropertyId::kP8, step, "tear-down", "success", what});
+  observation_.violations.push_back({PropertyId::kP8, step, "tear-down", "success", what});
 }
 
 void Detectors::leaks(std::size_t step, const std::string& leaks) {
   count(PropertyId::kP8);
-  if (!leaks.empty()) trace_.violations.push_back({PropertyId::kP8, step, "after tear-down", "nothing is left", leaks});
+  if (!leaks.empty())
+    observation_.violations.push_back({PropertyId::kP8, step, "after tear-down", "nothing is left", leaks});
 }
 
 Detectors::Isolation Detectors::isolation(const std::map<Id, GraphObject>& graphs,
@@ -217,8 +218,8 @@ void Detectors::check_isolation(std::size_t step, const Isolation& before, const
   if (!platform_.white_box()) return;
   const bool graphs = before.graph_setters == after.graph_setters || before.of_a_graph;
   count(PropertyId::kP2);
-  detect_p2({step, before.execs, after.execs}, trace_.violations);
-  if (graphs) detect_p2({step, before.graphs, after.graphs}, trace_.violations);
+  detect_p2({step, before.execs, after.execs}, observation_.violations);
+  if (graphs) detect_p2({step, before.graphs, after.graphs}, observation_.violations);
 }
 
 std::vector<std::uint64_t> Detectors::prints_of(const std::optional<std::vector<model::NodeView>>& nodes) {
@@ -236,8 +237,8 @@ void Detectors::check_node_prints(std::size_t step, const std::string& object, c
   count(PropertyId::kP2);
   for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
     if (before[i] == after[i] || (i >= changed.first && i - changed.first < changed.fan)) continue;
-    trace_.violations.push_back({PropertyId::kP2, step, fmt::format("{} node {}", object, i),
-                                 "unchanged by an operation on another node", "changed"});
+    observation_.violations.push_back({PropertyId::kP2, step, fmt::format("{} node {}", object, i),
+                                       "unchanged by an operation on another node", "changed"});
     return;
   }
 }
@@ -255,7 +256,7 @@ void Detectors::check_set(std::size_t step, const std::string& name, const hip::
   static_cast<void>(detect_a4(evidence, found));
   static_cast<void>(detect_a5(evidence, found));
   if (found.empty()) return;
-  trace_.violations.push_back(
+  observation_.violations.push_back(
       {PropertyId::kP3, step, found.front().where + " after a setter", found.front().expected, found.front().observed});
 }
 

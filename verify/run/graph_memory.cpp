@@ -18,7 +18,7 @@ void* pointer(hip::DeviceAddress address) {
 
 void GraphMemory::added(Id buffer, std::uint64_t bytes, hip::DeviceAddress address) {
   buffers_[buffer] = {bytes, 0, 0};
-  machine_.buffer_bytes[buffer] = bytes;
+  context_.buffer_bytes[buffer] = bytes;
   memory_.show_elsewhere(buffer, bytes, address);
 }
 
@@ -28,8 +28,8 @@ void GraphMemory::captured(Id buffer, std::uint64_t bytes, hip::DeviceAddress ad
 }
 
 hip::Status GraphMemory::free_captured(Id buffer, hipStream_t stream) {
-  if (machine_.api.hipFreeAsync == nullptr) return lacking(machine_, "hipFreeAsync");
-  return hip::called(machine_.api.hipFreeAsync(pointer(buffers_.at(buffer).captured), stream), "hipFreeAsync");
+  if (context_.api.hipFreeAsync == nullptr) return lacking(context_, "hipFreeAsync");
+  return hip::called(context_.api.hipFreeAsync(pointer(buffers_.at(buffer).captured), stream), "hipFreeAsync");
 }
 
 void GraphMemory::show_as_in(const hip::AddressTable& addresses) {
@@ -56,15 +56,15 @@ void GraphMemory::launched(const ExecObject& exec) {
 
 hip::Status GraphMemory::free(Id buffer) {
   hip::Status status =
-      hip::called(machine_.api.hipFree(pointer(buffers_.at(buffer).live)), "hipFree of a graph's memory");
+      hip::called(context_.api.hipFree(pointer(buffers_.at(buffer).live)), "hipFree of a graph's memory");
   if (status) buffers_.at(buffer).live = 0;
   return status;
 }
 
 hip::Status GraphMemory::free_async(Id buffer, hipStream_t stream) {
-  if (machine_.api.hipFreeAsync == nullptr) return lacking(machine_, "hipFreeAsync");
+  if (context_.api.hipFreeAsync == nullptr) return lacking(context_, "hipFreeAsync");
   hip::Status status =
-      hip::called(machine_.api.hipFreeAsync(pointer(buffers_.at(buffer).live), stream), "hipFreeAsync");
+      hip::called(context_.api.hipFreeAsync(pointer(buffers_.at(buffer).live), stream), "hipFreeAsync");
   if (status) buffers_.at(buffer).live = 0;
   return status;
 }
@@ -74,7 +74,7 @@ hip::Status GraphMemory::free_everything() {
   for (auto& [id, buffer] : buffers_) {
     if (buffer.live == 0) continue;
     hip::Status status =
-        hip::called(machine_.interposer.inner().hipFree(pointer(buffer.live)), "hipFree of a graph's memory");
+        hip::called(context_.interposer.inner().hipFree(pointer(buffer.live)), "hipFree of a graph's memory");
     buffer.live = 0;
     if (first) first = std::move(status);
   }

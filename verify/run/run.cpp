@@ -24,7 +24,7 @@ Run::Run(const Environment& environment, const Program& program, const AddressSc
       strategy(environment.strategy),
       options(environment.options),
       memory(platform, program, {program.placement, options.fresh_addresses}, script),
-      machine{.api = interposer.table(),
+      context{.api = interposer.table(),
               .interposer = interposer,
               .patchers = environment.patchers,
               .poison = options.poison,
@@ -33,11 +33,11 @@ Run::Run(const Environment& environment, const Program& program, const AddressSc
               .memory = std::vector<hip::BufferMemory>(memory.size(), hip::BufferMemory::kUnknown),
               .devices = devices_needed(program),
               .buffer_devices = std::vector<Id>(memory.size(), 0)},
-      detectors(platform, interposer, trace),
+      detectors(platform, interposer, observation),
       system_parts(environment.systems),
-      graph_memory(machine, memory),
-      stream_memory(machine, memory),
-      user_objects(machine),
+      graph_memory(context, memory),
+      stream_memory(context, memory),
+      user_objects(context),
       records(*this),
       captures(*this, program) {}
 
@@ -60,7 +60,7 @@ Id Run::device_of_stream(Id id) const {
 }
 
 hip::StreamRef Run::stream_ref(Id id) const {
-  return {machine.api, stream(id), static_cast<int>(device_of_stream(id))};
+  return {context.api, stream(id), static_cast<int>(device_of_stream(id))};
 }
 
 hip::Status Run::on_thread(Id thread, const std::function<hip::Status()>& body) {
@@ -77,11 +77,12 @@ void Run::check_visibility(const BytesSeen& seen) {
   if (!options.inspect || memory.memory(seen.buffer) != MemoryKind::kPinned) return;
   std::vector<std::byte> copied;
   if (!memory.read_by_runtime(seen.buffer, copied)) return;  // a runtime that is down shows it elsewhere
-  if (detect_p12({seen.step, seen.buffer, seen.bytes, copied}, trace.violations)) detectors.count(PropertyId::kP12);
+  if (detect_p12({seen.step, seen.buffer, seen.bytes, copied}, observation.violations))
+    detectors.count(PropertyId::kP12);
 }
 
 hip::Status Run::unsupported(const char* function) {
-  trace.unsupported = function;
+  observation.unsupported = function;
   return {};
 }
 

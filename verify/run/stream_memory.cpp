@@ -30,19 +30,19 @@ hip::Status set_pool(const hip::Api& api, hipMemPool_t pool) {
 
 void StreamMemory::allocated(const MallocAsync& c, hip::DeviceAddress address) {
   live_[c.buffer] = {c.bytes, c.pool ? c.pool : in_use_};
-  machine_.buffer_bytes[c.buffer] = c.bytes;
+  context_.buffer_bytes[c.buffer] = c.bytes;
   memory_.show_elsewhere(c.buffer, c.bytes, address);
 }
 
 hip::Status StreamMemory::free(Id buffer) {
   hip::Status status =
-      hip::called(machine_.api.hipFree(pointer(memory_.address(buffer))), "hipFree of a stream's memory");
+      hip::called(context_.api.hipFree(pointer(memory_.address(buffer))), "hipFree of a stream's memory");
   if (status) live_.erase(buffer);
   return status;
 }
 
 hip::Status StreamMemory::free_async(Id buffer, hipStream_t stream) {
-  hip::Status status = hip::called(machine_.api.hipFreeAsync(pointer(memory_.address(buffer)), stream), "hipFreeAsync");
+  hip::Status status = hip::called(context_.api.hipFreeAsync(pointer(memory_.address(buffer)), stream), "hipFreeAsync");
   if (status) live_.erase(buffer);
   return status;
 }
@@ -70,7 +70,7 @@ std::optional<Id> StreamMemory::name_of(hipMemPool_t pool) const {
 hip::Result<hipMemPool_t> StreamMemory::default_pool() const {
   hipMemPool_t pool = nullptr;
   hip::Status status =
-      hip::called(machine_.api.hipDeviceGetDefaultMemPool(&pool, kPoolDevice), "hipDeviceGetDefaultMemPool");
+      hip::called(context_.api.hipDeviceGetDefaultMemPool(&pool, kPoolDevice), "hipDeviceGetDefaultMemPool");
   if (!status) return status.error();
   return pool;
 }
@@ -86,13 +86,13 @@ void StreamMemory::destroyed(Id id) {
 }
 
 hip::Status StreamMemory::set(Id id, PoolAttribute attribute, std::uint64_t value) {
-  hip::Status status = set_attribute(machine_.api, pool(id), attribute, value);
+  hip::Status status = set_attribute(context_.api, pool(id), attribute, value);
   if (status && default_name_ == id) changed_.insert(attribute);
   return status;
 }
 
 hip::Status StreamMemory::use(std::optional<Id> id, hipMemPool_t pool) {
-  hip::Status status = set_pool(machine_.api, pool);
+  hip::Status status = set_pool(context_.api, pool);
   if (!status) return status;
   in_use_ = id;
   chosen_ = true;
@@ -105,11 +105,11 @@ hip::Status StreamMemory::restore() {
   if (chosen_) {
     const hip::Result<hipMemPool_t> standard = default_pool();
     if (!standard) return standard.error();
-    if (hip::Status status = set_pool(machine_.api, standard.value()); !status) return status;
+    if (hip::Status status = set_pool(context_.api, standard.value()); !status) return status;
   }
   for (const PoolAttribute attribute : changed_) {
     if (!is_kept(attribute)) continue;
-    hip::Status status = set_attribute(machine_.api, pool(*default_name_), attribute, value_at_first(attribute));
+    hip::Status status = set_attribute(context_.api, pool(*default_name_), attribute, value_at_first(attribute));
     if (!status) return status;
   }
   return {};
@@ -121,13 +121,13 @@ hip::Status StreamMemory::give_back() {
     if (first) first = std::move(status);
   };
   for (const auto& [buffer, live] : live_) {
-    keep(hip::called(machine_.interposer.inner().hipFree(pointer(memory_.address(buffer))),
+    keep(hip::called(context_.interposer.inner().hipFree(pointer(memory_.address(buffer))),
                      "hipFree of a stream's memory"));
   }
   live_.clear();
   keep(restore());
   for (const auto& [id, pool] : pools_) {
-    if (id != default_name_) keep(hip::called(machine_.api.hipMemPoolDestroy(pool), "hipMemPoolDestroy"));
+    if (id != default_name_) keep(hip::called(context_.api.hipMemPoolDestroy(pool), "hipMemPoolDestroy"));
   }
   pools_.clear();
   return first;

@@ -41,7 +41,7 @@ void UserObjects::wait_for_late_functions() {
 std::string UserObjects::finish() {
   for (auto& [id, object] : objects_) {
     for (; object.held > 0; --object.held) {
-      if (machine_.api.hipUserObjectRelease(object.handle, 1) != hipSuccess) return fmt::format("u{} not released", id);
+      if (context_.api.hipUserObjectRelease(object.handle, 1) != hipSuccess) return fmt::format("u{} not released", id);
     }
   }
   wait_for_late_functions();
