@@ -1,4 +1,5 @@
-# Finds CUDA's headers, 12.4 or later: a toolkit's, else the ones that `./dev setup` unpacked (tools/fetch-capsule cuda).
+# Finds CUDA's headers, 12.4 or later: a toolkit's, else those of Debian's package nvidia-cuda-dev, unpacked in the
+# capsule's folder `cuda`.
 #
 # Defines HGCHECK_HAVE_CUDA_HEADERS and the target hgcheck_cuda_headers. CUDA's libraries are not looked for: hip/nvidia
 # opens them at run time. Without headers hip/nvidia is left out, which is printed at the end of the configure step.
@@ -22,5 +23,5 @@ foreach(folder IN LISTS folders)
 endforeach()
 if(NOT HGCHECK_HAVE_CUDA_HEADERS)
   hgcheck_left_out("hip/nvidia (HIP on NVIDIA's GPUs): no headers of CUDA 12.4 or later"
-                   "run 'tools/fetch-capsule cuda', or pass -DHGCHECK_CUDA_INCLUDE=<toolkit>/include")
+                   "install CUDA's headers and pass -DHGCHECK_CUDA_INCLUDE=<toolkit>/include")
 endif()
