@@ -106,8 +106,4 @@ void forget_extra_of_graph(hipGraph_t graph) {
   }
 }
 
-std::size_t extra_copies() {
-  return copies().size();
-}
-
 }  // namespace nvidia

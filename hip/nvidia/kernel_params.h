@@ -40,7 +40,5 @@ class KernelParams {
 // Frees the copies of lists for one node, and for all nodes of a graph.
 void forget_extra_of_node(hipGraphNode_t node);
 void forget_extra_of_graph(hipGraph_t graph);
-// How many copies there are.
-[[nodiscard]] size_t extra_copies();
 
 }  // namespace nvidia
