@@ -1,0 +1,89 @@
+// Copies to and from variables of device code, as nodes.
+//
+// A variable is found by the address of its shadow (symbols.h), on the current device, and the node is CUDA's copy node
+// to or from its place. CUDA has functions of its own for this, for variables that nvcc registered with its runtime;
+// their nodes are copy nodes as well (cudaGraphNodeTypeMemcpy). What these check before is checked here, in CUDA's
+// words: the direction (hipErrorInvalidMemcpyDirection), the symbol (hipErrorInvalidSymbol), and that the bytes lie in
+// the variable (hipErrorInvalidValue).
+// Sources: HIP 7.2's header documentation (group Graph); CUDA's documentation of cudaGraphAddMemcpyNodeToSymbol and
+// cudaMemcpyToSymbol.
+#include "hip/nvidia/cuda.h"
+#include "hip/nvidia/errors.h"
+#include "hip/nvidia/graph_params.h"
+#include "hip/nvidia/symbols.h"
+
+namespace nvidia {
+namespace {
+
+enum class Side { kTo, kFrom };
+
+bool leads(Side side, hipMemcpyKind kind) {
+  if (kind == hipMemcpyDefault || kind == hipMemcpyDeviceToDevice) return true;
+  return kind == (side == Side::kTo ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost);
+}
+
+// Finds the place in the variable and hands it to `copy`, a function that answers.
+template <class Copy>
+hipError_t with_place(Side side, const void* symbol, size_t bytes, size_t offset, hipMemcpyKind kind, Copy copy) {
+  if (!leads(side, kind)) return refuse(hipErrorInvalidMemcpyDirection);
+  std::byte* place = nullptr;
+  const hipError_t status = find_in_variable(symbol, offset, bytes, place);
+  return status != hipSuccess ? refuse(status) : copy(place);
+}
+
+}  // namespace
+
+extern "C" {
+
+hipError_t hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                         size_t count, const void* symbol, const void* source, size_t bytes,
+                                         size_t offset, hipMemcpyKind kind) {
+  return with_place(Side::kTo, symbol, bytes, offset, kind, [&](void* place) {
+    return answer(cuda().cudaGraphAddMemcpyNode1D(to_cuda(node), to_cuda(graph), to_cuda(dependencies), count, place,
+                                                  source, bytes, to_cuda(kind)));
+  });
+}
+
+hipError_t hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, const void* symbol, const void* source,
+                                               size_t bytes, size_t offset, hipMemcpyKind kind) {
+  return with_place(Side::kTo, symbol, bytes, offset, kind, [&](void* place) {
+    return answer(cuda().cudaGraphMemcpyNodeSetParams1D(to_cuda(node), place, source, bytes, to_cuda(kind)));
+  });
+}
+
+hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t exec, hipGraphNode_t node, const void* symbol,
+                                                   const void* source, size_t bytes, size_t offset,
+                                                   hipMemcpyKind kind) {
+  return with_place(Side::kTo, symbol, bytes, offset, kind, [&](void* place) {
+    return answer(
+        cuda().cudaGraphExecMemcpyNodeSetParams1D(to_cuda(exec), to_cuda(node), place, source, bytes, to_cuda(kind)));
+  });
+}
+
+hipError_t hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                           size_t count, void* destination, const void* symbol, size_t bytes,
+                                           size_t offset, hipMemcpyKind kind) {
+  return with_place(Side::kFrom, symbol, bytes, offset, kind, [&](const void* place) {
+    return answer(cuda().cudaGraphAddMemcpyNode1D(to_cuda(node), to_cuda(graph), to_cuda(dependencies), count,
+                                                  destination, place, bytes, to_cuda(kind)));
+  });
+}
+
+hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void* destination, const void* symbol,
+                                                 size_t bytes, size_t offset, hipMemcpyKind kind) {
+  return with_place(Side::kFrom, symbol, bytes, offset, kind, [&](const void* place) {
+    return answer(cuda().cudaGraphMemcpyNodeSetParams1D(to_cuda(node), destination, place, bytes, to_cuda(kind)));
+  });
+}
+
+hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t exec, hipGraphNode_t node, void* destination,
+                                                     const void* symbol, size_t bytes, size_t offset,
+                                                     hipMemcpyKind kind) {
+  return with_place(Side::kFrom, symbol, bytes, offset, kind, [&](const void* place) {
+    return answer(cuda().cudaGraphExecMemcpyNodeSetParams1D(to_cuda(exec), to_cuda(node), destination, place, bytes,
+                                                            to_cuda(kind)));
+  });
+}
+
+}  // extern "C"
+}  // namespace nvidia
