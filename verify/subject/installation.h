@@ -1,5 +1,6 @@
-// Where this build's subject programs, the software gfx942 and the capsule are, and what starts a subject of each
-// runtime.
+// Where the subject programs, the software gfx942 and the capsule are, and what starts a subject of each runtime. They
+// are this build's, or, in a folder that tools/pack made (its top has the file `hgcheck-folder`), the folder's own,
+// wherever it was carried to.
 #pragma once
 
 #include <string>

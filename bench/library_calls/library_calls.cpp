@@ -1,0 +1,315 @@
+// hgcheck-library-calls: cuBLAS GEMMs and an NCCL all-reduce, captured at three places of their buffers, attributed,
+// patched to the third place and compared, byte for byte, with the same call captured there again.
+//
+// A row a call: what its graph holds, whether the bytes agree, and the host's time a step (captured again; captured,
+// hipGraphExecUpdate; patched; the setters alone). The device is waited for outside of what is timed. A call that is
+// opaque, or that a library refuses, has the reason instead. Exit status 1: bytes differ, or a call of HIP failed.
+//
+// Does not measure the device's time. The all-reduce is over one GPU.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/library_calls/libraries.h"
+#include "hip/api/api.h"
+#include "hip/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kPlaces = 3;
+constexpr int kTimes = 200;
+constexpr int kSide = 512;
+constexpr std::size_t kMatrix = std::size_t{kSide} * kSide * sizeof(float);
+constexpr std::size_t kWorkspace = std::size_t{64} << 20;
+constexpr std::size_t kSlack = std::size_t{1} << 20;  // for places that differ in their lowest byte
+constexpr int kStepCalls = 728;
+constexpr hip::BufferIndex kStepMatrices = 12;  // of each of the three operands
+// CUBLAS_OP_N, CUBLAS_OP_T, CUDA_R_16F, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT; ncclFloat32, ncclSum.
+constexpr int kAsIs = 0, kTransposed = 1, kHalf = 2, kComputeFloat = 68, kDefault = -1, kNcclFloat = 7, kNcclSum = 0;
+constexpr float kOne = 1, kZero = 0;
+
+struct Call {
+  std::string name;
+  std::size_t buffers = 0;  // of kMatrix bytes
+  hip::EnqueueAt enqueue;
+};
+
+float* at(std::span<const hip::DeviceAddress> addresses, std::size_t buffer) {
+  return reinterpret_cast<float*>(static_cast<std::uintptr_t>(addresses[buffer]));
+}
+
+hip::Status answered(int status, const char* function) {
+  if (status == 0) return {};
+  return hip::Error{hipErrorUnknown, fmt::format("{} answered {}", function, status)};
+}
+
+// Small halves and floats: 0x3400 to 0x37ff are halves from 0.25 to 0.5, and as pairs floats near 1e-7.
+std::vector<std::uint16_t> contents(std::size_t buffer) {
+  std::vector<std::uint16_t> values(kMatrix / sizeof(std::uint16_t));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<std::uint16_t>(0x3400 + (i * 7919 + buffer * 131) % 0x400);
+  }
+  return values;
+}
+
+class Bed {
+ public:
+  Bed(const hip::Api& api, const Driver& driver, hipStream_t stream) : api_(api), driver_(driver), stream_(stream) {}
+  Bed(const Bed&) = delete;
+  Bed& operator=(const Bed&) = delete;
+  ~Bed() {
+    for (void* memory : memory_) {
+      if (hip::Status status = hip::called(api_.hipFree(memory), "hipFree"); !status) {
+        hip::print_error(nullptr, status.error());
+      }
+    }
+  }
+
+  // The row of a call, and whether nothing is wrong with it.
+  std::string run(const Call& call, bool* well) {
+    hip::Result<std::string> row = measured(call, well);
+    if (row) return row.value();
+    *well = *well && row.error().code == hipErrorNotSupported;
+    return fmt::format("| {} | {} |", call.name, row.error().message);
+  }
+
+ private:
+  hip::Result<std::string> measured(const Call& call, bool* well) {
+    hip::Shadows shadows;
+    if (hip::Status s = place(call, shadows); !s) return s.error();
+    // A library's first call may prepare what no capture allows.
+    if (hip::Status s = call.enqueue(stream_, shadows.tables[0]); !s) return s.error();
+    if (hip::Status s = wait(); !s) return s.error();
+    hip::Result<LibraryGraph> graph = LibraryGraph::capture(api_, driver_, stream_, call.enqueue, shadows);
+    if (!graph) return graph.error();
+    const std::size_t nodes = graph.value().seen().nodes.size();
+    if (const std::size_t opaque = graph.value().opaque_nodes(); opaque != 0) {
+      std::string why;
+      for (const LibraryNode& node : graph.value().seen().nodes) why = why.empty() ? node.opaque : why;
+      return fmt::format("| {} | {} nodes, {} opaque ({}): captured again each step, {:.2f} us |", call.name, nodes,
+                         opaque, why, microseconds([&] { return capture_again(call, shadows.tables[1]); }));
+    }
+    const hip::Result<bool> same = same_bytes(call, shadows.tables[2], graph.value());
+    if (!same) return same.error();
+    *well = *well && same.value();
+    return timed(call, shadows, graph.value(), same.value());
+  }
+
+  hip::Result<std::string> timed(const Call& call, const hip::Shadows& shadows, LibraryGraph& graph, bool same) {
+    int turn = 0;
+    const auto next = [&]() -> const hip::AddressTable& {
+      return shadows.tables[static_cast<std::size_t>(++turn % 2)];
+    };
+    const double capture = microseconds([&] { return capture_again(call, next()); });
+    const double patch = microseconds([&] { return graph.patch(next()); });
+    const double setters = microseconds([&] { return graph.set_all(); });
+    const double update = microseconds([&] { return update_with(call, next(), graph.exec()); });
+    if (!failure_.empty()) return hip::Error{hipErrorUnknown, failure_};
+    return fmt::format(
+        "| {} | {} nodes, {} relocations, {} allocations | {} | {:.2f} | {} | {:.2f} | {:.2f} | {:.1f} |", call.name,
+        graph.seen().nodes.size(), graph.relocations(), graph.seen().memory.size(), same ? "equal" : "DIFFERENT",
+        capture, update < 0 ? "refused" : fmt::format("{:.2f}", update), patch, setters, capture / patch);
+  }
+
+  // Every buffer is elsewhere by another distance, and its lowest byte differs (hip::flaw_of).
+  hip::Status place(const Call& call, hip::Shadows& shadows) {
+    for (std::size_t k = 0; k < kPlaces; ++k) {
+      hip::AddressTable table;
+      for (std::size_t buffer = 0; buffer < call.buffers; ++buffer) {
+        void* memory = nullptr;
+        if (hip::Status s = hip::called(api_.hipMalloc(&memory, kMatrix + kSlack), "hipMalloc"); !s) return s;
+        memory_.push_back(memory);
+        table.push_back(reinterpret_cast<std::uintptr_t>(memory) + k * (64 + 4096 * (buffer + 1)));
+      }
+      shadows.tables.push_back(std::move(table));
+    }
+    for (std::size_t buffer = 0; buffer < call.buffers; ++buffer) {
+      shadows.bytes.push_back(kMatrix);
+      shadows.buffers.push_back(static_cast<hip::BufferIndex>(buffer));
+    }
+    for (const hip::AddressTable& table : shadows.tables) {
+      if (hip::Status s = fill(table); !s) return s;
+    }
+    return {};
+  }
+
+  hip::Status fill(const hip::AddressTable& table) {
+    for (std::size_t buffer = 0; buffer < table.size(); ++buffer) {
+      const std::vector<std::uint16_t> values = contents(buffer);
+      hip::Status s =
+          hip::called(api_.hipMemcpy(at(table, buffer), values.data(), kMatrix, hipMemcpyHostToDevice), "hipMemcpy");
+      if (!s) return s;
+    }
+    return {};
+  }
+  hip::Status wait() { return hip::called(api_.hipStreamSynchronize(stream_), "hipStreamSynchronize"); }
+
+  // All buffers, after the executable graph has run on fresh contents.
+  hip::Result<std::vector<std::byte>> bytes_after(hipGraphExec_t exec, const hip::AddressTable& table) {
+    if (hip::Status s = fill(table); !s) return s.error();
+    if (hip::Status s = hip::called(api_.hipGraphLaunch(exec, stream_), "hipGraphLaunch"); !s) return s.error();
+    if (hip::Status s = wait(); !s) return s.error();
+    std::vector<std::byte> bytes(table.size() * kMatrix);
+    for (std::size_t buffer = 0; buffer < table.size(); ++buffer) {
+      hip::Status s = hip::called(
+          api_.hipMemcpy(bytes.data() + buffer * kMatrix, at(table, buffer), kMatrix, hipMemcpyDeviceToHost),
+          "hipMemcpy");
+      if (!s) return s.error();
+    }
+    return bytes;
+  }
+
+  hip::Result<bool> same_bytes(const Call& call, const hip::AddressTable& table, LibraryGraph& graph) {
+    const hip::Result<hip::CapturedGraph> again = capture(call, table);
+    if (!again) return again.error();
+    hipGraphExec_t exec = nullptr;
+    hip::Status made =
+        hip::called(api_.hipGraphInstantiate(&exec, again.value().graph(), nullptr, nullptr, 0), "hipGraphInstantiate");
+    if (!made) return made.error();
+    const hip::Result<std::vector<std::byte>> expected = bytes_after(exec, table);
+    if (hip::Status s = hip::destroy_exec(api_, exec); !s) return s.error();
+    if (!expected) return expected.error();
+    if (hip::Status s = graph.patch(table); !s) return s.error();
+    const hip::Result<std::vector<std::byte>> found = bytes_after(graph.exec(), table);
+    if (!found) return found.error();
+    return expected.value() == found.value();
+  }
+
+  hip::Result<hip::CapturedGraph> capture(const Call& call, const hip::AddressTable& table) {
+    return hip::CapturedGraph::capture(api_, stream_, [&](hipStream_t on) { return call.enqueue(on, table); });
+  }
+  hip::Status capture_again(const Call& call, const hip::AddressTable& table) {
+    const hip::Result<hip::CapturedGraph> graph = capture(call, table);
+    if (!graph) return graph.error();
+    return {};
+  }
+  hip::Status update_with(const Call& call, const hip::AddressTable& table, hipGraphExec_t exec) {
+    const hip::Result<hip::CapturedGraph> graph = capture(call, table);
+    if (!graph) return graph.error();
+    hipGraphNode_t node = nullptr;
+    hipGraphExecUpdateResult result{};
+    const hipError_t status = api_.hipGraphExecUpdate(exec, graph.value().graph(), &node, &result);
+    if (status == hipErrorGraphExecUpdateFailure) return hip::Error{hipErrorNotSupported, "refused"};
+    return hip::called(status, "hipGraphExecUpdate");
+  }
+
+  // The mean; less than 0 where the first call is refused. A failure is kept.
+  template <class Work>
+  double microseconds(const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < kTimes; ++i) {
+      if (const hip::Status status = work(); !status) {
+        if (status.error().code != hipErrorNotSupported) failure_ = status.error().message;
+        return -1;
+      }
+    }
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / kTimes;
+  }
+
+  const hip::Api& api_;
+  const Driver& driver_;
+  hipStream_t stream_;
+  std::vector<void*> memory_;
+  std::string failure_;
+};
+
+hip::Status sgemm(const Cublas& blas, void* handle, std::span<const hip::DeviceAddress> table, std::size_t a,
+                  std::size_t b, std::size_t c) {
+  return answered(blas.cublasSgemm_v2(handle, kAsIs, kAsIs, kSide, kSide, kSide, &kOne, at(table, a), kSide,
+                                      at(table, b), kSide, &kZero, at(table, c), kSide),
+                  "cublasSgemm");
+}
+
+std::vector<Call> cublas_calls(const Cublas& blas, void* handle) {
+  using Table = std::span<const hip::DeviceAddress>;
+  std::vector<Call> calls;
+  calls.push_back({"sgemm 512", 3, [=](hipStream_t, Table table) { return sgemm(blas, handle, table, 0, 1, 2); }});
+  calls.push_back({"half gemm 512, transposed", 3, [=](hipStream_t, Table table) {
+                     return answered(blas.cublasGemmEx(handle, kAsIs, kTransposed, kSide, kSide, kSide, &kOne,
+                                                       at(table, 0), kHalf, kSide, at(table, 1), kHalf, kSide, &kZero,
+                                                       at(table, 2), kHalf, kSide, kComputeFloat, kDefault),
+                                     "cublasGemmEx");
+                   }});
+  calls.push_back({"sgemm 64 x 8 x 512", 3, [=](hipStream_t, Table table) {
+                     return answered(blas.cublasSgemm_v2(handle, kAsIs, kAsIs, 64, 8, kSide, &kOne, at(table, 0), kSide,
+                                                         at(table, 1), kSide, &kZero, at(table, 2), kSide),
+                                     "cublasSgemm");
+                   }});
+  calls.push_back({"sgemv 512", 3, [=](hipStream_t, Table table) {
+                     return answered(blas.cublasSgemv_v2(handle, kAsIs, kSide, kSide, &kOne, at(table, 0), kSide,
+                                                         at(table, 1), 1, &kZero, at(table, 2), 1),
+                                     "cublasSgemv");
+                   }});
+  calls.push_back({fmt::format("step of {} sgemm", kStepCalls), 3 * kStepMatrices, [=](hipStream_t, Table table) {
+                     for (std::size_t i = 0; i < kStepCalls; ++i) {
+                       hip::Status s =
+                           sgemm(blas, handle, table, i % kStepMatrices, kStepMatrices + i * 5 % kStepMatrices,
+                                 2 * kStepMatrices + i * 7 % kStepMatrices);
+                       if (!s) return s;
+                     }
+                     return hip::Status();
+                   }});
+  return calls;
+}
+
+int main_of(const std::string& path) {
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api(path, {.minimum_version = 0});
+  const hip::Result<Driver> driver = open_driver();
+  const hip::Result<Cublas> blas = open_cublas();
+  for (const hip::Error* error :
+       {loaded ? nullptr : &loaded.error(), driver ? nullptr : &driver.error(), blas ? nullptr : &blas.error()}) {
+    if (error == nullptr) continue;
+    fmt::print(stderr, "hgcheck-library-calls: {}\n", error->message);
+    return 2;
+  }
+  const hip::Api& api = loaded.value().api;
+  hipStream_t stream = nullptr;
+  void *workspace = nullptr, *handle = nullptr;
+  hip::Status ready = hip::called(api.hipSetDevice(0), "hipSetDevice");
+  if (ready) ready = hip::called(api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking), "hipStreamCreate");
+  if (ready) ready = hip::called(api.hipMalloc(&workspace, kWorkspace), "hipMalloc");
+  if (ready) ready = answered(blas.value().cublasCreate_v2(&handle), "cublasCreate");
+  if (ready) ready = answered(blas.value().cublasSetStream_v2(handle, stream), "cublasSetStream");
+  if (ready) ready = answered(blas.value().cublasSetWorkspace_v2(handle, workspace, kWorkspace), "cublasSetWorkspace");
+  if (!ready) {
+    fmt::print(stderr, "hgcheck-library-calls: {}\n", ready.error().message);
+    return 2;
+  }
+  std::vector<Call> calls = cublas_calls(blas.value(), handle);
+  const hip::Result<Nccl> nccl = open_nccl();
+  void* communicator = nullptr;
+  const int device = 0;
+  if (!nccl) {
+    fmt::print("no all-reduce: {}\n", nccl.error().message);
+  } else if (nccl.value().ncclCommInitAll(&communicator, 1, &device) == 0) {
+    calls.push_back({"all-reduce, one GPU", 2, [&](hipStream_t on, std::span<const hip::DeviceAddress> table) {
+                       return answered(nccl.value().ncclAllReduce(at(table, 0), at(table, 1), kMatrix / sizeof(float),
+                                                                  kNcclFloat, kNcclSum, communicator, on),
+                                       "ncclAllReduce");
+                     }});
+  }
+  fmt::print(
+      "| call | graph | bytes | capture us | update us | patch us | setters us | times |\n"
+      "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  bool well = true;
+  for (const Call& call : calls) fmt::print("{}\n", Bed(api, driver.value(), stream).run(call, &well));
+  return well ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  if (argc != 3 || std::string_view(argv[1]) != "--library") {
+    fmt::print(stderr, "usage: hgcheck-library-calls --library PATH/libhip-nvidia.so\n");
+    return 2;
+  }
+  return bench::main_of(argv[2]);
+}
