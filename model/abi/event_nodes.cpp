@@ -21,8 +21,7 @@ Status get_event(State& state, hipGraphNode_t node, hipEvent_t* event) {
   if (found == nullptr || event == nullptr || !std::holds_alternative<Params>(found->params())) {
     return Status::kInvalidValue;
   }
-  *event = to_handle<hipEvent_t>(std::get<Params>(found->params()).event);
-  return Status::kSuccess;
+  return put(event, to_handle<hipEvent_t>(std::get<Params>(found->params()).event));
 }
 
 template <class Params>
