@@ -2,7 +2,6 @@
 // hipGraphAddEventRecordNode.cc, hipGraphAddEventWaitNode.cc, hipGraphEvent{Record,Wait}Node{Get,Set}Event.cc,
 // hipGraphExecEvent*NodeSetEvent.cc: every handle that is null, unknown or of a node of another type is
 // hipErrorInvalidValue.
-#include "model/abi/convert.h"
 #include "model/abi/node_place.h"
 
 namespace model::abi {

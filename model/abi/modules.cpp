@@ -1,7 +1,6 @@
 // Modules, kernel launches and host functions. Sources: HIP's header documentation; catch/unit/module
 // (ModuleLaunchKernelNegativeParameters: a null function is hipErrorInvalidResourceHandle); clr's hip_module.cpp.
 #include <cstdio>
-#include <string>
 
 #include "model/abi/convert.h"
 
