@@ -39,11 +39,6 @@ void on_interrupt(int) {
   if (!g_interrupted.compare_exchange_strong(first, now) && now - first > kTogether) _exit(kInterrupted);
 }
 
-int complain(const std::string& message) {
-  std::cerr << "hgcheck: " << message << "\n";
-  return kUsage;
-}
-
 class ProgressLine {
  public:
   explicit ProgressLine(bool wanted) : shown_(wanted && isatty(STDERR_FILENO) != 0) {}

@@ -1,6 +1,7 @@
 // The commands of hgcheck: each takes its options and returns the exit status.
 #pragma once
 
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -72,5 +73,11 @@ struct ExportCommand {
 [[nodiscard]] bool is_race_file(const std::string& path);
 // Becomes hgcheck-race with these arguments; returns only if that cannot be.
 [[nodiscard]] int run_race_program(const std::vector<std::string>& arguments);
+
+// Says on standard error why a command cannot be carried out. The exit status for that: kUsage.
+inline int complain(const std::string& message) {
+  std::cerr << "hgcheck: " << message << "\n";
+  return kUsage;
+}
 
 }  // namespace fuzz

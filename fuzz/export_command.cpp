@@ -30,11 +30,6 @@ constexpr std::uint32_t kAttempts = 100;      // of a file whose failure not eve
 constexpr std::size_t kMaxExpected = 256;     // bytes of one buffer that a file checks
 constexpr std::uint64_t kArenaFactor = 4;     // as verify::BufferMemory's
 
-int complain(const std::string& message) {
-  std::cerr << "hgcheck: " << message << "\n";
-  return kUsage;
-}
-
 const verify::Quirk* quirk_of(const std::string& name) {
   for (const verify::Quirk& quirk : verify::quirks()) {
     if (quirk.id == name) return &quirk;

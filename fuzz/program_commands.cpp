@@ -22,11 +22,6 @@ constexpr double kReplayTimeout = 60;    // seconds for one judgement
 constexpr double kShrinkBudget = 600;    // a person asked for this one
 constexpr std::uint64_t kSchedules = 4;  // orders that a replay tries
 
-int complain(const std::string& message) {
-  std::cerr << "hgcheck: " << message << "\n";
-  return kUsage;
-}
-
 struct Judged {
   verify::Judgement judgement;
   verify::JudgeOptions checks;

@@ -37,11 +37,6 @@ constexpr const char* kLibrary = "libhgrecorder.so";
 constexpr std::string_view kCodePrefix = "code.";  // of the files that hold code objects
 constexpr std::size_t kMaxReasons = 20;            // that are told one by one
 
-int complain(const std::string& message) {
-  std::cerr << "hgcheck: " << message << "\n";
-  return kUsage;
-}
-
 // The folder in which the library logs: it writes beside the path by which it was loaded.
 class LogFolder {
  public:

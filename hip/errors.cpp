@@ -1,7 +1,6 @@
 #include "hip/errors.h"
 
 #include <cstdio>
-#include <utility>
 
 #include "hip/api/api.h"
 

@@ -14,8 +14,6 @@
 #include "hip/captured_graph.h"
 #include "hip/cloned_nodes.h"
 #include "hip/device_scope.h"
-#include "hip/driver_nodes.h"
-#include "hip/kernel_parameters.h"
 #include "hip/node_setter.h"
 #include "hip/patch_tree.h"
 

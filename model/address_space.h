@@ -119,7 +119,6 @@ class AddressSpace {
   // The next allocation goes exactly there; several may be queued. An address whose range is taken makes that
   // allocation fail with kOutOfMemory. Must not be used with identity.
   void place_next(Address address);
-  void clear_placements() { placements_.clear(); }
 
   // kInvalidValue for size 0 (HIP answers a null pointer: that is the C ABI's business), kOutOfMemory.
   Status allocate(std::size_t size, MemoryKind kind, int device, Address* out);
@@ -167,7 +166,6 @@ class AddressSpace {
 
   [[nodiscard]] const std::vector<Allocation>& live() const { return live_; }  // by address
   [[nodiscard]] std::size_t live_bytes() const { return live_bytes_; }
-  [[nodiscard]] std::uint64_t allocations_made() const { return last_id_; }
 
  private:
   friend class Reservation;

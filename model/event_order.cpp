@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cassert>
 #include <memory>
-#include <set>
 
 #include "model/runtime.h"
 

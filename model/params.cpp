@@ -6,7 +6,6 @@
 // ModuleLaunchKernelNegativeParameters). Where clr approximates a bound (3D copies) the exact one is used here.
 #include "model/params.h"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 

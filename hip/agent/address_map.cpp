@@ -135,14 +135,6 @@ bool AddressMap::set_access(u64 base, AgentSet readers, AgentSet writers) {
   return true;
 }
 
-bool AddressMap::set_user_data(u64 base, void* data) {
-  const hip::sync::ExclusiveLock lock(mutex_);
-  const auto it = live_.find(base);
-  if (it == live_.end()) return false;
-  it->second.user_data = data;
-  return true;
-}
-
 std::string AddressMap::explain(u64 address, u64 bytes, u32 agent, bool write) const {
   const hip::sync::SharedLock lock(mutex_);
   if (const auto it = around(address); it != live_.end()) {

@@ -37,7 +37,6 @@ struct Range {
   AgentSet writers = 0;  // agents that may write
   u32 pool = 0;          // index of the memory pool; of allocations
   u64 serial = 0;        // counts allocations; given by the map
-  void* user_data = nullptr;
 
   [[nodiscard]] u64 end() const { return base + round_up(size, kAccessGranule); }
   [[nodiscard]] bool holds(u64 address, u64 bytes) const {
@@ -64,7 +63,6 @@ class AddressMap {
   [[nodiscard]] bool find_access(u64 address, u64 bytes, u32 agent, bool write, Range* found) const;
   // Replaces the agents of the live range that starts at `base`.
   bool set_access(u64 base, AgentSet readers, AgentSet writers);
-  bool set_user_data(u64 base, void* data);
   // Why an access is not legal, in words.
   [[nodiscard]] std::string explain(u64 address, u64 bytes, u32 agent, bool write) const;
 

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 
 #include "hip/agent/machine.h"
 
@@ -33,6 +34,18 @@ hsa_status_t put_text(void* to, const char* text, std::size_t size) {
   return HSA_STATUS_SUCCESS;
 }
 
+// Attributes that are numbers of 32 bits, as most are.
+struct Number {
+  u32 attribute;
+  u32 value;
+};
+hsa_status_t put_number(std::initializer_list<Number> numbers, u32 attribute, void* to) {
+  for (const Number& number : numbers) {
+    if (number.attribute == attribute) return put<u32>(to, number.value);
+  }
+  return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
 hsa_status_t common_info(u32 index, u32 attribute, void* value) {
   const bool host = index == kHostAgent;
   switch (attribute) {
@@ -40,18 +53,6 @@ hsa_status_t common_info(u32 index, u32 attribute, void* value) {
       return put_text(value, host ? "hgcheck host" : "gfx942", 64);
     case HSA_AGENT_INFO_VENDOR_NAME:
       return put_text(value, host ? "CPU" : "AMD", 64);
-    case HSA_AGENT_INFO_FEATURE:
-      return put<u32>(value, host ? 0 : HSA_AGENT_FEATURE_KERNEL_DISPATCH);
-    case HSA_AGENT_INFO_MACHINE_MODEL:
-      return put<u32>(value, HSA_MACHINE_MODEL_LARGE);
-    case HSA_AGENT_INFO_PROFILE:
-      return put<u32>(value, host ? HSA_PROFILE_FULL : HSA_PROFILE_BASE);
-    case HSA_AGENT_INFO_DEFAULT_FLOAT_ROUNDING_MODE:
-      return put<u32>(value, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR);
-    case HSA_AGENT_INFO_NODE:
-      return put<u32>(value, index);
-    case HSA_AGENT_INFO_DEVICE:
-      return put<u32>(value, host ? HSA_DEVICE_TYPE_CPU : HSA_DEVICE_TYPE_GPU);
     case HSA_AGENT_INFO_VERSION_MAJOR:
     case HSA_AGENT_INFO_VERSION_MINOR:
       return put<u16>(value, 1);
@@ -67,7 +68,13 @@ hsa_status_t common_info(u32 index, u32 attribute, void* value) {
       return put(value, bits);
     }
     default:
-      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+      return put_number({{HSA_AGENT_INFO_FEATURE, static_cast<u32>(host ? 0 : HSA_AGENT_FEATURE_KERNEL_DISPATCH)},
+                         {HSA_AGENT_INFO_MACHINE_MODEL, HSA_MACHINE_MODEL_LARGE},
+                         {HSA_AGENT_INFO_PROFILE, host ? HSA_PROFILE_FULL : HSA_PROFILE_BASE},
+                         {HSA_AGENT_INFO_DEFAULT_FLOAT_ROUNDING_MODE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR},
+                         {HSA_AGENT_INFO_NODE, index},
+                         {HSA_AGENT_INFO_DEVICE, host ? HSA_DEVICE_TYPE_CPU : HSA_DEVICE_TYPE_GPU}},
+                        attribute, value);
   }
 }
 
@@ -76,43 +83,27 @@ hsa_status_t kernel_info(u32 index, u32 attribute, void* value) {
   switch (attribute) {
     case HSA_AGENT_INFO_FAST_F16_OPERATION:
       return put<bool>(value, true);
-    case HSA_AGENT_INFO_WAVEFRONT_SIZE:
-      return put<u32>(value, kWaveSize);
     case HSA_AGENT_INFO_WORKGROUP_MAX_DIM: {
       const u16 sizes[3] = {kMaxWorkgroupItems, kMaxWorkgroupItems, kMaxWorkgroupItems};
       return put(value, sizes);
     }
-    case HSA_AGENT_INFO_WORKGROUP_MAX_SIZE:
-      return put<u32>(value, kMaxWorkgroupItems);
     case HSA_AGENT_INFO_GRID_MAX_DIM:
       return put(value, hsa_dim3_t{~u32{0}, ~u32{0}, ~u32{0}});
-    case HSA_AGENT_INFO_GRID_MAX_SIZE:
-      return put<u32>(value, ~u32{0});
-    case HSA_AGENT_INFO_FBARRIER_MAX_SIZE:
-      return put<u32>(value, 32);
-    case HSA_AGENT_INFO_QUEUES_MAX:
-      return put<u32>(value, host ? 0 : kQueuesMax);
-    case HSA_AGENT_INFO_QUEUE_MIN_SIZE:
-      return put<u32>(value, host ? 0 : Queue::kMinPackets);
-    case HSA_AGENT_INFO_QUEUE_MAX_SIZE:
-      return put<u32>(value, host ? 0 : Queue::kMaxPackets);
-    case HSA_AGENT_INFO_QUEUE_TYPE:
-      return put<u32>(value, HSA_QUEUE_TYPE_MULTI);
     default:
-      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+      return put_number({{HSA_AGENT_INFO_WAVEFRONT_SIZE, kWaveSize},
+                         {HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, kMaxWorkgroupItems},
+                         {HSA_AGENT_INFO_GRID_MAX_SIZE, ~u32{0}},
+                         {HSA_AGENT_INFO_FBARRIER_MAX_SIZE, 32},
+                         {HSA_AGENT_INFO_QUEUES_MAX, host ? 0 : kQueuesMax},
+                         {HSA_AGENT_INFO_QUEUE_MIN_SIZE, host ? 0 : Queue::kMinPackets},
+                         {HSA_AGENT_INFO_QUEUE_MAX_SIZE, host ? 0 : Queue::kMaxPackets},
+                         {HSA_AGENT_INFO_QUEUE_TYPE, HSA_QUEUE_TYPE_MULTI}},
+                        attribute, value);
   }
 }
 
 hsa_status_t amd_identity(const Machine& machine, u32 index, u32 attribute, void* value) {
   switch (attribute) {
-    case HSA_AMD_AGENT_INFO_CHIP_ID:
-      return put<u32>(value, index == kHostAgent ? 0 : 0x74a1);
-    case HSA_AMD_AGENT_INFO_DRIVER_NODE_ID:
-      return put<u32>(value, index);
-    case HSA_AMD_AGENT_INFO_BDFID:
-      return put<u32>(value, index << 8);
-    case HSA_AMD_AGENT_INFO_DOMAIN:
-      return put<u32>(value, 0);
     case HSA_AMD_AGENT_INFO_PRODUCT_NAME:
       return put_text(value, index == kHostAgent ? "hgcheck host" : "AMD Instinct MI300X (hgcheck)", 64);
     case HSA_AMD_AGENT_INFO_UUID: {
@@ -120,45 +111,26 @@ hsa_status_t amd_identity(const Machine& machine, u32 index, u32 attribute, void
       std::snprintf(text, sizeof(text), "GPU-%016x", 0x942000u + index);
       return put_text(value, index == kHostAgent ? "CPU-XX" : text, 21);
     }
-    case HSA_AMD_AGENT_INFO_ASIC_REVISION:
-      return put<u32>(value, 1);
-    case HSA_AMD_AGENT_INFO_ASIC_FAMILY_ID:
-      return put<u32>(value, 141);
-    case HSA_AMD_AGENT_INFO_UCODE_VERSION:
-    case HSA_AMD_AGENT_INFO_SDMA_UCODE_VERSION:
-      return put<u32>(value, 1);
-    case HSA_AMD_AGENT_INFO_DRIVER_UID:
-      return put<u32>(value, 128 + index);
     case HSA_AMD_AGENT_INFO_NEAREST_CPU:
       return put(value, Machine::agent_handle(kHostAgent));
-    case HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT:
-    case HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT:
-      return put<u32>(value, machine.compute_units());
     default:
-      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+      return put_number({{HSA_AMD_AGENT_INFO_CHIP_ID, index == kHostAgent ? 0u : 0x74a1u},
+                         {HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, index},
+                         {HSA_AMD_AGENT_INFO_BDFID, index << 8},
+                         {HSA_AMD_AGENT_INFO_DOMAIN, 0},
+                         {HSA_AMD_AGENT_INFO_ASIC_REVISION, 1},
+                         {HSA_AMD_AGENT_INFO_ASIC_FAMILY_ID, 141},
+                         {HSA_AMD_AGENT_INFO_UCODE_VERSION, 1},
+                         {HSA_AMD_AGENT_INFO_SDMA_UCODE_VERSION, 1},
+                         {HSA_AMD_AGENT_INFO_DRIVER_UID, 128 + index},
+                         {HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, machine.compute_units()},
+                         {HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT, machine.compute_units()}},
+                        attribute, value);
   }
 }
 
 hsa_status_t amd_abilities(u32 attribute, void* value) {
   switch (attribute) {
-    case HSA_AMD_AGENT_INFO_CACHELINE_SIZE:
-      return put<u32>(value, 128);
-    case HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY:
-      return put<u32>(value, 2100);
-    case HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS:
-      return put<u32>(value, 4);
-    case HSA_AMD_AGENT_INFO_MEMORY_WIDTH:
-      return put<u32>(value, 8192);
-    case HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY:
-      return put<u32>(value, 1300);
-    case HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU:
-      return put<u32>(value, kWavesPerComputeUnit);
-    case HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU:
-      return put<u32>(value, 4);
-    case HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES:
-    case HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE:
-    case HSA_AMD_AGENT_INFO_NUM_XCC:
-      return put<u32>(value, 1);
     case HSA_AMD_AGENT_INFO_HDP_FLUSH:
       return put(value, hsa_amd_hdp_flush_t{nullptr, nullptr});
     case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
@@ -167,12 +139,6 @@ hsa_status_t amd_abilities(u32 attribute, void* value) {
       return put<bool>(value, false);
     case HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY:
       return put<u64>(value, kDeviceTicksPerSecond);
-    case HSA_AMD_AGENT_INFO_NUM_SDMA_ENG:
-      return put<u32>(value, kEngines);
-    case HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG:
-      return put<u32>(value, 0);
-    case HSA_AMD_AGENT_INFO_IOMMU_SUPPORT:
-      return put<u32>(value, HSA_IOMMU_SUPPORT_NONE);
     case HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES: {
       const u8 bits[8] = {};
       return put(value, bits);
@@ -181,19 +147,26 @@ hsa_status_t amd_abilities(u32 attribute, void* value) {
     case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_CURRENT:
       return put<u64>(value, u64{4} << 30);
     default:
-      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+      return put_number({{HSA_AMD_AGENT_INFO_CACHELINE_SIZE, 128},
+                         {HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, 2100},
+                         {HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS, 4},
+                         {HSA_AMD_AGENT_INFO_MEMORY_WIDTH, 8192},
+                         {HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY, 1300},
+                         {HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU, kWavesPerComputeUnit},
+                         {HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU, 4},
+                         {HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES, 1},
+                         {HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE, 1},
+                         {HSA_AMD_AGENT_INFO_NUM_XCC, 1},
+                         {HSA_AMD_AGENT_INFO_NUM_SDMA_ENG, kEngines},
+                         {HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG, 0},
+                         {HSA_AMD_AGENT_INFO_IOMMU_SUPPORT, HSA_IOMMU_SUPPORT_NONE}},
+                        attribute, value);
   }
 }
 
 hsa_status_t image_info(u32 attribute, void* value) {
   constexpr u32 kLargest = 16384;
   switch (attribute) {
-    case HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS:
-    case HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS:
-    case HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS:
-      return put<u32>(value, kLargest);
-    case HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS:
-      return put<u32>(value, ~u32{0});
     case HSA_EXT_AGENT_INFO_IMAGE_2D_MAX_ELEMENTS:
     case HSA_EXT_AGENT_INFO_IMAGE_2DA_MAX_ELEMENTS:
     case HSA_EXT_AGENT_INFO_IMAGE_2DDEPTH_MAX_ELEMENTS:
@@ -205,16 +178,16 @@ hsa_status_t image_info(u32 attribute, void* value) {
       const u32 sizes[3] = {kLargest, kLargest, kLargest / 2};
       return put(value, sizes);
     }
-    case HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES:
-      return put<u32>(value, 128);
-    case HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES:
-      return put<u32>(value, 64);
-    case HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS:
-      return put<u32>(value, 16);
-    case HSA_EXT_AGENT_INFO_IMAGE_LINEAR_ROW_PITCH_ALIGNMENT:
-      return put<u32>(value, 256);
     default:
-      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+      return put_number({{HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS, kLargest},
+                         {HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS, kLargest},
+                         {HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS, kLargest},
+                         {HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS, ~u32{0}},
+                         {HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES, 128},
+                         {HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES, 64},
+                         {HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS, 16},
+                         {HSA_EXT_AGENT_INFO_IMAGE_LINEAR_ROW_PITCH_ALIGNMENT, 256}},
+                        attribute, value);
   }
 }
 
@@ -274,6 +247,22 @@ hsa_status_t system_info(u32 attribute, void* value) {
   }
 }
 
+struct StatusText {
+  int status;
+  const char* text;
+};
+constexpr StatusText kStatusTexts[] = {
+    {HSA_STATUS_SUCCESS, "HSA_STATUS_SUCCESS: The function has been executed successfully."},
+    {HSA_STATUS_ERROR_OUT_OF_RESOURCES,
+     "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources."},
+    {HSA_STATUS_ERROR_EXCEPTION, "HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a hardware exception."},
+    {HSA_STATUS_ERROR_MEMORY_FAULT, "HSA_STATUS_ERROR_MEMORY_FAULT: An agent accessed memory that is not there."},
+    {HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION,
+     "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION: The agent attempted to execute an illegal instruction."},
+    {HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION,
+     "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: An access to an address that is not aligned."},
+};
+
 }  // namespace
 }  // namespace agent
 
@@ -292,28 +281,9 @@ hsa_status_t hsa_shut_down() {
 
 hsa_status_t hsa_status_string(hsa_status_t status, const char** text) {
   if (text == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  switch (static_cast<int>(status)) {
-    case HSA_STATUS_SUCCESS:
-      *text = "HSA_STATUS_SUCCESS: The function has been executed successfully.";
-      break;
-    case HSA_STATUS_ERROR_OUT_OF_RESOURCES:
-      *text = "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources.";
-      break;
-    case HSA_STATUS_ERROR_EXCEPTION:
-      *text = "HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a hardware exception.";
-      break;
-    case HSA_STATUS_ERROR_MEMORY_FAULT:
-      *text = "HSA_STATUS_ERROR_MEMORY_FAULT: An agent accessed memory that is not there.";
-      break;
-    case HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION:
-      *text = "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION: The agent attempted to execute an illegal instruction.";
-      break;
-    case HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION:
-      *text = "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: An access to an address that is not aligned.";
-      break;
-    default:
-      *text = "an HSA error of the software gfx942";
-      break;
+  *text = "an HSA error of the software gfx942";
+  for (const agent::StatusText& known : agent::kStatusTexts) {
+    if (known.status == static_cast<int>(status)) *text = known.text;
   }
   return HSA_STATUS_SUCCESS;
 }

@@ -104,7 +104,7 @@ bool describe(Machine& machine, u64 address, hsa_amd_pointer_info_t& info, Agent
     info.agentBaseAddress = pointer_to(range.base);
     info.hostBaseAddress = pointer_to(range.base);
     info.sizeInBytes = range.size;
-    info.userData = range.user_data;
+    info.userData = nullptr;
     info.agentOwner = Machine::agent_handle(range.owner);
     info.global_flags = agent::pool_by_index(range.pool).flags;
     info.registered = range.kind == Kind::kLocked;

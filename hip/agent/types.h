@@ -28,9 +28,6 @@ using AgentSet = u32;
 [[nodiscard]] constexpr u64 round_up(u64 value, u64 multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
-[[nodiscard]] constexpr u64 round_down(u64 value, u64 multiple) {
-  return value / multiple * multiple;
-}
 [[nodiscard]] inline u64 address_of(const void* p) {
   return reinterpret_cast<u64>(p);
 }

@@ -4,7 +4,6 @@
 // bundles ("CCOB") are refused by name: AMD's runtime decompresses them, this project's own code objects are never
 // compressed.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "hip/code_object/code_object.h"

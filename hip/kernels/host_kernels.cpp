@@ -5,7 +5,6 @@
 // the call, so that a Ptr is 8 bytes and nothing else, as on the device.
 #include "hip/kernels/host_kernels.h"
 
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>

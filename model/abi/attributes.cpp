@@ -12,29 +12,23 @@ constexpr std::size_t kSharedOfUnit = 64 * 1024;
 Status attribute(const Kernel& kernel, hipFunction_attribute which, int* value) {
   switch (which) {
     case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      *value = kMaxBlock;
-      return Status::kSuccess;
+      return put(value, kMaxBlock);
     case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-      *value = static_cast<int>(kernel.resources.shared_bytes);
-      return Status::kSuccess;
+      return put(value, static_cast<int>(kernel.resources.shared_bytes));
     case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-      *value = static_cast<int>(kernel.resources.private_bytes);
-      return Status::kSuccess;
+      return put(value, static_cast<int>(kernel.resources.private_bytes));
     case HIP_FUNC_ATTRIBUTE_NUM_REGS:
-      *value = static_cast<int>(kernel.resources.registers);
-      return Status::kSuccess;
+      return put(value, static_cast<int>(kernel.resources.registers));
     case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      *value = static_cast<int>(kSharedOfUnit - std::min<std::size_t>(kernel.resources.shared_bytes, kSharedOfUnit));
-      return Status::kSuccess;
+      return put(value,
+                 static_cast<int>(kSharedOfUnit - std::min<std::size_t>(kernel.resources.shared_bytes, kSharedOfUnit)));
     case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      *value = 0;
-      return Status::kSuccess;
+      return put(value, 0);
     case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
     case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
-      *value = 94;
-      return Status::kSuccess;
+      return put(value, 94);
     default:
       return Status::kInvalidValue;
   }

@@ -154,8 +154,7 @@ hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
   return call([&](State& state) {
     if (mode == nullptr || !is_mode(*mode)) return Status::kInvalidValue;
     const CaptureMode chosen = static_cast<CaptureMode>(*mode);
-    *mode = static_cast<hipStreamCaptureMode>(std::exchange(state.thread->capture_mode, chosen));
-    return Status::kSuccess;
+    return put(mode, static_cast<hipStreamCaptureMode>(std::exchange(state.thread->capture_mode, chosen)));
   });
 }
 

@@ -141,6 +141,19 @@ template <class Body>
   return remembered(state, status);
 }
 
+// A call that does its work even after a fault (CallKind::kTeardown).
+template <class Body>
+[[nodiscard]] hipError_t teardown(Body&& body) {
+  return call(std::forward<Body>(body), CallKind::kTeardown);
+}
+
+// Writes an answer of a call through a pointer that the call has checked; always succeeds.
+template <class T>
+[[nodiscard]] Status put(T* out, const std::type_identity_t<T>& value) {
+  *out = value;
+  return Status::kSuccess;
+}
+
 // Handles are numbers: a tag that makes them no addresses, and the object's id. hipStreamLegacy is the null stream.
 inline constexpr std::uint64_t kHandleTag = std::uint64_t{0x4847} << 48;
 inline constexpr int kHandleShift = 4;

@@ -27,8 +27,7 @@ Status read_extra(void* const* extra, const std::byte** buffer, std::size_t* siz
     }
   }
   if (*buffer == nullptr || size_at == nullptr) return Status::kInvalidValue;
-  *size = *size_at;
-  return Status::kSuccess;
+  return put(size, *size_at);
 }
 
 struct DriverSide {
@@ -44,8 +43,7 @@ Status base_of(const DriverSide& side, Address* base) {
   const bool known = side.type == hipMemoryTypeHost || side.type == hipMemoryTypeDevice ||
                      side.type == hipMemoryTypeUnified || side.type == hipMemoryTypeManaged;
   if (!known) return Status::kInvalidValue;
-  *base = to_address(side.type == hipMemoryTypeHost ? side.host : side.device);
-  return Status::kSuccess;
+  return put(base, to_address(side.type == hipMemoryTypeHost ? side.host : side.device));
 }
 
 CopyKind kind_of(hipMemoryType dst, hipMemoryType src) {

@@ -104,16 +104,14 @@ hipError_t hipInit(unsigned int flags) {
 hipError_t hipGetDeviceCount(int* count) {
   return call([&](State& state) {
     if (count == nullptr) return Status::kInvalidValue;
-    *count = state.runtime.options().devices;
-    return Status::kSuccess;
+    return put(count, state.runtime.options().devices);
   });
 }
 
 hipError_t hipGetDevice(int* device) {
   return call([&](State& state) {
     if (device == nullptr) return Status::kInvalidValue;
-    *device = state.thread->device;
-    return Status::kSuccess;
+    return put(device, state.thread->device);
   });
 }
 
@@ -151,16 +149,14 @@ hipError_t hipPeekAtLastError() {
 hipError_t hipRuntimeGetVersion(int* version) {
   return call([&](State&) {
     if (version == nullptr) return Status::kInvalidValue;
-    *version = HIP_VERSION;
-    return Status::kSuccess;
+    return put(version, HIP_VERSION);
   });
 }
 
 hipError_t hipDriverGetVersion(int* version) {
   return call([&](State&) {
     if (version == nullptr) return Status::kInvalidValue;
-    *version = HIP_VERSION;
-    return Status::kSuccess;
+    return put(version, HIP_VERSION);
   });
 }
 
@@ -168,8 +164,7 @@ hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
   return call([&](State& state) {
     if (device == nullptr) return Status::kInvalidValue;
     if (!is_device(state, ordinal)) return Status::kInvalidDevice;
-    *device = ordinal;
-    return Status::kSuccess;
+    return put(device, ordinal);
   });
 }
 
@@ -186,8 +181,7 @@ hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t device) {
   return call([&](State& state) {
     if (!is_device(state, device)) return Status::kInvalidDevice;
     if (bytes == nullptr) return Status::kInvalidValue;
-    *bytes = state.runtime.options().memory.capacity;
-    return Status::kSuccess;
+    return put(bytes, state.runtime.options().memory.capacity);
   });
 }
 

@@ -47,8 +47,7 @@ HGMODEL_FUNCTIONS_BEGIN
 hipError_t hipCtxGetCurrent(hipCtx_t* context) {
   return call([&](State& state) {
     if (context == nullptr) return Status::kInvalidValue;
-    *context = context_of(state.thread->device);
-    return Status::kSuccess;
+    return put(context, context_of(state.thread->device));
   });
 }
 
@@ -69,8 +68,7 @@ hipError_t hipDrvGraphMemcpyNodeGetParams(hipGraphNode_t node, HIP_MEMCPY3D* par
   return call([&](State& state) {
     const Node* found = find(state, node);
     if (found == nullptr || params == nullptr || found->type() != NodeType::kCopy) return Status::kInvalidValue;
-    *params = to_driver(std::get<CopyParams>(found->params()));
-    return Status::kSuccess;
+    return put(params, to_driver(std::get<CopyParams>(found->params())));
   });
 }
 

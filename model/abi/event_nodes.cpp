@@ -2,7 +2,6 @@
 // hipGraphAddEventRecordNode.cc, hipGraphAddEventWaitNode.cc, hipGraphEvent{Record,Wait}Node{Get,Set}Event.cc,
 // hipGraphExecEvent*NodeSetEvent.cc: every handle that is null, unknown or of a node of another type is
 // hipErrorInvalidValue.
-#include "model/abi/convert.h"
 #include "model/abi/node_place.h"
 
 namespace model::abi {
@@ -21,8 +20,7 @@ Status get_event(State& state, hipGraphNode_t node, hipEvent_t* event) {
   if (found == nullptr || event == nullptr || !std::holds_alternative<Params>(found->params())) {
     return Status::kInvalidValue;
   }
-  *event = to_handle<hipEvent_t>(std::get<Params>(found->params()).event);
-  return Status::kSuccess;
+  return put(event, to_handle<hipEvent_t>(std::get<Params>(found->params()).event));
 }
 
 template <class Params>

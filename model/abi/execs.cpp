@@ -50,14 +50,12 @@ hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* exec, hipGraph_t graph, 
 }
 
 hipError_t hipGraphExecDestroy(hipGraphExec_t exec) {
-  return call(
-      [&](State& state) {
-        GraphExec* found = find(state, exec);
-        if (found == nullptr) return Status::kInvalidValue;
-        state.runtime.destroy_exec(*found);
-        return Status::kSuccess;
-      },
-      CallKind::kTeardown);
+  return teardown([&](State& state) {
+    GraphExec* found = find(state, exec);
+    if (found == nullptr) return Status::kInvalidValue;
+    state.runtime.destroy_exec(*found);
+    return Status::kSuccess;
+  });
 }
 
 hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream) {
@@ -73,8 +71,7 @@ hipError_t hipGraphExecGetFlags(hipGraphExec_t exec, unsigned long long* flags) 
   return call([&](State& state) {
     const GraphExec* found = find(state, exec);
     if (found == nullptr || flags == nullptr) return Status::kInvalidValue;
-    *flags = found->flags();
-    return Status::kSuccess;
+    return put(flags, found->flags());
   });
 }
 

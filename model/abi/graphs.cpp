@@ -9,14 +9,12 @@ namespace {
 
 Status hand_out(const std::vector<Node*>& nodes, hipGraphNode_t* list, std::size_t* count) {
   if (list == nullptr) {
-    *count = nodes.size();
-    return Status::kSuccess;
+    return put(count, nodes.size());
   }
   for (std::size_t i = 0; i < *count; ++i) {
     list[i] = i < nodes.size() ? to_handle<hipGraphNode_t>(nodes[i]->id()) : nullptr;
   }
-  *count = std::min(*count, nodes.size());
-  return Status::kSuccess;
+  return put(count, std::min(*count, nodes.size()));
 }
 
 Status find_nodes(State& state, const hipGraphNode_t* handles, std::size_t count, std::vector<Node*>* nodes) {
@@ -74,18 +72,15 @@ HGMODEL_FUNCTIONS_BEGIN
 hipError_t hipGraphCreate(hipGraph_t* graph, unsigned int flags) {
   return call([&](State& state) {
     if (graph == nullptr || flags != 0) return Status::kInvalidValue;
-    *graph = to_handle<hipGraph_t>(state.runtime.create_graph().id());
-    return Status::kSuccess;
+    return put(graph, to_handle<hipGraph_t>(state.runtime.create_graph().id()));
   });
 }
 
 hipError_t hipGraphDestroy(hipGraph_t graph) {
-  return call(
-      [&](State& state) {
-        Graph* found = find(state, graph);
-        return found == nullptr ? Status::kInvalidValue : state.runtime.destroy_graph(*found);
-      },
-      CallKind::kTeardown);
+  return teardown([&](State& state) {
+    Graph* found = find(state, graph);
+    return found == nullptr ? Status::kInvalidValue : state.runtime.destroy_graph(*found);
+  });
 }
 
 hipError_t hipGraphClone(hipGraph_t* clone, hipGraph_t original) {
@@ -93,8 +88,7 @@ hipError_t hipGraphClone(hipGraph_t* clone, hipGraph_t original) {
     const Graph* found = find(state, original);
     if (clone == nullptr || found == nullptr) return Status::kInvalidValue;
     if (found->has_memory_nodes()) return Status::kNotSupported;
-    *clone = to_handle<hipGraph_t>(state.runtime.clone_graph(*found).id());
-    return Status::kSuccess;
+    return put(clone, to_handle<hipGraph_t>(state.runtime.clone_graph(*found).id()));
   });
 }
 
@@ -105,8 +99,7 @@ hipError_t hipGraphNodeFindInClone(hipGraphNode_t* node, hipGraphNode_t original
     if (node == nullptr || first == nullptr || in == nullptr) return Status::kInvalidValue;
     const Node* found = in->find_clone_of(first->id());
     if (found == nullptr) return Status::kInvalidValue;
-    *node = to_handle<hipGraphNode_t>(found->id());
-    return Status::kSuccess;
+    return put(node, to_handle<hipGraphNode_t>(found->id()));
   });
 }
 
@@ -185,21 +178,18 @@ hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType* type) {
   return call([&](State& state) {
     const Node* found = find(state, node);
     if (found == nullptr || type == nullptr) return Status::kInvalidValue;
-    *type = to_hip(found->type());
-    return Status::kSuccess;
+    return put(type, to_hip(found->type()));
   });
 }
 
 hipError_t hipGraphDestroyNode(hipGraphNode_t node) {
-  return call(
-      [&](State& state) {
-        Node* found = find(state, node);
-        if (found == nullptr) return Status::kInvalidValue;
-        if (found->graph().has_memory_nodes()) return Status::kNotSupported;
-        found->graph().remove(*found);
-        return Status::kSuccess;
-      },
-      CallKind::kTeardown);
+  return teardown([&](State& state) {
+    Node* found = find(state, node);
+    if (found == nullptr) return Status::kInvalidValue;
+    if (found->graph().has_memory_nodes()) return Status::kNotSupported;
+    found->graph().remove(*found);
+    return Status::kSuccess;
+  });
 }
 
 HGMODEL_FUNCTIONS_END

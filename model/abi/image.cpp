@@ -85,8 +85,7 @@ Status interpret(State& state, int device, std::vector<Kernel> kernels, LoadedCo
 Status load_code(State& state, std::span<const std::byte> bytes, int device, LoadedCode* loaded, KernelList* kernels) {
   if (const CachedImage* cached = find_cached(state, bytes)) {
     loaded->code = cached->code;
-    *kernels = cached->kernels;
-    return Status::kSuccess;
+    return put(kernels, cached->kernels);
   }
   const auto metadata = hip::code_object::read_kernels(bytes);
   if (!metadata.ok()) {

@@ -243,8 +243,7 @@ hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* symbol) {
     if (function == nullptr) return Status::kInvalidValue;
     const ObjectId found = kernel_of_host_function(state, symbol);
     if (found == 0) return Status::kInvalidDeviceFunction;
-    *function = to_handle<hipFunction_t>(found);
-    return Status::kSuccess;
+    return put(function, to_handle<hipFunction_t>(found));
   });
 }
 

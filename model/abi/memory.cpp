@@ -13,8 +13,7 @@ Status allocate(State& state, void** out, std::size_t size, MemoryKind kind) {
   if (out == nullptr) return Status::kInvalidValue;
   if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
   if (size == 0) {
-    *out = nullptr;
-    return Status::kSuccess;
+    return put(out, nullptr);
   }
   Address address = 0;
   const Status status = state.runtime.memory().allocate(size, kind, state.thread->device, &address);
@@ -25,8 +24,7 @@ Status allocate(State& state, void** out, std::size_t size, MemoryKind kind) {
 Status allocate_rows(State& state, void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   if (pointer == nullptr || pitch == nullptr) return Status::kInvalidValue;
   if (width == 0 || height == 0) {
-    *pointer = nullptr;
-    return Status::kSuccess;
+    return put(pointer, nullptr);
   }
   std::size_t bytes = 0;
   const std::size_t row = (width + kAlignment - 1) / kAlignment * kAlignment;
@@ -127,7 +125,7 @@ hipError_t hipMallocPitch(void** pointer, size_t* pitch, size_t width, size_t he
 }
 
 hipError_t hipFree(void* pointer) {
-  return call([&](State& state) { return release(state, pointer, false); }, CallKind::kTeardown);
+  return teardown([&](State& state) { return release(state, pointer, false); });
 }
 
 hipError_t hipHostMalloc(void** pointer, size_t size, unsigned int flags) {
@@ -143,11 +141,11 @@ hipError_t hipMallocHost(void** pointer, size_t size) {
 }
 
 hipError_t hipHostFree(void* pointer) {
-  return call([&](State& state) { return release(state, pointer, true); }, CallKind::kTeardown);
+  return teardown([&](State& state) { return release(state, pointer, true); });
 }
 
 hipError_t hipFreeHost(void* pointer) {
-  return call([&](State& state) { return release(state, pointer, true); }, CallKind::kTeardown);
+  return teardown([&](State& state) { return release(state, pointer, true); });
 }
 
 hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned int flags) {
@@ -155,8 +153,7 @@ hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned int flags
     if (device == nullptr || host == nullptr || flags != 0) return Status::kInvalidValue;
     const Allocation* found = state.runtime.memory().find(to_address(host));
     if (found == nullptr || found->kind != MemoryKind::kPinned) return Status::kInvalidValue;
-    *device = host;
-    return Status::kSuccess;
+    return put(device, host);
   });
 }
 
@@ -168,8 +165,7 @@ hipError_t hipHostGetFlags(unsigned int* flags, void* host) {
     const Allocation* found = state.runtime.memory().find(to_address(host));
     const auto known = found == nullptr ? state.host_flags.end() : state.host_flags.find(found->base);
     if (known == state.host_flags.end()) return Status::kInvalidValue;
-    *flags = known->second;
-    return Status::kSuccess;
+    return put(flags, known->second);
   });
 }
 
@@ -177,8 +173,7 @@ hipError_t hipMemGetInfo(size_t* unused, size_t* total) {
   return call([&](State& state) {
     if (unused == nullptr || total == nullptr) return Status::kInvalidValue;
     *total = state.runtime.options().memory.capacity;
-    *unused = *total - state.runtime.memory().live_bytes();
-    return Status::kSuccess;
+    return put(unused, *total - state.runtime.memory().live_bytes());
   });
 }
 
@@ -188,8 +183,7 @@ hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDevicept
     const Allocation* found = state.runtime.memory().find_or_promised(to_address(pointer));
     if (found == nullptr) return Status::kNotFound;
     *base = to_pointer(found->base);
-    *size = found->size;
-    return Status::kSuccess;
+    return put(size, found->size);
   });
 }
 
@@ -323,21 +317,19 @@ hipError_t hipHostRegister(void* pointer, size_t size, unsigned int flags) {
 }
 
 hipError_t hipHostUnregister(void* pointer) {
-  return call(
-      [&](State& state) {
-        if (pointer == nullptr) return Status::kInvalidValue;
-        const Allocation* found = state.runtime.memory().find(to_address(pointer));
-        if (found != nullptr && found->registered) {
-          const Status synchronized = state.runtime.synchronize_device();
-          const Status unpinned = state.runtime.memory().unpin(to_address(pointer));
-          return synchronized != Status::kSuccess ? synchronized : unpinned;
-        }
-        if (found == nullptr || !found->adopted || found->base != to_address(pointer)) {
-          return Status::kHostMemoryNotRegistered;
-        }
-        return state.runtime.free(found->base);
-      },
-      CallKind::kTeardown);
+  return teardown([&](State& state) {
+    if (pointer == nullptr) return Status::kInvalidValue;
+    const Allocation* found = state.runtime.memory().find(to_address(pointer));
+    if (found != nullptr && found->registered) {
+      const Status synchronized = state.runtime.synchronize_device();
+      const Status unpinned = state.runtime.memory().unpin(to_address(pointer));
+      return synchronized != Status::kSuccess ? synchronized : unpinned;
+    }
+    if (found == nullptr || !found->adopted || found->base != to_address(pointer)) {
+      return Status::kHostMemoryNotRegistered;
+    }
+    return state.runtime.free(found->base);
+  });
 }
 
 hipError_t hipMemAllocHost(void** pointer, size_t size) {
@@ -362,8 +354,7 @@ hipError_t hipMemPtrGetInfo(void* pointer, size_t* size) {
     if (pointer == nullptr || size == nullptr) return Status::kInvalidValue;
     const Allocation* found = state.runtime.memory().find_or_promised(to_address(pointer));
     if (found == nullptr || found->base != to_address(pointer)) return Status::kInvalidValue;
-    *size = found->size;
-    return Status::kSuccess;
+    return put(size, found->size);
   });
 }
 

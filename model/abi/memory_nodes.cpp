@@ -1,7 +1,6 @@
 // Memory allocation and free nodes, and what they hold of a device. Sources: HIP's header documentation;
 // catch/unit/graph: hipGraphAddMemAllocNode.cc, hipGraphAddMemFreeNode.cc, hipGraphMem*NodeGetParams.cc,
 // hipDevice*GraphMem*.cc.
-#include "model/abi/convert.h"
 #include "model/abi/node_place.h"
 
 namespace model::abi {

@@ -1,7 +1,6 @@
 // Modules, kernel launches and host functions. Sources: HIP's header documentation; catch/unit/module
 // (ModuleLaunchKernelNegativeParameters: a null function is hipErrorInvalidResourceHandle); clr's hip_module.cpp.
 #include <cstdio>
-#include <string>
 
 #include "model/abi/convert.h"
 
@@ -71,14 +70,12 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
 }
 
 hipError_t hipModuleUnload(hipModule_t module) {
-  return call(
-      [&](State& state) {
-        Module* found = find(state, module);
-        if (found == nullptr) return module == nullptr ? Status::kInvalidHandle : Status::kNotFound;
-        unload_module(state, *found);
-        return Status::kSuccess;
-      },
-      CallKind::kTeardown);
+  return teardown([&](State& state) {
+    Module* found = find(state, module);
+    if (found == nullptr) return module == nullptr ? Status::kInvalidHandle : Status::kNotFound;
+    unload_module(state, *found);
+    return Status::kSuccess;
+  });
 }
 
 hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name) {
@@ -88,8 +85,7 @@ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, con
     if (in == nullptr) return module == nullptr ? Status::kInvalidHandle : Status::kNotFound;
     const Function* found = in->find(name);
     if (found == nullptr) return Status::kNotFound;
-    *function = to_handle<hipFunction_t>(found->id());
-    return Status::kSuccess;
+    return put(function, to_handle<hipFunction_t>(found->id()));
   });
 }
 
@@ -98,8 +94,7 @@ hipError_t hipModuleGetFunctionCount(unsigned int* count, hipModule_t module) {
     if (count == nullptr) return Status::kInvalidValue;
     const Module* in = find(state, module);
     if (in == nullptr) return Status::kInvalidHandle;
-    *count = static_cast<unsigned int>(in->function_count());
-    return Status::kSuccess;
+    return put(count, static_cast<unsigned int>(in->function_count()));
   });
 }
 

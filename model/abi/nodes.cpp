@@ -53,8 +53,7 @@ Status get(State& state, hipGraphNode_t handle, HipParams* out) {
   const Node* node = find(state, handle);
   if (node == nullptr || out == nullptr || !std::holds_alternative<Params>(node->params()))
     return Status::kInvalidValue;
-  *out = to_hip(std::get<Params>(node->params()));
-  return Status::kSuccess;
+  return put(out, to_hip(std::get<Params>(node->params())));
 }
 
 }  // namespace
@@ -124,8 +123,7 @@ hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t* graph
   return call([&](State& state) {
     const Node* found = find(state, node);
     if (found == nullptr || graph == nullptr || found->child() == nullptr) return Status::kInvalidValue;
-    *graph = to_handle<hipGraph_t>(found->child()->id());
-    return Status::kSuccess;
+    return put(graph, to_handle<hipGraph_t>(found->child()->id()));
   });
 }
 
@@ -133,8 +131,7 @@ hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams*
   return call([&](State& state) {
     Node* found = find(state, node);
     if (found == nullptr || params == nullptr || found->type() != NodeType::kKernel) return Status::kInvalidValue;
-    *params = to_hip(state, *found);
-    return Status::kSuccess;
+    return put(params, to_hip(state, *found));
   });
 }
 

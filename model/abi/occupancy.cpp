@@ -22,8 +22,7 @@ Status occupancy(State& state, int* blocks, const void* function, int block, std
   if (blocks == nullptr || block <= 0 || block > kMaxBlock) return Status::kInvalidValue;
   const Function* found = find_kernel(state, function);
   if (found == nullptr) return Status::kInvalidDeviceFunction;
-  *blocks = active_blocks(*found->kernel()->kernel, block, dynamic_shared);
-  return Status::kSuccess;
+  return put(blocks, active_blocks(*found->kernel()->kernel, block, dynamic_shared));
 }
 
 Status potential(State& state, int* grid, int* block, const void* function, std::size_t dynamic_shared, int limit) {
@@ -31,8 +30,7 @@ Status potential(State& state, int* grid, int* block, const void* function, std:
   const Function* found = find_kernel(state, function);
   if (found == nullptr) return Status::kInvalidDeviceFunction;
   *block = limit == 0 ? kMaxBlock : std::min(limit, kMaxBlock);
-  *grid = kUnits * active_blocks(*found->kernel()->kernel, *block, dynamic_shared);
-  return Status::kSuccess;
+  return put(grid, kUnits * active_blocks(*found->kernel()->kernel, *block, dynamic_shared));
 }
 
 }  // namespace
@@ -94,8 +92,7 @@ hipError_t hipOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* f
     const Function* found = find_kernel(state, function);
     if (found == nullptr) return Status::kInvalidDeviceFunction;
     const std::size_t each = kSharedOfUnit / static_cast<std::size_t>(blocks);
-    *bytes = each - std::min<std::size_t>(each, found->kernel()->kernel->resources.shared_bytes);
-    return Status::kSuccess;
+    return put(bytes, each - std::min<std::size_t>(each, found->kernel()->kernel->resources.shared_bytes));
   });
 }
 

@@ -30,8 +30,7 @@ hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
   return call([&](State& state) {
     if (can == nullptr) return Status::kInvalidValue;
     if (!is_device(state, device) || !is_device(state, peer)) return Status::kInvalidDevice;
-    *can = device != peer ? 1 : 0;
-    return Status::kSuccess;
+    return put(can, device != peer ? 1 : 0);
   });
 }
 

@@ -83,8 +83,7 @@ Status allocate_async(State& state, void** pointer, std::size_t size, const hipM
   MemoryPool* pool = pool_for(state, *stream, given);
   if (pool == nullptr) return Status::kInvalidValue;
   if (size == 0) {
-    *pointer = nullptr;
-    return Status::kSuccess;
+    return put(pointer, nullptr);
   }
   Address address = 0;
   const Status status = state.runtime.allocate_async(size, *pool, *stream, &address);
@@ -118,16 +117,14 @@ hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
   return call([&](State& state) {
     if (pool == nullptr) return Status::kInvalidValue;
     if (!is_device(state, device)) return Status::kInvalidDevice;
-    *pool = to_handle<hipMemPool_t>(state.runtime.default_pool(device).id);
-    return Status::kSuccess;
+    return put(pool, to_handle<hipMemPool_t>(state.runtime.default_pool(device).id));
   });
 }
 
 hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int device) {
   return call([&](State& state) {
     if (pool == nullptr || !is_device(state, device)) return Status::kInvalidValue;
-    *pool = to_handle<hipMemPool_t>(state.runtime.current_pool(device).id);
-    return Status::kSuccess;
+    return put(pool, to_handle<hipMemPool_t>(state.runtime.current_pool(device).id));
   });
 }
 
@@ -147,8 +144,7 @@ hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* propertie
     if (pool == nullptr || properties == nullptr) return Status::kInvalidValue;
     if (properties->allocType != hipMemAllocationTypePinned) return Status::kInvalidValue;
     if (!is_place(state, properties->location)) return Status::kInvalidValue;
-    *pool = to_handle<hipMemPool_t>(state.runtime.create_pool(properties->location.id).id);
-    return Status::kSuccess;
+    return put(pool, to_handle<hipMemPool_t>(state.runtime.create_pool(properties->location.id).id));
   });
 }
 
@@ -195,8 +191,7 @@ hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t pool, hipM
   return call([&](State& state) {
     if (flags == nullptr || location == nullptr || find(state, pool) == nullptr) return Status::kInvalidValue;
     if (!is_place(state, *location)) return Status::kInvalidValue;
-    *flags = hipMemAccessFlagsProtReadWrite;
-    return Status::kSuccess;
+    return put(flags, hipMemAccessFlagsProtReadWrite);
   });
 }
 

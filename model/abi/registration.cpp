@@ -154,8 +154,7 @@ Status registered_variable(State& state, const void* symbol, DeviceImage::Variab
   Status status = Status::kSuccess;
   const auto variable = find_variable(state, *module, found->name.c_str(), &status);
   if (!variable) return status != Status::kSuccess ? status : Status::kInvalidSymbol;
-  *out = *variable;
-  return Status::kSuccess;
+  return put(out, *variable);
 }
 
 namespace {

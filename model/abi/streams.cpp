@@ -15,16 +15,14 @@ Status create_stream(State& state, hipStream_t* out, unsigned flags, int priorit
   if (flags != hipStreamDefault && flags != hipStreamNonBlocking) return Status::kInvalidValue;
   // Out-of-range priorities are brought into the range (hipStreamCreateWithPriority).
   priority = std::min(std::max(priority, kHighestPriority), kLowestPriority);
-  *out = to_handle<hipStream_t>(state.runtime.create_stream(flags, priority, state.thread->device).id());
-  return Status::kSuccess;
+  return put(out, to_handle<hipStream_t>(state.runtime.create_stream(flags, priority, state.thread->device).id()));
 }
 
 Status create_event(State& state, hipEvent_t* out, unsigned flags) {
   if (out == nullptr || (flags & ~kEventFlags) != 0) return Status::kInvalidValue;
   if ((flags & hipEventReleaseToDevice) != 0 && (flags & hipEventReleaseToSystem) != 0) return Status::kInvalidValue;
   if ((flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0) return Status::kInvalidValue;
-  *out = to_handle<hipEvent_t>(state.runtime.create_event(flags, state.thread->device).id());
-  return Status::kSuccess;
+  return put(out, to_handle<hipEvent_t>(state.runtime.create_event(flags, state.thread->device).id()));
 }
 
 Status record_event(State& state, hipEvent_t event, hipStream_t stream) {
@@ -72,14 +70,11 @@ hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned int flags, 
 }
 
 hipError_t hipStreamDestroy(hipStream_t stream) {
-  return call(
-      [&](State& state) {
-        if (stream == nullptr || stream == hipStreamLegacy || stream == hipStreamPerThread)
-          return Status::kInvalidHandle;
-        Stream* found = find(state, stream);
-        return found == nullptr ? Status::kContextIsDestroyed : state.runtime.destroy_stream(*found);
-      },
-      CallKind::kTeardown);
+  return teardown([&](State& state) {
+    if (stream == nullptr || stream == hipStreamLegacy || stream == hipStreamPerThread) return Status::kInvalidHandle;
+    Stream* found = find(state, stream);
+    return found == nullptr ? Status::kContextIsDestroyed : state.runtime.destroy_stream(*found);
+  });
 }
 
 hipError_t hipStreamSynchronize(hipStream_t stream) {
@@ -105,8 +100,7 @@ hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int* flags) {
     if (flags == nullptr) return Status::kInvalidValue;
     const Stream* found = find(state, stream);
     if (found == nullptr) return Status::kContextIsDestroyed;
-    *flags = found->flags();
-    return Status::kSuccess;
+    return put(flags, found->flags());
   });
 }
 
@@ -115,8 +109,7 @@ hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
     if (priority == nullptr) return Status::kInvalidValue;
     const Stream* found = find(state, stream);
     if (found == nullptr) return Status::kContextIsDestroyed;
-    *priority = found->priority();
-    return Status::kSuccess;
+    return put(priority, found->priority());
   });
 }
 
@@ -125,8 +118,7 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
     if (device == nullptr) return Status::kInvalidValue;
     const Stream* found = find(state, stream);
     if (found == nullptr) return Status::kContextIsDestroyed;
-    *device = found->device();
-    return Status::kSuccess;
+    return put(device, found->device());
   });
 }
 
@@ -151,14 +143,12 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned int flags) {
 }
 
 hipError_t hipEventDestroy(hipEvent_t event) {
-  return call(
-      [&](State& state) {
-        Event* found = find(state, event);
-        if (found == nullptr) return event == nullptr ? Status::kInvalidHandle : Status::kContextIsDestroyed;
-        state.runtime.destroy_event(*found);
-        return Status::kSuccess;
-      },
-      CallKind::kTeardown);
+  return teardown([&](State& state) {
+    Event* found = find(state, event);
+    if (found == nullptr) return event == nullptr ? Status::kInvalidHandle : Status::kContextIsDestroyed;
+    state.runtime.destroy_event(*found);
+    return Status::kSuccess;
+  });
 }
 
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {

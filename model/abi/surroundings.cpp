@@ -118,7 +118,7 @@ hipError_t hipChooseDevice(int* device, const hipDeviceProp_tR0000* properties) 
 }
 
 hipError_t hipDeviceReset() {
-  return call([](State& state) { return state.runtime.synchronize_device(); }, CallKind::kTeardown);
+  return teardown([](State& state) { return state.runtime.synchronize_device(); });
 }
 
 hipError_t hipSetDeviceFlags(unsigned int flags) {
@@ -133,8 +133,7 @@ hipError_t hipSetDeviceFlags(unsigned int flags) {
 hipError_t hipGetDeviceFlags(unsigned int* flags) {
   return call([&](State&) {
     if (flags == nullptr) return Status::kInvalidValue;
-    *flags = choices().device_flags;
-    return Status::kSuccess;
+    return put(flags, choices().device_flags);
   });
 }
 
@@ -142,8 +141,7 @@ hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
   return call([&](State&) {
     const auto found = choices().limits.find(limit);
     if (value == nullptr || found == choices().limits.end()) return Status::kInvalidValue;
-    *value = found->second;
-    return Status::kSuccess;
+    return put(value, found->second);
   });
 }
 
@@ -177,8 +175,8 @@ hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute, int 
   return call([&](State& state) {
     if (value == nullptr) return Status::kInvalidValue;
     if (!is_device(state, from) || !is_device(state, to) || from == to) return Status::kInvalidDevice;
-    *value = attribute == hipDevP2PAttrHipArrayAccessSupported || attribute == hipDevP2PAttrPerformanceRank ? 0 : 1;
-    return Status::kSuccess;
+    return put(value,
+               attribute == hipDevP2PAttrHipArrayAccessSupported || attribute == hipDevP2PAttrPerformanceRank ? 0 : 1);
   });
 }
 
@@ -197,8 +195,7 @@ hipError_t hipDeviceGetByPCIBusId(int* device, const char* text) {
     if (device == nullptr || text == nullptr) return Status::kInvalidValue;
     if (std::sscanf(text, "%4x:%4x:%4x.%4x", &domain, &bus, &slot, &function) != 4) return Status::kInvalidValue;
     if (bus == 0 || !is_device(state, static_cast<int>(bus) - 1)) return Status::kInvalidDevice;
-    *device = static_cast<int>(bus) - 1;
-    return Status::kSuccess;
+    return put(device, static_cast<int>(bus) - 1);
   });
 }
 
@@ -231,8 +228,7 @@ hipError_t hipStreamGetId(hipStream_t stream, unsigned long long* id) {
     const Stream* found = find(state, stream);
     if (found == nullptr) return Status::kContextIsDestroyed;
     if (id == nullptr) return Status::kInvalidValue;
-    *id = found->slot();
-    return Status::kSuccess;
+    return put(id, found->slot());
   });
 }
 
@@ -311,8 +307,7 @@ hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* context, hipDevice_t device) {
     if (context == nullptr) return Status::kInvalidValue;
     if (!is_device(state, device)) return Status::kInvalidDevice;
     ++choices().primary_contexts[device];
-    *context = context_of(device);
-    return Status::kSuccess;
+    return put(context, context_of(device));
   });
 }
 hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device) {
@@ -328,8 +323,7 @@ hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned int* flags, 
     if (!is_device(state, device)) return Status::kInvalidDevice;
     if (flags == nullptr || active == nullptr) return Status::kInvalidValue;
     *flags = 0;
-    *active = choices().primary_contexts[device] > 0 || device == state.thread->device ? 1 : 0;
-    return Status::kSuccess;
+    return put(active, choices().primary_contexts[device] > 0 || device == state.thread->device ? 1 : 0);
   });
 }
 hipError_t hipCtxSetCurrent(hipCtx_t context) {

@@ -30,8 +30,7 @@ hipError_t hipUserObjectCreate(hipUserObject_t* object, void* data, hipHostFn_t 
   return call([&](State& state) {
     if (object == nullptr || destroy == nullptr || !is_count(count)) return Status::kInvalidValue;
     if (flags != hipUserObjectNoDestructorSync) return Status::kInvalidValue;
-    *object = to_handle<hipUserObject_t>(state.runtime.user_objects().create(destroy, data, count));
-    return Status::kSuccess;
+    return put(object, to_handle<hipUserObject_t>(state.runtime.user_objects().create(destroy, data, count)));
   });
 }
 

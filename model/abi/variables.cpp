@@ -34,8 +34,7 @@ Status find_symbol(State& state, const void* symbol, DeviceImage::Variable* out)
     const Status status = state.runtime.memory().allocate(variable.size, MemoryKind::kDevice, 0, &variable.address);
     if (status != Status::kSuccess) return status;
   }
-  *out = variable;
-  return Status::kSuccess;
+  return put(out, variable);
 }
 
 Status resolve(State& state, const SymbolCopy& copy, CopyParams* out) {
@@ -48,8 +47,7 @@ Status resolve(State& state, const SymbolCopy& copy, CopyParams* out) {
   if (copy.offset > variable.size || copy.bytes > variable.size - copy.offset) return Status::kInvalidValue;
   const Address at = variable.address + copy.offset, other = to_address(copy.memory);
   const bool to = copy.toward == Toward::kSymbol;
-  *out = linear_copy(to ? at : other, to ? other : at, copy.bytes, static_cast<CopyKind>(copy.kind));
-  return Status::kSuccess;
+  return put(out, linear_copy(to ? at : other, to ? other : at, copy.bytes, static_cast<CopyKind>(copy.kind)));
 }
 
 hipError_t copy_now(const SymbolCopy& copy, hipStream_t stream, bool async) {

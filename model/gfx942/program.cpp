@@ -173,7 +173,6 @@ void read_properties(std::span<const std::byte> d, Kernel& k) {
   k.user_sgprs = rsrc2 >> 1 & 0x1f;
   for (u32 i = 0; i < 3; ++i) k.work_group_id[i] = (rsrc2 >> (7 + i) & 1) != 0;
   k.work_group_info = (rsrc2 >> 10 & 1) != 0;
-  k.work_item_ids = rsrc2 >> 11 & 3;
   k.private_segment_buffer = (properties & 1) != 0;
   k.dispatch_ptr = (properties >> 1 & 1) != 0;
   k.queue_ptr = (properties >> 2 & 1) != 0;

@@ -37,7 +37,6 @@ struct Kernel {
   u32 accum_offset = 0;  // where these start
   u32 user_sgprs = 0;
   u32 mode = 0;            // the initial MODE: float rounding and denormals
-  u32 work_item_ids = 0;   // 0: x, 1: x and y, 2: all three; packed into v0 in any case
   u32 preload_words = 0;   // of the kernel arguments, into user SGPRs
   u32 preload_offset = 0;  // in words
   bool dispatch_ptr = false;

@@ -4,7 +4,6 @@
 // the other waves a turn. Of the hardware registers only MODE means something; the ones that say where a wave runs read
 // zero, and any other one ends the launch.
 #include "model/gfx942/code.h"
-#include "model/gfx942/gpr_index.h"
 #include "model/gfx942/lanes.h"
 #include "model/gfx942/mode.h"
 #include "model/gfx942/table.h"
