@@ -265,7 +265,7 @@ class Counter {
       filled_.insert(end->graph);
     }
   }
-  // What a command meets where streams capture.
+  // Features of a command that meets capturing streams.
   void capture(const Step& step) {
     const auto captures = [this](Id stream) { return state_.capture_of(stream) != nullptr; };
     if (const auto* work = std::get_if<Enqueue>(&step.command)) {
