@@ -116,7 +116,7 @@ CaptureAnswer answer(const State& state, const WaitEvent& c) {
 namespace {
 
 // AMD's pools take a stream that waits for an event for ordered behind what the event's stream freed since
-// (docs/findings.md, early-event-hands-memory).
+// it was recorded, and hand that memory out again (docs/findings.md, on stream-ordered memory).
 void note_given_again(State& state, const WaitEvent& c, const EventState& event) {
   const std::optional<Id> told = event.told_on;
   if (!told || *told == kNullStream || state.device_of_stream(*told) != state.device_of_stream(c.stream)) return;
