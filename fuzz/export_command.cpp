@@ -40,6 +40,7 @@ const verify::Quirk* quirk_of(const std::string& name) {
 // ---- the program as it is exported
 
 // Where the buffers of an arena are: what verify::BufferMemory does, without a runtime.
+// Only these three commands give or take places of an arena.
 class ArenaLayout {
  public:
   explicit ArenaLayout(verify::Reproducer& out) : out_(out) {
@@ -52,17 +53,28 @@ class ArenaLayout {
   }
   void go() {
     for (const verify::Step& step : out_.program.steps) {
-      for (std::uint32_t k = 0; k < verify::repeats_that_matter(step); ++k) std::visit(*this, step.command);
+      for (std::uint32_t k = 0; k < verify::repeats_that_matter(step); ++k) follow(step.command);
     }
   }
 
-  void operator()(const verify::DeclareBuffer& c) {
+ private:
+  struct Place {
+    std::size_t arena = 0;
+    std::uint64_t offset = 0, bytes = 0, capacity = 0;
+  };
+
+  void follow(const verify::Command& command) {
+    if (const auto* declared = std::get_if<verify::DeclareBuffer>(&command)) declare(*declared);
+    if (const auto* moved = std::get_if<verify::MoveBuffers>(&command)) move(*moved);
+    if (const auto* freed = std::get_if<verify::Free>(&command)) free(*freed);
+  }
+  void declare(const verify::DeclareBuffer& c) {
     if (c.symbol) return;
     const std::size_t arena = arena_of(c);
     places_[c.buffer] = {arena, arenas_[arena].allocate(c.bytes).value_or(0), c.bytes, c.bytes};
     out_.places.push_back(places_[c.buffer].offset);
   }
-  void operator()(const verify::MoveBuffers& c) {
+  void move(const verify::MoveBuffers& c) {
     std::vector<Place> targets;
     for (const verify::BufferMove& move : c.moves) {
       Place place = places_[move.buffer];
@@ -78,19 +90,11 @@ class ArenaLayout {
     }
     for (std::size_t i = 0; i < c.moves.size(); ++i) places_[c.moves[i].buffer] = targets[i];
   }
-  void operator()(const verify::Free& c) {
+  void free(const verify::Free& c) {
     if (!places_.contains(c.buffer)) return;  // a graph's
     const Place& place = places_[c.buffer];
     arenas_[place.arena].release(place.offset, place.capacity);
   }
-  template <class Other>
-  void operator()(const Other&) {}
-
- private:
-  struct Place {
-    std::size_t arena = 0;
-    std::uint64_t offset = 0, bytes = 0, capacity = 0;
-  };
   static std::size_t arena_of(const verify::DeclareBuffer& c) { return verify::arena_of(c.memory, c.device); }
 
   verify::Reproducer& out_;

@@ -37,7 +37,7 @@ class BesideCaptures {
 };
 
 // Whether that is the answer of a wait for an event whose stream has begun to capture since: no release of AMD's has
-// the stream wait then (docs/findings.md, wait-for-stream-now-capturing). The host can on 7.2
+// the stream wait then (docs/safe-operations.md). The host can on 7.2
 // (ReleaseQuirks::of_follow_capturing). `stream` is the one that was to wait; one that captures itself is refused for
 // good reason.
 [[nodiscard]] bool refused_for_a_later_capture(const Status& waited, const StreamRef& stream);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hip/kernel_parameters.h"
+#include "verify/program/each_command.h"
 
 namespace fuzz {
 
@@ -34,9 +35,11 @@ struct Setter {
     return exec != nullptr ? api.hipGraphExecMemsetNodeSetParams(exec, node, &memset.params)
                            : api.hipGraphMemsetNodeSetParams(node, &memset.params);
   }
-  // The others hold no address, so no patch changes them.
-  template <class Other>
-  hipError_t operator()(Other&) const {
+  // These hold no address that a patch changes, or are refused before (refuses()).
+  template <verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord,
+                          hip::EventSignalRecord, hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord>
+                R>
+  hipError_t operator()(R&) const {
     return hipErrorInvalidValue;
   }
 };

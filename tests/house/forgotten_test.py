@@ -24,16 +24,17 @@ struct Forgotten {
 };
 """
 SPEC = """static constexpr auto spec() {
-    return describe_command("forgotten", "Nothing.", field::name(&Forgotten::object, 'u', kNotCovered));
+    return describe_command("forgotten", "Nothing.", drawn(Topic::kObjects, 1), kDeviations,
+                            field::name(&Forgotten::object, 'u', kNotCovered));
   }"""
 
 
 def compiled(source, spec, output=None):
-    """The compiler's status and messages for `source` in a tree with Forgotten; the object goes to `output`."""
+    """The compiler's status and messages for `source` in a tree with Forgotten and its `spec`; the object goes to `output`."""
     header = f"{FAMILY}/user_objects.h"
     text = (ROOT / header).read_text()
     place = text.index("using UserObjectsCommands")
-    text = text[:place] + FIELDS.replace("SPEC", SPEC if spec else "") + text[place:]
+    text = text[:place] + FIELDS.replace("SPEC", spec or "") + text[place:]
     text = text.replace("CommandList<", "CommandList<Forgotten, ", 1)
     with tempfile.TemporaryDirectory() as tree:
         changed = pathlib.Path(tree) / header
@@ -52,11 +53,11 @@ class Forgotten(unittest.TestCase):
         self.assertRegex(errors, pattern)
 
     def test_a_command_without_fields_is_an_error(self):
-        self.expect_error("verify/program/parse.cpp", False, "no member named 'spec' in 'verify::Forgotten'|"
+        self.expect_error("verify/program/parse.cpp", None, "no member named 'spec' in 'verify::Forgotten'|"
                                                              "'spec' is not a member of 'verify::Forgotten'")
 
     def test_the_same_command_with_fields_compiles(self):
-        status, errors = compiled("verify/program/parse.cpp", True)
+        status, errors = compiled("verify/program/parse.cpp", SPEC)
         self.assertEqual(status, 0, errors)
 
     def test_a_command_without_rules_does_not_link(self):
@@ -65,20 +66,36 @@ class Forgotten(unittest.TestCase):
         with tempfile.TemporaryDirectory() as objects:
             for source, has in (("verify/program/state.cpp", True), (f"{FAMILY}/rules.cpp", False)):
                 output = f"{objects}/object.o"
-                status, errors = compiled(source, True, output)
+                status, errors = compiled(source, SPEC, output)
                 self.assertEqual(status, 0, errors)
                 self.assertEqual(wanted in pathlib.Path(output).read_bytes(), has, source)
 
     def test_a_command_that_does_not_run_is_an_error(self):
-        self.expect_error(f"{FAMILY}/run.cpp", True, "deleted function[^\n]*run_command[^\n]*Forgotten|"
+        self.expect_error(f"{FAMILY}/run.cpp", SPEC, "deleted function[^\n]*run_command[^\n]*Forgotten|"
                                                      "Forgotten[^\n]*deleted")
 
     def test_a_command_that_is_not_exported_is_an_error(self):
-        self.expect_error(f"{FAMILY}/export.cpp", True, "deleted function[^\n]*export_command[^\n]*Forgotten|"
+        self.expect_error(f"{FAMILY}/export.cpp", SPEC, "deleted function[^\n]*export_command[^\n]*Forgotten|"
                                                         "Forgotten[^\n]*deleted")
 
-    def test_a_command_that_quirks_say_nothing_of_is_an_error(self):
-        self.expect_error("verify/quirks/describe.cpp", True, "Forgotten")
+    def test_a_command_with_deviations_that_nothing_describes_is_an_error(self):
+        self.expect_error("verify/quirks/describe.cpp", SPEC, "Forgotten")
+
+    def test_a_command_without_deviations_needs_no_description(self):
+        status, errors = compiled("verify/quirks/describe.cpp", SPEC.replace("kDeviations", "kNoDeviation"))
+        self.assertEqual(status, 0, errors)
+
+    def test_a_command_that_does_not_say_how_it_is_drawn_is_an_error(self):
+        self.expect_error("verify/generate/draw_fields.cpp", SPEC.replace("drawn(Topic::kObjects, 1), ", ""),
+                          "no matching function for call to .describe_command")
+
+    def test_a_command_that_does_not_say_whether_it_deviates_is_an_error(self):
+        self.expect_error("verify/quirks/describe.cpp", SPEC.replace(" kDeviations,", ""),
+                          "no matching function for call to .describe_command")
+
+    def test_a_command_that_is_drawn_by_its_fields_needs_no_generator(self):
+        status, errors = compiled("verify/generate/draw_fields.cpp", SPEC)
+        self.assertEqual(status, 0, errors)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ struct Forgotten {};
 
 #ifdef ASKED_FOR_NOTHING
 template <>
-constexpr Traits kTraits<Forgotten>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Forgotten>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 #elif !defined(WITHOUT_kTraits)
 template <>
-constexpr Traits kTraits<Forgotten>{kCheckInCapture, kNotesRefusal, kSometimesRefusable, kSeen, kNamesDevices, kTwice};
+constexpr Traits kTraits<Forgotten>{kCheckInCapture, kNotesRefusal, kSometimesRefusable, kSeen,
+                                    kNamesDevices,   kTwice,        kSometimesAgain};
 #endif
 #ifndef WITHOUT_check
 template <>
@@ -56,6 +57,13 @@ std::string seen(const State&, const Forgotten&) {
 template <>
 Id highest_device(const Forgotten&) {
   return 0;
+}
+#endif
+
+#ifndef WITHOUT_may_stand_again
+template <>
+bool may_stand_again(const State&, const Forgotten&) {
+  return false;
 }
 #endif
 

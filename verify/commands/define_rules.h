@@ -48,11 +48,18 @@ enum class Devices : std::uint8_t {
   kNoDevice,
   kNamesDevices,  // highest_device<C> says
 };
+// Whether the command may stand again and again with nothing new left behind, where it may stand twice (P8).
+enum class Again : std::uint8_t {
+  kOnce,  // it makes, ends or answers something that it cannot make, end or answer again
+  kAgain,
+  kSometimesAgain,  // may_stand_again<C> says
+};
 using enum InCapture;
 using enum Answer;
 using enum Refusal;
 using enum Seen;
 using enum Devices;
+using enum Again;
 
 // How many repetitions of a command differ from each other.
 inline constexpr std::uint32_t kTwice = 2;  // from the second time on it means the same
@@ -60,19 +67,21 @@ inline constexpr std::uint32_t kEachTime = std::numeric_limits<std::uint32_t>::m
 
 struct Traits {
   consteval Traits(InCapture in_capture_, Answer answer_, Refusal refusal_, Seen seen_, Devices devices_,
-                   std::uint32_t repeats_)
+                   std::uint32_t repeats_, Again again_)
       : in_capture(in_capture_),
         answer(answer_),
         refusal(refusal_),
         seen(seen_),
         devices(devices_),
-        repeats(repeats_) {}
+        repeats(repeats_),
+        again(again_) {}
   InCapture in_capture;
   Answer answer;
   Refusal refusal;
   Seen seen;
   Devices devices;
   std::uint32_t repeats;
+  Again again;
 };
 
 template <class C>
@@ -93,6 +102,8 @@ template <class C>
 std::string seen(const State& state, const C& c) = delete;
 template <class C>
 Id highest_device(const C& c) = delete;
+template <class C>
+bool may_stand_again(const State& state, const C& c) = delete;
 
 // Each function below asks for what the row says, and asserts that a family writes nothing that the row does not ask
 // for: nobody would call it.
@@ -160,6 +171,15 @@ Id Rules<C>::highest_device(const C& c) {
       "the row says that highest_device is not asked");
   if constexpr (kTraits<C>.devices == kNamesDevices) return verify::highest_device<C>(c);
   return 0;
+}
+
+template <class C>
+bool Rules<C>::may_stand_again(const State& state, const C& c) {
+  static_assert(
+      kTraits<C>.again == kSometimesAgain || !requires { verify::may_stand_again<C>(state, c); },
+      "the row says that may_stand_again is not asked");
+  if constexpr (kTraits<C>.again == kSometimesAgain) return verify::may_stand_again<C>(state, c);
+  return kTraits<C>.again == kAgain;
 }
 
 template <class C>

@@ -5,9 +5,13 @@
 // names its place in the command by a member pointer and says how it is written. Fields stand in the order in which
 // they are printed; those with kByKey are read as key=value, in any order, behind the others.
 //
+// A declaration also says how the generator draws the command, and whether a release is known to do it wrongly. Both
+// are required.
+//
 // A new type of field needs an overload of parse_field or parse_key (parse.cpp), and one in FieldPrinter (text.cpp),
 // FieldSimplifier (simplify.cpp), FieldFeatures (features.cpp), MeetingsOfField (meetings.cpp) and Syntax
-// (reference.cpp); the build fails without them.
+// (reference.cpp); the build fails without them. A command that is drawn by its fields also needs one in FieldDrawer
+// (verify/generate/draw_fields.cpp).
 #pragma once
 
 #include <array>
@@ -45,6 +49,7 @@ enum class Leaves : std::uint8_t {
 struct Meets {
   std::string_view operation = {};  // "launch on"; empty: coverage does not follow the object
   Leaves leaves = Leaves::kNothing;
+  bool is_made = false;  // the command gives the name, or may give it
 };
 constexpr Meets meets(std::string_view operation, Leaves leaves) {
   return {operation, leaves};
@@ -56,9 +61,9 @@ constexpr Meets met_by_word(Leaves leaves) {
 }
 // The command makes the object, or finishes it.
 constexpr Meets only_leaves(Leaves leaves) {
-  return {{}, leaves};
+  return {{}, leaves, true};
 }
-inline constexpr Meets kIsNew = {};       // the command gives the name
+inline constexpr Meets kIsNew = {{}, Leaves::kNothing, true};
 inline constexpr Meets kNotCovered = {};  // user objects, pools, nodes: no states of theirs are counted
 
 // ---- fields that are read by their place
@@ -139,6 +144,7 @@ struct NumberField {
   std::uint64_t max;
   std::string_view too_small;
   Simpler simpler;
+  bool is_device = false;  // the programs that are generated have two devices at most
 };
 // One of `words`, by the number of the value.
 template <class At, class Words>
@@ -199,6 +205,7 @@ struct NumberKey {
   std::uint64_t least;
   std::uint64_t max;
   std::string_view feature;  // counted where it is not the fallback; empty: not counted
+  bool is_device = false;    // as in NumberField
 };
 // "symbol=1"; absent for none.
 template <class At>
@@ -339,7 +346,7 @@ constexpr NumberField<At> number_of_call(At at) {
 }
 template <class At>
 constexpr NumberField<At> device_number(At at, std::string_view what) {
-  return {at, "DEVICE", what, what, 0, kMaxDevices - 1, "", Simpler::kNo};
+  return {at, "DEVICE", what, what, 0, kMaxDevices - 1, "", Simpler::kNo, true};
 }
 template <class At, class Words>
 constexpr ChoiceField<At, Words> choice(At at, Words words, std::string_view expected, std::string_view error,
@@ -369,7 +376,7 @@ constexpr NameKey<At> name_key(std::string_view key, At at, char letter, std::st
 // The device of the object that a command makes; `feature` is counted where it is not device 0.
 template <class At>
 constexpr NumberKey<At> device_key(At at, std::string_view feature) {
-  return {"device", at, 0, 0, kMaxDevices - 1, feature};
+  return {"device", at, 0, 0, kMaxDevices - 1, feature, true};
 }
 // The host thread that makes the call.
 template <class At>
@@ -454,6 +461,37 @@ constexpr WordOfNode<At> word_of_node(At at) {
   return {at};
 }
 
+// ---- how a command is drawn
+
+// The generator draws a topic at a time (verify/generate), in the programs and at the places where it makes sense.
+enum class Topic : std::uint8_t {
+  kBytes,       // contents of buffers: in every program
+  kQueries,     // questions about graphs and executable graphs, and calls that change neither
+  kAttributes,  // attributes of kernel nodes
+  kObjects,     // user objects
+  kPools,       // memory pools
+  kCaptures,    // questions while a stream captures
+  kForbidden    // calls that captures forbid, while a stream captures
+};
+
+// How often a command is drawn, or that a generator of its own draws it.
+struct Drawn {
+  bool by_fields;
+  Topic topic;
+  unsigned weight;  // among the commands of the topic
+};
+// The command is drawn from its fields: objects that are there, values in their range.
+consteval Drawn drawn(Topic topic, unsigned weight) {
+  return {true, topic, weight};
+}
+// verify/generate has a function that draws the command, because most of the values that its fields may take are no use
+// or are not valid.
+inline constexpr Drawn kDrawnByHand = {false, Topic::kBytes, 0};
+
+// Whether findings tell of the command: then verify/quirks/describe.cpp describes it as an event.
+enum class Known : std::uint8_t { kNoDeviation, kDeviations };
+using enum Known;
+
 // A command that stands for nothing simpler.
 struct NotReplaced {};
 
@@ -462,6 +500,8 @@ template <class Words, class Replacement, class... Fields>
 struct CommandSpec {
   Words words;
   std::string_view meaning;  // Markdown, for the reference page
+  Drawn drawn;
+  Known known;
   Replacement replacement;
   std::tuple<Fields...> fields;
   bool is_counted = true;  // declarations and reads do not count as commands of a shrunk program
@@ -473,19 +513,19 @@ struct CommandSpec {
   }
   template <class Simplify>
   [[nodiscard]] constexpr CommandSpec<Words, Simplify, Fields...> replaced_by(Simplify simplify) const {
-    return {words, meaning, simplify, fields, is_counted};
+    return {words, meaning, drawn, known, simplify, fields, is_counted};
   }
 };
 
 template <class Words, class... Fields>
 constexpr CommandSpec<Words, NotReplaced, Fields...> describe_command(Words words, std::string_view meaning,
-                                                                      Fields... fields) {
-  return {words, meaning, {}, {fields...}};
+                                                                      Drawn drawn, Known known, Fields... fields) {
+  return {words, meaning, drawn, known, {}, {fields...}};
 }
 template <class... Fields>
 constexpr CommandSpec<FixedWord, NotReplaced, Fields...> describe_command(const char* word, std::string_view meaning,
-                                                                          Fields... fields) {
-  return {{word}, meaning, {}, {fields...}};
+                                                                          Drawn drawn, Known known, Fields... fields) {
+  return {{word}, meaning, drawn, known, {}, {fields...}};
 }
 
 }  // namespace verify

@@ -28,6 +28,8 @@ struct Rules {
   [[nodiscard]] static std::string seen(const State& state, const C& c);
   // The highest device that the command names; 0 when it names none.
   [[nodiscard]] static Id highest_device(const C& c);
+  // Whether the command, behind itself, may stand any number of times and leave nothing new behind (P8).
+  [[nodiscard]] static bool may_stand_again(const State& state, const C& c);
   // How many of so many repetitions have to be looked at one by one: later ones mean the same again.
   [[nodiscard]] static std::uint32_t repeats_that_matter(std::uint32_t repeats);
 };

@@ -33,8 +33,7 @@ std::vector<hip::BufferIndex> stable_buffers(const StrategyContext& context, con
 
 // Launches of a graph that is recorded for them, at the program's addresses: into captures, which keep what they
 // capture, and on devices that the stabiliser's streams are not of. What is launched so is kept until the next launch
-// that nothing captures, or this, ends: releases of AMD's runtime run it instead of capturing it
-// (launch-while-capturing).
+// that nothing captures, or this, ends: releases of AMD's runtime run it instead of capturing it.
 class RecordedLaunches {
  public:
   explicit RecordedLaunches(StrategyContext& context) : context_(context) {}

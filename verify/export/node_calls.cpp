@@ -279,6 +279,9 @@ Id device_of_node(const State& state, const NodeParams& params) {
   return memset == nullptr ? 0 : state.buffer(memset->dst.buffer)->device;
 }
 
+namespace {
+
+// The shape of the memset chooses the function.
 std::string memset_call(const MemsetParams& p, const std::string& stream) {
   const std::string dst = reference(p.dst, p.dst);
   const char* element = p.element == 1 ? "" : p.element == 2 ? "D16" : "D32";
@@ -296,6 +299,34 @@ std::string peer_call(const State& state, const CopyParams& p, const std::string
   return fmt::format("hipMemcpyPeer{}({}, {}, {}, {}, {}{}{})", wait ? "" : "Async", reference(p.dst.ref, p.dst.ref),
                      state.buffer(p.dst.ref.buffer)->device, reference(p.src.ref, p.src.ref),
                      state.buffer(p.src.ref.buffer)->device, p.width, wait ? "" : ", ", wait ? "" : stream);
+}
+
+}  // namespace
+
+std::pair<NodeCalls, std::string> stream_call(ReproducerText& text, const State& state, const NodeParams& params,
+                                              const std::string& stream) {
+  NodeState node;
+  node.params = params;
+  if (const auto* memset = std::get_if<MemsetParams>(&params)) return {{}, memset_call(*memset, stream)};
+  NodeCalls calls = calls_of(text, node, {});
+  std::string call;
+  if (std::holds_alternative<KernelParams>(params)) {
+    call = fmt::format("hipLaunchKernel(p->func, p->gridDim, p->blockDim, p->kernelParams, 0, {})", stream);
+  } else if (const auto* copy = std::get_if<CopyParams>(&params)) {
+    const char* shape = copy->linear ? "" : "3D";
+    call = fmt::format("hipMemcpy{}Async({}, {})", copy->symbol != CopySymbol::kNone ? calls.suffix : shape,
+                       calls.parameters, stream);
+    if (copy->peer != PeerCopy::kNone) call = peer_call(state, *copy, stream);
+  } else if (std::holds_alternative<HostParams>(params)) {
+    calls.before.resize(1);  // the function's data; the struct for a node is not needed
+    call = fmt::format("hipLaunchHostFunc({}, host, {}_data)", stream, calls.parameters);
+  } else if (const auto* record = std::get_if<EventRecordParams>(&params)) {
+    call = fmt::format("hipEventRecordWithFlags(v{}, {}, hipEventRecordExternal)", record->event, stream);
+  } else if (const auto* wait = std::get_if<EventWaitParams>(&params)) {
+    call = fmt::format("hipStreamWaitEvent({}, v{}, hipEventWaitExternal)", stream, wait->event);
+  }
+  assert(!call.empty());
+  return {std::move(calls), std::move(call)};
 }
 
 }  // namespace verify

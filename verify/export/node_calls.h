@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "verify/export/text.h"
@@ -40,8 +41,8 @@ std::string make_generic(ReproducerText& text, NodeCalls& calls);
 // The device that has to be current while a node is added or set.
 [[nodiscard]] Id device_of_node(const State& state, const NodeParams& params);
 
-// The call that gives a memset to a stream: the shape of the memset chooses the function.
-[[nodiscard]] std::string memset_call(const MemsetParams& p, const std::string& stream);
-[[nodiscard]] std::string peer_call(const State& state, const CopyParams& p, const std::string& stream);
+// The call that gives the node's work to a stream, and the lines that belong before it.
+[[nodiscard]] std::pair<NodeCalls, std::string> stream_call(ReproducerText& text, const State& state,
+                                                            const NodeParams& params, const std::string& stream);
 
 }  // namespace verify

@@ -108,34 +108,7 @@ void ReproducerNodes::set_there(const State& state, const NodeState& node, const
 
 void ReproducerNodes::enqueue(const State& state, const NodeParams& params, const std::string& stream, Id thread,
                               const ExpectedStatus& expected) {
-  NodeState node;
-  node.params = params;
-  NodeCalls calls;
-  std::string call;
-  if (const auto* memset = std::get_if<MemsetParams>(&params)) {
-    call = memset_call(*memset, stream);
-  } else {
-    calls = calls_of(text_, node, {});
-  }
-  if (std::holds_alternative<KernelParams>(params)) {
-    call = fmt::format("hipLaunchKernel(p->func, p->gridDim, p->blockDim, p->kernelParams, 0, {})", stream);
-  } else if (const auto* copy = std::get_if<CopyParams>(&params)) {
-    const bool symbol = copy->symbol != CopySymbol::kNone;
-    call = fmt::format("hipMemcpy{}Async({}, {})",
-                       symbol         ? calls.suffix
-                       : copy->linear ? ""
-                                      : "3D",
-                       calls.parameters, stream);
-    if (copy->peer != PeerCopy::kNone) call = peer_call(state, *copy, stream);
-  } else if (std::holds_alternative<HostParams>(params)) {
-    calls.before.resize(1);  // the function's data; the struct for a node is not needed
-    call = fmt::format("hipLaunchHostFunc({}, host, {}_data)", stream, calls.parameters);
-  } else if (const auto* record = std::get_if<EventRecordParams>(&params)) {
-    call = fmt::format("hipEventRecordWithFlags(v{}, {}, hipEventRecordExternal)", record->event, stream);
-  } else if (const auto* wait = std::get_if<EventWaitParams>(&params)) {
-    call = fmt::format("hipStreamWaitEvent({}, v{}, hipEventWaitExternal)", stream, wait->event);
-  }
-  assert(!call.empty());
+  const auto [calls, call] = stream_call(text_, state, params, stream);
   for (const std::string& line : calls.before) text_.line(line);
   text_.call(expected, text_.on_thread(thread, calls.whole(call)));
 }

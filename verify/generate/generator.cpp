@@ -6,28 +6,19 @@
 #include "verify/errors/error_cases.h"
 #include "verify/generate/graph_ops.h"
 #include "verify/generate/memory.h"
-#include "verify/generate/params.h"
+#include "verify/generate/nodes.h"
 #include "verify/generate/scenario.h"
-#include "verify/generate/shapes.h"
 #include "verify/generate/stream_memory.h"
 #include "verify/generate/streams.h"
-#include "verify/program/state.h"
 #include "verify/program/state_devices.h"
 
 namespace verify {
 
 namespace {
 
-constexpr int kAttempts = 6;  // draws before an action is given up
-constexpr std::size_t kMaxBuffers = 8;
-constexpr std::size_t kMaxGraphs = 5;
-constexpr std::size_t kMaxExecs = 4;
-constexpr std::uint64_t kMaxInstances = 400;  // nodes of a graph, fans and children counted
-
-class ProgramGenerator {
+class ProgramGenerator : private NodesDraft {
  public:
-  ProgramGenerator(Choices& choices, const GeneratorOptions& options)
-      : choices_(choices), options_(options), swarm_(draw_swarm(choices)) {}
+  ProgramGenerator(Choices& choices, const GeneratorOptions& options) : NodesDraft(choices, options) {}
 
   Program run() {
     program_.placement = choices_.percent(30) ? Placement::kNative : Placement::kArena;
@@ -35,7 +26,7 @@ class ProgramGenerator {
     const std::uint64_t buffers = choices_.between(2, 5);
     for (std::uint64_t i = 0; i < buffers; ++i) declare_buffer();
     // What was drawn may all be steered around.
-    if (alive(state_.buffers()).empty() && take(DeclareBuffer{next_buffer_, 256, MemoryKind::kDevice})) ++next_buffer_;
+    if (alive(state_.buffers()).empty() && take(DeclareBuffer{next_.buffer, 256, MemoryKind::kDevice})) ++next_.buffer;
     if (swarm_.event_nodes) declare_events();
     if (swarm_.devices) declare_device();
     build_graph();
@@ -58,7 +49,8 @@ class ProgramGenerator {
         state_.apply(step.command);
       }
     }
-    take_ids(base);
+    // Ids behind those that `base` declares anywhere.
+    for (const Step& step : base.steps) next_.use(step.command);
     if (alive(state_.buffers()).empty()) declare_buffer();
     if (alive(state_.graphs()).empty()) build_graph();
     for (std::uint64_t turn = choices_.between(1, 3); turn > 0; --turn) act();
@@ -66,52 +58,6 @@ class ProgramGenerator {
   }
 
  private:
-  // Ids behind those that `base` declares anywhere.
-  void take_ids(const Program& base) {
-    const auto behind = [](Id& next, Id id) { next = std::max(next, id + 1); };
-    for (const Step& step : base.steps) {
-      if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) behind(next_buffer_, buffer->buffer);
-      const auto* node = std::get_if<AddNode>(&step.command);
-      const auto* memory = node == nullptr ? nullptr : std::get_if<MemoryAllocParams>(&node->params);
-      if (memory != nullptr) behind(next_buffer_, memory->buffer);
-      if (const auto* graph = std::get_if<DeclareGraph>(&step.command)) behind(next_graph_, graph->graph);
-      if (const auto* clone = std::get_if<CloneGraph>(&step.command)) behind(next_graph_, clone->graph);
-      if (const auto* exec = std::get_if<Instantiate>(&step.command)) behind(next_exec_, exec->exec);
-      if (const auto* stream = std::get_if<DeclareStream>(&step.command)) behind(next_stream_, stream->stream);
-      if (const auto* event = std::get_if<DeclareEvent>(&step.command)) behind(next_event_, event->event);
-      if (const auto* end = std::get_if<EndCapture>(&step.command)) behind(next_graph_, end->graph);
-      if (const auto* of_stream = std::get_if<MallocAsync>(&step.command)) behind(next_buffer_, of_stream->buffer);
-      if (const auto* pool = std::get_if<DeclarePool>(&step.command)) behind(next_pool_, pool->pool);
-    }
-  }
-
-  // Takes a command as often as it may stand there, `repeat` times at most.
-  bool take(const Command& command, std::uint32_t repeat = 1) {
-    std::uint32_t times = 0;
-    for (; times < repeat && may_stand(command); ++times) state_.apply(command);
-    if (times != 0) program_.steps.push_back({command, times, 0});
-    return times != 0;
-  }
-
-  [[nodiscard]] bool may_stand(const Command& command) const {
-    return !state_.check(command) && !(options_.avoid && options_.avoid(state_, command));
-  }
-
-  template <class Map>
-  [[nodiscard]] std::vector<Id> alive(const Map& map) const {
-    std::vector<Id> ids;
-    for (const auto& [id, object] : map) {
-      if constexpr (std::is_same_v<typename Map::mapped_type, BufferState>) {
-        if (object.runtime_places()) continue;  // it is named where it is there
-      }
-      if (object.alive) ids.push_back(id);
-    }
-    return ids;
-  }
-  [[nodiscard]] Id pick(const std::vector<Id>& ids) { return ids[choices_.below(ids.size())]; }
-
-  // ---- actions
-
   void act() {
     if (swarm_.children && choices_.percent(5)) return child_family();
     if (swarm_.graph_memory && choices_.percent(20)) return graph_memory();
@@ -124,7 +70,7 @@ class ProgramGenerator {
       unsigned weight;
       void (ProgramGenerator::*run)();
     };
-    static constexpr std::array<Action, 24> kActions = {{
+    static constexpr std::array<Action, 23> kActions = {{
         {16, &ProgramGenerator::move},
         {14, &ProgramGenerator::patch_stale},
         {16, &ProgramGenerator::launch},
@@ -135,8 +81,7 @@ class ProgramGenerator {
         {5, &ProgramGenerator::build_graph},
         {5, &ProgramGenerator::extend_graph},
         {5, &ProgramGenerator::instantiate},
-        {4, &ProgramGenerator::read},
-        {3, &ProgramGenerator::write},
+        {7, &ProgramGenerator::bytes},
         {3, &ProgramGenerator::declare_buffer},
         {3, &ProgramGenerator::free_buffer},
         {2, &ProgramGenerator::destroy},
@@ -159,97 +104,27 @@ class ProgramGenerator {
     }
   }
 
-  void declare_buffer() {
-    if (alive(state_.buffers()).size() >= kMaxBuffers) return;
-    static constexpr std::array<std::uint64_t, 8> kSizes = {1, 64, 256, 256, 512, 1024, 1000, 4096};
-    DeclareBuffer command{next_buffer_, std::min(kSizes[choices_.below(kSizes.size())], options_.max_buffer_bytes),
-                          MemoryKind::kDevice};
-    if (choices_.percent(18)) command.memory = choices_.percent(50) ? MemoryKind::kPinned : MemoryKind::kPageable;
-    if (swarm_.unified_memory && choices_.percent(50)) {
-      command.memory = choices_.percent(50) ? MemoryKind::kManaged : MemoryKind::kRegistered;
-    }
-    if (swarm_.symbols && choices_.percent(50)) make_symbol(command);
-    if (swarm_.devices && choices_.percent(50)) command = {command.buffer, command.bytes, MemoryKind::kDevice, {}, 1};
-    if (take(command)) ++next_buffer_;
-  }
-
-  // The first variable that no buffer is yet.
-  void make_symbol(DeclareBuffer& command) const {
-    DeclareBuffer symbol{command.buffer, std::min(command.bytes, kSymbolBytes), MemoryKind::kDevice, 0};
-    for (std::uint32_t n = 0; n < kSymbols && state_.check(symbol); ++n) symbol.symbol = n + 1;
-    if (!state_.check(symbol)) command = symbol;
-  }
-
-  // Buffers that a node of `graph` may use: alive, and not known to the graph at an old address.
-  [[nodiscard]] std::vector<Id> usable_buffers(const GraphState& graph) const {
-    std::vector<Id> ids;
-    for (const auto& [id, buffer] : state_.buffers()) {
-      const auto known = graph.addresses.find(id);
-      if (buffer.graph && known == graph.addresses.end()) continue;
-      if (buffer.of_stream && !buffer.usable()) continue;
-      if (buffer.alive && (known == graph.addresses.end() || known->second == buffer.version)) ids.push_back(id);
-    }
-    return ids;
-  }
-
-  void build_graph() {
-    if (alive(state_.graphs()).size() >= kMaxGraphs) return;
-    const Id graph = next_graph_++;
-    take(DeclareGraph{graph});
-    if (choices_.percent(7)) return;  // an empty graph
-    if (swarm_.shapes && choices_.percent(50) && build_shape(graph)) return;
-    const std::uint64_t nodes = choices_.between(1, std::max<std::uint32_t>(2, options_.size / 5));
-    for (std::uint64_t i = 0; i < nodes; ++i) add_node(graph);
-  }
-
-  // Over the largest buffer that kernels can reach.
-  bool build_shape(Id graph) {
-    std::optional<Id> cells;
-    for (const auto& [id, buffer] : state_.buffers()) {
-      if (!buffer.alive || buffer.runtime_places() || buffer.memory != MemoryKind::kDevice || buffer.device != 0)
-        continue;
-      if (!cells || buffer.bytes > state_.buffer(*cells)->bytes) cells = id;
-    }
-    if (!cells) return false;
-    const std::uint64_t most = choices_.between(3, std::max<std::uint32_t>(4, options_.size / 2));
-    bool any = false;
-    for (const AddNode& node : draw_shape(choices_, graph, *cells, state_.buffer(*cells)->bytes, most)) {
-      if (state_.graph(graph)->instances + node.fan > kMaxInstances || !take(node)) break;
-      any = true;
-    }
-    return any;
-  }
-
   // What event nodes need to order anything: events, and streams that are not ordered already.
   void declare_events() {
     for (std::uint64_t i = choices_.between(1, 3); i > 0; --i) {
-      if (take(DeclareEvent{next_event_})) ++next_event_;
+      if (take(DeclareEvent{next_.event})) ++next_.event;
     }
     for (std::uint64_t i = choices_.between(1, 2); i > 0; --i) {
-      if (take(DeclareStream{next_stream_, choices_.percent(60)})) ++next_stream_;
+      if (take(DeclareStream{next_.stream, choices_.percent(60)})) ++next_.stream;
     }
   }
 
   // Memory and a stream of the second device, and what captures need to come there and back.
   void declare_device() {
-    if (take(DeclareBuffer{next_buffer_, 256, MemoryKind::kDevice, {}, 1})) ++next_buffer_;
-    if (take(DeclareStream{next_stream_, choices_.percent(50), 0, false, 1})) ++next_stream_;
+    if (take(DeclareBuffer{next_.buffer, 256, MemoryKind::kDevice, {}, 1})) ++next_.buffer;
+    if (take(DeclareStream{next_.stream, choices_.percent(50), 0, false, 1})) ++next_.stream;
     for (const Id device : {0U, 1U}) {
-      if (choices_.percent(60) && take(DeclareEvent{next_event_, false, false, EventRelease::kDefault, device}))
-        ++next_event_;
+      if (choices_.percent(60) && take(DeclareEvent{next_.event, false, false, EventRelease::kDefault, device}))
+        ++next_.event;
     }
     for (const Id device : {0U, 1U}) {
       if (choices_.percent(30)) take(PeerAccess{PeerVerb::kEnable, device, 1 - device});
     }
-  }
-
-  // Mostly the device that the graph's kernels and memsets have so far.
-  Id device_for(const GraphState& graph) {
-    const auto runs = [](const NodeState& node) {
-      return !node.devices.empty() && !std::holds_alternative<CopyParams>(node.params);
-    };
-    const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(), runs);
-    return any && choices_.percent(85) ? home_of(graph) : static_cast<Id>(choices_.below(2));
   }
 
   // Mostly one of that device's.
@@ -269,7 +144,7 @@ class ProgramGenerator {
     const Id inner = pick(graphs);
     if (state_.graph(inner)->nodes.empty() && !choices_.percent(10)) return;
     if (!state_.current(*state_.graph(inner))) take(Patch{Target::kGraph, inner});
-    const Id outer = next_graph_++;
+    const Id outer = next_.graph++;
     take(DeclareGraph{outer});
     if (choices_.percent(40)) add_node(outer);
     AddNode child;
@@ -278,8 +153,8 @@ class ProgramGenerator {
     child.params = ChildParams{inner, choices_.percent(20) ? 2U : 1U};
     if (state_.check(child) || !order(child) || !take(child)) return;
     if (choices_.percent(50)) add_node(outer);
-    if (!take(Instantiate{next_exec_, outer})) return;
-    const Id exec = next_exec_++;
+    if (!take(Instantiate{next_.exec, outer})) return;
+    const Id exec = next_.exec++;
     for (std::uint64_t turn = choices_.below(3); turn > 0; --turn) act();
     if (state_.exec(exec)->alive && state_.graph(outer)->alive) set_child(exec);
   }
@@ -289,93 +164,20 @@ class ProgramGenerator {
     if (!graphs.empty()) add_node(pick(graphs));
   }
 
-  void add_node(Id graph) {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      AddNode command;
-      command.graph = graph;
-      command.node = static_cast<Id>(state_.graph(graph)->nodes.size() + state_.graph(graph)->removed.size());
-      if (!draw_params(command) || !order(command)) continue;
-      draw_form(command);
-      if (take(command)) return;
-    }
-  }
-
-  // Another of HIP's functions for the same, where there is one.
-  template <class NodeCommand>
-  void draw_form(NodeCommand& command) {
-    if (!swarm_.forms || !choices_.percent(50)) return;
-    command.form = choices_.percent(50) ? NodeForm::kDriver : NodeForm::kGeneric;
-    if (state_.check(command)) command.form = NodeForm::kGeneric;
-    if (state_.check(command)) command.form = NodeForm::kTyped;
-  }
-
-  bool draw_params(AddNode& command) {
-    const GraphState& graph = *state_.graph(command.graph);
-    if (swarm_.children && choices_.percent(22) && draw_child(command)) return true;
-    ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(graph));
-    if (swarm_.devices) generator.run_on(device_for(graph));
-    std::optional<NodeParams> params = generator.any();
-    if (!params) return false;
-    command.params = std::move(*params);
-    if (swarm_.fans && choices_.percent(30)) command.fan = static_cast<std::uint32_t>(choices_.between(2, 24));
-    return graph.instances + command.fan <= kMaxInstances;
-  }
-
-  bool draw_child(AddNode& command) {
-    const std::vector<Id> graphs = alive(state_.graphs());
-    const Id child = pick(graphs);
-    if (child == command.graph) return false;
-    ChildParams params{child, 1};
-    if (choices_.percent(25))
-      params.nest = static_cast<std::uint32_t>(choices_.between(2, choices_.percent(15) ? 24 : 4));
-    command.params = params;
-    return state_.graph(command.graph)->instances + state_.graph(child)->instances + params.nest <= kMaxInstances;
-  }
-
-  // Draws dependencies, then adds one on every earlier node that the new one would race with.
-  bool order(AddNode& command) {
-    const GraphState& graph = *state_.graph(command.graph);
-    std::vector<ByteRange> ranges = state_.ranges_of(command.params, command.fan);
-    std::vector<std::uint32_t> after;
-    for (std::uint64_t i = choices_.below(3); i > 0 && !graph.nodes.empty(); --i) {
-      after.push_back(static_cast<std::uint32_t>(choices_.below(graph.nodes.size())));
-    }
-    for (std::size_t i = graph.nodes.size(); i-- > 0;) {
-      if (!state_.node_races(graph, ranges, after)) break;
-      if (conflict(ranges, graph.nodes[i].ranges)) after.push_back(static_cast<std::uint32_t>(i));
-    }
-    // Behind a wait most nodes have something to wait for; before a record, something to tell of.
-    if (swarm_.event_nodes && !graph.nodes.empty()) {
-      const bool waits_first = std::holds_alternative<EventWaitParams>(graph.nodes.front().params);
-      if (waits_first && choices_.percent(80)) after.push_back(0);
-      if (std::holds_alternative<EventRecordParams>(command.params)) {
-        for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
-          if (choices_.percent(70)) after.push_back(i);
-        }
-      }
-    }
-    std::sort(after.begin(), after.end());
-    after.erase(std::unique(after.begin(), after.end()), after.end());
-    command.after.clear();
-    for (const std::uint32_t index : after) command.after.push_back(graph.nodes[index].id);
-    return true;
-  }
-
   void instantiate() {
     if (alive(state_.execs()).size() >= kMaxExecs) return;
     const std::vector<Id> graphs = alive(state_.graphs());
     if (graphs.empty()) return;
-    if (take(GraphOpsGenerator(choices_, swarm_, state_).instantiate(next_exec_, pick(graphs)))) ++next_exec_;
+    if (take(GraphOpsGenerator(choices_, swarm_, state_, next_).instantiate(next_.exec, pick(graphs)))) ++next_.exec;
   }
 
   void graph_op() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       bool any = false;
-      for (const Command& command : GraphOpsGenerator(choices_, swarm_, state_).any(next_graph_, next_exec_)) {
+      for (const Command& command : GraphOpsGenerator(choices_, swarm_, state_, next_).any()) {
         if (!take(command)) break;
         any = true;
-        if (std::holds_alternative<CloneGraph>(command)) ++next_graph_;
-        if (std::holds_alternative<Instantiate>(command)) ++next_exec_;
+        next_.use(command);
       }
       if (any) return;
     }
@@ -391,15 +193,17 @@ class ProgramGenerator {
             state_,
             {[this](const Command& command) { return take(command); },
              [this](AddNode node) { return order(node) && take(node); }, [this](Id graph) { add_node(graph); },
-             [this](Id exec) { launch_exec(exec); }, next_graph_, next_exec_, next_buffer_}};
+             [this](Id exec) { launch_exec(exec); }, next_.graph, next_.exec, next_.buffer}};
   }
+
   StreamMemoryGenerator memory_of_streams() {
     return {choices_,
             state_,
             {[this](const Command& command) { return take(command); },
              [this](Id stream) { return on_streams().work(stream); }, [this] { on_streams().declare_stream(); },
-             next_buffer_, next_event_, next_pool_}};
+             [this](Topic topic) { by_fields(topic); }, next_.buffer, next_.event}};
   }
+
   void graph_memory() {
     const bool room = alive(state_.graphs()).size() < kMaxGraphs && alive(state_.execs()).size() < kMaxExecs;
     if (room && choices_.percent(50)) return memory_of_graphs().family();
@@ -426,10 +230,12 @@ class ProgramGenerator {
     const std::optional<Id> event = event_of<EventWaitParams>(launch), stream = other_stream(launch.stream);
     if (event && stream && on_streams().work(*stream)) take(RecordEvent{*event, *stream});
   }
+
   void behind_records(const Launch& launch) {
     const std::optional<Id> event = event_of<EventRecordParams>(launch), stream = other_stream(launch.stream);
     if (event && stream && take(WaitEvent{*stream, *event})) on_streams().work(*stream);
   }
+
   template <class Params>
   std::optional<Id> event_of(const Launch& launch) {
     std::vector<Id> events;
@@ -438,6 +244,7 @@ class ProgramGenerator {
     }
     return events.empty() ? std::nullopt : std::optional<Id>(pick(events));
   }
+
   std::optional<Id> other_stream(Id stream) {
     std::vector<Id> streams = state_.live_streams();
     std::erase_if(streams, [&](Id each) {
@@ -481,9 +288,6 @@ class ProgramGenerator {
     }
   }
 
-  void patch_exec(Id exec) {
-    if (!state_.current(state_.exec(exec)->graph)) take(Patch{Target::kExec, exec});
-  }
   void patch_stale() {
     for (const Id exec : alive(state_.execs())) {
       if (choices_.percent(70)) patch_exec(exec);
@@ -492,89 +296,13 @@ class ProgramGenerator {
       if (!state_.current(*state_.graph(graph)) && choices_.percent(40)) take(Patch{Target::kGraph, graph});
     }
   }
+
   // A patch that has nothing to do must do nothing (A6).
   void patch_fresh() {
     const std::vector<Id> execs = alive(state_.execs());
     if (!execs.empty()) take(Patch{Target::kExec, pick(execs)});
     const std::vector<Id> graphs = alive(state_.graphs());
     if (choices_.percent(30) && !graphs.empty()) take(Patch{Target::kGraph, pick(graphs)});
-  }
-
-  bool set_node(Target target, Id id) {
-    const GraphState& graph = target == Target::kExec ? state_.exec(id)->graph : *state_.graph(id);
-    if (graph.nodes.empty()) return false;
-    const std::size_t index = choices_.below(graph.nodes.size());
-    const NodeState& node = graph.nodes[index];
-    std::optional<NodeParams> params;
-    if (const auto* child = std::get_if<ChildParams>(&node.params)) {
-      // Mostly the graph it came from: it may have been set or patched since, and has the same nodes.
-      params = ChildParams{choices_.percent(70) ? child->graph : pick(alive(state_.graphs())), child->nest};
-    } else {
-      ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(graph));
-      params = choices_.percent(25) ? another_of_its_type(generator, node.params) : generator.vary(node.params);
-    }
-    if (!params) return false;
-    SetNode command{target, id, node.id, std::move(*params)};
-    draw_form(command);
-    if (state_.check(command)) return false;
-    return !state_.set_races(command) && take(command);
-  }
-  // Other shapes and other kernels, which setters of graphs take, and those of executable graphs mostly do not.
-  static std::optional<NodeParams> another_of_its_type(ParamsGenerator& generator, const NodeParams& params) {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      std::optional<NodeParams> other = generator.any();
-      if (other && other->index() == params.index()) return other;
-    }
-    return {};
-  }
-  void set_exec() {
-    const std::vector<Id> execs = alive(state_.execs());
-    for (int attempt = 0; attempt < kAttempts && !execs.empty(); ++attempt) {
-      const Id exec = pick(execs);
-      if (attempt == 0 && !choices_.percent(12)) patch_exec(exec);
-      if (choices_.percent(35) && set_child(exec)) return;
-      if (set_node(Target::kExec, exec)) return;
-    }
-  }
-  // A child keeps its topology, so it is mostly replaced by what it was copied from, which was changed meanwhile.
-  void set_exec_child() {
-    for (const Id exec : alive(state_.execs())) {
-      for (const NodeState& node : state_.exec(exec)->graph.nodes) {
-        const auto* child = std::get_if<ChildParams>(&node.params);
-        if (child == nullptr || !state_.graph(child->graph)->alive) continue;
-        const ChildParams params = *child;
-        const Id id = node.id;
-        if (choices_.percent(60)) patch_exec(exec);
-        if (!state_.current(*state_.graph(params.graph))) take(Patch{Target::kGraph, params.graph});
-        if (choices_.percent(60)) set_node(Target::kGraph, params.graph);
-        const SetNode command{Target::kExec, exec, id, params};
-        if (!state_.check(command) && !state_.set_races(command)) take(command);
-        return;
-      }
-    }
-  }
-  // A child node gets another graph that fits it: mostly one that is like the child, with other parameters.
-  bool set_child(Id exec) {
-    const std::vector<NodeState>& nodes = state_.exec(exec)->graph.nodes;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const auto* child = std::get_if<ChildParams>(&nodes[i].params);
-      if (child == nullptr || !choices_.percent(60)) continue;
-      for (const Id graph : alive(state_.graphs())) {
-        SetNode command{Target::kExec, exec, nodes[i].id, ChildParams{graph, child->nest}};
-        if (state_.check(command)) continue;
-        if (choices_.percent(60) && set_node(Target::kGraph, graph) && state_.check(command)) continue;
-        if (state_.set_races(command)) continue;
-        if (swarm_.forms && choices_.percent(40)) command.form = NodeForm::kGeneric;
-        if (take(command)) return true;
-      }
-    }
-    return false;
-  }
-  void set_graph() {
-    const std::vector<Id> graphs = alive(state_.graphs());
-    for (int attempt = 0; attempt < kAttempts && !graphs.empty(); ++attempt) {
-      if (set_node(Target::kGraph, pick(graphs))) return;
-    }
   }
 
   // Mostly the graph an executable came from, changed by setters or patched; sometimes any graph, which mostly fails.
@@ -594,9 +322,7 @@ class ProgramGenerator {
     if (choices_.percent(70)) set_node(Target::kGraph, origin);
     take(Update{exec, origin});
   }
-
-  void read() { take(Read{pick(alive(state_.buffers()))}); }
-  void write() { take(Write{pick(alive(state_.buffers())), choices_.below(1000)}); }
+  void bytes() { by_fields(Topic::kBytes); }
 
   // Freed at once or replaced by a newcomer that gets its address: what a cache keyed by address confuses.
   void free_buffer() {
@@ -609,7 +335,7 @@ class ProgramGenerator {
       if (exec.alive && exec.graph.addresses.contains(victim) && !choices_.percent(10)) return;
     }
     if (take(Free{victim}) && choices_.percent(70)) {
-      if (take(DeclareBuffer{next_buffer_, bytes, MemoryKind::kDevice, {}, device})) ++next_buffer_;
+      if (take(DeclareBuffer{next_.buffer, bytes, MemoryKind::kDevice, {}, device})) ++next_.buffer;
     }
   }
 
@@ -629,6 +355,7 @@ class ProgramGenerator {
       }
     }
   }
+
   void destroy_stream_or_event() {
     const std::vector<Id> streams = state_.live_streams(), events = state_.live_events();
     if (choices_.percent(50) && streams.size() > 1) {
@@ -657,16 +384,20 @@ class ProgramGenerator {
     return {choices_,
             swarm_,
             state_,
-            {next_graph_, next_exec_, next_stream_, next_event_},
+            next_,
             [this](const Command& command) { return take(command); },
+            [this](Topic topic) { by_fields(topic); },
             [this](Id stream) { memory_of_streams().in_capture(stream); }};
   }
+
   void eager() {
     if (swarm_.eager) on_streams().eager_work();
   }
+
   void query() {
     if (swarm_.eager) on_streams().query();
   }
+
   void capture() {
     if (swarm_.captures) on_streams().capture();
   }
@@ -724,13 +455,6 @@ class ProgramGenerator {
       launch_exec(exec);
     }
   }
-
-  Choices& choices_;
-  const GeneratorOptions& options_;
-  Swarm swarm_;
-  State state_;
-  Program program_;
-  Id next_buffer_ = 0, next_graph_ = 0, next_exec_ = 0, next_stream_ = 1, next_event_ = 0, next_pool_ = 0;
 };
 
 }  // namespace

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "verify/generate/draw_fields.h"
+
 namespace verify {
 
 namespace {
 
 constexpr std::size_t kMostGraphs = 6;  // clones included
-constexpr Id kMostObjects = 4;
 
 // The graph that loses an order, or none.
 std::optional<Id> loser(const Command& command) {
@@ -51,27 +52,33 @@ std::vector<Id> GraphOpsGenerator::execs() const {
   return ids;
 }
 
-std::vector<Command> GraphOpsGenerator::any(Id next_graph, Id next_exec) {
-  if (swarm_.objects && choices_.percent(40)) return objects();
+std::vector<Command> GraphOpsGenerator::any() {
+  if (swarm_.objects && choices_.percent(40)) return by_fields(Topic::kObjects);
   const bool more = swarm_.editing || swarm_.toggling || swarm_.queries;
-  if (swarm_.attributes && (!more || choices_.percent(40))) return attributes();
+  if (swarm_.attributes && (!more || choices_.percent(40))) return by_fields(Topic::kAttributes);
   const std::uint64_t draw = choices_.below(3);
-  if (swarm_.editing && (draw == 0 || !(swarm_.toggling || swarm_.queries))) return edit(next_graph, next_exec);
+  if (swarm_.editing && (draw == 0 || !(swarm_.toggling || swarm_.queries))) return edit();
   if (swarm_.toggling && (draw == 1 || !swarm_.queries)) return toggle();
-  if (swarm_.queries) return ask();
-  return swarm_.toggling ? toggle() : edit(next_graph, next_exec);
+  if (swarm_.queries) return by_fields(Topic::kQueries);
+  return swarm_.toggling ? toggle() : edit();
 }
 
-std::vector<Command> GraphOpsGenerator::edit(Id next_graph, Id next_exec) {
+std::vector<Command> GraphOpsGenerator::by_fields(Topic topic) {
+  std::optional<Command> command = draw_by_fields(choices_, state_, names_, topic, swarm_.devices ? 2 : 1);
+  if (!command) return {};
+  return {std::move(*command)};
+}
+
+std::vector<Command> GraphOpsGenerator::edit() {
   const std::vector<Id> all = graphs();
   if (all.empty()) return {};
   const Id graph = pick(all);
   const std::uint64_t draw = choices_.below(100);
-  if (draw < 25 && all.size() < kMostGraphs) return {CloneGraph{next_graph, graph}};
+  if (draw < 25 && all.size() < kMostGraphs) return {CloneGraph{names_.graph, graph}};
   if (draw < 50) return edge(graph);
   if (draw < 70) return unedge(graph);
   if (draw < 92) return remove(graph);
-  return circle(graph, next_exec);
+  return circle(graph);
 }
 
 // Mostly forwards, as insertion goes; backwards too, as long as no circle comes of it.
@@ -111,29 +118,8 @@ std::vector<Command> GraphOpsGenerator::remove(Id graph) {
   return {command};
 }
 
-// Of any kernel node; now and then asked for again, through whatever the graph has become.
-std::vector<Command> GraphOpsGenerator::attributes() {
-  const std::vector<Id> all = graphs();
-  if (all.empty()) return {};
-  const Id graph = pick(all), other = pick(all);
-  const std::vector<NodeState>& nodes = state_.graph(graph)->nodes;
-  const std::vector<NodeState>& others = state_.graph(other)->nodes;
-  if (nodes.empty() || others.empty()) return {};
-  const Id node = nodes[choices_.below(nodes.size())].id;
-  if (choices_.percent(30)) {
-    const CopyAttributes copy{graph, node, other, others[choices_.below(others.size())].id};
-    return state_.check(copy) ? std::vector<Command>{} : std::vector<Command>{copy};
-  }
-  if (choices_.percent(15)) return {Inspect{Target::kGraph, graph}};
-  SetAttributes set{graph, node, {}};
-  const std::uint64_t draw = choices_.below(100);
-  if (draw < 60) set.attributes.priority = static_cast<std::int32_t>(choices_.below(3)) - kMaxNodePriority;
-  if (draw >= 50) set.attributes.cooperative = choices_.percent(60);
-  return state_.check(set) ? std::vector<Command>{} : std::vector<Command>{set};
-}
-
 // A graph with a circle cannot be instantiated; without the circle it can.
-std::vector<Command> GraphOpsGenerator::circle(Id graph, Id next_exec) {
+std::vector<Command> GraphOpsGenerator::circle(Id graph) {
   const std::vector<NodeState>& nodes = state_.graph(graph)->nodes;
   for (const NodeState& node : nodes) {
     if (node.after.empty()) continue;
@@ -141,7 +127,7 @@ std::vector<Command> GraphOpsGenerator::circle(Id graph, Id next_exec) {
     const ChangeEdges close{graph, before, {node.id}, true, true};
     const ChangeEdges open{graph, before, {node.id}, false, false};
     if (state_.check(close) || !state_.current(*state_.graph(graph))) return {};
-    return {close, instantiate(next_exec, graph), open};
+    return {close, instantiate(names_.exec, graph), open};
   }
   return {};
 }
@@ -159,50 +145,6 @@ std::vector<Command> GraphOpsGenerator::toggle() {
     if (!state_.check(command)) return {command};
   }
   return {};
-}
-
-std::vector<Command> GraphOpsGenerator::ask() {
-  const std::vector<Id> all = graphs(), executables = execs();
-  if (all.empty()) return {};
-  const std::uint64_t draw = choices_.below(100);
-  if (draw < 10) return {PrintDot{pick(all)}};
-  if (draw < 40) return {Inspect{Target::kGraph, pick(all)}};
-  if (draw < 60 && !executables.empty()) return {Inspect{Target::kExec, pick(executables)}};
-  if (draw < 75) {
-    std::vector<Id> living;  // their graphs may be gone
-    for (const auto& [id, exec] : state_.execs()) {
-      if (exec.alive) living.push_back(id);
-    }
-    if (!living.empty()) return {Upload{pick(living), pick(state_.live_streams())}};
-  }
-  const Id original = pick(all);
-  const std::vector<NodeState>& nodes = state_.graph(original)->nodes;
-  if (nodes.empty()) return {};
-  return {FindInClone{pick(all), original, nodes[choices_.below(nodes.size())].id}};
-}
-
-// Mostly the whole life of one: what holds references is instantiated or cloned, and everybody lets go in some order.
-std::vector<Command> GraphOpsGenerator::objects() {
-  const std::vector<Id> all = graphs();
-  const Id next = state_.user_objects().empty() ? 0 : state_.user_objects().rbegin()->first + 1;
-  if (all.empty() || next >= kMostObjects || choices_.percent(30)) return let_go();
-  const Id graph = pick(all);
-  std::vector<Command> commands = {DeclareUserObject{next}, RetainUserObject{next, graph, choices_.percent(40)}};
-  return commands;
-}
-
-std::vector<Command> GraphOpsGenerator::let_go() {
-  std::vector<Command> choices;
-  for (const auto& [id, held] : state_.user_objects()) {
-    if (held > 0) choices.push_back(ReleaseUserObject{id, {}});
-  }
-  for (const auto& [id, graph] : state_.graphs()) {
-    for (const auto& [object, count] : graph.objects) {
-      if (graph.alive) choices.push_back(ReleaseUserObject{object, id});
-    }
-  }
-  if (choices.empty()) return {};
-  return {choices[choices_.below(choices.size())]};
 }
 
 Instantiate GraphOpsGenerator::instantiate(Id exec, Id graph) {

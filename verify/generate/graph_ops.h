@@ -1,12 +1,13 @@
 // Draws the commands that change or ask graphs and executable graphs as wholes: clones, dependencies, removed and
-// disabled nodes, queries, uploads, the forms of instantiation. Internal to verify/generate; each kind has a switch in
-// the swarm.
+// disabled nodes, the forms of instantiation; and by their fields those about queries, attributes and user objects.
+// Internal to verify/generate; each kind has a switch in the swarm.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "verify/generate/choices.h"
+#include "verify/generate/names.h"
 #include "verify/generate/params.h"
 #include "verify/program/state.h"
 
@@ -18,25 +19,21 @@ namespace verify {
 
 class GraphOpsGenerator {
  public:
-  GraphOpsGenerator(Choices& choices, const Swarm& swarm, const State& state)
-      : choices_(choices), swarm_(swarm), state_(state) {}
+  GraphOpsGenerator(Choices& choices, const Swarm& swarm, const State& state, const NextNames& names)
+      : choices_(choices), swarm_(swarm), state_(state), names_(names) {}
 
-  // Commands that belong together, to be taken until one may not stand; none when nothing fitted. A graph or executable
-  // graph that they make gets the id given.
-  [[nodiscard]] std::vector<Command> any(Id next_graph, Id next_exec);
+  // Commands that belong together, to be taken until one may not stand; none when nothing fitted.
+  [[nodiscard]] std::vector<Command> any();
   [[nodiscard]] Instantiate instantiate(Id exec, Id graph);
 
  private:
-  std::vector<Command> edit(Id next_graph, Id next_exec);
+  std::vector<Command> by_fields(Topic topic);
+  std::vector<Command> edit();
   std::vector<Command> edge(Id graph);
   std::vector<Command> unedge(Id graph);
   std::vector<Command> remove(Id graph);
-  std::vector<Command> attributes();
-  std::vector<Command> circle(Id graph, Id next_exec);
+  std::vector<Command> circle(Id graph);
   std::vector<Command> toggle();
-  std::vector<Command> ask();
-  std::vector<Command> objects();
-  std::vector<Command> let_go();
   [[nodiscard]] std::vector<Id> graphs() const;
   [[nodiscard]] std::vector<Id> execs() const;
   [[nodiscard]] Id pick(const std::vector<Id>& ids) { return ids[choices_.below(ids.size())]; }
@@ -44,6 +41,7 @@ class GraphOpsGenerator {
   Choices& choices_;
   const Swarm& swarm_;
   const State& state_;
+  const NextNames& names_;  // of the objects that they make
 };
 
 }  // namespace verify

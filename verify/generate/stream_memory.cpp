@@ -7,7 +7,7 @@ namespace verify {
 
 namespace {
 
-constexpr std::size_t kMaxThere = 4, kMaxPools = 3;
+constexpr std::size_t kMaxThere = 4;
 
 }  // namespace
 
@@ -126,44 +126,8 @@ void StreamMemoryGenerator::reuse() {
   if (choices_.percent(60)) free(fresh, next);
 }
 
-void StreamMemoryGenerator::ask(Id pool) {
-  AskPool command{pool, static_cast<PoolAttribute>(choices_.below(8)), {}};
-  if (choices_.percent(60)) {
-    const bool threshold = command.attribute == PoolAttribute::kThreshold;
-    command.value = threshold ? choices_.below(2) * 4096 : is_kept(command.attribute) ? choices_.below(2) : 0;
-    if (state_.check(command)) command.value.reset();
-  }
-  hands_.take(command);
-}
-
-void StreamMemoryGenerator::on_pools() {
-  std::vector<Id> pools;
-  for (const auto& [id, pool] : state_.pools()) {
-    if (pool.alive) pools.push_back(id);
-  }
-  if (pools.empty() || (pools.size() < kMaxPools && choices_.percent(20))) {
-    DeclarePool command{hands_.pool, choices_.percent(30)};
-    if (state_.check(command)) command.of_device = false;
-    if (hands_.take(command)) ++hands_.pool;
-    return;
-  }
-  const Id pool = pick(pools);
-  const std::uint64_t draw = choices_.below(100);
-  if (draw < 50) {
-    ask(pool);
-  } else if (draw < 65) {
-    hands_.take(TrimPool{pool, choices_.below(3) * 256});
-  } else if (draw < 72) {
-    hands_.take(AccessPool{pool});
-  } else if (draw < 85) {
-    hands_.take(choices_.percent(75) ? UsePool{pool} : UsePool{});
-  } else {
-    hands_.take(DestroyPool{pool});
-  }
-}
-
 void StreamMemoryGenerator::act() {
-  if (choices_.percent(33)) return on_pools();
+  if (choices_.percent(33)) return hands_.by_fields(Topic::kPools);
   const std::vector<Id> buffers = there();
   if (buffers.size() < kMaxThere && choices_.percent(60)) return reuse();
   if (buffers.size() < kMaxThere && (buffers.empty() || choices_.percent(30))) {

@@ -20,7 +20,8 @@ class StreamMemoryGenerator {
     std::function<bool(const Command&)> take;
     std::function<bool(Id stream)> work;  // anything, without races
     std::function<void()> declare_stream;
-    Id &buffer, &event, &pool;  // the numbers that the next objects are going to have
+    std::function<void(Topic)> by_fields;
+    Id &buffer, &event;  // the numbers that the next objects are going to have
   };
   StreamMemoryGenerator(Choices& choices, const State& state, Hands hands)
       : choices_(choices), state_(state), hands_(std::move(hands)) {}
@@ -41,8 +42,6 @@ class StreamMemoryGenerator {
   void free(Id buffer, Id stream);
   void free_somehow(Id buffer);
   void reuse();
-  void on_pools();
-  void ask(Id pool);
 
   Choices& choices_;
   const State& state_;

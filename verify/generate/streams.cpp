@@ -181,7 +181,7 @@ void StreamGenerator::act_during_capture() {
   if (streams.empty()) return;
   const Id stream = pick(streams);
   const std::uint64_t draw = choices_.below(100);
-  if (swarm_.stream_memory && allocate_ && choices_.percent(25)) {
+  if (swarm_.stream_memory && choices_.percent(25)) {
     allocate_(stream);
   } else if (draw < 52) {
     work(stream);
@@ -192,7 +192,7 @@ void StreamGenerator::act_during_capture() {
   } else if (draw < 82) {
     launch_into(stream);
   } else if (draw < 88) {
-    take_(CaptureInfo{pick(state_.live_streams())});
+    by_fields_(Topic::kCaptures);
   } else if (draw < 91) {
     change_dependencies(stream);
   } else if (draw < 95) {
@@ -274,7 +274,7 @@ void StreamGenerator::forbidden() {
       if (!events.empty()) take_(Synchronize{Target::kEvent, pick(events)});
       break;
     case 5:
-      take_(UnsafeCall{other_thread()});
+      by_fields_(Topic::kForbidden);
       break;
     case 6:
       work(kNullStream);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "verify/generate/choices.h"
+#include "verify/generate/names.h"
 #include "verify/generate/params.h"
 #include "verify/program/state.h"
 
@@ -17,17 +18,15 @@ namespace verify {
 
 class StreamGenerator {
  public:
-  // The numbers that the next objects are going to have.
-  struct Names {
-    Id &graph, &exec, &stream, &event;
-  };
-  StreamGenerator(Choices& choices, const Swarm& swarm, const State& state, Names names,
-                  std::function<bool(const Command&)> take, std::function<void(Id stream)> allocate = {})
+  StreamGenerator(Choices& choices, const Swarm& swarm, const State& state, NextNames& names,
+                  std::function<bool(const Command&)> take, std::function<void(Topic)> by_fields,
+                  std::function<void(Id stream)> allocate)
       : choices_(choices),
         swarm_(swarm),
         state_(state),
         names_(names),
         take_(std::move(take)),
+        by_fields_(std::move(by_fields)),
         allocate_(std::move(allocate)) {}
 
   void declare_stream();
@@ -62,9 +61,10 @@ class StreamGenerator {
   Choices& choices_;
   const Swarm& swarm_;
   const State& state_;
-  Names names_;
+  NextNames& names_;
   std::function<bool(const Command&)> take_;
-  std::function<void(Id stream)> allocate_;  // memory, on a stream that captures; empty: never
+  std::function<void(Topic)> by_fields_;
+  std::function<void(Id stream)> allocate_;  // memory, on a stream that captures
 };
 
 }  // namespace verify

@@ -63,22 +63,62 @@ constexpr bool has_keys() {
   return any;
 }
 
-// The letters with which the first field of C may begin, where it is a name; empty: anything. They tell commands with
-// the same word apart.
+// Whether the field is the name of one object that is always given.
+template <class Field>
+inline constexpr bool kIsName = false;
+template <class At>
+inline constexpr bool kIsName<NameField<At>> = true;
+
+// The letters with which a field may begin, where it begins with a name; empty: anything. One overload a type of field
+// that may be the first of a command.
+struct LettersOfField {
+  template <class At>
+  std::string operator()(const NameField<At>& f) const {
+    return {f.letter};
+  }
+  template <class At>
+  std::string operator()(const NameOrWordField<At>&) const {
+    return {};
+  }
+  template <class At, class NodeAt>
+  std::string operator()(const NodeNameField<At, NodeAt>& f) const {
+    return {f.letter};
+  }
+  template <class TargetAt, class At>
+  std::string operator()(const TargetField<TargetAt, At>& f) const {
+    return std::string(f.letters);
+  }
+  template <class TargetAt, class At, class NodeAt, class ParamsAt>
+  std::string operator()(const NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt>&) const {
+    return {};
+  }
+  template <class At>
+  std::string operator()(const NumberField<At>&) const {
+    return {};
+  }
+  template <class At, class Words>
+  std::string operator()(const ChoiceField<At, Words>&) const {
+    return {};
+  }
+  template <class FunctionAt, class CaseAt>
+  std::string operator()(const ErrorCaseField<FunctionAt, CaseAt>&) const {
+    return {};
+  }
+  template <class At>
+  std::string operator()(const MovesField<At>&) const {
+    return {};
+  }
+  template <class At>
+  std::string operator()(const NumberKey<At>&) const {
+    return {};
+  }
+};
+
+// The letters with which the first field of C may begin. They tell commands with the same word apart.
 template <class C>
 std::string first_letters() {
-  std::string letters;
-  bool first = true;
-  for_each_field<C>([&]<class Field>(const Field& field) {
-    if (!first) return;
-    first = false;
-    if constexpr (requires { field.letters; }) {
-      letters = field.letters;
-    } else if constexpr (requires { field.letter; }) {
-      letters = field.letter;
-    }
-  });
-  return letters;
+  constexpr auto spec = C::spec();
+  return LettersOfField{}(std::get<0>(spec.fields));
 }
 
 }  // namespace verify

@@ -26,6 +26,10 @@ bool State::may_be_refused(const Command& command) const {
   return std::visit([this]<class C>(const C& c) { return Rules<C>::may_be_refused(*this, c); }, command);
 }
 
+bool State::may_stand_again(const Command& command) const {
+  return std::visit([this]<class C>(const C& c) { return Rules<C>::may_stand_again(*this, c); }, command);
+}
+
 CaptureAnswer State::answer(const Command& command) const {
   return std::visit([this]<class C>(const C& c) { return Rules<C>::answer(*this, c); }, command);
 }

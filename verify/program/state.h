@@ -61,6 +61,8 @@ class State {
   void apply(const Command& command);
   // The runtime may refuse `command` here, and whether it does is an observation.
   [[nodiscard]] bool may_be_refused(const Command& command) const;
+  // `command`, which stands here behind itself, may stand any number of times and leaves nothing new behind (P8).
+  [[nodiscard]] bool may_stand_again(const Command& command) const;
   // Stream capture: what HIP answers to `command` by the rules of capture_state.h, and what it makes invalid.
   [[nodiscard]] CaptureAnswer answer(const Command& command) const;
   // The command's answer besides its status (StepStatus::seen), where that is determined.

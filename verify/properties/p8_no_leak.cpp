@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 
-#include "verify/program/each_command.h"
 #include "verify/program/state.h"
 #include "verify/properties/cycles.h"
 
@@ -19,33 +18,6 @@ namespace verify {
 namespace {
 
 constexpr std::uint64_t kMostSteps = 4096;  // of a cycled program, repetitions counted
-
-// May `command` stand again and again, where it leaves nothing new behind?
-struct Repeatable {
-  const State& state;
-
-  // Under strategies that record again a graph with memory nodes reserves anew, and the old definition is kept.
-  bool operator()(const SetNode& c) const { return c.target == Target::kExec || !state.graph(c.id)->has_memory; }
-  bool operator()(const Patch& c) const { return c.target == Target::kExec || !state.graph(c.id)->has_memory; }
-  bool operator()(const Launch& c) const { return !state.launch_races(c.exec, c.stream); }
-  bool operator()(const PeerAccess& c) const { return c.verb == PeerVerb::kCan; }
-  template <OneOf<Enqueue, Update, MoveBuffers, Synchronize, RecordEvent, WaitEvent, Read, Write, EnableNode, Upload,
-                  Inspect, PrintDot, FindInClone>
-                C>
-  bool operator()(const C&) const {
-    return true;
-  }
-  // These make, end or answer something that they cannot make, end or answer again.
-  template <OneOf<DeclareBuffer, Free, DeclareGraph, CloneGraph, ChangeEdges, RemoveNode, Destroy, AddNode,
-                  SetAttributes, CopyAttributes, Instantiate, DeclareStream, Query, DeclareEvent, Elapsed, BeginCapture,
-                  EndCapture, CaptureInfo, CaptureAfter, ExchangeCaptureMode, UnsafeCall, MallocAsync, FreeAsync,
-                  DeclarePool, AskPool, TrimPool, AccessPool, UsePool, DestroyPool, DeclareUserObject, RetainUserObject,
-                  ReleaseUserObject, Fail, BadCall, SystemAction>
-                C>
-  bool operator()(const C&) const {
-    return false;
-  }
-};
 
 // What the places of all buffers hold together.
 std::uint64_t room_of(const State& state) {
@@ -62,7 +34,7 @@ std::uint32_t times_in_a_row(State& state, const Command& command, std::uint32_t
   const bool moves = std::holds_alternative<MoveBuffers>(command);
   for (; stood < times; ++stood) {
     if (state.check(command) || state.may_be_refused(command)) break;
-    if (stood != 0 && !std::visit(Repeatable{state}, command)) break;
+    if (stood != 0 && !state.may_stand_again(command)) break;
     state.apply(command);
     if (stood == 2 && !moves) return times;  // it means the same each time
     if (stood + 1 == kFewCycles) room = room_of(state);
@@ -83,7 +55,7 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times) {
     if (std::holds_alternative<Fail>(step.command)) continue;
     Step changed = step;
     State tried = state;
-    const bool may = step.repeat == 1 && state.captures().empty() && std::visit(Repeatable{state}, step.command);
+    const bool may = step.repeat == 1 && state.captures().empty() && state.may_stand_again(step.command);
     // As often with few cycles as with many: all of them or once.
     if (may && times_in_a_row(tried, step.command, kManyCycles) == kManyCycles) {
       changed.repeat = times;

@@ -10,20 +10,6 @@ namespace {
 
 using enum Attribute;
 
-// In the order of the words of `node` in attributes.inc.
-enum class NodeWord : std::uint8_t {
-  kKernel,
-  kMemcpy,
-  kMemset,
-  kHost,
-  kEmpty,
-  kChild,
-  kEventRecord,
-  kEventWait,
-  kAlloc,
-  kFree
-};
-
 bool is_pageable(const State& state, const CopyEnd& end) {
   const BufferState* buffer = state.buffer(end.ref.buffer);
   return buffer != nullptr && buffer->memory == MemoryKind::kPageable;
@@ -37,13 +23,12 @@ void set_memory(const State& state, Attribute attribute, const BufferRef& ref, E
   if (const BufferState* buffer = state.buffer(ref.buffer)) event.set(attribute, buffer->memory);
 }
 
+// What findings ask about nodes of some types besides the type.
 void describe(const State&, const KernelParams& p, Event& event) {
-  event.set(k_node, NodeWord::kKernel);
   event.set(k_device, p.device);
 }
 void describe(const State& state, const CopyParams& p, Event& event) {
   const Id to = device_of(state, p.dst.ref), from = device_of(state, p.src.ref);
-  event.set(k_node, NodeWord::kMemcpy);
   event.set(k_kind, p.kind);
   event.set(k_pageable, has_pageable_end(state, p) ? 1 : 0);
   event.set(k_linear, p.linear ? 1 : 0);
@@ -56,35 +41,14 @@ void describe(const State& state, const CopyParams& p, Event& event) {
   event.set(k_symbol, p.symbol);
 }
 void describe(const State& state, const MemsetParams& p, Event& event) {
-  event.set(k_node, NodeWord::kMemset);
   event.set(k_element, p.element);
   event.set(k_height, p.height);
   set_memory(state, k_memory, p.dst, event);
   event.set(k_device, device_of(state, p.dst));
 }
-void describe(const State&, const HostParams&, Event& event) {
-  event.set(k_node, NodeWord::kHost);
-}
-void describe(const State&, const EmptyParams&, Event& event) {
-  event.set(k_node, NodeWord::kEmpty);
-}
-void describe(const State&, const ChildParams&, Event& event) {
-  event.set(k_node, NodeWord::kChild);
-}
-void describe(const State&, const EventRecordParams&, Event& event) {
-  event.set(k_node, NodeWord::kEventRecord);
-}
 void describe(const State& state, const EventWaitParams& p, Event& event) {
-  event.set(k_node, NodeWord::kEventWait);
   event.set(k_event_stream_gone, state.event_stream_gone(p.event) ? 1 : 0);
 }
-void describe(const State&, const MemoryAllocParams&, Event& event) {
-  event.set(k_node, NodeWord::kAlloc);
-}
-void describe(const State&, const MemoryFreeParams&, Event& event) {
-  event.set(k_node, NodeWord::kFree);
-}
-
 // What the node before it was, where it is of the same type.
 void describe_before(const State& state, const NodeState& before, Event& event) {
   event.set(k_other_nodes, event[k_nodes] - 1);
@@ -122,7 +86,11 @@ bool names_moved_memory(const State& state, const GraphState& graph, const NodeP
 
 void describe_node(const State& state, const NodeParams& params, const GraphState* child, const NodeState* before,
                    Event& event) {
-  std::visit([&](const auto& p) { describe(state, p, event); }, params);
+  event.set(k_node, params.index());  // the words of `node` in attributes.inc are in the order of NodeParams
+  if (const auto* kernel = std::get_if<KernelParams>(&params)) describe(state, *kernel, event);
+  if (const auto* copy = std::get_if<CopyParams>(&params)) describe(state, *copy, event);
+  if (const auto* memset = std::get_if<MemsetParams>(&params)) describe(state, *memset, event);
+  if (const auto* wait = std::get_if<EventWaitParams>(&params)) describe(state, *wait, event);
   if (const auto* p = std::get_if<ChildParams>(&params)) {
     event.set(k_child_nodes, child == nullptr ? 0 : nodes_of(*child));
     event.set(k_child_depth, p->nest - 1 + (child == nullptr ? 1 : child->depth));

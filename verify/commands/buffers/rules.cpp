@@ -12,7 +12,8 @@ namespace verify {
 // ---- DeclareBuffer
 
 template <>
-constexpr Traits kTraits<DeclareBuffer>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNamesDevices, kTwice};
+constexpr Traits kTraits<DeclareBuffer>{kMemoryCall,   kSucceeds, kNeverRefused, kNothingSeen,
+                                        kNamesDevices, kTwice,    kOnce};
 
 namespace {
 
@@ -56,7 +57,8 @@ void apply(State& state, const DeclareBuffer& c) {
 
 // Places go round, so that each repetition moves buffers elsewhere.
 template <>
-constexpr Traits kTraits<MoveBuffers>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kEachTime};
+constexpr Traits kTraits<MoveBuffers>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen,
+                                      kNoDevice,   kEachTime, kAgain};
 
 namespace {
 
@@ -113,7 +115,7 @@ void apply(State& state, const MoveBuffers& c) {
 // ---- Read
 
 template <>
-constexpr Traits kTraits<Read>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Read>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kAgain};
 
 template <>
 Reason check(const State& state, const Read& c) {
@@ -130,7 +132,7 @@ void apply(State& state, const Read&) {
 // ---- Write
 
 template <>
-constexpr Traits kTraits<Write>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Write>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kAgain};
 
 template <>
 Reason check(const State& state, const Write& c) {
@@ -151,7 +153,7 @@ void apply(State& state, const Write& c) {
 // ---- Free
 
 template <>
-constexpr Traits kTraits<Free>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Free>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const Free& c) {

@@ -19,7 +19,7 @@ struct BeginCapture {
         "capture",
         "`hipStreamBeginCapture`, or `hipStreamBeginCaptureToGraph` into an existing graph, behind nodes of "
         "it.",
-        field::name(&BeginCapture::stream, 's', meets("begin capture on", Leaves::kNothing)),
+        kDrawnByHand, kDeviations, field::name(&BeginCapture::stream, 's', meets("begin capture on", Leaves::kNothing)),
         field::choice_key("mode", &BeginCapture::mode, kCaptureModes, "a mode", "capture ", true),
         field::into_graph(&BeginCapture::into, &BeginCapture::after), field::thread_key(&BeginCapture::thread));
   }
@@ -37,6 +37,7 @@ struct EndCapture {
                "`hipStreamEndCapture`. Ends the capture, which becomes the graph; with `into`, that is the graph "
                "that was captured into. Its nodes are named in the order in which they were captured: n0, n1, ..., "
                "or on from the largest name in the graph. They are patched, set and updated like any others.",
+               kDrawnByHand, kDeviations,
                field::name(&EndCapture::stream, 's', meets("end capture on", Leaves::kNothing)),
                field::name(&EndCapture::graph, 'g', only_leaves(Leaves::kGraphChanged)),
                field::thread_key(&EndCapture::thread))
@@ -51,6 +52,7 @@ struct CaptureInfo {
         "capture_info",
         "`hipStreamGetCaptureInfo_v2`. The status, the graph, and the names of the nodes that the stream's "
         "next node depends on are observations.",
+        drawn(Topic::kCaptures, 1), kDeviations,
         field::name(&CaptureInfo::stream, 's', meets("ask for the capture of", Leaves::kNothing)));
   }
   bool operator==(const CaptureInfo&) const = default;
@@ -65,6 +67,7 @@ struct CaptureAfter {
         "capture_after",
         "`hipStreamUpdateCaptureDependencies`. The stream's next node depends on these nodes instead "
         "(`none`: on none), or with `add` on these as well.",
+        kDrawnByHand, kDeviations,
         field::name(&CaptureAfter::stream, 's', meets("change what comes before on", Leaves::kNothing)),
         field::nodes_or_none(&CaptureAfter::nodes), field::flag("add", &CaptureAfter::add, {}));
   }
@@ -75,6 +78,7 @@ struct ExchangeCaptureMode {
   Id thread = 0;
   static constexpr auto spec() {
     return describe_command("capture_mode", "`hipThreadExchangeStreamCaptureMode`. The old mode is an observation.",
+                            kDrawnByHand, kDeviations,
                             field::choice(&ExchangeCaptureMode::mode, kCaptureModes, "global, thread or relaxed",
                                           "a mode is global, thread or relaxed", {}),
                             field::thread_key(&ExchangeCaptureMode::thread));
@@ -86,7 +90,7 @@ struct UnsafeCall {
   Id thread = 0;
   static constexpr auto spec() {
     return describe_command("unsafe", "`hipMalloc` of a few bytes, and `hipFree`: a call that a capture may forbid.",
-                            field::thread_key(&UnsafeCall::thread));
+                            drawn(Topic::kForbidden, 1), kDeviations, field::thread_key(&UnsafeCall::thread));
   }
   bool operator==(const UnsafeCall&) const = default;
 };

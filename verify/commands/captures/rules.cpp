@@ -12,7 +12,8 @@ namespace verify {
 // ---- BeginCapture
 
 template <>
-constexpr Traits kTraits<BeginCapture>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<BeginCapture>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen,
+                                       kNoDevice,       kTwice,   kOnce};
 
 template <>
 CaptureAnswer answer(const State& state, const BeginCapture& c) {
@@ -55,7 +56,8 @@ void apply(State& state, const BeginCapture& c) {
 // ---- EndCapture
 
 template <>
-constexpr Traits kTraits<EndCapture>{kLegalInCapture, kNotesRefusal, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<EndCapture>{kLegalInCapture, kNotesRefusal, kNeverRefused, kNothingSeen,
+                                     kNoDevice,       kTwice,        kOnce};
 
 template <>
 CaptureAnswer answer(const State& state, const EndCapture& c) {
@@ -107,7 +109,7 @@ void apply_refused(State& state, const EndCapture& c, int status) {
 // ---- CaptureInfo
 
 template <>
-constexpr Traits kTraits<CaptureInfo>{kLegalInCapture, kAnswers, kNeverRefused, kSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<CaptureInfo>{kLegalInCapture, kAnswers, kNeverRefused, kSeen, kNoDevice, kTwice, kOnce};
 
 // Asking changes nothing.
 template <>
@@ -139,7 +141,8 @@ void apply(State&, const CaptureInfo&) {}
 // ---- CaptureAfter
 
 template <>
-constexpr Traits kTraits<CaptureAfter>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<CaptureAfter>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen,
+                                       kNoDevice,       kTwice,   kOnce};
 
 template <>
 CaptureAnswer answer(const State& state, const CaptureAfter& c) {
@@ -178,7 +181,8 @@ void apply(State& state, const CaptureAfter& c) {
 // ---- ExchangeCaptureMode
 
 template <>
-constexpr Traits kTraits<ExchangeCaptureMode>{kLegalInCapture, kSucceeds, kNeverRefused, kSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<ExchangeCaptureMode>{kLegalInCapture, kSucceeds, kNeverRefused, kSeen,
+                                              kNoDevice,       kTwice,    kOnce};
 
 template <>
 Reason check(const State& state, const ExchangeCaptureMode& c) {
@@ -199,7 +203,7 @@ void apply(State& state, const ExchangeCaptureMode& c) {
 // ---- UnsafeCall
 
 template <>
-constexpr Traits kTraits<UnsafeCall>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<UnsafeCall>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 CaptureAnswer answer(const State& state, const UnsafeCall& c) {

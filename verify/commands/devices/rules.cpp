@@ -6,8 +6,8 @@
 namespace verify {
 
 template <>
-constexpr Traits kTraits<PeerAccess>{kLegalInCapture, kSucceeds,     kSometimesRefusable,
-                                     kNothingSeen,    kNamesDevices, kTwice};
+constexpr Traits kTraits<PeerAccess>{kLegalInCapture, kSucceeds, kSometimesRefusable, kNothingSeen,
+                                     kNamesDevices,   kTwice,    kSometimesAgain};
 
 template <>
 Reason check(const State& state, const PeerAccess& c) {
@@ -34,6 +34,11 @@ template <>
 void apply(State& state, const PeerAccess& c) {
   if (c.verb == PeerVerb::kEnable) state.change().peers.insert({c.device, c.peer});
   if (c.verb == PeerVerb::kDisable) state.change().peers.erase({c.device, c.peer});
+}
+
+template <>
+bool may_stand_again(const State&, const PeerAccess& c) {
+  return c.verb == PeerVerb::kCan;
 }
 
 template struct Rules<PeerAccess>;

@@ -11,7 +11,8 @@ namespace verify {
 // ---- DeclareEvent
 
 template <>
-constexpr Traits kTraits<DeclareEvent>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNamesDevices, kTwice};
+constexpr Traits kTraits<DeclareEvent>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                       kNamesDevices,   kTwice,    kOnce};
 
 template <>
 Reason check(const State& state, const DeclareEvent& c) {
@@ -36,7 +37,8 @@ void apply(State& state, const DeclareEvent& c) {
 // ---- RecordEvent
 
 template <>
-constexpr Traits kTraits<RecordEvent>{kLegalInCapture, kNotesRefusal, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<RecordEvent>{kLegalInCapture, kNotesRefusal, kNeverRefused, kNothingSeen,
+                                      kNoDevice,       kTwice,        kAgain};
 
 namespace {
 
@@ -85,7 +87,7 @@ void apply_refused(State& state, const RecordEvent& c, int) {
 // ---- WaitEvent
 
 template <>
-constexpr Traits kTraits<WaitEvent>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<WaitEvent>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kAgain};
 
 template <>
 Reason check(const State& state, const WaitEvent& c) {
@@ -114,7 +116,7 @@ CaptureAnswer answer(const State& state, const WaitEvent& c) {
 namespace {
 
 // AMD's pools take a stream that waits for an event for ordered behind what the event's stream freed since
-// (docs/findings.md, early-event-hands-memory).
+// it was recorded, and hand that memory out again (docs/findings.md, on stream-ordered memory).
 void note_given_again(State& state, const WaitEvent& c, const EventState& event) {
   const std::optional<Id> told = event.told_on;
   if (!told || *told == kNullStream || state.device_of_stream(*told) != state.device_of_stream(c.stream)) return;
@@ -145,7 +147,7 @@ void apply(State& state, const WaitEvent& c) {
 // ---- Elapsed
 
 template <>
-constexpr Traits kTraits<Elapsed>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Elapsed>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const Elapsed& c) {

@@ -22,7 +22,7 @@ struct Instantiate {
         "Makes an executable graph: `hipGraphInstantiate`, `hipGraphInstantiateWithFlags` or "
         "`hipGraphInstantiateWithParams`. The result of the last is an observation. Only `form=params` "
         "takes `upload`.",
-        field::name(&Instantiate::exec, 'e', only_leaves(Leaves::kInstantiated)),
+        kDrawnByHand, kDeviations, field::name(&Instantiate::exec, 'e', only_leaves(Leaves::kInstantiated)),
         field::name(&Instantiate::graph, 'g', meets("instantiate", Leaves::kNothing)),
         field::choice_key("form", &Instantiate::form, kInstantiateForms, "form", "instantiate "),
         field::flags_key("flags", &Instantiate::flags, kInstantiateFlags));
@@ -37,7 +37,7 @@ struct Launch {
         "launch",
         "`hipGraphLaunch`. On a stream that captures it becomes a child node that holds what the executable "
         "graph holds now.",
-        field::name(&Launch::exec, 'e', meets("launch", Leaves::kLaunched)),
+        kDrawnByHand, kDeviations, field::name(&Launch::exec, 'e', meets("launch", Leaves::kLaunched)),
         field::name(&Launch::stream, 's', meets("launch on", Leaves::kNothing), true));
   }
   bool operator==(const Launch&) const = default;
@@ -48,6 +48,7 @@ struct Patch {
   static constexpr auto spec() {
     return describe_command(
         "patch", "Brings an executable graph, or a graph's definition, to where the buffers are now, by the strategy.",
+        kDrawnByHand, kDeviations,
         field::target(&Patch::target, &Patch::id, "ge", "patch", Leaves::kGraphChanged, Leaves::kPatched));
   }
   bool operator==(const Patch&) const = default;
@@ -60,7 +61,7 @@ struct Update {
         "update",
         "`hipGraphExecUpdate`. A refusal (changed topology, node type or parameter) is an observation, and "
         "so is the reported node where exactly one differs.",
-        field::name(&Update::exec, 'e', meets("update", Leaves::kUpdated)),
+        kDrawnByHand, kDeviations, field::name(&Update::exec, 'e', meets("update", Leaves::kUpdated)),
         field::name(&Update::graph, 'g', meets("update from", Leaves::kNothing)));
   }
   bool operator==(const Update&) const = default;
@@ -69,7 +70,7 @@ struct Upload {
   Id exec = 0;
   Id stream = 0;
   static constexpr auto spec() {
-    return describe_command("upload", "`hipGraphUpload`.",
+    return describe_command("upload", "`hipGraphUpload`.", drawn(Topic::kQueries, 15), kDeviations,
                             field::name(&Upload::exec, 'e', meets("upload", Leaves::kNothing)),
                             field::name(&Upload::stream, 's', kNotCovered));
   }

@@ -15,7 +15,8 @@ namespace verify {
 // ---- Instantiate
 
 template <>
-constexpr Traits kTraits<Instantiate>{kCheckInCapture, kSucceeds, kSometimesRefusable, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Instantiate>{kCheckInCapture, kSucceeds, kSometimesRefusable, kNothingSeen, kNoDevice,
+                                      kTwice,          kOnce};
 
 namespace {
 
@@ -64,7 +65,8 @@ void apply(State& state, const Instantiate& c) {
 // ---- Launch
 
 template <>
-constexpr Traits kTraits<Launch>{kLegalInCapture, kAnswers, kSometimesRefusable, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Launch>{kLegalInCapture, kAnswers, kSometimesRefusable, kNothingSeen,
+                                 kNoDevice,       kTwice,   kSometimesAgain};
 
 template <>
 CaptureAnswer answer(const State& state, const Launch& c) {
@@ -207,7 +209,8 @@ void apply(State& state, const Launch& c) {
 // ---- Patch
 
 template <>
-constexpr Traits kTraits<Patch>{kGraphChange, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Patch>{kGraphChange, kSucceeds, kNeverRefused,  kNothingSeen,
+                                kNoDevice,    kTwice,    kSometimesAgain};
 
 template <>
 Reason check(const State& state, const Patch& c) {
@@ -232,7 +235,7 @@ void apply(State& state, const Patch& c) {
 // ---- Update
 
 template <>
-constexpr Traits kTraits<Update>{kGraphChange, kSucceeds, kAlwaysRefusable, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Update>{kGraphChange, kSucceeds, kAlwaysRefusable, kNothingSeen, kNoDevice, kTwice, kAgain};
 
 template <>
 Reason check(const State& state, const Update& c) {
@@ -273,7 +276,7 @@ void apply(State& state, const Update& c) {
 // ---- Upload
 
 template <>
-constexpr Traits kTraits<Upload>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Upload>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kAgain};
 
 template <>
 Reason check(const State& state, const Upload& c) {
@@ -285,7 +288,18 @@ template <>
 void apply(State&, const Upload&) {}
 
 template struct Rules<Instantiate>;
+template <>
+bool may_stand_again(const State& state, const Launch& c) {
+  return !state.launch_races(c.exec, c.stream);
+}
+
 template struct Rules<Launch>;
+// As for a set node: a graph with memory nodes that is recorded again reserves anew.
+template <>
+bool may_stand_again(const State& state, const Patch& c) {
+  return c.target == Target::kExec || !state.graph(c.id)->has_memory;
+}
+
 template struct Rules<Patch>;
 template struct Rules<Update>;
 template struct Rules<Upload>;

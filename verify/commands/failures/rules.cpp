@@ -7,7 +7,7 @@ namespace verify {
 // ---- Fail
 
 template <>
-constexpr Traits kTraits<Fail>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Fail>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State&, const Fail& c) {
@@ -21,7 +21,7 @@ void apply(State&, const Fail&) {}
 // ---- BadCall
 
 template <>
-constexpr Traits kTraits<BadCall>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<BadCall>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const BadCall& c) {

@@ -9,7 +9,9 @@ namespace verify {
 struct DeclareGraph {
   Id graph = 0;
   static constexpr auto spec() {
-    return describe_command("graph", "An empty graph.", field::name(&DeclareGraph::graph, 'g', kIsNew)).uncounted();
+    return describe_command("graph", "An empty graph.", kDrawnByHand, kNoDeviation,
+                            field::name(&DeclareGraph::graph, 'g', kIsNew))
+        .uncounted();
   }
   bool operator==(const DeclareGraph&) const = default;
 };
@@ -19,7 +21,7 @@ struct CloneGraph {
   Id from = 0;
   static constexpr auto spec() {
     return describe_command("clone", "`hipGraphClone`. The nodes of the clone have the names of the original's.",
-                            field::name(&CloneGraph::graph, 'g', kIsNew),
+                            kDrawnByHand, kDeviations, field::name(&CloneGraph::graph, 'g', kIsNew),
                             field::name(&CloneGraph::from, 'g', meets("clone", Leaves::kNothing)))
         .replaced_by([](const CloneGraph& c) { return DeclareGraph{c.graph}; });
   }
@@ -35,7 +37,7 @@ struct FindInClone {
         "find",
         "`hipGraphNodeFindInClone`. The node that it finds, or that it finds none, is an observation. Not "
         "after either graph was set or patched: a strategy may have recorded it again.",
-        field::name(&FindInClone::clone, 'g', kNotCovered),
+        drawn(Topic::kQueries, 25), kNoDeviation, field::name(&FindInClone::clone, 'g', kNotCovered),
         field::graph_node(&FindInClone::graph, &FindInClone::node, meets("find", Leaves::kNothing)));
   }
   bool operator==(const FindInClone&) const = default;
@@ -53,6 +55,7 @@ struct ChangeEdges {
         "Adds or removes dependencies of a node, in one call; a node may wait for later ones. Only `edge` "
         "takes `cycle`: edges that close a circle say it, others may not. Instantiating a graph with a "
         "circle is refused, which is an observation.",
+        kDrawnByHand, kDeviations,
         field::graph_node(&ChangeEdges::graph, &ChangeEdges::node, met_by_word(Leaves::kGraphChanged)),
         field::nodes_key("after", &ChangeEdges::after, true), field::flag("cycle", &ChangeEdges::cycle, {}));
   }
@@ -66,6 +69,7 @@ struct RemoveNode {
         "remove",
         "`hipGraphDestroyNode`: the node's edges go with it. Executable graphs keep theirs, but the node "
         "cannot be named there any more: a patch that concerns it records again.",
+        kDrawnByHand, kDeviations,
         field::graph_node(&RemoveNode::graph, &RemoveNode::node, meets("remove", Leaves::kGraphChanged)));
   }
   bool operator==(const RemoveNode&) const = default;
@@ -80,7 +84,7 @@ struct Inspect {
         "Every query that HIP has of a graph or an executable graph: nodes, roots, edges, dependencies, "
         "dependents, types, parameters, with arrays that are too short and too long; disabled nodes. The "
         "answers are observations, in symbolic words.",
-        field::target(&Inspect::target, &Inspect::id, "ge", "inspect"));
+        drawn(Topic::kQueries, 50), kDeviations, field::target(&Inspect::target, &Inspect::id, "ge", "inspect"));
   }
   bool operator==(const Inspect&) const = default;
 };
@@ -92,7 +96,7 @@ struct PrintDot {
         "dot",
         "`hipGraphDebugDotPrint` into a temporary file. The numbers of nodes and edges are observations. Not "
         "for graphs with child graphs.",
-        field::name(&PrintDot::graph, 'g', meets("dot", Leaves::kNothing)));
+        drawn(Topic::kQueries, 10), kDeviations, field::name(&PrintDot::graph, 'g', meets("dot", Leaves::kNothing)));
   }
   bool operator==(const PrintDot&) const = default;
 };
@@ -100,7 +104,7 @@ struct Destroy {
   Target target = Target::kGraph;
   Id id = 0;
   static constexpr auto spec() {
-    return describe_command("destroy", "Destroys an object.",
+    return describe_command("destroy", "Destroys an object.", kDrawnByHand, kDeviations,
                             field::target(&Destroy::target, &Destroy::id, "gesv", "destroy"));
   }
   bool operator==(const Destroy&) const = default;

@@ -12,7 +12,8 @@ namespace verify {
 // ---- DeclareGraph
 
 template <>
-constexpr Traits kTraits<DeclareGraph>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<DeclareGraph>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                       kNoDevice,       kTwice,    kOnce};
 
 template <>
 Reason check(const State& state, const DeclareGraph& c) {
@@ -28,7 +29,7 @@ void apply(State& state, const DeclareGraph& c) {
 // ---- CloneGraph
 
 template <>
-constexpr Traits kTraits<CloneGraph>{kCheckInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<CloneGraph>{kCheckInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const CloneGraph& c) {
@@ -54,7 +55,8 @@ void apply(State& state, const CloneGraph& c) {
 // ---- FindInClone
 
 template <>
-constexpr Traits kTraits<FindInClone>{kLegalInCapture, kSucceeds, kAlwaysRefusable, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<FindInClone>{kLegalInCapture, kSucceeds, kAlwaysRefusable, kNothingSeen, kNoDevice,
+                                      kTwice,          kAgain};
 
 template <>
 Reason check(const State& state, const FindInClone& c) {
@@ -74,7 +76,8 @@ void apply(State&, const FindInClone&) {}
 // ---- ChangeEdges
 
 template <>
-constexpr Traits kTraits<ChangeEdges>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<ChangeEdges>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                      kNoDevice,       kTwice,    kOnce};
 
 namespace {
 
@@ -130,7 +133,7 @@ void apply(State& state, const ChangeEdges& c) {
 // ---- RemoveNode
 
 template <>
-constexpr Traits kTraits<RemoveNode>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<RemoveNode>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const RemoveNode& c) {
@@ -176,7 +179,7 @@ void apply(State& state, const RemoveNode& c) {
 // ---- Inspect
 
 template <>
-constexpr Traits kTraits<Inspect>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Inspect>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kAgain};
 
 template <>
 Reason check(const State& state, const Inspect& c) {
@@ -192,7 +195,7 @@ void apply(State&, const Inspect&) {}
 // ---- PrintDot
 
 template <>
-constexpr Traits kTraits<PrintDot>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<PrintDot>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kAgain};
 
 // How the nodes of child graphs are printed is nowhere said.
 template <>
@@ -211,7 +214,7 @@ void apply(State&, const PrintDot&) {}
 // ---- Destroy
 
 template <>
-constexpr Traits kTraits<Destroy>{kCheckInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Destroy>{kCheckInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 // A stream that goes takes its capture with it when it is the origin. What another stream leaves behind unjoined can
 // never be joined.

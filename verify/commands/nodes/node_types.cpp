@@ -111,6 +111,43 @@ NodeParams start_kernel(Line& line) {
   return EmptyParams{};
 }
 
+NodeParams start_alloc(Line& line) {
+  const Id buffer = next_id(line, 'b');
+  return MemoryAllocParams{buffer,
+                           parse_number(line, line.word("a size in bytes"), kMaxBufferBytes, "a size in bytes")};
+}
+
+template <bool linear>
+NodeParams start_copy(Line&) {
+  CopyParams copy;
+  copy.linear = linear;
+  return copy;
+}
+
+// The parameters of a type whose places are the one name of an object, or none.
+template <class Params, char letter>
+NodeParams start_named(Line& line) {
+  return Params{next_id(line, letter)};
+}
+template <class Params>
+NodeParams start_empty(Line&) {
+  return Params{};
+}
+
+// What reads the places of each word, in the order of kNodeWords.
+constexpr std::array<NodeParams (*)(Line&), kNodeWords.size()> kStarts = {start_kernel,
+                                                                          start_copy<true>,
+                                                                          start_copy<false>,
+                                                                          start_empty<MemsetParams>,
+                                                                          start_empty<HostParams>,
+                                                                          start_empty<EmptyParams>,
+                                                                          start_named<ChildParams, 'g'>,
+                                                                          start_named<EventRecordParams, 'v'>,
+                                                                          start_named<EventWaitParams, 'v'>,
+                                                                          start_alloc,
+                                                                          start_named<MemoryFreeParams, 'b'>};
+static_assert(std::all_of(kStarts.begin(), kStarts.end(), [](auto start) { return start != nullptr; }));
+
 PeerCopy parse_peer_copy(Line& line, Attributes& attributes) {
   Token token;
   if (!attributes.take("peer", token)) return PeerCopy::kNone;
@@ -546,23 +583,10 @@ bool is_node_word(std::string_view word) {
 }
 
 NodeParams parse_node_places(Line& line, std::string_view word) {
-  if (word == "kernel") return start_kernel(line);
-  if (word == "child") return ChildParams{next_id(line, 'g'), 1};
-  if (word == "eventrecord") return EventRecordParams{next_id(line, 'v')};
-  if (word == "eventwait") return EventWaitParams{next_id(line, 'v')};
-  if (word == "alloc") {
-    const Id buffer = next_id(line, 'b');
-    return MemoryAllocParams{buffer,
-                             parse_number(line, line.word("a size in bytes"), kMaxBufferBytes, "a size in bytes")};
-  }
-  if (word == "free") return MemoryFreeParams{next_id(line, 'b')};
-  if (word == "memset") return MemsetParams{};
-  if (word == "host") return HostParams{};
-  if (word == "empty") return EmptyParams{};
-  assert(word == "memcpy" || word == "memcpy3d");
-  CopyParams copy;
-  copy.linear = word == "memcpy";
-  return copy;
+  const auto row =
+      std::find_if(kNodeWords.begin(), kNodeWords.end(), [&](const NodeWord& r) { return r.word == word; });
+  assert(row != kNodeWords.end());
+  return kStarts[static_cast<std::size_t>(row - kNodeWords.begin())](line);
 }
 
 void parse_node_keys(Attributes& attributes, NodeParams& params) {

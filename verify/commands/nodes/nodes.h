@@ -23,6 +23,7 @@ struct AddNode {
         "`form=generic` adds through `hipGraphAddNode`, which takes any type but linear copies, opaque "
         "kernels and memory nodes. `form=driver` uses the driver's functions (`hipDrvGraph...`) for "
         "`memcpy3d`, `memset` and `free`.",
+        kDrawnByHand, kDeviations,
         field::graph_node(&AddNode::graph, &AddNode::node, met_by_word(Leaves::kGraphChanged)),
         field::params_of_own_type(&AddNode::params), field::fan_key(&AddNode::fan),
         field::choice_key("form", &AddNode::form, kFormWords, "form", {}),
@@ -42,6 +43,7 @@ struct SetNode {
         "HIP's setters: complete new parameters of the same type; on an executable graph also of the same "
         "direction and shape. `form` as for adding a node: `hipGraphNodeSetParams`, "
         "`hipGraphExecNodeSetParams`, or the driver's setters of an executable graph.",
+        kDrawnByHand, kDeviations,
         field::node_of_target(&SetNode::target, &SetNode::id, &SetNode::node, &SetNode::params),
         field::params(&SetNode::params), field::choice_key("form", &SetNode::form, kFormWords, "form", {}));
   }
@@ -56,6 +58,7 @@ struct EnableNode {
         word_by_flag(&EnableNode::enabled, "enable", "disable"),
         "Enables or disables a kernel, copy or memset node of an executable graph. A disabled node counts as "
         "an empty one, through patches, setters and updates.",
+        kDrawnByHand, kDeviations,
         field::exec_node(&EnableNode::exec, &EnableNode::node, met_by_word(Leaves::kNothing)));
   }
   bool operator==(const EnableNode&) const = default;
@@ -78,6 +81,7 @@ struct SetAttributes {
         "values that the node has then (`hipGraphKernelNodeGetAttribute`) are an observation, and part of "
         "`inspect g0` from then on. Setters keep attributes; an executable graph has those that its graph "
         "had.",
+        drawn(Topic::kAttributes, 65), kDeviations,
         field::graph_node(&SetAttributes::graph, &SetAttributes::node, meets("set attributes in", Leaves::kNothing)),
         field::node_attributes(&SetAttributes::attributes));
   }
@@ -92,6 +96,7 @@ struct CopyAttributes {
   static constexpr auto spec() {
     return describe_command("copy_attributes",
                             "`hipGraphKernelNodeCopyAttributes`: the first node gets all attributes of the second.",
+                            drawn(Topic::kAttributes, 35), kDeviations,
                             field::graph_node(&CopyAttributes::graph, &CopyAttributes::node, kNotCovered),
                             field::graph_node(&CopyAttributes::from, &CopyAttributes::source,
                                               meets("copy attributes from", Leaves::kNothing)));

@@ -16,7 +16,8 @@ namespace verify {
 // ---- AddNode
 
 template <>
-constexpr Traits kTraits<AddNode>{kCheckInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNamesDevices, kTwice};
+constexpr Traits kTraits<AddNode>{kCheckInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                  kNamesDevices,   kTwice,    kOnce};
 
 namespace {
 
@@ -149,7 +150,8 @@ void apply(State& state, const AddNode& c) {
 // ---- SetNode
 
 template <>
-constexpr Traits kTraits<SetNode>{kGraphChange, kSucceeds, kNeverRefused, kNothingSeen, kNamesDevices, kTwice};
+constexpr Traits kTraits<SetNode>{kGraphChange,  kSucceeds, kNeverRefused,  kNothingSeen,
+                                  kNamesDevices, kTwice,    kSometimesAgain};
 
 namespace {
 
@@ -287,7 +289,8 @@ void apply(State& state, const SetNode& c) {
 // ---- EnableNode
 
 template <>
-constexpr Traits kTraits<EnableNode>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<EnableNode>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                     kNoDevice,       kTwice,    kAgain};
 
 template <>
 Reason check(const State& state, const EnableNode& c) {
@@ -312,7 +315,8 @@ void apply(State& state, const EnableNode& c) {
 // ---- SetAttributes
 
 template <>
-constexpr Traits kTraits<SetAttributes>{kCheckInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<SetAttributes>{kCheckInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                        kNoDevice,       kTwice,    kOnce};
 
 namespace {
 
@@ -351,7 +355,8 @@ void apply(State& state, const SetAttributes& c) {
 // ---- CopyAttributes
 
 template <>
-constexpr Traits kTraits<CopyAttributes>{kCheckInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<CopyAttributes>{kCheckInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                         kNoDevice,       kTwice,    kOnce};
 
 template <>
 Reason check(const State& state, const CopyAttributes& c) {
@@ -374,6 +379,12 @@ void apply(State& state, const CopyAttributes& c) {
 }
 
 template struct Rules<AddNode>;
+// Under strategies that record again a graph with memory nodes reserves anew, and the old definition is kept.
+template <>
+bool may_stand_again(const State& state, const SetNode& c) {
+  return c.target == Target::kExec || !state.graph(c.id)->has_memory;
+}
+
 template struct Rules<SetNode>;
 template struct Rules<EnableNode>;
 template struct Rules<SetAttributes>;

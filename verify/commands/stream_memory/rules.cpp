@@ -33,7 +33,7 @@ BufferState allocated(std::uint64_t bytes) {
 // ---- MallocAsync
 
 template <>
-constexpr Traits kTraits<MallocAsync>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<MallocAsync>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 CaptureAnswer answer(const State& state, const MallocAsync& c) {
@@ -79,7 +79,7 @@ void apply(State& state, const MallocAsync& c) {
 // ---- FreeAsync
 
 template <>
-constexpr Traits kTraits<FreeAsync>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<FreeAsync>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 CaptureAnswer answer(const State& state, const FreeAsync& c) {
@@ -133,7 +133,7 @@ void apply(State& state, const FreeAsync& c) {
 // ---- DeclarePool
 
 template <>
-constexpr Traits kTraits<DeclarePool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<DeclarePool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const DeclarePool& c) {
@@ -153,7 +153,7 @@ void apply(State& state, const DeclarePool& c) {
 // ---- AskPool
 
 template <>
-constexpr Traits kTraits<AskPool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<AskPool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 // HIP's header: high watermarks can only be reset to zero, and counts are not set at all.
 template <>
@@ -172,7 +172,7 @@ void apply(State&, const AskPool&) {}
 // ---- TrimPool
 
 template <>
-constexpr Traits kTraits<TrimPool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<TrimPool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const TrimPool& c) {
@@ -185,7 +185,7 @@ void apply(State&, const TrimPool&) {}
 // ---- AccessPool
 
 template <>
-constexpr Traits kTraits<AccessPool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<AccessPool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const AccessPool& c) {
@@ -198,7 +198,7 @@ void apply(State&, const AccessPool&) {}
 // ---- UsePool
 
 template <>
-constexpr Traits kTraits<UsePool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<UsePool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const UsePool& c) {
@@ -213,7 +213,7 @@ void apply(State& state, const UsePool& c) {
 // ---- DestroyPool
 
 template <>
-constexpr Traits kTraits<DestroyPool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<DestroyPool>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 Reason check(const State& state, const DestroyPool& c) {

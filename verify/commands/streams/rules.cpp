@@ -12,7 +12,8 @@ namespace verify {
 // ---- DeclareStream
 
 template <>
-constexpr Traits kTraits<DeclareStream>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNamesDevices, kTwice};
+constexpr Traits kTraits<DeclareStream>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                        kNamesDevices,   kTwice,    kOnce};
 
 namespace {
 
@@ -54,7 +55,8 @@ void apply(State& state, const DeclareStream& c) {
 // ---- Synchronize
 
 template <>
-constexpr Traits kTraits<Synchronize>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Synchronize>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen,
+                                      kNoDevice,       kTwice,   kAgain};
 
 template <>
 CaptureAnswer answer(const State& state, const Synchronize& c) {
@@ -89,7 +91,8 @@ void apply(State& state, const Synchronize& c) {
 // ---- Enqueue
 
 template <>
-constexpr Traits kTraits<Enqueue>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNamesDevices, kTwice};
+constexpr Traits kTraits<Enqueue>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen,
+                                  kNamesDevices,   kTwice,   kAgain};
 
 template <>
 CaptureAnswer answer(const State& state, const Enqueue& c) {
@@ -248,7 +251,7 @@ void apply(State& state, const Enqueue& c) {
 // ---- Query
 
 template <>
-constexpr Traits kTraits<Query>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<Query>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
 template <>
 CaptureAnswer answer(const State& state, const Query& c) {

@@ -16,7 +16,7 @@ struct DeclareStream {
                "stream",
                "A stream. Its flags and its priority (taken into the device's range) are observations. `s0` is the "
                "null stream and exists already. `per_thread` names `hipStreamPerThread` of the program's own thread.",
-               field::name(&DeclareStream::stream, 's', kIsNew),
+               kDrawnByHand, kNoDeviation, field::name(&DeclareStream::stream, 's', kIsNew),
                field::flag("nonblocking", &DeclareStream::non_blocking, "non-blocking stream"),
                field::priority_key(&DeclareStream::priority, "stream with a priority"),
                field::flag("per_thread", &DeclareStream::per_thread, "per-thread stream"),
@@ -31,6 +31,7 @@ struct Synchronize {
   Id thread = 0;
   static constexpr auto spec() {
     return describe_command("sync", "`hipStreamSynchronize`, `hipEventSynchronize` or `hipDeviceSynchronize`.",
+                            kDrawnByHand, kDeviations,
                             field::target_or_device(&Synchronize::target, &Synchronize::id, "sv", "sync"),
                             field::thread_key(&Synchronize::thread));
   }
@@ -49,8 +50,8 @@ struct Enqueue {
         "before the call returns. On a stream that captures it becomes a node. `eventrecord` and `eventwait` "
         "stand only on a stream that captures: `hipEventRecordWithFlags` and `hipStreamWaitEvent` with the "
         "flags `hipEventRecordExternal` and `hipEventWaitExternal`.",
-        field::name(&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)), field::params(&Enqueue::params),
-        field::thread_key(&Enqueue::thread));
+        kDrawnByHand, kDeviations, field::name(&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)),
+        field::params(&Enqueue::params), field::thread_key(&Enqueue::thread));
   }
   bool operator==(const Enqueue&) const = default;
 };
@@ -63,7 +64,8 @@ struct Query {
         "query",
         "`hipStreamQuery` or `hipEventQuery`. Stands only where the answer does not depend on time: all work "
         "is done, or the rules of capture refuse.",
-        field::target(&Query::target, &Query::id, "sv", "query"), field::thread_key(&Query::thread));
+        kDrawnByHand, kDeviations, field::target(&Query::target, &Query::id, "sv", "query"),
+        field::thread_key(&Query::thread));
   }
   bool operator==(const Query&) const = default;
 };

@@ -5,8 +5,8 @@ namespace verify {
 
 // Some may be done a bounded number of times.
 template <>
-constexpr Traits kTraits<SystemAction>{kLegalInCapture, kSucceeds,     kNeverRefused,
-                                       kNothingSeen,    kNamesDevices, kMaxStreamWorks + 1};
+constexpr Traits kTraits<SystemAction>{kLegalInCapture, kSucceeds,           kNeverRefused, kNothingSeen,
+                                       kNamesDevices,   kMaxStreamWorks + 1, kOnce};
 
 template <>
 Reason check(const State& state, const SystemAction& c) {

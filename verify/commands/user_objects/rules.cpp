@@ -8,7 +8,8 @@ namespace verify {
 // ---- DeclareUserObject
 
 template <>
-constexpr Traits kTraits<DeclareUserObject>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<DeclareUserObject>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                            kNoDevice,       kTwice,    kOnce};
 
 template <>
 Reason check(const State& state, const DeclareUserObject& c) {
@@ -24,7 +25,8 @@ void apply(State& state, const DeclareUserObject& c) {
 // ---- RetainUserObject
 
 template <>
-constexpr Traits kTraits<RetainUserObject>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<RetainUserObject>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                           kNoDevice,       kTwice,    kOnce};
 
 template <>
 Reason check(const State& state, const RetainUserObject& c) {
@@ -44,7 +46,8 @@ void apply(State& state, const RetainUserObject& c) {
 // ---- ReleaseUserObject
 
 template <>
-constexpr Traits kTraits<ReleaseUserObject>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice};
+constexpr Traits kTraits<ReleaseUserObject>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                            kNoDevice,       kTwice,    kOnce};
 
 template <>
 Reason check(const State& state, const ReleaseUserObject& c) {

@@ -13,7 +13,7 @@ struct DeclareUserObject {
         "userobject",
         "A user object (`hipUserObjectCreate`). The objects whose functions ran in a command are an "
         "observation.",
-        field::name(&DeclareUserObject::object, 'u', kIsNew));
+        drawn(Topic::kObjects, 4), kNoDeviation, field::name(&DeclareUserObject::object, 'u', kIsNew));
   }
   bool operator==(const DeclareUserObject&) const = default;
 };
@@ -27,7 +27,7 @@ struct RetainUserObject {
         "retain",
         "A graph takes a reference of its own, or (`move`) the program's. A graph that holds user objects, "
         "and its executables, are not patched, set or updated, and are no child graphs.",
-        field::name(&RetainUserObject::object, 'u', kNotCovered),
+        drawn(Topic::kObjects, 5), kDeviations, field::name(&RetainUserObject::object, 'u', kNotCovered),
         field::name(&RetainUserObject::graph, 'g', meets("retain into", Leaves::kNothing)),
         field::flag("move", &RetainUserObject::move, {}));
   }
@@ -39,7 +39,7 @@ struct ReleaseUserObject {
   std::optional<Id> graph;
   static constexpr auto spec() {
     return describe_command(
-        "release", "The program, or the graph, gives a reference back.",
+        "release", "The program, or the graph, gives a reference back.", drawn(Topic::kObjects, 4), kDeviations,
         field::name(&ReleaseUserObject::object, 'u', kNotCovered),
         field::optional_name(&ReleaseUserObject::graph, 'g', meets("release from", Leaves::kNothing)));
   }

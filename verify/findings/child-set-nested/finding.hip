@@ -4,7 +4,7 @@
 // What happens: hipSuccess; nodes of the child graph itself are set, those in a child graph of it keep their
 // parameters.
 // Source: ChildGraphNode::SetParams(const Graph*) calls SetParams(GraphNode*) for each node, and for a child graph
-// node that is the function of child-update-lost.
+// node that is the function which an update calls, and which sets nothing.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

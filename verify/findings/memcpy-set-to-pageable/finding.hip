@@ -3,7 +3,7 @@
 // Documentation: hip_runtime_api.h, hipGraphExecMemcpyNodeSetParams1D and hipGraphExecUpdate.
 // What happens: hipSuccess; in a graph with kernel nodes around it the launch copies from the pinned buffer as
 // before.
-// Source: as memcpy-set-from-pageable, the other way round.
+// Source: as for a copy that is set from pageable to pinned memory, the other way round.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

@@ -2,8 +2,8 @@
 //
 // Documentation: hip_runtime_api.h, hipGraphExecUpdate; CUDA: "Only 1D memsets can be changed", and here nothing is.
 // What happens: hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorParametersChanged.
-// Source: GraphMemsetNode::SetParams(GraphNode*) asks with isExec = false; then the check of memset-2d-graph-set
-// applies.
+// Source: GraphMemsetNode::SetParams(GraphNode*) asks with isExec = false; then the check for
+// setters of a graph applies, which refuses 2D memsets.
 #include "../check.h"
 
 int main() {

@@ -1,0 +1,55 @@
+// A program in the making: its steps, the state behind them, and what every part of the generator of programs does with
+// them. Internal to verify/generate.
+#pragma once
+
+#include "verify/generate/choices.h"
+#include "verify/generate/generator.h"
+#include "verify/generate/names.h"
+#include "verify/generate/params.h"
+#include "verify/program/state.h"
+
+namespace verify {
+
+class Draft {
+ protected:
+  static constexpr int kAttempts = 6;  // draws before an action is given up
+  static constexpr std::size_t kMaxBuffers = 8;
+  static constexpr std::size_t kMaxGraphs = 5;
+  static constexpr std::size_t kMaxExecs = 4;
+  static constexpr std::uint64_t kMaxInstances = 400;  // nodes of a graph, fans and children counted
+
+  Draft(Choices& choices, const GeneratorOptions& options)
+      : choices_(choices), options_(options), swarm_(draw_swarm(choices)) {}
+
+  // Takes a command as often as it may stand there, `repeat` times at most.
+  bool take(const Command& command, std::uint32_t repeat = 1);
+  [[nodiscard]] bool may_stand(const Command& command) const;
+  // A command of the topic, drawn by its fields.
+  void by_fields(Topic topic);
+  [[nodiscard]] Id pick(const std::vector<Id>& ids) { return ids[choices_.below(ids.size())]; }
+  // Buffers that a node of `graph` may use: alive, and not known to the graph at an old address.
+  [[nodiscard]] std::vector<Id> usable_buffers(const GraphState& graph) const;
+  void declare_buffer();
+  void make_symbol(DeclareBuffer& command) const;
+  // The live objects of a map of State's; of buffers those that the program itself places.
+  template <class Map>
+  [[nodiscard]] std::vector<Id> alive(const Map& map) const {
+    std::vector<Id> ids;
+    for (const auto& [id, object] : map) {
+      if constexpr (std::is_same_v<typename Map::mapped_type, BufferState>) {
+        if (object.runtime_places()) continue;  // it is named where it is there
+      }
+      if (object.alive) ids.push_back(id);
+    }
+    return ids;
+  }
+
+  Choices& choices_;
+  const GeneratorOptions& options_;
+  Swarm swarm_;
+  State state_;
+  Program program_;
+  NextNames next_;
+};
+
+}  // namespace verify

@@ -1,0 +1,27 @@
+// Draws commands from the fields that they declare (verify/commands/fields.h). Internal to verify/generate.
+//
+// A name is a live object of its letter, or the next number for an object that the command makes; a number is one of
+// its range that is likely to matter; a word is one of its words. What fits together is not known here: State::check
+// decides, and a draw that it refuses is drawn anew. Commands with lists of nodes, parameters of nodes, moves or calls
+// that fail are drawn by hand; to declare them as drawn by their fields does not compile.
+#pragma once
+
+#include <optional>
+
+#include "verify/generate/choices.h"
+#include "verify/generate/names.h"
+#include "verify/program/state.h"
+
+namespace verify {
+
+inline constexpr std::size_t kMostDrawnObjects = 4;  // of one letter, that commands drawn here make
+inline constexpr int kFieldsAttempts = 8;            // draws before a topic is given up
+
+// A command of the topic, by its weight, which may stand here; none where no draw fitted. `devices`: that may be named.
+[[nodiscard]] std::optional<Command> draw_by_fields(Choices& choices, const State& state, NextNames names, Topic topic,
+                                                    Id devices = 1);
+
+// The live objects of a letter that commands may name, in the order of their numbers.
+[[nodiscard]] std::vector<Id> live_objects(const State& state, char letter);
+
+}  // namespace verify
