@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 
 #include "hip/releases/releases.h"
 
@@ -18,6 +21,11 @@ constexpr std::string_view kSoft = "rocm-soft";
 constexpr const char* kLibraries = "usr/lib/x86_64-linux-gnu";
 constexpr const char* kLoader = "ld-linux-x86-64.so.2";
 constexpr const char* kDriver = "/dev/kfd";
+
+bool is_amd(std::string_view release) {
+  const std::optional<hip::Release> found = hip::find_release(release);
+  return found && !hip::is_nvidia(*found);
+}
 
 bool there(const fs::path& path) {
   std::error_code error;
@@ -68,17 +76,68 @@ hip::Result<std::vector<std::string>> hardware_command() {
   return std::vector<std::string>{program.string(), "--library", library};
 }
 
+constexpr const char* kNvidiaLibrary = "libhip-nvidia.so";
+constexpr const char* kNvidiaDriver = "/proc/driver/nvidia/version";
+constexpr int kOldestNvidiaDriver = 550;  // the first with CUDA 12.4 (CUDA Toolkit release notes, table of drivers)
+
+// Beside the program that asks, or in the folder lib next to its own: of a build, of an installation, and of a folder
+// that was carried to this machine.
+fs::path nvidia_library() {
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& folder : {own, own.parent_path() / "lib", fs::path(HGCHECK_BIN_DIR).parent_path() / "lib"}) {
+    if (there(folder / kNvidiaLibrary)) return folder / kNvidiaLibrary;
+  }
+  return fs::path(HGCHECK_BIN_DIR).parent_path() / "lib" / kNvidiaLibrary;
+}
+
+// A machine numbers its GPUs from 0; a container may have been given any of them.
+bool has_nvidia_device() {
+  constexpr int kMostDevices = 16;
+  for (int i = 0; i < kMostDevices; ++i) {
+    if (there(fmt::format("/dev/nvidia{}", i))) return true;
+  }
+  return false;
+}
+
+// 580 of "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build"; nothing where the file is
+// not there or says nothing of the kind, as in some containers.
+std::optional<int> nvidia_driver() {
+  std::ifstream file(kNvidiaDriver);
+  for (std::string word; file >> word;) {
+    int major = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), major);
+    if (error == std::errc() && end != word.data() + word.size() && *end == '.') return major;
+  }
+  return {};
+}
+
+hip::Result<std::vector<std::string>> nvidia_command() {
+  if (!has_nvidia_device())
+    return missing("/dev/nvidia0", "a machine with an NVIDIA GPU and its driver; --subject rocm-soft needs none");
+  if (const std::optional<int> driver = nvidia_driver(); driver && *driver < kOldestNvidiaDriver) {
+    return hip::Error{kMissing, fmt::format("the NVIDIA driver {} is too old for CUDA 12.4; remedy: driver {} or later",
+                                            *driver, kOldestNvidiaDriver)};
+  }
+  const fs::path program = fs::path(HGCHECK_BIN_DIR) / "hgcheck-subject", library = nvidia_library();
+  for (const fs::path& needed : {program, library}) {
+    if (!there(needed)) return missing(needed, "./dev build (docs/real-gpu.md)");
+  }
+  return std::vector<std::string>{program.string(), "--library", library.string()};
+}
+
 }  // namespace
 
 hip::Result<std::vector<std::string>> subject_command(std::string_view runtime) {
   if (runtime == "rocm") return hardware_command();
+  if (runtime == "nvidia") return nvidia_command();
   if (runtime == kSoft) return soft_command(hip::kReleaseNames.front());
   const std::string_view release = runtime.substr(std::min(runtime.size(), kSoft.size() + 1));
-  if (runtime.starts_with(kSoft) && hip::find_release(release)) {
+  if (runtime.starts_with(kSoft) && is_amd(release)) {
     return soft_command(release);
   }
   return hip::Error{kMissing, fmt::format("there is no runtime '{}': rocm-soft has the releases {}", runtime,
-                                          fmt::join(hip::kReleaseNames, ", "))};
+                                          fmt::join(hip::kAmdReleaseNames, ", "))};
 }
 
 }  // namespace verify
