@@ -60,7 +60,7 @@ TEST(ReleaseQuirks, CudasNumbersNameReleasesOfNvidias) {
   // A release that is not listed has the quirks of its own vendor alone.
   const hip::RecordedNode copy = copy_of(false);
   const auto update_of = [&](int version) {
-    return id_of(ReleaseQuirks::of_version(version).of_update(of({copy}), of({copy}), one_device({})));
+    return id_of(ReleaseQuirks::of_version(version).of_update(of({copy}), of({copy}), all_in(BufferMemory::kDevice)));
   };
   EXPECT_EQ(update_of(12040), "exec-copy-1d-only");
   EXPECT_EQ(update_of(13000), "exec-copy-1d-only");
