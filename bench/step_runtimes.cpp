@@ -34,9 +34,8 @@ std::vector<StepRuntime> open_step_runtimes() {
               << "\n  with it: ./dev setup; .capsule/7.2/bin/run --agent build/lib/agent PROGRAM\n";
     return runtimes;
   }
-  int version = 0;
-  const hipError_t status = library.value()->api().hipRuntimeGetVersion(&version);
-  const std::string release = status == hipSuccess ? hip::release_name_of(version) : "?";
+  const hip::Result<int> version = hip::version_of_release(library.value()->api());
+  const std::string release = version ? hip::release_name_of(version.value()) : "?";
   const char* where = library.value()->schedulable() ? "rocm-soft@" : "rocm@";
   runtimes.push_back(opened(where + release, std::move(library).value()));
   return runtimes;

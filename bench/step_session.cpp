@@ -178,9 +178,9 @@ class Retrace final : public Common {
 hip::CommandBufferOptions options_of(StepWay way, const hip::Api& api) {
   hip::CommandBufferOptions options{.patch = way != StepWay::kRecordNodes};
   if (way != StepWay::kCareful) return options;
-  int version = 0;  // where the runtime does not say, that of no release: every quirk there is
-  static_cast<void>(api.hipRuntimeGetVersion(&version));
-  options.quirks = hip::ReleaseQuirks::of_version(version);
+  const hip::Result<int> version = hip::version_of_release(api);
+  // Where the runtime does not say, that of no release: every quirk that AMD's releases have.
+  options.quirks = hip::ReleaseQuirks::of_version(version ? version.value() : 0);
   options.memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; };
   return options;
 }

@@ -125,6 +125,7 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   if (const auto* memset = std::get_if<MemsetRecord>(&node.record)) {
     states.add(State::kSeveralRows, memset->params.height > 1);
     states.add(State::kLargeElements, memset->params.elementSize > 1);
+    states.add(State::kUncutValue, cut_value(memset->params) != memset->params.value);
     states.add(State::kPinned,
                host_can_do(node.record) &&
                    std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& to) {
@@ -205,6 +206,11 @@ void take_way(QuirkWay way, RecordedNode& node) {
     node.form = NodeForm::kTyped;
     return;
   }
+  if (way == QuirkWay::kCutValue) {
+    hipMemsetParams& params = std::get<MemsetRecord>(node.record).params;
+    params.value = cut_value(params);
+    return;
+  }
   auto& copy = std::get<CopyRecord>(node.record);
   copy.asked = kind_asked(copy);
   const hipMemcpyKind direction = copy.symbol.to ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost;
@@ -227,6 +233,12 @@ QuirkContext inside(const QuirkContext& context) {
 
 }  // namespace
 
+unsigned cut_value(const hipMemsetParams& params) {
+  constexpr unsigned kBitsOfByte = 8;
+  const bool all = params.elementSize == 0 || params.elementSize >= sizeof params.value;
+  return all ? params.value : params.value & ((1U << (params.elementSize * kBitsOfByte)) - 1);
+}
+
 bool others_stand_for(QuirkWay way) {
   return way == QuirkWay::kRows || way == QuirkWay::kByHost;
 }
@@ -237,9 +249,11 @@ std::span<const ReleaseQuirk> release_quirks() {
 
 ReleaseQuirks ReleaseQuirks::of_version(int runtime_version) {
   const std::optional<Release> release = find_release(release_name_of(runtime_version));
+  const bool nvidia = is_cuda_version(runtime_version);
   ReleaseQuirks quirks;
   for (const ReleaseQuirk& quirk : kQuirks) {
-    if (!release || quirk.releases.has(*release)) quirks.entries_.push_back(&quirk);
+    const bool of_vendor = nvidia ? quirk.releases.has_nvidia() : quirk.releases.has_amd();
+    if (release ? quirk.releases.has(*release) : of_vendor) quirks.entries_.push_back(&quirk);
   }
   return quirks;
 }

@@ -1,5 +1,5 @@
-// hip::ReleaseQuirks: what releases of AMD's runtime do wrong to graphs that are changed, launched or destroyed, and to
-// memory that streams hand back, as data.
+// hip::ReleaseQuirks: what releases of AMD's and of NVIDIA's runtimes do wrong to graphs that are changed, launched or
+// destroyed, and to memory that streams hand back, as data.
 //
 // An entry says on which releases which operation goes wrong at which nodes in which state, and which way is right
 // there. Code that is about to add or set a node, to update, to launch or to destroy asks, and takes that way where an
@@ -10,7 +10,7 @@
 //               recording that is updated to, or of the graph as a whole. A launch into a capture, one that
 //               follows and a destruction have none.
 //   unknown     facts that the caller does not give count as the worst case: memory may be of any kind, and a release
-//               that is not listed has every quirk. The way that is taken then is slower, and right.
+//               that is not listed has every quirk of its vendor's. The way that is taken then is slower, and right.
 //
 // Not here: findings that show however a node is recorded. docs/findings.md says what to record instead.
 #pragma once
@@ -81,6 +81,7 @@ enum class QuirkyState : std::uint8_t {
   kFromPageable,     // copy: from memory that is known to be pageable, where all is of one device
   kNotKnown,         // child: its nodes are a library's, and opaque
   kLastCaptures,     // of following a launch: its stream has begun to capture since
+  kUncutValue,       // memset: the value does not fit into its element
   kCount
 };
 enum class QuirkWay : std::uint8_t {
@@ -97,6 +98,7 @@ enum class QuirkWay : std::uint8_t {
   kOwnDevice,     // a stream of the graph's own device launches it, between two events (hip/home_stream.h)
   kNeverKnown,    // the node is opaque (hip/differential_capture.h)
   kDeviceMemory,  // hipMalloc and hipFree (hip/scratch_buffer.h)
+  kCutValue,      // the bits of the value that do not fit into its element are left out
   kEventByHost,   // the host waits for the event behind the last launch
 };
 
@@ -119,6 +121,9 @@ class QuirkyStates {
 
 // Whether the way is to record other nodes in a node's place.
 [[nodiscard]] bool others_stand_for(QuirkWay way);
+
+// The bits of a memset's value that its element holds; the others are nobody's.
+[[nodiscard]] unsigned cut_value(const hipMemsetParams& params);
 
 struct ReleaseQuirk {
   std::string_view id;  // of the finding
@@ -151,7 +156,8 @@ class ReleaseQuirks {
  public:
   // A release without quirks.
   ReleaseQuirks() = default;
-  // The quirks of the release that answers this to hipRuntimeGetVersion; all quirks, if it is not listed.
+  // The quirks of the release that answers this (hip::version_of_release); of one that is not listed, those of all
+  // releases of its vendor.
   [[nodiscard]] static ReleaseQuirks of_version(int runtime_version);
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }

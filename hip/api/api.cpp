@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "hip/releases/releases.h"
+
 namespace hip {
 namespace {
 
@@ -169,7 +171,7 @@ Result<LoadedApi> load_api(const std::string& path, const LoadOptions& options) 
     int version = 0;
     const hipError_t status = loaded.api.hipRuntimeGetVersion(&version);
     if (status != hipSuccess) return Error{status, "'" + path + "' does not say its version: " + status_name(status)};
-    if (version < options.minimum_version) {
+    if (version < options.minimum_version && !is_cuda_version(version)) {
       return Error{hipErrorInsufficientDriver, "'" + path + "' is HIP " + version_name(version) + ", and at least " +
                                                    version_name(options.minimum_version) + " is needed" +
                                                    (lacks.empty() ? "" : "; it lacks" + lacks)};
@@ -180,7 +182,18 @@ Result<LoadedApi> load_api(const std::string& path, const LoadOptions& options) 
                "'" + path + "' is not a HIP runtime that can be used here; it lacks" + lacks};
 }
 
+Result<int> version_of_release(const Api& api) {
+  int version = 0;
+  hipError_t status = api.hipRuntimeGetVersion(&version);
+  if (status != hipSuccess) return Error{status, "hipRuntimeGetVersion answered " + status_name(status)};
+  if (!is_cuda_version(version)) return version;
+  status = api.hipDriverGetVersion(&version);
+  if (status != hipSuccess) return Error{status, "hipDriverGetVersion answered " + status_name(status)};
+  return version;
+}
+
 std::string version_name(int version) {
+  if (is_cuda_version(version)) return release_name_of(version);
   constexpr int kMajor = 10000000, kMinor = 100000;
   return std::to_string(version / kMajor) + "." + std::to_string(version % kMajor / kMinor) + "." +
          std::to_string(version % kMinor);

@@ -46,7 +46,8 @@ struct LoadedApi {
   std::string path;               // as given to load()
 };
 
-// The oldest release that hip/ was tried on, HIP 6.4, as hipRuntimeGetVersion answers it (HIP_VERSION).
+// The oldest release of AMD's that hip/ was tried on, HIP 6.4, as hipRuntimeGetVersion answers it (HIP_VERSION). CUDA's
+// versions are not held to it: hip/nvidia says itself when a driver is too old.
 inline constexpr int kOldestRuntime = 60400000;
 
 // What a client asks of a runtime beyond the required functions.
@@ -60,7 +61,12 @@ struct LoadOptions {
 // function that is needed and missing, and, where the runtime is too old, both versions.
 [[nodiscard]] Result<LoadedApi> load_api(const std::string& path, const LoadOptions& options = {});
 
-// "7.2.53211", from the number that hipRuntimeGetVersion answers.
+// The number that tells which release a runtime is (hip/releases/releases.h): what hipRuntimeGetVersion answers. On
+// NVIDIA that is the version of CUDA's runtime library, and the driver runs the graphs: there it is what
+// hipDriverGetVersion answers. An error is the runtime's.
+[[nodiscard]] Result<int> version_of_release(const Api& api);
+
+// "7.2.53211" ("nvidia-13.0" on NVIDIA), from the number that hipRuntimeGetVersion answers.
 [[nodiscard]] std::string version_name(int version);
 
 // The name of a status as HIP spells it ("hipErrorInvalidValue"), from the header's enumeration and not from a

@@ -51,6 +51,22 @@ std::string id_of(const hip::ReleaseQuirk* quirk) {
   return quirk == nullptr ? "safe" : std::string(quirk->id);
 }
 
+TEST(ReleaseQuirks, CudasNumbersNameReleasesOfNvidias) {
+  EXPECT_EQ(hip::release_name_of(13000), "nvidia-13.0");
+  EXPECT_EQ(hip::release_name_of(12040), "nvidia-12.4");
+  EXPECT_EQ(hip::release_name_of(70253211), "7.2");
+  EXPECT_EQ(hip::find_release("nvidia-13.0"), hip::Release::kNvidia13_0);
+  EXPECT_FALSE(hip::is_cuda_version(1)) << "chipStar's";
+  // A release that is not listed has the quirks of its own vendor alone.
+  const hip::RecordedNode copy = copy_of(false);
+  const auto update_of = [&](int version) {
+    return id_of(ReleaseQuirks::of_version(version).of_update(of({copy}), of({copy}), all_in(BufferMemory::kDevice)));
+  };
+  EXPECT_EQ(update_of(12040), "exec-copy-1d-only");
+  EXPECT_EQ(update_of(13000), "exec-copy-1d-only");
+  EXPECT_NE(update_of(70253211), "exec-copy-1d-only");
+}
+
 TEST(ReleaseQuirks, AReleaseHasItsOwnAndOneThatNobodyLookedAtHasAll) {
   const auto update = [](int version) {
     return id_of(ReleaseQuirks::of_version(version).of_update(of({copy_of(false)}), of({copy_of(false)}),

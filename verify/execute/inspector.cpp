@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hip/kernel_attributes.h"
+#include "hip/release_quirks.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
@@ -82,7 +83,8 @@ void Inspector::list(const std::string& what, const Query& query) {
   std::size_t count = 0;
   if (!holds(query(nullptr, &count), what.c_str())) return;
   std::string text = fmt::format("{} {}:", what, count);
-  if (count > 0) {
+  // CUDA refuses an array with room for nothing, and HIP's documentation is silent about one.
+  if (count > 1) {
     std::size_t fewer = count - 1;
     std::vector<hipGraphNode_t> some(count, nullptr);
     if (!holds(query(some.data(), &fewer), what.c_str())) return;
@@ -184,9 +186,9 @@ void Inspector::memset(const hip::RecordedNode& node, hipGraphNode_t handle, con
                        const GraphObject& graph) {
   hipMemsetParams params{};
   if (!holds(context_.api.hipGraphMemsetNodeGetParams(handle, &params), "hipGraphMemsetNodeGetParams")) return;
-  std::string text =
-      fmt::format("{} sets {} of {} in {} rows of {} at {}", name, params.value, params.elementSize, params.height,
-                  params.width, place_word(node, hip::Field::kMemsetDestination, params.dst, graph.addresses));
+  std::string text = fmt::format("{} sets {} of {} in {} rows of {} at {}", name, hip::cut_value(params),
+                                 params.elementSize, params.height, params.width,
+                                 place_word(node, hip::Field::kMemsetDestination, params.dst, graph.addresses));
   if (params.height > 1) text += fmt::format(" pitch {}", params.pitch);
   say(std::move(text));
 }

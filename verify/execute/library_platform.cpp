@@ -199,8 +199,18 @@ void LibraryPlatform::begin(std::uint64_t schedule_seed) {
   agent_.faults = agent_.counters(HGAGENT_FAULTS);
 }
 
+// An error that stays: a kernel touched wrong memory, say, and every call answers that from now on (CUDA, "Error
+// handling": the process has to be ended). No stream captures any more when this is asked.
+std::string LibraryPlatform::lost_context() const {
+  const hipError_t first = library_.api.hipDeviceSynchronize();
+  if (first == hipSuccess) return {};
+  const hipError_t again = library_.api.hipDeviceSynchronize();
+  return again != first ? std::string() : fmt::format("the context is lost: {}", hip::status_name(again));
+}
+
 RuntimeNotes LibraryPlatform::notes() {
   RuntimeNotes notes;
+  if (agent_.counters == nullptr) notes.fault = lost_context();
   if (agent_.counters == nullptr || agent_.counters(HGAGENT_FAULTS) == agent_.faults) return notes;
   char text[1024];
   agent_.last_fault(text, sizeof text);

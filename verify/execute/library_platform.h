@@ -48,6 +48,7 @@ class LibraryPlatform final : public Platform {
   struct RegisteredCode;
   explicit LibraryPlatform(hip::LoadedApi library) : library_(std::move(library)) { find_agent(); }
   void find_agent();
+  [[nodiscard]] std::string lost_context() const;
   hip::Status give_devices_to_model();
   hip::Status load_kernels();
   hip::Status load_kernels_of(Id device);

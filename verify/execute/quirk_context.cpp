@@ -5,9 +5,8 @@
 namespace verify {
 
 hip::ReleaseQuirks release_quirks_of(const StrategyContext& context) {
-  int version = 0;  // of no release: all there are
-  static_cast<void>(context.interposer.inner().hipRuntimeGetVersion(&version));
-  return hip::ReleaseQuirks::of_version(version);
+  const hip::Result<int> version = hip::version_of_release(context.interposer.inner());
+  return hip::ReleaseQuirks::of_version(version ? version.value() : 0);  // 0: of no release
 }
 
 hip::BufferMemory buffer_memory(MemoryKind kind) {

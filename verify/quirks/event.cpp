@@ -9,7 +9,9 @@ namespace {
 // The names of the releases, in their order.
 constexpr std::string_view kReleaseWords =
 #define RELEASE(major, minor, full) #major "." #minor " "
+#define NVIDIA_RELEASE(major, minor, driver) "nvidia-" #major "." #minor " "
 #include "hip/releases/releases.inc"
+#undef NVIDIA_RELEASE
 #undef RELEASE
     ;
 

@@ -42,6 +42,7 @@ void describe(const State& state, const CopyParams& p, Event& event) {
 }
 void describe(const State& state, const MemsetParams& p, Event& event) {
   event.set(k_element, p.element);
+  event.set(k_uncut_value, p.element < sizeof p.value && p.value >> (p.element * 8) != 0 ? 1 : 0);
   event.set(k_height, p.height);
   set_memory(state, k_memory, p.dst, event);
   event.set(k_device, device_of(state, p.dst));

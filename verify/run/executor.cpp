@@ -195,7 +195,8 @@ class Steps {
       return;
     }
     observation.statuses.reserve(program_.steps.size());
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    // What follows a function that the runtime lacks could meet memory and objects that are not there.
+    for (std::size_t i = 0; i < program_.steps.size() && supported(); ++i) {
       begin_step(i);
       step(program_.steps[i]);
     }
@@ -205,6 +206,10 @@ class Steps {
   }
 
  private:
+  [[nodiscard]] bool supported() const {
+    return run_.observation.unsupported.empty() && run_.context.unsupported.empty();
+  }
+
   void begin_step(std::size_t step) {
     run_.step = step;
     if (watch_ != nullptr) watch_->store(step, std::memory_order_relaxed);

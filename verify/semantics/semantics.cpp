@@ -20,6 +20,15 @@
 namespace verify {
 namespace {
 
+// What HIP and CUDA document differently, where NVIDIA's runtime does as CUDA says: no defect of either. A folder of
+// verify/findings each ([platform]).
+struct PlatformRule {
+  std::string_view id, hip, hip_source, cuda, cuda_source, instead;
+};
+constexpr PlatformRule kPlatformRules[] = {
+#include "findings/platform_rules.inc"
+};
+
 // The groups of hip/api/functions.inc, in the order of the page.
 enum class Group { kGraphs, kNodes, kExecs, kCapture, kStreams, kPools, kDevices, kOther };
 constexpr auto kTitles = std::to_array<std::string_view>({"Graphs", "Nodes", "Executable graphs", "Capture",
@@ -147,6 +156,7 @@ class Page {
         "releases answer otherwise. A row of errors or a source under `tests/` names each function.\n");
     for (std::size_t i = 0; i < kTitles.size(); ++i) write_group(static_cast<Group>(i));
     write_states();
+    write_platform_rules();
     write_deviations();
     return {std::move(text_), std::move(flaws_)};
   }
@@ -212,6 +222,20 @@ class Page {
     fmt::format_to(out_, "Campaigns count each pair of an operation and a state (`verify/program/coverage.h`).\n\n");
     fmt::format_to(out_, "| state | meaning |\n| --- | --- |\n");
     for (const StateMeaning& state : object_states()) fmt::format_to(out_, "| {} | {} |\n", state.name, state.meaning);
+  }
+
+  void write_platform_rules() {
+    fmt::format_to(
+        out_,
+        "\n## Rules by platform\n\n"
+        "HIP and CUDA document these differently, and NVIDIA's runtime does as CUDA says. On the subject `nvidia` a "
+        "program\nthat meets one ends as a known quirk of that name; `careful` and `command-buffer` do what the last "
+        "column says.\n\n"
+        "| rule | HIP | CUDA | instead |\n| --- | --- | --- | --- |\n");
+    for (const PlatformRule& rule : kPlatformRules) {
+      fmt::format_to(out_, "| {} | {} ({}) | {} ({}) | {} |\n", rule.id, rule.hip, rule.hip_source, rule.cuda,
+                     rule.cuda_source, rule.instead);
+    }
   }
 
   static std::string answer_text(const ErrorDeviation* deviation) {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 
 #include "hip/releases/releases.h"
 
@@ -20,6 +23,11 @@ constexpr const char* kLoader = "ld-linux-x86-64.so.2";
 constexpr const char* kDriver = "/dev/kfd";
 constexpr const char* kFolderMark = "hgcheck-folder";
 
+bool is_amd(std::string_view release) {
+  const std::optional<hip::Release> found = hip::find_release(release);
+  return found && !hip::is_nvidia(*found);
+}
+
 bool there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
@@ -30,7 +38,7 @@ hip::Error missing(const fs::path& path, std::string_view remedy) {
 }
 
 struct Places {
-  fs::path programs, agent, capsule;
+  fs::path programs, libraries, agent, capsule;
   std::string_view capsule_remedy, build_remedy;
 };
 
@@ -41,9 +49,13 @@ Places find_places() {
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
   if (!error && there(folder / kFolderMark)) {
     constexpr std::string_view kPack = "a folder that './dev pack --with-capsule' made";
-    return {folder / "bin", folder / "lib/agent", folder / "capsule", kPack, kPack};
+    return {folder / "bin", folder / "lib", folder / "lib/agent", folder / "capsule", kPack, kPack};
   }
-  return {HGCHECK_BIN_DIR, HGCHECK_AGENT_DIR, HGCHECK_CAPSULE_DIR, "./dev setup fetches it (docs/capsule.md)",
+  return {HGCHECK_BIN_DIR,
+          fs::path(HGCHECK_BIN_DIR).parent_path() / "lib",
+          HGCHECK_AGENT_DIR,
+          HGCHECK_CAPSULE_DIR,
+          "./dev setup fetches it (docs/capsule.md)",
           "./dev build makes it once the capsule is there"};
 }
 
@@ -91,17 +103,57 @@ hip::Result<std::vector<std::string>> hardware_command() {
   return std::vector<std::string>{program.string(), "--library", library};
 }
 
+constexpr const char* kNvidiaLibrary = "libhip-nvidia.so";
+constexpr const char* kNvidiaDriver = "/proc/driver/nvidia/version";
+constexpr int kOldestNvidiaDriver = 550;  // the first with CUDA 12.4 (CUDA Toolkit release notes, table of drivers)
+
+// A machine numbers its GPUs from 0; a container may have been given any of them.
+bool has_nvidia_device() {
+  constexpr int kMostDevices = 16;
+  for (int i = 0; i < kMostDevices; ++i) {
+    if (there(fmt::format("/dev/nvidia{}", i))) return true;
+  }
+  return false;
+}
+
+// 580 of "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build"; nothing where the file is
+// not there or says nothing of the kind, as in some containers.
+std::optional<int> nvidia_driver() {
+  std::ifstream file(kNvidiaDriver);
+  for (std::string word; file >> word;) {
+    int major = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), major);
+    if (error == std::errc() && end != word.data() + word.size() && *end == '.') return major;
+  }
+  return {};
+}
+
+hip::Result<std::vector<std::string>> nvidia_command() {
+  if (!has_nvidia_device())
+    return missing("/dev/nvidia0", "a machine with an NVIDIA GPU and its driver; --subject rocm-soft needs none");
+  if (const std::optional<int> driver = nvidia_driver(); driver && *driver < kOldestNvidiaDriver) {
+    return hip::Error{kMissing, fmt::format("the NVIDIA driver {} is too old for CUDA 12.4; remedy: driver {} or later",
+                                            *driver, kOldestNvidiaDriver)};
+  }
+  const fs::path program = places().programs / "hgcheck-subject", library = places().libraries / kNvidiaLibrary;
+  for (const fs::path& needed : {program, library}) {
+    if (!there(needed)) return missing(needed, "./dev build with CUDA's headers (docs/real-gpu.md)");
+  }
+  return std::vector<std::string>{program.string(), "--library", library.string()};
+}
+
 }  // namespace
 
 hip::Result<std::vector<std::string>> subject_command(std::string_view runtime) {
   if (runtime == "rocm") return hardware_command();
+  if (runtime == "nvidia") return nvidia_command();
   if (runtime == kSoft) return soft_command(hip::kReleaseNames.front());
   const std::string_view release = runtime.substr(std::min(runtime.size(), kSoft.size() + 1));
-  if (runtime.starts_with(kSoft) && hip::find_release(release)) {
+  if (runtime.starts_with(kSoft) && is_amd(release)) {
     return soft_command(release);
   }
   return hip::Error{kMissing, fmt::format("there is no runtime '{}': rocm-soft has the releases {}", runtime,
-                                          fmt::join(hip::kReleaseNames, ", "))};
+                                          fmt::join(hip::kAmdReleaseNames, ", "))};
 }
 
 }  // namespace verify

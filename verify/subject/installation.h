@@ -11,8 +11,8 @@
 
 namespace verify {
 
-// The command that starts a subject of "rocm", "rocm-soft@RELEASE" or "rocm-soft" (the reference). An error says what
-// is missing and how to get it.
+// The command that starts a subject of "rocm", "nvidia", "rocm-soft@RELEASE" or "rocm-soft" (the reference). An error
+// says what is missing and how to get it.
 [[nodiscard]] hip::Result<std::vector<std::string>> subject_command(std::string_view runtime);
 
 }  // namespace verify

@@ -205,7 +205,8 @@ int main(int argc, char** argv) {
   hello.headers = HIP_VERSION;
   hello.library = library;
   hello.schedulable = platform.value()->schedulable();
-  static_cast<void>(platform.value()->api().hipRuntimeGetVersion(&hello.runtime));
+  const hip::Result<int> version = hip::version_of_release(platform.value()->api());
+  if (version) hello.runtime = version.value();
   if (!send(encode_hello(hello))) return 0;
   const int status = serve_all(*platform.value(), requests);
   // A runtime that programs have been thrown at may not survive its own destructors; nothing is left to do.

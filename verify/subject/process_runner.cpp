@@ -72,7 +72,10 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
   for (const KernelSpec* kernel : foreign_kernels_of(program)) {
     request.code_objects[kernel->object->id] = kernel->object->elf;
   }
-  return process.run(request);
+  RunResult result = process.run(request);
+  // A device that faulted answers nothing right any more: the next program gets another process.
+  if (!result.observation.notes.fault.empty()) process.stop();
+  return result;
 }
 
 }  // namespace verify

@@ -3,7 +3,8 @@
 // A process (a subject through a loader, ssh, srun, ...) is started when the first program comes, and again when it
 // died, hung, or sent something that is no frame: each of these is part of that program's observation
 // (Observation::death), never the end of whoever runs programs. A subject that cannot be started at all is an error of
-// the harness (Observation::harness_error).
+// the harness (Observation::harness_error). A process in which the device faulted (Observation::notes) is replaced:
+// what a runtime answers after that means nothing, and a context that CUDA has lost never comes back.
 //
 // Programs with another number of devices have a process of their own, which stays beside the first: what a program
 // meets is the same whatever was run before it, and a start costs as much as tens of programs. start_afresh() and the

@@ -9,7 +9,7 @@
 // A body is one MessagePack map. Its "kind" says which:
 //
 //   hello   subject, once, first: protocol, release ("7.2"), headers (HIP_VERSION of its build), runtime (what
-//           hipRuntimeGetVersion says), library (as loaded)
+//           hip::version_of_release says), library (as loaded)
 //   sorry   subject, instead of hello: reason. The subject then ends.
 //   run     request: strategy, patcher (path or empty), layer (a runtime fault or empty), program (text), options,
 //           script, code_objects (by id: the ELF files that its foreign kernels are in)
@@ -42,7 +42,7 @@ struct Hello {
   std::uint32_t protocol = kProtocol;
   std::string release;       // "7.2": of the headers that the subject was built against
   int headers = 0;           // their HIP_VERSION
-  int runtime = 0;           // hipRuntimeGetVersion
+  int runtime = 0;           // hip::version_of_release
   std::string library;       // the runtime's path as it was loaded
   bool schedulable = false;  // the runtime lets its schedule be seeded (the software gfx942)
 };

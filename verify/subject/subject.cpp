@@ -18,8 +18,8 @@ constexpr std::string_view kLibrary = "lib=";
 constexpr std::string_view kCommand = "cmd=";
 constexpr std::string_view kPatcherLibrary = ":lib=";
 
-bool is_rocm(std::string_view runtime) {
-  return runtime == "rocm" || runtime == "rocm-soft" || runtime.starts_with("rocm-soft@");
+bool is_installed(std::string_view runtime) {
+  return runtime == "nvidia" || runtime == "rocm" || runtime == "rocm-soft" || runtime.starts_with("rocm-soft@");
 }
 
 hip::Result<std::vector<std::string>> command_of(const std::string& runtime) {
@@ -53,11 +53,11 @@ hip::Result<SubjectName> parse_subject(std::string_view text) {
     name.runtime = std::string(text.substr(0, library));
     if (name.patcher.empty()) return hip::Error{hipErrorInvalidValue, fmt::format("'{}' names no library", text)};
   }
-  if (name.runtime == "model" || is_rocm(name.runtime)) return name;
+  if (name.runtime == "model" || is_installed(name.runtime)) return name;
   for (const std::string_view prefix : {kLibrary, kCommand}) {
     if (name.runtime.starts_with(prefix) && name.runtime.size() > prefix.size()) return name;
   }
-  for (const std::string_view runtime : {"model:", "rocm:", "rocm-soft:"}) {
+  for (const std::string_view runtime : {"model:", "nvidia:", "rocm:", "rocm-soft:"}) {
     if (!name.runtime.starts_with(runtime)) continue;
     return hip::Error{
         hipErrorInvalidValue,
@@ -71,7 +71,7 @@ hip::Result<SubjectName> parse_subject(std::string_view text) {
 }
 
 hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, const SubjectOptions& options) {
-  const bool process = is_rocm(name.runtime) || name.runtime.starts_with(kCommand);
+  const bool process = is_installed(name.runtime) || name.runtime.starts_with(kCommand);
   if (options.patchers && (process || name.strategy != StrategyKind::kPatch)) {
     return hip::Error{
         hipErrorInvalidValue,
@@ -141,7 +141,8 @@ std::vector<SubjectListing> list_subjects() {
                         command ? std::string() : command.error().message});
   };
   list("rocm", "AMD's runtime on a GPU of this machine");
-  for (const std::string_view release : hip::kReleaseNames) {
+  list("nvidia", "HIP over CUDA on the NVIDIA GPUs of this machine");
+  for (const std::string_view release : hip::kAmdReleaseNames) {
     list(fmt::format("rocm-soft@{}", release), fmt::format("AMD's runtime {} on the software gfx942", release));
   }
   listings.push_back({"lib=PATH:patch",

@@ -52,7 +52,7 @@ class Subject {
   [[nodiscard]] bool fragile() const { return platform_ != nullptr && name_.runtime != "model"; }
   // Starts the subject's process, if it is one, and learns which release it is. An error says why it does not.
   hip::Status start();
-  // "7.2", of a runtime of AMD's; empty for the model, and before start().
+  // "7.2" of a runtime of AMD's, "nvidia-13.0" of NVIDIA's; empty for the model, and before start().
   [[nodiscard]] const std::string& release() const { return release_; }
 
  private:

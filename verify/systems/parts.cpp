@@ -133,11 +133,9 @@ class RealTraces final : public TracesPart {
                    const std::function<void(hipGraph_t)>& look) override {
     std::optional<Held>& held = bodies_[body.number];
     if (!held) {
-      int version = 0;
-      if (hip::Status status = hip::called(api_.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion"); !status) {
-        return status;
-      }
-      held.emplace(api_, errors_, version, body.peers == nullptr ? nullptr : &peers_);
+      const hip::Result<int> version = hip::version_of_release(api_);
+      if (!version) return version.error();
+      held.emplace(api_, errors_, version.value(), body.peers == nullptr ? nullptr : &peers_);
     }
     peers_.are(body.peers);
     if (held->version != body.version) held->buffer.set(body.commands);

@@ -10,14 +10,18 @@ namespace verify {
 
 namespace {
 
-// A priority beyond the device's range is taken as the nearest one in it.
-std::string described(const hip::Api& api, hipStream_t stream) {
+// A priority beyond the device's range is taken as the nearest one in it. The range is the device's own (1 to -1 on
+// AMD's, 0 to -5 on an H100): a priority is named as it was asked for where it is the one that the range makes of that.
+std::string described(const hip::Api& api, hipStream_t stream, int asked) {
   if (api.hipStreamGetFlags == nullptr || api.hipStreamGetPriority == nullptr) return {};
   unsigned flags = 0;
   int priority = 0;
   const bool answered =
       api.hipStreamGetFlags(stream, &flags) == hipSuccess && api.hipStreamGetPriority(stream, &priority) == hipSuccess;
-  return answered ? fmt::format("flags {}, priority {}", flags, priority) : "neither flags nor priority";
+  if (!answered) return "neither flags nor priority";
+  const hip::Result<int> in_range = hip::clamp_priority(api, asked);
+  const bool as_asked = in_range && in_range.value() == priority;
+  return fmt::format("flags {}, priority {}", flags, as_asked ? asked : priority);
 }
 
 hip::Status make_stream(Run& run, const DeclareStream& c) {
@@ -32,7 +36,7 @@ hip::Status make_stream(Run& run, const DeclareStream& c) {
           : hip::called(api.hipStreamCreateWithFlags(&stream, flags), "hipStreamCreateWithFlags");
   if (!status) return status;
   run.streams[c.stream] = stream;
-  run.attempt.seen = described(api, stream);
+  run.attempt.seen = described(run.interposer.inner(), stream, c.priority);
   return status;
 }
 
