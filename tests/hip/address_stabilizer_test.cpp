@@ -100,6 +100,11 @@ class AddressStabilizer : public testing::Test {
     return {bytes.data(), bytes.size(), use};
   }
 
+  // A step of command 0 on the default stream.
+  hip::Result<hip::StableStep> step(std::span<const StepBuffer> buffers) {
+    return stabilizer_.step(0, buffers, stream_, work_);
+  }
+
   // Whether an error was answered. What failed is done once more.
   bool three_steps_and_a_release() {
     hip::AddressStabilizer stabilizer(api_, options_);
@@ -121,6 +126,10 @@ class AddressStabilizer : public testing::Test {
   const hip::StreamRef stream_ = hip::StreamRef::of_default(api_);
   std::vector<hip::Error> reports_;
   hip::AddressStabilizerOptions options_{.device = 0, .errors = {note, &reports_}};
+  AddOne work_{8};
+  std::vector<unsigned char> in_ = std::vector<unsigned char>(8, 1), out_ = std::vector<unsigned char>(8, 99);
+  const std::array<StepBuffer, 2> buffers_{buffer(in_, BufferUse::kIn), buffer(out_, BufferUse::kOut)};
+  hip::AddressStabilizer stabilizer_{api_, options_};
 };
 
 TEST_F(AddressStabilizer, MovedBuffersAreReadAndWrittenWhereTheyAreAndNothingIsRecordedAgain) {
@@ -162,13 +171,10 @@ TEST_F(AddressStabilizer, AStepWaitsForTheOneBeforeOnlyOnAnotherStream) {
   const auto stream = [&](std::uintptr_t handle) {
     return hip::StreamRef(api, reinterpret_cast<hipStream_t>(handle), 0);
   };
-  std::vector<unsigned char> in(8, 1), out(8, 99);
-  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
   hip::AddressStabilizer stabilizer(api, options_);
-  AddOne work(8);
   const auto waits = [&](const hip::StreamRef& on) {
     events_waited = devices_waited = 0;
-    EXPECT_TRUE(stabilizer.step(0, buffers, on, work));
+    EXPECT_TRUE(stabilizer.step(0, buffers_, on, work_));
     return std::pair(events_waited, devices_waited);
   };
   const std::pair none(0, 0), across(1, 0);
@@ -195,8 +201,6 @@ TEST_F(AddressStabilizer, WhereTheLastStreamCapturesByNowTheHostWaitsIfTheReleas
   };
   api.hipThreadExchangeStreamCaptureMode = [](hipStreamCaptureMode*) { return ++modes, hipSuccess; };
   api.hipEventSynchronize = [](hipEvent_t) { return ++events_waited, hipSuccess; };
-  std::vector<unsigned char> in(8, 1), out(8, 99);
-  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
   for (const int version : {0, 70253211, 60443483}) {
     const hip::ReleaseQuirks quirks = version == 0 ? hip::ReleaseQuirks() : hip::ReleaseQuirks::of_version(version);
     hip::AddressStabilizerOptions options = options_;
@@ -205,13 +209,13 @@ TEST_F(AddressStabilizer, WhereTheLastStreamCapturesByNowTheHostWaitsIfTheReleas
     hip::AddressStabilizer stabilizer(api, options);
     AddOne work(8);
     captures = refuses = false;
-    EXPECT_TRUE(stabilizer.step(0, buffers, {api, reinterpret_cast<hipStream_t>(16), 0}, work));
+    EXPECT_TRUE(stabilizer.step(0, buffers_, {api, reinterpret_cast<hipStream_t>(16), 0}, work));
     refuses = true;
     for (const bool itself : {true, false}) {
       captures = itself;
       events_waited = modes = 0;
       const hip::Result<hip::StableStep> step =
-          stabilizer.step(0, buffers, {api, reinterpret_cast<hipStream_t>(32), 0}, work);
+          stabilizer.step(0, buffers_, {api, reinterpret_cast<hipStream_t>(32), 0}, work);
       const bool waits = may_wait && !itself;
       EXPECT_EQ(step.ok(), waits) << version;
       if (!step) {
@@ -234,42 +238,36 @@ TEST_F(AddressStabilizer, AStepBehindOneThatCouldNotBeMarkedWaitsForTheDeviceAnd
   api.hipEventSynchronize = [](hipEvent_t) { return ++events_waited, hipSuccess; };
   api.hipDeviceSynchronize = [] { return ++devices_waited, hipSuccess; };
   const hip::StreamRef stream(api, nullptr, 0);
-  std::vector<unsigned char> in(8, 1), out(8, 99);
-  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
   hip::AddressStabilizer stabilizer(api, options_);
-  AddOne work(8);
   unmarked = true;
-  EXPECT_FALSE(stabilizer.step(0, buffers, stream, work));
+  EXPECT_FALSE(stabilizer.step(0, buffers_, stream, work_));
   EXPECT_EQ(devices_waited, 0);
   unmarked = false;
   events_waited = 0;  // of the first step, for an event behind nothing
-  EXPECT_TRUE(stabilizer.step(0, buffers, stream, work));
+  EXPECT_TRUE(stabilizer.step(0, buffers_, stream, work_));
   EXPECT_EQ(std::pair(events_waited, devices_waited), std::pair(0, 1)) << "also on the same stream";
-  EXPECT_TRUE(stabilizer.step(0, buffers, stream, work));
+  EXPECT_TRUE(stabilizer.step(0, buffers_, stream, work_));
   EXPECT_EQ(devices_waited, 1) << "that one is marked";
   unmarked = true;
-  EXPECT_FALSE(stabilizer.step(0, buffers, stream, work));
+  EXPECT_FALSE(stabilizer.step(0, buffers_, stream, work_));
   EXPECT_TRUE(stabilizer.release(0));
   EXPECT_EQ(std::pair(events_waited, devices_waited), std::pair(0, 2));
 }
 
 TEST_F(AddressStabilizer, OneBufferTwiceIsOneAddressTwice) {
-  hip::AddressStabilizer stabilizer(api_, options_);
-  AddOne work(8);
   std::vector<unsigned char> both(8, 5);
   const std::array buffers{buffer(both, BufferUse::kDonated), buffer(both, BufferUse::kOut)};
-  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
-  EXPECT_EQ(work.for_addresses[0], work.for_addresses[1]);
+  ASSERT_TRUE(step(buffers).ok());
+  EXPECT_EQ(work_.for_addresses[0], work_.for_addresses[1]);
   EXPECT_EQ(both, std::vector<unsigned char>(8, 6));
 }
 
 TEST_F(AddressStabilizer, OverlappingSlicesKeepTheirDistanceAndTheirAlignment) {
-  hip::AddressStabilizer stabilizer(api_, options_);
   AddOne work(16);
   alignas(256) std::array<unsigned char, 256> memory{};
   memory[4] = 10;
   const std::array buffers{StepBuffer{&memory[4], 40, BufferUse::kIn}, StepBuffer{&memory[16], 60, BufferUse::kInOut}};
-  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+  ASSERT_TRUE(stabilizer_.step(0, buffers, stream_, work).ok());
   const auto* first = static_cast<unsigned char*>(work.for_addresses[0]);
   const auto* second = static_cast<unsigned char*>(work.for_addresses[1]);
   EXPECT_EQ(second - first, 12);
@@ -281,13 +279,12 @@ TEST_F(AddressStabilizer, OverlappingSlicesKeepTheirDistanceAndTheirAlignment) {
 
 // The contract's own limit: what keeps its alignment cannot keep its place as well.
 TEST_F(AddressStabilizer, OverlappingSlicesAreRecordedAgainExactlyWhenTheirAlignmentModulo256Changes) {
-  hip::AddressStabilizer stabilizer(api_, options_);
   AddOne work(16);
   alignas(256) std::array<unsigned char, 1024> memory{};
   const auto recorded = [&](std::size_t at) {
     const std::array buffers{StepBuffer{&memory[at], 40, BufferUse::kIn},
                              StepBuffer{&memory[at + 16], 60, BufferUse::kInOut}};
-    return stabilizer.step(0, buffers, stream_, work).value().recorded;
+    return stabilizer_.step(0, buffers, stream_, work).value().recorded;
   };
   EXPECT_TRUE(recorded(32));
   EXPECT_FALSE(recorded(32 + 512));
@@ -296,35 +293,29 @@ TEST_F(AddressStabilizer, OverlappingSlicesAreRecordedAgainExactlyWhenTheirAlign
 }
 
 TEST_F(AddressStabilizer, BuffersThatOnlyTouchDoNotShare) {
-  hip::AddressStabilizer stabilizer(api_, options_);
-  AddOne work(8);
   std::array<unsigned char, 16> memory{};
   memory[0] = 7;
   const std::array buffers{StepBuffer{&memory[0], 8, BufferUse::kIn}, StepBuffer{&memory[8], 8, BufferUse::kOut}};
-  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work));
+  ASSERT_TRUE(step(buffers));
   EXPECT_EQ(allocations, 2);
   EXPECT_EQ(memory[8], 8);
 }
 
 TEST_F(AddressStabilizer, ADonatedBufferIsReadAndNotCopiedBack) {
-  hip::AddressStabilizer stabilizer(api_, options_);
-  AddOne work(8);
   std::vector<unsigned char> donated(8, 1), out(8, 0);
   const std::array buffers{buffer(donated, BufferUse::kDonated), buffer(out, BufferUse::kOut)};
-  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+  ASSERT_TRUE(step(buffers).ok());
   EXPECT_EQ(out, std::vector<unsigned char>(8, 2));
-  EXPECT_EQ(stabilizer.counts().bytes_in, 8u);
-  EXPECT_EQ(stabilizer.counts().bytes_back, 8u);
+  EXPECT_EQ(stabilizer_.counts().bytes_in, 8u);
+  EXPECT_EQ(stabilizer_.counts().bytes_back, 8u);
 }
 
 TEST_F(AddressStabilizer, ABufferThatOutgrowsItsOwnIsRecordedAgainOnceAndKeepsNothingOfTheSmallerOne) {
-  hip::AddressStabilizer stabilizer(api_, options_);
-  AddOne work(8);
   std::vector<unsigned char> small(8, 1), large(800, 3);
   const std::array first{buffer(small, BufferUse::kInOut)}, second{buffer(large, BufferUse::kInOut)};
-  EXPECT_TRUE(stabilizer.step(0, first, stream_, work).value().recorded);
-  EXPECT_TRUE(stabilizer.step(0, second, stream_, work).value().recorded);
-  EXPECT_FALSE(stabilizer.step(0, first, stream_, work).value().recorded);
+  EXPECT_TRUE(step(first).value().recorded);
+  EXPECT_TRUE(step(second).value().recorded);
+  EXPECT_FALSE(step(first).value().recorded);
   EXPECT_EQ(small[0], 3);
   EXPECT_EQ(large[7], 4);
   EXPECT_EQ(large[8], 3);
@@ -332,31 +323,27 @@ TEST_F(AddressStabilizer, ABufferThatOutgrowsItsOwnIsRecordedAgainOnceAndKeepsNo
 }
 
 TEST_F(AddressStabilizer, ARecordingThatFailedIsTriedAgainAndNotLaunched) {
-  hip::AddressStabilizer stabilizer(api_, options_);
-  AddOne work(8);
   std::vector<unsigned char> bytes(8, 1);
   const std::array buffers{buffer(bytes, BufferUse::kInOut)};
-  work.refuses = true;
-  EXPECT_EQ(stabilizer.step(0, buffers, stream_, work).error().code, hipErrorNotSupported);
-  EXPECT_EQ(work.launches, 0);
-  work.refuses = false;
-  EXPECT_TRUE(stabilizer.step(0, buffers, stream_, work).value().recorded);
+  work_.refuses = true;
+  EXPECT_EQ(step(buffers).error().code, hipErrorNotSupported);
+  EXPECT_EQ(work_.launches, 0);
+  work_.refuses = false;
+  EXPECT_TRUE(step(buffers).value().recorded);
   EXPECT_EQ(bytes, std::vector<unsigned char>(8, 2));
 }
 
 // F24's own property: whatever a recording that failed has left of the one before is not launched, also where the
 // addresses are those again.
 TEST_F(AddressStabilizer, ARecordingThatFailedTakesTheOneBeforeWithIt) {
-  hip::AddressStabilizer stabilizer(api_, options_);
-  AddOne work(8);
   std::vector<unsigned char> one(8, 1), other(8, 5);
   const std::array apart{buffer(one, BufferUse::kIn), buffer(other, BufferUse::kOut)};
   const std::array together{buffer(one, BufferUse::kIn), buffer(one, BufferUse::kInOut)};
-  ASSERT_TRUE(stabilizer.step(0, apart, stream_, work));
-  work.refuses = true;
-  EXPECT_FALSE(stabilizer.step(0, together, stream_, work));
-  work.refuses = false;
-  EXPECT_TRUE(stabilizer.step(0, apart, stream_, work).value().recorded);
+  ASSERT_TRUE(step(apart));
+  work_.refuses = true;
+  EXPECT_FALSE(step(together));
+  work_.refuses = false;
+  EXPECT_TRUE(step(apart).value().recorded);
   EXPECT_EQ(allocations, 2) << "nothing has grown: only the recording was others'";
 }
 
@@ -409,32 +396,25 @@ TEST_F(AddressStabilizer, ALaunchThatThrowsIsBehindTheMark) {
     hip::Status launch(const hip::StreamRef&) override { throw std::runtime_error("no"); }
   };
   Throws throws;
-  AddOne work(8);
-  std::vector<unsigned char> in(8, 1), out(8, 99);
-  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
   hip::AddressStabilizer stabilizer(api, options_);
-  EXPECT_THROW((void)stabilizer.step(0, buffers, hip::StreamRef::of_default(api), throws), std::runtime_error);
+  EXPECT_THROW((void)stabilizer.step(0, buffers_, hip::StreamRef::of_default(api), throws), std::runtime_error);
   EXPECT_EQ(records, 1);
-  EXPECT_EQ(out, std::vector<unsigned char>(8, 99));
+  EXPECT_EQ(out_, std::vector<unsigned char>(8, 99));
   EXPECT_TRUE(stabilizer.release(0));
-  EXPECT_TRUE(stabilizer.step(0, buffers, hip::StreamRef::of_default(api), work));
-  EXPECT_EQ(out, std::vector<unsigned char>(8, 2));
+  EXPECT_TRUE(stabilizer.step(0, buffers_, hip::StreamRef::of_default(api), work_));
+  EXPECT_EQ(out_, std::vector<unsigned char>(8, 2));
   EXPECT_TRUE(reports_.empty());
 }
 
 TEST_F(AddressStabilizer, ALaunchThatFailedLeavesTheCallersBytesAsTheyWere) {
-  hip::AddressStabilizer stabilizer(api_, options_);
-  AddOne work(8);
-  std::vector<unsigned char> in(8, 1), out(8, 99);
-  const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
-  work.fails_to_launch = true;
-  EXPECT_EQ(stabilizer.step(0, buffers, stream_, work).error().code, hipErrorLaunchFailure);
-  EXPECT_EQ(work.launches, 1);
-  EXPECT_EQ(out, std::vector<unsigned char>(8, 99));
-  EXPECT_EQ(stabilizer.counts().bytes_back, 0u);
-  work.fails_to_launch = false;
-  EXPECT_FALSE(stabilizer.step(0, buffers, stream_, work).value().recorded) << "recording has not failed";
-  EXPECT_EQ(out, std::vector<unsigned char>(8, 2));
+  work_.fails_to_launch = true;
+  EXPECT_EQ(step(buffers_).error().code, hipErrorLaunchFailure);
+  EXPECT_EQ(work_.launches, 1);
+  EXPECT_EQ(out_, std::vector<unsigned char>(8, 99));
+  EXPECT_EQ(stabilizer_.counts().bytes_back, 0u);
+  work_.fails_to_launch = false;
+  EXPECT_FALSE(step(buffers_).value().recorded) << "recording has not failed";
+  EXPECT_EQ(out_, std::vector<unsigned char>(8, 2));
 }
 
 // Two devices whose hipFree waits for the memory's own, as AMD's does: what was called, in order.
@@ -500,39 +480,34 @@ TEST_F(AddressStabilizer, ABufferOfAnotherDeviceHasItsMemoryThereAndGrowsOnceThe
 }
 
 TEST_F(AddressStabilizer, BuffersWithoutAnAddressOrOfItsOwnMemoryAreRefused) {
-  hip::AddressStabilizer stabilizer(api_, options_);
-  AddOne work(8);
   std::vector<unsigned char> bytes(8, 1);
   const std::array good{buffer(bytes, BufferUse::kInOut)};
-  ASSERT_TRUE(stabilizer.step(0, good, stream_, work).ok());
+  ASSERT_TRUE(step(good).ok());
   const std::array missing{StepBuffer{nullptr, 8, BufferUse::kIn}};
-  EXPECT_EQ(stabilizer.step(0, missing, stream_, work).error().code, hipErrorInvalidValue);
-  const std::array own{StepBuffer{work.for_addresses[0], 4, BufferUse::kIn}};
-  EXPECT_EQ(stabilizer.step(1, own, stream_, work).error().code, hipErrorInvalidValue);
-  EXPECT_EQ(work.launches, 1);
+  EXPECT_EQ(step(missing).error().code, hipErrorInvalidValue);
+  const std::array own{StepBuffer{work_.for_addresses[0], 4, BufferUse::kIn}};
+  EXPECT_EQ(stabilizer_.step(1, own, stream_, work_).error().code, hipErrorInvalidValue);
+  EXPECT_EQ(work_.launches, 1);
 }
 
 TEST_F(AddressStabilizer, ABufferOfNoBytesHasNoAddressAndNoMemory) {
-  hip::AddressStabilizer stabilizer(api_, options_);
   AddOne work(0);
   const std::array buffers{StepBuffer{}};
-  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+  ASSERT_TRUE(stabilizer_.step(0, buffers, stream_, work).ok());
   EXPECT_EQ(work.for_addresses[0], nullptr);
   EXPECT_EQ(allocations, 0);
 }
 
 TEST_F(AddressStabilizer, ReleasingFreesTheCommandsBuffersAndAnswersWhatFails) {
-  hip::AddressStabilizer stabilizer(api_, options_);
-  AddOne work(8);
   std::vector<unsigned char> in(8, 1), out(8, 0);
   const std::array buffers{buffer(in, BufferUse::kIn), buffer(out, BufferUse::kOut)};
-  ASSERT_TRUE(stabilizer.step(0, buffers, stream_, work).ok());
+  ASSERT_TRUE(step(buffers).ok());
   failing_frees = 1;
-  EXPECT_EQ(stabilizer.release(0).error().code, hipErrorUnknown);
+  EXPECT_EQ(stabilizer_.release(0).error().code, hipErrorUnknown);
   EXPECT_EQ(frees, 1);
-  EXPECT_TRUE(stabilizer.release(0).ok());
-  EXPECT_TRUE(stabilizer.step(0, buffers, stream_, work).value().recorded);
-  EXPECT_TRUE(stabilizer.clear().ok());
+  EXPECT_TRUE(stabilizer_.release(0).ok());
+  EXPECT_TRUE(step(buffers).value().recorded);
+  EXPECT_TRUE(stabilizer_.clear().ok());
   EXPECT_EQ(frees, allocations);
   EXPECT_EQ(events, 0);
 }

@@ -29,6 +29,13 @@ inline std::shared_ptr<const Kernel> add_kernel(std::string name = "add") {
   return std::make_shared<const Kernel>(std::move(kernel));
 }
 
+// The options of a machine whose schedule the seed chooses.
+inline Options seeded(std::uint64_t seed) {
+  Options options;
+  options.schedule_seed = seed;
+  return options;
+}
+
 struct Machine {
   explicit Machine(const Options& options = {}) : runtime(options) {}
 
@@ -78,8 +85,30 @@ struct Machine {
     EXPECT_EQ(runtime.synchronize_device(), Status::kSuccess);
   }
 
+  Stream& nonblocking() { return runtime.create_stream(kStreamNonBlocking, 0, 0); }
+
   Runtime runtime;
   Module* module = nullptr;
+};
+
+// A few words, two streams that nothing orders, an event, and calls that have to succeed.
+struct TwoStreams : Machine {
+  explicit TwoStreams(std::uint64_t seed = 0) : Machine(seeded(seed)) {}
+  void enqueue(Stream& on, NodeParams params) { EXPECT_EQ(runtime.enqueue(on, std::move(params)), Status::kSuccess); }
+  void launch(GraphExec& what, Stream& on) { EXPECT_EQ(runtime.launch(what, on), Status::kSuccess); }
+  void record(Stream& on) { EXPECT_EQ(runtime.record(event, on), Status::kSuccess); }
+  void wait(Stream& on) { EXPECT_EQ(runtime.wait(on, event), Status::kSuccess); }
+  template <class StreamOrEvent>
+  void synchronize(StreamOrEvent& with) {
+    EXPECT_EQ(runtime.synchronize(with), Status::kSuccess);
+  }
+  void finish() { EXPECT_EQ(runtime.synchronize_device(), Status::kSuccess); }
+  void expect_races(std::uint64_t count) { EXPECT_EQ(runtime.races_seen(), count); }
+
+  const Address at = allocate();
+  Stream& one = nonblocking();
+  Stream& other = nonblocking();
+  Event& event = runtime.create_event(0);
 };
 
 }  // namespace model

@@ -58,9 +58,7 @@ TEST(GraphExec, APendingLaunchKeepsWhatItWasLaunchedWith) {
 
 TEST(GraphExec, ADisabledNodeDoesNothingAndKeepsItsEdges) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    Options options;
-    options.schedule_seed = seed;
-    Machine m(options);
+    Machine m(seeded(seed));
     const Address at = m.allocate();
     Graph& graph = m.runtime.create_graph();
     Node* last = m.node(graph, m.add(at, at, 1));
@@ -112,9 +110,7 @@ TEST(GraphExec, ACycleIsAnErrorAtInstantiationInAChildToo) {
 
 TEST(GraphExec, EdgesGoThroughAnEmptyChild) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    Options options;
-    options.schedule_seed = seed;
-    Machine m(options);
+    Machine m(seeded(seed));
     const Address at = m.allocate();
     Graph& graph = m.runtime.create_graph();
     Node* first = m.node(graph, Machine::set(at, 5));

@@ -10,12 +10,7 @@ namespace {
 constexpr std::uint64_t kSeeds = 12;
 
 struct GraphMemory : Machine {
-  explicit GraphMemory(std::uint64_t seed = 0) : Machine(options(seed)) {}
-  static Options options(std::uint64_t seed) {
-    Options options;
-    options.schedule_seed = seed;
-    return options;
-  }
+  explicit GraphMemory(std::uint64_t seed = 0) : Machine(seeded(seed)) {}
   std::shared_ptr<Reservation> reserve(std::size_t bytes = 64) {
     std::shared_ptr<Reservation> range;
     EXPECT_EQ(runtime.memory().reserve(bytes, 0, &range), Status::kSuccess);

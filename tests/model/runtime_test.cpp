@@ -104,9 +104,7 @@ TEST(Runtime, AResetFinishesPendingWorkAndStartsOver) {
 
 TEST(Runtime, TheSameSeedGivesTheSameSchedule) {
   const auto words = [](std::uint64_t seed) {
-    Options options;
-    options.schedule_seed = seed;
-    Machine m(options);
+    Machine m(seeded(seed));
     const Address at = m.allocate();
     Graph& graph = m.runtime.create_graph();
     for (std::uint32_t i = 0; i < 8; ++i) m.node(graph, Machine::set(at, i));

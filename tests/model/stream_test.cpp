@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 30;
 
-Options seeded(std::uint64_t seed) {
-  Options options;
-  options.schedule_seed = seed;
-  return options;
-}
-
 Status set(Machine& m, Stream& stream, Address at, std::uint32_t value) {
   return m.runtime.enqueue(stream, Machine::set(at, value));
 }
@@ -33,22 +27,19 @@ TEST(Stream, WorkRunsWhenTheHostSynchronisesAndNotBefore) {
 }
 
 TEST(Stream, SynchronisingOneStreamNeedNotRunAnother) {
-  Machine m;
-  const Address at = m.allocate();
-  Stream& one = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-  Stream& other = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-  ASSERT_EQ(set(m, one, at, 1), Status::kSuccess);
-  ASSERT_EQ(set(m, other, at + 4, 1), Status::kSuccess);
-  ASSERT_EQ(m.runtime.synchronize(other), Status::kSuccess);
-  EXPECT_EQ(m.word(at), 0u);
-  EXPECT_EQ(m.word(at + 4), 1u);
+  TwoStreams m;
+  m.enqueue(m.one, Machine::set(m.at, 1));
+  m.enqueue(m.other, Machine::set(m.at + 4, 1));
+  m.synchronize(m.other);
+  EXPECT_EQ(m.word(m.at), 0u);
+  EXPECT_EQ(m.word(m.at + 4), 1u);
 }
 
 TEST(Stream, AStreamRunsItsWorkInOrder) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Machine m(seeded(seed));
     const Address at = m.allocate();
-    Stream& stream = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
+    Stream& stream = m.nonblocking();
     for (std::uint32_t i = 1; i <= 5; ++i) ASSERT_EQ(set(m, stream, at, i), Status::kSuccess);
     ASSERT_EQ(m.runtime.synchronize_device(), Status::kSuccess);
     EXPECT_EQ(m.word(at), 5u);
@@ -77,7 +68,7 @@ TEST(Stream, TheNullStreamIsNotOrderedWithNonBlockingStreams) {
   for (std::uint64_t seed = 1; seed < 2 * kSeeds; ++seed) {
     Machine m(seeded(seed));
     const Address at = m.allocate();
-    Stream& stream = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
+    Stream& stream = m.nonblocking();
     ASSERT_EQ(set(m, stream, at, 1), Status::kSuccess);
     ASSERT_EQ(set(m, m.runtime.null_stream(), at, 2), Status::kSuccess);
     ASSERT_EQ(m.runtime.synchronize_device(), Status::kSuccess);
@@ -109,35 +100,27 @@ TEST(Stream, NullStreamsOfTwoDevicesAreNotOrdered) {
 
 TEST(Event, AWaitOrdersStreams) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    Machine m(seeded(seed));
-    const Address at = m.allocate();
-    Stream& one = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-    Stream& other = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-    Event& event = m.runtime.create_event(0);
-    ASSERT_EQ(set(m, one, at, 1), Status::kSuccess);
-    ASSERT_EQ(m.runtime.record(event, one), Status::kSuccess);
-    ASSERT_EQ(m.runtime.wait(other, event), Status::kSuccess);
-    ASSERT_EQ(m.runtime.enqueue(other, m.add(at, at, 5)), Status::kSuccess);
-    ASSERT_EQ(m.runtime.synchronize(other), Status::kSuccess);
-    EXPECT_EQ(m.word(at), 6u);
-    EXPECT_EQ(m.runtime.races_seen(), 0u);
+    TwoStreams m(seed);
+    m.enqueue(m.one, Machine::set(m.at, 1));
+    m.record(m.one);
+    m.wait(m.other);
+    m.enqueue(m.other, m.add(m.at, m.at, 5));
+    m.synchronize(m.other);
+    EXPECT_EQ(m.word(m.at), 6u);
+    m.expect_races(0);
   }
 }
 
 TEST(Event, AWaitIsForTheRecordBeforeItAndNotForALaterOne) {
-  Machine m;
-  const Address at = m.allocate();
-  Stream& one = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-  Stream& other = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-  Event& event = m.runtime.create_event(0);
-  ASSERT_EQ(m.runtime.record(event, one), Status::kSuccess);
-  ASSERT_EQ(m.runtime.wait(other, event), Status::kSuccess);
-  ASSERT_EQ(set(m, one, at, 1), Status::kSuccess);
-  ASSERT_EQ(m.runtime.record(event, one), Status::kSuccess);
-  ASSERT_EQ(m.runtime.synchronize(other), Status::kSuccess);
-  EXPECT_EQ(m.word(at), 0u);
-  ASSERT_EQ(m.runtime.synchronize(event), Status::kSuccess);
-  EXPECT_EQ(m.word(at), 1u);
+  TwoStreams m;
+  m.record(m.one);
+  m.wait(m.other);
+  m.enqueue(m.one, Machine::set(m.at, 1));
+  m.record(m.one);
+  m.synchronize(m.other);
+  EXPECT_EQ(m.word(m.at), 0u);
+  m.synchronize(m.event);
+  EXPECT_EQ(m.word(m.at), 1u);
 }
 
 TEST(Event, OneThatWasNeverRecordedIsReadyAndOrdersNothing) {
@@ -151,20 +134,16 @@ TEST(Event, OneThatWasNeverRecordedIsReadyAndOrdersNothing) {
 
 TEST(Query, PollingEndsAndMeansThatTheWorkIsDone) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    Machine m(seeded(seed));
-    const Address at = m.allocate();
-    Stream& one = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-    Stream& other = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-    Event& event = m.runtime.create_event(0);
-    for (std::uint32_t i = 0; i < 5; ++i) ASSERT_EQ(set(m, one, at, i + 1), Status::kSuccess);
-    ASSERT_EQ(m.runtime.record(event, one), Status::kSuccess);
-    ASSERT_EQ(m.runtime.wait(other, event), Status::kSuccess);
-    ASSERT_EQ(m.runtime.enqueue(other, m.add(at + 4, at, 1)), Status::kSuccess);
+    TwoStreams m(seed);
+    for (std::uint32_t i = 0; i < 5; ++i) m.enqueue(m.one, Machine::set(m.at, i + 1));
+    m.record(m.one);
+    m.wait(m.other);
+    m.enqueue(m.other, m.add(m.at + 4, m.at, 1));
     int polls = 0;
-    EXPECT_EQ(m.runtime.query(other), Status::kNotReady);
-    while (m.runtime.query(other) == Status::kNotReady) ASSERT_LT(++polls, 20);
-    EXPECT_EQ(m.word(at + 4), 6u);
-    EXPECT_EQ(m.runtime.query(event), Status::kSuccess);
+    EXPECT_EQ(m.runtime.query(m.other), Status::kNotReady);
+    while (m.runtime.query(m.other) == Status::kNotReady) ASSERT_LT(++polls, 20);
+    EXPECT_EQ(m.word(m.at + 4), 6u);
+    EXPECT_EQ(m.runtime.query(m.event), Status::kSuccess);
   }
 }
 
@@ -173,7 +152,7 @@ TEST(Stream, ADestroyedStreamFinishesItsWorkAndItsPlaceIsTakenAgain) {
   const Address at = m.allocate();
   Event& event = m.runtime.create_event(0);
   for (std::uint32_t i = 1; i <= 100; ++i) {
-    Stream& stream = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
+    Stream& stream = m.nonblocking();
     EXPECT_EQ(stream.slot(), 1u);
     ASSERT_EQ(set(m, stream, at, i), Status::kSuccess);
     ASSERT_EQ(m.runtime.record(event, stream), Status::kSuccess);
@@ -188,7 +167,7 @@ TEST(Stream, ADestroyedStreamFinishesItsWorkAndItsPlaceIsTakenAgain) {
 TEST(Stream, MemoryIsFreedInStreamOrder) {
   Machine m;
   const Address at = m.allocate(), out = m.allocate();
-  Stream& stream = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
+  Stream& stream = m.nonblocking();
   ASSERT_EQ(set(m, stream, at, 4), Status::kSuccess);
   ASSERT_EQ(m.runtime.enqueue(stream, Machine::copy(out, at)), Status::kSuccess);
   ASSERT_EQ(m.runtime.free_async(at, stream), Status::kSuccess);
@@ -203,7 +182,7 @@ TEST(Stream, MemoryIsFreedInStreamOrder) {
 TEST(Stream, FreeingWaitsForTheDevice) {
   Machine m;
   const Address at = m.allocate(), out = m.allocate();
-  Stream& stream = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
+  Stream& stream = m.nonblocking();
   ASSERT_EQ(m.runtime.enqueue(stream, m.add(out, at, 8)), Status::kSuccess);
   ASSERT_EQ(m.runtime.free(at), Status::kSuccess);
   EXPECT_EQ(m.word(out), 8u);
@@ -213,7 +192,7 @@ TEST(Stream, FreeingWaitsForTheDevice) {
 TEST(Stream, MoreThanTheBoundOfPendingWorkMakesTheOldestRun) {
   Machine m;
   const Address at = m.allocate();
-  Stream& stream = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
+  Stream& stream = m.nonblocking();
   for (std::size_t i = 0; i < kMaxPending + 10; ++i) ASSERT_EQ(set(m, stream, at, 1), Status::kSuccess);
   EXPECT_EQ(m.runtime.pending(), kMaxPending);
   EXPECT_EQ(m.word(at), 1u);
@@ -227,7 +206,7 @@ TEST(GraphLaunch, LaunchesOfOneExecutableGraphAreOrderedOnAnyStreams) {
     m.node(graph, m.add(at, at, 1));
     GraphExec& exec = m.exec(graph);
     for (int i = 0; i < 3; ++i) {
-      ASSERT_EQ(m.runtime.launch(exec, m.runtime.create_stream(kStreamNonBlocking, 0, 0)), Status::kSuccess);
+      ASSERT_EQ(m.runtime.launch(exec, m.nonblocking()), Status::kSuccess);
     }
     ASSERT_EQ(m.runtime.synchronize_device(), Status::kSuccess);
     EXPECT_EQ(m.word(at), 3u);
@@ -262,37 +241,31 @@ TEST(Races, ReadingTheSameBytesIsNone) {
 }
 
 TEST(Races, TheHostOrdersWhatItWaitsForAndNothingElse) {
-  Machine m;
-  const Address at = m.allocate();
-  Stream& one = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-  Stream& other = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-  ASSERT_EQ(set(m, one, at, 1), Status::kSuccess);
-  ASSERT_EQ(m.runtime.synchronize(one), Status::kSuccess);
-  ASSERT_EQ(set(m, other, at, 1), Status::kSuccess);
-  ASSERT_EQ(m.runtime.synchronize(other), Status::kSuccess);
-  EXPECT_EQ(m.runtime.races_seen(), 0u);
+  TwoStreams m;
+  m.enqueue(m.one, Machine::set(m.at, 1));
+  m.synchronize(m.one);
+  m.enqueue(m.other, Machine::set(m.at, 1));
+  m.synchronize(m.other);
+  m.expect_races(0);
   // Both were pushed before the host waited for either: waiting one after the other orders nothing.
-  ASSERT_EQ(set(m, one, at, 1), Status::kSuccess);
-  ASSERT_EQ(set(m, other, at, 1), Status::kSuccess);
-  ASSERT_EQ(m.runtime.synchronize(one), Status::kSuccess);
-  ASSERT_EQ(m.runtime.synchronize(other), Status::kSuccess);
-  EXPECT_EQ(m.runtime.races_seen(), 1u);
+  m.enqueue(m.one, Machine::set(m.at, 1));
+  m.enqueue(m.other, Machine::set(m.at, 1));
+  m.synchronize(m.one);
+  m.synchronize(m.other);
+  m.expect_races(1);
 }
 
 TEST(Races, FreeingWhatAnotherStreamUsesIsOneAndUsingTheAddressAgainIsNone) {
-  Machine m;
-  const Address at = m.allocate();
-  Stream& one = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-  Stream& other = m.runtime.create_stream(kStreamNonBlocking, 0, 0);
-  ASSERT_EQ(set(m, one, at, 1), Status::kSuccess);
-  ASSERT_EQ(m.runtime.free_async(at, other), Status::kSuccess);
-  ASSERT_EQ(m.runtime.query(one), Status::kNotReady);
-  ASSERT_EQ(m.runtime.query(other), Status::kNotReady);
-  EXPECT_EQ(m.runtime.races_seen(), 1u);
-  ASSERT_EQ(m.allocate(), at);
-  ASSERT_EQ(set(m, m.runtime.create_stream(kStreamNonBlocking, 0, 0), at, 2), Status::kSuccess);
-  ASSERT_EQ(m.runtime.synchronize_device(), Status::kSuccess);
-  EXPECT_EQ(m.runtime.races_seen(), 1u);
+  TwoStreams m;
+  m.enqueue(m.one, Machine::set(m.at, 1));
+  ASSERT_EQ(m.runtime.free_async(m.at, m.other), Status::kSuccess);
+  ASSERT_EQ(m.runtime.query(m.one), Status::kNotReady);
+  ASSERT_EQ(m.runtime.query(m.other), Status::kNotReady);
+  m.expect_races(1);
+  ASSERT_EQ(m.allocate(), m.at);
+  ASSERT_EQ(set(m, m.nonblocking(), m.at, 2), Status::kSuccess);
+  m.finish();
+  m.expect_races(1);
 }
 
 TEST(Races, OnlySoManyAreKeptAndAllAreCounted) {
@@ -324,9 +297,8 @@ struct RandomWork {
 std::vector<std::uint32_t> outcome(const RandomWork& work, std::uint64_t seed, std::uint64_t* races) {
   Machine m(seeded(seed));
   const Address at = m.allocate();
-  Stream* streams[] = {&m.runtime.null_stream(), &m.runtime.create_stream(kStreamDefault, 0, 0),
-                       &m.runtime.create_stream(kStreamNonBlocking, 0, 0),
-                       &m.runtime.create_stream(kStreamNonBlocking, 0, 0)};
+  Stream* streams[] = {&m.runtime.null_stream(), &m.runtime.create_stream(kStreamDefault, 0, 0), &m.nonblocking(),
+                       &m.nonblocking()};
   Event* events[] = {&m.runtime.create_event(0), &m.runtime.create_event(0)};
   std::uint32_t amount = 1;
   for (const auto& [kind, s, out, in] : work.steps) {

@@ -111,86 +111,80 @@ TEST(Detectors, TheTinyPatcherIsCleanOnEveryProgramOfTheseTests) {
   }
 }
 
-// ---- A1
+// What TinyPatcher is about to give a node, and what it made that from.
+struct Spoiled {
+  hip::NodeRecord& record;
+  const std::vector<hip::Relocation>& relocations;
+  std::span<const hip::Move> moves;
+  const hip::AddressTable& places;  // before the patch
+  const hip::AddressTable& addresses;
+};
 
-// Whatever looks like an address in an argument block is one.
-class PatchesByValue : public TinyPatcher {
+// TinyPatcher that gives each node the record which `Spoil` made wrong.
+template <void (*Spoil)(Spoiled)>
+class SpoilsRecords : public TinyPatcher {
  public:
   using TinyPatcher::TinyPatcher;
   [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
                                            const hip::AddressTable& addresses) const override {
     hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    auto* kernel = std::get_if<hip::KernelRecord>(&record);
-    for (std::size_t at = 0; kernel != nullptr && at + 8 <= kernel->arguments.size(); at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, kernel->arguments.data() + at, 8);
-      for (const hip::Move& move : moves) {
-        if (word == move.from) std::memcpy(kernel->arguments.data() + at, &move.to, 8);
-      }
-    }
+    Spoil({record, recording.nodes()[node].relocations, moves, places, addresses});
     return record;
   }
 };
 
+// ---- A1
+
+// Whatever looks like an address in an argument block is one.
+void patches_by_value(Spoiled spoiled) {
+  auto* kernel = std::get_if<hip::KernelRecord>(&spoiled.record);
+  for (std::size_t at = 0; kernel != nullptr && at + 8 <= kernel->arguments.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, kernel->arguments.data() + at, 8);
+    for (const hip::Move& move : spoiled.moves) {
+      if (word == move.from) std::memcpy(kernel->arguments.data() + at, &move.to, 8);
+    }
+  }
+}
+
 TEST(Detectors, AScalarThatIsPatchedBecauseItEqualsAnAddressBreaksA1) {
-  const Judgement judgement = against_the_unbroken<PatchesByValue>(kScalar);
+  const Judgement judgement = against_the_unbroken<SpoilsRecords<patches_by_value>>(kScalar);
   expect_exactly(PropertyId::kA1, judgement);
   EXPECT_EQ(judgement.violations.front().where.substr(0, 5), "g0.n0") << described(judgement);
 }
 
-class ChangesTheMemsetsValue : public TinyPatcher {
- public:
-  using TinyPatcher::TinyPatcher;
-  [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
-                                           const hip::AddressTable& addresses) const override {
-    hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    if (auto* memset = std::get_if<hip::MemsetRecord>(&record)) memset->params.value += 1;
-    return record;
-  }
-};
+void changes_the_memsets_value(Spoiled spoiled) {
+  if (auto* memset = std::get_if<hip::MemsetRecord>(&spoiled.record)) memset->params.value += 1;
+}
 
 TEST(Detectors, AMemsetWhoseValueIsChangedBreaksA1) {
-  expect_exactly(PropertyId::kA1, against_the_unbroken<ChangesTheMemsetsValue>(kMemset));
+  expect_exactly(PropertyId::kA1, against_the_unbroken<SpoilsRecords<changes_the_memsets_value>>(kMemset));
 }
 
 // ---- A2
 
 // Knows the base of a buffer only: slices stay where they were.
-class PatchesBasesOnly : public TinyPatcher {
- public:
-  using TinyPatcher::TinyPatcher;
-  [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
-                                           const hip::AddressTable& addresses) const override {
-    hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    for (const hip::Relocation& relocation : recording.nodes()[node].relocations) {
-      if (relocation.addend != 0) hip::write_address(record, relocation, places[relocation.buffer]);
-    }
-    return record;
+void patches_bases_only(Spoiled spoiled) {
+  for (const hip::Relocation& relocation : spoiled.relocations) {
+    if (relocation.addend != 0) hip::write_address(spoiled.record, relocation, spoiled.places[relocation.buffer]);
   }
-};
+}
 
 TEST(Detectors, ASliceThatIsNotPatchedBreaksA2) {
-  const Judgement judgement = against_the_unbroken<PatchesBasesOnly>(kSlices);
+  const Judgement judgement = against_the_unbroken<SpoilsRecords<patches_bases_only>>(kSlices);
   expect_exactly(PropertyId::kA2, judgement);
   EXPECT_NE(judgement.violations.front().where.find("b1+64"), std::string::npos) << described(judgement);
 }
 
-class ForgetsTheSource : public TinyPatcher {
- public:
-  using TinyPatcher::TinyPatcher;
-  [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
-                                           const hip::AddressTable& addresses) const override {
-    hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    for (const hip::Relocation& relocation : recording.nodes()[node].relocations) {
-      if (relocation.field == hip::Field::kCopySource)
-        hip::write_address(record, relocation, places[relocation.buffer]);
-    }
-    return record;
+void forgets_the_source(Spoiled spoiled) {
+  for (const hip::Relocation& relocation : spoiled.relocations) {
+    if (relocation.field == hip::Field::kCopySource)
+      hip::write_address(spoiled.record, relocation, spoiled.places[relocation.buffer]);
   }
-};
+}
 
 TEST(Detectors, ACopyWhoseSourceIsNotPatchedBreaksA2) {
-  expect_exactly(PropertyId::kA2, against_the_unbroken<ForgetsTheSource>(kStridedCopy));
+  expect_exactly(PropertyId::kA2, against_the_unbroken<SpoilsRecords<forgets_the_source>>(kStridedCopy));
 }
 
 // ---- A3
@@ -227,79 +221,51 @@ TEST(Detectors, MoveByMoveIsCleanWhereNothingTakesAnothersPlace) {
 }
 
 // Gives every pointer the address of the other buffer.
-class MixesUpTheBuffers : public TinyPatcher {
- public:
-  using TinyPatcher::TinyPatcher;
-  [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
-                                           const hip::AddressTable& addresses) const override {
-    hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    const auto& relocations = recording.nodes()[node].relocations;
-    hip::write_address(record, relocations.front(), addresses[relocations.back().buffer] + 128);
-    return record;
-  }
-};
+void mixes_up_the_buffers(Spoiled spoiled) {
+  const auto& relocations = spoiled.relocations;
+  hip::write_address(spoiled.record, relocations.front(), spoiled.addresses[relocations.back().buffer] + 128);
+}
 
 TEST(Detectors, APointerIntoAnotherBuffersNewPlaceBreaksA3) {
-  expect_exactly(PropertyId::kA3, against_the_unbroken<MixesUpTheBuffers>(kSwap));
+  expect_exactly(PropertyId::kA3, against_the_unbroken<SpoilsRecords<mixes_up_the_buffers>>(kSwap));
 }
 
 // ---- A4
 
 // Takes every scalar for 4 bytes.
-class TruncatesScalars : public TinyPatcher {
- public:
-  using TinyPatcher::TinyPatcher;
-  [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
-                                           const hip::AddressTable& addresses) const override {
-    hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    auto& arguments = std::get<hip::KernelRecord>(record).arguments;
-    std::memset(arguments.data() + arguments.size() - 4, 0, 4);  // axpy_u64: `a` is the last 8 bytes
-    return record;
-  }
-};
+void truncates_scalars(Spoiled spoiled) {
+  auto& arguments = std::get<hip::KernelRecord>(spoiled.record).arguments;
+  std::memset(arguments.data() + arguments.size() - 4, 0, 4);  // axpy_u64: `a` is the last 8 bytes
+}
 
 TEST(Detectors, AScalarOf8BytesThatIsCutTo4BreaksA4) {
   const std::string commands =
       "buffer b0 256\nbuffer b1 256\ngraph g0\nkernel g0.n0 axpy_u64 out=b0+0 in=b1+0 n=8 a=1234605616436508552\n"
       "instantiate e0 g0\nmove b1\npatch e0\nlaunch e0 s0\nread b0";
-  const Judgement judgement = against_the_unbroken<TruncatesScalars>(commands);
+  const Judgement judgement = against_the_unbroken<SpoilsRecords<truncates_scalars>>(commands);
   expect_exactly(PropertyId::kA4, judgement);
   EXPECT_EQ(judgement.violations.front().where, "g0.n0 argument byte 28");
 }
 
 TEST(Detectors, ACutThatLosesNothingIsClean) {
-  Bench bench(StrategyKind::kPatch, factory_of<TruncatesScalars>());
+  Bench bench(StrategyKind::kPatch, factory_of<SpoilsRecords<truncates_scalars>>());
   EXPECT_EQ(judged(kSwap, bench).verdict, VerdictKind::kAgree);  // a=7 fits 4 bytes
 }
 
 // ---- A5
 
-class LosesARow : public TinyPatcher {
- public:
-  using TinyPatcher::TinyPatcher;
-  [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
-                                           const hip::AddressTable& addresses) const override {
-    hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    std::get<hip::CopyRecord>(record).params.extent.height -= 1;
-    return record;
-  }
-};
-class LosesThePitch : public TinyPatcher {
- public:
-  using TinyPatcher::TinyPatcher;
-  [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
-                                           const hip::AddressTable& addresses) const override {
-    hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    std::get<hip::CopyRecord>(record).params.dstPtr.pitch = 4;
-    return record;
-  }
-};
+void loses_a_row(Spoiled spoiled) {
+  std::get<hip::CopyRecord>(spoiled.record).params.extent.height -= 1;
+}
+void loses_the_pitch(Spoiled spoiled) {
+  std::get<hip::CopyRecord>(spoiled.record).params.dstPtr.pitch = 4;
+}
 
 TEST(Detectors, ACopyThatLosesARowBreaksA5) {
-  expect_exactly(PropertyId::kA5, against_the_unbroken<LosesARow>(kStridedCopy));
+  expect_exactly(PropertyId::kA5, against_the_unbroken<SpoilsRecords<loses_a_row>>(kStridedCopy));
 }
 TEST(Detectors, ACopyThatLosesItsPitchBreaksA5) {
-  expect_exactly(PropertyId::kA5, against_the_unbroken<LosesThePitch>(kStridedCopy));
+  expect_exactly(PropertyId::kA5, against_the_unbroken<SpoilsRecords<loses_the_pitch>>(kStridedCopy));
 }
 
 // ---- A6
@@ -523,20 +489,13 @@ TEST(Detectors, APatcherThatLeavesAGraphBehindBreaksP8) {
 }
 
 // Wrong for kernels that were recorded through `extra`, right for those recorded through `kernelParams`.
-class MindsTheStyle : public TinyPatcher {
- public:
-  using TinyPatcher::TinyPatcher;
-  [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
-                                           const hip::AddressTable& addresses) const override {
-    hip::NodeRecord record = TinyPatcher::record_for(node, moves, addresses);
-    auto* kernel = std::get_if<hip::KernelRecord>(&record);
-    if (kernel != nullptr && kernel->style == hip::ArgumentStyle::kExtra) kernel->arguments.back() ^= std::byte{1};
-    return record;
-  }
-};
+void minds_the_style(Spoiled spoiled) {
+  auto* kernel = std::get_if<hip::KernelRecord>(&spoiled.record);
+  if (kernel != nullptr && kernel->style == hip::ArgumentStyle::kExtra) kernel->arguments.back() ^= std::byte{1};
+}
 
 TEST(Detectors, CaringHowAGraphWasBuiltBreaksP9) {
-  Bench bench(StrategyKind::kPatch, factory_of<MindsTheStyle>());
+  Bench bench(StrategyKind::kPatch, factory_of<SpoilsRecords<minds_the_style>>());
   EXPECT_EQ(judged(kSwap, bench).verdict, VerdictKind::kAgree);  // by itself the program is clean
   JudgeOptions options;
   options.however_built = true;

@@ -239,31 +239,50 @@ TEST(Quirks, ProgramsThatSteerAroundAQuirkHoldNoTriggerOfIt) {
 }
 
 #ifdef HGCHECK_HAVE_AGENT
+// A judge of a subject on AMD's runtime of a release.
+class ReleaseJudge {
+ public:
+  ReleaseJudge(std::string_view release, StrategyKind strategy)
+      : subject_(Subject::make({"rocm-soft@" + std::string(release), strategy})) {
+    if (!subject_.ok() || !subject_.value()->start()) {
+      ADD_FAILURE() << "no subject on " << release;
+      return;
+    }
+    judge_.emplace(subject_.value()->runner(), baseline_);
+  }
+  [[nodiscard]] Subject& subject() { return *subject_.value(); }
+  // Of a subject that started: the test asserts it.
+  [[nodiscard]] bool ready() const { return judge_.has_value(); }
+  Judge* operator->() { return &*judge_; }
+
+ private:
+  ModelPlatform platform_;
+  Executor baseline_{platform_, StrategyKind::kRebuild};
+  decltype(Subject::make({})) subject_;
+  std::optional<Judge> judge_;
+};
+
 class OnRelease : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
   const std::string runtime = "rocm-soft@" + std::string(GetParam());
   if (const auto command = subject_command(runtime); !command) FAIL() << command.error().message;
   for (const Quirk& quirk : quirks()) {
     const bool named = quirk.releases.has(GetParam());
-    auto subject = Subject::make({runtime, quirk.strategy});
-    ASSERT_TRUE(subject.ok());
-    ASSERT_TRUE(subject.value()->start());
-    EXPECT_EQ(subject.value()->release(), GetParam());
-    Judge judge(subject.value()->runner(), baseline);
+    ReleaseJudge judge(GetParam(), quirk.strategy);
+    ASSERT_TRUE(judge.ready());
+    EXPECT_EQ(judge.subject().release(), GetParam());
     const Quirk alone[] = {quirk};
-    judge.know(named ? QuirkSet(GetParam(), alone) : QuirkSet(GetParam()), subject.value()->name().strategy);
+    judge->know(named ? QuirkSet(GetParam(), alone) : QuirkSet(GetParam()), judge.subject().name().strategy);
     const Program program = regression(quirk);
     JudgeOptions options;
     options.cycles = only_grows(quirk);
-    Judgement judgement = judge.judge(program, options);
+    Judgement judgement = judge->judge(program, options);
     // What depends on the order of things shows in some orders only: of fifth-dependent-unordered, in one of ten.
     const std::uint64_t orders = named ? 200 : 8;
     for (std::uint64_t seed = 2; seed <= orders && judgement.verdict == VerdictKind::kAgree; ++seed) {
       options.schedule_seed = seed;
-      judgement = judge.judge(program, options);
+      judgement = judge->judge(program, options);
     }
     if (named) {
       EXPECT_EQ(judgement.verdict, VerdictKind::kKnownQuirk) << quirk.id << " no longer shows on " << GetParam() << "\n"
@@ -282,22 +301,18 @@ TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
 template <class Wanted>
 void expect_agreement(const std::string& release, StrategyKind strategy, const Wanted& wanted) {
   constexpr std::uint64_t kOrders = 24;
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
   const QuirkSet known(release);
   std::size_t agreed = 0;
   for (const Quirk& quirk : quirks()) {
     if (!quirk.releases.has(release)) continue;
     if (quirk.gone_around == GoneAround::kNever || !wanted(quirk)) continue;
-    auto subject = Subject::make({"rocm-soft@" + release, strategy});
-    ASSERT_TRUE(subject.ok());
-    ASSERT_TRUE(subject.value()->start());
-    Judge judge(subject.value()->runner(), baseline);
-    judge.know(known, strategy);
+    ReleaseJudge judge(release, strategy);
+    ASSERT_TRUE(judge.ready());
+    judge->know(known, strategy);
     for (std::uint64_t seed = 1; seed <= kOrders; ++seed) {
       JudgeOptions options;
       options.schedule_seed = seed;
-      const Judgement judgement = judge.judge(regression(quirk), options);
+      const Judgement judgement = judge->judge(regression(quirk), options);
       ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << quirk.id << " in order " << seed << "\n"
                                                         << described(judgement);
     }
@@ -326,14 +341,10 @@ TEST_P(OnRelease, StabiliseAgreesWhereSettersAndUpdatesGoWrong) {
 // Of programs that one process runs, one behind the other.
 void expect_agreement_of(const std::string& release, StrategyKind strategy,
                          std::initializer_list<std::string_view> programs) {
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
-  auto subject = Subject::make({"rocm-soft@" + release, strategy});
-  ASSERT_TRUE(subject.ok());
-  ASSERT_TRUE(subject.value()->start());
-  Judge judge(subject.value()->runner(), baseline);
+  ReleaseJudge judge(release, strategy);
+  ASSERT_TRUE(judge.ready());
   for (const std::string_view commands : programs) {
-    const Judgement judgement = judge.judge(program_of(std::string(commands)), {});
+    const Judgement judgement = judge->judge(program_of(std::string(commands)), {});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
   }
 }
@@ -376,15 +387,11 @@ TEST_P(OnRelease, AnUpdateFromAGraphWhoseEdgeWasTakenAndAddedIsGoneAround) {
   for (const StrategyKind strategy : {StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
     expect_agreement_of(std::string(GetParam()), strategy, {kTaken});
   }
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
-  auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), StrategyKind::kPatch});
-  ASSERT_TRUE(subject.ok());
-  ASSERT_TRUE(subject.value()->start());
-  Judge judge(subject.value()->runner(), baseline);
+  ReleaseJudge judge(GetParam(), StrategyKind::kPatch);
+  ASSERT_TRUE(judge.ready());
   const QuirkSet known(GetParam());
-  judge.know(known, StrategyKind::kPatch);
-  const Judgement judgement = judge.judge(program_of(kTaken), {});
+  judge->know(known, StrategyKind::kPatch);
+  const Judgement judgement = judge->judge(program_of(kTaken), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kKnownQuirk) << described(judgement);
   EXPECT_EQ(judgement.reason, "update-pairs-by-order");
 }
@@ -427,20 +434,16 @@ bool of_a_command_buffer(const Command& command) {
 TEST_P(OnRelease, ProgramsOfACommandBuffersOwnCallsAgree) {
   constexpr std::uint64_t kPrograms = 250;
   constexpr StrategyKind kStrategy = StrategyKind::kCommandBuffer;
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
-  auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), StrategyKind::kCommandBuffer});
-  ASSERT_TRUE(subject.ok());
-  ASSERT_TRUE(subject.value()->start());
-  Judge judge(subject.value()->runner(), baseline);
+  ReleaseJudge judge(GetParam(), StrategyKind::kCommandBuffer);
+  ASSERT_TRUE(judge.ready());
   const QuirkSet known(GetParam());
-  judge.know(known, kStrategy);
+  judge->know(known, kStrategy);
   std::uint64_t launches = 0;
   for (std::uint64_t i = 0; i < kPrograms; ++i) {
     GeneratorOptions options;
     options.avoid = [&](const State&, const Command& command) { return !of_a_command_buffer(command); };
     const Program program = campaign_program(73, i, options);
-    const Judgement judgement = judge.judge(program, {});
+    const Judgement judgement = judge->judge(program, {});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << i << "\n" << described(judgement) << print_program(program);
     launches += static_cast<std::uint64_t>(std::ranges::count_if(
         program.steps, [](const Step& step) { return std::holds_alternative<Launch>(step.command); }));
@@ -451,27 +454,21 @@ TEST_P(OnRelease, ProgramsOfACommandBuffersOwnCallsAgree) {
 // What libraries enqueue, and collectives, which no program records: scenarios of traces, quirks and all.
 TEST_P(OnRelease, ScenariosOfTracedCommandsAgree) {
   constexpr std::uint64_t kScenarios = 150;
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
-  auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), StrategyKind::kCommandBuffer});
-  ASSERT_TRUE(subject.ok());
-  ASSERT_TRUE(subject.value()->start());
-  Judge judge(subject.value()->runner(), baseline);
+  ReleaseJudge judge(GetParam(), StrategyKind::kCommandBuffer);
+  ASSERT_TRUE(judge.ready());
   for (std::uint64_t i = 0; i < kScenarios; ++i) {
     RandomChoices choices{rc::Random(i)};
     Program program;
     for (const SystemAction& action : draw_scenario(choices, System::kTraces, {.size = 25})) {
       program.steps.push_back({action});
     }
-    const Judgement judgement = judge.judge(program, {});
+    const Judgement judgement = judge->judge(program, {});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << i << "\n" << described(judgement) << print_program(program);
   }
 }
 
 // The short fixed campaign of every build: each release and strategy, the same programs, nothing unexplained.
 TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
   constexpr std::uint64_t kPrograms = 120;
   // Graphs of several devices were hunted through on the reference alone.
   const auto unhunted = [one_device = GetParam() != hip::kReleaseNames.front()](const Command& command) {
@@ -481,12 +478,10 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
   };
   constexpr std::uint64_t kUnrepeated = 1;  // races that a fresh process did not show again: within the campaigns' cap
   for (const StrategyKind strategy : kStrategies) {
-    auto subject = Subject::make({"rocm-soft@" + std::string(GetParam()), strategy});
-    ASSERT_TRUE(subject.ok());
-    ASSERT_TRUE(subject.value()->start());
-    Judge judge(subject.value()->runner(), baseline);
+    ReleaseJudge judge(GetParam(), strategy);
+    ASSERT_TRUE(judge.ready());
     const QuirkSet known(GetParam());
-    judge.know(known, strategy);
+    judge->know(known, strategy);
     std::uint64_t agreed = 0, unrepeated = 0;
     for (std::uint64_t i = 0; i < kPrograms; ++i) {
       GeneratorOptions options;
@@ -497,7 +492,7 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
         };
       }
       const Program program = campaign_program(72, i, options);
-      const Judgement judgement = judge.judge(program, {});
+      const Judgement judgement = judge->judge(program, {});
       agreed += judgement.verdict == VerdictKind::kAgree ? 1 : 0;
       if (judgement.verdict == VerdictKind::kPoisoned && ++unrepeated <= kUnrepeated) continue;
       EXPECT_TRUE(judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kKnownQuirk)
