@@ -335,5 +335,45 @@ TEST(Placement, PatternsDifferByBufferAndSeedAndAgreeOnTheirCommonBytes) {
   EXPECT_TRUE(std::equal(shorter.begin(), shorter.end(), longer.begin()));
 }
 
+class Keeping : public ModelPlatform {
+ public:
+  [[nodiscard]] KeptMemory* kept_memory() override { return &kept; }
+  KeptMemory kept;
+};
+
+TEST(KeptMemory, TheArenasOfAProgramServeTheNextProgramOfThatSize) {
+  Keeping platform;
+  platform.enter();
+  platform.begin(0);
+  const auto run = [&](const char* text) {
+    const Program program = program_of(text);
+    BufferMemory memory(platform, program, {}, {});
+    EXPECT_TRUE(memory.declare(0, 300, MemoryKind::kDevice).ok());
+    EXPECT_EQ(content_of(memory, 0), pattern(0, 0, 300));
+    EXPECT_TRUE(memory.write(0, 7).ok());
+    const AddressScript script = memory.script();
+    EXPECT_EQ(script.size(), 1U);
+    EXPECT_TRUE(memory.release_everything().ok());
+    return script;
+  };
+  const AddressScript first = run("buffer b0 300");
+  EXPECT_EQ(run("buffer b0 300"), first);
+  EXPECT_NE(run("buffer b0 300\nbuffer b1 4000"), first);
+  EXPECT_EQ(run("buffer b0 300"), first);
+  EXPECT_FALSE(platform.leaks().empty()) << "kept memory is still the runtime's";
+  platform.leave();
+}
+
+TEST(KeptMemory, GivesAnAllocationOnceAndOnlyForItsKindAndSize) {
+  KeptMemory kept;
+  kept.give({MemoryKind::kPinned, 1}, 5000, 0x1000);
+  EXPECT_FALSE(kept.take({MemoryKind::kDevice, 1}, 5000));
+  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 0}, 5000));
+  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 1}, 8193));
+  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 1}, 4096));
+  EXPECT_EQ(kept.take({MemoryKind::kPinned, 1}, 8192), hip::DeviceAddress{0x1000});
+  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 1}, 8192));
+}
+
 }  // namespace
 }  // namespace verify
