@@ -84,6 +84,13 @@ hipError_t hipModuleGetGlobal(hipDeviceptr_t* pointer, size_t* bytes, hipModule_
       cuda_with_context().cuModuleGetGlobal(reinterpret_cast<CUdeviceptr*>(pointer), bytes, to_cuda(module), name));
 }
 
+hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipFunction_t function) {
+  static_assert(static_cast<int>(HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) ==
+                CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+  return answer(
+      cuda_with_context().cuFuncGetAttribute(value, same_number<CUfunction_attribute>(attribute), to_cuda(function)));
+}
+
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                  hipStream_t stream, void** params, void** extra) {

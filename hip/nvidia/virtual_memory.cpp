@@ -1,10 +1,12 @@
-// Virtual memory as HIP's C functions: addresses that are reserved, physical memory that is mapped there, and who may
-// touch it. CUDA's driver answers.
+// Virtual memory: ranges of addresses, physical memory, and which device may reach it through which range. CUDA's
+// answers, all of the driver.
 //
-// CUDA's driver knows no memory that is shared with AMD's tools: properties are copied field by field, the pointers of
-// addresses become CUDA's integers, handles are the same 64 bits (convert.h).
-// Sources: HIP 7.2's header documentation (group Virtual); CUDA's documentation of virtual memory management.
-#include <vector>
+// Sizes, offsets and alignments are bytes. A range is the caller's until it frees it; a handle of physical memory until
+// it releases it, and the memory stays while it is mapped.
+// Sources: HIP 7.2's header documentation (group Virtual); CUDA's documentation of the driver (Virtual Memory
+// Management).
+#include <cstddef>
+#include <optional>
 
 #include "hip/nvidia/cuda.h"
 #include "hip/nvidia/errors.h"
@@ -12,34 +14,36 @@
 namespace nvidia {
 namespace {
 
-static_assert(static_cast<int>(hipMemAllocationGranularityRecommended) == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
-static_assert(static_cast<int>(hipMemAccessFlagsProtReadWrite) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+static_assert(static_cast<int>(hipMemAllocationTypePinned) == static_cast<int>(CU_MEM_ALLOCATION_TYPE_PINNED));
+static_assert(static_cast<int>(hipMemHandleTypePosixFileDescriptor) ==
+              static_cast<int>(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+static_assert(static_cast<int>(hipMemLocationTypeDevice) == static_cast<int>(CU_MEM_LOCATION_TYPE_DEVICE));
+static_assert(static_cast<int>(hipMemLocationTypeHostNumaCurrent) ==
+              static_cast<int>(CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT));
+static_assert(static_cast<int>(hipMemAllocationGranularityRecommended) ==
+              static_cast<int>(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
+static_assert(static_cast<int>(hipMemAccessFlagsProtReadWrite) == static_cast<int>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
 static_assert(sizeof(hipMemAccessDesc) == sizeof(CUmemAccessDesc));
-static_assert(sizeof(hipMemGenericAllocationHandle_t) == sizeof(CUmemGenericAllocationHandle));
+static_assert(offsetof(hipMemAccessDesc, location.id) == offsetof(CUmemAccessDesc, location.id));
+static_assert(offsetof(hipMemAccessDesc, flags) == offsetof(CUmemAccessDesc, flags));
 
-CUmemLocation to_driver(const hipMemLocation& from) {
-  CUmemLocation to{};
-  to.type = same_number<CUmemLocationType>(from.type);
-  to.id = from.id;
-  return to;
-}
-
+// Of AMD's alone: uncached memory (a type of allocation), which the driver refuses by its number.
 CUmemAllocationProp to_driver(const hipMemAllocationProp& from) {
   CUmemAllocationProp to{};
   to.type = same_number<CUmemAllocationType>(from.type);
-  to.requestedHandleTypes = same_number<CUmemAllocationHandleType>(from.requestedHandleType);
-  to.location = to_driver(from.location);
+  to.requestedHandleTypes = same_number<CUmemAllocationHandleType>(from.requestedHandleTypes);
+  to.location.type = same_number<CUmemLocationType>(from.location.type);
+  to.location.id = from.location.id;
   to.win32HandleMetaData = from.win32HandleMetaData;
   to.allocFlags.compressionType = from.allocFlags.compressionType;
   to.allocFlags.gpuDirectRDMACapable = from.allocFlags.gpuDirectRDMACapable;
   to.allocFlags.usage = from.allocFlags.usage;
   return to;
 }
-
 hipMemAllocationProp to_hip(const CUmemAllocationProp& from) {
   hipMemAllocationProp to{};
   to.type = same_number<hipMemAllocationType>(from.type);
-  to.requestedHandleType = same_number<hipMemAllocationHandleType>(from.requestedHandleTypes);
+  to.requestedHandleTypes = same_number<hipMemAllocationHandleType>(from.requestedHandleTypes);
   to.location.type = same_number<hipMemLocationType>(from.location.type);
   to.location.id = from.location.id;
   to.win32HandleMetaData = from.win32HandleMetaData;
@@ -49,70 +53,80 @@ hipMemAllocationProp to_hip(const CUmemAllocationProp& from) {
   return to;
 }
 
+// The driver's properties of the caller's, null where these are.
+class GivenProp {
+ public:
+  explicit GivenProp(const hipMemAllocationProp* from) {
+    if (from != nullptr) value_ = to_driver(*from);
+  }
+  [[nodiscard]] const CUmemAllocationProp* get() const { return value_ ? &*value_ : nullptr; }
+
+ private:
+  std::optional<CUmemAllocationProp> value_;
+};
+
 }  // namespace
 
 extern "C" {
 
-hipError_t hipMemAddressReserve(void** pointer, size_t bytes, size_t alignment, void* wanted,
-                                unsigned long long flags) {
-  return answer(cuda_with_context().cuMemAddressReserve(reinterpret_cast<CUdeviceptr*>(pointer), bytes, alignment,
-                                                        to_address(wanted), flags));
+hipError_t hipMemAddressReserve(void** range, size_t size, size_t alignment, void* wish, unsigned long long flags) {
+  CUdeviceptr got = 0;
+  const hipError_t code = answer(cuda_with_context().cuMemAddressReserve(range == nullptr ? nullptr : &got, size,
+                                                                         alignment, to_address(wish), flags));
+  if (code == hipSuccess && range != nullptr) *range = to_pointer(got);
+  return code;
 }
-hipError_t hipMemAddressFree(void* pointer, size_t bytes) {
-  return answer(cuda_with_context().cuMemAddressFree(to_address(pointer), bytes));
+hipError_t hipMemAddressFree(void* range, size_t size) {
+  return answer(cuda_with_context().cuMemAddressFree(to_address(range), size));
 }
 
-hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* handle, size_t bytes, const hipMemAllocationProp* properties,
+hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* handle, size_t size, const hipMemAllocationProp* prop,
                         unsigned long long flags) {
-  CUmemAllocationProp given{};
-  if (properties != nullptr) given = to_driver(*properties);
-  return answer(cuda_with_context().cuMemCreate(reinterpret_cast<CUmemGenericAllocationHandle*>(handle), bytes,
-                                                properties == nullptr ? nullptr : &given, flags));
+  CUmemGenericAllocationHandle made = 0;
+  const GivenProp given(prop);
+  const hipError_t code =
+      answer(cuda_with_context().cuMemCreate(handle == nullptr ? nullptr : &made, size, given.get(), flags));
+  if (code == hipSuccess && handle != nullptr) *handle = to_hip_handle(made);
+  return code;
 }
 hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle) {
   return answer(cuda_with_context().cuMemRelease(to_cuda(handle)));
 }
 hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t* handle, void* pointer) {
-  return answer(cuda_with_context().cuMemRetainAllocationHandle(reinterpret_cast<CUmemGenericAllocationHandle*>(handle),
-                                                                pointer));
-}
-hipError_t hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp* properties,
-                                                   hipMemGenericAllocationHandle_t handle) {
-  CUmemAllocationProp got{};
-  const hipError_t code = answer(cuda_with_context().cuMemGetAllocationPropertiesFromHandle(
-      properties == nullptr ? nullptr : &got, to_cuda(handle)));
-  if (code == hipSuccess) *properties = to_hip(got);
+  CUmemGenericAllocationHandle got = 0;
+  const hipError_t code =
+      answer(cuda_with_context().cuMemRetainAllocationHandle(handle == nullptr ? nullptr : &got, pointer));
+  if (code == hipSuccess && handle != nullptr) *handle = to_hip_handle(got);
   return code;
 }
-hipError_t hipMemGetAllocationGranularity(size_t* granularity, const hipMemAllocationProp* properties,
+hipError_t hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp* prop, hipMemGenericAllocationHandle_t handle) {
+  CUmemAllocationProp got{};
+  const hipError_t code = answer(
+      cuda_with_context().cuMemGetAllocationPropertiesFromHandle(prop == nullptr ? nullptr : &got, to_cuda(handle)));
+  if (code == hipSuccess && prop != nullptr) *prop = to_hip(got);
+  return code;
+}
+hipError_t hipMemGetAllocationGranularity(size_t* granularity, const hipMemAllocationProp* prop,
                                           hipMemAllocationGranularity_flags option) {
-  CUmemAllocationProp given{};
-  if (properties != nullptr) given = to_driver(*properties);
+  const GivenProp given(prop);
   return answer(cuda_with_context().cuMemGetAllocationGranularity(
-      granularity, properties == nullptr ? nullptr : &given, same_number<CUmemAllocationGranularity_flags>(option)));
+      granularity, given.get(), same_number<CUmemAllocationGranularity_flags>(option)));
 }
 
-hipError_t hipMemMap(void* pointer, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t handle,
+hipError_t hipMemMap(void* range, size_t size, size_t offset, hipMemGenericAllocationHandle_t handle,
                      unsigned long long flags) {
-  return answer(cuda_with_context().cuMemMap(to_address(pointer), bytes, offset, to_cuda(handle), flags));
+  return answer(cuda_with_context().cuMemMap(to_address(range), size, offset, to_cuda(handle), flags));
 }
-hipError_t hipMemUnmap(void* pointer, size_t bytes) {
-  return answer(cuda_with_context().cuMemUnmap(to_address(pointer), bytes));
+hipError_t hipMemUnmap(void* range, size_t size) {
+  return answer(cuda_with_context().cuMemUnmap(to_address(range), size));
 }
-hipError_t hipMemSetAccess(void* pointer, size_t bytes, const hipMemAccessDesc* list, size_t count) {
-  std::vector<CUmemAccessDesc> given;
-  for (size_t i = 0; list != nullptr && i < count; ++i) {
-    CUmemAccessDesc& one = given.emplace_back();
-    one.location = to_driver(list[i].location);
-    one.flags = same_number<CUmemAccess_flags>(list[i].flags);
-  }
-  return answer(
-      cuda_with_context().cuMemSetAccess(to_address(pointer), bytes, list == nullptr ? nullptr : given.data(), count));
+hipError_t hipMemSetAccess(void* range, size_t size, const hipMemAccessDesc* list, size_t count) {
+  return answer(cuda_with_context().cuMemSetAccess(to_address(range), size,
+                                                   reinterpret_cast<const CUmemAccessDesc*>(list), count));
 }
 hipError_t hipMemGetAccess(unsigned long long* flags, const hipMemLocation* location, void* pointer) {
-  CUmemLocation at{};
-  if (location != nullptr) at = to_driver(*location);
-  return answer(cuda_with_context().cuMemGetAccess(flags, location == nullptr ? nullptr : &at, to_address(pointer)));
+  return answer(
+      cuda_with_context().cuMemGetAccess(flags, reinterpret_cast<const CUmemLocation*>(location), to_address(pointer)));
 }
 
 }  // extern "C"
