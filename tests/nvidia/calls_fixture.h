@@ -28,8 +28,11 @@ class CallsTest : public NvidiaTest {
     const stub::Call& made = last(function);
     ASSERT_EQ(made.arguments.size(), words.size());
     for (std::size_t n = 0; n < words.size(); ++n) {
-      if (words[n] == kSomewhere) EXPECT_NE(made.word(n), 0U) << "argument " << n;
-      if (words[n] != kSomewhere) EXPECT_EQ(made.word(n), words[n]) << "argument " << n;
+      if (words[n] == kSomewhere) {
+        EXPECT_NE(made.word(n), 0U) << "argument " << n;
+      } else {
+        EXPECT_EQ(made.word(n), words[n]) << "argument " << n;
+      }
     }
     cuda().answers[function] = 2;
     EXPECT_EQ(call(), hipErrorOutOfMemory);
