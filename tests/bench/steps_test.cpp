@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "bench/step_runtimes.h"

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

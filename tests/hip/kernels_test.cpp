@@ -1,7 +1,6 @@
 // What kernels.inc promises, checked on the host: every byte of every argument shows, padding never does.
 // Not verified here: that the device computes the same (that takes a machine that runs the code object).
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>

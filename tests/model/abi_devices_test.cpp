@@ -1,5 +1,4 @@
 // Several devices through the C ABI: what belongs to which, waiting for one of them, access to peers.
-#include <vector>
 
 #include "model/abi_fixture.h"
 

@@ -5,7 +5,6 @@
 #include "model/address_space.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <cstring>

@@ -2,7 +2,6 @@
 #include "model/graph_exec.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "model/fixture.h"

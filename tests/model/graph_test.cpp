@@ -2,10 +2,8 @@
 #include "model/graph.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <algorithm>
 #include <set>
 
 #include "model/fixture.h"

@@ -1,6 +1,5 @@
 // Deferred work: what waits for what, in every schedule that the seed can choose; and races between streams.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "model/fixture.h"

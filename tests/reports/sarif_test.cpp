@@ -4,11 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 
 #include "reports/samples.h"

@@ -3,7 +3,6 @@
 #include "verify/properties/captures.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "judging.h"

@@ -1,8 +1,6 @@
 // Event nodes in programs: what State knows of their order is what the model finds, and every strategy keeps them.
 #include <gtest/gtest.h>
 
-#include <tuple>
-
 #include "judging.h"
 #include "verify/generate/generator.h"
 #include "verify/run/executor.h"

@@ -3,10 +3,8 @@
 #include "verify/run/executor.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <thread>

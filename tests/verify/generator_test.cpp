@@ -3,7 +3,6 @@
 #include "verify/generate/generator.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <array>

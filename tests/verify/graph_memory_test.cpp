@@ -1,7 +1,6 @@
 // Memory that graphs allocate, in programs: what may stand where, what is observed, and that every strategy keeps it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <tuple>
 
 #include "judging.h"

@@ -4,7 +4,6 @@
 #include "verify/execute/interposer.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>

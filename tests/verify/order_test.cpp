@@ -2,8 +2,6 @@
 // Not verified here: that generated programs hold in every order (campaigns do).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
 
 #include <set>
 

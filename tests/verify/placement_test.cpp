@@ -2,11 +2,9 @@
 #include "verify/execute/placement.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 

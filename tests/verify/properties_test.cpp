@@ -2,11 +2,9 @@
 // model, with the real patcher. A property that was never exercised has not passed, so each test counts that too.
 // Not verified here: the properties of a real runtime (campaigns on one do that) and those of caches and streams.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "eager.h"

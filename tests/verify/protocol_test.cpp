@@ -2,7 +2,6 @@
 #include "verify/subject/protocol.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <csignal>

@@ -4,7 +4,6 @@
 #include "verify/program/state.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <string>

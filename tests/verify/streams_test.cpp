@@ -1,8 +1,6 @@
 // Streams, eager work and capture in programs: the text of every command, what may stand where, and what the rules of
 // capture answer.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
 
 #include "programs.h"
 #include "verify/generate/generator.h"

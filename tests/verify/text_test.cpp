@@ -3,7 +3,6 @@
 #include "verify/program/text.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "programs.h"

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "command_buffers.h"
 
