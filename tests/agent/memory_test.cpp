@@ -10,8 +10,7 @@
 namespace agent_test {
 namespace {
 
-class MemoryTest : public AgentTest {
- protected:
+struct MemoryTest : AgentTest {
   void* take(size_t size, PoolKind kind = PoolKind::kDevice) {
     void* p = nullptr;
     EXPECT_HSA(hsa_amd_memory_pool_allocate(pool(kind), size, 0, &p));
@@ -74,9 +73,7 @@ TEST_F(MemoryTest, AddressesComeBackWhenMoreWaitsThanIsKept) {
 }
 
 TEST_F(MemoryTest, QuarantineDoesNotHandOutAFreedAddress) {
-  hgagent_options options = defaults();
-  options.quarantine = 1;
-  restart(options);
+  restart_with(&hgagent_options::quarantine, 1);
   std::set<void*> seen;
   for (int i = 0; i < 1000; ++i) {
     void* p = take(10000);
@@ -87,9 +84,7 @@ TEST_F(MemoryTest, QuarantineDoesNotHandOutAFreedAddress) {
 
 TEST_F(MemoryTest, RandomAllocationsNeverOverlapAndKeepTheirBytes) {
   for (const uint32_t quarantine : {0u, 1u}) {
-    hgagent_options options = defaults();
-    options.quarantine = quarantine;
-    restart(options);
+    restart_with(&hgagent_options::quarantine, quarantine);
     std::mt19937_64 random(quarantine + 1);
     std::map<uint64_t, std::pair<size_t, uint8_t>> live;
     for (int step = 0; step < 3000; ++step) {
@@ -129,9 +124,7 @@ TEST_F(MemoryTest, ThePageBehindAnAllocationCannotBeTouched) {
 
 TEST_F(MemoryTest, QuarantinedMemoryCannotBeTouched) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  hgagent_options options = defaults();
-  options.quarantine = 1;
-  restart(options);
+  restart_with(&hgagent_options::quarantine, 1);
   auto* p = static_cast<volatile uint8_t*>(take(4096));
   p[0] = 1;
   ASSERT_HSA(hsa_amd_memory_pool_free(const_cast<uint8_t*>(p)));
@@ -204,9 +197,7 @@ TEST_F(MemoryTest, RegisteredHostMemoryIsLockedUntilEveryRegistrationIsGone) {
 }
 
 TEST_F(MemoryTest, TheAgentsThatMayAccessAPointerAreListed) {
-  hgagent_options options = defaults();
-  options.agents = 3;
-  restart(options);
+  restart_with(&hgagent_options::agents, 3);
   void* p = take(64);
   const hsa_agent_t second = gpu(1);
   ASSERT_HSA(hsa_amd_agents_allow_access(1, &second, nullptr, p));
@@ -222,9 +213,7 @@ TEST_F(MemoryTest, TheAgentsThatMayAccessAPointerAreListed) {
 }
 
 TEST_F(MemoryTest, AnotherAgentMayAccessMemoryOnlyWhenAllowed) {
-  hgagent_options options = defaults();
-  options.agents = 2;
-  restart(options);
+  restart_with(&hgagent_options::agents, 2);
   auto* p = static_cast<uint32_t*>(take(64));
   hsa_queue_t* other = create_queue(64, 1);
   ASSERT_TRUE(run(other, "store_value", p, 1u));

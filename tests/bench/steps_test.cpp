@@ -17,8 +17,7 @@ namespace {
 using bench::StepModel;
 using bench::StepWay;
 
-class Steps : public testing::Test {
- protected:
+struct Steps : testing::Test {
   bench::StepBed& bed(StepModel model) {
     hip::Result<std::unique_ptr<bench::StepBed>> made = bench::StepBed::make(*runtime().platform, model);
     EXPECT_TRUE(made.ok());

@@ -11,8 +11,7 @@ using namespace gfx942_test;
 using gfx942::FaultKind;
 using testing::HasSubstr;
 
-class Faults : public testing::Test {
- protected:
+struct Faults : testing::Test {
   template <class... T>
   gfx942::Outcome launch(const char* kernel, const gfx942::Limits& limits, T... arguments) {
     return machine_.launch(kernel, Arguments(arguments...).bytes(), {{64, 1, 1}, {64, 1, 1}, 0}, limits);

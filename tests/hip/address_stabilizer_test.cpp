@@ -90,8 +90,7 @@ class AddOne final : public hip::StableWork {
   std::size_t bytes_;
 };
 
-class AddressStabilizer : public testing::Test {
- protected:
+struct AddressStabilizer : testing::Test {
   AddressStabilizer() { calls = failing = allocations = frees = events = failing_frees = 0; }
   static void note(void* reports, const hip::Error& error) {
     static_cast<std::vector<hip::Error>*>(reports)->push_back(error);
@@ -390,8 +389,7 @@ TEST_F(AddressStabilizer, ALaunchThatThrowsIsBehindTheMark) {
     ++records;
     return hip::host_api().hipEventRecord(event, stream);
   };
-  class Throws final : public hip::StableWork {
-   public:
+  struct Throws final : hip::StableWork {
     hip::Status record(std::span<void* const>) override { return {}; }
     hip::Status launch(const hip::StreamRef&) override { throw std::runtime_error("no"); }
   };

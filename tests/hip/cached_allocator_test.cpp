@@ -29,8 +29,7 @@ hip::Api counting_api() {
   return api;
 }
 
-class CachedAllocator : public testing::Test {
- protected:
+struct CachedAllocator : testing::Test {
   CachedAllocator() { live = fail_malloc = fail_free = 0; }
   static void note(void* reports, const hip::Error& error) {
     static_cast<std::vector<hip::Error>*>(reports)->push_back(error);

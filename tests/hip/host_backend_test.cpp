@@ -199,8 +199,7 @@ class Pending {
   hip::Api table_ = api;
 };
 
-class LauncherInFlight : public testing::Test {
- protected:
+struct LauncherInFlight : testing::Test {
   hip::Status launch(hip::Launcher& launcher, const hip::StreamRef& stream, std::size_t bytes = 12) {
     const Block block{nullptr, 3, 7};
     const std::array transfers{hip::Transfer{0, data_.data(), bytes, hip::Direction::kIn}};
@@ -344,8 +343,7 @@ class Ordered {
   hip::Api table_ = api;
 };
 
-class ScratchBuffer : public testing::Test {
- protected:
+struct ScratchBuffer : testing::Test {
   ~ScratchBuffer() override { static_cast<void>(Ordered::taken_frees()); }
   using Streams = std::vector<std::uintptr_t>;
   const Ordered ordered_;

@@ -349,8 +349,7 @@ std::vector<std::byte> block_at(const HostKernel& kernel, std::vector<std::vecto
 }
 
 // Addresses are those of this process.
-class Identity : public hg::HostMemory {
- public:
+struct Identity : hg::HostMemory {
   std::byte* access(std::uint64_t address, std::size_t, bool) override {
     return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
   }

@@ -41,8 +41,7 @@ class ScriptedTrace final : public hip::Trace {
   Script& script_;
 };
 
-class TraceCache : public testing::Test {
- protected:
+struct TraceCache : testing::Test {
   hip::TraceCache::Recorder recorder() {
     return [this](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
       script_.log += "record ";

@@ -5,8 +5,7 @@
 namespace model::abi {
 namespace {
 
-class DevicesTest : public AbiTest {
- protected:
+struct DevicesTest : AbiTest {
   DevicesTest() {
     InProcessOptions options = host_memory_options();
     options.model.devices = 3;

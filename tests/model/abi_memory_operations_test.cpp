@@ -4,11 +4,9 @@
 namespace model::abi {
 namespace {
 
-class MemoryOperationTest : public AbiTest {
- protected:
+struct MemoryOperationTest : AbiTest {
   hipStream_t stream() {
-    hipStream_t made = nullptr;
-    EXPECT_HIP(api.hipStreamCreateWithFlags(&made, hipStreamNonBlocking));
+    hipStream_t made = create_stream(hipStreamNonBlocking);
     return made;
   }
   static hipStreamBatchMemOpParams write(void* at, std::uint32_t value) {

@@ -4,8 +4,7 @@
 namespace model::abi {
 namespace {
 
-class UserObjectTest : public AbiTest {
- protected:
+struct UserObjectTest : AbiTest {
   // What a user object stands for: how often it was destroyed.
   struct Resource {
     int destroyed = 0;

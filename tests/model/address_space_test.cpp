@@ -114,9 +114,7 @@ TEST(AddressSpace, APlacementThatIsTakenFailsAndChangesNothing) {
 }
 
 TEST(AddressSpace, NothingIsAllocatedBeyondTheCapacity) {
-  AddressSpaceOptions options;
-  options.capacity = 1000;
-  AddressSpace space(options);
+  AddressSpace space({.capacity = 1000});
   const Address address = allocated(space, 600);
   Address out = 0;
   EXPECT_EQ(space.allocate(401, MemoryKind::kDevice, 0, &out), Status::kOutOfMemory);
@@ -126,9 +124,7 @@ TEST(AddressSpace, NothingIsAllocatedBeyondTheCapacity) {
 }
 
 TEST(AddressSpace, AWindowThatIsFullIsOutOfMemory) {
-  AddressSpaceOptions options;
-  options.device_bytes = 2 * kAlignment;
-  AddressSpace space(options);
+  AddressSpace space({.device_bytes = 2 * kAlignment});
   allocated(space, 1);
   allocated(space, kAlignment);
   Address out = 0;
@@ -136,10 +132,7 @@ TEST(AddressSpace, AWindowThatIsFullIsOutOfMemory) {
 }
 
 TEST(AddressSpace, WithIdentityTheAddressIsTheMemory) {
-  AddressSpaceOptions options;
-  options.identity = true;
-  options.fresh = std::byte{0x5a};
-  AddressSpace space(options);
+  AddressSpace space({.identity = true, .fresh = std::byte{0x5a}});
   const Address address = allocated(space, 1000, MemoryKind::kPinned);
   EXPECT_EQ(address % kAlignment, 0u);
   auto* bytes = reinterpret_cast<unsigned char*>(address);
@@ -152,9 +145,7 @@ TEST(AddressSpace, WithIdentityTheAddressIsTheMemory) {
 }
 
 TEST(AddressSpace, UnknownAddressesAreTheHostsOwnWhenAskedFor) {
-  AddressSpaceOptions options;
-  options.unknown_is_host = true;
-  AddressSpace space(options);
+  AddressSpace space({.unknown_is_host = true});
   int variable = 5;
   const auto address = reinterpret_cast<Address>(&variable);
   EXPECT_EQ(space.access(address, 4, true, Accessor::kCopy), reinterpret_cast<std::byte*>(&variable));

@@ -6,6 +6,8 @@
 namespace model {
 namespace {
 
+using FaultTest = WithGraph;
+
 TEST(Fault, ItNamesNodeKernelAddressAndWhoseMemoryItWas) {
   Machine m;
   const Address freed = m.allocate(), at = m.allocate();
@@ -31,10 +33,8 @@ TEST(Fault, ItNamesNodeKernelAddressAndWhoseMemoryItWas) {
   }
 }
 
-TEST(Fault, AnAddressThatWasReusedBelongsToItsNewOwner) {
-  Machine m;
-  const Address at = m.allocate(), out = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(FaultTest, AnAddressThatWasReusedBelongsToItsNewOwner) {
+  const Address out = m.allocate();
   m.node(graph, m.add(out, at, 1));
   GraphExec& exec = m.exec(graph);
   ASSERT_EQ(m.runtime.free(at), Status::kSuccess);
@@ -92,10 +92,7 @@ TEST(Fault, AKernelWithoutHostSemanticsSaysThatTheModelCannotRunIt) {
   EXPECT_NE(m.runtime.fault()->text.find("mystery"), std::string::npos);
 }
 
-TEST(Fault, AKernelOfAnUnloadedModuleIsNotRun) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(FaultTest, AKernelOfAnUnloadedModuleIsNotRun) {
   m.node(graph, m.add(at, at, 1));
   GraphExec& exec = m.exec(graph);
   m.runtime.unload_module(*m.module);

@@ -11,6 +11,8 @@
 namespace model {
 namespace {
 
+using GraphTest = WithGraph;
+
 using Pairs = std::set<std::pair<ObjectId, ObjectId>>;
 
 Pairs edges_of(const Graph& graph) {
@@ -19,9 +21,7 @@ Pairs edges_of(const Graph& graph) {
   return pairs;
 }
 
-TEST(Graph, NodesKeepTheOrderInWhichTheyWereAdded) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, NodesKeepTheOrderInWhichTheyWereAdded) {
   std::vector<Node*> nodes;
   for (int i = 0; i < 5; ++i) nodes.push_back(m.node(graph, EmptyParams{}));
   graph.remove(*nodes[1]);
@@ -32,9 +32,7 @@ TEST(Graph, NodesKeepTheOrderInWhichTheyWereAdded) {
   }
 }
 
-TEST(Graph, DependenciesMustBeNodesOfTheGraphEachOnce) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, DependenciesMustBeNodesOfTheGraphEachOnce) {
   Graph& other = m.runtime.create_graph();
   Node* first = m.node(graph, EmptyParams{});
   Node* foreign = m.node(other, EmptyParams{});
@@ -47,9 +45,7 @@ TEST(Graph, DependenciesMustBeNodesOfTheGraphEachOnce) {
   EXPECT_EQ(out, nullptr);
 }
 
-TEST(Graph, ChangingEdgesIsAllOrNothing) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, ChangingEdgesIsAllOrNothing) {
   Node* a = m.node(graph, EmptyParams{});
   Node* b = m.node(graph, EmptyParams{}, {a});
   Node* c = m.node(graph, EmptyParams{});
@@ -70,9 +66,7 @@ TEST(Graph, ChangingEdgesIsAllOrNothing) {
   EXPECT_EQ(edges_of(graph), before);
 }
 
-TEST(Graph, RemovingANodeRemovesItsEdgesOnly) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, RemovingANodeRemovesItsEdgesOnly) {
   Node* a = m.node(graph, EmptyParams{});
   Node* b = m.node(graph, EmptyParams{}, {a});
   Node* c = m.node(graph, EmptyParams{}, {a, b});
@@ -86,9 +80,7 @@ TEST(Graph, RemovingANodeRemovesItsEdgesOnly) {
   EXPECT_EQ(graph.roots(), std::vector<Node*>{a});
 }
 
-TEST(Graph, AChildIsClonedWhenItIsAdded) {
-  Machine m;
-  const Address at = m.allocate();
+TEST_F(GraphTest, AChildIsClonedWhenItIsAdded) {
   Graph& inner = m.runtime.create_graph();
   Node* set = m.node(inner, Machine::set(at, 1));
   Graph& outer = m.runtime.create_graph();
@@ -102,9 +94,7 @@ TEST(Graph, AChildIsClonedWhenItIsAdded) {
   EXPECT_EQ(m.word(at), 1u);
 }
 
-TEST(Graph, AGraphMayBeAddedToItselfAsItIsNow) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, AGraphMayBeAddedToItselfAsItIsNow) {
   m.node(graph, EmptyParams{});
   Node* child = m.child(graph, graph);
   EXPECT_EQ(child->child()->nodes().size(), 1u);
@@ -169,10 +159,7 @@ RC_GTEST_PROP(GraphProperty, ACloneIsEqualAndIndependent, ()) {
   RC_ASSERT(graph.edges().size() == edges);
 }
 
-TEST(Graph, ParametersAreReplacedByOnesOfTheSameTypeOnly) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, ParametersAreReplacedByOnesOfTheSameTypeOnly) {
   Node* set = m.node(graph, Machine::set(at, 1));
   EXPECT_EQ(graph.set_params(*set, EmptyParams{}), Status::kInvalidValue);
   EXPECT_EQ(graph.set_params(*set, Machine::set(at, 1, 17)), Status::kInvalidValue);

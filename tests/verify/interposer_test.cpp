@@ -84,8 +84,7 @@ hip::Api keeping_table() {
   return api;
 }
 
-class Interposing : public testing::Test {
- protected:
+struct Interposing : testing::Test {
   Interposing() {
     g_kept = {};
     interposer.begin(inner, true);

@@ -11,8 +11,7 @@ namespace verify {
 namespace {
 
 // A run of the example, and what a subject might have seen instead.
-class Comparing : public testing::Test {
- protected:
+struct Comparing : testing::Test {
   Comparing() {
     Bench bench;
     expected = bench.baseline.run(program, {}).observation;

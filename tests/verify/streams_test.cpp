@@ -19,9 +19,7 @@ constexpr const char* kWork = "memset dst=b0+0 value=1 width=4";
 State state_behind(const std::string& commands) {
   const Program program = program_of(kObjects + commands);
   EXPECT_EQ(flaw(program), "") << commands;
-  State state;
-  for (const Step& step : program.steps) state.apply(step.command);
-  return state;
+  return state_after(program);
 }
 
 // What HIP answers to the last command of `commands`.

@@ -12,9 +12,7 @@ namespace verify {
 namespace {
 
 GeneratorOptions sized(std::uint32_t size) {
-  GeneratorOptions options;
-  options.size = size;
-  return options;
+  return {.size = size};
 }
 
 RC_GTEST_PROP(Text, ParsingWhatWasPrintedGivesTheProgramBack, ()) {

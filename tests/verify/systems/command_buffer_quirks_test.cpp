@@ -15,12 +15,12 @@ namespace {
 using hip::StepDecision;
 using hip::StepReason;
 
-constexpr int k72 = 70253211, k64 = 60443484;  // as hipRuntimeGetVersion answers
+constexpr int k72 = 70253211, k64 = 60443484, kNone = 0;  // as hipRuntimeGetVersion answers
 
-class QuirkAware : public CommandBuffers {
- protected:
+struct QuirkAware : CommandBuffers {
   hip::CommandBufferOptions options(int version, bool update = false) {
-    return {.update = update, .quirks = hip::ReleaseQuirks::of_version(version), .errors = sink()};
+    const hip::ReleaseQuirks quirks = version == kNone ? hip::ReleaseQuirks() : hip::ReleaseQuirks::of_version(version);
+    return {.update = update, .quirks = quirks, .errors = sink()};
   }
   // Each says which quirk it was.
   void expect(hip::CommandBuffer& buffer, std::size_t place, StepDecision decision, StepReason reason,
@@ -119,12 +119,7 @@ TEST_F(QuirkAware, CommandsThatTheReleaseWouldLaunchWronglyAreChainedOrFlattened
   followed.add(std::move(last));
   nested.set(followed);
   expect(nested, 2, StepDecision::kRecord, StepReason::kFirst, "child-successors-unordered");
-  hipGraphNode_t node = nullptr;
-  std::size_t nodes = 1;
-  ASSERT_EQ(api().hipGraphGetRootNodes(nested.graph(), &node, &nodes), hipSuccess);
-  hipGraphNodeType type{};
-  ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
-  EXPECT_EQ(type, hipGraphNodeTypeMemset);
+  EXPECT_EQ(type_of_first_node(nested.graph()), hipGraphNodeTypeMemset);
   EXPECT_EQ(value_at(2), 10);
 }
 
@@ -144,8 +139,7 @@ TEST_F(QuirkAware, WhatNothingHelpsAgainstIsAnErrorUntilOtherCommandsAreSet) {
 }
 
 // A chain of fills of one buffer; `opaque` and `known` say which of them a library enqueues.
-class InParts : public QuirkAware {
- protected:
+struct InParts : QuirkAware {
   hip::Recording chain(std::size_t length, std::set<std::size_t> opaque, std::set<std::size_t> known = {}) {
     hip::Recording commands;
     for (std::size_t i = 0; i < length; ++i) {
@@ -154,7 +148,7 @@ class InParts : public QuirkAware {
         hip::TracedWork work{.command = i, .stream = capturing_, .buffers = {0}, .work = {}};
         work.work = filling(static_cast<int>(i + 1));
         work.errors = sink();
-        if (known.contains(i)) work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+        if (known.contains(i)) work.shadows = shadows();
         node = hip::traced_command(std::move(work));
       }
       if (i != 0) node.dependencies = {static_cast<hip::NodeIndex>(i - 1)};
@@ -253,20 +247,15 @@ TEST_F(InParts, WhatALibraryEnqueuedAndIsKnownBecomesNodesThatArePatched) {
 
 // What is known on one footing need not hold on another.
 TEST_F(InParts, NodesOfWhatALibraryEnqueuedAreLookedAtAgainOnAnotherFooting) {
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
-  work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+  const hip::EnqueueAt work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
     return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(at[0]), at[0] % 4 == 0 ? 7 : 9, 16, on), "");
   };
-  work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
   hip::CommandBuffer buffer(api(), options(k72));
-  buffer.set(of(hip::traced_command(std::move(work))));
+  buffer.set(of(library_work(work, shadows())));
   for (const hip::DeviceAddress address : {at(0), at(1), at(2) + 1, at(1), at(3)}) {
     wipe();
     ASSERT_TRUE(buffer.step(std::array{address}, stream()));
-    unsigned char first = 0;
-    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
-    EXPECT_EQ(api().hipMemcpy(&first, reinterpret_cast<void*>(address), 1, hipMemcpyDeviceToHost), hipSuccess);
-    EXPECT_EQ(first, address % 4 == 0 ? 7 : 9);
+    EXPECT_EQ(byte_at(address), address % 4 == 0 ? 7 : 9);
   }
 }
 
@@ -366,8 +355,7 @@ TEST_F(InParts, AStepBehindOneThatFailedHalfWayComesBehindAllThatItLaunched) {
 
 TEST_F(QuirkAware, AGraphThatIsUpdatedToOtherCommandsIsRecordedAgainAfterSoManyNodes) {
   for (const bool grows : {true, false}) {
-    hip::CommandBufferOptions often = options(k72, true);
-    if (!grows) often.quirks = {};
+    hip::CommandBufferOptions often = options(grows ? k72 : kNone, true);
     often.renew_after = 2;
     hip::CommandBuffer buffer(api(), often);
     buffer.set(of(fill(7)));
@@ -419,11 +407,9 @@ TEST_F(QuirkAware, WorkThatCannotBeCapturedAtItsShadowsIsOpaque) {
       if (where[0] >= at(4)) return hip::Status(hip::Error{hipErrorInvalidValue, "no such memory"});
       return filling(7)(on, where);
     };
-    work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+    work.shadows = shadows();
     work.errors = sink();
-    hip::CommandBufferOptions with = options(k72);
-    if (!quirks) with.quirks = {};
-    hip::CommandBuffer buffer(api(), with);
+    hip::CommandBuffer buffer(api(), options(quirks ? k72 : kNone));
     buffer.set(of(hip::traced_command(std::move(work))));
     wipe();
     for (int failed = 0; quirks && failed < 2; ++failed) {
@@ -451,20 +437,14 @@ TEST_F(InParts, NodesThatBecomeKnownAgainAreRecorded) {
   second.dependencies = {0};
   both.add(std::move(second));
   for (const bool known : {true, false}) {
-    hip::CommandBufferOptions with = options(k72);
-    if (!known) with.quirks = {};
-    hip::CommandBuffer buffer(api(), with);
+    hip::CommandBuffer buffer(api(), options(known ? k72 : kNone));
     buffer.set(both);
     const auto step = [&](hip::DeviceAddress first, hip::DeviceAddress other, int value) {
       wipe();
       const auto done = buffer.step(std::array{first, other}, stream());
       ASSERT_TRUE(done) << done.error().message;
-      unsigned char byte = 0;
-      EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
-      EXPECT_EQ(api().hipMemcpy(&byte, reinterpret_cast<void*>(first), 1, hipMemcpyDeviceToHost), hipSuccess);
-      EXPECT_EQ(byte, 7);
-      EXPECT_EQ(api().hipMemcpy(&byte, reinterpret_cast<void*>(other), 1, hipMemcpyDeviceToHost), hipSuccess);
-      EXPECT_EQ(byte, value);
+      EXPECT_EQ(byte_at(first), 7);
+      EXPECT_EQ(byte_at(other), value);
     };
     step(at(0), at(1), 8);
     step(at(0), at(1) + 1, 9);       // the second is opaque
@@ -479,10 +459,8 @@ TEST_F(InParts, NodesThatBecomeKnownAgainAreRecorded) {
 TEST_F(QuirkAware, WhatIsKnownAndCannotBeRecordedTwiceIsOpaque) {
   hip::Api refusing = api();
   refusing.hipGraphAddMemsetNode = [](auto...) { return hipErrorOutOfMemory; };
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
-  work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
   hip::CommandBuffer buffer(refusing, options(k72));
-  buffer.set(of(hip::traced_command(std::move(work))));
+  buffer.set(of(library_work(filling(7), shadows())));
   for (int failed = 0; failed < 2; ++failed) EXPECT_FALSE(buffer.step(std::array{at(0)}, stream()));
   EXPECT_TRUE(buffer.step(std::array{at(0)}, stream()));
   EXPECT_EQ(value_at(0), 7);
@@ -541,13 +519,11 @@ TEST_F(InParts, WhateverFailsOfTheFirstStepInPartsTheNextOneIsRight) {
 
 // "If both are one: clear it." Nothing at its shadows, which are apart, says nothing of where its buffers are.
 TEST_F(QuirkAware, WorkThatEnqueuesNothingAtItsShadowsAloneIsNoEmptyNode) {
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0, 1}, .work = {}};
-  work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+  const hip::EnqueueAt work = [this](hipStream_t on, std::span<const hip::DeviceAddress> where) {
     return where[0] == where[1] ? filling(7)(on, where) : hip::Status();
   };
-  work.shadows = {{{at(4), at(6)}, {at(7), at(1)}}, {kBytes / 2, kBytes / 2}, {0, 1}};
   hip::CommandBuffer buffer(api(), options(k72));
-  buffer.set(of(hip::traced_command(std::move(work))));
+  buffer.set(of(library_work(work, {{{at(4), at(6)}, {at(7), at(1)}}, {kBytes / 2, kBytes / 2}, {0, 1}}, {0, 1})));
   for (const std::size_t other : {0, 3, 0}) {
     wipe();
     ASSERT_TRUE(buffer.step(std::array{at(0), at(other)}, stream()));
@@ -558,18 +534,13 @@ TEST_F(QuirkAware, WorkThatEnqueuesNothingAtItsShadowsAloneIsNoEmptyNode) {
 // What a library enqueued on a stream of device 1 is of device 1.
 TEST_F(QuirkAware, NodesOfWhatALibraryEnqueuedAreOfTheDeviceOfItsStream) {
   const DevicesOfMemsets watched(api());
-  hipStream_t there = nullptr, capturing = nullptr;
-  ASSERT_EQ(api().hipSetDevice(1), hipSuccess);
-  ASSERT_EQ(api().hipStreamCreateWithFlags(&there, hipStreamNonBlocking), hipSuccess);
-  ASSERT_EQ(api().hipStreamCreateWithFlags(&capturing, hipStreamNonBlocking), hipSuccess);
-  ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
+  const hipStream_t there = stream_of(1), capturing = stream_of(1);
   for (const bool quirks : {false, true}) {
     for (const int device : {0, 1}) {
       DevicesOfMemsets::seen().clear();
       hip::TracedWork work{.command = 1, .stream = capturing, .buffers = {0}, .work = filling(7)};
-      work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
-      hip::CommandBufferOptions with = options(k72);
-      if (!quirks) with.quirks = {};
+      work.shadows = shadows();
+      hip::CommandBufferOptions with = options(quirks ? k72 : kNone);
       with.device = device;
       with.several_devices = true;
       hip::CommandBuffer buffer(watched.table(), with);
@@ -589,8 +560,7 @@ TEST_F(QuirkAware, NodesOfWhatALibraryEnqueuedAreOfTheDeviceOfItsStream) {
 
 TEST_F(QuirkAware, AGraphThatTheReleaseGrowsByIsRecordedAgainAfterSoManyCalls) {
   for (const bool grows : {true, false}) {
-    hip::CommandBufferOptions often = options(k72);
-    if (!grows) often.quirks = {};
+    hip::CommandBufferOptions often = options(grows ? k72 : kNone);
     often.renew_after = 3;
     hip::CommandBuffer buffer(api(), often);
     buffer.set(of(fill(7)));
@@ -625,7 +595,7 @@ TEST_F(QuirkAware, ARankThatCannotLookIntoItsCommandsComesToEachRound) {
   known.work = [](hipStream_t, std::span<const hip::DeviceAddress>) {
     return hip::Status(hip::Error{hipErrorNotReady, "not now"});
   };
-  known.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  known.shadows = shadows();
   hip::TracedWork together{.command = 2, .stream = capturing_, .buffers = {0}, .work = filling(7)};
   together.collective = true;
   hip::Recording both = of(hip::traced_command(std::move(known)));
@@ -688,8 +658,7 @@ TEST_F(QuirkAware, TheDeviceIsWaitedForBeforeATraceGoesWhereTheReleaseNeedsThat)
 }
 
 // A stream of device 1, where the buffers are of device 0.
-class OnAnotherDevice : public QuirkAware {
- protected:
+struct OnAnotherDevice : QuirkAware {
   OnAnotherDevice() {
     EXPECT_EQ(api().hipSetDevice(1), hipSuccess);
     EXPECT_EQ(api().hipStreamCreate(&away_), hipSuccess);
@@ -713,9 +682,8 @@ class OnAnotherDevice : public QuirkAware {
 // A stream of another device is given two events, and one of the graph's own the launch.
 TEST_F(OnAnotherDevice, AStreamOfTheBuffersOwnLaunchesWhereTheReleaseNeedsThat) {
   for (const bool needed : {true, false}) {
-    hip::CommandBufferOptions with = options(k72);
+    hip::CommandBufferOptions with = options(needed ? k72 : kNone);
     with.several_devices = true;
-    if (!needed) with.quirks = {};
     hip::CommandBuffer buffer(api(), with);
     buffer.set(of(fill(7)));
     const std::uint64_t streams = calls_of("hipStreamCreateWithPriority"), waits = calls_of("hipStreamWaitEvent");
@@ -752,11 +720,10 @@ TEST_F(OnAnotherDevice, WhateverFailsOfALaunchIsToldAndTheNextOneIsRight) {
 // Recorded, patched and moved to where a release needs the whole graph again.
 TEST_F(QuirkAware, WhateverFailsOfAStepOfFlattenedOrNestedCommandsIsAnsweredOrToldAndTheNextOneIsRight) {
   for (const bool flatten : {false, true}) {
-    for (const int version : {0, k72, k64}) {
+    for (const int version : {kNone, k72, k64}) {
       const std::size_t failures = fail_each_call([&](FailingCall& call) {
         hip::CommandBufferOptions with = options(version, true);
         with.flatten = flatten;
-        if (version == 0) with.quirks = {};
         hip::CommandBuffer buffer(api(), with);
         buffer.set(of(child(child(rows(7)))));
         told_.clear();
@@ -816,7 +783,7 @@ TEST_F(QuirkAware, ATraceThatMayHoldChildrenIsNotHandedOverWhereTheyWouldBeLost)
   hip::TracedWork opaque{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
   hip::TracedWork known = opaque;
   known.command = 2;
-  known.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
+  known.shadows = shadows();
   hip::CommandBuffer one(api(), options(k72)), other(api(), options(k72));
   one.set(of(hip::traced_command(std::move(opaque))));
   other.set(of(hip::traced_command(std::move(known))));
@@ -832,8 +799,7 @@ TEST_F(QuirkAware, ATraceThatMayHoldChildrenIsNotHandedOverWhereTheyWouldBeLost)
 
 // ---- what the host does instead
 
-class ByTheHost : public QuirkAware {
- protected:
+struct ByTheHost : QuirkAware {
   ByTheHost() {
     EXPECT_EQ(api().hipHostMalloc(&pinned_, 2 * kBytes, hipHostMallocDefault), hipSuccess);
     pageable_.assign(2 * kBytes, 5);
@@ -901,12 +867,8 @@ TEST_F(ByTheHost, AMemsetOfPinnedMemoryIsAHostNode) {
     ASSERT_EQ(api().hipDeviceSynchronize(), hipSuccess);
     EXPECT_EQ(pinned()[0], 7);
     EXPECT_EQ(pinned()[kBytes - 1], 7);
-    std::size_t count = 1;
-    hipGraphNode_t node = nullptr;
-    hipGraphNodeType type{};
-    ASSERT_EQ(api().hipGraphGetNodes(buffer.graph(), &node, &count), hipSuccess);
-    ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
-    EXPECT_EQ(type, memory == hip::BufferMemory::kPinned ? hipGraphNodeTypeHost : hipGraphNodeTypeMemset)
+    EXPECT_EQ(type_of_first_node(buffer.graph()),
+              memory == hip::BufferMemory::kPinned ? hipGraphNodeTypeHost : hipGraphNodeTypeMemset)
         << "what may be a device's memory the host leaves alone";
     std::memset(pinned_, 0, kBytes);
   }

@@ -65,11 +65,7 @@ TEST_F(CommandBuffers, NoGraphIsInstantiatedWithoutANode) {
     std::size_t nodes = 0;
     ASSERT_EQ(api().hipGraphGetNodes(buffer->graph(), nullptr, &nodes), hipSuccess);
     ASSERT_EQ(nodes, 1u);
-    hipGraphNode_t node = nullptr;
-    ASSERT_EQ(api().hipGraphGetNodes(buffer->graph(), &node, &nodes), hipSuccess);
-    hipGraphNodeType type{};
-    ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
-    EXPECT_EQ(type, hipGraphNodeTypeEmpty);
+    EXPECT_EQ(type_of_first_node(buffer->graph()), hipGraphNodeTypeEmpty);
   }
 }
 
@@ -82,12 +78,7 @@ TEST_F(CommandBuffers, FlattenedChildrenAreNodesOfTheBuffersOwnAndDoTheSame) {
     expect(*buffer, 3, StepDecision::kPatch, StepReason::kMoved);
     EXPECT_EQ(value_at(0), 7);
     EXPECT_EQ(value_at(3), 7);
-    hipGraphNode_t node = nullptr;
-    std::size_t nodes = 1;
-    ASSERT_EQ(api().hipGraphGetNodes(buffer->graph(), &node, &nodes), hipSuccess);
-    hipGraphNodeType type{};
-    ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
-    EXPECT_EQ(type, buffer == &flat ? hipGraphNodeTypeMemset : hipGraphNodeTypeGraph);
+    EXPECT_EQ(type_of_first_node(buffer->graph()), buffer == &flat ? hipGraphNodeTypeMemset : hipGraphNodeTypeGraph);
     wipe();
   }
 }
@@ -180,8 +171,7 @@ TEST_F(CommandBuffers, ALaunchIntoACaptureIsAChildBehindWhatCameBeforeAndBeforeW
 }
 
 // What a graph holds that a capture ends with, after `work`.
-class CapturedLaunch : public CommandBuffers {
- protected:
+struct CapturedLaunch : CommandBuffers {
   std::size_t nodes_after(const hip::Enqueue& work) {
     const auto captured = hip::CapturedGraph::capture(api(), capturing_, work);
     EXPECT_TRUE(captured) << captured.error().message;
@@ -379,10 +369,7 @@ TEST_F(CommandBuffers, NodesOfSeveralDevicesAreRecordedWithTheirOwnDeviceCurrent
   second.dependencies = {0};
   hip::Recording both = of(std::move(first));
   both.add(std::move(second));
-  hipStream_t there = nullptr;
-  ASSERT_EQ(api().hipSetDevice(1), hipSuccess);
-  ASSERT_EQ(api().hipStreamCreateWithFlags(&there, hipStreamNonBlocking), hipSuccess);
-  ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
+  const hipStream_t there = stream_of(1);
   {
     hip::CommandBuffer buffer(watched.table(), {.device = 1, .several_devices = true});
     buffer.set(both);

@@ -19,8 +19,7 @@ using hip::Relocation;
 
 constexpr std::size_t kBuffers = 3, kTables = 3, kBytes = 256;
 
-class DifferentialCommands : public testing::Test {
- protected:
+struct DifferentialCommands : testing::Test {
   void SetUp() override {
     ASSERT_EQ(api().hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking), hipSuccess);
     // Of different sizes and one behind the other, so that no two tables move two buffers alike.

@@ -20,8 +20,7 @@ namespace {
 constexpr int kHome = 0, kElsewhere = 1;
 
 // A bed on the first device, and a stream of the second one.
-class TwoDevices : public CommandBed {
- public:
+struct TwoDevices : CommandBed {
   TwoDevices() {
     on_device(kElsewhere, [&] { return api().hipStreamCreateWithFlags(&there_, hipStreamNonBlocking); });
   }
@@ -218,8 +217,7 @@ TEST(FailingCalls, WorkOfTheHostIsRecordedOrLeavesNothing) {
 }
 
 // A kernel of the second device, recorded and patched by a caller who has the first one current.
-class KernelElsewhere : public TwoDevices {
- public:
+struct KernelElsewhere : TwoDevices {
   KernelElsewhere() {
     on_device(kElsewhere, [&] { return api().hipMalloc(&far_, 2 * kBytes); });
     verify::ArgumentBlock block("inplace_u32");

@@ -260,8 +260,7 @@ TEST_F(TracedCommands, ABufferThatWasFreedIsAMissAlsoAtTheSameAddress) {
 
 TEST_F(TracedCommands, ATraceThatDoesNotFitMakesTheStepRecordTheGraph) {
   int fills = 1;
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
-  work.work = [&](hipStream_t on, std::span<const hip::DeviceAddress> addresses) {
+  const hip::EnqueueAt work = [&](hipStream_t on, std::span<const hip::DeviceAddress> addresses) {
     for (int i = 0; i < fills; ++i) {
       if (hip::Status status = filling(7 + i)(on, addresses); !status) return status;
     }
@@ -269,7 +268,7 @@ TEST_F(TracedCommands, ATraceThatDoesNotFitMakesTheStepRecordTheGraph) {
   };
   wipe();
   hip::CommandBuffer buffer(api(), {.errors = sink()});
-  buffer.set(of(hip::traced_command(std::move(work))));
+  buffer.set(of(library_work(work)));
   step(buffer, {0, 1, 2});
   for (const int now : {2, 0, 1}) {  // another shape, none, and one again
     fills = now;
@@ -324,24 +323,19 @@ TEST_F(TracedCommands, WorkThatEnqueuedNothingIsAskedAgainWhenItsBuffersMove) {
 
 // A library may choose its nodes by alignment: what is known of it holds on the footing that it was captured on.
 TEST_F(TracedCommands, APatchKeepsTheAlignmentThatTheWorkWasCapturedFor) {
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
-  work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+  const hip::EnqueueAt work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
     const bool aligned = at[0] % 4 == 0;
     return aligned
                ? hip::called(api().hipMemsetD32Async(reinterpret_cast<hipDeviceptr_t>(at[0]), 0x07070707, 4, on), "")
                : hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(at[0]), 9, 16, on), "");
   };
-  work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
   hip::CommandBuffer buffer(api(), {.errors = sink()});
-  buffer.set(of(hip::traced_command(std::move(work))));
+  buffer.set(of(library_work(work, shadows())));
   const auto decision_at = [&](hip::DeviceAddress address) {
     wipe();
     const hip::Result<hip::CommandStep> step = buffer.step(std::array{address}, stream());
     EXPECT_TRUE(step);
-    unsigned char first = 0;
-    EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
-    EXPECT_EQ(api().hipMemcpy(&first, reinterpret_cast<void*>(address), 1, hipMemcpyDeviceToHost), hipSuccess);
-    EXPECT_EQ(first, address % 4 == 0 ? 7 : 9);
+    EXPECT_EQ(byte_at(address), address % 4 == 0 ? 7 : 9);
     return step ? step.value().traces : hip::TraceUse{};
   };
   EXPECT_EQ(decision_at(at(0)).captured, 1u);
@@ -351,13 +345,11 @@ TEST_F(TracedCommands, APatchKeepsTheAlignmentThatTheWorkWasCapturedFor) {
 }
 
 TEST_F(TracedCommands, BuffersThatOverlapOtherwiseAreCapturedAgain) {
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0, 1}, .work = {}};
-  work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+  const hip::EnqueueAt work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
     return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(at[0]), at[0] == at[1] ? 1 : 2, kBytes, on), "");
   };
-  work.shadows = {{{at(4), at(6)}, {at(7), at(1)}}, {kBytes / 2, kBytes / 2}, {0, 1}};
   hip::CommandBuffer buffer(api(), {.errors = sink()});
-  buffer.set(of(hip::traced_command(std::move(work))));
+  buffer.set(of(library_work(work, {{{at(4), at(6)}, {at(7), at(1)}}, {kBytes / 2, kBytes / 2}, {0, 1}}, {0, 1})));
   for (const Places& places : {Places{0, 1, 2}, Places{2, 3, 2}, Places{3, 3, 2}, Places{0, 1, 2}}) {
     wipe();
     step(buffer, places);
@@ -366,10 +358,8 @@ TEST_F(TracedCommands, BuffersThatOverlapOtherwiseAreCapturedAgain) {
 }
 
 TEST_F(TracedCommands, ABufferThatIsNamedTwiceIsPatched) {
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0, 0}, .work = filling(7)};
-  work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
   hip::CommandBuffer buffer(api(), {.errors = sink()});
-  buffer.set(of(hip::traced_command(std::move(work))));
+  buffer.set(of(library_work(filling(7), shadows(), {0, 0})));
   EXPECT_EQ(step(buffer, {0, 1, 2}).traces.captured, 1u);
   EXPECT_EQ(step(buffer, {1, 1, 2}).traces.patched, 1u);
   EXPECT_EQ(value_at(1), 7);
@@ -378,13 +368,12 @@ TEST_F(TracedCommands, ABufferThatIsNamedTwiceIsPatched) {
 
 TEST_F(TracedCommands, WorkThatThrowsLeavesNoCaptureAndKeepsNobodyWaiting) {
   bool throws = true;
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
-  work.work = [&](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+  const hip::EnqueueAt work = [&](hipStream_t on, std::span<const hip::DeviceAddress> at) {
     if (throws) throw std::runtime_error("no");
     return filling(7)(on, at);
   };
   hip::CommandBuffer buffer(api(), {.errors = sink()});
-  buffer.set(of(hip::traced_command(std::move(work))));
+  buffer.set(of(library_work(work)));
   EXPECT_THROW((void)buffer.step(std::array{at(0)}, stream()), std::runtime_error);
   hipStreamCaptureStatus state = hipStreamCaptureStatusActive;
   EXPECT_EQ(api().hipStreamIsCapturing(capturing_, &state), hipSuccess);

@@ -57,8 +57,7 @@ class Log {
   bool closed_ = false;
 };
 
-class Bed : public CommandBed {
- public:
+struct Bed : CommandBed {
   Bed() { start(); }
   ~Bed() {
     log_.open();
