@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "agent/agent_fixture.h"
 
@@ -163,12 +164,10 @@ TEST_F(MemoryTest, FreeingWhatIsNoAllocationIsAnError) {
 TEST_F(MemoryTest, APointerIsDescribedByItsAllocationExactly) {
   auto* p = static_cast<std::byte*>(take(1001));
   const hsa_amd_pointer_info_t inside = about(p + 1000);
-  EXPECT_EQ(inside.type, HSA_EXT_POINTER_TYPE_HSA);
-  EXPECT_EQ(inside.agentBaseAddress, p);
-  EXPECT_EQ(inside.hostBaseAddress, p);
-  EXPECT_EQ(inside.sizeInBytes, 1001u);
-  EXPECT_EQ(inside.agentOwner.handle, gpu().handle);
-  EXPECT_EQ(inside.global_flags, uint32_t{HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED});
+  EXPECT_EQ(std::tuple(inside.type, inside.agentBaseAddress, inside.hostBaseAddress, inside.sizeInBytes,
+                       inside.agentOwner.handle, inside.global_flags),
+            std::tuple(HSA_EXT_POINTER_TYPE_HSA, p, p, 1001u, gpu().handle,
+                       uint32_t{HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED}));
   EXPECT_EQ(about(p + 1001).type, HSA_EXT_POINTER_TYPE_UNKNOWN);
   ASSERT_HSA(hsa_amd_memory_pool_free(p));
   EXPECT_EQ(about(p).type, HSA_EXT_POINTER_TYPE_UNKNOWN);
@@ -185,10 +184,8 @@ TEST_F(MemoryTest, RegisteredHostMemoryIsLockedUntilEveryRegistrationIsGone) {
   ASSERT_HSA(lock());
   EXPECT_EQ(hgagent_counters(HGAGENT_LOCKS), 2u);
   const hsa_amd_pointer_info_t info = about(memory.data() + 9999);
-  EXPECT_EQ(info.type, HSA_EXT_POINTER_TYPE_LOCKED);
-  EXPECT_EQ(info.hostBaseAddress, memory.data());
-  EXPECT_EQ(info.sizeInBytes, memory.size());
-  EXPECT_EQ(info.agentOwner.handle, host().handle);
+  EXPECT_EQ(std::tuple(info.type, info.hostBaseAddress, info.sizeInBytes, info.agentOwner.handle),
+            std::tuple(HSA_EXT_POINTER_TYPE_LOCKED, memory.data(), memory.size(), host().handle));
   ASSERT_HSA(hsa_amd_memory_unlock(memory.data()));
   EXPECT_EQ(about(memory.data()).type, HSA_EXT_POINTER_TYPE_LOCKED);
   ASSERT_HSA(hsa_amd_memory_unlock(memory.data()));

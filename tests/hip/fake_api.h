@@ -31,9 +31,9 @@ struct Kernel {
 
 struct Graph;
 
-struct Node {
+// What a node does, whatever it waits for.
+struct Work {
   hipGraphNodeType type = hipGraphNodeTypeEmpty;
-  std::vector<Node*> dependencies;
   // kernels
   void* function = nullptr;
   dim3 grid;
@@ -45,6 +45,10 @@ struct Node {
   bool linear = false;
   hipMemsetParams memset{};
   hipHostNodeParams host{};
+};
+
+struct Node : Work {
+  std::vector<Node*> dependencies;
   std::unique_ptr<Graph> child;
 };
 

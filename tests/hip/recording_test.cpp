@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "hip/fake_api.h"
@@ -182,13 +183,9 @@ TEST(Recording, CountsBuffersDepthAndNodesThroughChildren) {
   EXPECT_EQ(outer.buffer_count(), 3U);
   EXPECT_EQ(outer.child_depth(), 0U);
   const hip::NodeIndex child = outer.add(child_of(middle));
-  EXPECT_EQ(outer.buffer_count(), 7U);
-  EXPECT_EQ(outer.child_depth(), 2U);
-  EXPECT_EQ(outer.tree_size(), 5U);
+  EXPECT_EQ(std::tuple(outer.buffer_count(), outer.child_depth(), outer.tree_size()), std::tuple(7U, 2U, 5U));
   outer.replace(child, child_of({}).record, {});
-  EXPECT_EQ(outer.buffer_count(), 3U);
-  EXPECT_EQ(outer.child_depth(), 1U);
-  EXPECT_EQ(outer.tree_size(), 2U);
+  EXPECT_EQ(std::tuple(outer.buffer_count(), outer.child_depth(), outer.tree_size()), std::tuple(3U, 1U, 2U));
 }
 
 TEST(Recording, RelocatingSetsEveryKindOfFieldToBasePlusAddend) {

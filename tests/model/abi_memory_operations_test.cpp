@@ -5,10 +5,7 @@ namespace model::abi {
 namespace {
 
 struct MemoryOperationTest : AbiTest {
-  hipStream_t stream() {
-    hipStream_t made = create_stream(hipStreamNonBlocking);
-    return made;
-  }
+  hipStream_t stream() { return create_stream(hipStreamNonBlocking); }
   static hipStreamBatchMemOpParams write(void* at, std::uint32_t value) {
     hipStreamBatchMemOpParams params{};
     params.operation = hipStreamMemOpWriteValue32;

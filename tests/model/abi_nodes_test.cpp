@@ -1,6 +1,7 @@
 // Nodes through the C ABI: arguments, ownership (P1) and getters.
 #include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include "model/abi_fixture.h"
 
@@ -145,9 +146,7 @@ TEST_F(NodeTest, GettersGiveBackWhatWasSet) {
   hipGraphNode_t set_node = add_set(graph, src, 1);
   EXPECT_HIP(api.hipGraphMemsetNodeSetParams(set_node, &params));
   EXPECT_HIP(api.hipGraphMemsetNodeGetParams(set_node, &got_set));
-  EXPECT_EQ(got_set.dst, dst);
-  EXPECT_EQ(got_set.value, 77u);
-  EXPECT_EQ(got_set.width, 3u);
+  EXPECT_EQ(std::tuple(got_set.dst, got_set.value, got_set.width), std::tuple(dst, 77u, 3u));
   const hipHostNodeParams host_params{[](void*) {}, &params};
   hipHostNodeParams got_host{};
   EXPECT_HIP(api.hipGraphAddHostNode(&host, graph, nullptr, 0, &host_params));

@@ -54,8 +54,7 @@ TEST(Captures, ACapturedGraphIsPatchedSetAndUpdatedLikeAnyOther) {
       "set e0.n1 memset dst=b1+64 value=9 element=2 width=8\nlaunch e0 s1\nread b1\nmove b0\npatch g1\npatch e0\n"
       "update e0 g1\nlaunch e0 s2\nread b0");
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
-    Bench bench(strategy);
-    const Judgement judgement = bench.judge.judge(program, {.every_call_fails = true, .however_built = true});
+    const Judgement judgement = Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
     EXPECT_GE(judgement.exercised[index_of(PropertyId::kP6)], 1u);
     EXPECT_GE(judgement.exercised[index_of(PropertyId::kP7)], 10u);
@@ -84,9 +83,8 @@ TEST(Captures, ExternalRecordsAndWaitsBecomeEventNodesThatOrderLaunches) {
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      Bench bench(strategy);
-      EXPECT_TRUE(in_agreement(
-          bench.judge.judge(program, {.schedule_seed = seed, .every_call_fails = true, .however_built = true})));
+      EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(
+          program, {.schedule_seed = seed, .every_call_fails = true, .however_built = true})));
     }
   }
 }
@@ -229,8 +227,7 @@ TEST(P7, WhatOtherRulesAnswerWhileSomethingCapturesIsNoViolation) {
       "empty g2.n1 after=n0\ncapture s1\n";
   for (const char* command :
        {"inspect g0", "disable e0.n0", "find g2 g0.n0", "edge g2.n0 after=n1 cycle\ninstantiate e1 g2"}) {
-    Bench bench(StrategyKind::kPatch);
-    EXPECT_TRUE(in_agreement(bench.judge.judge(with_objects(begun + command), {}))) << command;
+    EXPECT_TRUE(in_agreement(Bench(StrategyKind::kPatch).judge.judge(with_objects(begun + command), {}))) << command;
   }
 }
 

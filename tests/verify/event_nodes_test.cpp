@@ -20,15 +20,13 @@ std::string with(std::string_view more) {
 
 TEST(EventNodePrograms, ALaunchThatWaitsDoesNotRaceAndTheModelAgrees) {
   EXPECT_FALSE(state_after(program_of(with("launch e0 s1\n"))).launch_races(1, 2));
-  Bench bench;
-  EXPECT_TRUE(in_agreement(bench.judge.judge(program_of(with("launch e0 s1\nlaunch e1 s2\n")), {})));
+  EXPECT_TRUE(in_agreement(Bench().judge.judge(program_of(with("launch e0 s1\nlaunch e1 s2\n")), {})));
 }
 
 TEST(EventNodePrograms, ALaunchThatWaitsForAnotherEventRacesAndTheModelAgrees) {
   EXPECT_TRUE(state_after(program_of(with("set e1.n0 eventwait v1\nlaunch e0 s1\n"))).launch_races(1, 2));
-  Bench bench;
   const Judgement judgement =
-      bench.judge.judge(program_of(with("set e1.n0 eventwait v1\nlaunch e0 s1\nlaunch e1 s2\n")), {});
+      Bench().judge.judge(program_of(with("set e1.n0 eventwait v1\nlaunch e0 s1\nlaunch e1 s2\n")), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kPoisoned) << described(judgement);
 }
 

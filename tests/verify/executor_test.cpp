@@ -110,8 +110,7 @@ TEST_P(SmallProgram, IsValidAndAgreesUnderEveryStrategy) {
   const Program program = program_of(GetParam());
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
-    Bench bench(strategy);
-    EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.every_call_fails = true, .however_built = true})))
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
         << strategy_name(strategy);
   }
 }
@@ -285,8 +284,7 @@ TEST(UserObjects, AFunctionThatNeverRunsIsALeak) {
 }
 
 TEST(Judge, AnAgreementBreaksNothingAndDiffersInNothing) {
-  Bench bench;
-  const Judgement judgement = bench.judge.judge(parsed(kExample), {});
+  const Judgement judgement = Bench().judge.judge(parsed(kExample), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kAgree);
   EXPECT_TRUE(judgement.broken.empty());
   EXPECT_TRUE(judgement.violations.empty());

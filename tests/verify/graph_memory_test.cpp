@@ -48,8 +48,7 @@ TEST(GraphMemoryPrograms, ANodeMayBeSetToWhatALaterNodeAllocates) {
       "move b2\npatch e0\nlaunch e0 s0\nread b2\nfree b3\n");
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : kStrategies) {
-    Bench bench(strategy);
-    EXPECT_TRUE(in_agreement(bench.judge.judge(program, {})));
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {})));
   }
 }
 
@@ -58,8 +57,7 @@ TEST(GraphMemoryPrograms, WhatTheProgramFreesMayBeLaunchedAgainAndIsReadBefore) 
       program_of(with("instantiate e0 g0\nlaunch e0 s0\nread b5\non s0 memcpy dst=b1+0 src=b5+0 bytes=8 kind=d2d\n"
                       "free_async b5 s0\nlaunch e0 s0\nfree b5\nmove b0\npatch e0\nlaunch e0 s0\n"));
   for (const StrategyKind strategy : kStrategies) {
-    Bench bench(strategy);
-    EXPECT_TRUE(in_agreement(bench.judge.judge(program, {})));
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {})));
   }
 }
 
@@ -73,8 +71,7 @@ TEST(GraphMemoryPrograms, LaunchingAgainWhatNobodyFreedIsRefusedUnlessTheExecuta
     ASSERT_EQ(result.observation.statuses.size(), program.steps.size());
     EXPECT_EQ(result.observation.statuses.back().code != 0, refused) << flags;
     EXPECT_TRUE(result.observation.violations.empty()) << flags;
-    Bench bench;
-    EXPECT_TRUE(in_agreement(bench.judge.judge(program, {})));
+    EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {})));
   }
 }
 
@@ -172,8 +169,7 @@ TEST(GraphMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
     }
     if (!any) continue;
     ++allocations;
-    Bench bench;
-    EXPECT_TRUE(in_agreement(bench.judge.judge(program, {}))) << index << "\n" << print_program(program);
+    EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {}))) << index << "\n" << print_program(program);
   }
   EXPECT_GE(allocations, 10U);
   EXPECT_GE(freed_by_nodes, 5U);

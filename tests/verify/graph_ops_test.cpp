@@ -80,12 +80,11 @@ TEST_P(GraphProgram, IsValidAndAgreesUnderEveryStrategyScheduleAndFailure) {
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
-      Bench bench(strategy);
-      EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.schedule_seed = seed,
-                                                           .isolation = true,
-                                                           .every_call_fails = seed == 0,
-                                                           .however_built = seed == 0,
-                                                           .every_order = seed == 0})))
+      EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.schedule_seed = seed,
+                                                                     .isolation = true,
+                                                                     .every_call_fails = seed == 0,
+                                                                     .however_built = seed == 0,
+                                                                     .every_order = seed == 0})))
           << strategy_name(strategy);
     }
   }

@@ -48,8 +48,7 @@ TEST(Litmus, EveryStrategyAgreesOnTheModel) {
     const Program program = parsed(each.text);
     ASSERT_EQ(flaw(program), "") << each.name;
     for (const StrategyKind strategy : kStrategies) {
-      Bench bench(strategy);
-      EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.every_call_fails = true, .however_built = true})))
+      EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
           << each.name;
     }
   }

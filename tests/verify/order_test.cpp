@@ -135,8 +135,8 @@ TEST(Forms, TheDriversFormsDoTheSame) {
           "\nmove b0 b2\npatch e0\npatch g0\nlaunch e0 s0\ninstantiate e1 g0\nlaunch e1 s0");
       ASSERT_EQ(flaw(program), "");
       for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
-        Bench bench(strategy);
-        EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.every_call_fails = true, .however_built = true})))
+        EXPECT_TRUE(
+            in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
             << strategy_name(strategy);
       }
     }
@@ -149,8 +149,7 @@ TEST(Forms, TheDriverFreesWhatAGraphAllocates) {
       "after=n1\n"
       "instantiate e0 g0\nrepeat 3 launch e0 s0");
   ASSERT_EQ(flaw(program), "");
-  Bench bench(StrategyKind::kPatch);
-  EXPECT_TRUE(in_agreement(bench.judge.judge(program, {})));
+  EXPECT_TRUE(in_agreement(Bench(StrategyKind::kPatch).judge.judge(program, {})));
 }
 
 TEST(Forms, WhatHasNoDriversFormIsRefused) {
@@ -179,8 +178,8 @@ TEST(Forms, GenericAndPlainFormsDoTheSame) {
           set + "\nmove b0 b1\npatch e0\npatch g0\nlaunch e0 s0\ninstantiate e1 g0\nlaunch e1 s0");
       ASSERT_EQ(flaw(program), "");
       for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
-        Bench bench(strategy);
-        EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.every_call_fails = true, .however_built = true})))
+        EXPECT_TRUE(
+            in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
             << strategy_name(strategy);
       }
     }

@@ -15,8 +15,7 @@ constexpr std::string_view kMoves =
     "sync device\nread b1";
 
 RunResult run_with_costs(StrategyKind strategy, const Program& program) {
-  Bench bench(strategy);
-  return bench.subject.run(program, {.costs = true});
+  return Bench(strategy).subject.run(program, {.costs = true});
 }
 
 std::vector<StepCost> costs_of(const RunResult& run, const Program& program, std::string_view word) {
@@ -61,8 +60,7 @@ TEST(Stabilise, ALaunchIntoACaptureIsCapturedAtTheProgramsAddresses) {
       "kind=d2d\ninstantiate e0 g0\nmove b0 b1\npatch e0\ncapture s1\nlaunch e0 s1\nendcapture s1 g1\n"
       "instantiate e1 g1\nlaunch e1 s1\nsync device\nread b1");
   ASSERT_EQ(flaw(program), "");
-  Bench bench(StrategyKind::kStabilise);
-  EXPECT_TRUE(in_agreement(bench.judge.judge(program, {})));
+  EXPECT_TRUE(in_agreement(Bench(StrategyKind::kStabilise).judge.judge(program, {})));
 }
 
 // The first question after the query fails: whether the launch is elsewhere.

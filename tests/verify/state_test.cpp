@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "programs.h"
 #include "verify/generate/generator.h"
@@ -580,9 +581,7 @@ TEST(Ranges, ARangeThatEndsOnePastItsBufferTouchesNothingThere) {
   std::vector<ByteRange> ranges;
   append_ranges(std::get<AddNode>(program.steps.at(0).command).params, 1, ranges);
   ASSERT_EQ(ranges.size(), 2u);
-  EXPECT_EQ(ranges[1].buffer, 1u);
-  EXPECT_EQ(ranges[1].lo, 60);
-  EXPECT_EQ(ranges[1].hi, 64);
+  EXPECT_EQ(std::tuple(ranges[1].buffer, ranges[1].lo, ranges[1].hi), std::tuple(1u, 60, 64));
 }
 
 }  // namespace

@@ -24,8 +24,7 @@ constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch, StrategyKind::kUpd
 void expect_agreement(const Program& program) {
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : kStrategies) {
-    Bench bench(strategy);
-    EXPECT_TRUE(in_agreement(bench.judge.judge(program, {})));
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {})));
   }
 }
 
@@ -79,8 +78,7 @@ TEST(StreamMemoryPrograms, InACaptureItBelongsToTheGraphLikeMemoryOfAllocationNo
 TEST(StreamMemoryPrograms, WhatNothingOrdersIsPoisoned) {
   for (const std::string_view commands : {"on s2 memset dst=b5+0 value=1 width=8\n",
                                           "sync s1\non s1 memset dst=b5+0 value=1 width=8\nfree_async b5 s2\n"}) {
-    Bench bench;
-    const Judgement judgement = bench.judge.judge(program_of(with(commands)), {});
+    const Judgement judgement = Bench().judge.judge(program_of(with(commands)), {});
     EXPECT_EQ(judgement.verdict, VerdictKind::kPoisoned) << commands << described(judgement);
   }
 }
@@ -129,8 +127,7 @@ TEST(StreamMemoryPrograms, ACallThatFailsOnceChangesNothing) {
                    "\npool p0\npool_attribute p0 release_threshold=64\npool_use p0\nmalloc_async b5 64 s0\n"
                    "malloc_async b6 64 s0 pool=p0\non s0 memset dst=b5+0 value=1 width=64\nread b5\nfree_async b5 s0\n"
                    "free_async b6 s0\npool_trim p0 0\npool_use default\ndestroy p0\n");
-    Bench bench;
-    EXPECT_TRUE(in_agreement(bench.judge.judge(program, {}))) << function;
+    EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {}))) << function;
   }
 }
 
@@ -191,8 +188,7 @@ TEST(StreamMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
     }
     if (allocations == 0) continue;
     ++programs;
-    Bench bench;
-    EXPECT_TRUE(in_agreement(bench.judge.judge(program, {}))) << index << "\n" << print_program(program);
+    EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {}))) << index << "\n" << print_program(program);
   }
   EXPECT_GE(programs, 15U);
   EXPECT_GE(frees, 15U);
