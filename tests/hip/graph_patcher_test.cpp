@@ -21,6 +21,9 @@
 
 namespace {
 
+using fake::bits;
+using fake::child_of;
+using fake::load;
 using hip::AddressTable;
 using hip::DeviceAddress;
 using hip::Field;
@@ -33,16 +36,6 @@ enum class Target : std::uint8_t { kExec, kGraph };
 
 Target draw_target() {
   return *rc::gen::element(Target::kExec, Target::kGraph);
-}
-
-std::uint64_t bits(const void* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer);
-}
-
-std::uint64_t load(const std::vector<std::byte>& block, std::size_t offset) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, block.data() + offset, sizeof(value));
-  return value;
 }
 
 // A graph recorded from a recording, instantiated, with a patcher of one of the two.
@@ -171,10 +164,6 @@ Expected expected_work(const Recording& recording, const std::vector<Move>& move
 
 bool is_setter(const fake::Call& call) {
   return call.function.find("SetParams") != std::string::npos;
-}
-
-hip::RecordedNode child_of(Recording recording) {
-  return {hip::ChildRecord{std::make_shared<const Recording>(std::move(recording))}, {}, {}};
 }
 
 hip::RecordedNode memset_of(hip::BufferIndex buffer) {

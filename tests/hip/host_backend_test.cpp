@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hip/allocation_count.h"
+#include "hip/error_list.h"
 #include "hip/event.h"
 #include "hip/launcher.h"
 #include "hip/pieces.h"
@@ -198,9 +199,6 @@ struct LauncherInFlight : testing::Test {
     const std::array transfers{hip::Transfer{0, data_.data(), bytes, hip::Direction::kIn}};
     return launcher.launch_on(stream, launch_of(block, transfers));
   }
-  static void note(void* reports, const hip::Error& error) {
-    static_cast<std::vector<hip::Error>*>(reports)->push_back(error);
-  }
   const Pending pending_;
   const hip::StreamRef stream_ = hip::StreamRef::of_default(pending_.table());
   std::vector<std::uint32_t> data_ = std::vector<std::uint32_t>(4096, 1);
@@ -244,7 +242,7 @@ TEST_F(LauncherInFlight, OneLaunchThatTakesLongIsInNobodysWay) {
 
 TEST_F(LauncherInFlight, AContextThatCannotBeAskedIsToldOfAndTakenForOneInFlight) {
   {
-    hip::Launcher launcher(pending_.table(), {.max_contexts = 2, .errors = {note, &reports_}});
+    hip::Launcher launcher(pending_.table(), {.max_contexts = 2, .errors = into(reports_)});
     ASSERT_TRUE(launch(launcher, stream_));
     Pending::done[0] = true;
     Pending::failing_queries = 1;
@@ -293,10 +291,7 @@ TEST(HostBackend, ALaunchThatBroughtItsResultsBackSucceedsAlsoWhereTheCallersDev
     return current = device, hipSuccess;
   };
   std::vector<hip::Error> reports;
-  const auto note = [](void* all, const hip::Error& error) {
-    static_cast<std::vector<hip::Error>*>(all)->push_back(error);
-  };
-  hip::Launcher launcher(two, {.errors = {note, &reports}});
+  hip::Launcher launcher(two, {.errors = into(reports)});
   std::vector<std::uint32_t> data{1, 2, 3};
   const Block block{nullptr, 3, 7};
   const std::array transfers{hip::Transfer{0, data.data(), 12, hip::Direction::kInOut}};
@@ -341,10 +336,7 @@ struct ScratchBuffer : testing::Test {
   using Streams = std::vector<std::uintptr_t>;
   const Ordered ordered_;
   std::vector<hip::Error> reports_;
-  const hip::ScratchOptions options_{.errors = {[](void* all, const hip::Error& error) {
-                                                  static_cast<std::vector<hip::Error>*>(all)->push_back(error);
-                                                },
-                                                &reports_}};
+  const hip::ScratchOptions options_{.errors = into(reports_)};
 };
 
 TEST_F(ScratchBuffer, PiecesThatHaveMoreBytesThanThereAreAreAnErrorAndChangeNothing) {

@@ -18,28 +18,17 @@
 
 namespace {
 
+using fake::bits;
+using fake::child_of;
+using fake::load;
 using hip::ArgumentStyle;
 using hip::Field;
 using hip::Recording;
-
-std::uint64_t bits(const void* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer);
-}
-
-std::uint64_t load(const std::vector<std::byte>& block, std::size_t offset) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, block.data() + offset, sizeof(value));
-  return value;
-}
 
 hip::RecordedNode kernel_with(std::uint32_t bytes, std::vector<hip::Relocation> relocations) {
   hip::KernelRecord kernel;
   kernel.arguments.resize(bytes);
   return {kernel, {}, std::move(relocations)};
-}
-
-hip::RecordedNode child_of(Recording recording) {
-  return {hip::ChildRecord{std::make_shared<const Recording>(std::move(recording))}, {}, {}};
 }
 
 Recording nested(std::uint32_t depth) {

@@ -19,8 +19,11 @@ Address allocated(AddressSpace& space, std::size_t size, MemoryKind kind = Memor
   return address;
 }
 
-TEST(AddressSpace, FreedAddressesComeBackPromptlyAsAnotherAllocation) {
+struct AddressSpaceTest : testing::Test {
   AddressSpace space;
+};
+
+TEST_F(AddressSpaceTest, FreedAddressesComeBackPromptlyAsAnotherAllocation) {
   const Address first = allocated(space, 100);
   const Address second = allocated(space, 100);
   const AllocationId before = space.find(first)->id;
@@ -30,16 +33,14 @@ TEST(AddressSpace, FreedAddressesComeBackPromptlyAsAnotherAllocation) {
   EXPECT_EQ(second, first + kAlignment);
 }
 
-TEST(AddressSpace, AFreedRangeThatIsTooSmallIsNotReused) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, AFreedRangeThatIsTooSmallIsNotReused) {
   const Address first = allocated(space, 256);
   const Address second = allocated(space, 16);
   ASSERT_EQ(space.release(first), Status::kSuccess);
   EXPECT_EQ(allocated(space, 257), second + kAlignment);
 }
 
-TEST(AddressSpace, AStaleAccessNamesTheAllocationThatItUsedToBelongTo) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, AStaleAccessNamesTheAllocationThatItUsedToBelongTo) {
   const Address address = allocated(space, 64);
   const AllocationId id = space.find(address)->id;
   ASSERT_EQ(space.release(address), Status::kSuccess);
@@ -53,8 +54,7 @@ TEST(AddressSpace, AStaleAccessNamesTheAllocationThatItUsedToBelongTo) {
   EXPECT_NE(describe(why).find("freed"), std::string::npos);
 }
 
-TEST(AddressSpace, OnlyTheLastFreedRangesAreRemembered) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, OnlyTheLastFreedRangesAreRemembered) {
   Address first = 0;
   for (std::size_t i = 0; i <= kMaxFreed; ++i) {
     space.place_next(0x10000 + i * 0x1000);
@@ -66,8 +66,7 @@ TEST(AddressSpace, OnlyTheLastFreedRangesAreRemembered) {
   EXPECT_NE(space.find_freed(first + 0x1000), nullptr);
 }
 
-TEST(AddressSpace, AnAccessMayNotRunFromOneAllocationIntoItsNeighbour) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, AnAccessMayNotRunFromOneAllocationIntoItsNeighbour) {
   const Address first = allocated(space, kAlignment);
   ASSERT_EQ(allocated(space, kAlignment), first + kAlignment);
   EXPECT_NE(space.access(first, kAlignment, false, Accessor::kKernel), nullptr);
@@ -76,8 +75,7 @@ TEST(AddressSpace, AnAccessMayNotRunFromOneAllocationIntoItsNeighbour) {
   EXPECT_TRUE(why.overrun);
 }
 
-TEST(AddressSpace, EveryAccessorReachesItsKindsOfMemoryOnly) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, EveryAccessorReachesItsKindsOfMemoryOnly) {
   const Address device = allocated(space, 8);
   const Address pinned = allocated(space, 8, MemoryKind::kPinned);
   const Address managed = allocated(space, 8, MemoryKind::kManaged);
@@ -90,8 +88,7 @@ TEST(AddressSpace, EveryAccessorReachesItsKindsOfMemoryOnly) {
   }
 }
 
-TEST(AddressSpace, QueuedPlacementsAreTakenInOrder) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, QueuedPlacementsAreTakenInOrder) {
   space.place_next(0x7f0000001003);
   space.place_next(0x12345);
   EXPECT_EQ(allocated(space, 32), 0x7f0000001003u);
@@ -99,8 +96,7 @@ TEST(AddressSpace, QueuedPlacementsAreTakenInOrder) {
   EXPECT_EQ(allocated(space, 32), AddressSpaceOptions{}.device_base);
 }
 
-TEST(AddressSpace, APlacementThatIsTakenFailsAndChangesNothing) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, APlacementThatIsTakenFailsAndChangesNothing) {
   const Address taken = allocated(space, 100);
   for (const Address wanted : {taken, taken + 99, taken - 1}) {
     space.place_next(wanted);
@@ -157,8 +153,7 @@ TEST(AddressSpace, UnknownAddressesAreTheHostsOwnWhenAskedFor) {
   EXPECT_EQ(AddressSpace().access(address, 4, true, Accessor::kCopy), nullptr);
 }
 
-TEST(AddressSpace, AResetForgetsEverything) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, AResetForgetsEverything) {
   const Address address = allocated(space, 8);
   ASSERT_EQ(space.release(address), Status::kSuccess);
   allocated(space, 8);

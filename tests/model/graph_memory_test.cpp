@@ -23,6 +23,13 @@ struct GraphMemory : Machine {
   Graph& graph = runtime.create_graph();
 };
 
+// The graph's first node allocates the range.
+struct AllocatedMemory : testing::Test {
+  GraphMemory m;
+  const std::shared_ptr<Reservation> range = m.reserve();
+  Node* allocate = m.node(m.graph, AllocateParams{range, {}});
+};
+
 TEST(GraphMemoryNodes, MemoryIsThereBetweenTheAllocationAndTheFree) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     GraphMemory m(seed);
@@ -56,10 +63,7 @@ TEST(GraphMemoryNodes, NobodyElseGetsTheAddressMeanwhile) {
   EXPECT_EQ(m.reserve()->base(), base);
 }
 
-TEST(GraphMemoryNodes, LaunchingAgainWithoutAFreeIsRefused) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, LaunchingAgainWithoutAFreeIsRefused) {
   GraphExec& exec = m.exec(m.graph);
   EXPECT_EQ(m.launch(exec), Status::kSuccess);
   EXPECT_EQ(m.launch(exec), Status::kInvalidValue);
@@ -93,10 +97,7 @@ TEST(GraphMemoryNodes, WhatAPendingLaunchAllocatesCanBeFreedInStreamOrder) {
   }
 }
 
-TEST(GraphMemoryNodes, FreeingWhatAPendingLaunchAllocatesWaitsForIt) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, FreeingWhatAPendingLaunchAllocatesWaitsForIt) {
   EXPECT_EQ(m.launch(m.exec(m.graph)), Status::kSuccess);
   EXPECT_FALSE(m.there(range->base()));
   EXPECT_EQ(m.runtime.free(range->base()), Status::kSuccess);
@@ -104,10 +105,7 @@ TEST(GraphMemoryNodes, FreeingWhatAPendingLaunchAllocatesWaitsForIt) {
   EXPECT_FALSE(m.there(range->base()));
 }
 
-TEST(GraphMemoryNodes, AnExecutableGraphThatFreesBeforeItLaunchesCanBeLaunchedAgain) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, AnExecutableGraphThatFreesBeforeItLaunchesCanBeLaunchedAgain) {
   GraphExec* exec = nullptr;
   ASSERT_EQ(m.runtime.instantiate(m.graph, &exec, kAutoFreeOnLaunch), Status::kSuccess);
   for (int launch = 0; launch < 3; ++launch) ASSERT_EQ(m.launch(*exec), Status::kSuccess);
@@ -116,10 +114,7 @@ TEST(GraphMemoryNodes, AnExecutableGraphThatFreesBeforeItLaunchesCanBeLaunchedAg
   EXPECT_EQ(m.runtime.memory().mapped_bytes(0), 64u);
 }
 
-TEST(GraphMemoryNodes, AnotherGraphMayFreeIt) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, AnotherGraphMayFreeIt) {
   Graph& other = m.runtime.create_graph();
   m.node(other, FreeParams{range});
   GraphExec &allocates = m.exec(m.graph), &frees = m.exec(other);
@@ -144,20 +139,14 @@ TEST(GraphMemoryNodes, AUseThatIsNotOrderedBehindTheAllocationIsARaceOrAFault) {
   }
 }
 
-TEST(GraphMemoryNodes, AUseBehindTheFreeFaults) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  Node* allocate = m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, AUseBehindTheFreeFaults) {
   Node* free = m.node(m.graph, FreeParams{range}, {allocate});
   m.node(m.graph, Machine::set(range->base(), 7), {free});
   ASSERT_EQ(m.launch(m.exec(m.graph)), Status::kSuccess);
   EXPECT_EQ(m.runtime.synchronize_device(), Status::kIllegalAddress);
 }
 
-TEST(GraphMemoryNodes, ThereIsOneExecutableGraphAtATimeAndNoChildOrLostEdge) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  Node* allocate = m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, ThereIsOneExecutableGraphAtATimeAndNoChildOrLostEdge) {
   Node* empty = m.node(m.graph, EmptyParams{}, {allocate});
   GraphExec& exec = m.exec(m.graph);
   GraphExec* second = nullptr;

@@ -107,12 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Executor, SmallProgram, testing::ValuesIn(kSmall),
                          [](const auto& at) { return "Number" + std::to_string(at.index); });
 
 TEST_P(SmallProgram, IsValidAndAgreesUnderEveryStrategy) {
-  const Program program = program_of(GetParam());
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
-    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
-        << strategy_name(strategy);
-  }
+  agrees_whatever_fails(program_of(GetParam()));
 }
 
 // The word that the kernel left behind tells which bits the scalar had.

@@ -129,6 +129,15 @@ inline constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch,   StrategyK
                                                StrategyKind::kRebuild, StrategyKind::kStabilise,
                                                StrategyKind::kCareful, StrategyKind::kCommandBuffer};
 
+// The program agrees under the strategies of a graph's user, built otherwise and with each call failing.
+inline void agrees_whatever_fails(const Program& program) {
+  ASSERT_EQ(flaw(program), "");
+  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
+        << strategy_name(strategy);
+  }
+}
+
 // A program in text agrees under each strategy, in every order, on its own, built otherwise and with each call failing.
 inline void agrees_under_every_strategy_and_failure(const std::string& commands) {
   const Program program = program_of(commands);
