@@ -212,8 +212,7 @@ TEST_F(MemoryTest, TheAgentsThatMayAccessAPointerAreListed) {
 TEST_F(MemoryTest, AnotherAgentMayAccessMemoryOnlyWhenAllowed) {
   restart_with(&hgagent_options::agents, 2);
   auto* p = static_cast<uint32_t*>(take(64));
-  hsa_queue_t* other = create_queue(64, 1);
-  ASSERT_TRUE(run(other, "store_value", p, 1u));
+  ASSERT_TRUE(run(create_queue(64, 1), "store_value", p, 1u));
   EXPECT_EQ(hgagent_counters(HGAGENT_FAULTS), 1u);
   EXPECT_NE(last_fault().find("agent 2 may not write allocation"), std::string::npos) << last_fault();
   const hsa_agent_t second = gpu(1);

@@ -186,8 +186,7 @@ TEST_F(CapturesTest, DependenciesThatWereReplacedNeedNotBeJoined) {
   EXPECT_HIP(api.hipEventRecord(event, side));
   EXPECT_HIP(api.hipStreamWaitEvent(stream, event, 0));
   EXPECT_HIP(api.hipStreamUpdateCaptureDependencies(stream, nullptr, 0, hipStreamSetCaptureDependencies));
-  hipGraph_t graph = end();
-  EXPECT_EQ(node_count(graph), 1u);
+  EXPECT_EQ(node_count(end()), 1u);
 }
 
 TEST_F(CapturesTest, ArgumentsAreLookedAt) {

@@ -34,8 +34,7 @@ TEST(Fault, ItNamesNodeKernelAddressAndWhoseMemoryItWas) {
 }
 
 TEST_F(FaultTest, AnAddressThatWasReusedBelongsToItsNewOwner) {
-  const Address out = m.allocate();
-  m.node(graph, m.add(out, at, 1));
+  m.node(graph, m.add(m.allocate(), at, 1));
   GraphExec& exec = m.exec(graph);
   ASSERT_EQ(m.runtime.free(at), Status::kSuccess);
   ASSERT_EQ(m.allocate(), at);
@@ -97,8 +96,7 @@ TEST_F(FaultTest, AKernelOfAnUnloadedModuleIsNotRun) {
   GraphExec& exec = m.exec(graph);
   m.runtime.unload_module(*m.module);
   Node* out = nullptr;
-  const NodeParams stale = graph.nodes()[0]->params();
-  EXPECT_EQ(graph.add(stale, {}, &out), Status::kInvalidDeviceFunction);
+  EXPECT_EQ(graph.add(graph.nodes()[0]->params(), {}, &out), Status::kInvalidDeviceFunction);
   ASSERT_EQ(m.runtime.launch(exec, m.runtime.null_stream()), Status::kSuccess);
   EXPECT_EQ(m.runtime.synchronize_device(), Status::kLaunchFailure);
   EXPECT_NE(m.runtime.fault()->text.find("unloaded"), std::string::npos);

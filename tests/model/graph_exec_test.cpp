@@ -106,8 +106,7 @@ TEST(GraphExec, EdgesGoThroughAnEmptyChild) {
     const Address at = m.allocate();
     Graph& graph = m.runtime.create_graph();
     Node* first = m.node(graph, Machine::set(at, 5));
-    Node* child = m.child(graph, m.runtime.create_graph(), {first});
-    m.node(graph, m.add(at, at, 1), {child});
+    m.node(graph, m.add(at, at, 1), {m.child(graph, m.runtime.create_graph(), {first})});
     m.run(m.exec(graph));
     EXPECT_EQ(m.word(at), 6u);
     EXPECT_EQ(m.runtime.races_seen(), 0u);

@@ -37,8 +37,7 @@ TEST(GraphMemoryNodes, MemoryIsThereBetweenTheAllocationAndTheFree) {
     const std::shared_ptr<Reservation> range = m.reserve();
     Node* allocate = m.node(m.graph, AllocateParams{range, {}});
     Node* set = m.node(m.graph, Machine::set(range->base(), 7), {allocate});
-    Node* copy = m.node(m.graph, Machine::copy(out, range->base()), {set});
-    m.node(m.graph, FreeParams{range}, {copy});
+    m.node(m.graph, FreeParams{range}, {m.node(m.graph, Machine::copy(out, range->base()), {set})});
     GraphExec& exec = m.exec(m.graph);
     EXPECT_FALSE(m.there(range->base()));
     for (int launch = 0; launch < 3; ++launch) m.run(exec);
@@ -81,8 +80,7 @@ TEST(GraphMemoryNodes, WhatAPendingLaunchAllocatesCanBeFreedInStreamOrder) {
     GraphMemory m(seed);
     const Address out = m.allocate();
     const std::shared_ptr<Reservation> range = m.reserve();
-    Node* allocate = m.node(m.graph, AllocateParams{range, {}});
-    m.node(m.graph, Machine::set(range->base(), 9), {allocate});
+    m.node(m.graph, Machine::set(range->base(), 9), {m.node(m.graph, AllocateParams{range, {}})});
     GraphExec& exec = m.exec(m.graph);
     for (int launch = 0; launch < 3; ++launch) {
       ASSERT_EQ(m.launch(exec), Status::kSuccess);
@@ -134,14 +132,12 @@ TEST(GraphMemoryNodes, AUseThatIsNotOrderedBehindTheAllocationIsARaceOrAFault) {
     m.node(m.graph, AllocateParams{range, {}});
     m.node(m.graph, Machine::set(range->base(), 7));
     ASSERT_EQ(m.launch(m.exec(m.graph)), Status::kSuccess);
-    const bool faulted = m.runtime.synchronize_device() != Status::kSuccess;
-    EXPECT_TRUE(faulted || m.runtime.races_seen() == 1);
+    EXPECT_TRUE((m.runtime.synchronize_device() != Status::kSuccess) || m.runtime.races_seen() == 1);
   }
 }
 
 TEST_F(AllocatedMemory, AUseBehindTheFreeFaults) {
-  Node* free = m.node(m.graph, FreeParams{range}, {allocate});
-  m.node(m.graph, Machine::set(range->base(), 7), {free});
+  m.node(m.graph, Machine::set(range->base(), 7), {m.node(m.graph, FreeParams{range}, {allocate})});
   ASSERT_EQ(m.launch(m.exec(m.graph)), Status::kSuccess);
   EXPECT_EQ(m.runtime.synchronize_device(), Status::kIllegalAddress);
 }
@@ -185,8 +181,7 @@ TEST(GraphMemoryNodes, MemoryOutlivesTheGraphThatAllocatedIt) {
   {
     const std::shared_ptr<Reservation> range = m.reserve();
     base = range->base();
-    Node* allocate = m.node(m.graph, AllocateParams{range, {}});
-    m.node(m.graph, Machine::set(base, 5), {allocate});
+    m.node(m.graph, Machine::set(base, 5), {m.node(m.graph, AllocateParams{range, {}})});
   }
   GraphExec& exec = m.exec(m.graph);
   m.run(exec);

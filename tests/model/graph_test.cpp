@@ -96,8 +96,7 @@ TEST_F(GraphTest, AChildIsClonedWhenItIsAdded) {
 
 TEST_F(GraphTest, AGraphMayBeAddedToItselfAsItIsNow) {
   m.node(graph, EmptyParams{});
-  Node* child = m.child(graph, graph);
-  EXPECT_EQ(child->child()->nodes().size(), 1u);
+  EXPECT_EQ(m.child(graph, graph)->child()->nodes().size(), 1u);
   EXPECT_EQ(graph.nodes().size(), 2u);
 }
 

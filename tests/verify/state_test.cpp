@@ -523,8 +523,7 @@ bool races_after(std::string_view between, Id stream) {
       "stream s1\nstream s2\nstream s3 nonblocking\nevent v0\nlaunch e0 s1\n" +
       std::string(between));
   EXPECT_EQ(flaw(program), "");
-  const State state = state_after(program);
-  return state.launch_races(1, stream);
+  return state_after(program).launch_races(1, stream);
 }
 
 TEST(State, LaunchesOnStreamsThatNothingOrdersMayRace) {
