@@ -30,7 +30,7 @@ TEST(Executor, TheExampleAgreesUnderEveryStrategyAndSchedule) {
 TEST(Executor, NoGeneratedProgramHasADataRaceFaultsOrIsRefused) {
   Bench bench;
   for (std::uint64_t index = 0; index < 1500; ++index) {
-    const Program program = campaign_program(41, index, {.size = index % 10 == 0 ? 100 : 30});
+    const Program program = campaign_program(41, index, {.size = index % 10 == 0 ? 100U : 30U});
     ASSERT_TRUE(in_agreement(bench.judge.judge(program, {.schedule_seed = index % 3, .isolation = false})))
         << print_program(program);
   }
