@@ -2,11 +2,9 @@
 #include "verify/execute/placement.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -114,8 +112,7 @@ TEST(BestFit, SizesAreRoundedUpToWholePlaces) {
 // ---- buffers
 
 // A platform between enter() and leave().
-class Entered {
- public:
+struct Entered {
   explicit Entered(Id devices = 1) {
     static_cast<void>(platform.need_devices(devices));
     platform.enter();
@@ -139,8 +136,7 @@ std::vector<std::byte> content_of(BufferMemory& memory, Id buffer) {
   return bytes;
 }
 
-class Buffers : public testing::TestWithParam<Placement> {
- protected:
+struct Buffers : testing::TestWithParam<Placement> {
   void declare_three(MemoryKind kind = MemoryKind::kDevice) {
     for (Id id = 0; id < 3; ++id) ASSERT_TRUE(memory.declare(id, kBytes[id], kind).ok());
   }
