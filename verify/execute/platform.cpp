@@ -8,7 +8,7 @@ namespace {
 
 hip::Status copied(hipError_t code) {
   if (code == hipSuccess) return {};
-  return hip::Error{code, fmt::format("hipMemcpy answered {}", hip::status_name(code))};
+  return hip::Error{code, fmt::format("a copy answered {}", hip::status_name(code))};
 }
 
 }  // namespace
@@ -19,7 +19,10 @@ void Platform::on_thread(Id thread, const std::function<void()>& work) {
 }
 
 hip::Status Platform::store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) {
-  return copied(api().hipMemcpy(reinterpret_cast<void*>(address), bytes, size, hipMemcpyHostToDevice));
+  hip::Status status = copied(api().hipMemcpy(reinterpret_cast<void*>(address), bytes, size, hipMemcpyHostToDevice));
+  // A copy from pageable memory may return once its bytes are staged (CUDA, "API synchronization behavior"): a program
+  // that asks for the null stream then must not see the harness's copy.
+  return status ? copied(api().hipStreamSynchronize(nullptr)) : status;
 }
 
 hip::Status Platform::load(hip::DeviceAddress address, std::byte* bytes, std::size_t size) {

@@ -257,8 +257,13 @@ std::vector<Id> live_objects(const State& state, char letter) {
 std::optional<Command> draw_by_fields(Choices& choices, const State& state, NextNames names, Topic topic, Id devices) {
   Source from{choices, state, names, devices};
   for (int attempt = 0; attempt < kFieldsAttempts; ++attempt) {
-    std::optional<Command> command = pick_row(choices, topic).draw(from);
-    if (command && !state.check(*command)) return command;
+    // A command that few objects fit would be rare if another one took its place at the first that does not fit.
+    constexpr int kDrawsOfOne = 6;
+    const Row& row = pick_row(choices, topic);
+    for (int draw = 0; draw < kDrawsOfOne; ++draw) {
+      std::optional<Command> command = row.draw(from);
+      if (command && !state.check(*command)) return command;
+    }
   }
   return {};
 }

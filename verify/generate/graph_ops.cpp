@@ -53,7 +53,7 @@ std::vector<Id> GraphOpsGenerator::execs() const {
 }
 
 std::vector<Command> GraphOpsGenerator::any() {
-  if (swarm_.objects && choices_.percent(40)) return by_fields(Topic::kObjects);
+  if (swarm_.objects && choices_.percent(40)) return object();
   const bool more = swarm_.editing || swarm_.toggling || swarm_.queries;
   if (swarm_.attributes && (!more || choices_.percent(40))) return by_fields(Topic::kAttributes);
   const std::uint64_t draw = choices_.below(3);
@@ -67,6 +67,16 @@ std::vector<Command> GraphOpsGenerator::by_fields(Topic topic) {
   std::optional<Command> command = draw_by_fields(choices_, state_, names_, topic, swarm_.devices ? 2 : 1);
   if (!command) return {};
   return {std::move(*command)};
+}
+
+// A graph takes a reference to a new object at once: drawn alone, most objects would end before a graph holds them.
+std::vector<Command> GraphOpsGenerator::object() {
+  std::vector<Command> commands = by_fields(Topic::kObjects);
+  const auto* declared = commands.empty() ? nullptr : std::get_if<DeclareUserObject>(&commands.front());
+  const std::vector<Id> all = graphs();
+  if (declared == nullptr || all.empty()) return commands;
+  commands.emplace_back(RetainUserObject{declared->object, pick(all), choices_.percent(40)});
+  return commands;
 }
 
 std::vector<Command> GraphOpsGenerator::edit() {

@@ -28,6 +28,7 @@ class GraphOpsGenerator {
 
  private:
   std::vector<Command> by_fields(Topic topic);
+  std::vector<Command> object();
   std::vector<Command> edit();
   std::vector<Command> edge(Id graph);
   std::vector<Command> unedge(Id graph);

@@ -127,7 +127,7 @@ void StreamMemoryGenerator::reuse() {
 }
 
 void StreamMemoryGenerator::act() {
-  if (choices_.percent(33)) return hands_.by_fields(Topic::kPools);
+  if (choices_.percent(70)) hands_.by_fields(Topic::kPools);
   const std::vector<Id> buffers = there();
   if (buffers.size() < kMaxThere && choices_.percent(60)) return reuse();
   if (buffers.size() < kMaxThere && (buffers.empty() || choices_.percent(30))) {
