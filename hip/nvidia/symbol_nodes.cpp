@@ -2,9 +2,7 @@
 //
 // A variable is found by the address of its shadow (symbols.h), on the current device, and the node is CUDA's copy node
 // to or from its place. CUDA has functions of its own for this, for variables that nvcc registered with its runtime;
-// their nodes are copy nodes as well (cudaGraphNodeTypeMemcpy). What these check before is checked here, in CUDA's
-// words: the direction (hipErrorInvalidMemcpyDirection), the symbol (hipErrorInvalidSymbol), and that the bytes lie in
-// the variable (hipErrorInvalidValue).
+// their nodes are copy nodes as well (cudaGraphNodeTypeMemcpy). What these check before, symbols.h checks.
 // Sources: HIP 7.2's header documentation (group Graph); CUDA's documentation of cudaGraphAddMemcpyNodeToSymbol and
 // cudaMemcpyToSymbol.
 #include "hip/nvidia/cuda.h"
@@ -13,26 +11,6 @@
 #include "hip/nvidia/symbols.h"
 
 namespace nvidia {
-namespace {
-
-enum class Side { kTo, kFrom };
-
-bool leads(Side side, hipMemcpyKind kind) {
-  if (kind == hipMemcpyDefault || kind == hipMemcpyDeviceToDevice) return true;
-  return kind == (side == Side::kTo ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost);
-}
-
-// Finds the place in the variable and hands it to `copy`, a function that answers.
-template <class Copy>
-hipError_t with_place(Side side, const void* symbol, size_t bytes, size_t offset, hipMemcpyKind kind, Copy copy) {
-  if (!leads(side, kind)) return refuse(hipErrorInvalidMemcpyDirection);
-  std::byte* place = nullptr;
-  const hipError_t status = find_in_variable(symbol, offset, bytes, place);
-  return status != hipSuccess ? refuse(status) : copy(place);
-}
-
-}  // namespace
-
 extern "C" {
 
 hipError_t hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,

@@ -64,6 +64,11 @@ hipError_t find_place(Variable& variable, int device, DeviceVariable& place) {
   return code == hipErrorNotFound ? hipErrorInvalidSymbol : code;
 }
 
+bool leads(Side side, hipMemcpyKind kind) {
+  if (kind == hipMemcpyDefault || kind == hipMemcpyDeviceToDevice) return true;
+  return kind == (side == Side::kTo ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost);
+}
+
 // What compilers hand to __hipRegisterFatBinary (clang, CGCUDANV.cpp).
 struct Wrapper {
   unsigned magic;
@@ -94,7 +99,9 @@ hipError_t find_variable(const void* symbol, DeviceVariable& variable) {
   return hipSuccess;
 }
 
-hipError_t find_in_variable(const void* symbol, std::size_t offset, std::size_t size, std::byte*& place) {
+hipError_t find_in_variable(Side side, const void* symbol, std::size_t size, std::size_t offset, hipMemcpyKind kind,
+                            std::byte*& place) {
+  if (!leads(side, kind)) return hipErrorInvalidMemcpyDirection;
   DeviceVariable variable;
   if (const hipError_t code = find_variable(symbol, variable); code != hipSuccess) return code;
   if (offset > variable.size || size > variable.size - offset) return hipErrorInvalidValue;
@@ -145,8 +152,7 @@ void __hipUnregisterFatBinary(void** handle) {
   all.codes.erase(code);
   delete handle;
 }
-// Kernels by their host stubs, managed variables, textures and surfaces of AMD's code: taken and not known
-// (left_out.inc).
+// Kernels by their host stubs and managed variables of AMD's code: taken and not known (left_out.inc).
 void __hipRegisterFunction(void** /*handle*/, const void* /*stub*/, char* /*name*/, const char* /*device_name*/,
                            unsigned /*limit*/, void* /*thread*/, void* /*block*/, void* /*dim_block*/,
                            void* /*dim_grid*/, int* /*wave_size*/) {}

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 
+#include "hip/nvidia/errors.h"
 #include "hip/nvidia/headers.h"
 
 namespace nvidia {
@@ -20,8 +21,22 @@ struct DeviceVariable {
 // hipErrorInvalidSymbol where nobody registered `symbol` (CUDA's documented answer as well).
 [[nodiscard]] hipError_t find_variable(const void* symbol, DeviceVariable& variable);
 
-// The same, and [offset, offset + size) must lie in the variable: hipErrorInvalidValue where it does not. `place` is
-// the address of `offset`. For copies to and from symbols, which are copies to and from that place.
-[[nodiscard]] hipError_t find_in_variable(const void* symbol, std::size_t offset, std::size_t size, std::byte*& place);
+// Which end of a copy the variable is.
+enum class Side { kTo, kFrom };
+
+// The place of a copy to or from a variable: the address of its byte `offset`. In this order, as CUDA documents for
+// cudaMemcpyToSymbol: hipErrorInvalidMemcpyDirection where `kind` does not lead to (from) a device's memory,
+// find_variable's errors, and hipErrorInvalidValue where [offset, offset + size) does not lie in the variable.
+[[nodiscard]] hipError_t find_in_variable(Side side, const void* symbol, std::size_t size, std::size_t offset,
+                                          hipMemcpyKind kind, std::byte*& place);
+
+// Hands the place to `copy`, a function that makes the copy and answers. An error is HIP's last error.
+template <class Copy>
+hipError_t with_place(Side side, const void* symbol, std::size_t size, std::size_t offset, hipMemcpyKind kind,
+                      Copy copy) {
+  std::byte* place = nullptr;
+  const hipError_t status = find_in_variable(side, symbol, size, offset, kind, place);
+  return status != hipSuccess ? refuse(status) : copy(place);
+}
 
 }  // namespace nvidia

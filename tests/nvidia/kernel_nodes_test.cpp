@@ -1,6 +1,7 @@
 // Kernel nodes: HIP's parameters as the driver gets them, and the driver's as HIP gets them.
 #include <array>
 
+#include "hip/nvidia/convert.h"
 #include "nvidia/nvidia_fixture.h"
 
 namespace nvidia {
@@ -56,6 +57,26 @@ TEST_F(KernelNodes, ExtraIsAListOfCudasOwn) {
   EXPECT_NE(given.extra, nullptr);
   EXPECT_NE(given.extra, extra.data());
   EXPECT_EQ(extra[4], HIP_LAUNCH_PARAM_END);
+}
+
+TEST_F(KernelNodes, AListForCudaHasHipsEntriesAndEndsInCudasMark) {
+  std::size_t size = 16;
+  std::array<std::byte, 16> buffer{};
+  // In either order, and with a pair left out.
+  std::array<void*, 5> both{HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_BUFFER_POINTER, buffer.data(),
+                            HIP_LAUNCH_PARAM_END};
+  std::array<void*, 3> one{HIP_LAUNCH_PARAM_BUFFER_POINTER, buffer.data(), HIP_LAUNCH_PARAM_END};
+  std::array<void*, 1> none{HIP_LAUNCH_PARAM_END};
+  ExtraList list(both.data()), shorter(one.data()), empty(none.data()), missing(nullptr);
+  EXPECT_EQ(list.get()[0], CU_LAUNCH_PARAM_BUFFER_SIZE);
+  EXPECT_EQ(list.get()[1], &size);
+  EXPECT_EQ(list.get()[2], CU_LAUNCH_PARAM_BUFFER_POINTER);
+  EXPECT_EQ(list.get()[3], buffer.data());
+  EXPECT_EQ(list.get()[4], CU_LAUNCH_PARAM_END);
+  EXPECT_EQ(shorter.get()[1], buffer.data());
+  EXPECT_EQ(shorter.get()[2], CU_LAUNCH_PARAM_END);
+  EXPECT_EQ(empty.get()[0], CU_LAUNCH_PARAM_END);
+  EXPECT_EQ(missing.get(), nullptr);
 }
 
 TEST_F(KernelNodes, AnExtraThatCudaGivesOutEndsInHipsMark) {

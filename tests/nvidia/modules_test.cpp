@@ -72,13 +72,6 @@ TEST_F(Modules, TheProjectsOwnCodeIsLoadedAsPtx) {
   EXPECT_EQ(cuda().alive["module"], 1);
 }
 
-TEST_F(Modules, ThePtxHasTheKernelsAndVariablesForEveryGpuFromSm75On) {
-  const std::string ptx = hg::ptx_kernels();
-  for (const char* part :
-       {".version 6.3", ".target sm_75", ".entry axpy_u64(", ".entry many_args(", "hg_symbol4[1024]"})
-    EXPECT_NE(ptx.find(part), std::string::npos) << part;
-}
-
 TEST_F(Modules, OtherCodeForAmdsGpusIsRefusedByName) {
   const std::vector<std::byte> code = code_of_somebody_else(), bundled = bundle(code);
   const char compressed[64] = "CCOB";
@@ -227,6 +220,85 @@ TEST_F(Variables, AreUnknownUnlessTheirCodeIsRegisteredAndTheProjects) {
   __hipUnregisterFatBinary(std::exchange(handle_, nullptr));
   EXPECT_EQ(hipGetSymbolAddress(&place, symbol_), hipErrorInvalidSymbol);
   EXPECT_EQ(hipGetSymbolAddress(nullptr, symbol_), hipErrorInvalidValue);
+}
+
+TEST_F(Variables, CopiesLeadToOrFromADevice) {
+  register_code(own_code());
+  char bytes[16] = {};
+  const auto no_such_kind = static_cast<hipMemcpyKind>(7);
+  for (const hipMemcpyKind kind : {hipMemcpyHostToHost, hipMemcpyDeviceToHost, no_such_kind}) {
+    EXPECT_EQ(hipMemcpyToSymbol(symbol_, bytes, 16, 0, kind), hipErrorInvalidMemcpyDirection) << kind;
+    EXPECT_EQ(hipMemcpyToSymbolAsync(symbol_, bytes, 16, 0, kind, kStream), hipErrorInvalidMemcpyDirection) << kind;
+  }
+  for (const hipMemcpyKind kind : {hipMemcpyHostToHost, hipMemcpyHostToDevice, no_such_kind}) {
+    EXPECT_EQ(hipMemcpyFromSymbol(bytes, symbol_, 16, 0, kind), hipErrorInvalidMemcpyDirection) << kind;
+    EXPECT_EQ(hipMemcpyFromSymbolAsync(bytes, symbol_, 16, 0, kind, kStream), hipErrorInvalidMemcpyDirection) << kind;
+  }
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidMemcpyDirection);
+  EXPECT_FALSE(cuda().was_called("cudaMemcpy") || cuda().was_called("cudaMemcpyAsync"));
+  for (const hipMemcpyKind kind : {hipMemcpyDefault, hipMemcpyDeviceToDevice}) {
+    EXPECT_EQ(hipMemcpyToSymbol(symbol_, bytes, 16, 0, kind), hipSuccess) << kind;
+    EXPECT_EQ(hipMemcpyFromSymbol(bytes, symbol_, 16, 0, kind), hipSuccess) << kind;
+  }
+}
+
+// ---- nodes that copy to and from variables
+
+class VariableNodes : public Variables {
+ protected:
+  static constexpr std::uint64_t kBehind = kPlace + 8;
+  void SetUp() override {
+    Variables::SetUp();
+    register_code(own_code());
+  }
+  char bytes_[16] = {};
+  hipGraphNode_t node_ = nullptr;
+};
+
+TEST_F(VariableNodes, CopyToTheirPlaces) {
+  expect("cudaGraphAddMemcpyNode1D",
+         {at(&node_), at(kGraph), at(&kNode), 1, kBehind, at(bytes_), 16, cudaMemcpyHostToDevice}, [&] {
+           return hipGraphAddMemcpyNodeToSymbol(&node_, kGraph, &kNode, 1, symbol_, bytes_, 16, 8,
+                                                hipMemcpyHostToDevice);
+         });
+  expect("cudaGraphMemcpyNodeSetParams1D", {at(kNode), kBehind, at(bytes_), 16, cudaMemcpyDefault},
+         [&] { return hipGraphMemcpyNodeSetParamsToSymbol(kNode, symbol_, bytes_, 16, 8, hipMemcpyDefault); });
+  expect("cudaGraphExecMemcpyNodeSetParams1D",
+         {at(kExec), at(kNode), kBehind, at(bytes_), 16, cudaMemcpyDeviceToDevice}, [&] {
+           return hipGraphExecMemcpyNodeSetParamsToSymbol(kExec, kNode, symbol_, bytes_, 16, 8,
+                                                          hipMemcpyDeviceToDevice);
+         });
+}
+
+TEST_F(VariableNodes, CopyFromTheirPlaces) {
+  expect("cudaGraphAddMemcpyNode1D",
+         {at(&node_), at(kGraph), at(&kNode), 1, at(bytes_), kBehind, 16, cudaMemcpyDeviceToHost}, [&] {
+           return hipGraphAddMemcpyNodeFromSymbol(&node_, kGraph, &kNode, 1, bytes_, symbol_, 16, 8,
+                                                  hipMemcpyDeviceToHost);
+         });
+  expect("cudaGraphMemcpyNodeSetParams1D", {at(kNode), at(bytes_), kBehind, 16, cudaMemcpyDefault},
+         [&] { return hipGraphMemcpyNodeSetParamsFromSymbol(kNode, bytes_, symbol_, 16, 8, hipMemcpyDefault); });
+  expect("cudaGraphExecMemcpyNodeSetParams1D",
+         {at(kExec), at(kNode), at(bytes_), kBehind, 16, cudaMemcpyDeviceToDevice}, [&] {
+           return hipGraphExecMemcpyNodeSetParamsFromSymbol(kExec, kNode, bytes_, symbol_, 16, 8,
+                                                            hipMemcpyDeviceToDevice);
+         });
+}
+
+TEST_F(VariableNodes, AreRefusedAsTheCopiesAre) {
+  const auto add_to = [&](const void* symbol, std::size_t offset, hipMemcpyKind kind) {
+    return hipGraphAddMemcpyNodeToSymbol(&node_, kGraph, nullptr, 0, symbol, bytes_, 16, offset, kind);
+  };
+  const auto add_from = [&](const void* symbol, std::size_t offset, hipMemcpyKind kind) {
+    return hipGraphAddMemcpyNodeFromSymbol(&node_, kGraph, nullptr, 0, bytes_, symbol, 16, offset, kind);
+  };
+  EXPECT_EQ(add_to(symbol_, 0, hipMemcpyDeviceToHost), hipErrorInvalidMemcpyDirection);
+  EXPECT_EQ(add_from(symbol_, 0, hipMemcpyHostToDevice), hipErrorInvalidMemcpyDirection);
+  EXPECT_EQ(add_to(bytes_, 0, hipMemcpyDefault), hipErrorInvalidSymbol);
+  EXPECT_EQ(add_from(nullptr, 0, hipMemcpyDefault), hipErrorInvalidSymbol);
+  EXPECT_EQ(add_to(symbol_, kBytes - 15, hipMemcpyDefault), hipErrorInvalidValue);
+  EXPECT_EQ(add_from(symbol_, ~std::size_t{0}, hipMemcpyDefault), hipErrorInvalidValue);
+  EXPECT_FALSE(cuda().was_called("cudaGraphAddMemcpyNode1D"));
 }
 
 }  // namespace
