@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -35,6 +37,8 @@ constexpr auto kTitles = std::to_array<std::string_view>({"Graphs", "Nodes", "Ex
                                                           "Stream attributes and memory operations",
                                                           "Stream-ordered memory", "Devices and peers"});
 static_assert(kTitles.size() == static_cast<std::size_t>(Group::kOther));  // which has no section
+
+constexpr std::size_t kColumns = 120;
 
 struct Row {
   const char* name;
@@ -103,10 +107,6 @@ std::vector<std::string> sources_of(const std::filesystem::path& folder) {
   return sources;
 }
 
-std::string joined(const std::set<std::string>& words) {
-  return words.empty() ? "-" : fmt::format("{}", fmt::join(words, ", "));
-}
-
 // Which functions a quirk's triggers are about.
 bool is_about(const Quirk& quirk, const std::string& function) {
   struct Words {
@@ -148,13 +148,13 @@ class Page {
         "# Semantics: what is known of each function\n\n"
         "Written by `hgcheck-semantics`; a test fails when it is out of date, or when HIP's header declares a function "
         "that is\nnot here. To write it again: `build/bin/hgcheck-semantics > docs/semantics.md`.\n\n"
-        "*Model*: the model has it. *Generated*: generated programs call it; `bad`: only with wrong arguments\n"
-        "([program-language.md](program-language.md)). *Errors*: how many documented errors are rows of\n"
-        "`verify/errors/cases.inc`. *Rules from*: sources of these rows beside `hip_runtime_api.h`, most of them "
-        "AMD's\n"
-        "public tests. *Deviates*: findings about it ([findings.md](findings.md)); the last table has the errors that\n"
-        "releases answer otherwise. A row of errors or a source under `tests/` names each function.\n");
+        "*Called*: generated programs call it; `bad`: only with wrong arguments "
+        "([program-language.md](program-language.md));\n"
+        "`-`: the model lacks it. *Errors*: how many documented errors are rows of `verify/errors/cases.inc`, each "
+        "with "
+        "its\nsource. A row of errors or a source under `tests/` names each function.\n");
     for (std::size_t i = 0; i < kTitles.size(); ++i) write_group(static_cast<Group>(i));
+    write_findings();
     write_states();
     write_platform_rules();
     write_deviations();
@@ -177,51 +177,68 @@ class Page {
   }
 
   void write_group(Group group) {
-    fmt::format_to(out_, "\n## {}\n\n", kTitles[static_cast<std::size_t>(group)]);
-    fmt::format_to(out_, "| function | model | generated | errors | rules from | deviates |\n");
-    fmt::format_to(out_, "| --- | --- | --- | --- | --- | --- |\n");
+    fmt::format_to(out_, "\n## {}\n\n```\n{:<50}called  errors\n", kTitles[static_cast<std::size_t>(group)],
+                   "function");
     std::set<std::string> names;
     for (const Row& row : kRows) {
       if (row.group == group) names.insert(row.name);
     }
     for (const std::string& name : names) write_function(name);
+    fmt::format_to(out_, "```\n");
   }
 
   void write_function(const std::string& name) {
-    std::size_t rows = 0;
-    std::set<std::string> rules = {};
-    for (const ErrorCase& one : error_cases()) {
-      if (one.function != name) continue;
-      ++rows;
-      const std::string source(one.source);
-      if (source != "hip_runtime_api.h") rules.insert(source.substr(source.rfind('/') + 1));
-    }
+    const std::span<const ErrorCase> cases = error_cases();
+    const auto rows =
+        std::count_if(cases.begin(), cases.end(), [&](const ErrorCase& one) { return one.function == name; });
     const bool tested =
         std::any_of(sources_.begin(), sources_.end(), [&](const std::string& text) { return mentions(text, name); });
-    const auto counted = counts_.find(name);
-    const bool has = counted != counts_.end();
-    const bool called = has && counted->second > 0;
     if (rows == 0 && !tested) flaws_.push_back(name + " is pinned by no test");
-    fmt::format_to(out_, "| {} | {} | {} | {} | {} | {} |\n", name, has ? "yes" : "no",
-                   called             ? "yes"
-                   : rows != 0 && has ? "bad"
-                                      : "no",
-                   rows, joined(rules), deviations_of(name));
+    fmt::format_to(out_, "{:<50}{:<8}{}\n", name, called(name, rows != 0), rows);
   }
 
-  static std::string deviations_of(const std::string& name) {
-    std::set<std::string> all;
-    for (const Quirk& quirk : quirks()) {
-      if (is_about(quirk, name)) all.emplace(quirk.id);
+  [[nodiscard]] std::string_view called(const std::string& name, bool has_errors) const {
+    const auto counted = counts_.find(name);
+    if (counted == counts_.end()) return "-";
+    if (counted->second > 0) return "yes";
+    return has_errors ? "bad" : "no";
+  }
+
+  void write_findings() {
+    fmt::format_to(out_, "\n## Findings about functions\n\n[findings.md](findings.md) has each.\n\n");
+    std::map<std::string, std::set<std::string>> functions;  // by their findings
+    for (const Row& row : kRows) {
+      const std::string findings = findings_about(row.name);
+      if (row.group != Group::kOther && !findings.empty()) functions[findings].insert(row.name);
     }
-    return joined(all);
+    for (const auto& [findings, names] : functions) write_item(fmt::format("{}: {}", fmt::join(names, ", "), findings));
+  }
+
+  static std::string findings_about(const std::string& function) {
+    std::set<std::string_view> all;
+    for (const Quirk& quirk : quirks()) {
+      if (is_about(quirk, function)) all.insert(quirk.id);
+    }
+    return fmt::format("{}", fmt::join(all, ", "));
+  }
+
+  // An item of a list, in lines of the page's width.
+  void write_item(const std::string& text) {
+    std::istringstream words(text);
+    std::string line = "-";
+    for (std::string word; words >> word;) {
+      if (line.size() + 1 + word.size() > kColumns) {
+        fmt::format_to(out_, "{}\n", std::exchange(line, " "));
+      }
+      line += " " + word;
+    }
+    fmt::format_to(out_, "{}\n", line);
   }
 
   void write_states() {
     fmt::format_to(out_, "\n## States in which an operation can meet its object\n\n");
     fmt::format_to(out_, "Campaigns count each pair of an operation and a state (`verify/program/coverage.h`).\n\n");
-    fmt::format_to(out_, "| state | meaning |\n| --- | --- |\n");
-    for (const StateMeaning& state : object_states()) fmt::format_to(out_, "| {} | {} |\n", state.name, state.meaning);
+    for (const StateMeaning& state : object_states()) fmt::format_to(out_, "- *{}*: {}\n", state.name, state.meaning);
   }
 
   void write_platform_rules() {
@@ -250,43 +267,38 @@ class Page {
     return text;
   }
 
+  // For each answer: which functions give it in which cases.
   void write_deviations() {
     fmt::format_to(
         out_,
         "\n## Errors that releases answer otherwise\n\n"
+        "Each title has the documented error and the answers of releases; below it stand cases and functions.\n"
         "*undefined*: a handle of what is gone, or a node of another type, is used as if it were right: the release "
-        "reads or\nwrites memory that is not its own.\n\n"
-        "| function | cases | documented | {} |\n| --- | --- | --- |",
-        fmt::join(hip::kReleaseNames, " | "));
-    for (std::size_t i = 0; i < hip::kReleaseNames.size(); ++i) text_ += " --- |";
-    text_ += "\n";
-    for (const Deviation& one : deviations()) {
-      fmt::format_to(out_, "| {} | {} | {} | {} |\n", one.function, fmt::join(one.cases, ", "),
-                     hip::status_name(one.documented), fmt::join(one.answers, " | "));
+        "reads or\nwrites memory that is not its own.\n");
+    std::map<std::string, std::map<std::string, std::vector<std::string>>> functions;  // by answer and cases
+    for (const auto& [key, cases] : deviations()) {
+      functions[key.first][fmt::format("{}", fmt::join(cases, ", "))].push_back(key.second);
+    }
+    for (const auto& [answer, by_cases] : functions) {
+      fmt::format_to(out_, "\n### {}\n\n", answer);
+      for (const auto& [cases, names] : by_cases) write_item(fmt::format("{}: {}", cases, fmt::join(names, ", ")));
     }
   }
 
-  // Cases of one function with the same answers.
-  struct Deviation {
-    std::string_view function;
-    int documented;
-    std::array<std::string, hip::kReleaseNames.size()> answers;
-    std::vector<std::string_view> cases;
-  };
-  static std::vector<Deviation> deviations() {
-    std::vector<Deviation> all;
+  // The cases of each answer ("hipErrorInvalidValue is documented; 7.2 crashes") and function.
+  using Deviations = std::map<std::pair<std::string, std::string>, std::vector<std::string_view>>;
+  static Deviations deviations() {
+    Deviations all;
     for (const ErrorCase& one : error_cases()) {
-      Deviation found{one.function, one.expected, {}, {}};
-      for (std::size_t i = 0; i < found.answers.size(); ++i) {
-        found.answers[i] = answer_text(find_error_deviation(hip::kReleaseNames[i], one.function, one.name));
+      std::map<std::string, std::vector<std::string_view>> releases;  // by answer
+      for (const std::string_view release : hip::kReleaseNames) {
+        const std::string answer = answer_text(find_error_deviation(release, one.function, one.name));
+        if (!answer.empty()) releases[answer].push_back(release);
       }
-      if (found.answers == decltype(found.answers){}) continue;
-      const auto same = std::find_if(all.begin(), all.end(), [&](const Deviation& other) {
-        return other.function == found.function && other.documented == found.documented &&
-               other.answers == found.answers;
-      });
-      Deviation& row = same != all.end() ? *same : all.emplace_back(std::move(found));
-      row.cases.push_back(one.name);
+      if (releases.empty()) continue;
+      std::string answers = hip::status_name(one.expected);
+      for (const auto& [answer, which] : releases) answers += fmt::format("; {}: {}", fmt::join(which, ", "), answer);
+      all[{answers, std::string(one.function)}].push_back(one.name);
     }
     return all;
   }
