@@ -9,6 +9,7 @@
 
 #include "verify/commands/nodes/node_types.h"
 #include "verify/program/each_command.h"
+#include "verify/program/page_item.h"
 
 namespace verify {
 
@@ -156,14 +157,8 @@ std::string first_word(const WordOfNode<At>&) {
   return "TYPE";
 }
 
-// A row of a table; '|' would end a cell.
-std::string row(std::string_view syntax, std::string_view meaning) {
-  const auto escaped = [](std::string_view text) {
-    std::string out;
-    for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
-    return out;
-  };
-  return fmt::format("| `{}` | {} |\n", escaped(syntax), escaped(meaning));
+std::string item(std::string_view syntax, std::string_view meaning) {
+  return page_item(fmt::format("`{}`: {}", syntax, meaning));
 }
 
 std::string syntax_of(const VerbOfAction& verb) {
@@ -181,26 +176,28 @@ std::string syntax_of(const VerbOfAction& verb) {
 std::string print_reference() {
   std::string page =
       "# Commands of the program language\n\n"
-      "Made by `build/bin/hgcheck-reference` from the declarations of the commands (verify/commands); "
-      "[program-language.md](program-language.md) explains the language.\n"
-      "Brackets hold fields that may be left out, `|` stands between choices, `0..3` is a range; any other value is an "
-      "example. `repeat N COMMAND` runs any command N times.\n\n"
-      "## Commands\n\n| command | meaning |\n| --- | --- |\n";
+      "Made by `build/bin/hgcheck-reference` from the declarations of the commands (verify/commands);\n"
+      "[program-language.md](program-language.md) explains the language. Brackets hold fields that may be left out, "
+      "`|` "
+      "stands\nbetween choices, `0..3` is a range; any other value is an example. `repeat N COMMAND` runs any command "
+      "N "
+      "times.\n\n"
+      "## Commands\n\n";
   for_each_declared([&page]<class C>(std::type_identity<C>) {
     constexpr auto spec = C::spec();
     Syntax syntax(first_word(spec.words));
     for_each_field<C>([&syntax](const auto& field) { syntax(field); });
-    page += row(syntax.text(), spec.meaning);
+    page += item(syntax.text(), spec.meaning);
   });
-  page += "\n## Types of nodes\n\n| type and parameters | meaning |\n| --- | --- |\n";
+  page += "\n## Types of nodes\n\n";
   for (const NodeWord& node : node_words()) {
     page +=
-        row(node.syntax.empty() ? std::string(node.word) : fmt::format("{} {}", node.word, node.syntax), node.meaning);
+        item(node.syntax.empty() ? std::string(node.word) : fmt::format("{} {}", node.word, node.syntax), node.meaning);
   }
-  page += "\n## Actions on the systems\n\n| action | meaning |\n| --- | --- |\n";
+  page += "\n## Actions on the systems\n\n";
   for (std::size_t i = 0; i < kSystemVerbs; ++i) {
     const VerbOfAction& verb = describe(static_cast<SystemVerb>(i));
-    page += row(syntax_of(verb), verb.meaning);
+    page += item(syntax_of(verb), verb.meaning);
   }
   return page;
 }

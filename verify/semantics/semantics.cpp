@@ -16,6 +16,7 @@
 #include "hip/releases/releases.h"
 #include "verify/errors/error_cases.h"
 #include "verify/program/coverage.h"
+#include "verify/program/page_item.h"
 #include "verify/quirks/quirk.h"
 #include "verify/semantics/call_counts.h"
 
@@ -37,8 +38,6 @@ constexpr auto kTitles = std::to_array<std::string_view>({"Graphs", "Nodes", "Ex
                                                           "Stream attributes and memory operations",
                                                           "Stream-ordered memory", "Devices and peers"});
 static_assert(kTitles.size() == static_cast<std::size_t>(Group::kOther));  // which has no section
-
-constexpr std::size_t kColumns = 120;
 
 struct Row {
   const char* name;
@@ -211,7 +210,8 @@ class Page {
       const std::string findings = findings_about(row.name);
       if (row.group != Group::kOther && !findings.empty()) functions[findings].insert(row.name);
     }
-    for (const auto& [findings, names] : functions) write_item(fmt::format("{}: {}", fmt::join(names, ", "), findings));
+    for (const auto& [findings, names] : functions)
+      text_ += page_item(fmt::format("{}: {}", fmt::join(names, ", "), findings));
   }
 
   static std::string findings_about(const std::string& function) {
@@ -220,19 +220,6 @@ class Page {
       if (is_about(quirk, function)) all.insert(quirk.id);
     }
     return fmt::format("{}", fmt::join(all, ", "));
-  }
-
-  // An item of a list, in lines of the page's width.
-  void write_item(const std::string& text) {
-    std::istringstream words(text);
-    std::string line = "-";
-    for (std::string word; words >> word;) {
-      if (line.size() + 1 + word.size() > kColumns) {
-        fmt::format_to(out_, "{}\n", std::exchange(line, " "));
-      }
-      line += " " + word;
-    }
-    fmt::format_to(out_, "{}\n", line);
   }
 
   void write_states() {
@@ -281,7 +268,8 @@ class Page {
     }
     for (const auto& [answer, by_cases] : functions) {
       fmt::format_to(out_, "\n### {}\n\n", answer);
-      for (const auto& [cases, names] : by_cases) write_item(fmt::format("{}: {}", cases, fmt::join(names, ", ")));
+      for (const auto& [cases, names] : by_cases)
+        text_ += page_item(fmt::format("{}: {}", cases, fmt::join(names, ", ")));
     }
   }
 
