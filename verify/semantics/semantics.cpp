@@ -234,11 +234,10 @@ class Page {
         "\n## Rules by platform\n\n"
         "HIP and CUDA document these differently, and NVIDIA's runtime does as CUDA says. On the subject `nvidia` a "
         "program\nthat meets one ends as a known quirk of that name; `careful` and `command-buffer` do what the last "
-        "column says.\n\n"
-        "| rule | HIP | CUDA | instead |\n| --- | --- | --- | --- |\n");
+        "sentence says.\n\n");
     for (const PlatformRule& rule : kPlatformRules) {
-      fmt::format_to(out_, "| {} | {} ({}) | {} ({}) | {} |\n", rule.id, rule.hip, rule.hip_source, rule.cuda,
-                     rule.cuda_source, rule.instead);
+      text_ += page_item(fmt::format("**{}**. HIP: {} ({}) CUDA: {} ({}) Instead: {}", rule.id, rule.hip,
+                                     rule.hip_source, rule.cuda, rule.cuda_source, rule.instead));
     }
   }
 
