@@ -225,7 +225,19 @@ class Page {
   void write_states() {
     fmt::format_to(out_, "\n## States in which an operation can meet its object\n\n");
     fmt::format_to(out_, "Campaigns count each pair of an operation and a state (`verify/program/coverage.h`).\n\n");
-    for (const StateMeaning& state : object_states()) fmt::format_to(out_, "- *{}*: {}\n", state.name, state.meaning);
+    std::string object;
+    std::string states;  // of the object
+    for (const StateMeaning& state : object_states()) {
+      const std::string name(state.name);  // "graph: empty"
+      const std::size_t colon = name.find(": ");
+      if (name.substr(0, colon) != object) {
+        if (!object.empty()) text_ += page_item(fmt::format("{}{}", object, std::exchange(states, "")));
+        object = name.substr(0, colon);
+      }
+      fmt::format_to(std::back_inserter(states), "{} {} ({})", states.empty() ? ":" : ";", name.substr(colon + 2),
+                     state.meaning);
+    }
+    text_ += page_item(object + states);
   }
 
   void write_platform_rules() {
