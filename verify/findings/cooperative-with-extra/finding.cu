@@ -6,7 +6,9 @@
 
 #include "../check.cuh"
 
-__global__ void nothing() {}
+__global__ void one(int* place) {
+  if (place != nullptr) *place = 1;
+}
 
 int main() {
   cudaGraph_t graph = nullptr;
@@ -14,8 +16,8 @@ int main() {
   CUgraphNode node = nullptr;
   MUST(cudaFree(nullptr));
   MUST(cudaGraphCreate(&graph, 0));
-  MUST(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(nothing)));
-  size_t size = 0;
+  MUST(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(one)));
+  size_t size = sizeof(int*);
   char buffer[8] = {};
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
   CUDA_KERNEL_NODE_PARAMS params{};

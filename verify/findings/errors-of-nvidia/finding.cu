@@ -1,0 +1,17 @@
+// Some invalid arguments are accepted: a copy node may be set to copy memory onto itself.
+//
+// Documentation: memory areas may not overlap (cudaMemcpy).
+// What happens: cudaSuccess.
+#include "../check.cuh"
+
+int main() {
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t node = nullptr;
+  char* memory = nullptr;
+  MUST(cudaMalloc(&memory, 128));
+  MUST(cudaGraphCreate(&graph, 0));
+  MUST(cudaGraphAddMemcpyNode1D(&node, graph, nullptr, 0, memory, memory + 64, 64, cudaMemcpyDeviceToDevice));
+  check("status of cudaGraphMemcpyNodeSetParams1D", cudaErrorInvalidValue,
+        cudaGraphMemcpyNodeSetParams1D(node, memory, memory, 64, cudaMemcpyDeviceToDevice));
+  return verdict();
+}

@@ -1,0 +1,16 @@
+// Handles of nodes that are gone are used as if they were right.
+//
+// Documentation: cudaErrorInvalidValue.
+// What happens: what freed memory holds, here a type, or a crash.
+#include "../check.cuh"
+
+int main() {
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t node = nullptr;
+  cudaGraphNodeType type = cudaGraphNodeTypeCount;
+  MUST(cudaGraphCreate(&graph, 0));
+  MUST(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
+  MUST(cudaGraphDestroyNode(node));
+  check("status of cudaGraphNodeGetType", cudaErrorInvalidValue, cudaGraphNodeGetType(node, &type));
+  return verdict();
+}
