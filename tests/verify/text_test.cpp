@@ -182,6 +182,7 @@ constexpr std::string_view kEveryCommand[] = {
     "enable e0.n1",
     "disable e0.n1",
     "upload e0 s1",
+    "flags e0",
     "inspect g0",
     "inspect e0",
     "stream s1 nonblocking priority=2",

@@ -58,6 +58,7 @@ std::vector<Sample> samples() {
       {kExec + "move b0\npatch e0\n", "hipGraphExecMemsetNodeSetParams(e0, g0_n0, "},
       {kExec + "update e0 g0\n", "hipGraphExecUpdate(e0, g0, "},
       {kExec + "upload e0 s0\n", "hipGraphUpload(e0, nullptr)"},
+      {kExec + "flags e0\n", "hipGraphExecGetFlags(e0, &flags"},
       {"stream s1\n", "hipStreamCreateWithFlags(&s1, "},
       {"stream s1\nsync s1\n", "hipStreamSynchronize(s1)"},
       {kBuffer + "on s0 memset dst=b0+0 value=1 width=4\n", "hipMemsetAsync(b0, 1, 4, nullptr)"},
