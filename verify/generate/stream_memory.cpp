@@ -92,16 +92,8 @@ void StreamMemoryGenerator::free_somehow(Id buffer) {
   if (choices_.percent(20)) {
     hands_.take(Free{buffer});
   } else {
-    free(buffer, stream_to_free_on());
+    free(buffer, pick(state_.live_streams()));
   }
-}
-
-// Streams in invalid captures are few among all: they come first half of the time.
-Id StreamMemoryGenerator::stream_to_free_on() {
-  for (const CaptureState& capture : state_.captures()) {
-    if (!capture.valid && choices_.percent(50)) return capture.origin;
-  }
-  return pick(state_.live_streams());
 }
 
 void StreamMemoryGenerator::reuse() {
@@ -158,9 +150,11 @@ void StreamMemoryGenerator::act() {
 }
 
 void StreamMemoryGenerator::in_capture(Id stream) {
+  const CaptureState* capture = state_.capture_of(stream);
+  const unsigned likely = capture == nullptr || capture->valid ? 35 : 95;  // an invalid capture with memory is rare
   for (const auto& [id, captured] : state_.buffers()) {
     const bool open = captured.alive && captured.capture && !captured.has_free_node;
-    if (open && choices_.percent(35) && hands_.take(FreeAsync{id, stream})) return;
+    if (open && choices_.percent(likely) && hands_.take(FreeAsync{id, stream})) return;
   }
   Id buffer = 0;
   if (!allocate(stream, size(), &buffer)) return;

@@ -41,7 +41,6 @@ class StreamMemoryGenerator {
   void order(Id before, Id behind);
   void free(Id buffer, Id stream);
   void free_somehow(Id buffer);
-  [[nodiscard]] Id stream_to_free_on();
   void reuse();
 
   Choices& choices_;

@@ -200,6 +200,9 @@ void StreamGenerator::act_during_capture() {
     if (state_.capture_of(other) == nullptr && state_.answer(Enqueue{other, EmptyParams{}, 0}).status == 0) work(other);
   } else if (swarm_.forbidden) {
     forbidden();
+    // Memory of a capture that became invalid is freed there now: left to chance, it hardly ever is.
+    const CaptureState* capture = state_.capture_of(stream);
+    if (swarm_.stream_memory && capture != nullptr && !capture->valid) allocate_(stream);
   }
 }
 
