@@ -38,7 +38,7 @@ constexpr ErrorCase kCases[] = {
 #undef ROW
 
 #define DEVIATION(release, function, name, answer, last_error) {release, #function, name, answer, last_error},
-constexpr ErrorDeviation kDeviations[] = {
+constexpr ErrorDeviation kKnownDeviations[] = {
 #include "verify/errors/deviations.inc"
     {"", "", "", hipSuccess, hipSuccess},  // so that there is one
 };
@@ -57,7 +57,7 @@ const ErrorCase* find_error_case(std::string_view function, std::string_view nam
 }
 
 std::span<const ErrorDeviation> error_deviations() {
-  return std::span(kDeviations).first(std::size(kDeviations) - 1);
+  return std::span(kKnownDeviations).first(std::size(kKnownDeviations) - 1);
 }
 
 const ErrorDeviation* find_error_deviation(std::string_view release, std::string_view function, std::string_view name) {
