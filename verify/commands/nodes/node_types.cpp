@@ -7,6 +7,8 @@
 #include <cassert>
 #include <iterator>
 
+#include "verify/program/text.h"
+
 namespace verify {
 
 namespace {
