@@ -3,6 +3,7 @@
 # Defines HGCHECK_HAVE_DEVICE_KERNELS, and with it:
 #   hgcheck_device_code_object(<level> <out>)     the path of the code object compiled at -O<level>, made at build time
 #   hgcheck_embed_device_kernels(<target> <src>)  the -O2 code object, embedded into <target> by its source <src>
+#   hgcheck_embed_ptx_kernels(<target> <src>)     kernels.nvptx.cpp as PTX for sm_75, embedded likewise
 set(HGCHECK_DEVICE_CLANG "" CACHE FILEPATH "A clang++ with the amdgcn target and an lld; empty: look for one")
 set(HGCHECK_HAVE_DEVICE_KERNELS OFF)
 set(HGCHECK_DEVICE_FLAGS -x hip --offload-device-only --offload-arch=gfx942 -nogpuinc -nogpulib --no-gpu-bundle-output
@@ -68,4 +69,22 @@ function(hgcheck_embed_device_kernels target source)
   add_dependencies(${target} hgcheck_code_object_O2)
   target_compile_definitions(${target} PRIVATE HGCHECK_DEVICE_CODE_OBJECT="${object}")
   set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${object})
+endfunction()
+
+# The folder of an absent toolkit: with one that it finds, clang writes the newest PTX that the toolkit reads, which
+# older drivers refuse; without one, the oldest that sm_75 has.
+set(HGCHECK_PTX_FLAGS --target=nvptx64-nvidia-cuda --cuda-path=${PROJECT_BINARY_DIR}/kernels -nogpulib -nogpuinc
+    -march=sm_75 -std=c++20 -O2 -Wall -Wextra -Werror)
+
+function(hgcheck_embed_ptx_kernels target source)
+  set(kernels ${PROJECT_SOURCE_DIR}/hip/kernels/kernels.nvptx.cpp)
+  set(ptx ${PROJECT_BINARY_DIR}/kernels/kernels-sm_75.ptx)
+  add_custom_command(OUTPUT ${ptx}
+                     COMMAND ${HGCHECK_USED_DEVICE_CLANG} ${HGCHECK_PTX_FLAGS} -S ${kernels} -o ${ptx}
+                     DEPENDS ${kernels} ${PROJECT_SOURCE_DIR}/hip/kernels/kernels.inc
+                     COMMENT "Compiling the device kernels for sm_75" VERBATIM)
+  add_custom_target(hgcheck_ptx DEPENDS ${ptx})
+  add_dependencies(${target} hgcheck_ptx)
+  target_compile_definitions(${target} PRIVATE HGCHECK_PTX_KERNELS="${ptx}")
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${ptx})
 endfunction()

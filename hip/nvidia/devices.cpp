@@ -42,13 +42,10 @@ hipError_t hipSetDeviceFlags(unsigned flags) {
   return answer(cuda().cudaSetDeviceFlags(flags));
 }
 
-// CUDA's 13.0 is 13000, HIP's 13.0 is 130000000. Told in HIP's way, so that a client that compares with HIP_VERSION
-// finds a newer release than any of AMD's, and no rule for a release of AMD's applies.
+// CUDA's numbers: 13.0 is 13000, where HIP's is 130000000. HIP for NVIDIA passes them on as they are, and hgcheck knows
+// NVIDIA's runtime by them (hip/releases).
 hipError_t hipRuntimeGetVersion(int* version) {
-  int number = 0;
-  const hipError_t code = answer(cuda().cudaRuntimeGetVersion(version == nullptr ? nullptr : &number));
-  if (code == hipSuccess) *version = number / 1000 * 10000000 + number % 1000 / 10 * 100000;
-  return code;
+  return answer(cuda().cudaRuntimeGetVersion(version));
 }
 hipError_t hipDriverGetVersion(int* version) {
   return answer(cuda().cudaDriverGetVersion(version));

@@ -1,7 +1,6 @@
 // HSA's functions, called the way that AMD's runtime calls them.
 #include "agent/agent_fixture.h"
 
-#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <iterator>

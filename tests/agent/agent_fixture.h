@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "hip/agent/configure.h"
@@ -50,13 +51,18 @@ class Signal {
   hsa_signal_t signal_{0};
 };
 
-class AgentTest : public testing::Test {
- protected:
+struct AgentTest : testing::Test {
   void SetUp() override;
   void TearDown() override;
 
   // With other options; before anything was allocated.
   void restart(const hgagent_options& options);
+  template <class T>
+  void restart_with(T hgagent_options::* option, std::type_identity_t<T> value) {
+    hgagent_options options = defaults();
+    options.*option = value;
+    restart(options);
+  }
 
   [[nodiscard]] hsa_agent_t host() const { return agents_.at(0); }
   [[nodiscard]] hsa_agent_t gpu(std::size_t i = 0) const { return agents_.at(i + 1); }

@@ -6,8 +6,7 @@
 namespace agent_test {
 namespace {
 
-class CodeTest : public AgentTest {
- protected:
+struct CodeTest : AgentTest {
   hsa_executable_t load(const std::vector<std::byte>& bytes, hsa_status_t expected = HSA_STATUS_SUCCESS) {
     hsa_executable_t executable{0};
     hsa_code_object_reader_t reader{0};

@@ -7,8 +7,7 @@
 namespace agent_test {
 namespace {
 
-class CopiesTest : public AgentTest {
- protected:
+struct CopiesTest : AgentTest {
   hsa_status_t copy(void* to, const void* from, size_t size, const std::vector<hsa_signal_t>& after,
                     const Signal& done) {
     return hsa_amd_memory_async_copy(to, gpu(), from, gpu(), size, static_cast<uint32_t>(after.size()),
@@ -42,9 +41,7 @@ TEST_F(CopiesTest, ACopyWaitsForItsDependencies) {
   auto* memory = allocate(2);
   memory[0] = 1;
   memory[1] = 0;
-  const Signal first;
-  const Signal second;
-  const Signal done;
+  const Signal first, second, done;
   ASSERT_HSA(copy(memory + 1, memory, 4, {first.get(), second.get()}, done));
   EXPECT_FALSE(done.done(2'000'000));
   hsa_signal_subtract_relaxed(first.get(), 1);
@@ -57,9 +54,7 @@ TEST_F(CopiesTest, ACopyWaitsForItsDependencies) {
 
 TEST_F(CopiesTest, ACopyThatWaitsDoesNotHoldUpTheNextOneOfItsEngine) {
   auto* memory = allocate(4);
-  const Signal never;
-  const Signal blocked;
-  const Signal done;
+  const Signal never, blocked, done;
   const auto engine = HSA_AMD_SDMA_ENGINE_0;
   const hsa_signal_t dependency = never.get();
   ASSERT_HSA(hsa_amd_memory_async_copy_on_engine(memory, gpu(), memory + 1, gpu(), 4, 1, &dependency, blocked.get(),
@@ -76,17 +71,12 @@ TEST_F(CopiesTest, AChainOfCopiesAndKernelsPassesAValueOn) {
   auto* memory = allocate(3, PoolKind::kFine);
   memory[0] = memory[1] = memory[2] = 0;
   hsa_queue_t* queue = create_queue();
-  const Signal stored;
-  const Signal copied;
-  const Signal done;
-  Launch how;
+  const Signal stored, copied, done;
   ASSERT_HSA(copy(memory + 1, memory, 4, {stored.get()}, copied));
   barrier_and(queue, {}, {0});
-  how.completion = stored.get();
-  launch(queue, "store_value", how, memory, 99u);
+  launch(queue, "store_value", {.completion = stored.get()}, memory, 99u);
   barrier_and(queue, {copied.get()}, {0});
-  how.completion = done.get();
-  launch(queue, "copy_value", how, memory + 2, memory + 1);
+  launch(queue, "copy_value", {.completion = done.get()}, memory + 2, memory + 1);
   ASSERT_TRUE(done.done());
   EXPECT_EQ(memory[2], 99u);
 }

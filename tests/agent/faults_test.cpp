@@ -27,8 +27,7 @@ void on_queue_error(hsa_status_t status, hsa_queue_t*, void* data) {
   ++told->callbacks;
 }
 
-class FaultsTest : public AgentTest {
- protected:
+struct FaultsTest : AgentTest {
   hsa_queue_t* queue_that_tells(Told& told) {
     hsa_queue_t* queue = nullptr;
     EXPECT_HSA(hsa_queue_create(gpu(), 64, HSA_QUEUE_TYPE_MULTI, on_queue_error, &told, ~0u, ~0u, &queue));
@@ -38,9 +37,7 @@ class FaultsTest : public AgentTest {
 
 TEST_F(FaultsTest, AStalePointerNamesKernelInstructionAddressAndFormerAllocation) {
   for (const uint32_t quarantine : {0u, 1u}) {
-    hgagent_options options = defaults();
-    options.quarantine = quarantine;
-    restart(options);
+    restart_with(&hgagent_options::quarantine, quarantine);
     auto* p = allocate(1024);
     ASSERT_HSA(hsa_amd_memory_pool_free(p));
     ASSERT_TRUE(run(create_queue(), "store_value", p + 5, 1u));
@@ -135,9 +132,7 @@ TEST_F(FaultsTest, BehindAFaultPacketsCompleteWithoutBeingExecuted) {
 }
 
 TEST_F(FaultsTest, AKernelThatNeverEndsMeetsItsBudget) {
-  hgagent_options options = defaults();
-  options.instruction_budget = 100000;
-  restart(options);
+  restart_with(&hgagent_options::instruction_budget, 100000);
   ASSERT_TRUE(run(create_queue(), "spin_forever", uint64_t{0}));
   EXPECT_NE(last_fault().find("100000 instructions"), std::string::npos) << last_fault();
 }

@@ -9,31 +9,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "hip/agent/configure.h"
+#include "program_checks.h"
 
 namespace {
 
 constexpr int kCount = 4096;
-
-void require(bool holds, const char* what, int line) {
-  if (holds) return;
-  std::printf("line %d: %s\n", line, what);
-  std::fflush(stdout);
-  std::_Exit(1);
-}
-void require_success(hipError_t status, const char* what, int line) {
-  if (status == hipSuccess) return;
-  std::printf("line %d: %s: %s\n", line, what, hipGetErrorName(status));
-  std::fflush(stdout);
-  std::_Exit(1);
-}
-#define REQUIRE(condition) require(condition, #condition, __LINE__)
-#define HIP(call) require_success(call, #call, __LINE__)
 
 template <class T>
 T agent_function(const char* name) {
@@ -58,16 +43,6 @@ void configure(const std::string& mode) {
   if (mode == "agents") options.agents = 4;
   REQUIRE(agent_function<int (*)(const hgagent_options*)>("hgagent_configure")(&options) == 0);
 }
-
-struct Kernels {
-  hipModule_t module = nullptr;
-  explicit Kernels(const char* path) { HIP(hipModuleLoad(&module, path)); }
-  hipFunction_t operator[](const char* name) const {
-    hipFunction_t f = nullptr;
-    HIP(hipModuleGetFunction(&f, module, name));
-    return f;
-  }
-};
 
 std::vector<uint32_t> download(const uint32_t* from, std::size_t count) {
   std::vector<uint32_t> values(count);

@@ -9,8 +9,7 @@
 namespace agent_test {
 namespace {
 
-class InfoTest : public AgentTest {
- protected:
+struct InfoTest : AgentTest {
   template <class T>
   T info(hsa_agent_t agent, int attribute) {
     T value{};
@@ -54,9 +53,7 @@ TEST_F(InfoTest, ImagesAreReportedButNotMade) {
 }
 
 TEST_F(InfoTest, EightAgentsHaveIdentitiesOfTheirOwn) {
-  hgagent_options options = defaults();
-  options.agents = 8;
-  restart(options);
+  restart_with(&hgagent_options::agents, 8);
   std::vector<std::string> seen;
   for (std::size_t i = 0; i < gpus(); ++i) {
     seen.push_back(info<std::array<char, 21>>(gpu(i), HSA_AMD_AGENT_INFO_UUID).data());

@@ -4,14 +4,14 @@
 #include <map>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "agent/agent_fixture.h"
 
 namespace agent_test {
 namespace {
 
-class MemoryTest : public AgentTest {
- protected:
+struct MemoryTest : AgentTest {
   void* take(size_t size, PoolKind kind = PoolKind::kDevice) {
     void* p = nullptr;
     EXPECT_HSA(hsa_amd_memory_pool_allocate(pool(kind), size, 0, &p));
@@ -74,9 +74,7 @@ TEST_F(MemoryTest, AddressesComeBackWhenMoreWaitsThanIsKept) {
 }
 
 TEST_F(MemoryTest, QuarantineDoesNotHandOutAFreedAddress) {
-  hgagent_options options = defaults();
-  options.quarantine = 1;
-  restart(options);
+  restart_with(&hgagent_options::quarantine, 1);
   std::set<void*> seen;
   for (int i = 0; i < 1000; ++i) {
     void* p = take(10000);
@@ -87,9 +85,7 @@ TEST_F(MemoryTest, QuarantineDoesNotHandOutAFreedAddress) {
 
 TEST_F(MemoryTest, RandomAllocationsNeverOverlapAndKeepTheirBytes) {
   for (const uint32_t quarantine : {0u, 1u}) {
-    hgagent_options options = defaults();
-    options.quarantine = quarantine;
-    restart(options);
+    restart_with(&hgagent_options::quarantine, quarantine);
     std::mt19937_64 random(quarantine + 1);
     std::map<uint64_t, std::pair<size_t, uint8_t>> live;
     for (int step = 0; step < 3000; ++step) {
@@ -129,9 +125,7 @@ TEST_F(MemoryTest, ThePageBehindAnAllocationCannotBeTouched) {
 
 TEST_F(MemoryTest, QuarantinedMemoryCannotBeTouched) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  hgagent_options options = defaults();
-  options.quarantine = 1;
-  restart(options);
+  restart_with(&hgagent_options::quarantine, 1);
   auto* p = static_cast<volatile uint8_t*>(take(4096));
   p[0] = 1;
   ASSERT_HSA(hsa_amd_memory_pool_free(const_cast<uint8_t*>(p)));
@@ -170,12 +164,10 @@ TEST_F(MemoryTest, FreeingWhatIsNoAllocationIsAnError) {
 TEST_F(MemoryTest, APointerIsDescribedByItsAllocationExactly) {
   auto* p = static_cast<std::byte*>(take(1001));
   const hsa_amd_pointer_info_t inside = about(p + 1000);
-  EXPECT_EQ(inside.type, HSA_EXT_POINTER_TYPE_HSA);
-  EXPECT_EQ(inside.agentBaseAddress, p);
-  EXPECT_EQ(inside.hostBaseAddress, p);
-  EXPECT_EQ(inside.sizeInBytes, 1001u);
-  EXPECT_EQ(inside.agentOwner.handle, gpu().handle);
-  EXPECT_EQ(inside.global_flags, uint32_t{HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED});
+  EXPECT_EQ(std::tuple(inside.type, inside.agentBaseAddress, inside.hostBaseAddress, inside.sizeInBytes,
+                       inside.agentOwner.handle, inside.global_flags),
+            std::tuple(HSA_EXT_POINTER_TYPE_HSA, p, p, 1001u, gpu().handle,
+                       uint32_t{HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED}));
   EXPECT_EQ(about(p + 1001).type, HSA_EXT_POINTER_TYPE_UNKNOWN);
   ASSERT_HSA(hsa_amd_memory_pool_free(p));
   EXPECT_EQ(about(p).type, HSA_EXT_POINTER_TYPE_UNKNOWN);
@@ -192,10 +184,8 @@ TEST_F(MemoryTest, RegisteredHostMemoryIsLockedUntilEveryRegistrationIsGone) {
   ASSERT_HSA(lock());
   EXPECT_EQ(hgagent_counters(HGAGENT_LOCKS), 2u);
   const hsa_amd_pointer_info_t info = about(memory.data() + 9999);
-  EXPECT_EQ(info.type, HSA_EXT_POINTER_TYPE_LOCKED);
-  EXPECT_EQ(info.hostBaseAddress, memory.data());
-  EXPECT_EQ(info.sizeInBytes, memory.size());
-  EXPECT_EQ(info.agentOwner.handle, host().handle);
+  EXPECT_EQ(std::tuple(info.type, info.hostBaseAddress, info.sizeInBytes, info.agentOwner.handle),
+            std::tuple(HSA_EXT_POINTER_TYPE_LOCKED, memory.data(), memory.size(), host().handle));
   ASSERT_HSA(hsa_amd_memory_unlock(memory.data()));
   EXPECT_EQ(about(memory.data()).type, HSA_EXT_POINTER_TYPE_LOCKED);
   ASSERT_HSA(hsa_amd_memory_unlock(memory.data()));
@@ -204,9 +194,7 @@ TEST_F(MemoryTest, RegisteredHostMemoryIsLockedUntilEveryRegistrationIsGone) {
 }
 
 TEST_F(MemoryTest, TheAgentsThatMayAccessAPointerAreListed) {
-  hgagent_options options = defaults();
-  options.agents = 3;
-  restart(options);
+  restart_with(&hgagent_options::agents, 3);
   void* p = take(64);
   const hsa_agent_t second = gpu(1);
   ASSERT_HSA(hsa_amd_agents_allow_access(1, &second, nullptr, p));
@@ -222,12 +210,9 @@ TEST_F(MemoryTest, TheAgentsThatMayAccessAPointerAreListed) {
 }
 
 TEST_F(MemoryTest, AnotherAgentMayAccessMemoryOnlyWhenAllowed) {
-  hgagent_options options = defaults();
-  options.agents = 2;
-  restart(options);
+  restart_with(&hgagent_options::agents, 2);
   auto* p = static_cast<uint32_t*>(take(64));
-  hsa_queue_t* other = create_queue(64, 1);
-  ASSERT_TRUE(run(other, "store_value", p, 1u));
+  ASSERT_TRUE(run(create_queue(64, 1), "store_value", p, 1u));
   EXPECT_EQ(hgagent_counters(HGAGENT_FAULTS), 1u);
   EXPECT_NE(last_fault().find("agent 2 may not write allocation"), std::string::npos) << last_fault();
   const hsa_agent_t second = gpu(1);

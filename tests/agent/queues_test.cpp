@@ -36,13 +36,10 @@ TEST_F(QueuesTest, AKernelRunsAndItsCompletionSignalCarriesTimes) {
   constexpr uint32_t kItems = 1000;
   auto* to = allocate(kItems);
   const Signal done;
-  Launch how;
-  how.items = kItems;
-  how.completion = done.get();
   uint64_t before = 0;
   uint64_t after = 0;
   ASSERT_HSA(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &before));
-  launch(create_queue(), "store_index", how, to, kItems);
+  launch(create_queue(), "store_index", {.items = kItems, .completion = done.get()}, to, kItems);
   ASSERT_TRUE(done.done());
   ASSERT_HSA(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &after));
   std::vector<uint32_t> expected(kItems);
@@ -60,10 +57,7 @@ TEST_F(QueuesTest, PacketsWaitForTheDoorbell) {
   *to = 0;
   hsa_queue_t* queue = create_queue();
   const Signal done;
-  Launch how;
-  how.completion = done.get();
-  how.ring = false;
-  launch(queue, "store_value", how, to, 5u);
+  launch(queue, "store_value", {.completion = done.get(), .ring = false}, to, 5u);
   EXPECT_FALSE(done.done(3'000'000));
   hsa_signal_store_screlease(queue->doorbell_signal, 0);
   EXPECT_TRUE(done.done());
@@ -84,9 +78,7 @@ TEST_F(QueuesTest, PacketsOfOneQueueRunInOrderAndTheRingGoesRound) {
 
 TEST_F(QueuesTest, ABarrierAndWaitsForAllOfItsSignals) {
   hsa_queue_t* queue = create_queue();
-  const Signal first;
-  const Signal second;
-  const Signal done;
+  const Signal first, second, done;
   barrier_and(queue, {first.get(), {0}, second.get()}, done.get());
   EXPECT_FALSE(done.done(2'000'000));
   hsa_signal_subtract_relaxed(second.get(), 1);
@@ -97,9 +89,7 @@ TEST_F(QueuesTest, ABarrierAndWaitsForAllOfItsSignals) {
 
 TEST_F(QueuesTest, ABarrierOrWaitsForOneOfItsSignals) {
   hsa_queue_t* queue = create_queue();
-  const Signal first;
-  const Signal second;
-  const Signal done;
+  const Signal first, second, done;
   barrier_and(queue, {first.get(), second.get()}, done.get(), HSA_PACKET_TYPE_BARRIER_OR);
   EXPECT_FALSE(done.done(2'000'000));
   hsa_signal_subtract_relaxed(second.get(), 1);
@@ -140,13 +130,9 @@ TEST_F(QueuesTest, KernelsOfDifferentQueuesRunAtTheSameTime) {
   flags[0] = flags[1] = 0;
   hsa_queue_t* one = create_queue();
   hsa_queue_t* two = create_queue();
-  const Signal first;
-  const Signal second;
-  Launch how;
-  how.completion = first.get();
-  launch(one, "store_and_wait", how, flags, flags + 1);
-  how.completion = second.get();
-  launch(two, "store_and_wait", how, flags + 1, flags);
+  const Signal first, second;
+  launch(one, "store_and_wait", {.completion = first.get()}, flags, flags + 1);
+  launch(two, "store_and_wait", {.completion = second.get()}, flags + 1, flags);
   EXPECT_TRUE(first.done());
   EXPECT_TRUE(second.done());
 }
@@ -155,9 +141,7 @@ TEST_F(QueuesTest, AKernelSeesWhatTheHostStoresIntoFineGrainedMemory) {
   auto* flag = allocate(2, PoolKind::kFine);
   flag[0] = flag[1] = 0;
   const Signal done;
-  Launch how;
-  how.completion = done.get();
-  launch(create_queue(), "wait_for_store", how, flag, flag + 1);
+  launch(create_queue(), "wait_for_store", {.completion = done.get()}, flag, flag + 1);
   EXPECT_FALSE(done.done(2'000'000));
   std::atomic_ref<uint32_t>(*flag).store(42, std::memory_order_release);
   ASSERT_TRUE(done.done());
@@ -171,12 +155,10 @@ TEST_F(QueuesTest, AtomicsOfFourQueuesAndTheHostAddUp) {
   constexpr uint32_t kQueues = 4;
   auto* counter = allocate(1, PoolKind::kFine);
   *counter = 0;
-  Launch how;
-  how.items = kItems;
   std::vector<hsa_queue_t*> queues;
   for (uint32_t q = 0; q < kQueues; ++q) queues.push_back(create_queue());
   for (uint32_t i = 0; i < kLaunches; ++i) {
-    for (hsa_queue_t* queue : queues) launch(queue, "count_atomically", how, counter, kTimes);
+    for (hsa_queue_t* queue : queues) launch(queue, "count_atomically", {.items = kItems}, counter, kTimes);
   }
   for (int i = 0; i < 1000; ++i) std::atomic_ref<uint32_t>(*counter).fetch_add(1);
   for (hsa_queue_t* queue : queues) ASSERT_TRUE(drain(queue));
@@ -212,10 +194,7 @@ TEST_F(QueuesTest, WorkgroupsThatWaitForEachOtherAreUnderWayTogether) {
   auto* arrived = allocate(1 + kGroups);
   std::fill_n(arrived, 1 + kGroups, 0u);
   const Signal done;
-  Launch how;
-  how.items = kGroups * 64;
-  how.completion = done.get();
-  launch(create_queue(), "meet", how, arrived, kGroups, arrived + 1);
+  launch(create_queue(), "meet", {.items = kGroups * 64, .completion = done.get()}, arrived, kGroups, arrived + 1);
   ASSERT_TRUE(done.done());
   EXPECT_EQ(std::count(arrived + 1, arrived + 1 + kGroups, 1u), kGroups);
 }
@@ -223,18 +202,13 @@ TEST_F(QueuesTest, WorkgroupsThatWaitForEachOtherAreUnderWayTogether) {
 TEST_F(QueuesTest, AKernelReadsItsDispatchPacketFromTheRing) {
   auto* to = allocate(1);
   const Signal done;
-  Launch how;
-  how.items = 192;
-  how.completion = done.get();
-  launch(create_queue(), "read_packet", how, to);
+  launch(create_queue(), "read_packet", {.items = 192, .completion = done.get()}, to);
   ASSERT_TRUE(done.done());
   EXPECT_EQ(*to, 192u);
 }
 
 TEST_F(QueuesTest, EveryAgentRunsItsOwnLoadOfTheCode) {
-  hgagent_options options = defaults();
-  options.agents = HGAGENT_MAX_AGENTS;
-  restart(options);
+  restart_with(&hgagent_options::agents, HGAGENT_MAX_AGENTS);
   ASSERT_EQ(gpus(), std::size_t{HGAGENT_MAX_AGENTS});
   std::vector<uint64_t> descriptors;
   for (std::size_t i = 0; i < gpus(); ++i) descriptors.push_back(kernel("store_value", i));

@@ -9,8 +9,7 @@
 namespace agent_test {
 namespace {
 
-class ScheduleTest : public AgentTest {
- protected:
+struct ScheduleTest : AgentTest {
   static constexpr uint32_t kLaunches = 8;
 
   void seed(uint64_t number, uint32_t delay = 0) {
@@ -85,17 +84,12 @@ TEST_F(ScheduleTest, SignalsAreObeyedUnderEverySeed) {
     std::fill_n(memory, 4, 0u);
     hsa_queue_t* one = create_queue();
     hsa_queue_t* two = create_queue();
-    const Signal stored;
-    const Signal copied;
-    const Signal done;
-    Launch how;
+    const Signal stored, copied, done;
     const hsa_signal_t after_store = stored.get();
     barrier_and(two, {copied.get()}, {0});
-    how.completion = done.get();
-    launch(two, "copy_value", how, memory + 2, memory + 1);
+    launch(two, "copy_value", {.completion = done.get()}, memory + 2, memory + 1);
     ASSERT_HSA(hsa_amd_memory_async_copy(memory + 1, gpu(), memory, gpu(), 4, 1, &after_store, copied.get()));
-    how.completion = stored.get();
-    launch(one, "store_value", how, memory, static_cast<uint32_t>(number));
+    launch(one, "store_value", {.completion = stored.get()}, memory, static_cast<uint32_t>(number));
     ASSERT_TRUE(done.done());
     EXPECT_EQ(memory[2], number);
   }

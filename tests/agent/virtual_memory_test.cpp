@@ -8,8 +8,7 @@ namespace {
 
 constexpr size_t kSize = 2 << 20;
 
-class VirtualMemoryTest : public AgentTest {
- protected:
+struct VirtualMemoryTest : AgentTest {
   void* reserve(size_t size, uint64_t alignment = 0) {
     void* p = nullptr;
     EXPECT_HSA(hsa_amd_vmem_address_reserve_align(&p, size, 0, alignment, 0));

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "bench/step_runtimes.h"
@@ -19,8 +17,7 @@ namespace {
 using bench::StepModel;
 using bench::StepWay;
 
-class Steps : public testing::Test {
- protected:
+struct Steps : testing::Test {
   bench::StepBed& bed(StepModel model) {
     hip::Result<std::unique_ptr<bench::StepBed>> made = bench::StepBed::make(*runtime().platform, model);
     EXPECT_TRUE(made.ok());
@@ -101,8 +98,7 @@ TEST_F(Steps, APatchedStepOf728CommandsSetsTheNodesThatChangeLaunchesOnceAndAllo
     EXPECT_EQ(step.setters, 73u) << name_of(way);
     EXPECT_EQ(step.launches, 1u) << name_of(way);
     // One more asks for the current device, and one notes the launch; 7.2 must not launch into a capture.
-    const std::uint64_t beside = way == StepWay::kCareful ? 3 : 2;
-    EXPECT_EQ(step.calls, step.setters + step.launches + beside) << name_of(way);
+    EXPECT_EQ(step.calls, step.setters + step.launches + (way == StepWay::kCareful ? 3 : 2)) << name_of(way);
     EXPECT_EQ(step.allocations, 0u) << name_of(way);
   }
 }

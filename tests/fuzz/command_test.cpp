@@ -107,6 +107,14 @@ nlohmann::json load_json(const std::string& path) {
   return nlohmann::json::parse(read_file(path));
 }
 
+// A test with a folder.
+struct InAFolder : testing::Test {
+  const Folder folder;
+};
+using Usage = InAFolder;
+using Campaign = InAFolder;
+using Shrink = InAFolder;
+
 // ---- the corpus
 
 class Corpus : public testing::TestWithParam<std::string> {};
@@ -127,8 +135,7 @@ TEST_P(Corpus, AgreesOnARuntimeLibraryThatChoosesItsOwnAddresses) {
   }
 }
 
-TEST(Campaign, RunsOnARuntimeLibrary) {
-  const Folder folder;
+TEST_F(Campaign, RunsOnARuntimeLibrary) {
   const Outcome outcome = hgcheck(
       {"campaign", "--programs", "300", "--subject", "lib=" HGCHECK_HGMODEL ":patch", "--json", folder / "r.json"});
   EXPECT_EQ(outcome.status, 0) << outcome.output;
@@ -153,8 +160,7 @@ struct Bad {
   std::string message;
 };
 
-TEST(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
-  const Folder folder;
+TEST_F(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
   const std::string truncated =
       write_file(folder / "truncated.program", "hgcheck-program 1\nbuffer b0 64\nkernel g0.n0");
   const std::string invalid = write_file(folder / "invalid.program", "hgcheck-program 1\nlaunch e0 s0\n");
@@ -199,7 +205,7 @@ TEST(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
   }
 }
 
-TEST(Usage, HelpVersionAndListsSucceed) {
+TEST_F(Usage, HelpVersionAndListsSucceed) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
                                                     {"--help"},
                                                     {"--version"},
@@ -215,8 +221,7 @@ TEST(Usage, HelpVersionAndListsSucceed) {
 
 // ---- campaigns
 
-TEST(Campaign, FindsNothingOnTheModelAndSaysWhatItTried) {
-  const Folder folder;
+TEST_F(Campaign, FindsNothingOnTheModelAndSaysWhatItTried) {
   const Outcome outcome =
       hgcheck({"campaign", "--programs", "500", "--json", folder / "result.json", "--report", folder / "report"});
   EXPECT_EQ(outcome.status, 0) << outcome.output;
@@ -235,8 +240,7 @@ TEST(Campaign, FindsNothingOnTheModelAndSaysWhatItTried) {
   EXPECT_NE(read_file(folder / "report/index.html").find("class=\"verdict good\""), std::string::npos);
 }
 
-TEST(Campaign, PrintsAtMostTwentyLines) {
-  const Folder folder;
+TEST_F(Campaign, PrintsAtMostTwentyLines) {
   const std::vector<std::string> campaign = {"campaign", "--programs",     "300", "--jobs", "1",
                                              "--report", folder / "report"};
   const auto lines = [&campaign](const std::vector<std::string>& options) {
@@ -253,8 +257,7 @@ TEST(Campaign, PrintsAtMostTwentyLines) {
   EXPECT_GT(lines({"--verbose"}), 20) << "300 programs leave pairs that were never generated";
 }
 
-TEST(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {
-  const Folder folder;
+TEST_F(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {
   const auto coverage = [&](std::vector<std::string> extra) {
     std::vector<std::string> arguments = {"campaign", "--programs", "301",    "--seed",
                                           "11",       "--quiet",    "--json", folder / "r.json"};
@@ -271,8 +274,7 @@ TEST(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {
   EXPECT_EQ(one, sum);
 }
 
-TEST(Campaign, ACorpusIsBegunFromAndAddedTo) {
-  const Folder folder;
+TEST_F(Campaign, ACorpusIsBegunFromAndAddedTo) {
   const auto run = [&] {
     const Outcome outcome = hgcheck({"campaign", "--programs", "400", "--seed", "3", "--jobs", "1", "--corpus",
                                      folder / "corpus", "--quiet", "--json", folder / "r.json"});
@@ -294,8 +296,7 @@ TEST(Campaign, ACorpusIsBegunFromAndAddedTo) {
   EXPECT_NE(with, without) << "mutants of the corpus were to take the place of every second program";
 }
 
-TEST(Campaign, ACorpusWithAFileThatIsNoProgramIsRefusedByName) {
-  const Folder folder;
+TEST_F(Campaign, ACorpusWithAFileThatIsNoProgramIsRefusedByName) {
   fs::create_directory(folder / "corpus");
   std::ofstream(folder / "corpus/odd.program") << "no program\n";
   const Outcome outcome = hgcheck({"campaign", "--programs", "5", "--corpus", folder / "corpus"});
@@ -303,8 +304,7 @@ TEST(Campaign, ACorpusWithAFileThatIsNoProgramIsRefusedByName) {
   EXPECT_THAT(outcome.output, HasSubstr("odd.program:1:"));
 }
 
-TEST(Campaign, AFindingIsAFileThatReplays) {
-  const Folder folder;
+TEST_F(Campaign, AFindingIsAFileThatReplays) {
   const Outcome outcome = hgcheck(
       {"campaign", "--fault", "F01", "--seconds", "60", "--report", folder / "report", "--json", folder / "r.json"});
   ASSERT_EQ(outcome.status, 1) << outcome.output;
@@ -320,8 +320,7 @@ TEST(Campaign, AFindingIsAFileThatReplays) {
   EXPECT_EQ(load_json(folder / "replay.json").at("verdict"), "diverge");
 }
 
-TEST(Campaign, AKnownCauseThatIsAcceptedDoesNotFail) {
-  const Folder folder;
+TEST_F(Campaign, AKnownCauseThatIsAcceptedDoesNotFail) {
   const Outcome found = hgcheck({"campaign", "--fault", "F08", "--programs", "300", "--jobs", "1", "--property", "A5"});
   ASSERT_EQ(found.status, 1) << found.output;
   const std::string causes = write_file(folder / "causes",
@@ -333,8 +332,7 @@ TEST(Campaign, AKnownCauseThatIsAcceptedDoesNotFail) {
   EXPECT_THAT(accepted.output, HasSubstr("accepted: A5 g#.n# copy"));
 }
 
-TEST(Campaign, WhenInterruptedItWritesWhatItFoundAndSaysSo) {
-  const Folder folder;
+TEST_F(Campaign, WhenInterruptedItWritesWhatItFoundAndSaysSo) {
   Process process(
       {"campaign", "--fault", "F13", "--seconds", "120", "--report", folder / "report", "--property", "P3"});
   const bool found = wait_for_program(folder / "report");
@@ -352,8 +350,7 @@ TEST(Campaign, WhenInterruptedItWritesWhatItFoundAndSaysSo) {
 }
 
 // As timeout(1) sends it: to the command, and to its group.
-TEST(Campaign, ASignalThatComesTwiceAtOnceIsOneAndTheReportIsWritten) {
-  const Folder folder;
+TEST_F(Campaign, ASignalThatComesTwiceAtOnceIsOneAndTheReportIsWritten) {
   Process process({"campaign", "--fault", "F13", "--seconds", "120", "--report", folder / "report"});
   const bool found = wait_for_program(folder / "report");
   process.signal(SIGINT);
@@ -365,8 +362,7 @@ TEST(Campaign, ASignalThatComesTwiceAtOnceIsOneAndTheReportIsWritten) {
   EXPECT_GT(load_json(folder / "report/report.json").at("programs").get<int>(), 0);
 }
 
-TEST(Campaign, WhenKilledItHasWrittenWhatItFound) {
-  const Folder folder;
+TEST_F(Campaign, WhenKilledItHasWrittenWhatItFound) {
   Process process({"campaign", "--fault", "F13", "--seconds", "120", "--report", folder / "report"});
   const bool found = wait_for_program(folder / "report");
   process.signal(SIGKILL);
@@ -377,8 +373,7 @@ TEST(Campaign, WhenKilledItHasWrittenWhatItFound) {
   for (const std::string& program : programs) EXPECT_EQ(hgcheck({"check", program}).status, 0) << program;
 }
 
-TEST(Shrink, MakesAProgramOfAnyOriginShortAndLeavesItDiverging) {
-  const Folder folder;
+TEST_F(Shrink, MakesAProgramOfAnyOriginShortAndLeavesItDiverging) {
   const std::string program = (fs::path(HGCHECK_CORPUS) / "mlp-8-layers.program").string();
   const Outcome shrunk = hgcheck({"shrink", program, "--fault", "F09", "-o", folder / "none.program"});
   EXPECT_EQ(shrunk.status, 0) << "the MLP has no children: " << shrunk.output;

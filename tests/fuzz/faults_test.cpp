@@ -37,10 +37,7 @@ class Bench {
         judge_(subject_, baseline_) {}
 
   verify::Judgement judge(const verify::Program& program, std::uint64_t index) {
-    verify::JudgeOptions options;
-    options.schedule_seed = index + 1;
-    options.isolation = false;
-    return judge_.judge(program, options);
+    return judge_.judge(program, {.schedule_seed = index + 1, .isolation = false});
   }
 
  private:
@@ -56,9 +53,9 @@ struct Found {
 };
 
 verify::Program program_of(std::uint64_t seed, std::uint64_t index) {
-  verify::GeneratorOptions options;
-  options.avoid = [](const verify::State&, const verify::Command& command) { return verify::is_new_ground(command); };
-  return verify::campaign_program(seed, index, options);
+  return verify::campaign_program(seed, index, {.avoid = [](const verify::State&, const verify::Command& command) {
+                                    return verify::is_new_ground(command);
+                                  }});
 }
 
 // The first program of a campaign on which `bench` does not agree.
@@ -82,8 +79,7 @@ verify::Program shrink(Bench& bench, const Found& found) {
   return verify::Shrinker().shrink(found.program, same).program;
 }
 
-class EachFault : public testing::TestWithParam<std::string> {
- protected:
+struct EachFault : testing::TestWithParam<std::string> {
   [[nodiscard]] const fuzz::Fault& fault() const { return *fuzz::find_fault(GetParam()); }
   [[nodiscard]] bool names(verify::PropertyId property) const {
     return std::count(fault().properties.begin(), fault().properties.end(), property) != 0;

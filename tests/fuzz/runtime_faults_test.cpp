@@ -42,8 +42,7 @@ std::vector<std::string> patcher_faults() {
   return ids;
 }
 
-class EachFaultOfACampaign : public testing::TestWithParam<std::string> {
- protected:
+struct EachFaultOfACampaign : testing::TestWithParam<std::string> {
   [[nodiscard]] static bool names(const std::string& property) {
     const std::vector<verify::PropertyId>& ids = fuzz::find_fault(GetParam())->properties;
     return std::any_of(ids.begin(), ids.end(),

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "gfx942/machine.h"
 
 namespace {
@@ -11,8 +13,7 @@ using namespace gfx942_test;
 using gfx942::FaultKind;
 using testing::HasSubstr;
 
-class Faults : public testing::Test {
- protected:
+struct Faults : testing::Test {
   template <class... T>
   gfx942::Outcome launch(const char* kernel, const gfx942::Limits& limits, T... arguments) {
     return machine_.launch(kernel, Arguments(arguments...).bytes(), {{64, 1, 1}, {64, 1, 1}, 0}, limits);
@@ -41,9 +42,7 @@ class Faults : public testing::Test {
 TEST_F(Faults, AStoreOutsideOfAnAllocationNamesLaneAddressAndNeighbour) {
   expect_finished("store_astray", out_, u64{0});
   const gfx942::Fault f = fault("store_astray", out_, u64{100});
-  EXPECT_EQ(f.kind, FaultKind::kMemory);
-  EXPECT_EQ(f.lane, 3u);
-  EXPECT_EQ(f.address, out_ + 4 * 103);
+  EXPECT_EQ(std::tuple(f.kind, f.lane, f.address), std::tuple(FaultKind::kMemory, 3u, out_ + 4 * 103));
   EXPECT_THAT(f.instruction, HasSubstr("store_dword"));
   EXPECT_THAT(f.text, HasSubstr("write of 4 bytes"));
   EXPECT_THAT(f.text, HasSubstr("near allocation 'out'"));

@@ -108,8 +108,7 @@ bool equal_but_for_zero(u16 got, u16 want) {
   return got == want || ((got | want) & 0x7fff) == 0;
 }
 
-class Halves : public testing::TestWithParam<int> {
- protected:
+struct Halves : testing::TestWithParam<int> {
   static Machine& machine() {
     static const std::array<std::string, 4> paths{HALVES_O0, HALVES_O1, HALVES_O2, HALVES_O3};
     static std::array<std::unique_ptr<Machine>, 4> machines;

@@ -24,8 +24,7 @@ std::vector<u64> random_words(std::size_t count) {
   return values;
 }
 
-class Workgroups : public testing::TestWithParam<int> {
- protected:
+struct Workgroups : testing::TestWithParam<int> {
   static Machine& machine() {
     static const std::array<std::string, 4> paths{WORKGROUPS_O0, WORKGROUPS_O1, WORKGROUPS_O2, WORKGROUPS_O3};
     static std::array<std::unique_ptr<Machine>, 4> machines;

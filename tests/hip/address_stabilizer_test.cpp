@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "hip/error_list.h"
 #include "hip/host_backend.h"
 #include "hip/release_quirks.h"
 #include "hip/sync/sync.h"
@@ -90,12 +91,8 @@ class AddOne final : public hip::StableWork {
   std::size_t bytes_;
 };
 
-class AddressStabilizer : public testing::Test {
- protected:
+struct AddressStabilizer : testing::Test {
   AddressStabilizer() { calls = failing = allocations = frees = events = failing_frees = 0; }
-  static void note(void* reports, const hip::Error& error) {
-    static_cast<std::vector<hip::Error>*>(reports)->push_back(error);
-  }
   static StepBuffer buffer(std::vector<unsigned char>& bytes, BufferUse use) {
     return {bytes.data(), bytes.size(), use};
   }
@@ -125,7 +122,7 @@ class AddressStabilizer : public testing::Test {
   const hip::Api api_ = counting_api();
   const hip::StreamRef stream_ = hip::StreamRef::of_default(api_);
   std::vector<hip::Error> reports_;
-  hip::AddressStabilizerOptions options_{.device = 0, .errors = {note, &reports_}};
+  hip::AddressStabilizerOptions options_{.device = 0, .errors = into(reports_)};
   AddOne work_{8};
   std::vector<unsigned char> in_ = std::vector<unsigned char>(8, 1), out_ = std::vector<unsigned char>(8, 99);
   const std::array<StepBuffer, 2> buffers_{buffer(in_, BufferUse::kIn), buffer(out_, BufferUse::kOut)};
@@ -390,8 +387,7 @@ TEST_F(AddressStabilizer, ALaunchThatThrowsIsBehindTheMark) {
     ++records;
     return hip::host_api().hipEventRecord(event, stream);
   };
-  class Throws final : public hip::StableWork {
-   public:
+  struct Throws final : hip::StableWork {
     hip::Status record(std::span<void* const>) override { return {}; }
     hip::Status launch(const hip::StreamRef&) override { throw std::runtime_error("no"); }
   };

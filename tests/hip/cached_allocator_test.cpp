@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "hip/error_list.h"
 #include "hip/host_backend.h"
 #include "hip/rank_agreement.h"
 
@@ -29,15 +30,11 @@ hip::Api counting_api() {
   return api;
 }
 
-class CachedAllocator : public testing::Test {
- protected:
+struct CachedAllocator : testing::Test {
   CachedAllocator() { live = fail_malloc = fail_free = 0; }
-  static void note(void* reports, const hip::Error& error) {
-    static_cast<std::vector<hip::Error>*>(reports)->push_back(error);
-  }
   const hip::Api api_ = counting_api();
   std::vector<hip::Error> reports_;
-  hip::CachedAllocatorOptions options_{.device = 0, .errors = {note, &reports_}};
+  hip::CachedAllocatorOptions options_{.device = 0, .errors = into(reports_)};
 };
 
 TEST_F(CachedAllocator, TheSameNameIsTheSameMemoryAsLongAsItIsLargeEnough) {

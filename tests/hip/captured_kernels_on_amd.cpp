@@ -70,8 +70,7 @@ std::vector<Launch> launches(const hip::Shadows& shadows) {
   return {axpy, range, packed};
 }
 
-class CapturedKernels : public testing::Test {
- protected:
+struct CapturedKernels : testing::Test {
   static void SetUpTestSuite() {
     hip::Result<hip::LoadedApi> loaded = hip::load_api("libamdhip64.so.7");
     ASSERT_TRUE(loaded) << loaded.error().message;
@@ -194,10 +193,8 @@ class CapturedKernels : public testing::Test {
     traced.work = work(launch, style);
     hip::Recording commands;
     commands.add(hip::traced_command(std::move(traced)));
-    hip::CommandBufferOptions options;
-    options.quirks = quirks;
-    options.memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; };
-    hip::CommandBuffer buffer(api(), options);
+    hip::CommandBuffer buffer(
+        api(), {.quirks = quirks, .memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; }});
     buffer.set(std::move(commands));
     // One of these places is the other buffer's of the step before.
     const AddressTable steps[] = {{at(20), at(21)}, {at(24), at(20)}, {at(21), at(27)}};

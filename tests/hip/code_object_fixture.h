@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

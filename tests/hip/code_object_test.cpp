@@ -3,10 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <functional>
+#include <tuple>
 
 #include "hip/code_object_fixture.h"
 
@@ -26,14 +26,9 @@ TEST(ReadKernels, ValidMetadataIsReadAsItIs) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read.value().size(), 2u);
   const KernelMetadata& kernel = read.value()[0];
-  EXPECT_EQ(kernel.name, "first");
-  EXPECT_EQ(kernel.symbol, "first.kd");
-  EXPECT_EQ(kernel.explicit_bytes, 40u);
-  EXPECT_EQ(kernel.kernarg_bytes, 64u);
-  EXPECT_EQ(kernel.kernarg_align, 8u);
-  EXPECT_EQ(kernel.group_bytes, 1024u);
-  EXPECT_EQ(kernel.private_bytes, 16u);
-  EXPECT_EQ(kernel.wavefront_size, 64u);
+  EXPECT_EQ(std::tuple(kernel.name, kernel.symbol, kernel.explicit_bytes, kernel.kernarg_bytes, kernel.kernarg_align,
+                       kernel.group_bytes, kernel.private_bytes, kernel.wavefront_size),
+            std::tuple("first", "first.kd", 40u, 64u, 8u, 1024u, 16u, 64u));
   ASSERT_EQ(kernel.arguments.size(), 5u);
   EXPECT_EQ(kernel.arguments[0].kind, ArgumentKind::kPointer);
   EXPECT_EQ(kernel.arguments[1].kind, ArgumentKind::kValue);

@@ -333,31 +333,25 @@ TEST(DifferentialCapture, APointerThatStaysInAShadowIsOpaqueAndANumberOrALibrary
 }
 
 TEST(DifferentialCapture, ShadowsThatTellNothingApartAreRefused) {
-  EXPECT_EQ(hip::flaw_of(two_buffers()), nullptr);
-  Shadows one = two_buffers();
-  one.tables.pop_back();
-  EXPECT_NE(hip::flaw_of(one), nullptr);
-  Shadows still = two_buffers();
-  still.tables[1][0] = still.tables[0][0];
-  EXPECT_NE(hip::flaw_of(still), nullptr);
-  Shadows exchanged = two_buffers();
-  std::swap(exchanged.tables[1][0], exchanged.tables[1][1]);
-  exchanged.tables[1][0] = exchanged.tables[0][1];
-  EXPECT_NE(hip::flaw_of(exchanged), nullptr);
-  Shadows alike = two_buffers();
-  alike.tables[1] = {alike.tables[0][0] + 0x100000, alike.tables[0][1] + 0x100000};
-  EXPECT_NE(hip::flaw_of(alike), nullptr);
-  Shadows adjacent = two_buffers();
-  adjacent.tables[0][1] = adjacent.tables[0][0] + 64;  // one past the end of the other
-  EXPECT_NE(hip::flaw_of(adjacent), nullptr);
-  Shadows in_pages = two_buffers();
-  in_pages.tables[1][0] += 0x40;
-  EXPECT_EQ(hip::flaw_of(in_pages), nullptr);
-  in_pages.tables[1][0] += 0x80;
-  EXPECT_NE(hip::flaw_of(in_pages), nullptr) << "units of 256 bytes look like addresses";
-  Shadows shorter = two_buffers();
-  shorter.tables[1].pop_back();
-  EXPECT_NE(hip::flaw_of(shorter), nullptr);
+  const auto refused = [](void (*change)(Shadows&)) {
+    Shadows shadows = two_buffers();
+    change(shadows);
+    return hip::flaw_of(shadows) != nullptr;
+  };
+  EXPECT_FALSE(refused([](Shadows&) {}));
+  EXPECT_TRUE(refused([](Shadows& one) { one.tables.pop_back(); }));
+  EXPECT_TRUE(refused([](Shadows& still) { still.tables[1][0] = still.tables[0][0]; }));
+  EXPECT_TRUE(refused([](Shadows& exchanged) {
+    std::swap(exchanged.tables[1][0], exchanged.tables[1][1]);
+    exchanged.tables[1][0] = exchanged.tables[0][1];
+  }));
+  EXPECT_TRUE(refused(
+      [](Shadows& alike) { alike.tables[1] = {alike.tables[0][0] + 0x100000, alike.tables[0][1] + 0x100000}; }));
+  EXPECT_TRUE(refused([](Shadows& adjacent) { adjacent.tables[0][1] = adjacent.tables[0][0] + 64; }));
+  EXPECT_FALSE(refused([](Shadows& in_pages) { in_pages.tables[1][0] += 0x40; }));
+  EXPECT_TRUE(refused([](Shadows& in_units) { in_units.tables[1][0] += 0x40 + 0x80; }))
+      << "256 bytes look like addresses";
+  EXPECT_TRUE(refused([](Shadows& shorter) { shorter.tables[1].pop_back(); }));
 }
 
 }  // namespace

@@ -53,16 +53,7 @@ std::unique_ptr<Graph> clone(const Graph& graph, std::map<const Node*, Node*>& n
   auto copy = std::make_unique<Graph>();
   for (const auto& node : graph.nodes) {
     auto twin = std::make_unique<Node>();
-    twin->type = node->type;
-    twin->function = node->function;
-    twin->grid = node->grid;
-    twin->block = node->block;
-    twin->shared_bytes = node->shared_bytes;
-    twin->arguments = node->arguments;
-    twin->copy = node->copy;
-    twin->linear = node->linear;
-    twin->memset = node->memset;
-    twin->host = node->host;
+    static_cast<Work&>(*twin) = *node;
     for (const Node* dependency : node->dependencies) twin->dependencies.push_back(node_of.at(dependency));
     if (node->child) {
       std::map<const Node*, Node*> inner;
@@ -165,6 +156,11 @@ hipError_t fill_copy(Node& node, const hipMemcpy3DParms* params) {
   return hipSuccess;
 }
 
+hipError_t fill_memset(Node& node, const hipMemsetParams* params) {
+  node.memset = *params;
+  return hipSuccess;
+}
+
 hipError_t graph_create(hipGraph_t* out, unsigned) {
   const Entry entry("hipGraphCreate");
   if (entry.status() != hipSuccess) return entry.status();
@@ -201,10 +197,8 @@ hipError_t add_memcpy_node_1d(hipGraphNode_t* out, hipGraph_t graph, const hipGr
 
 hipError_t add_memset_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
                            const hipMemsetParams* params) {
-  return add("hipGraphAddMemsetNode", out, graph, dependencies, count, hipGraphNodeTypeMemset, [&](Node& node) {
-    node.memset = *params;
-    return hipSuccess;
-  });
+  return add("hipGraphAddMemsetNode", out, graph, dependencies, count, hipGraphNodeTypeMemset,
+             [&](Node& node) { return fill_memset(node, params); });
 }
 
 hipError_t add_host_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
@@ -349,16 +343,12 @@ hipError_t exec_memcpy_set_1d(hipGraphExec_t exec, hipGraphNode_t node, void* ds
              [&](Node& target) { return fill_linear(target, dst, src, bytes, kind); });
 }
 hipError_t memset_set(hipGraphNode_t node, const hipMemsetParams* params) {
-  return set("hipGraphMemsetNodeSetParams", nullptr, node, hipGraphNodeTypeMemset, [&](Node& target) {
-    target.memset = *params;
-    return hipSuccess;
-  });
+  return set("hipGraphMemsetNodeSetParams", nullptr, node, hipGraphNodeTypeMemset,
+             [&](Node& target) { return fill_memset(target, params); });
 }
 hipError_t exec_memset_set(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* params) {
-  return set("hipGraphExecMemsetNodeSetParams", exec, node, hipGraphNodeTypeMemset, [&](Node& target) {
-    target.memset = *params;
-    return hipSuccess;
-  });
+  return set("hipGraphExecMemsetNodeSetParams", exec, node, hipGraphNodeTypeMemset,
+             [&](Node& target) { return fill_memset(target, params); });
 }
 hipError_t exec_child_set(hipGraphExec_t exec, hipGraphNode_t node, hipGraph_t child) {
   return set("hipGraphExecChildGraphNodeSetParams", exec, node, hipGraphNodeTypeGraph, [&](Node& target) {

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -32,9 +31,9 @@ struct Kernel {
 
 struct Graph;
 
-struct Node {
+// What a node does, whatever it waits for.
+struct Work {
   hipGraphNodeType type = hipGraphNodeTypeEmpty;
-  std::vector<Node*> dependencies;
   // kernels
   void* function = nullptr;
   dim3 grid;
@@ -46,6 +45,10 @@ struct Node {
   bool linear = false;
   hipMemsetParams memset{};
   hipHostNodeParams host{};
+};
+
+struct Node : Work {
+  std::vector<Node*> dependencies;
   std::unique_ptr<Graph> child;
 };
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +21,9 @@
 
 namespace {
 
+using fake::bits;
+using fake::child_of;
+using fake::load;
 using hip::AddressTable;
 using hip::DeviceAddress;
 using hip::Field;
@@ -34,16 +36,6 @@ enum class Target : std::uint8_t { kExec, kGraph };
 
 Target draw_target() {
   return *rc::gen::element(Target::kExec, Target::kGraph);
-}
-
-std::uint64_t bits(const void* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer);
-}
-
-std::uint64_t load(const std::vector<std::byte>& block, std::size_t offset) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, block.data() + offset, sizeof(value));
-  return value;
 }
 
 // A graph recorded from a recording, instantiated, with a patcher of one of the two.
@@ -62,6 +54,10 @@ struct Subject {
   [[nodiscard]] const fake::Graph& patched() const {
     return target == Target::kExec ? fake::graph_of(exec) : fake::graph_of(graph.graph);
   }
+  [[nodiscard]] AddressTable known_addresses() const {
+    const auto known = patcher->addresses();
+    return {known.begin(), known.end()};
+  }
   // A patch that has to succeed.
   hip::PatchReport patch(const std::vector<Move>& moves) {
     const hip::PatchResult result = patcher->patch(moves);
@@ -77,6 +73,15 @@ struct Subject {
   hip::RecordedGraph graph;
   hipGraphExec_t exec = nullptr;
   std::optional<GraphPatcher> patcher;
+};
+
+struct InAFakeWorld : testing::Test {
+  fake::World world;
+};
+
+// A patcher of a graph that is drawn afresh for each run of a property.
+struct RandomPatcher : InAFakeWorld {
+  Subject subject{fake::draw_recording(world), fake::draw_addresses(), draw_target()};
 };
 
 // What recording again at `addresses` gives.
@@ -159,10 +164,6 @@ Expected expected_work(const Recording& recording, const std::vector<Move>& move
 
 bool is_setter(const fake::Call& call) {
   return call.function.find("SetParams") != std::string::npos;
-}
-
-hip::RecordedNode child_of(Recording recording) {
-  return {hip::ChildRecord{std::make_shared<const Recording>(std::move(recording))}, {}, {}};
 }
 
 hip::RecordedNode memset_of(hip::BufferIndex buffer) {
@@ -255,14 +256,11 @@ RC_GTEST_PROP(GraphPatcher, PatchingEqualsRecordingAgain, ()) {
   for (int i = 0; i < patches; ++i) {
     subject.patch(fake::draw_moves(subject.addresses));
     RC_ASSERT(describe(subject.patched()) == recorded_again(subject.recording, subject.addresses));
-    const auto now = subject.patcher->addresses();
-    RC_ASSERT(AddressTable(now.begin(), now.end()) == subject.addresses);
+    RC_ASSERT(subject.known_addresses() == subject.addresses);
   }
 }
 
-RC_GTEST_PROP(GraphPatcher, A1_APatchChangesTheBytesOfRelocatedPointersAndNoOther, ()) {
-  fake::World world;
-  Subject subject(fake::draw_recording(world), fake::draw_addresses(), draw_target());
+RC_GTEST_FIXTURE_PROP(RandomPatcher, A1_APatchChangesTheBytesOfRelocatedPointersAndNoOther, ()) {
   Subject untouched(subject.recording, subject.addresses, subject.target);
   subject.patch(fake::draw_moves(subject.addresses));
   RC_ASSERT(without_pointers(const_cast<fake::Graph&>(subject.patched()), subject.recording) ==
@@ -283,9 +281,7 @@ RC_GTEST_PROP(GraphPatcher, A2_EveryPointerIntoAMovedBufferIsPatchedAtAnyDepth, 
   });
 }
 
-RC_GTEST_PROP(GraphPatcher, A3_SwapsAndCyclesHappenAtOnceAndAreUndoneByTheirInverse, ()) {
-  fake::World world;
-  Subject subject(fake::draw_recording(world), fake::draw_addresses(), draw_target());
+RC_GTEST_FIXTURE_PROP(RandomPatcher, A3_SwapsAndCyclesHappenAtOnceAndAreUndoneByTheirInverse, ()) {
   const std::string before = describe(subject.patched());
   const auto cycle = fake::draw_cycle(subject.addresses);
   subject.patch(cycle);
@@ -326,9 +322,7 @@ RC_GTEST_PROP(GraphPatcher, A4_ArgumentsGoInAsOnePackedBlockOfExactlyTheKernelsS
   RC_ASSERT(describe(subject.patched()) == recorded_again(subject.recording, subject.addresses));
 }
 
-RC_GTEST_PROP(GraphPatcher, A5_APatchedCopyKeepsKindShapeAndForm, ()) {
-  fake::World world;
-  Subject subject(fake::draw_recording(world), fake::draw_addresses(), draw_target());
+RC_GTEST_FIXTURE_PROP(RandomPatcher, A5_APatchedCopyKeepsKindShapeAndForm, ()) {
   subject.patch(fake::draw_cycle(subject.addresses));
   for_each_node(subject.patched(), subject.recording, [](const fake::Node& node, const hip::RecordedNode& recorded) {
     const auto* copy = std::get_if<hip::CopyRecord>(&recorded.record);
@@ -349,9 +343,7 @@ RC_GTEST_PROP(GraphPatcher, A5_APatchedCopyKeepsKindShapeAndForm, ()) {
   });
 }
 
-RC_GTEST_PROP(GraphPatcher, A6_OnlyNodesWithAChangedRelocationAreTouchedByOneCallEach, ()) {
-  fake::World world;
-  Subject subject(fake::draw_recording(world), fake::draw_addresses(), draw_target());
+RC_GTEST_FIXTURE_PROP(RandomPatcher, A6_OnlyNodesWithAChangedRelocationAreTouchedByOneCallEach, ()) {
   for (int patch = 0; patch < 3; ++patch) {
     const auto moves = fake::draw_moves(subject.addresses);
     const Expected expected = expected_work(subject.recording, moves);
@@ -388,8 +380,7 @@ RC_GTEST_PROP(GraphPatcher, A6_APatchThatChangesNothingMakesNoCall, ()) {
   RC_ASSERT(world.calls.empty());
 }
 
-TEST(GraphPatcher, A6_ABufferThatNoNodeHoldsMovesInTheTableAlone) {
-  fake::World world;
+TEST_F(InAFakeWorld, A6_ABufferThatNoNodeHoldsMovesInTheTableAlone) {
   Subject subject(memsets({0}), {0x1000, 0x2000}, Target::kExec);
   world.calls.clear();
   EXPECT_EQ(subject.patch({{1, 0x2000, 0x5000}}).calls, 0U);
@@ -424,15 +415,13 @@ RC_GTEST_PROP(GraphPatcher, A7_AMovedBufferOfAnOpaqueNodeIsRefusedBeforeTheFirst
     RC_ASSERT(result.error().failure == PatchFailure::kRecordAgain);
     RC_ASSERT(world.calls.empty());
     RC_ASSERT(describe(subject.patched()) == before);
-    const auto now = subject.patcher->addresses();
-    RC_ASSERT(AddressTable(now.begin(), now.end()) == subject.addresses);
+    RC_ASSERT(subject.known_addresses() == subject.addresses);
   } else {
     RC_ASSERT(describe(subject.patched()) == recorded_again(subject.recording, fake::moved(subject.addresses, moves)));
   }
 }
 
-TEST(GraphPatcher, A7_ChildrenBeyondTheDepthLimitAreRefusedAndOthersArePatched) {
-  fake::World world;
+TEST_F(InAFakeWorld, A7_ChildrenBeyondTheDepthLimitAreRefusedAndOthersArePatched) {
   const hip::Api table = fake::api();
   Recording recording;
   recording.add(memset_of(1));
@@ -451,8 +440,7 @@ TEST(GraphPatcher, A7_ChildrenBeyondTheDepthLimitAreRefusedAndOthersArePatched) 
   EXPECT_EQ(bits(fake::graph_of(graph.graph).nodes[0]->memset.dst), 0x3000U);
 }
 
-TEST(GraphPatcher, A7_AGraphOfTooManyNodesIsRefusedWithoutBeingOpened) {
-  fake::World world;
+TEST_F(InAFakeWorld, A7_AGraphOfTooManyNodesIsRefusedWithoutBeingOpened) {
   const hip::Api table = fake::api();
   Recording recording = memsets({0});
   for (int level = 0; level < 40; ++level) {  // each level holds the one below twice: 2^40 nodes
@@ -479,8 +467,7 @@ TEST(GraphPatcher, A7_ChildrenAtTheDepthLimitArePatched) {
   }
 }
 
-TEST(GraphPatcher, A7_ARuntimeThatListsClonesInAnotherOrderIsFoundOutAndNothingChanges) {
-  fake::World world;
+TEST_F(InAFakeWorld, A7_ARuntimeThatListsClonesInAnotherOrderIsFoundOutAndNothingChanges) {
   Recording inner = memsets({0});
   inner.add({hip::MemsetRecord{}, {0}, {{Field::kMemsetDestination, 0, 1, 0}}});  // same types: only the edge tells
   Recording empty_first;
@@ -542,9 +529,7 @@ TEST(GraphPatcher, A2_NodesOfNestedChildrenAreFoundInWhateverOrderTheRuntimeList
   }
 }
 
-RC_GTEST_PROP(GraphPatcher, P1_NothingThatTheCallerPassedIsKept, ()) {
-  fake::World world;
-  Subject subject(fake::draw_recording(world), fake::draw_addresses(), draw_target());
+RC_GTEST_FIXTURE_PROP(RandomPatcher, P1_NothingThatTheCallerPassedIsKept, ()) {
   const Recording recording = subject.recording;
   const auto graph = subject.graph;
   const auto cycle = fake::draw_cycle(subject.addresses);
@@ -571,8 +556,7 @@ RC_GTEST_PROP(GraphPatcher, P1_NothingThatTheCallerPassedIsKept, ()) {
     std::fill(moves->begin(), moves->end(), Move{0xdb, 0xdb, 0xdb});
   }
   RC_ASSERT(describe(subject.patched()) == recorded_again(recording, after));
-  const auto now = subject.patcher->addresses();
-  RC_ASSERT(AddressTable(now.begin(), now.end()) == after);
+  RC_ASSERT(subject.known_addresses() == after);
 }
 
 RC_GTEST_PROP(GraphPatcher, P2_PatchingAnExecutableGraphChangesThatOneAlone, ()) {
@@ -622,8 +606,7 @@ RC_GTEST_PROP(GraphPatcher, P4_APatchThatFailsAtAnyCallLeavesTheGraphAsItWas, ()
     RC_ASSERT(result.error().code == hipErrorUnknown);
     RC_ASSERT(subject.patcher->usable());
     RC_ASSERT(describe(subject.patched()) == before);
-    const auto now = subject.patcher->addresses();
-    RC_ASSERT(AddressTable(now.begin(), now.end()) == subject.addresses);
+    RC_ASSERT(subject.known_addresses() == subject.addresses);
     // Nothing is half done inside either: the same patch, and another one, come out right.
     subject.patch(moves);
     RC_ASSERT(describe(subject.patched()) == recorded_again(recording, subject.addresses));
@@ -633,9 +616,7 @@ RC_GTEST_PROP(GraphPatcher, P4_APatchThatFailsAtAnyCallLeavesTheGraphAsItWas, ()
   }
 }
 
-RC_GTEST_PROP(GraphPatcher, P4_APatchThatCannotBePutBackIsUnusableAndSaysSoFromThenOn, ()) {
-  fake::World world;
-  Subject subject(fake::draw_recording(world), fake::draw_addresses(), draw_target());
+RC_GTEST_FIXTURE_PROP(RandomPatcher, P4_APatchThatCannotBePutBackIsUnusableAndSaysSoFromThenOn, ()) {
   subject.patch(fake::draw_cycle(subject.addresses));  // prepares some children
   const auto moves = fake::draw_cycle(subject.addresses);
   RC_PRE(expected_work(subject.recording, moves).nodes > 0U);
@@ -659,8 +640,7 @@ RC_GTEST_PROP(GraphPatcher, P4_APatchThatCannotBePutBackIsUnusableAndSaysSoFromT
   RC_ASSERT(world.calls.empty());
 }
 
-TEST(GraphPatcher, P4_OneFailedCallOfPuttingBackIsEnoughToBeUnusable) {
-  fake::World world;
+TEST_F(InAFakeWorld, P4_OneFailedCallOfPuttingBackIsEnoughToBeUnusable) {
   for (std::uint64_t back = 4; back <= 6; ++back) {  // three memsets: the third fails, then three are put back
     Subject subject(memsets({0, 0, 0}), {0x1000}, Target::kExec);
     world.call_count = 0;
@@ -674,9 +654,7 @@ TEST(GraphPatcher, P4_OneFailedCallOfPuttingBackIsEnoughToBeUnusable) {
   }
 }
 
-RC_GTEST_PROP(GraphPatcher, P11_ABadMoveIsNamedAndChangesNothing, ()) {
-  fake::World world;
-  Subject subject(fake::draw_recording(world), fake::draw_addresses(), draw_target());
+RC_GTEST_FIXTURE_PROP(RandomPatcher, P11_ABadMoveIsNamedAndChangesNothing, ()) {
   auto moves = fake::draw_moves(subject.addresses);
   const int kind = fake::below(3);
   if (kind == 0) moves.push_back({fake::kBuffers, 0x1000, 0x2000});
@@ -700,9 +678,7 @@ RC_GTEST_PROP(GraphPatcher, P11_ABadMoveIsNamedAndChangesNothing, ()) {
   RC_ASSERT(describe(subject.patched()) == recorded_again(subject.recording, subject.addresses));
 }
 
-RC_GTEST_PROP(GraphPatcher, P10_APatchTouchesAsManyRelocationsAsTheMovedBuffersHave, ()) {
-  fake::World world;
-  Subject subject(fake::draw_recording(world), fake::draw_addresses(), draw_target());
+RC_GTEST_FIXTURE_PROP(RandomPatcher, P10_APatchTouchesAsManyRelocationsAsTheMovedBuffersHave, ()) {
   const auto moves = fake::draw_moves(subject.addresses);
   RC_ASSERT(subject.patch(moves).relocations == expected_work(subject.recording, moves).relocations);
 }
@@ -714,15 +690,12 @@ TEST(GraphPatcher, P10_TheCallsOfAPatchDoNotGrowWithTheGraph) {
     for (int i = 0; i < others; ++i) recording.add(memset_of(1));
     Subject subject(recording, {0x1000, 0x2000}, Target::kExec);
     world.calls.clear();
-    const auto report = subject.patch({{0, 0x1000, 0x3000}});
-    EXPECT_EQ(report.relocations, 1U);
+    EXPECT_EQ(subject.patch({{0, 0x1000, 0x3000}}).relocations, 1U);
     EXPECT_EQ(world.calls.size(), 1U);
   }
 }
 
-RC_GTEST_PROP(GraphPatcher, P10_APatchAllocatesNothingOnceItsChildrenArePrepared, ()) {
-  fake::World world;
-  Subject subject(fake::draw_recording(world), fake::draw_addresses(), draw_target());
+RC_GTEST_FIXTURE_PROP(RandomPatcher, P10_APatchAllocatesNothingOnceItsChildrenArePrepared, ()) {
   std::vector<Move> all;
   for (hip::BufferIndex buffer = 0; buffer < subject.addresses.size(); ++buffer) {
     all.push_back({buffer, subject.addresses[buffer], subject.addresses[buffer] + 0x10'0000});
@@ -781,8 +754,7 @@ RC_GTEST_PROP(GraphPatcher, P8_APatcherLeavesNoGraphBehind, ()) {
   RC_ASSERT(world.graphs.size() == 1U);  // the subject's own
 }
 
-TEST(GraphPatcher, AnErrorInTeardownIsToldToWhoeverListens) {
-  fake::World world;
+TEST_F(InAFakeWorld, AnErrorInTeardownIsToldToWhoeverListens) {
   std::vector<int> heard;
   {
     Subject subject(nested(memsets({0}), 1), {0x1000}, Target::kExec,
@@ -793,8 +765,7 @@ TEST(GraphPatcher, AnErrorInTeardownIsToldToWhoeverListens) {
   EXPECT_EQ(heard, std::vector<int>{hipErrorUnknown});
 }
 
-TEST(GraphPatcher, AnErrorInTeardownThatNobodyListensForIsWrittenToStandardError) {
-  fake::World world;
+TEST_F(InAFakeWorld, AnErrorInTeardownThatNobodyListensForIsWrittenToStandardError) {
   testing::internal::CaptureStderr();
   {
     Subject subject(nested(memsets({0}), 1), {0x1000}, Target::kExec);
@@ -837,14 +808,12 @@ RC_GTEST_PROP(GraphPatcher, ANodeThatTheCallerReplacedIsPatchedFromItsNewParamet
   }
   for (int patch = 0; patch < 2; ++patch) {
     const auto moves = fake::draw_moves(changed.addresses);
-    const Expected expected = expected_work(after, moves);
-    RC_ASSERT(changed.patch(moves).relocations == expected.relocations);
+    RC_ASSERT(changed.patch(moves).relocations == expected_work(after, moves).relocations);
     RC_ASSERT(describe(changed.patched()) == recorded_again(after, changed.addresses));
   }
 }
 
-TEST(GraphPatcher, ReplacingAChildGraphDropsThePrivateOneAndShiftsNoOtherNode) {
-  fake::World world;
+TEST_F(InAFakeWorld, ReplacingAChildGraphDropsThePrivateOneAndShiftsNoOtherNode) {
   Recording recording = memsets({0});
   const hip::NodeIndex first = recording.add(child_of(memsets({0, 1})));
   recording.add(child_of(memsets({1, 0})));
@@ -880,14 +849,12 @@ RC_GTEST_PROP(GraphPatcher, AnUpdateOfTheWholeGraphIsPatchedFromItsRecording, ()
                               ? GraphPatcher::of_exec(subject.table, before, subject.graph, subject.exec, start)
                               : GraphPatcher::of_graph(subject.table, before, subject.graph, start));
   subject.patcher->replace_all(after, updated);
-  const auto now = subject.patcher->addresses();
-  RC_ASSERT(AddressTable(now.begin(), now.end()) == updated);
+  RC_ASSERT(subject.known_addresses() == updated);
   subject.patch(fake::draw_moves(subject.addresses));
   RC_ASSERT(describe(subject.patched()) == recorded_again(after, subject.addresses));
 }
 
-TEST(GraphPatcher, AMessageNamesTheNodeThePlaceAndTheRemedy) {
-  fake::World world;
+TEST_F(InAFakeWorld, AMessageNamesTheNodeThePlaceAndTheRemedy) {
   Recording recording = memsets({0});
   recording.add(child_of(nested(memsets({0, 1}), 1)));
   Subject subject(recording, {0x1000, 0x2000}, Target::kExec);

@@ -8,11 +8,12 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "hip/allocation_count.h"
+#include "hip/error_list.h"
 #include "hip/event.h"
 #include "hip/launcher.h"
 #include "hip/pieces.h"
@@ -83,20 +84,21 @@ hip::KernelLaunch launch_of(const Block& block, std::span<const hip::Transfer> t
   return launch;
 }
 
-TEST(HostBackend, ALauncherBringsArraysThereAndBack) {
-  hip::Launcher launcher(api);
+struct LauncherOfTheHost : testing::Test {
+  hip::Launcher launcher{api};
   std::vector<std::uint32_t> data{1, 2, 3};
   const Block block{nullptr, 3, 7};
+  std::uint32_t word = 0;
+};
+
+TEST_F(LauncherOfTheHost, BringsArraysThereAndBack) {
   const std::array transfers{hip::Transfer{0, data.data(), 12, hip::Direction::kInOut}};
   ASSERT_TRUE(launcher.launch(launch_of(block, transfers)).ok());
   EXPECT_EQ(data, (std::vector<std::uint32_t>{10, 13, 16}));
   EXPECT_EQ(launcher.counts().synchronizations, 1u);
 }
 
-TEST(HostBackend, ALauncherWithNothingToBringBackDoesNotSynchronise) {
-  hip::Launcher launcher(api);
-  std::vector<std::uint32_t> data{1, 2, 3};
-  const Block block{nullptr, 3, 7};
+TEST_F(LauncherOfTheHost, WithNothingToBringBackDoesNotSynchronise) {
   const std::array transfers{hip::Transfer{0, data.data(), 12, hip::Direction::kIn}};
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(launcher.launch(launch_of(block, transfers)).ok());
   EXPECT_EQ(data, (std::vector<std::uint32_t>{1, 2, 3}));
@@ -104,29 +106,20 @@ TEST(HostBackend, ALauncherWithNothingToBringBackDoesNotSynchronise) {
   EXPECT_EQ(launcher.counts().contexts, 1u);
 }
 
-TEST(HostBackend, ALaunchWhoseArrayLiesOutsideTheBlockIsRefused) {
-  hip::Launcher launcher(api);
-  std::uint32_t word = 0;
-  const Block block{nullptr, 0, 0};
+TEST_F(LauncherOfTheHost, RefusesALaunchWhoseArrayLiesOutsideTheBlock) {
   const std::array outside{hip::Transfer{9, &word, 4, hip::Direction::kIn}};
   EXPECT_EQ(launcher.launch(launch_of(block, outside)).error().code, hipErrorInvalidValue);
   const std::array null{hip::Transfer{0, nullptr, 4, hip::Direction::kIn}};
   EXPECT_EQ(launcher.launch(launch_of(block, null)).error().code, hipErrorInvalidValue);
 }
 
-TEST(HostBackend, ALaunchWhoseArraysHaveMoreBytesThanThereAreIsRefusedBeforeAnythingIsCopied) {
-  hip::Launcher launcher(api);
-  std::uint32_t word = 0;
-  const Block block{nullptr, 0, 0};
+TEST_F(LauncherOfTheHost, RefusesALaunchWhoseArraysHaveMoreBytesThanThereAreBeforeAnythingIsCopied) {
   const std::array large{hip::Transfer{0, &word, SIZE_MAX - 256, hip::Direction::kIn},
                          hip::Transfer{8, &word, 0x200, hip::Direction::kIn}};
   EXPECT_EQ(launcher.launch(launch_of(block, large)).error().code, hipErrorOutOfMemory);
 }
 
-TEST(HostBackend, AWarmLauncherAllocatesNothingOnTheHost) {
-  hip::Launcher launcher(api);
-  std::array<std::uint32_t, 3> data{1, 2, 3};
-  const Block block{nullptr, 3, 7};
+TEST_F(LauncherOfTheHost, AllocatesNothingOnTheHostOnceItIsWarm) {
   for (const hip::Direction direction : {hip::Direction::kInOut, hip::Direction::kIn}) {
     const std::array transfers{hip::Transfer{0, data.data(), 12, direction}};
     const auto allocations = [&] {
@@ -200,15 +193,11 @@ class Pending {
   hip::Api table_ = api;
 };
 
-class LauncherInFlight : public testing::Test {
- protected:
+struct LauncherInFlight : testing::Test {
   hip::Status launch(hip::Launcher& launcher, const hip::StreamRef& stream, std::size_t bytes = 12) {
     const Block block{nullptr, 3, 7};
     const std::array transfers{hip::Transfer{0, data_.data(), bytes, hip::Direction::kIn}};
     return launcher.launch_on(stream, launch_of(block, transfers));
-  }
-  static void note(void* reports, const hip::Error& error) {
-    static_cast<std::vector<hip::Error>*>(reports)->push_back(error);
   }
   const Pending pending_;
   const hip::StreamRef stream_ = hip::StreamRef::of_default(pending_.table());
@@ -253,7 +242,7 @@ TEST_F(LauncherInFlight, OneLaunchThatTakesLongIsInNobodysWay) {
 
 TEST_F(LauncherInFlight, AContextThatCannotBeAskedIsToldOfAndTakenForOneInFlight) {
   {
-    hip::Launcher launcher(pending_.table(), {.max_contexts = 2, .errors = {note, &reports_}});
+    hip::Launcher launcher(pending_.table(), {.max_contexts = 2, .errors = into(reports_)});
     ASSERT_TRUE(launch(launcher, stream_));
     Pending::done[0] = true;
     Pending::failing_queries = 1;
@@ -302,10 +291,7 @@ TEST(HostBackend, ALaunchThatBroughtItsResultsBackSucceedsAlsoWhereTheCallersDev
     return current = device, hipSuccess;
   };
   std::vector<hip::Error> reports;
-  const auto note = [](void* all, const hip::Error& error) {
-    static_cast<std::vector<hip::Error>*>(all)->push_back(error);
-  };
-  hip::Launcher launcher(two, {.errors = {note, &reports}});
+  hip::Launcher launcher(two, {.errors = into(reports)});
   std::vector<std::uint32_t> data{1, 2, 3};
   const Block block{nullptr, 3, 7};
   const std::array transfers{hip::Transfer{0, data.data(), 12, hip::Direction::kInOut}};
@@ -345,16 +331,12 @@ class Ordered {
   hip::Api table_ = api;
 };
 
-class ScratchBuffer : public testing::Test {
- protected:
+struct ScratchBuffer : testing::Test {
   ~ScratchBuffer() override { static_cast<void>(Ordered::taken_frees()); }
   using Streams = std::vector<std::uintptr_t>;
   const Ordered ordered_;
   std::vector<hip::Error> reports_;
-  const hip::ScratchOptions options_{.errors = {[](void* all, const hip::Error& error) {
-                                                  static_cast<std::vector<hip::Error>*>(all)->push_back(error);
-                                                },
-                                                &reports_}};
+  const hip::ScratchOptions options_{.errors = into(reports_)};
 };
 
 TEST_F(ScratchBuffer, PiecesThatHaveMoreBytesThanThereAreAreAnErrorAndChangeNothing) {
@@ -392,9 +374,7 @@ TEST_F(ScratchBuffer, MoveAssignmentGivesBackWhatWasThereInItsOwnOrderAndGoesOnI
     ASSERT_TRUE(to.reserve(100));
     to = std::move(from);
     EXPECT_EQ(Ordered::taken_frees(), Streams{32});
-    EXPECT_EQ(to.data(), moved);
-    EXPECT_EQ(to.capacity(), 4096u);
-    EXPECT_EQ(to.stream(), ordered_.stream(16));
+    EXPECT_EQ(std::tuple(to.data(), to.capacity(), to.stream()), std::tuple(moved, 4096u, ordered_.stream(16)));
     EXPECT_EQ(from.data(), nullptr);  // NOLINT(bugprone-use-after-move): as usable as a new one
     EXPECT_EQ(from.capacity(), 0u);
     ASSERT_TRUE(from.reserve(100));
@@ -472,66 +452,60 @@ TEST(HostBackend, AStreamCacheLendsWhatItWasGivenBack) {
   }
 }
 
-TEST(WorkerThread, RunsWhatWasPostedInOrderAndDrainsBeforeItEnds) {
-  std::vector<int> ran;
-  {
-    hip::Result<std::unique_ptr<hip::WorkerThread>> worker = hip::WorkerThread::start();
-    ASSERT_TRUE(worker.ok());
-    for (int i = 0; i < 100; ++i) ASSERT_TRUE(worker.value()->post([&ran, i] { ran.push_back(i); }).ok());
+struct WorkerThread : testing::Test {
+  static std::unique_ptr<hip::WorkerThread> started(const hip::WorkerOptions& options = {}) {
+    hip::Result<std::unique_ptr<hip::WorkerThread>> worker = hip::WorkerThread::start(options);
+    EXPECT_TRUE(worker.ok());
+    return std::move(worker).value();
   }
-  ASSERT_EQ(ran.size(), 100u);
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(ran[static_cast<std::size_t>(i)], i);
+  std::unique_ptr<hip::WorkerThread> worker = started();
+  int ran = 0;
+};
+
+TEST_F(WorkerThread, RunsWhatWasPostedInOrderAndDrainsBeforeItEnds) {
+  std::vector<int> order;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(worker->post([&order, i] { order.push_back(i); }).ok());
+  worker.reset();
+  ASSERT_EQ(order.size(), 100u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
 }
 
-TEST(WorkerThread, ACallbackMayPostAndDrainWaitsForThatToo) {
-  int ran = 0;
-  hip::Result<std::unique_ptr<hip::WorkerThread>> started = hip::WorkerThread::start();
-  ASSERT_TRUE(started.ok());
-  hip::WorkerThread& worker = *started.value();
-  ASSERT_TRUE(worker.post([&] { ASSERT_TRUE(worker.post([&] { ++ran; }).ok()); }).ok());
-  EXPECT_TRUE(worker.drain().ok());
+TEST_F(WorkerThread, ACallbackMayPostAndDrainWaitsForThatToo) {
+  ASSERT_TRUE(worker->post([&] { ASSERT_TRUE(worker->post([&] { ++ran; }).ok()); }).ok());
+  EXPECT_TRUE(worker->drain().ok());
   EXPECT_EQ(ran, 1);
 }
 
-TEST(WorkerThread, ACallbackThatWaitsForItsOwnWorkerIsToldSo) {
-  hip::Result<std::unique_ptr<hip::WorkerThread>> started = hip::WorkerThread::start();
-  ASSERT_TRUE(started.ok());
-  hip::WorkerThread& worker = *started.value();
+TEST_F(WorkerThread, ACallbackThatWaitsForItsOwnWorkerIsToldSo) {
   int code = 0;
-  ASSERT_TRUE(worker.post([&] { code = worker.drain().error().code; }).ok());
-  EXPECT_TRUE(worker.drain().ok());
+  ASSERT_TRUE(worker->post([&] { code = worker->drain().error().code; }).ok());
+  EXPECT_TRUE(worker->drain().ok());
   EXPECT_EQ(code, hipErrorNotSupported);
 }
 
-TEST(WorkerThread, AFullQueueIsAnErrorAndNotAWait) {
-  hip::Result<std::unique_ptr<hip::WorkerThread>> started = hip::WorkerThread::start({.max_queued = 2});
-  ASSERT_TRUE(started.ok());
-  hip::WorkerThread& worker = *started.value();
+TEST_F(WorkerThread, AFullQueueIsAnErrorAndNotAWait) {
+  worker = started({.max_queued = 2});
   hip::sync::Mutex gate;
   hip::sync::Atomic<bool> inside = false;
   {
     const hip::sync::LockGuard closed(gate);
-    ASSERT_TRUE(worker
-                    .post([&] {
-                      inside = true;
-                      const hip::sync::LockGuard wait(gate);
-                    })
-                    .ok());
+    const auto keep_busy = [&] {
+      inside = true;
+      const hip::sync::LockGuard wait(gate);
+    };
+    ASSERT_TRUE(worker->post(keep_busy).ok());
     while (!inside) hip::sync::yield();
-    EXPECT_TRUE(worker.post([] {}).ok());
-    EXPECT_TRUE(worker.post([] {}).ok());
-    EXPECT_EQ(worker.post([] {}).error().code, hipErrorOutOfMemory);
-    EXPECT_EQ(worker.post_after(hip::StreamRef::of_default(api), [] {}).error().code, hipErrorOutOfMemory);
+    EXPECT_TRUE(worker->post([] {}).ok());
+    EXPECT_TRUE(worker->post([] {}).ok());
+    EXPECT_EQ(worker->post([] {}).error().code, hipErrorOutOfMemory);
+    EXPECT_EQ(worker->post_after(hip::StreamRef::of_default(api), [] {}).error().code, hipErrorOutOfMemory);
   }
-  EXPECT_TRUE(worker.drain().ok());
+  EXPECT_TRUE(worker->drain().ok());
 }
 
-TEST(WorkerThread, RunsACallbackOnceTheStreamIsThere) {
-  int ran = 0;
-  hip::Result<std::unique_ptr<hip::WorkerThread>> started = hip::WorkerThread::start();
-  ASSERT_TRUE(started.ok());
-  ASSERT_TRUE(started.value()->post_after(hip::StreamRef::of_default(api), [&] { ++ran; }).ok());
-  EXPECT_TRUE(started.value()->drain().ok());
+TEST_F(WorkerThread, RunsACallbackOnceTheStreamIsThere) {
+  ASSERT_TRUE(worker->post_after(hip::StreamRef::of_default(api), [&] { ++ran; }).ok());
+  EXPECT_TRUE(worker->drain().ok());
   EXPECT_EQ(ran, 1);
 }
 

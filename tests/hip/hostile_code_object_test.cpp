@@ -3,7 +3,6 @@
 // over-reads inside of libelf's private copy (the libFuzzer target under AddressSanitizer sees those).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>

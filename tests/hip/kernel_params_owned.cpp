@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "fat_binary.h"
+#include "program_checks.h"
 
 // What compilers call for a program's kernels.
 extern "C" void** __hipRegisterFatBinary(const void* wrapper);
@@ -25,15 +26,6 @@ extern "C" void __hipRegisterFunction(void** modules, const void* host_function,
                                       const char* device_name, unsigned threads, void*, void*, void*, void*, int*);
 
 namespace {
-
-void require(bool holds, const char* what, int line) {
-  if (holds) return;
-  std::printf("line %d: %s\n", line, what);
-  std::fflush(stdout);
-  std::_Exit(1);
-}
-#define REQUIRE(condition) require(condition, #condition, __LINE__)
-#define HIP(call) require((call) == hipSuccess, #call, __LINE__)
 
 // axpy_u64 of hip/kernels/kernels.inc.
 struct Arguments {

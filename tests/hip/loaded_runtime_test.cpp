@@ -38,8 +38,7 @@ void note(void* out, char what) {
   static_cast<std::string*>(out)->push_back(what);
 }
 
-class Worker : public testing::Test {
- protected:
+struct Worker : testing::Test {
   Worker() {
     hip::Result<std::unique_ptr<hip::WorkerThread>> started = hip::WorkerThread::start();
     EXPECT_TRUE(started.ok());
@@ -209,8 +208,7 @@ struct Arguments {
   std::uint32_t k = 0;
 };
 
-class Launching : public testing::Test {
- protected:
+struct Launching : testing::Test {
   void SetUp() override {
     ASSERT_EQ(api().hipModuleLoadData(&module_, hg::device_code_object().data()), hipSuccess);
     ASSERT_EQ(api().hipModuleGetFunction(&function_, module_, "inplace_u32"), hipSuccess);

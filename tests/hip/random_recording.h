@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "hip/fake_api.h"
@@ -39,6 +41,20 @@ std::vector<hip::Move> draw_moves(const hip::AddressTable& from);
 
 // A permutation of the current addresses: at least one swap or cycle.
 std::vector<hip::Move> draw_cycle(const hip::AddressTable& from);
+
+inline std::uint64_t bits(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+inline std::uint64_t load(const std::vector<std::byte>& block, std::size_t offset) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, block.data() + offset, sizeof(value));
+  return value;
+}
+
+inline hip::RecordedNode child_of(hip::Recording recording) {
+  return {hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(recording))}, {}, {}};
+}
 
 // What the table is after all moves.
 hip::AddressTable moved(hip::AddressTable addresses, const std::vector<hip::Move>& moves);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "hip/fake_api.h"
@@ -17,28 +18,17 @@
 
 namespace {
 
+using fake::bits;
+using fake::child_of;
+using fake::load;
 using hip::ArgumentStyle;
 using hip::Field;
 using hip::Recording;
-
-std::uint64_t bits(const void* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer);
-}
-
-std::uint64_t load(const std::vector<std::byte>& block, std::size_t offset) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, block.data() + offset, sizeof(value));
-  return value;
-}
 
 hip::RecordedNode kernel_with(std::uint32_t bytes, std::vector<hip::Relocation> relocations) {
   hip::KernelRecord kernel;
   kernel.arguments.resize(bytes);
   return {kernel, {}, std::move(relocations)};
-}
-
-hip::RecordedNode child_of(Recording recording) {
-  return {hip::ChildRecord{std::make_shared<const Recording>(std::move(recording))}, {}, {}};
 }
 
 Recording nested(std::uint32_t depth) {
@@ -182,13 +172,9 @@ TEST(Recording, CountsBuffersDepthAndNodesThroughChildren) {
   EXPECT_EQ(outer.buffer_count(), 3U);
   EXPECT_EQ(outer.child_depth(), 0U);
   const hip::NodeIndex child = outer.add(child_of(middle));
-  EXPECT_EQ(outer.buffer_count(), 7U);
-  EXPECT_EQ(outer.child_depth(), 2U);
-  EXPECT_EQ(outer.tree_size(), 5U);
+  EXPECT_EQ(std::tuple(outer.buffer_count(), outer.child_depth(), outer.tree_size()), std::tuple(7U, 2U, 5U));
   outer.replace(child, child_of({}).record, {});
-  EXPECT_EQ(outer.buffer_count(), 3U);
-  EXPECT_EQ(outer.child_depth(), 1U);
-  EXPECT_EQ(outer.tree_size(), 2U);
+  EXPECT_EQ(std::tuple(outer.buffer_count(), outer.child_depth(), outer.tree_size()), std::tuple(3U, 1U, 2U));
 }
 
 TEST(Recording, RelocatingSetsEveryKindOfFieldToBasePlusAddend) {
@@ -301,8 +287,7 @@ RC_GTEST_PROP(Recording, ARecordingThatFailsAtAnyCallLeavesNothingBehind, ()) {
 
 TEST(Recording, ChildrenNestToTheLimitAndNoDeeper) {
   fake::World world;
-  const auto deepest = hip::record_graph(fake::api(), nested(hip::kMaxChildDepth), {});
-  EXPECT_TRUE(deepest.ok());
+  EXPECT_TRUE(hip::record_graph(fake::api(), nested(hip::kMaxChildDepth), {}).ok());
   const std::uint64_t calls = world.call_count;
   const auto too_deep = hip::record_graph(fake::api(), nested(hip::kMaxChildDepth + 1), {});
   ASSERT_FALSE(too_deep.ok());

@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "hip/host_backend.h"
@@ -41,8 +42,7 @@ class ScriptedTrace final : public hip::Trace {
   Script& script_;
 };
 
-class TraceCache : public testing::Test {
- protected:
+struct TraceCache : testing::Test {
   hip::TraceCache::Recorder recorder() {
     return [this](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
       script_.log += "record ";
@@ -70,9 +70,7 @@ TEST_F(TraceCache, BuffersWhereTheyWereAreAHitMovedOnesArePatchedAndOthersAreRec
   EXPECT_EQ(step(cache, 1, {{7, 300}, {8, 200}}).value(), TraceOutcome::kHit);
   EXPECT_EQ(step(cache, 2, {{7, 300}, {8, 200}}).value(), TraceOutcome::kRecorded);
   EXPECT_EQ(step(cache, 1, {{7, 300}}).value(), TraceOutcome::kRecorded);
-  EXPECT_EQ(cache.counts().hits, 2u);
-  EXPECT_EQ(cache.counts().patched, 1u);
-  EXPECT_EQ(cache.counts().recorded, 3u);
+  EXPECT_EQ(std::tuple(cache.counts().hits, cache.counts().patched, cache.counts().recorded), std::tuple(2u, 1u, 3u));
 }
 
 // A3: buffers that take each other's place, and an address whose next owner is another buffer.

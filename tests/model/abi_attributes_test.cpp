@@ -4,11 +4,10 @@
 namespace model::abi {
 namespace {
 
-using AttributeTest = AbiTest;
+using AttributeTest = AbiGraphTest;
 
 TEST_F(AttributeTest, WhatIsSetIsHandedOutAndSettingParametersKeepsIt) {
   void* at = allocate();
-  hipGraph_t graph = create_graph();
   hipGraphNode_t node = add_kernel(graph, at, at, 1);
   hipLaunchAttributeValue value{}, out{};
   value.priority = -1;
@@ -35,7 +34,6 @@ TEST_F(AttributeTest, WhatIsSetIsHandedOutAndSettingParametersKeepsIt) {
 
 TEST_F(AttributeTest, CopyingTakesThemAllAndChangesNothingElse) {
   void *at = allocate(), *other = allocate();
-  hipGraph_t graph = create_graph();
   hipGraphNode_t from = add_kernel(graph, at, at, 1), to = add_kernel(graph, other, other, 7), empty = nullptr;
   EXPECT_HIP(api.hipGraphAddEmptyNode(&empty, graph, nullptr, 0));
   hipLaunchAttributeValue value{};
@@ -53,7 +51,7 @@ TEST_F(AttributeTest, CopyingTakesThemAllAndChangesNothingElse) {
 
 TEST_F(AttributeTest, ACopyOfTheGraphHasThemToo) {
   void* at = allocate();
-  hipGraph_t graph = create_graph(), clone = nullptr;
+  hipGraph_t clone = nullptr;
   hipGraphNode_t node = add_kernel(graph, at, at, 1), twin = nullptr;
   hipLaunchAttributeValue value{};
   value.priority = 1;
@@ -66,9 +64,7 @@ TEST_F(AttributeTest, ACopyOfTheGraphHasThemToo) {
 }
 
 TEST_F(AttributeTest, StreamsHaveTheirs) {
-  hipStream_t stream = nullptr, other = nullptr;
-  EXPECT_HIP(api.hipStreamCreate(&stream));
-  EXPECT_HIP(api.hipStreamCreate(&other));
+  hipStream_t stream = create_stream(), other = create_stream();
   hipLaunchAttributeValue value{};
   EXPECT_HIP(api.hipStreamGetAttribute(stream, hipLaunchAttributeSynchronizationPolicy, &value));
   EXPECT_EQ(value.syncPolicy, hipSyncPolicyAuto);
@@ -83,7 +79,6 @@ TEST_F(AttributeTest, StreamsHaveTheirs) {
 }
 
 TEST_F(AttributeTest, AnExecutableGraphKnowsItsFlags) {
-  hipGraph_t graph = create_graph();
   hipGraphExec_t exec = nullptr;
   unsigned long long flags = 99;
   EXPECT_HIP(api.hipGraphInstantiateWithFlags(&exec, graph, hipGraphInstantiateFlagAutoFreeOnLaunch));
@@ -93,8 +88,7 @@ TEST_F(AttributeTest, AnExecutableGraphKnowsItsFlags) {
   EXPECT_EQ(flags, 0u);
 }
 
-class DriverFormTest : public AbiTest {
- protected:
+struct DriverFormTest : AbiGraphTest {
   static HIP_MEMCPY3D rows(hipMemoryType dst_type, void* dst, hipMemoryType src_type, void* src) {
     HIP_MEMCPY3D copy{};
     copy.dstMemoryType = dst_type;
@@ -117,7 +111,6 @@ TEST_F(DriverFormTest, ACopyIsAddedReadAndSet) {
   void *a = allocate(), *b = allocate(), *c = allocate();
   EXPECT_HIP(api.hipMemset(a, 1, 64));
   EXPECT_HIP(api.hipMemset(c, 3, 64));
-  hipGraph_t graph = create_graph();
   hipGraphNode_t node = nullptr;
   HIP_MEMCPY3D copy = rows(hipMemoryTypeDevice, b, hipMemoryTypeDevice, a), out{};
   EXPECT_EQ(api.hipDrvGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, nullptr), hipErrorInvalidValue);
@@ -140,7 +133,6 @@ TEST_F(DriverFormTest, ACopyIsAddedReadAndSet) {
 TEST_F(DriverFormTest, TypesOfMemoryAreTheDirection) {
   void *device = allocate(), *host = nullptr;
   EXPECT_HIP(api.hipHostMalloc(&host, 64, 0));
-  hipGraph_t graph = create_graph();
   hipGraphNode_t node = nullptr;
   const auto add_copy = [&](const HIP_MEMCPY3D& copy) {
     return api.hipDrvGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context);
@@ -165,7 +157,6 @@ TEST_F(DriverFormTest, TypesOfMemoryAreTheDirection) {
 
 TEST_F(DriverFormTest, AMemsetIsAddedAndSet) {
   void* at = allocate();
-  hipGraph_t graph = create_graph();
   hipGraphNode_t node = nullptr;
   hipMemsetParams params = set(at, 5);
   EXPECT_HIP(api.hipDrvGraphAddMemsetNode(&node, graph, nullptr, 0, &params, context));

@@ -4,8 +4,7 @@
 namespace model::abi {
 namespace {
 
-class CapturesTest : public AbiTest {
- protected:
+struct CapturesTest : AbiTest {
   CapturesTest() { EXPECT_HIP(api.hipStreamCreate(&stream)); }
   void begin(hipStreamCaptureMode mode = hipStreamCaptureModeGlobal) {
     EXPECT_HIP(api.hipStreamBeginCapture(stream, mode));
@@ -48,9 +47,7 @@ TEST_F(CapturesTest, CopiesMemsetsKernelsAndHostFunctionsBecomeNodes) {
 }
 
 TEST_F(CapturesTest, AnExternalRecordAndWaitAreNodesAndOfAnyOtherStreamPlain) {
-  hipEvent_t recorded = nullptr, waited = nullptr;
-  EXPECT_HIP(api.hipEventCreate(&recorded));
-  EXPECT_HIP(api.hipEventCreate(&waited));
+  hipEvent_t recorded = create_event(), waited = create_event();
   begin();
   EXPECT_HIP(api.hipEventRecordWithFlags(recorded, stream, hipEventRecordExternal));
   EXPECT_HIP(api.hipStreamWaitEvent(stream, waited, hipEventWaitExternal));
@@ -137,8 +134,7 @@ TEST_F(CapturesTest, BlockingCallsAreRefused) {
 }
 
 TEST_F(CapturesTest, WaitingForAnotherStreamIsAnUnsafeCall) {
-  hipStream_t other = nullptr;
-  EXPECT_HIP(api.hipStreamCreate(&other));
+  hipStream_t other = create_stream();
   begin(hipStreamCaptureModeRelaxed);
   EXPECT_HIP(api.hipStreamSynchronize(other));
   (void)end();
@@ -148,8 +144,7 @@ TEST_F(CapturesTest, WaitingForAnotherStreamIsAnUnsafeCall) {
 }
 
 TEST_F(CapturesTest, WaitingForACapturingStreamInvalidatesItsOwnCaptureAndNoOther) {
-  hipStream_t other = nullptr;
-  EXPECT_HIP(api.hipStreamCreate(&other));
+  hipStream_t other = create_stream();
   for (const auto call : {api.hipStreamSynchronize, api.hipStreamQuery}) {
     begin();
     EXPECT_HIP(api.hipStreamBeginCapture(other, hipStreamCaptureModeGlobal));
@@ -191,10 +186,7 @@ TEST_F(CapturesTest, DependenciesThatWereReplacedNeedNotBeJoined) {
   EXPECT_HIP(api.hipEventRecord(event, side));
   EXPECT_HIP(api.hipStreamWaitEvent(stream, event, 0));
   EXPECT_HIP(api.hipStreamUpdateCaptureDependencies(stream, nullptr, 0, hipStreamSetCaptureDependencies));
-  hipGraph_t graph = end();
-  std::size_t nodes = 0;
-  EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &nodes));
-  EXPECT_EQ(nodes, 1u);
+  EXPECT_EQ(node_count(end()), 1u);
 }
 
 TEST_F(CapturesTest, ArgumentsAreLookedAt) {

@@ -1,13 +1,11 @@
 // Several devices through the C ABI: what belongs to which, waiting for one of them, access to peers.
-#include <vector>
 
 #include "model/abi_fixture.h"
 
 namespace model::abi {
 namespace {
 
-class DevicesTest : public AbiTest {
- protected:
+struct DevicesTest : AbiTest {
   DevicesTest() {
     InProcessOptions options = host_memory_options();
     options.model.devices = 3;

@@ -4,8 +4,7 @@
 namespace model::abi {
 namespace {
 
-class EventNodeAbiTest : public AbiTest {
- protected:
+struct EventNodeAbiTest : AbiTest {
   EventNodeAbiTest() {
     EXPECT_HIP(api.hipGraphCreate(&graph, 0));
     EXPECT_HIP(api.hipEventCreate(&event));
@@ -73,8 +72,7 @@ TEST_F(EventNodeAbiTest, ANodeOfAnotherGraphIsNotInTheExecutable) {
 }
 
 TEST_F(EventNodeAbiTest, ALaunchRecordsTheEvent) {
-  hipStream_t stream = nullptr;
-  EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  hipStream_t stream = create_stream(hipStreamNonBlocking);
   EXPECT_HIP(api.hipEventQuery(event));
   EXPECT_HIP(api.hipGraphLaunch(exec, stream));
   EXPECT_EQ(api.hipEventQuery(event), hipErrorNotReady);

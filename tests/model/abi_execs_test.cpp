@@ -4,12 +4,11 @@
 namespace model::abi {
 namespace {
 
-using ExecTest = AbiTest;
+using ExecTest = AbiGraphTest;
 
 TEST_F(ExecTest, PatchingThenLaunchingEqualsRecordingAgainThenLaunching) {
   void *a = allocate(), *b = allocate(), *out = allocate();
   EXPECT_HIP(api.hipMemset(b, 1, 4));
-  hipGraph_t graph = create_graph();
   hipGraphNode_t node = add_kernel(graph, out, a, 5);
   hipGraphExec_t exec = instantiate(graph);
   std::uint32_t amount = 6;
@@ -27,7 +26,7 @@ TEST_F(ExecTest, PatchingThenLaunchingEqualsRecordingAgainThenLaunching) {
 
 TEST_F(ExecTest, SettersRefuseNodesOfAnotherTypeOrGraph) {
   void *at = allocate(), *other = allocate();
-  hipGraph_t graph = create_graph(), foreign = create_graph();
+  hipGraph_t foreign = create_graph();
   hipGraphNode_t set_node = add_set(graph, at, 1), copy_node = nullptr, stranger = add_set(foreign, at, 1);
   EXPECT_HIP(api.hipGraphAddMemcpyNode1D(&copy_node, graph, nullptr, 0, at, other, 8, hipMemcpyDeviceToDevice));
   hipGraphExec_t exec = instantiate(graph);
@@ -49,7 +48,7 @@ TEST_F(ExecTest, SettersRefuseNodesOfAnotherTypeOrGraph) {
 
 TEST_F(ExecTest, AnUpdateSaysWhatItCouldNotDo) {
   void* at = allocate();
-  hipGraph_t graph = create_graph(), larger = create_graph();
+  hipGraph_t larger = create_graph();
   hipGraphNode_t node = add_set(graph, at, 1);
   add_set(larger, at, 2);
   add_set(larger, at, 3);
@@ -91,7 +90,6 @@ TEST_F(ExecTest, AChildIsSetAsAWhole) {
 }
 
 TEST_F(ExecTest, InstantiationFlagsAreChecked) {
-  hipGraph_t graph = create_graph();
   hipGraphExec_t exec = nullptr;
   EXPECT_HIP(api.hipGraphInstantiateWithFlags(&exec, graph, hipGraphInstantiateFlagAutoFreeOnLaunch));
   EXPECT_HIP(api.hipGraphUpload(exec, nullptr));
@@ -101,7 +99,6 @@ TEST_F(ExecTest, InstantiationFlagsAreChecked) {
 
 TEST_F(ExecTest, DisablingIsSeenAndUndone) {
   void* at = allocate();
-  hipGraph_t graph = create_graph();
   hipGraphNode_t node = add_set(graph, at, 3);
   hipGraphExec_t exec = instantiate(graph);
   unsigned enabled = 7;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <vector>
 
 #include "model/abi/in_process.h"
 
@@ -43,8 +42,7 @@ inline InProcessOptions host_memory_options() {
   return options;
 }
 
-class AbiTest : public testing::Test {
- protected:
+struct AbiTest : testing::Test {
   AbiTest() : instance(host_memory_options()), guard(instance) {
     Kernel nothing;
     nothing.name = "nothing";
@@ -68,6 +66,21 @@ class AbiTest : public testing::Test {
     hipGraph_t graph = nullptr;
     EXPECT_HIP(api.hipGraphCreate(&graph, 0));
     return graph;
+  }
+  std::size_t node_count(hipGraph_t graph) {
+    std::size_t count = 0;
+    EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &count));
+    return count;
+  }
+  hipStream_t create_stream(unsigned flags = hipStreamDefault) {
+    hipStream_t stream = nullptr;
+    EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, flags));
+    return stream;
+  }
+  hipEvent_t create_event() {
+    hipEvent_t event = nullptr;
+    EXPECT_HIP(api.hipEventCreate(&event));
+    return event;
   }
   hipKernelNodeParams kernel(void** kernel_params, void** extra = nullptr) const {
     hipKernelNodeParams params{};
@@ -118,6 +131,11 @@ class AbiTest : public testing::Test {
   Activate guard;
   hipModule_t module = nullptr;
   hipFunction_t add = nullptr;
+};
+
+// With a graph to begin with.
+struct AbiGraphTest : AbiTest {
+  hipGraph_t graph = create_graph();
 };
 
 }  // namespace model::abi

@@ -4,8 +4,7 @@
 namespace model::abi {
 namespace {
 
-class HandleTest : public AbiTest {
- protected:
+struct HandleTest : AbiTest {
   // Null, small numbers, an address of the process, everything, and something that lived once.
   template <class Handle>
   std::vector<Handle> bad(Handle destroyed) {
@@ -84,11 +83,9 @@ TEST_F(HandleTest, ABadExecutableGraphIsRefusedEverywhere) {
 }
 
 TEST_F(HandleTest, ADestroyedStreamIsRecognised) {
-  hipStream_t stream = nullptr;
-  EXPECT_HIP(api.hipStreamCreate(&stream));
+  hipStream_t stream = create_stream();
   EXPECT_HIP(api.hipStreamDestroy(stream));
-  hipEvent_t event = nullptr;
-  EXPECT_HIP(api.hipEventCreate(&event));
+  hipEvent_t event = create_event();
   hipGraphExec_t exec = instantiate(create_graph());
   EXPECT_EQ(api.hipStreamDestroy(stream), hipErrorContextIsDestroyed);
   EXPECT_EQ(api.hipStreamSynchronize(stream), hipErrorContextIsDestroyed);
@@ -101,8 +98,7 @@ TEST_F(HandleTest, ADestroyedStreamIsRecognised) {
 }
 
 TEST_F(HandleTest, ABadEventIsAnInvalidHandle) {
-  hipEvent_t destroyed = nullptr;
-  EXPECT_HIP(api.hipEventCreate(&destroyed));
+  hipEvent_t destroyed = create_event();
   EXPECT_HIP(api.hipEventDestroy(destroyed));
   for (hipEvent_t event : bad(destroyed)) {
     EXPECT_EQ(api.hipEventRecord(event, nullptr), hipErrorInvalidHandle);

@@ -15,8 +15,7 @@ std::vector<char> file_bytes(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class InterpretedTest : public AbiTest {
- protected:
+struct InterpretedTest : AbiTest {
   InterpretedTest() : image(file_bytes(HGCHECK_DEVICE_CODE)) {
     instance.reset(host_memory_options());
     EXPECT_HIP(api.hipModuleLoadData(&loaded, image.data()));
@@ -184,9 +183,7 @@ TEST_F(InterpretedTest, CodeCannotBeWritten) {
 }
 
 TEST_F(InterpretedTest, UnorderedKernelsThatShareBytesRaceAndOthersDoNot) {
-  hipStream_t first = nullptr, second = nullptr;
-  EXPECT_HIP(api.hipStreamCreateWithFlags(&first, hipStreamNonBlocking));
-  EXPECT_HIP(api.hipStreamCreateWithFlags(&second, hipStreamNonBlocking));
+  hipStream_t first = create_stream(hipStreamNonBlocking), second = create_stream(hipStreamNonBlocking);
   char* out = static_cast<char*>(allocate(64 * 4));
   EXPECT_HIP(api.hipDeviceSynchronize());
   void* even = out;

@@ -4,8 +4,7 @@
 namespace model::abi {
 namespace {
 
-class MemoryNodeAbiTest : public AbiTest {
- protected:
+struct MemoryNodeAbiTest : AbiTest {
   MemoryNodeAbiTest() {
     EXPECT_HIP(api.hipGraphCreate(&graph, 0));
     params.bytesize = 1024;

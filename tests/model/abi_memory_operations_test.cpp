@@ -4,13 +4,8 @@
 namespace model::abi {
 namespace {
 
-class MemoryOperationTest : public AbiTest {
- protected:
-  hipStream_t stream() {
-    hipStream_t made = nullptr;
-    EXPECT_HIP(api.hipStreamCreateWithFlags(&made, hipStreamNonBlocking));
-    return made;
-  }
+struct MemoryOperationTest : AbiTest {
+  hipStream_t stream() { return create_stream(hipStreamNonBlocking); }
   static hipStreamBatchMemOpParams write(void* at, std::uint32_t value) {
     hipStreamBatchMemOpParams params{};
     params.operation = hipStreamMemOpWriteValue32;

@@ -65,8 +65,7 @@ TEST_F(MemoryTest, BadCopiesAreRefusedAndChangeNothing) {
 
 TEST_F(MemoryTest, ACopyOfPageableMemoryIsOverWhenTheCallReturns) {
   void* device = allocate();
-  hipStream_t stream = nullptr;
-  EXPECT_HIP(api.hipStreamCreate(&stream));
+  hipStream_t stream = create_stream();
   std::uint32_t host = 11;
   EXPECT_HIP(api.hipMemcpyAsync(device, &host, 4, hipMemcpyHostToDevice, stream));
   host = 12;
@@ -156,8 +155,7 @@ TEST_F(MemoryTest, FlagsAreThoseThatHostMemoryWasAllocatedWith) {
 }
 
 TEST_F(MemoryTest, MemoryFreedInAStreamIsNotHandedOutBeforeTheStreamGotThere) {
-  hipStream_t stream = nullptr;
-  EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  hipStream_t stream = create_stream(hipStreamNonBlocking);
   void *first = nullptr, *second = nullptr, *third = nullptr;
   EXPECT_HIP(api.hipMallocAsync(&first, 64, stream));
   EXPECT_HIP(api.hipFreeAsync(first, stream));

@@ -7,8 +7,7 @@
 namespace model::abi {
 namespace {
 
-class ModuleTest : public AbiTest {
- protected:
+struct ModuleTest : AbiTest {
   ModuleTest() {
     InProcessOptions options = host_memory_options();
     options.kernels = hg::host_kernels();

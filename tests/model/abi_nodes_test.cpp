@@ -1,13 +1,14 @@
 // Nodes through the C ABI: arguments, ownership (P1) and getters.
 #include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include "model/abi_fixture.h"
 
 namespace model::abi {
 namespace {
 
-using NodeTest = AbiTest;
+using NodeTest = AbiGraphTest;
 
 TEST_F(NodeTest, KernelParamsAndExtraGiveTheSameArguments) {
   void *out = allocate(), *in = allocate();
@@ -17,7 +18,6 @@ TEST_F(NodeTest, KernelParamsAndExtraGiveTheSameArguments) {
   PackedAdd packed{out, in, amount, tag};
   std::size_t size = sizeof packed;  // larger than the 21 bytes that the kernel has: cut
   void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
-  hipGraph_t graph = create_graph();
   hipGraphNode_t a = nullptr, b = nullptr;
   const hipKernelNodeParams by_params = kernel(arguments), by_extra = kernel(nullptr, extra);
   EXPECT_HIP(api.hipGraphAddKernelNode(&a, graph, nullptr, 0, &by_params));
@@ -38,7 +38,6 @@ TEST_F(NodeTest, ArgumentsComeInExactlyOneWay) {
   void* no_pointer[] = {HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
   void* no_size[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_END};
   void* nonsense[] = {&packed, &size, HIP_LAUNCH_PARAM_END};
-  hipGraph_t graph = create_graph();
   const auto status = [&](void** params, void** block) {
     const hipKernelNodeParams node_params = kernel(params, block);
     hipGraphNode_t node = nullptr;
@@ -72,7 +71,6 @@ TEST_F(NodeTest, AKernelWithoutArgumentsNeedsNone) {
 // P1: everything that was passed is overwritten and freed before the graph runs.
 TEST_F(NodeTest, WhatTheCallerPassedIsCopiedBeforeTheCallReturns) {
   void *out = allocate(), *in = allocate();
-  hipGraph_t graph = create_graph();
   hipGraphNode_t set_node = add_set(graph, in, 30), node = nullptr;
   {
     struct Passed {
@@ -100,7 +98,6 @@ TEST_F(NodeTest, WhatTheCallerPassedIsCopiedBeforeTheCallReturns) {
 
 TEST_F(NodeTest, WhatAGetterReturnsIsTheRuntimesOwn) {
   void *out = allocate(), *in = allocate();
-  hipGraph_t graph = create_graph();
   hipGraphNode_t node = add_kernel(graph, out, in, 5, 2);
   hipKernelNodeParams got{};
   EXPECT_HIP(api.hipGraphKernelNodeGetParams(node, &got));
@@ -127,7 +124,6 @@ TEST_F(NodeTest, WhatAGetterReturnsIsTheRuntimesOwn) {
 }
 
 TEST_F(NodeTest, GettersGiveBackWhatWasSet) {
-  hipGraph_t graph = create_graph();
   void *dst = allocate(1024), *src = allocate(1024);
   hipMemcpy3DParms copy{};
   copy.dstPtr = {dst, 64, 60, 4};
@@ -150,9 +146,7 @@ TEST_F(NodeTest, GettersGiveBackWhatWasSet) {
   hipGraphNode_t set_node = add_set(graph, src, 1);
   EXPECT_HIP(api.hipGraphMemsetNodeSetParams(set_node, &params));
   EXPECT_HIP(api.hipGraphMemsetNodeGetParams(set_node, &got_set));
-  EXPECT_EQ(got_set.dst, dst);
-  EXPECT_EQ(got_set.value, 77u);
-  EXPECT_EQ(got_set.width, 3u);
+  EXPECT_EQ(std::tuple(got_set.dst, got_set.value, got_set.width), std::tuple(dst, 77u, 3u));
   const hipHostNodeParams host_params{[](void*) {}, &params};
   hipHostNodeParams got_host{};
   EXPECT_HIP(api.hipGraphAddHostNode(&host, graph, nullptr, 0, &host_params));
@@ -164,7 +158,6 @@ TEST_F(NodeTest, GettersGiveBackWhatWasSet) {
 }
 
 TEST_F(NodeTest, TypesAreHips) {
-  hipGraph_t graph = create_graph();
   const hipHostNodeParams host_params{[](void*) {}, nullptr};
   hipGraphNode_t nodes[6] = {};
   nodes[0] = add_kernel(graph, allocate(), allocate(), 1);
@@ -181,7 +174,6 @@ TEST_F(NodeTest, TypesAreHips) {
 }
 
 TEST_F(NodeTest, ListsAreCutOrFilledUp) {
-  hipGraph_t graph = create_graph();
   hipGraphNode_t a = add_set(graph, allocate(), 1), b = nullptr;
   EXPECT_HIP(api.hipGraphAddEmptyNode(&b, graph, &a, 1));
   std::size_t count = 0;
@@ -219,7 +211,7 @@ TEST_F(NodeTest, ListsAreCutOrFilledUp) {
 }
 
 TEST_F(NodeTest, ANodeIsFoundInAClone) {
-  hipGraph_t graph = create_graph(), clone = nullptr;
+  hipGraph_t clone = nullptr;
   hipGraphNode_t node = add_set(graph, allocate(), 1), found = nullptr;
   EXPECT_HIP(api.hipGraphClone(&clone, graph));
   EXPECT_HIP(api.hipGraphNodeFindInClone(&found, node, clone));
@@ -254,7 +246,6 @@ TEST_F(NodeTest, ACopyOfArraysIsNotSupportedAndOfBothIsInvalid) {
   copy.dstPtr = copy.srcPtr = {device, 16, 16, 1};
   copy.extent = {4, 1, 1};
   copy.kind = hipMemcpyDefault;
-  hipGraph_t graph = create_graph();
   hipGraphNode_t node = nullptr;
   copy.srcArray = bad_handle<hipArray_t>(64);
   EXPECT_EQ(api.hipGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy), hipErrorInvalidValue);

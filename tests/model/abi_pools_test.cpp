@@ -4,8 +4,7 @@
 namespace model::abi {
 namespace {
 
-class StreamMemoryAbiTest : public AbiTest {
- protected:
+struct StreamMemoryAbiTest : AbiTest {
   StreamMemoryAbiTest() {
     for (hipStream_t* stream : {&one, &other}) EXPECT_HIP(api.hipStreamCreateWithFlags(stream, hipStreamNonBlocking));
   }

@@ -43,8 +43,7 @@ TEST_F(ErrorTest, TheLastErrorIsRememberedUntilItIsAskedFor) {
 }
 
 TEST_F(ErrorTest, NotReadyIsNoError) {
-  hipStream_t stream = nullptr;
-  EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  hipStream_t stream = create_stream(hipStreamNonBlocking);
   EXPECT_HIP(api.hipMemsetAsync(allocate(), 1, 4, stream));
   EXPECT_EQ(api.hipStreamQuery(stream), hipErrorNotReady);
   EXPECT_EQ(api.hipGetLastError(), hipSuccess);
@@ -52,8 +51,7 @@ TEST_F(ErrorTest, NotReadyIsNoError) {
 
 TEST_F(ErrorTest, AFaultAnswersEveryLaterCallAndTeardownStillWorks) {
   void* memory = allocate();
-  hipStream_t stream = nullptr;
-  EXPECT_HIP(api.hipStreamCreate(&stream));
+  hipStream_t stream = create_stream();
   hipGraph_t graph = create_graph();
   add_kernel(graph, memory, bad_handle<void*>(0x5000), 1);
   hipGraphExec_t exec = instantiate(graph);

@@ -4,8 +4,7 @@
 namespace model::abi {
 namespace {
 
-class UserObjectTest : public AbiTest {
- protected:
+struct UserObjectTest : AbiTest {
   // What a user object stands for: how often it was destroyed.
   struct Resource {
     int destroyed = 0;
@@ -57,8 +56,7 @@ TEST_F(UserObjectTest, AGraphKeepsWhatItRetainedOrWasGiven) {
   EXPECT_EQ(resource.destroyed, 0);
   EXPECT_HIP(api.hipGraphDestroy(graph));
   EXPECT_EQ(resource.destroyed, 1);
-  hipGraph_t given = create_owner();
-  EXPECT_HIP(api.hipGraphDestroy(given));
+  EXPECT_HIP(api.hipGraphDestroy(create_owner()));
   EXPECT_EQ(resource.destroyed, 2);
 }
 

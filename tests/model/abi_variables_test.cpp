@@ -7,8 +7,7 @@
 namespace model::abi {
 namespace {
 
-class VariablesTest : public AbiTest {
- protected:
+struct VariablesTest : AbiTest {
   static constexpr std::size_t kBytes = 64;
   VariablesTest() { instance.add_variable(&symbol, kBytes); }
   unsigned char at(std::size_t offset) {
@@ -94,9 +93,7 @@ TEST_F(VariablesTest, AStreamThatCapturesMakesANodeOfACopy) {
   EXPECT_HIP(api.hipMemcpyToSymbolAsync(&symbol, memory, 8, 0, hipMemcpyDeviceToDevice, stream));
   EXPECT_HIP(api.hipMemcpyFromSymbolAsync(memory, &symbol, 8, 8, hipMemcpyDeviceToDevice, stream));
   EXPECT_HIP(api.hipStreamEndCapture(stream, &graph));
-  std::size_t nodes = 0;
-  EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &nodes));
-  EXPECT_EQ(nodes, 2u);
+  EXPECT_EQ(node_count(graph), 2u);
   EXPECT_HIP(api.hipGraphDestroy(graph));
   EXPECT_HIP(api.hipStreamDestroy(stream));
 }

@@ -5,7 +5,6 @@
 #include "model/address_space.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <cstring>
@@ -20,8 +19,11 @@ Address allocated(AddressSpace& space, std::size_t size, MemoryKind kind = Memor
   return address;
 }
 
-TEST(AddressSpace, FreedAddressesComeBackPromptlyAsAnotherAllocation) {
+struct AddressSpaceTest : testing::Test {
   AddressSpace space;
+};
+
+TEST_F(AddressSpaceTest, FreedAddressesComeBackPromptlyAsAnotherAllocation) {
   const Address first = allocated(space, 100);
   const Address second = allocated(space, 100);
   const AllocationId before = space.find(first)->id;
@@ -31,16 +33,14 @@ TEST(AddressSpace, FreedAddressesComeBackPromptlyAsAnotherAllocation) {
   EXPECT_EQ(second, first + kAlignment);
 }
 
-TEST(AddressSpace, AFreedRangeThatIsTooSmallIsNotReused) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, AFreedRangeThatIsTooSmallIsNotReused) {
   const Address first = allocated(space, 256);
   const Address second = allocated(space, 16);
   ASSERT_EQ(space.release(first), Status::kSuccess);
   EXPECT_EQ(allocated(space, 257), second + kAlignment);
 }
 
-TEST(AddressSpace, AStaleAccessNamesTheAllocationThatItUsedToBelongTo) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, AStaleAccessNamesTheAllocationThatItUsedToBelongTo) {
   const Address address = allocated(space, 64);
   const AllocationId id = space.find(address)->id;
   ASSERT_EQ(space.release(address), Status::kSuccess);
@@ -54,8 +54,7 @@ TEST(AddressSpace, AStaleAccessNamesTheAllocationThatItUsedToBelongTo) {
   EXPECT_NE(describe(why).find("freed"), std::string::npos);
 }
 
-TEST(AddressSpace, OnlyTheLastFreedRangesAreRemembered) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, OnlyTheLastFreedRangesAreRemembered) {
   Address first = 0;
   for (std::size_t i = 0; i <= kMaxFreed; ++i) {
     space.place_next(0x10000 + i * 0x1000);
@@ -67,8 +66,7 @@ TEST(AddressSpace, OnlyTheLastFreedRangesAreRemembered) {
   EXPECT_NE(space.find_freed(first + 0x1000), nullptr);
 }
 
-TEST(AddressSpace, AnAccessMayNotRunFromOneAllocationIntoItsNeighbour) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, AnAccessMayNotRunFromOneAllocationIntoItsNeighbour) {
   const Address first = allocated(space, kAlignment);
   ASSERT_EQ(allocated(space, kAlignment), first + kAlignment);
   EXPECT_NE(space.access(first, kAlignment, false, Accessor::kKernel), nullptr);
@@ -77,8 +75,7 @@ TEST(AddressSpace, AnAccessMayNotRunFromOneAllocationIntoItsNeighbour) {
   EXPECT_TRUE(why.overrun);
 }
 
-TEST(AddressSpace, EveryAccessorReachesItsKindsOfMemoryOnly) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, EveryAccessorReachesItsKindsOfMemoryOnly) {
   const Address device = allocated(space, 8);
   const Address pinned = allocated(space, 8, MemoryKind::kPinned);
   const Address managed = allocated(space, 8, MemoryKind::kManaged);
@@ -91,8 +88,7 @@ TEST(AddressSpace, EveryAccessorReachesItsKindsOfMemoryOnly) {
   }
 }
 
-TEST(AddressSpace, QueuedPlacementsAreTakenInOrder) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, QueuedPlacementsAreTakenInOrder) {
   space.place_next(0x7f0000001003);
   space.place_next(0x12345);
   EXPECT_EQ(allocated(space, 32), 0x7f0000001003u);
@@ -100,8 +96,7 @@ TEST(AddressSpace, QueuedPlacementsAreTakenInOrder) {
   EXPECT_EQ(allocated(space, 32), AddressSpaceOptions{}.device_base);
 }
 
-TEST(AddressSpace, APlacementThatIsTakenFailsAndChangesNothing) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, APlacementThatIsTakenFailsAndChangesNothing) {
   const Address taken = allocated(space, 100);
   for (const Address wanted : {taken, taken + 99, taken - 1}) {
     space.place_next(wanted);
@@ -115,9 +110,7 @@ TEST(AddressSpace, APlacementThatIsTakenFailsAndChangesNothing) {
 }
 
 TEST(AddressSpace, NothingIsAllocatedBeyondTheCapacity) {
-  AddressSpaceOptions options;
-  options.capacity = 1000;
-  AddressSpace space(options);
+  AddressSpace space({.capacity = 1000});
   const Address address = allocated(space, 600);
   Address out = 0;
   EXPECT_EQ(space.allocate(401, MemoryKind::kDevice, 0, &out), Status::kOutOfMemory);
@@ -127,9 +120,7 @@ TEST(AddressSpace, NothingIsAllocatedBeyondTheCapacity) {
 }
 
 TEST(AddressSpace, AWindowThatIsFullIsOutOfMemory) {
-  AddressSpaceOptions options;
-  options.device_bytes = 2 * kAlignment;
-  AddressSpace space(options);
+  AddressSpace space({.device_bytes = 2 * kAlignment});
   allocated(space, 1);
   allocated(space, kAlignment);
   Address out = 0;
@@ -137,10 +128,7 @@ TEST(AddressSpace, AWindowThatIsFullIsOutOfMemory) {
 }
 
 TEST(AddressSpace, WithIdentityTheAddressIsTheMemory) {
-  AddressSpaceOptions options;
-  options.identity = true;
-  options.fresh = std::byte{0x5a};
-  AddressSpace space(options);
+  AddressSpace space({.identity = true, .fresh = std::byte{0x5a}});
   const Address address = allocated(space, 1000, MemoryKind::kPinned);
   EXPECT_EQ(address % kAlignment, 0u);
   auto* bytes = reinterpret_cast<unsigned char*>(address);
@@ -153,9 +141,7 @@ TEST(AddressSpace, WithIdentityTheAddressIsTheMemory) {
 }
 
 TEST(AddressSpace, UnknownAddressesAreTheHostsOwnWhenAskedFor) {
-  AddressSpaceOptions options;
-  options.unknown_is_host = true;
-  AddressSpace space(options);
+  AddressSpace space({.unknown_is_host = true});
   int variable = 5;
   const auto address = reinterpret_cast<Address>(&variable);
   EXPECT_EQ(space.access(address, 4, true, Accessor::kCopy), reinterpret_cast<std::byte*>(&variable));
@@ -167,8 +153,7 @@ TEST(AddressSpace, UnknownAddressesAreTheHostsOwnWhenAskedFor) {
   EXPECT_EQ(AddressSpace().access(address, 4, true, Accessor::kCopy), nullptr);
 }
 
-TEST(AddressSpace, AResetForgetsEverything) {
-  AddressSpace space;
+TEST_F(AddressSpaceTest, AResetForgetsEverything) {
   const Address address = allocated(space, 8);
   ASSERT_EQ(space.release(address), Status::kSuccess);
   allocated(space, 8);

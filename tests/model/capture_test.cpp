@@ -169,8 +169,7 @@ TEST_F(CaptureTest, UnsafeCallsAreForbiddenAsFarAsTheModesSay) {
     Stream& on = stream();
     begin(on, c.capture);
     EXPECT_EQ(runtime.refuse_unsafe_call(c.caller, c.thread), c.expected);
-    const bool valid = runtime.capture_of(on)->status() == CaptureStatus::kActive;
-    EXPECT_EQ(valid, c.expected == Status::kSuccess);
+    EXPECT_EQ((runtime.capture_of(on)->status() == CaptureStatus::kActive), c.expected == Status::kSuccess);
     EXPECT_EQ(runtime.destroy_stream(on), Status::kSuccess);
   }
 }
@@ -178,8 +177,7 @@ TEST_F(CaptureTest, UnsafeCallsAreForbiddenAsFarAsTheModesSay) {
 TEST_F(CaptureTest, ALaunchBecomesAChildNodeThatHoldsWhatTheExecutableHoldsNow) {
   const Address a = allocate();
   Graph& inner = runtime.create_graph();
-  Node* first = node(inner, set(a, 3));
-  node(inner, add(a, a, 4), {first});
+  node(inner, add(a, a, 4), {node(inner, set(a, 3))});
   GraphExec& launched = exec(inner);
   Stream& on = stream();
   begin(on);

@@ -23,8 +23,7 @@ struct TwoStreamsAndAGraph : TwoStreams {
 TEST(EventNodes, AWaiterComesAfterWhatTheRecordNodeDependsOn) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     TwoStreamsAndAGraph m(seed);
-    Node* first = m.node(m.graph, Machine::set(m.at, 5));
-    m.node(m.graph, EventRecordParams{m.event.id()}, {first});
+    m.node(m.graph, EventRecordParams{m.event.id()}, {m.node(m.graph, Machine::set(m.at, 5))});
     m.launch_graph(m.one);
     m.add_behind_event(m.at + 4, m.at, 10);
     EXPECT_EQ(m.word(m.at + 4), 15u);
@@ -44,8 +43,7 @@ TEST(EventNodes, AWaiterDoesNotComeAfterTheRestOfTheGraph) {
 TEST(EventNodes, WhatDependsOnAWaitNodeComesAfterTheEvent) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     TwoStreamsAndAGraph m(seed);
-    Node* wait = m.node(m.graph, EventWaitParams{m.event.id()});
-    m.node(m.graph, m.add(m.at + 4, m.at, 10), {wait});
+    m.node(m.graph, m.add(m.at + 4, m.at, 10), {m.node(m.graph, EventWaitParams{m.event.id()})});
     m.enqueue(m.one, Machine::set(m.at, 5));
     m.record(m.one);
     m.launch_graph(m.other);
@@ -82,8 +80,7 @@ TEST(EventNodes, AWaitNodeWaitsForWhatTheEventStoodForAtTheLaunch) {
 
 TEST(EventNodes, EveryLaunchRecordsAgain) {
   TwoStreamsAndAGraph m;
-  Node* first = m.node(m.graph, m.add(m.at, m.at, 1));
-  m.node(m.graph, EventRecordParams{m.event.id()}, {first});
+  m.node(m.graph, EventRecordParams{m.event.id()}, {m.node(m.graph, m.add(m.at, m.at, 1))});
   GraphExec& exec = m.exec(m.graph);
   EXPECT_EQ(m.runtime.query(m.event), Status::kSuccess);
   for (std::uint32_t launch = 1; launch <= 3; ++launch) {
@@ -113,8 +110,7 @@ TEST(EventNodes, AnEventNodeInAChildGraphCounts) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     TwoStreamsAndAGraph m(seed);
     Graph& child = m.runtime.create_graph();
-    Node* set = m.node(child, Machine::set(m.at, 5));
-    m.node(child, EventRecordParams{m.event.id()}, {set});
+    m.node(child, EventRecordParams{m.event.id()}, {m.node(child, Machine::set(m.at, 5))});
     m.child(m.graph, child);
     m.launch_graph(m.one);
     m.add_behind_event(m.at + 4, m.at, 10);
@@ -125,8 +121,7 @@ TEST(EventNodes, AnEventNodeInAChildGraphCounts) {
 
 TEST(EventNodes, ALaunchThatWaitsForItsOwnEarlierRecordEnds) {
   TwoStreamsAndAGraph m;
-  Node* record = m.node(m.graph, EventRecordParams{m.event.id()});
-  m.node(m.graph, EventWaitParams{m.event.id()}, {record});
+  m.node(m.graph, EventWaitParams{m.event.id()}, {m.node(m.graph, EventRecordParams{m.event.id()})});
   GraphExec& exec = m.exec(m.graph);
   for (int launch = 0; launch < 3; ++launch) m.launch(exec, m.one);
   m.finish();

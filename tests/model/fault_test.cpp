@@ -6,6 +6,8 @@
 namespace model {
 namespace {
 
+using FaultTest = WithGraph;
+
 TEST(Fault, ItNamesNodeKernelAddressAndWhoseMemoryItWas) {
   Machine m;
   const Address freed = m.allocate(), at = m.allocate();
@@ -31,11 +33,8 @@ TEST(Fault, ItNamesNodeKernelAddressAndWhoseMemoryItWas) {
   }
 }
 
-TEST(Fault, AnAddressThatWasReusedBelongsToItsNewOwner) {
-  Machine m;
-  const Address at = m.allocate(), out = m.allocate();
-  Graph& graph = m.runtime.create_graph();
-  m.node(graph, m.add(out, at, 1));
+TEST_F(FaultTest, AnAddressThatWasReusedBelongsToItsNewOwner) {
+  m.node(graph, m.add(m.allocate(), at, 1));
   GraphExec& exec = m.exec(graph);
   ASSERT_EQ(m.runtime.free(at), Status::kSuccess);
   ASSERT_EQ(m.allocate(), at);
@@ -92,16 +91,12 @@ TEST(Fault, AKernelWithoutHostSemanticsSaysThatTheModelCannotRunIt) {
   EXPECT_NE(m.runtime.fault()->text.find("mystery"), std::string::npos);
 }
 
-TEST(Fault, AKernelOfAnUnloadedModuleIsNotRun) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(FaultTest, AKernelOfAnUnloadedModuleIsNotRun) {
   m.node(graph, m.add(at, at, 1));
   GraphExec& exec = m.exec(graph);
   m.runtime.unload_module(*m.module);
   Node* out = nullptr;
-  const NodeParams stale = graph.nodes()[0]->params();
-  EXPECT_EQ(graph.add(stale, {}, &out), Status::kInvalidDeviceFunction);
+  EXPECT_EQ(graph.add(graph.nodes()[0]->params(), {}, &out), Status::kInvalidDeviceFunction);
   ASSERT_EQ(m.runtime.launch(exec, m.runtime.null_stream()), Status::kSuccess);
   EXPECT_EQ(m.runtime.synchronize_device(), Status::kLaunchFailure);
   EXPECT_NE(m.runtime.fault()->text.find("unloaded"), std::string::npos);

@@ -91,6 +91,13 @@ struct Machine {
   Module* module = nullptr;
 };
 
+// A machine, a few words and a graph.
+struct WithGraph : testing::Test {
+  Machine m;
+  const Address at = m.allocate();
+  Graph& graph = m.runtime.create_graph();
+};
+
 // A few words, two streams that nothing orders, an event, and calls that have to succeed.
 struct TwoStreams : Machine {
   explicit TwoStreams(std::uint64_t seed = 0) : Machine(seeded(seed)) {}

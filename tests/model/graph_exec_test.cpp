@@ -2,7 +2,6 @@
 #include "model/graph_exec.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "model/fixture.h"
@@ -10,10 +9,10 @@
 namespace model {
 namespace {
 
-TEST(GraphExec, AChangeOfTheGraphDoesNotReachWhatWasInstantiated) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+using GraphExecTest = WithGraph;
+using GraphExecUpdateTest = WithGraph;
+
+TEST_F(GraphExecTest, AChangeOfTheGraphDoesNotReachWhatWasInstantiated) {
   Node* set = m.node(graph, Machine::set(at, 1));
   GraphExec& exec = m.exec(graph);
   ASSERT_EQ(graph.set_params(*set, Machine::set(at, 2)), Status::kSuccess);
@@ -24,10 +23,8 @@ TEST(GraphExec, AChangeOfTheGraphDoesNotReachWhatWasInstantiated) {
   EXPECT_EQ(m.word(at), 1u);
 }
 
-TEST(GraphExec, ASetterChangesOneNodeOfOneExecutableGraph) {
-  Machine m;
-  const Address at = m.allocate(), in = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphExecTest, ASetterChangesOneNodeOfOneExecutableGraph) {
+  const Address in = m.allocate();
   Node* first = m.node(graph, m.add(at, in, 1));
   Node* second = m.node(graph, m.add(at + 4, in, 1), {first});
   GraphExec& exec = m.exec(graph);
@@ -42,10 +39,7 @@ TEST(GraphExec, ASetterChangesOneNodeOfOneExecutableGraph) {
   EXPECT_EQ(second->id(), exec.inspect()[1].id);
 }
 
-TEST(GraphExec, APendingLaunchKeepsWhatItWasLaunchedWith) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphExecTest, APendingLaunchKeepsWhatItWasLaunchedWith) {
   Node* set = m.node(graph, Machine::set(at, 1));
   GraphExec& exec = m.exec(graph);
   ASSERT_EQ(m.runtime.launch(exec, m.runtime.null_stream()), Status::kSuccess);
@@ -78,9 +72,7 @@ TEST(GraphExec, ADisabledNodeDoesNothingAndKeepsItsEdges) {
 }
 
 // Unit_hipGraphNodeSetEnabled.
-TEST(GraphExec, OnlyKernelsCopiesAndMemsetsCanBeDisabled) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphExecTest, OnlyKernelsCopiesAndMemsetsCanBeDisabled) {
   Graph& inner = m.runtime.create_graph();
   const Node* nodes[] = {m.node(graph, EmptyParams{}), m.node(graph, HostParams{[](void*) {}, nullptr}),
                          m.child(graph, inner)};
@@ -114,8 +106,7 @@ TEST(GraphExec, EdgesGoThroughAnEmptyChild) {
     const Address at = m.allocate();
     Graph& graph = m.runtime.create_graph();
     Node* first = m.node(graph, Machine::set(at, 5));
-    Node* child = m.child(graph, m.runtime.create_graph(), {first});
-    m.node(graph, m.add(at, at, 1), {child});
+    m.node(graph, m.add(at, at, 1), {m.child(graph, m.runtime.create_graph(), {first})});
     m.run(m.exec(graph));
     EXPECT_EQ(m.word(at), 6u);
     EXPECT_EQ(m.runtime.races_seen(), 0u);
@@ -201,9 +192,7 @@ TEST(GraphExec, AChildIsReplacedByAGraphOfTheSameShape) {
 }
 
 // clr counts dependencies only; CUDA documents that they have to be the same ones.
-TEST(GraphExecUpdate, AsManyDependenciesThatAreOtherOnesAreAnotherTopology) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphExecUpdateTest, AsManyDependenciesThatAreOtherOnesAreAnotherTopology) {
   Graph& other = m.runtime.create_graph();
   for (Graph* each : {&graph, &other}) {
     Node* nodes[] = {m.node(*each, EmptyParams{}), m.node(*each, EmptyParams{})};
@@ -214,10 +203,7 @@ TEST(GraphExecUpdate, AsManyDependenciesThatAreOtherOnesAreAnotherTopology) {
   EXPECT_EQ(outcome.error_node, other.nodes()[2].get());
 }
 
-TEST(GraphExecUpdate, AnotherFunctionIsFine) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphExecUpdateTest, AnotherFunctionIsFine) {
   Node* node = m.node(graph, m.add(at, at, 1));
   GraphExec& exec = m.exec(graph);
   KernelParams twin = m.add(at, at, 7);

@@ -23,6 +23,13 @@ struct GraphMemory : Machine {
   Graph& graph = runtime.create_graph();
 };
 
+// The graph's first node allocates the range.
+struct AllocatedMemory : testing::Test {
+  GraphMemory m;
+  const std::shared_ptr<Reservation> range = m.reserve();
+  Node* allocate = m.node(m.graph, AllocateParams{range, {}});
+};
+
 TEST(GraphMemoryNodes, MemoryIsThereBetweenTheAllocationAndTheFree) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     GraphMemory m(seed);
@@ -30,8 +37,7 @@ TEST(GraphMemoryNodes, MemoryIsThereBetweenTheAllocationAndTheFree) {
     const std::shared_ptr<Reservation> range = m.reserve();
     Node* allocate = m.node(m.graph, AllocateParams{range, {}});
     Node* set = m.node(m.graph, Machine::set(range->base(), 7), {allocate});
-    Node* copy = m.node(m.graph, Machine::copy(out, range->base()), {set});
-    m.node(m.graph, FreeParams{range}, {copy});
+    m.node(m.graph, FreeParams{range}, {m.node(m.graph, Machine::copy(out, range->base()), {set})});
     GraphExec& exec = m.exec(m.graph);
     EXPECT_FALSE(m.there(range->base()));
     for (int launch = 0; launch < 3; ++launch) m.run(exec);
@@ -56,10 +62,7 @@ TEST(GraphMemoryNodes, NobodyElseGetsTheAddressMeanwhile) {
   EXPECT_EQ(m.reserve()->base(), base);
 }
 
-TEST(GraphMemoryNodes, LaunchingAgainWithoutAFreeIsRefused) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, LaunchingAgainWithoutAFreeIsRefused) {
   GraphExec& exec = m.exec(m.graph);
   EXPECT_EQ(m.launch(exec), Status::kSuccess);
   EXPECT_EQ(m.launch(exec), Status::kInvalidValue);
@@ -77,8 +80,7 @@ TEST(GraphMemoryNodes, WhatAPendingLaunchAllocatesCanBeFreedInStreamOrder) {
     GraphMemory m(seed);
     const Address out = m.allocate();
     const std::shared_ptr<Reservation> range = m.reserve();
-    Node* allocate = m.node(m.graph, AllocateParams{range, {}});
-    m.node(m.graph, Machine::set(range->base(), 9), {allocate});
+    m.node(m.graph, Machine::set(range->base(), 9), {m.node(m.graph, AllocateParams{range, {}})});
     GraphExec& exec = m.exec(m.graph);
     for (int launch = 0; launch < 3; ++launch) {
       ASSERT_EQ(m.launch(exec), Status::kSuccess);
@@ -93,10 +95,7 @@ TEST(GraphMemoryNodes, WhatAPendingLaunchAllocatesCanBeFreedInStreamOrder) {
   }
 }
 
-TEST(GraphMemoryNodes, FreeingWhatAPendingLaunchAllocatesWaitsForIt) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, FreeingWhatAPendingLaunchAllocatesWaitsForIt) {
   EXPECT_EQ(m.launch(m.exec(m.graph)), Status::kSuccess);
   EXPECT_FALSE(m.there(range->base()));
   EXPECT_EQ(m.runtime.free(range->base()), Status::kSuccess);
@@ -104,10 +103,7 @@ TEST(GraphMemoryNodes, FreeingWhatAPendingLaunchAllocatesWaitsForIt) {
   EXPECT_FALSE(m.there(range->base()));
 }
 
-TEST(GraphMemoryNodes, AnExecutableGraphThatFreesBeforeItLaunchesCanBeLaunchedAgain) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, AnExecutableGraphThatFreesBeforeItLaunchesCanBeLaunchedAgain) {
   GraphExec* exec = nullptr;
   ASSERT_EQ(m.runtime.instantiate(m.graph, &exec, kAutoFreeOnLaunch), Status::kSuccess);
   for (int launch = 0; launch < 3; ++launch) ASSERT_EQ(m.launch(*exec), Status::kSuccess);
@@ -116,10 +112,7 @@ TEST(GraphMemoryNodes, AnExecutableGraphThatFreesBeforeItLaunchesCanBeLaunchedAg
   EXPECT_EQ(m.runtime.memory().mapped_bytes(0), 64u);
 }
 
-TEST(GraphMemoryNodes, AnotherGraphMayFreeIt) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, AnotherGraphMayFreeIt) {
   Graph& other = m.runtime.create_graph();
   m.node(other, FreeParams{range});
   GraphExec &allocates = m.exec(m.graph), &frees = m.exec(other);
@@ -139,25 +132,17 @@ TEST(GraphMemoryNodes, AUseThatIsNotOrderedBehindTheAllocationIsARaceOrAFault) {
     m.node(m.graph, AllocateParams{range, {}});
     m.node(m.graph, Machine::set(range->base(), 7));
     ASSERT_EQ(m.launch(m.exec(m.graph)), Status::kSuccess);
-    const bool faulted = m.runtime.synchronize_device() != Status::kSuccess;
-    EXPECT_TRUE(faulted || m.runtime.races_seen() == 1);
+    EXPECT_TRUE((m.runtime.synchronize_device() != Status::kSuccess) || m.runtime.races_seen() == 1);
   }
 }
 
-TEST(GraphMemoryNodes, AUseBehindTheFreeFaults) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  Node* allocate = m.node(m.graph, AllocateParams{range, {}});
-  Node* free = m.node(m.graph, FreeParams{range}, {allocate});
-  m.node(m.graph, Machine::set(range->base(), 7), {free});
+TEST_F(AllocatedMemory, AUseBehindTheFreeFaults) {
+  m.node(m.graph, Machine::set(range->base(), 7), {m.node(m.graph, FreeParams{range}, {allocate})});
   ASSERT_EQ(m.launch(m.exec(m.graph)), Status::kSuccess);
   EXPECT_EQ(m.runtime.synchronize_device(), Status::kIllegalAddress);
 }
 
-TEST(GraphMemoryNodes, ThereIsOneExecutableGraphAtATimeAndNoChildOrLostEdge) {
-  GraphMemory m;
-  const std::shared_ptr<Reservation> range = m.reserve();
-  Node* allocate = m.node(m.graph, AllocateParams{range, {}});
+TEST_F(AllocatedMemory, ThereIsOneExecutableGraphAtATimeAndNoChildOrLostEdge) {
   Node* empty = m.node(m.graph, EmptyParams{}, {allocate});
   GraphExec& exec = m.exec(m.graph);
   GraphExec* second = nullptr;
@@ -196,8 +181,7 @@ TEST(GraphMemoryNodes, MemoryOutlivesTheGraphThatAllocatedIt) {
   {
     const std::shared_ptr<Reservation> range = m.reserve();
     base = range->base();
-    Node* allocate = m.node(m.graph, AllocateParams{range, {}});
-    m.node(m.graph, Machine::set(base, 5), {allocate});
+    m.node(m.graph, Machine::set(base, 5), {m.node(m.graph, AllocateParams{range, {}})});
   }
   GraphExec& exec = m.exec(m.graph);
   m.run(exec);

@@ -2,16 +2,16 @@
 #include "model/graph.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <algorithm>
 #include <set>
 
 #include "model/fixture.h"
 
 namespace model {
 namespace {
+
+using GraphTest = WithGraph;
 
 using Pairs = std::set<std::pair<ObjectId, ObjectId>>;
 
@@ -21,9 +21,7 @@ Pairs edges_of(const Graph& graph) {
   return pairs;
 }
 
-TEST(Graph, NodesKeepTheOrderInWhichTheyWereAdded) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, NodesKeepTheOrderInWhichTheyWereAdded) {
   std::vector<Node*> nodes;
   for (int i = 0; i < 5; ++i) nodes.push_back(m.node(graph, EmptyParams{}));
   graph.remove(*nodes[1]);
@@ -34,9 +32,7 @@ TEST(Graph, NodesKeepTheOrderInWhichTheyWereAdded) {
   }
 }
 
-TEST(Graph, DependenciesMustBeNodesOfTheGraphEachOnce) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, DependenciesMustBeNodesOfTheGraphEachOnce) {
   Graph& other = m.runtime.create_graph();
   Node* first = m.node(graph, EmptyParams{});
   Node* foreign = m.node(other, EmptyParams{});
@@ -49,9 +45,7 @@ TEST(Graph, DependenciesMustBeNodesOfTheGraphEachOnce) {
   EXPECT_EQ(out, nullptr);
 }
 
-TEST(Graph, ChangingEdgesIsAllOrNothing) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, ChangingEdgesIsAllOrNothing) {
   Node* a = m.node(graph, EmptyParams{});
   Node* b = m.node(graph, EmptyParams{}, {a});
   Node* c = m.node(graph, EmptyParams{});
@@ -72,9 +66,7 @@ TEST(Graph, ChangingEdgesIsAllOrNothing) {
   EXPECT_EQ(edges_of(graph), before);
 }
 
-TEST(Graph, RemovingANodeRemovesItsEdgesOnly) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, RemovingANodeRemovesItsEdgesOnly) {
   Node* a = m.node(graph, EmptyParams{});
   Node* b = m.node(graph, EmptyParams{}, {a});
   Node* c = m.node(graph, EmptyParams{}, {a, b});
@@ -88,9 +80,7 @@ TEST(Graph, RemovingANodeRemovesItsEdgesOnly) {
   EXPECT_EQ(graph.roots(), std::vector<Node*>{a});
 }
 
-TEST(Graph, AChildIsClonedWhenItIsAdded) {
-  Machine m;
-  const Address at = m.allocate();
+TEST_F(GraphTest, AChildIsClonedWhenItIsAdded) {
   Graph& inner = m.runtime.create_graph();
   Node* set = m.node(inner, Machine::set(at, 1));
   Graph& outer = m.runtime.create_graph();
@@ -104,12 +94,9 @@ TEST(Graph, AChildIsClonedWhenItIsAdded) {
   EXPECT_EQ(m.word(at), 1u);
 }
 
-TEST(Graph, AGraphMayBeAddedToItselfAsItIsNow) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, AGraphMayBeAddedToItselfAsItIsNow) {
   m.node(graph, EmptyParams{});
-  Node* child = m.child(graph, graph);
-  EXPECT_EQ(child->child()->nodes().size(), 1u);
+  EXPECT_EQ(m.child(graph, graph)->child()->nodes().size(), 1u);
   EXPECT_EQ(graph.nodes().size(), 2u);
 }
 
@@ -171,10 +158,7 @@ RC_GTEST_PROP(GraphProperty, ACloneIsEqualAndIndependent, ()) {
   RC_ASSERT(graph.edges().size() == edges);
 }
 
-TEST(Graph, ParametersAreReplacedByOnesOfTheSameTypeOnly) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(GraphTest, ParametersAreReplacedByOnesOfTheSameTypeOnly) {
   Node* set = m.node(graph, Machine::set(at, 1));
   EXPECT_EQ(graph.set_params(*set, EmptyParams{}), Status::kInvalidValue);
   EXPECT_EQ(graph.set_params(*set, Machine::set(at, 1, 17)), Status::kInvalidValue);

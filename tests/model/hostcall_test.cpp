@@ -188,8 +188,7 @@ TEST(Hostcall, AFunctionOfTheHostIsCalled) {
 TEST(Hostcall, WhatIsNotThereIsRefusedByName) {
   HostcallService service([](PrintTo, std::string_view) {});
   Wave wave(service);
-  const auto answer = wave.call(3, {0, 4096}, {0, 4096});
-  EXPECT_EQ(answer[0][0], 0u);
+  EXPECT_EQ(wave.call(3, {0, 4096}, {0, 4096})[0][0], 0u);
   EXPECT_EQ(service.refused(), "hostcall service 3");
   wave.call(2, {words_in_packet(1) | 77 << 8, 1}, {words_in_packet(1) | 77 << 8, 1});
   EXPECT_EQ(service.refused(), "hostcall service 3, a printf message that was not begun");

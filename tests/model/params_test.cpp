@@ -5,7 +5,6 @@
 #include "model/params.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "model/fixture.h"

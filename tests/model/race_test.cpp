@@ -2,7 +2,6 @@
 #include "model/race.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <map>

@@ -13,8 +13,7 @@ void one_cycle(Machine& m) {
   Graph& inner = m.runtime.create_graph();
   m.node(inner, Machine::set(a, 1, 4));
   Graph& graph = m.runtime.create_graph();
-  Node* child = m.child(graph, inner);
-  m.node(graph, Machine::copy(b, a, 16), {child});
+  m.node(graph, Machine::copy(b, a, 16), {m.child(graph, inner)});
   Graph& clone = m.runtime.clone_graph(graph);
   GraphExec& exec = m.exec(clone);
   Stream& stream = m.runtime.create_stream(kStreamNonBlocking, 0, 0);

@@ -1,6 +1,5 @@
 // Deferred work: what waits for what, in every schedule that the seed can choose; and races between streams.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "model/fixture.h"
@@ -8,15 +7,16 @@
 namespace model {
 namespace {
 
+using RacesTest = WithGraph;
+using StreamTest = WithGraph;
+
 constexpr std::uint64_t kSeeds = 30;
 
 Status set(Machine& m, Stream& stream, Address at, std::uint32_t value) {
   return m.runtime.enqueue(stream, Machine::set(at, value));
 }
 
-TEST(Stream, WorkRunsWhenTheHostSynchronisesAndNotBefore) {
-  Machine m;
-  const Address at = m.allocate();
+TEST_F(StreamTest, WorkRunsWhenTheHostSynchronisesAndNotBefore) {
   Stream& stream = m.runtime.create_stream(kStreamDefault, 0, 0);
   ASSERT_EQ(set(m, stream, at, 3), Status::kSuccess);
   EXPECT_EQ(m.word(at), 0u);
@@ -78,9 +78,7 @@ TEST(Stream, TheNullStreamIsNotOrderedWithNonBlockingStreams) {
   EXPECT_TRUE(earlier && later);  // both schedules are explored
 }
 
-TEST(Stream, TheHostThatWaitsForTheNullStreamWaitsForBlockingStreams) {
-  Machine m;
-  const Address at = m.allocate();
+TEST_F(StreamTest, TheHostThatWaitsForTheNullStreamWaitsForBlockingStreams) {
   Stream& stream = m.runtime.create_stream(kStreamDefault, 0, 0);
   ASSERT_EQ(set(m, stream, at, 1), Status::kSuccess);
   ASSERT_EQ(m.runtime.synchronize(m.runtime.null_stream()), Status::kSuccess);
@@ -164,9 +162,8 @@ TEST(Stream, ADestroyedStreamFinishesItsWorkAndItsPlaceIsTakenAgain) {
   EXPECT_EQ(m.runtime.destroy_stream(m.runtime.null_stream()), Status::kInvalidHandle);
 }
 
-TEST(Stream, MemoryIsFreedInStreamOrder) {
-  Machine m;
-  const Address at = m.allocate(), out = m.allocate();
+TEST_F(StreamTest, MemoryIsFreedInStreamOrder) {
+  const Address out = m.allocate();
   Stream& stream = m.nonblocking();
   ASSERT_EQ(set(m, stream, at, 4), Status::kSuccess);
   ASSERT_EQ(m.runtime.enqueue(stream, Machine::copy(out, at)), Status::kSuccess);
@@ -179,9 +176,8 @@ TEST(Stream, MemoryIsFreedInStreamOrder) {
   EXPECT_EQ(m.runtime.free_async(at, stream), Status::kInvalidValue);
 }
 
-TEST(Stream, FreeingWaitsForTheDevice) {
-  Machine m;
-  const Address at = m.allocate(), out = m.allocate();
+TEST_F(StreamTest, FreeingWaitsForTheDevice) {
+  const Address out = m.allocate();
   Stream& stream = m.nonblocking();
   ASSERT_EQ(m.runtime.enqueue(stream, m.add(out, at, 8)), Status::kSuccess);
   ASSERT_EQ(m.runtime.free(at), Status::kSuccess);
@@ -189,9 +185,7 @@ TEST(Stream, FreeingWaitsForTheDevice) {
   EXPECT_EQ(m.runtime.free(at), Status::kInvalidValue);
 }
 
-TEST(Stream, MoreThanTheBoundOfPendingWorkMakesTheOldestRun) {
-  Machine m;
-  const Address at = m.allocate();
+TEST_F(StreamTest, MoreThanTheBoundOfPendingWorkMakesTheOldestRun) {
   Stream& stream = m.nonblocking();
   for (std::size_t i = 0; i < kMaxPending + 10; ++i) ASSERT_EQ(set(m, stream, at, 1), Status::kSuccess);
   EXPECT_EQ(m.runtime.pending(), kMaxPending);
@@ -214,10 +208,7 @@ TEST(GraphLaunch, LaunchesOfOneExecutableGraphAreOrderedOnAnyStreams) {
   }
 }
 
-TEST(Races, TwoUnorderedNodesThatTouchTheSameBytesAreReported) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(RacesTest, TwoUnorderedNodesThatTouchTheSameBytesAreReported) {
   Node* a = m.node(graph, Machine::set(at, 1, 4));
   Node* b = m.node(graph, m.add(at + 32, at + 12, 1));
   m.run(m.exec(graph));
@@ -230,10 +221,7 @@ TEST(Races, TwoUnorderedNodesThatTouchTheSameBytesAreReported) {
   EXPECT_EQ(race.bytes, (Interval{at + 12, at + 16}));
 }
 
-TEST(Races, ReadingTheSameBytesIsNone) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(RacesTest, ReadingTheSameBytesIsNone) {
   m.node(graph, m.add(at + 32, at, 1));
   m.node(graph, m.add(at + 36, at, 1));
   m.run(m.exec(graph));
@@ -268,19 +256,14 @@ TEST(Races, FreeingWhatAnotherStreamUsesIsOneAndUsingTheAddressAgainIsNone) {
   m.expect_races(1);
 }
 
-TEST(Races, OnlySoManyAreKeptAndAllAreCounted) {
-  Machine m;
-  const Address at = m.allocate();
-  Graph& graph = m.runtime.create_graph();
+TEST_F(RacesTest, OnlySoManyAreKeptAndAllAreCounted) {
   for (int i = 0; i < 20; ++i) m.node(graph, Machine::set(at, 1));
   m.run(m.exec(graph));
   EXPECT_EQ(m.runtime.races().size(), kMaxRaces);
   EXPECT_EQ(m.runtime.races_seen(), 190u);
 }
 
-TEST(Races, AGraphThatIsTooLargeForTheDetectorIsCounted) {
-  Machine m;
-  Graph& graph = m.runtime.create_graph();
+TEST_F(RacesTest, AGraphThatIsTooLargeForTheDetectorIsCounted) {
   for (std::size_t i = 0; i <= kMaxReachabilitySteps; ++i) m.node(graph, EmptyParams{});
   m.run(m.exec(graph));
   EXPECT_EQ(m.runtime.unchecked_launches(), 1u);

@@ -63,5 +63,13 @@ TEST_F(Errors, EachThreadHasItsOwn) {
   EXPECT_EQ(hipGetLastError(), hipErrorInvalidValue);
 }
 
+TEST_F(Errors, VersionsAreCudasNumbers) {
+  int runtime = 0, driver = 0;
+  EXPECT_EQ(hipRuntimeGetVersion(&runtime), hipSuccess);
+  EXPECT_EQ(hipDriverGetVersion(&driver), hipSuccess);
+  EXPECT_EQ(runtime, 13000);
+  EXPECT_EQ(driver, 13000);
+}
+
 }  // namespace
 }  // namespace nvidia

@@ -29,12 +29,19 @@ constexpr std::array kMakers{
     Maker{"cudaMalloc", 0, "device memory"},
     Maker{"cudaMallocManaged", 0, "device memory"},
     Maker{"cudaMallocAsync", 0, "device memory"},
+    Maker{"cudaMallocFromPoolAsync", 0, "device memory"},
+    Maker{"cudaMallocPitch", 0, "device memory"},
+    Maker{"cudaMalloc3D", 0, "device memory"},
+    Maker{"cuMemAddressReserve", 0, "range of addresses"},
+    Maker{"cuMemCreate", 0, "physical memory"},
+    Maker{"cuMemRetainAllocationHandle", 0, "physical memory"},
     Maker{"cudaHostAlloc", 0, "pinned memory"},
     Maker{"cudaMallocHost", 0, "pinned memory"},
     Maker{"cudaStreamCreateWithPriority", 0, "stream"},
     Maker{"cudaEventCreate", 0, "event"},
     Maker{"cudaEventCreateWithFlags", 0, "event"},
     Maker{"cudaMemPoolCreate", 0, "pool"},
+    Maker{"cudaMemPoolImportFromShareableHandle", 0, "pool"},
     Maker{"cudaUserObjectCreate", 0, "user object"},
     Maker{"cudaGraphCreate", 0, "graph"},
     Maker{"cudaGraphClone", 0, "graph"},
@@ -53,12 +60,13 @@ struct Ender {
   const char* kind;
 };
 constexpr std::array kEnders{
-    Ender{"cudaFree", "device memory"},     Ender{"cudaFreeAsync", "device memory"},
-    Ender{"cudaFreeHost", "pinned memory"}, Ender{"cudaStreamDestroy", "stream"},
-    Ender{"cudaEventDestroy", "event"},     Ender{"cudaMemPoolDestroy", "pool"},
-    Ender{"cudaGraphDestroy", "graph"},     Ender{"cudaGraphExecDestroy", "executable graph"},
-    Ender{"cuModuleUnload", "module"},      Ender{"cudaUserObjectRelease", "user object"},
-    Ender{"cudaGraphDestroyNode", "node"},
+    Ender{"cudaFree", "device memory"},       Ender{"cudaFreeAsync", "device memory"},
+    Ender{"cudaFreeHost", "pinned memory"},   Ender{"cudaStreamDestroy", "stream"},
+    Ender{"cudaEventDestroy", "event"},       Ender{"cudaMemPoolDestroy", "pool"},
+    Ender{"cudaGraphDestroy", "graph"},       Ender{"cudaGraphExecDestroy", "executable graph"},
+    Ender{"cuModuleUnload", "module"},        Ender{"cudaUserObjectRelease", "user object"},
+    Ender{"cudaGraphDestroyNode", "node"},    Ender{"cuMemAddressFree", "range of addresses"},
+    Ender{"cuMemRelease", "physical memory"},
 };
 
 thread_local int last_runtime_error = 0;

@@ -15,28 +15,12 @@
 #include <thread>
 #include <vector>
 
+#include "program_checks.h"
+
 namespace {
 
 constexpr uint32_t kBatch = 8, kIn = 16, kOut = 8;
 constexpr size_t kInputs = kBatch * kIn, kWeights = kIn * kOut, kOutputs = kBatch * kOut;
-
-void require_success(hipError_t status, const char* what, int line) {
-  if (status == hipSuccess) return;
-  std::printf("line %d: %s: %d\n", line, what, static_cast<int>(status));
-  std::fflush(stdout);
-  std::_Exit(1);
-}
-#define HIP(call) require_success(call, #call, __LINE__)
-
-struct Kernels {
-  hipModule_t module = nullptr;
-  explicit Kernels(const char* path) { HIP(hipModuleLoad(&module, path)); }
-  hipFunction_t operator[](const char* name) const {
-    hipFunction_t f = nullptr;
-    HIP(hipModuleGetFunction(&f, module, name));
-    return f;
-  }
-};
 
 // c[m*n] = a[m*k] * b[k*n]
 struct Product {

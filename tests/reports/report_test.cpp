@@ -20,8 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ReportFolder : public testing::Test {
- protected:
+struct ReportFolder : testing::Test {
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "hgcheck-report-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);

@@ -2,7 +2,6 @@
 #include "reports/text.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <nlohmann/json.hpp>

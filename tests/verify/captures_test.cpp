@@ -3,7 +3,6 @@
 #include "verify/properties/captures.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "judging.h"
@@ -55,8 +54,7 @@ TEST(Captures, ACapturedGraphIsPatchedSetAndUpdatedLikeAnyOther) {
       "set e0.n1 memset dst=b1+64 value=9 element=2 width=8\nlaunch e0 s1\nread b1\nmove b0\npatch g1\npatch e0\n"
       "update e0 g1\nlaunch e0 s2\nread b0");
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
-    Bench bench(strategy);
-    const Judgement judgement = bench.judge.judge(program, {.every_call_fails = true, .however_built = true});
+    const Judgement judgement = Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
     EXPECT_GE(judgement.exercised[index_of(PropertyId::kP6)], 1u);
     EXPECT_GE(judgement.exercised[index_of(PropertyId::kP7)], 10u);
@@ -70,8 +68,7 @@ TEST(Captures, WhatIsCapturedIntoAGraphAndLaunchedIntoACaptureRunsInItsPlace) {
       "on s1 kernel inplace_u32 data=b0+0 n=4 k=3\nendcapture s1 g0\ninstantiate e0 g0\ncapture s2 mode=relaxed\n"
       "on s2 memset dst=b0+0 value=9 width=16\nlaunch e0 s2\non s2 kernel inplace_u32 data=b0+0 n=8 k=5 thread=1\n"
       "endcapture s2 g1 thread=2\ninstantiate e1 g1\nlaunch e1 s1\nread b0\nmove b0\npatch e1\nlaunch e1 s0\nread b0");
-  const Judgement judgement = bench.judge.judge(program, {.however_built = true});
-  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.however_built = true})));
 }
 
 // hipEventRecordExternal and hipEventWaitExternal: what another stream does behind v0 comes after the node each time.
@@ -86,26 +83,17 @@ TEST(Captures, ExternalRecordsAndWaitsBecomeEventNodesThatOrderLaunches) {
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      Bench bench(strategy);
-      JudgeOptions options;
-      options.every_call_fails = options.however_built = true;
-      options.schedule_seed = seed;
-      const Judgement judgement = bench.judge.judge(program, options);
-      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+      EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(
+          program, {.schedule_seed = seed, .every_call_fails = true, .however_built = true})));
     }
   }
 }
 
 TEST(Captures, AnExternalRecordThatIsDroppedIsSeen) {
-  OtherTable table([](hip::Api& api) {
-    api.hipEventRecordWithFlags = [](hipEvent_t, hipStream_t, unsigned) { return hipSuccess; };
-  });
-  Executor subject(table, StrategyKind::kRebuild);
-  ModelPlatform reference;
-  Executor baseline(reference, StrategyKind::kRebuild);
-  Judge judge(subject, baseline);
-  const Judgement judgement = judge.judge(with_objects(kExternal), {});
-  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge);
+  OtherBench bench(
+      [](hip::Api& api) { api.hipEventRecordWithFlags = [](hipEvent_t, hipStream_t, unsigned) { return hipSuccess; }; },
+      StrategyKind::kRebuild);
+  EXPECT_EQ(bench.judge.judge(with_objects(kExternal), {}).verdict, VerdictKind::kDiverge);
 }
 
 TEST(Captures, AnExternalRecordOrWaitStandsOnlyWhereTheStreamCapturesAndTheGraphHasNoOtherUseOfTheEvent) {
@@ -156,8 +144,7 @@ RC_GTEST_PROP(P6, ReplayingObservesTheSameAsRunningTheOperationsEagerly, ()) {
   const std::optional<StreamVariant> variant = launched_eagerly(program);
   RC_ASSERT(flaw(variant->program) == "");
   Bench bench(StrategyKind::kRebuild);
-  RunOptions options;
-  options.failures = false;
+  const RunOptions options{.failures = false};
   const RunResult replayed = bench.subject.run(program, options);
   RC_ASSERT(replayed.observation.notes.races == 0u);
   const RunResult eager = bench.baseline.run(variant->program, options, replayed.script);
@@ -180,17 +167,14 @@ TEST(P6, ARuntimeThatRunsWhatItCapturesIsCaught) {
 }
 
 TEST(P6, ARuntimeWhoseReplayIsNotItsEagerWorkIsNamedAfterIt) {
-  ModelPlatform baseline_platform;
-  OtherTable odd([](hip::Api& api) {
+  OtherBench bench([](hip::Api& api) {
     api.hipMemsetAsync = [](void* dst, int value, size_t size, hipStream_t stream) {
       return model::abi::InProcess::api().hipMemsetAsync(dst, value + 1, size, stream);
     };
   });
-  Executor subject(odd, StrategyKind::kPatch), baseline(baseline_platform, StrategyKind::kRebuild);
-  Judge judge(subject, baseline);
-  const Judgement judgement =
-      judge.judge(with_objects("graph g0\nmemset g0.n0 dst=b0+0 value=1 width=8\ninstantiate e0 g0\nlaunch e0 s1"),
-                  {.however_built = true});
+  const Judgement judgement = bench.judge.judge(
+      with_objects("graph g0\nmemset g0.n0 dst=b0+0 value=1 width=8\ninstantiate e0 g0\nlaunch e0 s1"),
+      {.however_built = true});
   EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge);
   EXPECT_EQ(broken_names(judgement), "P6") << described(judgement);
 }
@@ -243,9 +227,7 @@ TEST(P7, WhatOtherRulesAnswerWhileSomethingCapturesIsNoViolation) {
       "empty g2.n1 after=n0\ncapture s1\n";
   for (const char* command :
        {"inspect g0", "disable e0.n0", "find g2 g0.n0", "edge g2.n0 after=n1 cycle\ninstantiate e1 g2"}) {
-    Bench bench(StrategyKind::kPatch);
-    const Judgement judgement = bench.judge.judge(with_objects(begun + command), {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << command << "\n" << described(judgement);
+    EXPECT_TRUE(in_agreement(Bench(StrategyKind::kPatch).judge.judge(with_objects(begun + command), {}))) << command;
   }
 }
 
@@ -334,8 +316,7 @@ RC_GTEST_PROP(P9, AGraphThatIsRecordedByHandObservesTheSameAsTheCapturedOne, ())
   const std::optional<StreamVariant> variant = recorded_by_hand(program);
   RC_ASSERT(flaw(variant->program) == "");
   Bench bench(StrategyKind::kPatch);
-  RunOptions options;
-  options.failures = false;
+  const RunOptions options{.failures = false};
   const RunResult captured = bench.subject.run(program, options);
   const RunResult by_hand = bench.baseline.run(variant->program, options, captured.script);
   RC_ASSERT(

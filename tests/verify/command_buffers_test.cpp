@@ -14,10 +14,7 @@ constexpr std::string_view kSteps =
 
 std::vector<std::uint64_t> calls_of_launches(std::string_view commands) {
   const Program program = program_of(std::string(commands));
-  Bench bench(StrategyKind::kCommandBuffer);
-  RunOptions options;
-  options.costs = true;
-  const RunResult run = bench.subject.run(program, options);
+  const RunResult run = Bench(StrategyKind::kCommandBuffer).subject.run(program, {.costs = true});
   std::vector<std::uint64_t> calls;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     if (command_word(program.steps[i].command) == "launch") calls.push_back(run.observation.costs[i].calls);
@@ -44,17 +41,12 @@ TEST(CommandBufferStrategy, ADisabledNodeIsAnEmptyOneUntilItIsEnabledAgain) {
   const Program program = program_of(std::string(kSteps) +
                                      "\ndisable e0.n1\nlaunch e0 s0\nread b1\nmove b1\npatch e0\nlaunch e0 s0\n"
                                      "read b1\nenable e0.n1\nlaunch e0 s0\nread b1");
-  Bench bench(StrategyKind::kCommandBuffer);
-  const Judgement judgement = bench.judge.judge(program, {});
-  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  EXPECT_TRUE(in_agreement(Bench(StrategyKind::kCommandBuffer).judge.judge(program, {})));
 }
 
 TEST(CommandBufferStrategy, AFailureThatIsRecoveredFromWasToldOrIsTheAnswer) {
-  Bench bench(StrategyKind::kCommandBuffer);
-  JudgeOptions options;
-  options.every_call_fails = true;
-  const Judgement judgement = bench.judge.judge(program_of(std::string(kSteps)), options);
-  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  EXPECT_TRUE(in_agreement(
+      Bench(StrategyKind::kCommandBuffer).judge.judge(program_of(std::string(kSteps)), {.every_call_fails = true})));
 }
 
 TEST(CommandBufferStrategy, NoGeneratedProgramCanTellItFromRecordingAgain) {

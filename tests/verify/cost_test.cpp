@@ -25,9 +25,7 @@ std::vector<Observation> run_narrowed(const Program& program, std::size_t sizes 
   Executor executor(platform, StrategyKind::kPatch);
   std::vector<Observation> observations;
   for (const std::uint32_t size : std::span(kCostSizes).first(sizes)) {
-    RunOptions options;
-    options.poison = options.isolation = options.inspect = false;
-    options.costs = true;
+    const RunOptions options{.poison = false, .inspect = false, .isolation = false, .costs = true};
     const Program narrow = narrowed(program, size);
     if (observations.empty()) static_cast<void>(executor.run(narrow, options));
     observations.push_back(executor.run(narrow, options).observation);
@@ -95,8 +93,7 @@ TEST(Cost, WideProgramsAreValidAtEveryWidthAndFreeOfRaces) {
     EXPECT_EQ(parsed(print_program(program)), program);
     EXPECT_EQ(widest_fan(program), kWideFan);
     EXPECT_FALSE(validate(narrowed(program, kCostSizes[0])));
-    const RunResult result = executor.run(narrowed(program, 64), {});
-    EXPECT_EQ(result.observation.notes.races, 0U) << print_program(program);
+    EXPECT_EQ(executor.run(narrowed(program, 64), {}).observation.notes.races, 0U) << print_program(program);
   }
 }
 

@@ -50,10 +50,8 @@ TEST(Cycles, AMoveThatHandsALargerPlaceOnStandsOnce) {
 TEST(Cycles, EveryStrategyHoldsAfterManyWhatItHeldAfterTwo) {
   for (const StrategyKind strategy : kStrategies) {
     Bench bench(strategy);
-    JudgeOptions options;
-    options.cycles = true;
     const Judgement once = bench.judge.judge(program_of(kCycle), {});
-    const Judgement judgement = bench.judge.judge(program_of(kCycle), options);
+    const Judgement judgement = bench.judge.judge(program_of(kCycle), {.cycles = true});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
     const auto p8 = static_cast<std::size_t>(PropertyId::kP8);
     EXPECT_EQ(judgement.exercised[p8], once.exercised[p8] + 1);
@@ -63,20 +61,18 @@ TEST(Cycles, EveryStrategyHoldsAfterManyWhatItHeldAfterTwo) {
 TEST(Cycles, LaunchesOnAnotherDevicesStreamKeepNothing) {
   for (const StrategyKind strategy : kStrategies) {
     Bench bench(strategy);
-    JudgeOptions options;
-    options.cycles = true;
-    const Judgement judgement = bench.judge.judge(
+    const JudgeOptions options{.cycles = true};
+    EXPECT_TRUE(in_agreement(bench.judge.judge(
         program_of("buffer b0 64\nstream s1 device=1\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\n"
                    "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s1\nsync device\n"),
-        options);
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+        options)));
   }
 }
 
 // Cleaned up in the end, so that nothing is left after tear-down: the growth alone shows it.
 TEST(Cycles, ARuntimeThatKeepsALittleWithEveryLaunchIsFound) {
   static std::vector<hipEvent_t> kept;
-  OtherTable keeps([](hip::Api& api) {
+  OtherBench bench([](hip::Api& api) {
     api.hipGraphLaunch = [](hipGraphExec_t exec, hipStream_t stream) {
       hipEvent_t event = nullptr;
       if (model::abi::InProcess::api().hipEventCreateWithFlags(&event, 0) == hipSuccess) kept.push_back(event);
@@ -91,15 +87,9 @@ TEST(Cycles, ARuntimeThatKeepsALittleWithEveryLaunchIsFound) {
       return model::abi::InProcess::api().hipGraphExecDestroy(exec);
     };
   });
-  Executor subject(keeps, StrategyKind::kPatch);
-  ModelPlatform model;
-  Executor baseline(model, StrategyKind::kRebuild);
   const Program program = program_of("graph g0\nempty g0.n0\ninstantiate e0 g0\nlaunch e0 s0\n");
-  Judge judge(subject, baseline);
-  EXPECT_EQ(judge.judge(program, {}).verdict, VerdictKind::kAgree);
-  JudgeOptions options;
-  options.cycles = true;
-  const Judgement judgement = judge.judge(program, options);
+  EXPECT_EQ(bench.judge.judge(program, {}).verdict, VerdictKind::kAgree);
+  const Judgement judgement = bench.judge.judge(program, {.cycles = true});
   ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge);
   EXPECT_EQ(judgement.broken, std::vector<PropertyId>{PropertyId::kP8});
   EXPECT_NE(judgement.violations.front().observed.find("64 events and not 2"), std::string::npos)

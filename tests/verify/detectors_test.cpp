@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <memory>
 
 #include "judging.h"
@@ -68,10 +67,7 @@ Judgement judged(std::string_view commands, Bench& bench, JudgeOptions options =
 }
 
 JudgeOptions everything() {
-  JudgeOptions options;
-  options.every_call_fails = true;
-  options.however_built = true;
-  return options;
+  return {.every_call_fails = true, .however_built = true};
 }
 
 // `id` comes first; only what a client notices may come with it.
@@ -88,8 +84,7 @@ void expect_exactly(PropertyId id, const Judgement& judgement) {
 template <class Broken>
 Judgement against_the_unbroken(std::string_view commands, JudgeOptions options = {}) {
   Bench unbroken(StrategyKind::kPatch, factory_of<TinyPatcher>());
-  const Judgement clean = judged(commands, unbroken, options);
-  EXPECT_EQ(clean.verdict, VerdictKind::kAgree) << described(clean);
+  EXPECT_TRUE(in_agreement(judged(commands, unbroken, options)));
   Bench broken(StrategyKind::kPatch, factory_of<Broken>());
   return judged(commands, broken, options);
 }
@@ -106,8 +101,7 @@ TEST(Detectors, TheRealPatcherIsCleanOnEveryProgramOfTheseTests) {
 TEST(Detectors, TheTinyPatcherIsCleanOnEveryProgramOfTheseTests) {
   Bench bench(StrategyKind::kPatch, factory_of<TinyPatcher>());
   for (const std::string_view commands : kAllPrograms) {
-    const Judgement judgement = judged(commands, bench);
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << commands << "\n" << described(judgement);
+    EXPECT_TRUE(in_agreement(judged(commands, bench))) << commands;
   }
 }
 
@@ -122,8 +116,7 @@ struct Spoiled {
 
 // TinyPatcher that gives each node the record which `Spoil` made wrong.
 template <void (*Spoil)(Spoiled)>
-class SpoilsRecords : public TinyPatcher {
- public:
+struct SpoilsRecords : TinyPatcher {
   using TinyPatcher::TinyPatcher;
   [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
                                            const hip::AddressTable& addresses) const override {
@@ -190,8 +183,7 @@ TEST(Detectors, ACopyWhoseSourceIsNotPatchedBreaksA2) {
 // ---- A3
 
 // Applies one move after the other to what a field holds, as if moves did not happen at once.
-class MovesOneAfterTheOther : public TinyPatcher {
- public:
+struct MovesOneAfterTheOther : TinyPatcher {
   using TinyPatcher::TinyPatcher;
   [[nodiscard]] hip::NodeRecord record_for(hip::NodeIndex node, std::span<const hip::Move> moves,
                                            const hip::AddressTable&) const override {
@@ -215,8 +207,7 @@ TEST(Detectors, ASwapThatIsAppliedMoveByMoveBreaksA3) {
 TEST(Detectors, MoveByMoveIsCleanWhereNothingTakesAnothersPlace) {
   Bench bench(StrategyKind::kPatch, factory_of<MovesOneAfterTheOther>());
   for (const std::string_view commands : {kScalar, kSlices, kMemset}) {
-    const Judgement judgement = judged(commands, bench);
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_TRUE(in_agreement(judged(commands, bench)));
   }
 }
 
@@ -270,15 +261,13 @@ TEST(Detectors, ACopyThatLosesItsPitchBreaksA5) {
 
 // ---- A6
 
-class SetsEveryNode : public TinyPatcher {
- public:
+struct SetsEveryNode : TinyPatcher {
   using TinyPatcher::TinyPatcher;
   [[nodiscard]] bool needs_setting(const hip::RecordedNode&, std::span<const hip::Move> moves) const override {
     return !moves.empty();
   }
 };
-class CallsHipForNothing : public TinyPatcher {
- public:
+struct CallsHipForNothing : TinyPatcher {
   using TinyPatcher::TinyPatcher;
   void begin_patch(std::span<const hip::Move> moves) override {
     if (!moves.empty()) return;
@@ -299,8 +288,7 @@ TEST(Detectors, ACallOfHipInAPatchWithNoChangeBreaksA6) {
 
 // ---- A7
 
-class SkipsWhatItDoesNotKnow : public TinyPatcher {
- public:
+struct SkipsWhatItDoesNotKnow : TinyPatcher {
   using TinyPatcher::TinyPatcher;
   [[nodiscard]] bool gives_up_on(const hip::RecordedNode&, std::span<const hip::Move>) const override { return false; }
 };
@@ -339,10 +327,7 @@ TEST(Detectors, KeepingTheCallersMemoryBreaksP1) {
 
 TEST(Detectors, KeepingTheCallersMemoryIsCleanWhereNobodyOverwritesIt) {
   Bench bench(StrategyKind::kPatch, factory_of<KeepsTheCallersRecording>());
-  RunOptions options;
-  options.poison = false;
-  const RunResult result = bench.subject.run(program_of(kSwap), options);
-  EXPECT_TRUE(result.observation.violations.empty());
+  EXPECT_TRUE(bench.subject.run(program_of(kSwap), {.poison = false}).observation.violations.empty());
 }
 
 // ---- P2
@@ -381,16 +366,13 @@ TEST(Detectors, ABreachOfP2IsNamedWhereItWasNotLookedFor) {
   Bench bench(StrategyKind::kPatch, [first](const PatchTarget& target) -> std::unique_ptr<ExecPatcher> {
     return std::make_unique<UpdatesAnotherExec>(target, first);
   });
-  JudgeOptions options;
-  options.isolation = false;
-  EXPECT_EQ(broken_names(judged(kTwoExecs, bench, options)), "P2 P3");
+  EXPECT_EQ(broken_names(judged(kTwoExecs, bench, {.isolation = false})), "P2 P3");
 }
 
 // ---- P3
 
 // Right parameters, wrong object: the graph that the executable graph came from.
-class PatchesTheDefinition : public TinyPatcher {
- public:
+struct PatchesTheDefinition : TinyPatcher {
   using TinyPatcher::TinyPatcher;
   hipError_t set(hip::NodeIndex node, hip::NodeRecord& record) override {
     return set_graph_node(table, handles.nodes[node], record);
@@ -408,8 +390,7 @@ TEST(Detectors, PatchingTheDefinitionInsteadOfTheExecutableGraphBreaksP3) {
 
 // ---- P4
 
-class SwallowsErrors : public TinyPatcher {
- public:
+struct SwallowsErrors : TinyPatcher {
   using TinyPatcher::TinyPatcher;
   hipError_t set(hip::NodeIndex node, hip::NodeRecord& record) override {
     static_cast<void>(TinyPatcher::set(node, record));
@@ -418,25 +399,19 @@ class SwallowsErrors : public TinyPatcher {
 };
 
 TEST(Detectors, SwallowingTheErrorOfACallBreaksP4) {
-  const Judgement judgement = against_the_unbroken<SwallowsErrors>(kFailingSetter);
-  expect_exactly(PropertyId::kP4, judgement);
+  expect_exactly(PropertyId::kP4, against_the_unbroken<SwallowsErrors>(kFailingSetter));
 }
 
 TEST(Detectors, MakingEveryCallFailInTurnFindsASwallowedErrorWithoutAFailCommand) {
-  JudgeOptions options;
-  options.every_call_fails = true;
-  const Judgement judgement = against_the_unbroken<SwallowsErrors>(kSlices, options);
+  const Judgement judgement = against_the_unbroken<SwallowsErrors>(kSlices, {.every_call_fails = true});
   EXPECT_EQ(broken_names(judgement), "P4") << described(judgement);
 }
 
 // ---- P5, P8, P9
 
 Judgement judged_on(std::string_view commands, void (*change)(hip::Api&), JudgeOptions options = {}) {
-  OtherTable platform(change);
-  Executor subject(platform, StrategyKind::kPatch);
-  ModelPlatform reference;
-  Executor baseline(reference, StrategyKind::kRebuild);
-  return Judge(subject, baseline).judge(program_of(commands), options);
+  OtherBench bench(change);
+  return bench.judge.judge(program_of(commands), options);
 }
 
 void change_nothing(hip::Api&) {}
@@ -455,8 +430,7 @@ void refuse_to_destroy_execs(hip::Api& table) {
 
 TEST(Detectors, TheModelsTableByItselfIsClean) {
   for (const std::string_view commands : kAllPrograms) {
-    const Judgement judgement = judged_on(commands, change_nothing, everything());
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_TRUE(in_agreement(judged_on(commands, change_nothing, everything())));
   }
 }
 
@@ -475,8 +449,7 @@ TEST(Detectors, AnErrorInTearDownBreaksP8) {
 }
 
 // Leaves a graph behind with every patch.
-class LeaksAGraph : public TinyPatcher {
- public:
+struct LeaksAGraph : TinyPatcher {
   using TinyPatcher::TinyPatcher;
   void begin_patch(std::span<const hip::Move>) override {
     hipGraph_t leaked = nullptr;
@@ -497,9 +470,7 @@ void minds_the_style(Spoiled spoiled) {
 TEST(Detectors, CaringHowAGraphWasBuiltBreaksP9) {
   Bench bench(StrategyKind::kPatch, factory_of<SpoilsRecords<minds_the_style>>());
   EXPECT_EQ(judged(kSwap, bench).verdict, VerdictKind::kAgree);  // by itself the program is clean
-  JudgeOptions options;
-  options.however_built = true;
-  const Judgement judgement = judged(kSwap, bench, options);
+  const Judgement judgement = judged(kSwap, bench, {.however_built = true});
   expect_exactly(PropertyId::kP9, judgement);
   EXPECT_EQ(judgement.violations.front().where, "the other argument style");
 }

@@ -23,8 +23,7 @@ TEST(DeviceRules, WhatIsPrintedIsParsedAgain) {
                                      "on s0 memcpy dst=b1 src=b0 bytes=8 kind=d2d peer=async\nsync device\n"
                                      "on s0 memcpy dst=b1 src=b0 bytes=8 kind=d2d peer=wait\n");
   EXPECT_EQ(flaw(program), "");
-  const Program again = parsed(print_program(program));
-  EXPECT_EQ(again, program) << print_program(program);
+  EXPECT_EQ(parsed(print_program(program)), program) << print_program(program);
   EXPECT_EQ(devices_needed(program), 2u);
   EXPECT_EQ(devices_needed(program_of("buffer b0 64\n")), 1u);
   EXPECT_EQ(devices_needed(program_of("peer can 3 0\n")), 4u);

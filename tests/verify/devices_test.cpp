@@ -99,8 +99,7 @@ TEST(Devices, PatchesOfTheOtherDevicesNodesAreInPlace) {
 }
 
 TEST(Devices, AMachineWithFewerOfThemIsUnsupported) {
-  class OneDevice final : public ModelPlatform {
-   public:
+  struct OneDevice final : ModelPlatform {
     bool need_devices(Id count) override { return count == 1; }
   };
   OneDevice platform;
@@ -118,7 +117,7 @@ int current() {
 }
 
 TEST(Devices, TheNodesDeviceIsCurrentWhileItIsAddedAndSet) {
-  OtherTable platform([](hip::Api& api) {
+  OtherBench bench([](hip::Api& api) {
     api.hipGraphAddKernelNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* after, size_t count,
                                    const hipKernelNodeParams* params) {
       current_at_add = current();
@@ -134,12 +133,11 @@ TEST(Devices, TheNodesDeviceIsCurrentWhileItIsAddedAndSet) {
       return model::abi::InProcess::api().hipGraphLaunch(exec, stream);
     };
   });
-  Executor subject(platform, StrategyKind::kPatch);
   const auto run = [&](const std::string& rest) {
     current_at_add = current_at_set = current_at_launch = -1;
     const Program program = program_of(there(rest));
     ASSERT_EQ(flaw(program), "");
-    EXPECT_TRUE(subject.run(program, {}).observation.violations.empty());
+    EXPECT_TRUE(bench.subject.run(program, {}).observation.violations.empty());
   };
   run("kernel g0.n0 inplace_u32 data=b1 n=4 k=3 device=1\ninstantiate e0 g0\nmove b1\npatch e0\nlaunch e0 s0");
   EXPECT_EQ(current_at_add, 1);
@@ -155,12 +153,7 @@ TEST(Devices, TheNodesDeviceIsCurrentWhileItIsAddedAndSet) {
 TEST(Devices, AStreamThatIsMadeOnTheWrongDeviceIsFoundOut) {
   const Program program = program_of(there("event v1 device=1\nrecord v1 s1\nwait s0 v1"));
   ASSERT_EQ(flaw(program), "");
-  const auto judged = [&](void (*change)(hip::Api&)) {
-    OtherTable platform(change);
-    ModelPlatform model;
-    Executor subject(platform, StrategyKind::kPatch), baseline(model, StrategyKind::kRebuild);
-    return Judge(subject, baseline).judge(program, {}).verdict;
-  };
+  const auto judged = [&](void (*change)(hip::Api&)) { return OtherBench(change).judge.judge(program, {}).verdict; };
   EXPECT_EQ(judged([](hip::Api&) {}), VerdictKind::kAgree);
   EXPECT_EQ(judged([](hip::Api& api) {
               api.hipStreamCreateWithFlags = [](hipStream_t* stream, unsigned flags) {

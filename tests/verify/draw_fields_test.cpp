@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "programs.h"
 #include "verify/program/each_command.h"
@@ -105,13 +106,8 @@ TEST(DrawFields, TheSameChoicesGiveTheSameCommands) {
 
 TEST(NextNames, StandBehindWhateverACommandMakes) {
   const NextNames names = names_behind(kEverything);
-  EXPECT_EQ(names.buffer, 2U);
-  EXPECT_EQ(names.graph, 2U);
-  EXPECT_EQ(names.exec, 1U);
-  EXPECT_EQ(names.stream, 2U);
-  EXPECT_EQ(names.event, 1U);
-  EXPECT_EQ(names.pool, 1U);
-  EXPECT_EQ(names.object, 1U);
+  EXPECT_EQ(std::tuple(names.buffer, names.graph, names.exec, names.stream, names.event, names.pool, names.object),
+            std::tuple(2U, 2U, 1U, 2U, 1U, 1U, 1U));
 }
 
 TEST(NextNames, CountTheMemoryOfAnAllocationNode) {

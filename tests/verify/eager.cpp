@@ -1,6 +1,5 @@
 #include "eager.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "hip/kernels/host_kernels.h"

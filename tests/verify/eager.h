@@ -6,8 +6,6 @@
 // Not handled: frozen addresses (there are none to freeze); without_addresses() puts numbers in their place.
 #pragma once
 
-#include <cstddef>
-#include <map>
 #include <vector>
 
 #include "verify/execute/observation.h"

@@ -1,8 +1,6 @@
 // Event nodes in programs: what State knows of their order is what the model finds, and every strategy keeps them.
 #include <gtest/gtest.h>
 
-#include <tuple>
-
 #include "judging.h"
 #include "verify/generate/generator.h"
 #include "verify/run/executor.h"
@@ -20,25 +18,15 @@ std::string with(std::string_view more) {
   return std::string(kSetup) + std::string(more);
 }
 
-State state_after(const Program& program) {
-  State state;
-  for (const Step& step : program.steps) state.apply(step.command);
-  return state;
-}
-
 TEST(EventNodePrograms, ALaunchThatWaitsDoesNotRaceAndTheModelAgrees) {
-  const Program program = program_of(with("launch e0 s1\n"));
-  EXPECT_FALSE(state_after(program).launch_races(1, 2));
-  Bench bench;
-  const Judgement judgement = bench.judge.judge(program_of(with("launch e0 s1\nlaunch e1 s2\n")), {});
-  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  EXPECT_FALSE(state_after(program_of(with("launch e0 s1\n"))).launch_races(1, 2));
+  EXPECT_TRUE(in_agreement(Bench().judge.judge(program_of(with("launch e0 s1\nlaunch e1 s2\n")), {})));
 }
 
 TEST(EventNodePrograms, ALaunchThatWaitsForAnotherEventRacesAndTheModelAgrees) {
   EXPECT_TRUE(state_after(program_of(with("set e1.n0 eventwait v1\nlaunch e0 s1\n"))).launch_races(1, 2));
-  Bench bench;
   const Judgement judgement =
-      bench.judge.judge(program_of(with("set e1.n0 eventwait v1\nlaunch e0 s1\nlaunch e1 s2\n")), {});
+      Bench().judge.judge(program_of(with("set e1.n0 eventwait v1\nlaunch e0 s1\nlaunch e1 s2\n")), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kPoisoned) << described(judgement);
 }
 
@@ -67,8 +55,7 @@ TEST(EventNodePrograms, WhatALaunchFreesIsFreedBeforeItWaits) {
   Bench bench;
   const Judgement raced = bench.judge.judge(program_of(launched + "record v0 s1\nlaunch e0 s0\n"), {});
   EXPECT_EQ(raced.verdict, VerdictKind::kPoisoned) << described(raced);
-  const Judgement ordered = bench.judge.judge(program_of(launched + "record v0 s1\nwait s0 v0\nlaunch e0 s0\n"), {});
-  EXPECT_EQ(ordered.verdict, VerdictKind::kAgree) << described(ordered);
+  EXPECT_TRUE(in_agreement(bench.judge.judge(program_of(launched + "record v0 s1\nwait s0 v0\nlaunch e0 s0\n"), {})));
 }
 
 TEST(EventNodePrograms, EveryStrategyKeepsEventNodesThroughPatchesAndSetters) {
@@ -80,11 +67,7 @@ TEST(EventNodePrograms, EveryStrategyKeepsEventNodesThroughPatchesAndSetters) {
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
     Bench bench(strategy);
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
-      JudgeOptions options;
-      options.schedule_seed = seed;
-      options.every_call_fails = true;
-      const Judgement judgement = bench.judge.judge(program, options);
-      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+      EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.schedule_seed = seed, .every_call_fails = true})));
     }
   }
 }
@@ -114,31 +97,23 @@ TEST(EventNodePrograms, TheTextOfEventNodesIsReadBackAsItWas) {
 }
 
 TEST(EventNodePrograms, ARuntimeWithoutEventNodesIsUnsupportedAndNotCalled) {
-  OtherTable platform([](hip::Api& api) { api.hipGraphAddEventRecordNode = nullptr; });
-  Executor subject(platform, StrategyKind::kPatch);
-  ModelPlatform model;
-  Executor baseline(model, StrategyKind::kRebuild);
-  const Judgement judgement = Judge(subject, baseline).judge(program_of(kSetup), {});
+  OtherBench bench([](hip::Api& api) { api.hipGraphAddEventRecordNode = nullptr; });
+  const Judgement judgement = bench.judge.judge(program_of(kSetup), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kUnsupported);
   EXPECT_EQ(judgement.reason, "hipGraphAddEventRecordNode");
 }
 
 // An edge that goes missing shows: a runtime that forgets to record loses the order, and with it bytes or its race.
 TEST(EventNodePrograms, ARuntimeThatIgnoresWaitNodesIsFound) {
-  OtherTable platform([](hip::Api& api) {
+  OtherBench bench([](hip::Api& api) {
     api.hipGraphAddEventWaitNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                       size_t count, hipEvent_t) {
       return model::abi::InProcess::api().hipGraphAddEmptyNode(node, graph, dependencies, count);
     };
   });
-  Executor subject(platform, StrategyKind::kPatch);
-  ModelPlatform model;
-  Executor baseline(model, StrategyKind::kRebuild);
   bool found = false;
   for (std::uint64_t seed = 0; seed < 20 && !found; ++seed) {
-    JudgeOptions options;
-    options.schedule_seed = seed;
-    found = Judge(subject, baseline).judge(program_of(with("launch e0 s1\nlaunch e1 s2\n")), options).verdict ==
+    found = bench.judge.judge(program_of(with("launch e0 s1\nlaunch e1 s2\n")), {.schedule_seed = seed}).verdict ==
             VerdictKind::kDiverge;
   }
   EXPECT_TRUE(found);

@@ -3,10 +3,8 @@
 #include "verify/run/executor.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -23,11 +21,8 @@ TEST(Executor, TheExampleAgreesUnderEveryStrategyAndSchedule) {
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
     Bench bench(strategy);
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      JudgeOptions options;
-      options.schedule_seed = seed;
-      options.every_call_fails = options.however_built = true;
-      const Judgement judgement = bench.judge.judge(example, options);
-      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+      EXPECT_TRUE(in_agreement(
+          bench.judge.judge(example, {.schedule_seed = seed, .every_call_fails = true, .however_built = true})));
     }
   }
 }
@@ -35,22 +30,16 @@ TEST(Executor, TheExampleAgreesUnderEveryStrategyAndSchedule) {
 TEST(Executor, NoGeneratedProgramHasADataRaceFaultsOrIsRefused) {
   Bench bench;
   for (std::uint64_t index = 0; index < 1500; ++index) {
-    GeneratorOptions generator;
-    generator.size = index % 10 == 0 ? 100 : 30;
-    const Program program = campaign_program(41, index, generator);
-    JudgeOptions options;
-    options.schedule_seed = index % 3;
-    options.isolation = false;
-    const Judgement judgement = bench.judge.judge(program, options);
-    ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement) << "\n" << print_program(program);
+    const Program program = campaign_program(41, index, {.size = index % 10 == 0 ? 100U : 30U});
+    ASSERT_TRUE(in_agreement(bench.judge.judge(program, {.schedule_seed = index % 3, .isolation = false})))
+        << print_program(program);
   }
 }
 
 RC_GTEST_PROP(Executor, TheSameProgramAndOptionsGiveTheSameTrace, ()) {
   Bench bench;
   const Program program = *arbitrary_program({});
-  RunOptions options;
-  options.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 100);
+  const RunOptions options{.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 100)};
   const RunResult once = bench.subject.run(program, options), twice = bench.subject.run(program, options);
   RC_ASSERT(compare(program, once.observation, twice.observation).empty());
   RC_ASSERT(once.script == twice.script);
@@ -80,8 +69,7 @@ RC_GTEST_PROP(Executor, FreshAddressesChangeNothingButAddresses, ()) {
   RunOptions options;
   const Observation repeating = bench.subject.run(program, options).observation;
   options.fresh_addresses = true;
-  const Observation fresh = bench.subject.run(program, options).observation;
-  RC_ASSERT(compare(program, repeating, fresh).empty());
+  RC_ASSERT(compare(program, repeating, bench.subject.run(program, options).observation).empty());
 }
 
 // Small programs, each with one thing that is easily got wrong; all of them agree.
@@ -119,15 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Executor, SmallProgram, testing::ValuesIn(kSmall),
                          [](const auto& at) { return "Number" + std::to_string(at.index); });
 
 TEST_P(SmallProgram, IsValidAndAgreesUnderEveryStrategy) {
-  const Program program = program_of(GetParam());
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
-    Bench bench(strategy);
-    JudgeOptions options;
-    options.every_call_fails = options.however_built = true;
-    const Judgement judgement = bench.judge.judge(program, options);
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << strategy_name(strategy) << "\n" << described(judgement);
-  }
+  agrees_whatever_fails(program_of(GetParam()));
 }
 
 // The word that the kernel left behind tells which bits the scalar had.
@@ -182,9 +162,7 @@ TEST(Executor, ACommandInWhichACallFailsIsRunAgain) {
   const RunResult failing = bench.subject.run(program, {});
   EXPECT_EQ(failing.observation.failures_fired, 1u);
   for (const StepStatus& status : failing.observation.statuses) EXPECT_EQ(status.code, 0);
-  RunOptions options;
-  options.failures = false;
-  const RunResult plain = bench.subject.run(program, options, failing.script);
+  const RunResult plain = bench.subject.run(program, {.failures = false}, failing.script);
   EXPECT_EQ(plain.observation.failures_fired, 0u);
   EXPECT_TRUE(compare(program, plain.observation, failing.observation).empty());
 }
@@ -212,9 +190,8 @@ TEST(Judge, AProgramWithADataRaceIsPoisonedAndNoDivergence) {
   const Judgement raced = bench.judge.judge(program_of(head + "memset g0.n1 dst=b0 value=2 width=8\n" + tail), {});
   EXPECT_EQ(raced.verdict, VerdictKind::kPoisoned) << described(raced);
   EXPECT_NE(raced.reason.find("race"), std::string::npos);
-  const Judgement ordered =
-      bench.judge.judge(program_of(head + "memset g0.n1 dst=b0 value=2 width=8 after=n0\n" + tail), {});
-  EXPECT_EQ(ordered.verdict, VerdictKind::kAgree) << described(ordered);
+  EXPECT_TRUE(
+      in_agreement(bench.judge.judge(program_of(head + "memset g0.n1 dst=b0 value=2 width=8 after=n0\n" + tail), {})));
 }
 
 TEST(Judge, AFailureOfAFunctionThatHipDoesNotHaveIsUnsupported) {
@@ -239,8 +216,7 @@ TEST(Judge, WhatTheBaselineRefusesIsDiscardedAndNoDivergence) {
 }
 
 // A patcher that refuses every move as if the executor had mixed up addresses.
-class RefusesMoves final : public ExecPatcher {
- public:
+struct RefusesMoves final : ExecPatcher {
   explicit RefusesMoves(const PatchTarget&) {}
   hip::PatchResult patch(std::span<const hip::Move>) override {
     return hip::PatchError{hip::PatchFailure::kBadMove, 0, "not where I have it"};
@@ -283,30 +259,27 @@ hipError_t create_late(hipUserObject_t* object, void* data, hipHostFn_t function
 }
 
 TEST(UserObjects, AFunctionThatRunsOnAnotherThreadIsWaitedFor) {
-  OtherTable platform([](hip::Api& api) { api.hipUserObjectCreate = create_late; });
-  Executor executor(platform, StrategyKind::kPatch);
-  const Observation observation = executor.run(program_of(kObject), {}).observation;
+  OtherBench bench([](hip::Api& api) { api.hipUserObjectCreate = create_late; });
+  const Observation observation = bench.subject.run(program_of(kObject), {}).observation;
   ASSERT_TRUE(late.thread.joinable());
   late.thread.join();
   EXPECT_TRUE(observation.violations.empty());
 }
 
 TEST(UserObjects, AFunctionThatNeverRunsIsALeak) {
-  OtherTable platform([](hip::Api& api) {
+  OtherBench bench([](hip::Api& api) {
     api.hipUserObjectCreate = [](hipUserObject_t* object, void*, hipHostFn_t, unsigned references, unsigned flags) {
       return model::abi::InProcess::api().hipUserObjectCreate(object, nullptr, [](void*) {}, references, flags);
     };
   });
-  Executor executor(platform, StrategyKind::kPatch);
-  const Observation observation = executor.run(program_of(kObject), {}).observation;
+  const Observation observation = bench.subject.run(program_of(kObject), {}).observation;
   ASSERT_EQ(observation.violations.size(), 1u);
   EXPECT_EQ(observation.violations.front().property, PropertyId::kP8);
   EXPECT_EQ(observation.violations.front().observed, "the function of u0 ran 0 times");
 }
 
 TEST(Judge, AnAgreementBreaksNothingAndDiffersInNothing) {
-  Bench bench;
-  const Judgement judgement = bench.judge.judge(parsed(kExample), {});
+  const Judgement judgement = Bench().judge.judge(parsed(kExample), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kAgree);
   EXPECT_TRUE(judgement.broken.empty());
   EXPECT_TRUE(judgement.violations.empty());

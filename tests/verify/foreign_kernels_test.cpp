@@ -92,8 +92,7 @@ TEST(ForeignKernels, ComputeWhatTheSameKernelOfTheProjectDoes) {
   ASSERT_EQ(expected.reads.size(), observed.reads.size());
   for (std::size_t i = 0; i < expected.reads.size(); ++i) EXPECT_EQ(expected.reads[i].bytes, observed.reads[i].bytes);
   EXPECT_TRUE(observed.violations.empty());
-  const Judgement judgement = bench.judge.judge(other, {});
-  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  EXPECT_TRUE(in_agreement(bench.judge.judge(other, {})));
 }
 
 TEST(ForeignKernels, GoToASubjectWithTheirCode) {

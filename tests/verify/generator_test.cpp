@@ -3,7 +3,6 @@
 #include "verify/generate/generator.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <array>
@@ -23,9 +22,7 @@ std::uint64_t hash_of(const Program& program) {
 }
 
 GeneratorOptions sized(std::uint32_t size) {
-  GeneratorOptions options;
-  options.size = size;
-  return options;
+  return {.size = size};
 }
 
 RC_GTEST_PROP(Generator, EveryGeneratedProgramIsValid, ()) {
@@ -87,8 +84,7 @@ TEST(Generator, NeighbouringSeedsAndIndicesGiveDifferentPrograms) {
 
 RC_GTEST_PROP(Generator, AnyBytesGiveAValidProgram, (const std::vector<std::uint8_t>& bytes)) {
   ByteChoices choices(bytes);
-  const Program program = generate_program(choices, {});
-  RC_ASSERT(flaw(program) == "");
+  RC_ASSERT(flaw(generate_program(choices, {})) == "");
 }
 
 TEST(Generator, NoBytesGiveAShortValidProgram) {
@@ -128,8 +124,7 @@ TEST(Generator, SizeBoundsTheNumberOfCommands) {
 }
 
 TEST(Generator, WithoutFailuresNoProgramFailsACall) {
-  GeneratorOptions options;
-  options.failures = false;
+  const GeneratorOptions options{.failures = false};
   for (std::uint64_t index = 0; index < 500; ++index) {
     for (const Step& step : campaign_program(4, index, options).steps) {
       EXPECT_FALSE(std::holds_alternative<Fail>(step.command));
@@ -138,8 +133,7 @@ TEST(Generator, WithoutFailuresNoProgramFailsACall) {
 }
 
 TEST(Generator, NoBufferIsLargerThanItWasToldTo) {
-  GeneratorOptions options;
-  options.max_buffer_bytes = 256;
+  const GeneratorOptions options{.max_buffer_bytes = 256};
   for (std::uint64_t index = 0; index < 500; ++index) {
     for (const Step& step : campaign_program(5, index, options).steps) {
       if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {

@@ -1,7 +1,6 @@
 // Memory that graphs allocate, in programs: what may stand where, what is observed, and that every strategy keeps it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <tuple>
 
 #include "judging.h"
@@ -33,10 +32,7 @@ TEST(GraphMemoryPrograms, EveryStrategyKeepsMemoryThatNodesFreeThroughPatchesSet
   for (const StrategyKind strategy : kStrategies) {
     Bench bench(strategy);
     for (const bool fails : {false, true}) {
-      JudgeOptions options;
-      options.every_call_fails = fails;
-      const Judgement judgement = bench.judge.judge(program, options);
-      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+      EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.every_call_fails = fails})));
     }
   }
 }
@@ -52,9 +48,7 @@ TEST(GraphMemoryPrograms, ANodeMayBeSetToWhatALaterNodeAllocates) {
       "move b2\npatch e0\nlaunch e0 s0\nread b2\nfree b3\n");
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : kStrategies) {
-    Bench bench(strategy);
-    const Judgement judgement = bench.judge.judge(program, {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {})));
   }
 }
 
@@ -63,9 +57,7 @@ TEST(GraphMemoryPrograms, WhatTheProgramFreesMayBeLaunchedAgainAndIsReadBefore) 
       program_of(with("instantiate e0 g0\nlaunch e0 s0\nread b5\non s0 memcpy dst=b1+0 src=b5+0 bytes=8 kind=d2d\n"
                       "free_async b5 s0\nlaunch e0 s0\nfree b5\nmove b0\npatch e0\nlaunch e0 s0\n"));
   for (const StrategyKind strategy : kStrategies) {
-    Bench bench(strategy);
-    const Judgement judgement = bench.judge.judge(program, {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {})));
   }
 }
 
@@ -79,9 +71,7 @@ TEST(GraphMemoryPrograms, LaunchingAgainWhatNobodyFreedIsRefusedUnlessTheExecuta
     ASSERT_EQ(result.observation.statuses.size(), program.steps.size());
     EXPECT_EQ(result.observation.statuses.back().code != 0, refused) << flags;
     EXPECT_TRUE(result.observation.violations.empty()) << flags;
-    Bench bench;
-    const Judgement judgement = bench.judge.judge(program, {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {})));
   }
 }
 
@@ -100,12 +90,9 @@ TEST(GraphMemoryPrograms, ARepeatedCommandThatFailsSaysWhichRepetitionDid) {
 
 // P8: a runtime that keeps what it is told to free is found out.
 TEST(GraphMemoryPrograms, MemoryThatIsNotGivenBackIsALeak) {
-  OtherTable keeps([](hip::Api& api) { api.hipFreeAsync = [](void*, hipStream_t) { return hipSuccess; }; });
-  Executor subject(keeps, StrategyKind::kPatch);
-  ModelPlatform model;
-  Executor baseline(model, StrategyKind::kRebuild);
-  Judge judge(subject, baseline);
-  const Judgement judgement = judge.judge(program_of(with("instantiate e0 g0\nlaunch e0 s0\nfree_async b5 s0\n")), {});
+  OtherBench bench([](hip::Api& api) { api.hipFreeAsync = [](void*, hipStream_t) { return hipSuccess; }; });
+  const Judgement judgement =
+      bench.judge.judge(program_of(with("instantiate e0 g0\nlaunch e0 s0\nfree_async b5 s0\n")), {});
   ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
   EXPECT_EQ(judgement.broken.front(), PropertyId::kP8);
 }
@@ -157,10 +144,7 @@ TEST(GraphMemoryPrograms, EveryOrderOfASettledProgramGivesTheSame) {
            "launch e0 s0\nlaunch e0 s1\nsync device\nread b0\n"));
   Bench bench;
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
-    JudgeOptions options;
-    options.schedule_seed = seed;
-    const Judgement judgement = bench.judge.judge(program, options);
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << seed << " " << described(judgement);
+    EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.schedule_seed = seed}))) << seed;
   }
 }
 
@@ -174,9 +158,7 @@ TEST(GraphMemoryPrograms, PicturesNameWhatIsAllocatedAndFreed) {
 TEST(GraphMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
   std::uint64_t allocations = 0, freed_by_nodes = 0, freed_by_programs = 0;
   for (std::uint64_t index = 0; index < 600; ++index) {
-    GeneratorOptions options;
-    options.size = 30;
-    const Program program = campaign_program(3, index, options);
+    const Program program = campaign_program(3, index, {.size = 30});
     bool any = false;
     for (const Step& step : program.steps) {
       if (const auto* node = std::get_if<AddNode>(&step.command)) {
@@ -187,9 +169,7 @@ TEST(GraphMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
     }
     if (!any) continue;
     ++allocations;
-    Bench bench;
-    const Judgement judgement = bench.judge.judge(program, {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << index << " " << described(judgement) << print_program(program);
+    EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {}))) << index << "\n" << print_program(program);
   }
   EXPECT_GE(allocations, 10U);
   EXPECT_GE(freed_by_nodes, 5U);

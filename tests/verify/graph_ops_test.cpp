@@ -80,13 +80,12 @@ TEST_P(GraphProgram, IsValidAndAgreesUnderEveryStrategyScheduleAndFailure) {
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
-      Bench bench(strategy);
-      JudgeOptions options;
-      options.every_call_fails = options.however_built = options.every_order = seed == 0;
-      options.isolation = true;
-      options.schedule_seed = seed;
-      const Judgement judgement = bench.judge.judge(program, options);
-      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << strategy_name(strategy) << "\n" << described(judgement);
+      EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.schedule_seed = seed,
+                                                                     .isolation = true,
+                                                                     .every_call_fails = seed == 0,
+                                                                     .however_built = seed == 0,
+                                                                     .every_order = seed == 0})))
+          << strategy_name(strategy);
     }
   }
 }
@@ -136,7 +135,7 @@ TEST(GraphOps, APatchOfANodeThatWasRemovedIsRefusedHonestly) {
 // P2: what a change of one graph does to another is looked for, whichever way it leaks.
 TEST(GraphOps, ACloneThatSharesItsOriginalsNodesBreaksIsolation) {
   const Program program = program_of(three("clone g1 g0\nset g1.n2 memset dst=b0 value=9 width=8"));
-  OtherTable platform([](hip::Api& api) {
+  OtherBench bench([](hip::Api& api) {
     api.hipGraphClone = [](hipGraph_t* clone, hipGraph_t original) {
       *clone = original;
       return hipSuccess;
@@ -146,10 +145,7 @@ TEST(GraphOps, ACloneThatSharesItsOriginalsNodesBreaksIsolation) {
       return hipSuccess;
     };
   });
-  Executor subject(platform, StrategyKind::kPatch);
-  RunOptions options;
-  options.isolation = true;
-  const Observation observation = subject.run(program, options).observation;
+  const Observation observation = bench.subject.run(program, {.isolation = true}).observation;
   bool found = false;
   for (const Violation& violation : observation.violations) {
     found = found || (violation.property == PropertyId::kP2 && violation.where == "g0");

@@ -4,7 +4,6 @@
 #include "verify/execute/interposer.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
@@ -85,8 +84,7 @@ hip::Api keeping_table() {
   return api;
 }
 
-class Interposing : public testing::Test {
- protected:
+struct Interposing : testing::Test {
   Interposing() {
     g_kept = {};
     interposer.begin(inner, true);

@@ -1,6 +1,8 @@
 // A subject and its baseline on the model, and a judge over them; what most tests of the executor begin with.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 
@@ -66,6 +68,20 @@ class OtherTable final : public Platform {
   hip::Api api_;
 };
 
+// A subject on the changed model, and its baseline on the model as it is.
+struct OtherBench {
+  explicit OtherBench(void (*change)(hip::Api&), StrategyKind strategy = StrategyKind::kPatch)
+      : subject_platform(change),
+        subject(subject_platform, strategy),
+        baseline(baseline_platform, StrategyKind::kRebuild),
+        judge(subject, baseline) {}
+
+  OtherTable subject_platform;
+  ModelPlatform baseline_platform;
+  Executor subject, baseline;
+  Judge judge;
+};
+
 inline std::size_t index_of(PropertyId id) {
   return static_cast<std::size_t>(id);
 }
@@ -93,17 +109,19 @@ inline std::string described(const Judgement& judgement) {
   return text;
 }
 
+inline testing::AssertionResult in_agreement(const Judgement& judgement) {
+  if (judgement.verdict == VerdictKind::kAgree) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << described(judgement) << "\n";
+}
+
 // Judges the first programs of a campaign with the strategy: all of them have to agree.
 inline void no_generated_program_can_tell_from_recording_again(StrategyKind strategy, std::uint64_t seed,
                                                                std::uint64_t programs) {
   Bench bench(strategy);
   for (std::uint64_t index = 0; index < programs; ++index) {
     const Program program = campaign_program(seed, index, {});
-    JudgeOptions options;
-    options.schedule_seed = index % 3;
-    options.isolation = index % 8 == 0;
-    const Judgement judgement = bench.judge.judge(program, options);
-    ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement) << "\n" << print_program(program);
+    ASSERT_TRUE(in_agreement(bench.judge.judge(program, {.schedule_seed = index % 3, .isolation = index % 8 == 0})))
+        << print_program(program);
   }
 }
 
@@ -111,16 +129,24 @@ inline constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch,   StrategyK
                                                StrategyKind::kRebuild, StrategyKind::kStabilise,
                                                StrategyKind::kCareful, StrategyKind::kCommandBuffer};
 
+// The program agrees under the strategies of a graph's user, built otherwise and with each call failing.
+inline void agrees_whatever_fails(const Program& program) {
+  ASSERT_EQ(flaw(program), "");
+  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
+        << strategy_name(strategy);
+  }
+}
+
 // A program in text agrees under each strategy, in every order, on its own, built otherwise and with each call failing.
 inline void agrees_under_every_strategy_and_failure(const std::string& commands) {
   const Program program = program_of(commands);
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : kStrategies) {
     Bench bench(strategy);
-    JudgeOptions options;
-    options.every_call_fails = options.however_built = options.every_order = options.isolation = true;
-    const Judgement judgement = bench.judge.judge(program, options);
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << strategy_name(strategy) << "\n" << described(judgement);
+    EXPECT_TRUE(in_agreement(bench.judge.judge(
+        program, {.isolation = true, .every_call_fails = true, .however_built = true, .every_order = true})))
+        << strategy_name(strategy);
   }
 }
 

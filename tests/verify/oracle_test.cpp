@@ -2,8 +2,9 @@
 #include "verify/oracle/oracle.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
+
+#include <tuple>
 
 #include "judging.h"
 #include "verify/generate/generator.h"
@@ -12,11 +13,9 @@ namespace verify {
 namespace {
 
 // A run of the example, and what a subject might have seen instead.
-class Comparing : public testing::Test {
- protected:
+struct Comparing : testing::Test {
   Comparing() {
-    Bench bench;
-    expected = bench.baseline.run(program, {}).observation;
+    expected = Bench().baseline.run(program, {}).observation;
     observed = expected;
   }
   std::vector<Difference> differences() { return compare(program, expected, observed); }
@@ -45,10 +44,8 @@ TEST_F(Comparing, WhatIsNoObservationIsNotCompared) {
 TEST_F(Comparing, AStatusIsReportedAtItsCommandByItsName) {
   observed.statuses.at(6).code = hipErrorInvalidValue;
   const Difference difference = the_only_one();
-  EXPECT_EQ(difference.where, "status");
-  EXPECT_EQ(difference.command, "launch e0 s0");
-  EXPECT_EQ(difference.expected, "hipSuccess");
-  EXPECT_EQ(difference.observed, "hipErrorInvalidValue");
+  EXPECT_EQ(std::tuple(difference.where, difference.command, difference.expected, difference.observed),
+            std::tuple("status", "launch e0 s0", "hipSuccess", "hipErrorInvalidValue"));
 }
 
 TEST_F(Comparing, AnUpdatesResultIsPartOfItsStatus) {
@@ -132,8 +129,7 @@ TEST_F(Comparing, DifferencesComeInTheOrderStatusBytesTopologyAndNoMoreThanARepo
 
 RC_GTEST_PROP(Oracle, AnyOneByteThatDiffersIsFound, ()) {
   const Program program = *arbitrary_program({});
-  Bench bench;
-  const Observation expected = bench.baseline.run(program, {}).observation;
+  const Observation expected = Bench().baseline.run(program, {}).observation;
   RC_PRE(!expected.reads.empty());
   Observation observed = expected;
   BytesSeen& read = observed.reads[*rc::gen::inRange<std::size_t>(0, observed.reads.size())];

@@ -2,11 +2,9 @@
 #include "verify/execute/placement.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -114,8 +112,7 @@ TEST(BestFit, SizesAreRoundedUpToWholePlaces) {
 // ---- buffers
 
 // A platform between enter() and leave().
-class Entered {
- public:
+struct Entered {
   explicit Entered(Id devices = 1) {
     static_cast<void>(platform.need_devices(devices));
     platform.enter();
@@ -139,8 +136,7 @@ std::vector<std::byte> content_of(BufferMemory& memory, Id buffer) {
   return bytes;
 }
 
-class Buffers : public testing::TestWithParam<Placement> {
- protected:
+struct Buffers : testing::TestWithParam<Placement> {
   void declare_three(MemoryKind kind = MemoryKind::kDevice) {
     for (Id id = 0; id < 3; ++id) ASSERT_TRUE(memory.declare(id, kBytes[id], kind).ok());
   }
@@ -333,6 +329,46 @@ TEST(Placement, PatternsDifferByBufferAndSeedAndAgreeOnTheirCommonBytes) {
   EXPECT_NE(pattern(0, 0, 64), pattern(0, 1, 64));
   const std::vector<std::byte> longer = pattern(2, 3, 64), shorter = pattern(2, 3, 61);
   EXPECT_TRUE(std::equal(shorter.begin(), shorter.end(), longer.begin()));
+}
+
+class Keeping : public ModelPlatform {
+ public:
+  [[nodiscard]] KeptMemory* kept_memory() override { return &kept; }
+  KeptMemory kept;
+};
+
+TEST(KeptMemory, TheArenasOfAProgramServeTheNextProgramOfThatSize) {
+  Keeping platform;
+  platform.enter();
+  platform.begin(0);
+  const auto run = [&](const char* text) {
+    const Program program = program_of(text);
+    BufferMemory memory(platform, program, {}, {});
+    EXPECT_TRUE(memory.declare(0, 300, MemoryKind::kDevice).ok());
+    EXPECT_EQ(content_of(memory, 0), pattern(0, 0, 300));
+    EXPECT_TRUE(memory.write(0, 7).ok());
+    const AddressScript script = memory.script();
+    EXPECT_EQ(script.size(), 1U);
+    EXPECT_TRUE(memory.release_everything().ok());
+    return script;
+  };
+  const AddressScript first = run("buffer b0 300");
+  EXPECT_EQ(run("buffer b0 300"), first);
+  EXPECT_NE(run("buffer b0 300\nbuffer b1 4000"), first);
+  EXPECT_EQ(run("buffer b0 300"), first);
+  EXPECT_FALSE(platform.leaks().empty()) << "kept memory is still the runtime's";
+  platform.leave();
+}
+
+TEST(KeptMemory, GivesAnAllocationOnceAndOnlyForItsKindAndSize) {
+  KeptMemory kept;
+  kept.give({MemoryKind::kPinned, 1}, 5000, 0x1000);
+  EXPECT_FALSE(kept.take({MemoryKind::kDevice, 1}, 5000));
+  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 0}, 5000));
+  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 1}, 8193));
+  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 1}, 4096));
+  EXPECT_EQ(kept.take({MemoryKind::kPinned, 1}, 8192), hip::DeviceAddress{0x1000});
+  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 1}, 8192));
 }
 
 }  // namespace

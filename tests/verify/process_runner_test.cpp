@@ -22,8 +22,7 @@ namespace {
 using ::testing::HasSubstr;
 
 ProcessOptions odd(std::vector<std::string> arguments, double timeout = 20) {
-  ProcessOptions options;
-  options.command = std::move(arguments);
+  ProcessOptions options{.command = std::move(arguments)};
   options.command.insert(options.command.begin(), ODD_SUBJECT);
   options.timeouts.program = timeout;
   return options;
@@ -220,9 +219,7 @@ TEST(SubjectProcess, TheModelBehindAPipeIsTheModel) {
     const auto subject = model_behind_a_pipe(strategy, HGMODEL_LIBRARY);
     Judge judge(subject->runner(), baseline);
     for (std::uint64_t i = 0; i < 40; ++i) {
-      const Program program = campaign_program(11, i, {});
-      const Judgement judgement = judge.judge(program, {});
-      EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << strategy << " " << i << "\n" << described(judgement);
+      EXPECT_TRUE(in_agreement(judge.judge(campaign_program(11, i, {}), {}))) << strategy << " " << i;
     }
   }
 }
@@ -231,8 +228,7 @@ TEST(SubjectProcess, ARuntimeThatPrintsToStandardOutputBreaksNothing) {
   ModelPlatform platform;
   Executor baseline(platform, StrategyKind::kRebuild);
   const auto subject = model_behind_a_pipe("patch", CHATTY_LIBRARY);
-  const Judgement judgement = Judge(subject->runner(), baseline).judge(parsed(kExample), {});
-  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  EXPECT_TRUE(in_agreement(Judge(subject->runner(), baseline).judge(parsed(kExample), {})));
 }
 
 TEST(SubjectProcess, ARuntimeThatIsMissingIsNamedInTheError) {
@@ -244,8 +240,7 @@ TEST(SubjectProcess, ARuntimeThatIsMissingIsNamedInTheError) {
 
 TEST(SubjectProcess, ARequestThatIsNoProgramIsAnsweredWithWhatIsWrong) {
   ProcessRunner runner({{SUBJECT, "--library", HGMODEL_LIBRARY}, StrategyKind::kPatch, {20, 20}});
-  const Program invalid = program_of("launch e0 s0\n");
-  EXPECT_THAT(runner.run(invalid, {}).observation.harness_error, HasSubstr("not valid"));
+  EXPECT_THAT(runner.run(program_of("launch e0 s0\n"), {}).observation.harness_error, HasSubstr("not valid"));
   EXPECT_EQ(runner.run(parsed(kExample), {}).observation.harness_error, "");
 }
 #endif

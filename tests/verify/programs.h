@@ -37,6 +37,13 @@ inline std::string flaw(const Program& program) {
   return invalid ? "line " + std::to_string(invalid->line) + ": " + invalid->reason : "";
 }
 
+// Behind all of its commands, whether or not they may stand.
+inline State state_after(const Program& program) {
+  State state;
+  for (const Step& step : program.steps) state.apply(step.command);
+  return state;
+}
+
 // The program that opens docs/program-language.md.
 inline constexpr std::string_view kExample =
     "hgcheck-program 1\n"

@@ -2,11 +2,9 @@
 // model, with the real patcher. A property that was never exercised has not passed, so each test counts that too.
 // Not verified here: the properties of a real runtime (campaigns on one do that) and those of caches and streams.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "eager.h"
@@ -31,10 +29,7 @@ void check_often(std::string_view what, Body body, int programs = kPrograms) {
 }
 
 GeneratorOptions sized(std::uint32_t size, bool failures = true) {
-  GeneratorOptions options;
-  options.size = size;
-  options.failures = failures;
-  return options;
+  return {.size = size, .failures = failures};
 }
 
 bool violates(const Judgement& judgement, PropertyId id) {
@@ -149,9 +144,7 @@ TEST_P(EveryStrategy, P3LaunchingAfterAnyMixOfPatchesSettersAndUpdatesObservesTh
   std::uint64_t launches = 0;
   check_often("agrees with the rebuilt graph", [&] {
     const Program program = *arbitrary_program(sized(40));
-    JudgeOptions options;
-    options.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 5);
-    const Judgement judgement = bench.judge.judge(program, options);
+    const Judgement judgement = bench.judge.judge(program, {.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 5)});
     launches += judgement.exercised[index_of(PropertyId::kP3)];
     if (judgement.verdict != VerdictKind::kAgree) RC_FAIL(described(judgement));
   });
@@ -238,9 +231,7 @@ TEST(Property, P8AThousandRepetitionsOfACycleHoldNoMoreThanTwoDo) {
   Bench bench(StrategyKind::kPatch, [&held](const PatchTarget& target) -> std::unique_ptr<ExecPatcher> {
     return std::make_unique<HoldingNoted>(graph_patcher_factory()(target), held);
   });
-  RunOptions options;
-  options.isolation = options.inspect = false;
-  const RunResult result = bench.subject.run(program_of(text), options);
+  const RunResult result = bench.subject.run(program_of(text), {.inspect = false, .isolation = false});
   EXPECT_TRUE(result.observation.violations.empty());
   ASSERT_EQ(held.size(), 1000u);
   EXPECT_TRUE(held.at(1) == held.back());
@@ -262,9 +253,8 @@ TEST(Property, P12WhatANodeWritesIsSeenByTheNodesAfterItAndByTheHostAfterSynchro
     known.avoid = [](const State&, const Command& command) { return is_new_ground(command); };
     const Program program = without_addresses(*arbitrary_program(known));
     RC_ASSERT(flaw(program) == "");
-    RunOptions options;
-    options.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 5);
-    const Observation observation = bench.subject.run(program, options).observation;
+    const Observation observation =
+        bench.subject.run(program, {.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 5)}).observation;
     const std::vector<BytesSeen> by_hand = run_eagerly(program);
     Observation expected = observation;
     expected.reads = by_hand;

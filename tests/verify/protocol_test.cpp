@@ -2,10 +2,10 @@
 #include "verify/subject/protocol.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <csignal>
+#include <tuple>
 
 namespace verify {
 namespace {
@@ -48,11 +48,10 @@ void expect_equal(const Observation& a, const Observation& b) {
   EXPECT_EQ(a.host_tags, b.host_tags);
   ASSERT_EQ(a.violations.size(), b.violations.size());
   for (std::size_t i = 0; i < a.violations.size(); ++i) {
-    EXPECT_EQ(a.violations[i].property, b.violations[i].property);
-    EXPECT_EQ(a.violations[i].step, b.violations[i].step);
-    EXPECT_EQ(a.violations[i].where, b.violations[i].where);
-    EXPECT_EQ(a.violations[i].expected, b.violations[i].expected);
-    EXPECT_EQ(a.violations[i].observed, b.violations[i].observed);
+    EXPECT_EQ(std::tuple(a.violations[i].property, a.violations[i].step, a.violations[i].where,
+                         a.violations[i].expected, a.violations[i].observed),
+              std::tuple(b.violations[i].property, b.violations[i].step, b.violations[i].where,
+                         b.violations[i].expected, b.violations[i].observed));
   }
   EXPECT_EQ(a.exercised, b.exercised);
   ASSERT_EQ(a.held.size(), b.held.size());
@@ -63,13 +62,10 @@ void expect_equal(const Observation& a, const Observation& b) {
   EXPECT_EQ(a.notes.fault, b.notes.fault);
   EXPECT_EQ(a.notes.races, b.notes.races);
   EXPECT_EQ(a.notes.first_race, b.notes.first_race);
-  EXPECT_EQ(a.calls, b.calls);
-  EXPECT_EQ(a.patches, b.patches);
-  EXPECT_EQ(a.fallbacks, b.fallbacks);
-  EXPECT_EQ(a.failures_fired, b.failures_fired);
-  EXPECT_EQ(a.patched_in_place, b.patched_in_place);
-  EXPECT_EQ(a.unsupported, b.unsupported);
-  EXPECT_EQ(a.harness_error, b.harness_error);
+  EXPECT_EQ(
+      std::tuple(a.calls, a.patches, a.fallbacks, a.failures_fired, a.patched_in_place, a.unsupported, a.harness_error),
+      std::tuple(b.calls, b.patches, b.fallbacks, b.failures_fired, b.patched_in_place, b.unsupported,
+                 b.harness_error));
 }
 
 TEST(Protocol, ATraceAndItsAddressesArriveAsTheyWereSent) {
@@ -86,11 +82,9 @@ TEST(Protocol, ARequestArrivesAsItWasSent) {
   sent.options = {false, true, false, true, false, false, true, true, 42, 7};
   const auto request = decode_request(encode_request(sent));
   ASSERT_TRUE(request.ok());
-  EXPECT_EQ(request.value().strategy, sent.strategy);
-  EXPECT_EQ(request.value().patcher, sent.patcher);
-  EXPECT_EQ(request.value().layer, sent.layer);
-  EXPECT_EQ(request.value().program, sent.program);
-  EXPECT_EQ(request.value().script, sent.script);
+  EXPECT_EQ(std::tuple(request.value().strategy, request.value().patcher, request.value().layer,
+                       request.value().program, request.value().script),
+            std::tuple(sent.strategy, sent.patcher, sent.layer, sent.program, sent.script));
   const RunOptions& o = request.value().options;
   EXPECT_FALSE(o.poison || o.failures || o.inspect || o.isolation);
   EXPECT_TRUE(o.fresh_addresses && o.keep_passed && o.costs && o.held);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
 
 #include "hip/release_quirks.h"
@@ -275,8 +274,7 @@ TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
     const Quirk alone[] = {quirk};
     judge->know(named ? QuirkSet(GetParam(), alone) : QuirkSet(GetParam()), judge.subject().name().strategy);
     const Program program = regression(quirk);
-    JudgeOptions options;
-    options.cycles = only_grows(quirk);
+    JudgeOptions options{.cycles = only_grows(quirk)};
     Judgement judgement = judge->judge(program, options);
     // What depends on the order of things shows in some orders only: of fifth-dependent-unordered, in one of ten.
     const std::uint64_t orders = named ? 200 : 8;
@@ -310,11 +308,8 @@ void expect_agreement(const std::string& release, StrategyKind strategy, const W
     ASSERT_TRUE(judge.ready());
     judge->know(known, strategy);
     for (std::uint64_t seed = 1; seed <= kOrders; ++seed) {
-      JudgeOptions options;
-      options.schedule_seed = seed;
-      const Judgement judgement = judge->judge(regression(quirk), options);
-      ASSERT_EQ(judgement.verdict, VerdictKind::kAgree) << quirk.id << " in order " << seed << "\n"
-                                                        << described(judgement);
+      ASSERT_TRUE(in_agreement(judge->judge(regression(quirk), {.schedule_seed = seed})))
+          << quirk.id << " in order " << seed;
     }
     ++agreed;
   }
@@ -344,8 +339,7 @@ void expect_agreement_of(const std::string& release, StrategyKind strategy,
   ReleaseJudge judge(release, strategy);
   ASSERT_TRUE(judge.ready());
   for (const std::string_view commands : programs) {
-    const Judgement judgement = judge->judge(program_of(std::string(commands)), {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_TRUE(in_agreement(judge->judge(program_of(std::string(commands)), {})));
   }
 }
 
@@ -440,11 +434,9 @@ TEST_P(OnRelease, ProgramsOfACommandBuffersOwnCallsAgree) {
   judge->know(known, kStrategy);
   std::uint64_t launches = 0;
   for (std::uint64_t i = 0; i < kPrograms; ++i) {
-    GeneratorOptions options;
-    options.avoid = [&](const State&, const Command& command) { return !of_a_command_buffer(command); };
-    const Program program = campaign_program(73, i, options);
-    const Judgement judgement = judge->judge(program, {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << i << "\n" << described(judgement) << print_program(program);
+    const Program program = campaign_program(
+        73, i, {.avoid = [&](const State&, const Command& command) { return !of_a_command_buffer(command); }});
+    EXPECT_TRUE(in_agreement(judge->judge(program, {}))) << i << "\n" << print_program(program);
     launches += static_cast<std::uint64_t>(std::ranges::count_if(
         program.steps, [](const Step& step) { return std::holds_alternative<Launch>(step.command); }));
   }
@@ -462,8 +454,7 @@ TEST_P(OnRelease, ScenariosOfTracedCommandsAgree) {
     for (const SystemAction& action : draw_scenario(choices, System::kTraces, {.size = 25})) {
       program.steps.push_back({action});
     }
-    const Judgement judgement = judge->judge(program, {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << i << "\n" << described(judgement) << print_program(program);
+    EXPECT_TRUE(in_agreement(judge->judge(program, {}))) << i << "\n" << print_program(program);
   }
 }
 
@@ -484,8 +475,7 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
     judge->know(known, strategy);
     std::uint64_t agreed = 0, unrepeated = 0;
     for (std::uint64_t i = 0; i < kPrograms; ++i) {
-      GeneratorOptions options;
-      options.avoid = [&](const State&, const Command& command) { return unhunted(command); };
+      GeneratorOptions options{.avoid = [&](const State&, const Command& command) { return unhunted(command); }};
       if (i % 10 != 0) {
         options.avoid = [&](const State& state, const Command& command) {
           return unhunted(command) || known.triggered(state, command, strategy) != nullptr;

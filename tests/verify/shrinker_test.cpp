@@ -3,12 +3,10 @@
 #include "verify/shrink/shrinker.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 
 #include "programs.h"
 #include "verify/generate/generator.h"

@@ -15,10 +15,7 @@ constexpr std::string_view kMoves =
     "sync device\nread b1";
 
 RunResult run_with_costs(StrategyKind strategy, const Program& program) {
-  Bench bench(strategy);
-  RunOptions options;
-  options.costs = true;
-  return bench.subject.run(program, options);
+  return Bench(strategy).subject.run(program, {.costs = true});
 }
 
 std::vector<StepCost> costs_of(const RunResult& run, const Program& program, std::string_view word) {
@@ -50,11 +47,9 @@ TEST(Stabilise, APatchCallsNothingAndOnlyTheFirstLaunchBehindOneRecords) {
 
 TEST(Stabilise, BytesAreThoseOfRecordingAgainWithEveryCallFailingInTurn) {
   Bench bench(StrategyKind::kStabilise);
-  JudgeOptions options;
-  options.every_call_fails = options.however_built = options.cycles = true;
+  const JudgeOptions options{.every_call_fails = true, .however_built = true, .cycles = true};
   for (const std::string_view text : {kMoves, kExample}) {
-    const Judgement judgement = bench.judge.judge(text == kMoves ? program_of(text) : parsed(text), options);
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_TRUE(in_agreement(bench.judge.judge(text == kMoves ? program_of(text) : parsed(text), options)));
   }
 }
 
@@ -65,9 +60,7 @@ TEST(Stabilise, ALaunchIntoACaptureIsCapturedAtTheProgramsAddresses) {
       "kind=d2d\ninstantiate e0 g0\nmove b0 b1\npatch e0\ncapture s1\nlaunch e0 s1\nendcapture s1 g1\n"
       "instantiate e1 g1\nlaunch e1 s1\nsync device\nread b1");
   ASSERT_EQ(flaw(program), "");
-  Bench bench(StrategyKind::kStabilise);
-  const Judgement judgement = bench.judge.judge(program, {});
-  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+  EXPECT_TRUE(in_agreement(Bench(StrategyKind::kStabilise).judge.judge(program, {})));
 }
 
 // The first question after the query fails: whether the launch is elsewhere.
@@ -79,19 +72,20 @@ TEST(Stabilise, ALaunchWhoseDeviceCannotBeAskedAnswersSo) {
       "width=16\ninstantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s0\nsync device\nquery s0\nlaunch e0 s0\n"
       "sync device\nread b0");
   ASSERT_EQ(flaw(program), "");
-  OtherTable platform([](hip::Api& api) {
-    asks_fail = false;
-    api.hipStreamQuery = [](hipStream_t stream) {
-      asks_fail = true;
-      return model::abi::InProcess::api().hipStreamQuery(stream);
-    };
-    api.hipGetDevice = [](int* device) {
-      if (std::exchange(asks_fail, false)) return hipErrorUnknown;
-      return model::abi::InProcess::api().hipGetDevice(device);
-    };
-  });
-  Executor subject(platform, StrategyKind::kStabilise);
-  const RunResult run = subject.run(program, {});
+  OtherBench bench(
+      [](hip::Api& api) {
+        asks_fail = false;
+        api.hipStreamQuery = [](hipStream_t stream) {
+          asks_fail = true;
+          return model::abi::InProcess::api().hipStreamQuery(stream);
+        };
+        api.hipGetDevice = [](int* device) {
+          if (std::exchange(asks_fail, false)) return hipErrorUnknown;
+          return model::abi::InProcess::api().hipGetDevice(device);
+        };
+      },
+      StrategyKind::kStabilise);
+  const RunResult run = bench.subject.run(program, {});
   std::vector<int> codes;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     if (command_word(program.steps[i].command) == "launch") codes.push_back(run.observation.statuses.at(i).code);
@@ -107,14 +101,15 @@ TEST(Stabilise, ALaunchOnAnotherStreamComesBehindTheLastByAnEvent) {
       "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s0\nlaunch e0 s1\nlaunch e0 s0\nsync device\nread b0");
   ASSERT_EQ(flaw(program), "");
   waits_for_events = 0;
-  OtherTable platform([](hip::Api& api) {
-    api.hipStreamWaitEvent = [](hipStream_t stream, hipEvent_t event, unsigned flags) {
-      ++waits_for_events;
-      return model::abi::InProcess::api().hipStreamWaitEvent(stream, event, flags);
-    };
-  });
-  Executor subject(platform, StrategyKind::kStabilise);
-  EXPECT_TRUE(subject.run(program, {}).observation.violations.empty());
+  OtherBench bench(
+      [](hip::Api& api) {
+        api.hipStreamWaitEvent = [](hipStream_t stream, hipEvent_t event, unsigned flags) {
+          ++waits_for_events;
+          return model::abi::InProcess::api().hipStreamWaitEvent(stream, event, flags);
+        };
+      },
+      StrategyKind::kStabilise);
+  EXPECT_TRUE(bench.subject.run(program, {}).observation.violations.empty());
   // Of the first launch, for an event that was never recorded, and of the two others.
   EXPECT_EQ(waits_for_events, 3);
 }

@@ -24,9 +24,7 @@ constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch, StrategyKind::kUpd
 void expect_agreement(const Program& program) {
   ASSERT_EQ(flaw(program), "");
   for (const StrategyKind strategy : kStrategies) {
-    Bench bench(strategy);
-    const Judgement judgement = bench.judge.judge(program, {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {})));
   }
 }
 
@@ -80,8 +78,7 @@ TEST(StreamMemoryPrograms, InACaptureItBelongsToTheGraphLikeMemoryOfAllocationNo
 TEST(StreamMemoryPrograms, WhatNothingOrdersIsPoisoned) {
   for (const std::string_view commands : {"on s2 memset dst=b5+0 value=1 width=8\n",
                                           "sync s1\non s1 memset dst=b5+0 value=1 width=8\nfree_async b5 s2\n"}) {
-    Bench bench;
-    const Judgement judgement = bench.judge.judge(program_of(with(commands)), {});
+    const Judgement judgement = Bench().judge.judge(program_of(with(commands)), {});
     EXPECT_EQ(judgement.verdict, VerdictKind::kPoisoned) << commands << described(judgement);
   }
 }
@@ -130,19 +127,13 @@ TEST(StreamMemoryPrograms, ACallThatFailsOnceChangesNothing) {
                    "\npool p0\npool_attribute p0 release_threshold=64\npool_use p0\nmalloc_async b5 64 s0\n"
                    "malloc_async b6 64 s0 pool=p0\non s0 memset dst=b5+0 value=1 width=64\nread b5\nfree_async b5 s0\n"
                    "free_async b6 s0\npool_trim p0 0\npool_use default\ndestroy p0\n");
-    Bench bench;
-    const Judgement judgement = bench.judge.judge(program, {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << function << described(judgement);
+    EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {}))) << function;
   }
 }
 
 TEST(StreamMemoryPrograms, MemoryThatIsNotGivenBackIsALeakAndNoMatterOfOrder) {
-  OtherTable keeps([](hip::Api& api) { api.hipFreeAsync = [](void*, hipStream_t) { return hipSuccess; }; });
-  Executor subject(keeps, StrategyKind::kPatch);
-  ModelPlatform model;
-  Executor baseline(model, StrategyKind::kRebuild);
-  Judge judge(subject, baseline);
-  const Judgement judgement = judge.judge(program_of(with("free_async b5 s1\n")), {});
+  OtherBench bench([](hip::Api& api) { api.hipFreeAsync = [](void*, hipStream_t) { return hipSuccess; }; });
+  const Judgement judgement = bench.judge.judge(program_of(with("free_async b5 s1\n")), {});
   ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
   EXPECT_EQ(judgement.broken.front(), PropertyId::kP8);
 }
@@ -167,26 +158,21 @@ TEST(StreamMemoryPrograms, MemoryReusedBeforeTheWorkThatUsesItIsAMatterOfStreamO
   const Program reuses =
       program_of(with("on s1 memcpy dst=b0+0 src=b5+0 bytes=256 kind=d2d\nfree_async b5 s1\n"
                       "malloc_async b6 256 s2\non s2 memset dst=b6+0 value=9 width=256\nsync s2\nread b0\n"));
-  OtherTable hasty(hand_out_again_at_once);
-  ModelPlatform plain;
-  Executor subject(hasty, StrategyKind::kPatch), baseline(plain, StrategyKind::kRebuild);
-  Judge judge(subject, baseline);
-  const Judgement judgement = judge.judge(reuses, {});
+  OtherBench bench(hand_out_again_at_once);
+  const Judgement judgement = bench.judge.judge(reuses, {});
   ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
   EXPECT_EQ(judgement.broken.front(), PropertyId::kS1) << described(judgement);
   EXPECT_GE(judgement.exercised[index_of(PropertyId::kS1)], 1U);
   // What is not there any more is not found any more.
   const std::optional<Program> keeping = without_stream_ordered_frees(reuses);
   ASSERT_TRUE(keeping.has_value());
-  EXPECT_EQ(judge.judge(*keeping, {}).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(bench.judge.judge(*keeping, {}).verdict, VerdictKind::kAgree);
 }
 
 TEST(StreamMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
   std::uint64_t programs = 0, frees = 0, captured = 0, reused = 0, pools = 0;
   for (std::uint64_t index = 0; index < 500; ++index) {
-    GeneratorOptions options;
-    options.size = 40;
-    const Program program = campaign_program(11, index, options);
+    const Program program = campaign_program(11, index, {.size = 40});
     std::uint64_t allocations = 0;
     bool open = false, freed = false;
     for (const Step& step : program.steps) {
@@ -202,9 +188,7 @@ TEST(StreamMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
     }
     if (allocations == 0) continue;
     ++programs;
-    Bench bench;
-    const Judgement judgement = bench.judge.judge(program, {});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << index << " " << described(judgement) << print_program(program);
+    EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {}))) << index << "\n" << print_program(program);
   }
   EXPECT_GE(programs, 15U);
   EXPECT_GE(frees, 15U);

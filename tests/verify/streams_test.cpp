@@ -1,8 +1,6 @@
 // Streams, eager work and capture in programs: the text of every command, what may stand where, and what the rules of
 // capture answer.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
 
 #include "programs.h"
 #include "verify/generate/generator.h"
@@ -21,9 +19,7 @@ constexpr const char* kWork = "memset dst=b0+0 value=1 width=4";
 State state_behind(const std::string& commands) {
   const Program program = program_of(kObjects + commands);
   EXPECT_EQ(flaw(program), "") << commands;
-  State state;
-  for (const Step& step : program.steps) state.apply(step.command);
-  return state;
+  return state_after(program);
 }
 
 // What HIP answers to the last command of `commands`.

@@ -70,17 +70,16 @@ TEST_P(AttributeProgram, IsValidAndAgreesUnderEveryStrategyAndFailure) {
 
 // Which calls a program comes to, by the model with the others refusing.
 TEST(Symbols, NodesAreMadeAndPatchedThroughTheFunctionsOfSymbolsAlone) {
-  OtherTable platform([](hip::Api& api) {
+  OtherBench bench([](hip::Api& api) {
     api.hipGraphAddMemcpyNode1D = nullptr;
     api.hipGraphExecMemcpyNodeSetParams1D = nullptr;
     api.hipGraphMemcpyNodeSetParams1D = nullptr;
   });
-  Executor subject(platform, StrategyKind::kPatch);
   const Program program =
       program_of(there("instantiate e0 g0\nmove b0 b2\npatch e0\npatch g0\nlaunch e0 s0\n"
                        "set e0.n0 memcpy dst=b1 src=b0 bytes=16 kind=d2d symbol=dst\nlaunch e0 s0"));
   ASSERT_EQ(flaw(program), "");
-  const Observation observation = subject.run(program, {}).observation;
+  const Observation observation = bench.subject.run(program, {}).observation;
   for (const StepStatus& status : observation.statuses) EXPECT_EQ(status.code, 0);
   EXPECT_EQ(observation.fallbacks, 0u);
   EXPECT_EQ(observation.patched_in_place.size(), 2u);
@@ -90,12 +89,7 @@ TEST(Symbols, NodesAreMadeAndPatchedThroughTheFunctionsOfSymbolsAlone) {
 TEST(Symbols, ASetterThatForgetsTheOffsetIsFoundOut) {
   const Program program = program_of(
       there("instantiate e0 g0\nset e0.n0 memcpy dst=b1+64 src=b0 bytes=16 kind=d2d symbol=dst\nlaunch e0 s0"));
-  const auto judged = [&](void (*change)(hip::Api&)) {
-    OtherTable platform(change);
-    ModelPlatform model;
-    Executor subject(platform, StrategyKind::kPatch), baseline(model, StrategyKind::kRebuild);
-    return Judge(subject, baseline).judge(program, {}).verdict;
-  };
+  const auto judged = [&](void (*change)(hip::Api&)) { return OtherBench(change).judge.judge(program, {}).verdict; };
   EXPECT_EQ(judged([](hip::Api&) {}), VerdictKind::kAgree);
   EXPECT_EQ(judged([](hip::Api& api) {
               api.hipGraphExecMemcpyNodeSetParamsToSymbol = [](hipGraphExec_t exec, hipGraphNode_t node,
@@ -114,16 +108,14 @@ TEST(Symbols, AGetterSaysWhereASymbolIs) {
   EXPECT_NE(seen.find("n0 copies 32x1x1 kind 3 to the symbol from right"), std::string::npos) << seen;
   EXPECT_NE(seen.find("n1 copies 8x1x1 kind 2 to right from the symbol"), std::string::npos) << seen;
   const Program program = program_of(there("inspect g0"));
-  OtherTable platform([](hip::Api& api) {
+  OtherBench bench([](hip::Api& api) {
     api.hipGraphMemcpyNodeGetParams = [](hipGraphNode_t node, hipMemcpy3DParms* params) {
       const hipError_t status = model::abi::InProcess::api().hipGraphMemcpyNodeGetParams(node, params);
       params->dstPtr.ptr = nullptr;
       return status;
     };
   });
-  ModelPlatform model;
-  Executor subject(platform, StrategyKind::kPatch), baseline(model, StrategyKind::kRebuild);
-  EXPECT_EQ(Judge(subject, baseline).judge(program, {}).verdict, VerdictKind::kDiverge);
+  EXPECT_EQ(bench.judge.judge(program, {}).verdict, VerdictKind::kDiverge);
 }
 
 TEST(Symbols, ARuntimeWithoutTheFunctionsOfSymbolsIsUnsupported) {
@@ -131,10 +123,7 @@ TEST(Symbols, ARuntimeWithoutTheFunctionsOfSymbolsIsUnsupported) {
   const Program copied = program_of(
       "buffer b0 64 symbol=0\nbuffer b1 64\ngraph g0\nmemcpy g0.n0 dst=b1 src=b0 bytes=8 kind=d2d symbol=src");
   const auto judged = [](const Program& program, void (*change)(hip::Api&)) {
-    OtherTable platform(change);
-    ModelPlatform model;
-    Executor subject(platform, StrategyKind::kPatch), baseline(model, StrategyKind::kRebuild);
-    return Judge(subject, baseline).judge(program, {}).verdict;
+    return OtherBench(change).judge.judge(program, {}).verdict;
   };
   EXPECT_EQ(judged(declared, [](hip::Api& api) { api.hipGetSymbolAddress = nullptr; }), VerdictKind::kUnsupported);
   EXPECT_EQ(judged(copied, [](hip::Api& api) { api.hipGraphAddMemcpyNodeFromSymbol = nullptr; }),
@@ -202,14 +191,12 @@ TEST(Attributes, OnlyKernelsHaveThem) {
 TEST(Attributes, AttributesThatAreLostAreSeen) {
   const Program program = program_of(
       "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\nattribute g0.n0 priority=1\ninspect g0");
-  OtherTable platform([](hip::Api& api) {
+  OtherBench bench([](hip::Api& api) {
     api.hipGraphKernelNodeSetAttribute = [](hipGraphNode_t, hipLaunchAttributeID, const hipLaunchAttributeValue*) {
       return hipSuccess;
     };
   });
-  ModelPlatform model;
-  Executor subject(platform, StrategyKind::kPatch), baseline(model, StrategyKind::kRebuild);
-  EXPECT_EQ(Judge(subject, baseline).judge(program, {}).verdict, VerdictKind::kDiverge);
+  EXPECT_EQ(bench.judge.judge(program, {}).verdict, VerdictKind::kDiverge);
 }
 
 }  // namespace

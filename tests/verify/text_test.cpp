@@ -3,7 +3,6 @@
 #include "verify/program/text.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "programs.h"
@@ -13,9 +12,7 @@ namespace verify {
 namespace {
 
 GeneratorOptions sized(std::uint32_t size) {
-  GeneratorOptions options;
-  options.size = size;
-  return options;
+  return {.size = size};
 }
 
 RC_GTEST_PROP(Text, ParsingWhatWasPrintedGivesTheProgramBack, ()) {

@@ -6,7 +6,6 @@
 // Does not roll back: a setter that fails leaves the patch half done, and it says so (kUnusable).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 

@@ -7,6 +7,7 @@
 
 #include "hip/kernel_attributes.h"
 #include "hip/release_quirks.h"
+#include "hip/stream.h"
 #include "verify/execute/strategy.h"
 
 namespace verify {
@@ -153,7 +154,7 @@ void Inspector::kernel(const hip::RecordedNode& node, hipGraphNode_t handle, con
       failed_ = attributes.error();
       return;
     }
-    text += ", " + describe(attributes.value());
+    text += ", " + describe(context_.api, attributes.value(), record->attributes);
   }
   say(std::move(text));
 }
@@ -302,11 +303,17 @@ hip::Result<std::string> Inspector::look_at(const ExecObject& exec) {
   return std::move(said_);
 }
 
-std::string describe(const hip::KernelAttributes& attributes) {
+int priority_as_asked(const hip::Api& api, int asked, int answered) {
+  const hip::Result<int> in_range = hip::clamp_priority(api, asked);
+  return in_range && in_range.value() == answered ? asked : answered;
+}
+
+std::string describe(const hip::Api& api, const hip::KernelAttributes& answered, const hip::KernelAttributes& asked) {
   std::string text;
-  if (attributes.cooperative) text = fmt::format("cooperative {}", *attributes.cooperative ? 1 : 0);
-  if (attributes.priority) text += fmt::format("{}priority {}", text.empty() ? "" : " ", *attributes.priority);
-  return text;
+  if (answered.cooperative) text = fmt::format("cooperative {}", *answered.cooperative ? 1 : 0);
+  if (!answered.priority) return text;
+  const int priority = priority_as_asked(api, asked.priority.value_or(*answered.priority), *answered.priority);
+  return text + fmt::format("{}priority {}", text.empty() ? "" : " ", priority);
 }
 
 }  // namespace verify

@@ -54,7 +54,13 @@ class Inspector {
   hip::Status failed_;
 };
 
-// "cooperative 0 priority -1": the attributes that are given.
-[[nodiscard]] std::string describe(const hip::KernelAttributes& attributes);
+// The priority that a runtime answered. One beyond the device's range is taken as the nearest one in it, and the range
+// is the device's own (1 to -1 on AMD's, 0 to -5 on an H100): named as it was asked for where it is the one that the
+// range makes of that.
+[[nodiscard]] int priority_as_asked(const hip::Api& api, int asked, int answered);
+
+// "cooperative 0 priority -1": the attributes that a runtime answered of those that were asked for.
+[[nodiscard]] std::string describe(const hip::Api& api, const hip::KernelAttributes& answered,
+                                   const hip::KernelAttributes& asked);
 
 }  // namespace verify

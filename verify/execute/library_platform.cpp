@@ -181,6 +181,7 @@ void LibraryPlatform::find_agent() {
 hip::Status LibraryPlatform::give_devices_to_model() {
   const auto configure =
       reinterpret_cast<decltype(&hgmodel_configure)>(dlsym(library_.library.get(), "hgmodel_configure"));
+  counted_ = configure != nullptr || agent_.counters != nullptr;
   if (configure == nullptr) return {};
   const HgModelOptions options{static_cast<int>(kMaxDevices), 0, 1};
   const int code = configure(&options);

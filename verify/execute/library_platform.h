@@ -31,6 +31,7 @@ class LibraryPlatform final : public Platform {
   void free_pageable(hip::DeviceAddress address) override;
   std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
   bool place_next(hip::DeviceAddress) override { return false; }
+  [[nodiscard]] KeptMemory* kept_memory() override { return counted_ ? nullptr : &kept_memory_; }
   // Whether `schedule_seed` means anything to it.
   [[nodiscard]] bool schedulable() const { return agent_.configure != nullptr; }
   [[nodiscard]] RuntimeNotes notes() override;
@@ -56,6 +57,8 @@ class LibraryPlatform final : public Platform {
 
   hip::LoadedApi library_;
   Agent agent_;
+  bool counted_ = false;  // the agent or the model says after each program what is still allocated
+  KeptMemory kept_memory_;
   std::vector<std::vector<hipFunction_t>> functions_;  // of each device, in the order of kernel_catalogue()
   RegisteredCode* registered_ = nullptr;               // null: there are no variables
 };

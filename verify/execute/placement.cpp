@@ -160,6 +160,15 @@ hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t byt
   return note_in_script(allocated, scripted);
 }
 
+hip::Result<hip::DeviceAddress> BufferMemory::arena_memory(Kind kind) {
+  const std::uint64_t bytes = arena_bytes_[kind];
+  KeptMemory* const kept = platform_.kept_memory();
+  if (kept == nullptr) return runtime_allocate(bytes, kind);
+  const std::optional<hip::DeviceAddress> address = kept->take(kind, bytes);
+  if (!address) return runtime_allocate(KeptMemory::rounded(bytes), kind);
+  return note_in_script(pointer(*address), place_as_scripted());
+}
+
 hip::Status BufferMemory::runtime_free(hip::DeviceAddress address, MemoryKind memory) {
   switch (memory) {
     case MemoryKind::kDevice:
@@ -184,10 +193,9 @@ hip::Result<hip::DeviceAddress> BufferMemory::place(std::uint64_t bytes, Kind ki
   if (options_.placement == Placement::kNative) return runtime_allocate(bytes, kind);
   auto arena = arenas_.find(kind);
   if (arena == arenas_.end()) {
-    const std::uint64_t size = arena_bytes_[kind];
-    const hip::Result<hip::DeviceAddress> base = runtime_allocate(size, kind);
+    const hip::Result<hip::DeviceAddress> base = arena_memory(kind);
     if (!base) return base.error();
-    arena = arenas_.emplace(kind, Arena{base.value(), BestFit(base.value(), size)}).first;
+    arena = arenas_.emplace(kind, Arena{base.value(), BestFit(base.value(), arena_bytes_[kind])}).first;
     if (options_.fresh_addresses) arena->second.space.never_reuse();
   }
   const std::optional<hip::DeviceAddress> address = arena->second.space.allocate(bytes);
@@ -335,7 +343,14 @@ hip::Status BufferMemory::release_everything() {
       places_[id].alive = false;
     }
   }
-  for (const auto& [kind, arena] : arenas_) keep_first(runtime_free(arena.base, kind.memory));
+  KeptMemory* const kept = platform_.kept_memory();
+  for (const auto& [kind, arena] : arenas_) {
+    if (kept != nullptr) {
+      kept->give(kind, arena_bytes_[kind], arena.base);
+    } else {
+      keep_first(runtime_free(arena.base, kind.memory));
+    }
+  }
   arenas_.clear();
   return first;
 }

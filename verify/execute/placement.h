@@ -79,12 +79,7 @@ class BufferMemory {
   void show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
 
  private:
-  // Of memory: what it is, and, of a device's, which one's.
-  struct Kind {
-    MemoryKind memory = MemoryKind::kDevice;
-    Id device = 0;
-    auto operator<=>(const Kind&) const = default;
-  };
+  using Kind = KeptMemory::Kind;
   struct Place {
     std::uint64_t bytes = 0;
     std::uint64_t capacity = 0;  // of the place it occupies
@@ -94,6 +89,8 @@ class BufferMemory {
   };
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, Kind kind);
   hipError_t allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated);
+  // The memory of an arena of arena_bytes_[kind]: one that the platform kept, or a new one.
+  hip::Result<hip::DeviceAddress> arena_memory(Kind kind);
   hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
   hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, Kind kind);
   [[nodiscard]] hip::DeviceAddress place_as_scripted();

@@ -16,6 +16,7 @@
 #include "hip/relocation.h"
 #include "model/graph.h"
 #include "verify/execute/host_threads.h"
+#include "verify/execute/kept_memory.h"
 #include "verify/execute/observation.h"
 #include "verify/program/program.h"
 
@@ -62,6 +63,9 @@ class Platform {
   virtual hip::Status load(hip::DeviceAddress address, std::byte* bytes, std::size_t size);
   // The bytes of host memory (pinned or pageable) as this process sees them; null when it does not.
   virtual std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) = 0;
+  // Memory of arenas that outlives a program; null where every program's arenas are its own, because somebody counts
+  // what a program leaves behind.
+  [[nodiscard]] virtual KeptMemory* kept_memory() { return nullptr; }
   // The next allocation goes there. False when the platform cannot be told.
   virtual bool place_next(hip::DeviceAddress address) = 0;
 

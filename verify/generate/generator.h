@@ -29,7 +29,7 @@ struct GeneratorOptions {
   int system_devices = 1;          // that scenarios may name
   std::optional<System> system{};  // scenarios of that one alone
   // Commands to steer around where the program's state is so; empty: none. Asked of commands that could stand there.
-  std::function<bool(const State&, const Command&)> avoid;
+  std::function<bool(const State&, const Command&)> avoid{};
 };
 
 [[nodiscard]] Program generate_program(Choices& choices, const GeneratorOptions& options);

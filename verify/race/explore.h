@@ -41,7 +41,7 @@ struct ExploreOptions {
   std::uint64_t schedules = 0;  // at most; 0: no limit
   double seconds = 0;           // at most; 0: no limit
   bool stop_at_failure = true;
-  std::function<bool(const Progress&)> progress;  // now and then; false ends it
+  std::function<bool(const Progress&)> progress{};  // now and then; false ends it
 };
 
 struct Exploration {

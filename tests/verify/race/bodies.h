@@ -53,11 +53,7 @@ class Threads final : public Body {
 
 // With every schedule, failing ones too.
 inline ExploreOptions everything(std::uint32_t bound, bool reduce) {
-  ExploreOptions options;
-  options.bound = bound;
-  options.reduce = reduce;
-  options.stop_at_failure = false;
-  return options;
+  return {.bound = bound, .reduce = reduce, .stop_at_failure = false};
 }
 
 inline std::vector<std::string> names(const Exploration& exploration) {

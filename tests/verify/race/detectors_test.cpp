@@ -1,8 +1,6 @@
 // What a runner notices by itself, each beside a body that differs in one thing and is clean.
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "bodies.h"
 #include "verify/race/operators.h"
 #include "verify/race/sanitizers.h"

@@ -58,10 +58,8 @@ TEST_P(Found, IsShrunkToTheFewestCallsAndPreemptionsThatShowIt) {
   // One preemption fewer shows nothing in any schedule of the same plan.
   if (small.preemptions != 0) {
     ScenarioBody body(*small.race.scenario, small.race.fault, small.race.plan);
-    ExploreOptions options;
-    options.bound = small.preemptions - 1;
-    options.reduce = false;
-    EXPECT_EQ(explore(runner, body, options).failure.kind, FailureKind::kNone);
+    EXPECT_EQ(explore(runner, body, {.bound = small.preemptions - 1, .reduce = false}).failure.kind,
+              FailureKind::kNone);
   }
 }
 
@@ -111,9 +109,7 @@ TEST_P(Found, IsFoundByRandomPrioritiesToo) {
   for (const Scenario& scenario : scenarios()) {
     if (std::find(scenario.faults.begin(), scenario.faults.end(), GetParam().fault) == scenario.faults.end()) continue;
     ScenarioBody body(scenario, GetParam().fault, scenario.plans.front().plan);
-    ExploreOptions options;
-    options.mode = Mode::kPct;
-    options.schedules = 10'000;
+    const ExploreOptions options{.mode = Mode::kPct, .schedules = 10'000};
     const Exploration result = explore(runner, body, options);
     shows = shows || result.failure.kind != FailureKind::kNone;
     EXPECT_GT(result.probability, 0);
@@ -203,9 +199,7 @@ TEST(Memory, StaysFlatHoweverManySchedulesThereAre) {
     file >> all >> pages;
     return pages * 4096;
   };
-  ExploreOptions options;
-  options.mode = Mode::kPct;
-  options.schedules = 2'000;
+  ExploreOptions options{.mode = Mode::kPct, .schedules = 2'000};
   (void)explore(runner, body, options);
   const std::uint64_t before = resident();
   options.schedules = 40'000;

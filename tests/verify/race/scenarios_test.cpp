@@ -20,9 +20,7 @@ TEST(Scenarios, TheRealSystemsAreCleanInEveryScheduleOfTwoPreemptions) {
   for (const Scenario& scenario : scenarios()) {
     for (const NamedPlan& plan : scenario.plans) {
       ScenarioBody body(scenario, "", plan.plan);
-      ExploreOptions options;
-      options.schedules = kMostSchedules;
-      const Exploration result = explore(runner, body, options);
+      const Exploration result = explore(runner, body, {.schedules = kMostSchedules});
       EXPECT_EQ(result.failure.kind, FailureKind::kNone)
           << scenario.name << ", " << plan.name << ": " << failure_name(result.failure.kind) << ": "
           << result.failure.message;
@@ -39,9 +37,7 @@ TEST(Scenarios, DrainingAWorkerWaitsForACallbackThatIsBeingPostedWithoutSpinning
   const Call post_after{1}, drain{2};
   ScenarioBody body(scenario, "", {{}, {{post_after}, {post_after, drain}}, {}});
   ScheduleRunner runner(ScheduleOptions{.max_steps = 200});
-  ExploreOptions options;
-  options.schedules = kMostSchedules;
-  const Exploration result = explore(runner, body, options);
+  const Exploration result = explore(runner, body, {.schedules = kMostSchedules});
   EXPECT_EQ(result.failure.kind, FailureKind::kNone) << result.failure.message;
   EXPECT_TRUE(result.complete);
 }

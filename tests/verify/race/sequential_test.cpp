@@ -12,8 +12,7 @@ namespace {
 
 using namespace verify::race;
 
-class FirstWord final : public Referee {
- public:
+struct FirstWord final : Referee {
   void broken(FailureKind, const char* property, std::string message) override {
     if (text.empty()) text = std::string(property) + ": " + message;
   }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
 #include <optional>
 #include <ostream>
 #include <vector>
@@ -165,8 +164,7 @@ void expect_as_modelled(System& system) {
     RC_ASSERT(system.bed.allocator().holds(begin + bytes - 1));
     RC_ASSERT(system.bed.allocator().holds(begin - 1, 2));
     RC_ASSERT(system.bed.allocator().holds(begin + bytes) == begins_there(system, begin + bytes));
-    const std::vector<unsigned char> seen = system.bed.bytes_at(kept.address, bytes);
-    RC_ASSERT(seen == std::vector<unsigned char>(bytes, kept.value));
+    RC_ASSERT(system.bed.bytes_at(kept.address, bytes) == std::vector<unsigned char>(bytes, kept.value));
   }
 }
 

@@ -18,8 +18,7 @@ using hip::StepDecision;
 using hip::StepReason;
 
 TEST_F(CommandBuffers, RecordFirstThenLaunchWhileNothingChangesAndPatchWhatMoved) {
-  hip::CommandBuffer buffer(api());
-  buffer.set(of(fill(7)));
+  FilledBuffer buffer(api(), of(fill(7)));
   expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst);
   expect(buffer, 0, StepDecision::kLaunch, StepReason::kUnchanged);
   expect(buffer, 1, StepDecision::kPatch, StepReason::kMoved);
@@ -30,8 +29,7 @@ TEST_F(CommandBuffers, RecordFirstThenLaunchWhileNothingChangesAndPatchWhatMoved
 }
 
 TEST_F(CommandBuffers, OtherCommandsOfTheSameShapeAreAnUpdateAndOfAnotherARecording) {
-  hip::CommandBuffer buffer(api(), {.update = true});
-  buffer.set(of(fill(7)));
+  FilledBuffer buffer(api(), of(fill(7)), {.update = true});
   expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst);
   buffer.set(of(fill(8)));
   expect(buffer, 0, StepDecision::kUpdate, StepReason::kOtherCommands);
@@ -65,11 +63,7 @@ TEST_F(CommandBuffers, NoGraphIsInstantiatedWithoutANode) {
     std::size_t nodes = 0;
     ASSERT_EQ(api().hipGraphGetNodes(buffer->graph(), nullptr, &nodes), hipSuccess);
     ASSERT_EQ(nodes, 1u);
-    hipGraphNode_t node = nullptr;
-    ASSERT_EQ(api().hipGraphGetNodes(buffer->graph(), &node, &nodes), hipSuccess);
-    hipGraphNodeType type{};
-    ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
-    EXPECT_EQ(type, hipGraphNodeTypeEmpty);
+    EXPECT_EQ(type_of_first_node(buffer->graph()), hipGraphNodeTypeEmpty);
   }
 }
 
@@ -82,12 +76,7 @@ TEST_F(CommandBuffers, FlattenedChildrenAreNodesOfTheBuffersOwnAndDoTheSame) {
     expect(*buffer, 3, StepDecision::kPatch, StepReason::kMoved);
     EXPECT_EQ(value_at(0), 7);
     EXPECT_EQ(value_at(3), 7);
-    hipGraphNode_t node = nullptr;
-    std::size_t nodes = 1;
-    ASSERT_EQ(api().hipGraphGetNodes(buffer->graph(), &node, &nodes), hipSuccess);
-    hipGraphNodeType type{};
-    ASSERT_EQ(api().hipGraphNodeGetType(node, &type), hipSuccess);
-    EXPECT_EQ(type, buffer == &flat ? hipGraphNodeTypeMemset : hipGraphNodeTypeGraph);
+    EXPECT_EQ(type_of_first_node(buffer->graph()), buffer == &flat ? hipGraphNodeTypeMemset : hipGraphNodeTypeGraph);
     wipe();
   }
 }
@@ -98,24 +87,21 @@ TEST_F(CommandBuffers, ACommandThatWasCapturedDifferentiallyIsPatched) {
   hip::Result<hip::RecordedNode> command =
       hip::differential_command(api(), capturing_, filling(9), shadows, no_kernels, sink());
   ASSERT_TRUE(command) << command.error().message;
-  hip::CommandBuffer buffer(api(), {.flatten = true});
-  buffer.set(of(std::move(command).value()));
+  FilledBuffer buffer(api(), of(std::move(command).value()), {.flatten = true});
   expect(buffer, 1, StepDecision::kRecord, StepReason::kFirst);
   expect(buffer, 3, StepDecision::kPatch, StepReason::kMoved);
   EXPECT_EQ(value_at(3), 9);
 }
 
 TEST_F(CommandBuffers, WithPatchingOffTheyUpdateOrRecord) {
-  hip::CommandBuffer buffer(api(), {.patch = false, .update = true});
-  buffer.set(of(fill(7)));
+  FilledBuffer buffer(api(), of(fill(7)), {.patch = false, .update = true});
   expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst);
   expect(buffer, 1, StepDecision::kUpdate, StepReason::kPatchingIsOff);
   EXPECT_EQ(value_at(1), 7);
 }
 
 TEST_F(CommandBuffers, APatchThatFailsIsToldAndTheStepSucceedsAnotherWay) {
-  hip::CommandBuffer buffer(api(), {.update = true, .errors = sink()});
-  buffer.set(of(fill(7)));
+  FilledBuffer buffer(api(), of(fill(7)), {.update = true, .errors = sink()});
   expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst);
   interposer_.fail(*verify::find_function("hipGraphExecMemsetNodeSetParams"), 1);
   expect(buffer, 1, StepDecision::kUpdate, StepReason::kPatchFailed);
@@ -124,8 +110,7 @@ TEST_F(CommandBuffers, APatchThatFailsIsToldAndTheStepSucceedsAnotherWay) {
 }
 
 TEST_F(CommandBuffers, AFailedLaunchIsTheAnswerAndTheNextStepRecords) {
-  hip::CommandBuffer buffer(api());
-  buffer.set(of(fill(7)));
+  FilledBuffer buffer(api(), of(fill(7)));
   expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst);
   interposer_.fail(*verify::find_function("hipGraphLaunch"), 1);
   const std::array addresses{at(0)};
@@ -180,8 +165,7 @@ TEST_F(CommandBuffers, ALaunchIntoACaptureIsAChildBehindWhatCameBeforeAndBeforeW
 }
 
 // What a graph holds that a capture ends with, after `work`.
-class CapturedLaunch : public CommandBuffers {
- protected:
+struct CapturedLaunch : CommandBuffers {
   std::size_t nodes_after(const hip::Enqueue& work) {
     const auto captured = hip::CapturedGraph::capture(api(), capturing_, work);
     EXPECT_TRUE(captured) << captured.error().message;
@@ -263,8 +247,7 @@ TEST_F(CommandBuffers, ACollectiveInAChildIsAskedAboutLikeAnyOther) {
   hip::RecordedNode inner = hip::traced_command(std::move(work));
   const hip::RecordedNode child{hip::ChildRecord{std::make_shared<const hip::Recording>(of(std::move(inner)))}, {}, {}};
   CountedRanks ranks;
-  hip::CommandBuffer buffer(api(), {.ranks = &ranks});
-  buffer.set(of(child));
+  FilledBuffer buffer(api(), of(child), {.ranks = &ranks});
   for (const StepDecision decision : {StepDecision::kRecord, StepDecision::kLaunch}) {
     ranks.rounds = 0;
     const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, stream());
@@ -287,8 +270,7 @@ TEST_F(CommandBuffers, ACollectiveThatCannotBeAskedAboutIsRefusedAndItsRoundsAre
   hip::Recording commands = of(hip::traced_command(work));
   commands.add({hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(circle))}, {}, {}});
   CountedRanks ranks;
-  hip::CommandBuffer buffer(api(), {.ranks = &ranks});
-  buffer.set(std::move(commands));
+  FilledBuffer buffer(api(), std::move(commands), {.ranks = &ranks});
   EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotSupported);
   EXPECT_EQ(ranks.rounds, 2) << "of the one outside, and whether to launch";
 }
@@ -298,8 +280,7 @@ TEST_F(CommandBuffers, ARankWhoseFirstCollectiveFailsComesToTheRoundsOfTheOthers
   bool fails = true;
   const auto before = [&] { return fails ? hip::Status(hip::Error{hipErrorNotReady, "not now"}) : hip::Status(); };
   CountedRanks ranks;
-  hip::CommandBuffer buffer(api(), {.ranks = &ranks});
-  buffer.set(collectives(2, before));
+  FilledBuffer buffer(api(), collectives(2, before), {.ranks = &ranks});
   EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotReady);
   EXPECT_EQ(ranks.rounds, 3);
   fails = false;
@@ -321,8 +302,8 @@ TEST_F(CommandBuffers, ACommandThatThrowsWhileItIsRecordedLeavesNothing) {
 
 TEST_F(CommandBuffers, ARankWhoseWorkThrowsComesToEachRound) {
   CountedRanks ranks;
-  hip::CommandBuffer buffer(api(), {.ranks = &ranks});
-  buffer.set(collectives(2, []() -> hip::Status { throw std::runtime_error("no"); }));
+  FilledBuffer buffer(api(), collectives(2, []() -> hip::Status { throw std::runtime_error("no"); }),
+                      {.ranks = &ranks});
   EXPECT_THROW((void)buffer.step(std::array{at(0)}, stream()), std::runtime_error);
   EXPECT_EQ(ranks.rounds, 3);
 }
@@ -340,8 +321,7 @@ TEST_F(CommandBuffers, AStepBehindOneThatThrewUsesNoTraceOfIt) {
     hip::Recording both = of(hip::traced_command(std::move(one)));
     both.add(hip::traced_command(std::move(two)));
     both.connect(0, 1);
-    hip::CommandBuffer buffer(api(), {.errors = sink()});
-    buffer.set(both);
+    FilledBuffer buffer(api(), both, {.errors = sink()});
     if (!first_step) {
       ASSERT_TRUE(buffer.step(std::array{at(0), at(1)}, stream()));
     }
@@ -363,8 +343,7 @@ TEST_F(CommandBuffers, AnUpdateIsOneOnlyWhereItsResultSaysSo) {
     *result = hipGraphExecUpdateErrorNotSupported;
     return hipSuccess;
   };
-  hip::CommandBuffer buffer(strange, {.update = true});
-  buffer.set(of(fill(4)));
+  FilledBuffer buffer(strange, of(fill(4)), {.update = true});
   expect(buffer, 0, StepDecision::kRecord, StepReason::kFirst);
   buffer.set(of(fill(9)));
   expect(buffer, 0, StepDecision::kRecord, StepReason::kUpdateRefused);
@@ -379,13 +358,9 @@ TEST_F(CommandBuffers, NodesOfSeveralDevicesAreRecordedWithTheirOwnDeviceCurrent
   second.dependencies = {0};
   hip::Recording both = of(std::move(first));
   both.add(std::move(second));
-  hipStream_t there = nullptr;
-  ASSERT_EQ(api().hipSetDevice(1), hipSuccess);
-  ASSERT_EQ(api().hipStreamCreateWithFlags(&there, hipStreamNonBlocking), hipSuccess);
-  ASSERT_EQ(api().hipSetDevice(0), hipSuccess);
+  const hipStream_t there = stream_of(1);
   {
-    hip::CommandBuffer buffer(watched.table(), {.device = 1, .several_devices = true});
-    buffer.set(both);
+    FilledBuffer buffer(watched.table(), both, {.device = 1, .several_devices = true});
     const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, {watched.table(), there, 1});
     EXPECT_TRUE(step) << step.error().message;
     int now = -1;
@@ -397,8 +372,7 @@ TEST_F(CommandBuffers, NodesOfSeveralDevicesAreRecordedWithTheirOwnDeviceCurrent
 }
 
 TEST_F(CommandBuffers, ALaunchOnAnotherStreamComesBehindTheLastOne) {
-  hip::CommandBuffer buffer(api());
-  buffer.set(of(fill(7)));
+  FilledBuffer buffer(api(), of(fill(7)));
   const hip::StreamRef other(api(), capturing_, 0);
   const auto waits_for = [&](const hip::StreamRef& on) {
     const std::uint64_t before = calls_of("hipStreamWaitEvent");

@@ -62,8 +62,7 @@ class DevicesOfMemsets {
 };
 
 // Counts its rounds.
-class CountedRanks final : public hip::RankAgreement {
- public:
+struct CountedRanks final : hip::RankAgreement {
   hip::Result<bool> all(bool mine) override {
     ++rounds;
     return mine;

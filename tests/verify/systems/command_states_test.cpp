@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "command_buffers.h"
 
@@ -49,8 +48,7 @@ TEST(CommandTablesDeathTest, ARowThatIsNeverTakenIsAsserted) {
 
 // ---- the rows that command buffers take
 
-class CommandStates : public CommandBuffers {
- protected:
+struct CommandStates : CommandBuffers {
   // Steps of one buffer on the bed's stream.
   class Scene {
    public:

@@ -35,8 +35,7 @@ class CountedFrees {
 };
 
 // Two streams, of which the second has waited for an event that was recorded on the first before that was given work.
-class ScratchOfARelease : public testing::Test {
- protected:
+struct ScratchOfARelease : testing::Test {
   ScratchOfARelease() {
     must(api().hipStreamCreateWithFlags(&first_, hipStreamNonBlocking));
     must(api().hipStreamCreateWithFlags(&second_, hipStreamNonBlocking));
@@ -57,8 +56,7 @@ class ScratchOfARelease : public testing::Test {
   // buffer of its own has given up by growing.
   std::vector<unsigned char> written_beside(const hip::ReleaseQuirks& quirks) {
     const CountedFrees counted(api());
-    hip::ScratchOptions options;
-    options.free_async = quirks.of_free_async();
+    const hip::ScratchOptions options{.free_async = quirks.of_free_async()};
     hip::ScratchBuffer grows({counted.table(), first_, 0}, options);
     hip::ScratchBuffer beside({counted.table(), second_, 0}, options);
     const hip::Result<void*> old = grows.reserve(kBytes);

@@ -22,8 +22,7 @@ using verify::SystemsBench;
 using verify::SystemVerb;
 
 // One of RapidCheck's own choices at a time, so that it shrinks them.
-class PropertyChoices final : public verify::Choices {
- public:
+struct PropertyChoices final : verify::Choices {
   [[nodiscard]] std::uint64_t below(std::uint64_t bound) override {
     return bound < 2 ? 0 : *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(0, bound));
   }
@@ -104,8 +103,7 @@ const verify::Parts& parts_of(int version) {
              verify::real_parts(version == 0 ? hip::ReleaseQuirks() : hip::ReleaseQuirks::of_version(version));
 }
 
-class EachSystem : public testing::TestWithParam<std::tuple<System, int>> {
- protected:
+struct EachSystem : testing::TestWithParam<std::tuple<System, int>> {
   static System system() { return std::get<0>(GetParam()); }
   static const verify::Parts& parts() { return parts_of(std::get<1>(GetParam())); }
   void holds_against_its_model(const verify::ScenarioOptions& options) {

@@ -9,7 +9,6 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "command_bed.h"
@@ -58,8 +57,7 @@ class Log {
   bool closed_ = false;
 };
 
-class Bed : public CommandBed {
- public:
+struct Bed : CommandBed {
   Bed() { start(); }
   ~Bed() {
     log_.open();

@@ -76,7 +76,16 @@ struct Upload {
   }
   bool operator==(const Upload&) const = default;
 };
+struct AskFlags {
+  Id exec = 0;
+  static constexpr auto spec() {
+    return describe_command("flags", "`hipGraphExecGetFlags`. The flags that it answers are an observation.",
+                            drawn(Topic::kQueries, 15), kNoDeviation,
+                            field::name(&AskFlags::exec, 'e', meets("flags of", Leaves::kNothing)));
+  }
+  bool operator==(const AskFlags&) const = default;
+};
 
-using ExecsCommands = CommandList<Instantiate, Launch, Patch, Update, Upload>;
+using ExecsCommands = CommandList<Instantiate, Launch, Patch, Update, Upload, AskFlags>;
 
 }  // namespace verify

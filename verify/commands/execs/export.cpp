@@ -45,6 +45,17 @@ void export_command(Exporter& out, const Upload& c) {
   out.call(fmt::format("hipGraphUpload({}, {})", out.names().execs[c.exec].exec, stream_name(c.stream)));
 }
 
+template <>
+void export_command(Exporter& out, const AskFlags& c) {
+  const std::string& exec = out.names().execs[c.exec].exec;
+  const std::string flags = fmt::format("flags{}", out.text().number(LocalKind::kCall));
+  out.text().line(fmt::format("unsigned long long {} = 0;", flags));
+  out.call(fmt::format("hipGraphExecGetFlags({}, &{})", exec, flags));
+  out.text().equal(fmt::format("the flags of {}", exec), fmt::format("\"{}\"", out.expected().seen),
+                   fmt::format("std::to_string({})", flags));
+  out.answered();
+}
+
 template void export_family(ExecsCommands, Exporter&, const Command&);
 
 }  // namespace verify

@@ -287,6 +287,19 @@ Reason check(const State& state, const Upload& c) {
 template <>
 void apply(State&, const Upload&) {}
 
+// ---- AskFlags
+
+template <>
+constexpr Traits kTraits<AskFlags>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kAgain};
+
+template <>
+Reason check(const State& state, const AskFlags& c) {
+  return state.missing_exec(c.exec, kNeverCameToBe);
+}
+
+template <>
+void apply(State&, const AskFlags&) {}
+
 template struct Rules<Instantiate>;
 template <>
 bool may_stand_again(const State& state, const Launch& c) {
@@ -303,5 +316,6 @@ bool may_stand_again(const State& state, const Patch& c) {
 template struct Rules<Patch>;
 template struct Rules<Update>;
 template struct Rules<Upload>;
+template struct Rules<AskFlags>;
 
 }  // namespace verify

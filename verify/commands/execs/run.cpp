@@ -137,6 +137,18 @@ hip::Status run_command(Run& run, const Upload& c) {
   return hip::called(run.context.api.hipGraphUpload(exec->exec, run.stream(c.stream)), "hipGraphUpload");
 }
 
+// HIP: "Flags used to instantiate this executable graph" (hip_runtime_api.h, hipGraphExecGetFlags).
+template <>
+hip::Status run_command(Run& run, const AskFlags& c) {
+  const ExecObject* exec = run.live_exec(c.exec);
+  if (exec == nullptr) return missing_object();
+  if (run.context.api.hipGraphExecGetFlags == nullptr) return lacking(run.context, "hipGraphExecGetFlags");
+  unsigned long long flags = 0;
+  hip::Status status = hip::called(run.context.api.hipGraphExecGetFlags(exec->exec, &flags), "hipGraphExecGetFlags");
+  if (status) run.attempt.seen = fmt::format("{}", flags);
+  return status;
+}
+
 template struct FamilyRun<ExecsCommands>;
 
 }  // namespace verify

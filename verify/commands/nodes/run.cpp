@@ -161,7 +161,7 @@ hip::Status note_attributes(Run& run, GraphObject& graph, const NodePlace& place
   const hip::Result<hip::KernelAttributes> now =
       hip::attributes_of(run.context.api, graph.handles.nodes[place.first], asked);
   if (!now) return now.error();
-  run.attempt.seen = describe(now.value());
+  run.attempt.seen = describe(run.context.api, now.value(), asked);
   return {};
 }
 

@@ -4,14 +4,13 @@
 
 #include "hip/errors.h"
 #include "verify/execute/enqueue.h"
+#include "verify/execute/inspector.h"
 #include "verify/run/run_command.h"
 
 namespace verify {
 
 namespace {
 
-// A priority beyond the device's range is taken as the nearest one in it. The range is the device's own (1 to -1 on
-// AMD's, 0 to -5 on an H100): a priority is named as it was asked for where it is the one that the range makes of that.
 std::string described(const hip::Api& api, hipStream_t stream, int asked) {
   if (api.hipStreamGetFlags == nullptr || api.hipStreamGetPriority == nullptr) return {};
   unsigned flags = 0;
@@ -19,9 +18,7 @@ std::string described(const hip::Api& api, hipStream_t stream, int asked) {
   const bool answered =
       api.hipStreamGetFlags(stream, &flags) == hipSuccess && api.hipStreamGetPriority(stream, &priority) == hipSuccess;
   if (!answered) return "neither flags nor priority";
-  const hip::Result<int> in_range = hip::clamp_priority(api, asked);
-  const bool as_asked = in_range && in_range.value() == priority;
-  return fmt::format("flags {}, priority {}", flags, as_asked ? asked : priority);
+  return fmt::format("flags {}, priority {}", flags, priority_as_asked(api, asked, priority));
 }
 
 hip::Status make_stream(Run& run, const DeclareStream& c) {

@@ -1,0 +1,11 @@
+// The project's device kernels as PTX for NVIDIA's GPUs of sm_75 and later, embedded: what cuModuleLoadData gets.
+//
+// Exists where device_kernels.h does. The same kernels and variables as the gfx942 code object (kernels.inc).
+#pragma once
+
+namespace hg {
+
+// Text that a zero ends, for as long as the program runs.
+[[nodiscard]] const char* ptx_kernels();
+
+}  // namespace hg

@@ -1,0 +1,157 @@
+// Code and variables that a program registers as compilers let it (__hipRegister*), and copies' places in variables.
+#include "hip/nvidia/symbols.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "hip/nvidia/code_objects.h"
+#include "hip/nvidia/cuda.h"
+#include "hip/nvidia/errors.h"
+#include "hip/sync/sync.h"
+
+namespace nvidia {
+namespace {
+
+namespace sync = hip::sync;
+
+struct Code {
+  CodeForCuda image;
+  std::map<int, CUmodule> modules;  // by device; loaded for good
+};
+
+struct Variable {
+  Code* code = nullptr;
+  std::string name;
+  std::map<int, DeviceVariable> places;  // by device
+};
+
+struct Registry {
+  sync::Mutex mutex;
+  std::map<void**, Code> codes;  // by the handle that the program was given
+  std::map<const void*, Variable> variables;
+};
+Registry& registry() {
+  // Never destroyed: programs unregister their code while the process ends.
+  static auto& all = *new Registry;
+  return all;
+}
+
+// Allows the thread what a capture prohibits: a module may be loaded in the middle of one, by the first question for a
+// variable, and is no work of the capture's (CUDA, cudaThreadExchangeStreamCaptureMode).
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { static_cast<void>(cuda().cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~RelaxedCapture() { static_cast<void>(cuda().cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+hipError_t find_place(Variable& variable, int device, DeviceVariable& place) {
+  const Cuda& table = cuda_with_context();
+  const RelaxedCapture relaxed;
+  CUmodule& module = variable.code->modules[device];
+  if (module == nullptr) {
+    const hipError_t code = to_hip(table.cuModuleLoadData(&module, variable.code->image.image));
+    if (code != hipSuccess) return code;
+  }
+  CUdeviceptr address = 0;
+  const hipError_t code = to_hip(table.cuModuleGetGlobal(&address, &place.size, module, variable.name.c_str()));
+  place.address = static_cast<std::byte*>(to_pointer(address));
+  return code == hipErrorNotFound ? hipErrorInvalidSymbol : code;
+}
+
+// What compilers hand to __hipRegisterFatBinary (clang, CGCUDANV.cpp).
+struct Wrapper {
+  unsigned magic;
+  unsigned version;
+  const void* binary;
+  void* unused;
+};
+
+}  // namespace
+
+hipError_t find_variable(const void* symbol, DeviceVariable& variable) {
+  Registry& all = registry();
+  const sync::LockGuard lock(all.mutex);
+  const auto found = all.variables.find(symbol);
+  if (found == all.variables.end()) return hipErrorInvalidSymbol;
+  Variable& known = found->second;
+  if (known.code->image.refused != hipSuccess) return known.code->image.refused;
+  int device = 0;
+  if (const hipError_t code = to_hip(cuda().cudaGetDevice(&device)); code != hipSuccess) return code;
+  const auto [place, fresh] = known.places.try_emplace(device);
+  if (fresh) {
+    if (const hipError_t code = find_place(known, device, place->second); code != hipSuccess) {
+      known.places.erase(place);
+      return code;
+    }
+  }
+  variable = place->second;
+  return hipSuccess;
+}
+
+hipError_t find_in_variable(const void* symbol, std::size_t offset, std::size_t size, std::byte*& place) {
+  DeviceVariable variable;
+  if (const hipError_t code = find_variable(symbol, variable); code != hipSuccess) return code;
+  if (offset > variable.size || size > variable.size - offset) return hipErrorInvalidValue;
+  place = variable.address + offset;
+  return hipSuccess;
+}
+
+extern "C" {
+
+hipError_t hipGetSymbolAddress(void** pointer, const void* symbol) {
+  DeviceVariable variable;
+  if (pointer == nullptr) return refuse(hipErrorInvalidValue);
+  if (const hipError_t code = find_variable(symbol, variable); code != hipSuccess) return refuse(code);
+  *pointer = variable.address;
+  return hipSuccess;
+}
+hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol) {
+  DeviceVariable variable;
+  if (bytes == nullptr) return refuse(hipErrorInvalidValue);
+  if (const hipError_t code = find_variable(symbol, variable); code != hipSuccess) return refuse(code);
+  *bytes = variable.size;
+  return hipSuccess;
+}
+
+// The handle lives until it is given back. Code for AMD's GPUs may be registered; its variables are refused when a
+// program asks for one, because a program may have code that it never uses.
+void** __hipRegisterFatBinary(const void* data) {
+  const auto* wrapper = static_cast<const Wrapper*>(data);
+  Registry& all = registry();
+  const sync::LockGuard lock(all.mutex);
+  auto** const handle = new void*(nullptr);
+  all.codes[handle].image = code_for_cuda(wrapper->binary);
+  return handle;
+}
+void __hipRegisterVar(void** handle, void* shadow, char* /*name*/, char* device_name, int /*external*/,
+                      size_t /*bytes*/, int /*constant*/, int /*global*/) {
+  Registry& all = registry();
+  const sync::LockGuard lock(all.mutex);
+  const auto code = all.codes.find(handle);
+  if (code != all.codes.end()) all.variables[shadow] = {&code->second, device_name, {}};
+}
+void __hipUnregisterFatBinary(void** handle) {
+  Registry& all = registry();
+  const sync::LockGuard lock(all.mutex);
+  const auto code = all.codes.find(handle);
+  if (code == all.codes.end()) return;
+  std::erase_if(all.variables, [&](const auto& entry) { return entry.second.code == &code->second; });
+  all.codes.erase(code);
+  delete handle;
+}
+// Kernels by their host stubs, managed variables, textures and surfaces of AMD's code: taken and not known
+// (left_out.inc).
+void __hipRegisterFunction(void** /*handle*/, const void* /*stub*/, char* /*name*/, const char* /*device_name*/,
+                           unsigned /*limit*/, void* /*thread*/, void* /*block*/, void* /*dim_block*/,
+                           void* /*dim_grid*/, int* /*wave_size*/) {}
+void __hipRegisterManagedVar(void* /*handle*/, void** /*pointer*/, void* /*initial*/, const char* /*name*/,
+                             size_t /*bytes*/, unsigned /*alignment*/) {}
+
+}  // extern "C"
+}  // namespace nvidia
