@@ -49,7 +49,7 @@ MAY_INCLUDE = {
     "model/abi": "model model/gfx942 hip/kernels hip/api hip/code_object hip/sync",
     "hip": "hip/api hip/code_object hip/node_form hip/releases hip/result hip/spread hip/sync",
     "hip/agent": "model/gfx942 hip/sync",
-    "hip/nvidia": "hip/sync",
+    "hip/nvidia": "hip/kernels hip/sync",
     "hip/recorder": "hip/api hip/code_object hip/sync",
     # verify: programs
     "verify/results": "",
