@@ -13,6 +13,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "verify/oracle/cause.h"
 #include "verify/subject/process.h"
 
 namespace fuzz {

@@ -26,8 +26,6 @@
 
 namespace verify {
 
-inline constexpr std::uint64_t kAnyNumber = ~std::uint64_t{0};
-
 // ---- coverage: an operation that meets an object in some state (verify/program/coverage.h)
 
 // Facts that an operation leaves behind on the object that it meets, for the coverage of later operations.

@@ -6,6 +6,7 @@
 #include "hip/errors.h"
 #include "verify/execute/captured_launch.h"
 #include "verify/execute/quirk_context.h"
+#include "verify/execute/rebuild.h"
 
 namespace verify {
 namespace {

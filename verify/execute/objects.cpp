@@ -1,5 +1,7 @@
 #include "verify/execute/objects.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace verify {
@@ -7,6 +9,11 @@ namespace verify {
 NodePlace place_of(const std::vector<NodePlace>& places, Id node) {
   const auto found = std::find_if(places.begin(), places.end(), [&](const NodePlace& p) { return p.id == node; });
   return found == places.end() ? NodePlace{node, 0, 0} : *found;
+}
+
+hip::Error lacking(StrategyContext& context, const char* function) {
+  if (context.unsupported.empty()) context.unsupported = function;
+  return {hipErrorNotSupported, fmt::format("the runtime has no {}", function)};
 }
 
 }  // namespace verify

@@ -89,4 +89,7 @@ struct StrategyContext {
   std::map<int, hip::HomeStream> home_streams{};  // by device; those of a strategy that launches by them
 };
 
+// The program needs a function that the runtime does not have: the error to answer, noted in the context.
+[[nodiscard]] hip::Error lacking(StrategyContext& context, const char* function);
+
 }  // namespace verify

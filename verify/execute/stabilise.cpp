@@ -7,6 +7,7 @@
 #include "hip/address_stabilizer.h"
 #include "verify/execute/devices.h"
 #include "verify/execute/quirk_context.h"
+#include "verify/execute/rebuild.h"
 
 namespace verify {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "verify/commands/fields.h"
-#include "verify/program/text.h"
+#include "verify/program/node_params.h"
+#include "verify/program/parse_error.h"
 
 namespace verify {
 

@@ -14,6 +14,7 @@ namespace verify {
 using Id = std::uint32_t;
 
 // Bounds on what one program may ask for; the parser and the validator name them when they are passed.
+inline constexpr std::uint64_t kAnyNumber = ~std::uint64_t{0};  // no bound
 inline constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 28;
 inline constexpr std::uint32_t kMaxId = 9999;
 inline constexpr std::uint32_t kMaxFan = 20000;

@@ -10,19 +10,12 @@
 #include <string_view>
 #include <variant>
 
+#include "verify/program/parse_error.h"
 #include "verify/program/program.h"
 
 namespace verify {
 
 inline constexpr std::uint32_t kTextVersion = 1;
-
-struct ParseError {
-  std::uint32_t line = 0;
-  std::uint32_t column = 0;
-  std::string message;
-  // "FILE:3:14: expected ..." the way compilers do.
-  [[nodiscard]] std::string text(std::string_view file) const;
-};
 
 [[nodiscard]] std::variant<Program, ParseError> parse_program(std::string_view text);
 

@@ -4,7 +4,7 @@
 // Detector: a relocated field that holds an address inside some moved buffer's old or new place, but not its own (or
 // what it would hold if it belonged to that one, which may be smaller). A field that went round a cycle and came back
 // to where it was looks like one that was never patched (A2); the judge tells the two apart by running the program
-// again at addresses that never repeat (oracle/judge.cpp).
+// again at addresses that never repeat (oracle/cause.cpp).
 #include <fmt/format.h>
 
 #include "verify/properties/evidence.h"

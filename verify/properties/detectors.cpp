@@ -174,6 +174,11 @@ void Detectors::injected_failure(std::size_t step, const std::string& command, b
   detect_p4(step, command, function ? function_name(*function) : "", reported, observation_.violations);
 }
 
+void Detectors::bad_call(std::size_t step, const ErrorCase& error_case, int status) {
+  count(PropertyId::kP11);
+  detect_p11(step, error_case, status, observation_.violations);
+}
+
 void Detectors::launch(const ExecObject& exec, std::uint64_t schedule_seed) {
   count(PropertyId::kP1);
   count(PropertyId::kP3);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/graph.h"
+#include "verify/errors/error_cases.h"
 #include "verify/execute/objects.h"
 #include "verify/execute/observation.h"
 #include "verify/execute/platform.h"
@@ -45,6 +46,8 @@ class Detectors {
   }
 
   void injected_failure(std::size_t step, const std::string& command, bool reported);
+  // A call with an invalid argument answered `status`.
+  void bad_call(std::size_t step, const ErrorCase& error_case, int status);
   void launch(const ExecObject& exec, std::uint64_t schedule_seed);
   void topology(std::size_t step, const GraphObject& graph, const TopologySeen& seen);
   void teardown_error(std::size_t step, const std::string& what);

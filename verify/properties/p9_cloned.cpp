@@ -5,7 +5,7 @@
 // nodes.
 #include <algorithm>
 
-#include "verify/oracle/metamorphic.h"
+#include "verify/properties/variants.h"
 
 namespace verify {
 

@@ -6,8 +6,8 @@
 // later, gives no occasion.
 #include <algorithm>
 
-#include "verify/oracle/metamorphic.h"
 #include "verify/program/state.h"
+#include "verify/properties/variants.h"
 
 namespace verify {
 

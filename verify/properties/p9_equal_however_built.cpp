@@ -3,9 +3,9 @@
 // generic one: same observations.
 //
 // The detector runs a program and one that was built differently and compares what a client sees of statuses, bytes and
-// host functions. The pairs are in verify/oracle/metamorphic.h. What queries of the graphs answer is not compared: the
-// graphs differ on purpose.
-#include "verify/oracle/metamorphic.h"
+// host functions. The pairs are in variants.h and in verify/oracle/metamorphic.cpp. The answers to queries of the
+// graphs are not compared: the graphs differ on purpose.
+#include "verify/properties/variants.h"
 
 namespace verify {
 

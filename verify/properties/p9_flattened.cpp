@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "verify/oracle/metamorphic.h"
 #include "verify/program/state.h"
+#include "verify/properties/variants.h"
 
 namespace verify {
 

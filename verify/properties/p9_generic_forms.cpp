@@ -4,8 +4,8 @@
 //
 // Every node that has several forms changes to the next one, but for those that the release under test is known to do
 // wrongly.
-#include "verify/oracle/metamorphic.h"
 #include "verify/program/state.h"
+#include "verify/properties/variants.h"
 
 namespace verify {
 

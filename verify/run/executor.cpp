@@ -7,6 +7,7 @@
 
 #include "hip/errors.h"
 #include "verify/execute/heap_counter.h"
+#include "verify/execute/rebuild.h"
 #include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 #include "verify/run/family_run.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hip/errors.h"
+#include "verify/execute/rebuild.h"
 #include "verify/run/run_command.h"
 
 namespace verify {

@@ -3,7 +3,6 @@
 
 #include "hip/errors.h"
 #include "verify/errors/error_calls.h"
-#include "verify/properties/causes.h"
 #include "verify/run/run_command.h"
 
 namespace verify {
@@ -33,10 +32,7 @@ hip::Status run_command(Run& run, const BadCall& c) {
   if (answer.kind == ErrorAnswer::Kind::kUnsupported) run.observation.unsupported = c.function;
   if (answer.kind == ErrorAnswer::Kind::kUnprepared) return hip::called(answer.status, "what a bad call needs");
   run.attempt.seen = describe(answer);
-  if (answer.kind == ErrorAnswer::Kind::kAnswered) {
-    run.detectors.count(PropertyId::kP11);
-    detect_p11(run.step, *error_case, answer.status, run.observation.violations);
-  }
+  if (answer.kind == ErrorAnswer::Kind::kAnswered) run.detectors.bad_call(run.step, *error_case, answer.status);
   return {};
 }
 

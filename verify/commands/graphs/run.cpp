@@ -11,6 +11,7 @@
 
 #include "hip/errors.h"
 #include "verify/execute/inspector.h"
+#include "verify/execute/rebuild.h"
 #include "verify/run/run_command.h"
 
 namespace verify {

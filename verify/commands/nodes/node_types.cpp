@@ -7,11 +7,12 @@
 #include <cassert>
 #include <iterator>
 
+#include "verify/commands/nodes/kernel_nodes.h"
+#include "verify/program/text.h"
+
 namespace verify {
 
 namespace {
-
-constexpr std::uint64_t kMaxGrid = 65535, kMaxForeignGrid = 0x7fffffff, kMaxBlock = 1024;
 
 constexpr std::array<std::string_view, 5> kCopyKinds = {"h2h", "h2d", "d2h", "d2d", "default"};
 
@@ -53,64 +54,6 @@ static_assert(std::all_of(kNodeWords.begin(), kNodeWords.end(), [](const NodeWor
 
 // ---- parsing
 
-ArgumentValue parse_pointer_or_number(Line& line, const FieldSpec& field, Token token) {
-  ArgumentValue value;
-  if (token.text.starts_with("addr(")) {
-    if (field.kind == FieldKind::kPointer) {
-      line.fail(token.column,
-                fmt::format("'{}' is a pointer: write {}=b0+0 (addr() is for scalars)", field.name, field.name));
-    } else if (!token.text.ends_with(")")) {
-      line.fail(token.column + static_cast<std::uint32_t>(token.text.size()), "expected ')' after addr(");
-    } else {
-      value.kind = ArgumentValue::Kind::kAddressBits;
-      value.ref = parse_ref(line, {token.text.substr(5, token.text.size() - 6), token.column + 5});
-    }
-    return value;
-  }
-  if (field.kind == FieldKind::kPointer || (field.kind == FieldKind::kEither && token.text.starts_with("b"))) {
-    value.kind = ArgumentValue::Kind::kPointer;
-    value.ref = parse_ref(line, token);
-    return value;
-  }
-  const std::uint64_t max = field.size == 8 ? kAnyNumber : (std::uint64_t{1} << (8 * field.size)) - 1;
-  value.number = parse_number(line, token, max, fmt::format("'{}' ({} bytes)", field.name, field.size));
-  return value;
-}
-
-// "4", or "4,2,1" of a foreign kernel.
-void parse_shape(Attributes& attributes, std::string_view key, std::uint64_t max, std::array<std::uint32_t*, 3> shape) {
-  Token token;
-  if (!attributes.take(key, token)) return;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const std::string_view part = token.text.substr(0, token.text.find(','));
-    *shape[i] = static_cast<std::uint32_t>(parse_number(attributes.line(), {part, token.column}, max, key));
-    if (part.size() == token.text.size()) return;
-    token = {token.text.substr(part.size() + 1), token.column + static_cast<std::uint32_t>(part.size()) + 1};
-  }
-  attributes.line().fail(token.column, fmt::format("'{}' has at most three numbers: x,y,z", key));
-}
-
-// The kernel by its name; an error where there is none.
-NodeParams start_kernel(Line& line) {
-  const Token name = line.word("the name of a kernel");
-  KernelParams params;
-  params.kernel = find_kernel(name.text);
-  if (params.kernel != nullptr) return params;
-  const std::size_t at = name.text.rfind('@');
-  if (at != std::string_view::npos) {
-    line.fail(
-        name.column,
-        fmt::format("'{}' is a kernel of a recorded program, and its code is not there: {}.co has to stand beside "
-                    "the program, and to have that kernel",
-                    name.text, name.text.substr(at + 1)));
-    return EmptyParams{};
-  }
-  std::string known;
-  for (const KernelSpec& spec : kernel_catalogue()) known += (known.empty() ? "" : ", ") + spec.name;
-  line.fail(name.column, fmt::format("there is no kernel '{}'; there are {}", name.text, known));
-  return EmptyParams{};
-}
-
 NodeParams start_alloc(Line& line) {
   const Id buffer = next_id(line, 'b');
   return MemoryAllocParams{buffer,
@@ -135,7 +78,7 @@ NodeParams start_empty(Line&) {
 }
 
 // What reads the places of each word, in the order of kNodeWords.
-constexpr std::array<NodeParams (*)(Line&), kNodeWords.size()> kStarts = {start_kernel,
+constexpr std::array<NodeParams (*)(Line&), kNodeWords.size()> kStarts = {parse_kernel_name,
                                                                           start_copy<true>,
                                                                           start_copy<false>,
                                                                           start_empty<MemsetParams>,
@@ -183,30 +126,7 @@ Position parse_position(Line& line, Token token) {
 struct KeysParser {
   Attributes& attributes;
 
-  void operator()(KernelParams& params) const {
-    for (const FieldSpec& field : params.kernel->fields) {
-      Token value;
-      if (!attributes.take(field.name, value)) {
-        attributes.missing(field.name);
-        break;
-      }
-      params.arguments.push_back(parse_pointer_or_number(attributes.line(), field, value));
-    }
-    const std::uint64_t max_grid = params.kernel->object != nullptr ? kMaxForeignGrid : kMaxGrid;
-    parse_shape(attributes, "grid", max_grid, {&params.grid, &params.grid_y, &params.grid_z});
-    parse_shape(attributes, "block", kMaxBlock, {&params.block, &params.block_y, &params.block_z});
-    Token style;
-    if (attributes.take("style", style)) {
-      if (style.text == "extra") {
-        params.style = ArgumentStyle::kExtra;
-      } else if (style.text != "params") {
-        attributes.line().fail(style.column, "style is params or extra");
-      }
-    }
-    params.opaque = attributes.flag("opaque");
-    params.shared_bytes = static_cast<std::uint32_t>(attributes.number("shared", 0, kMaxSharedBytes));
-    params.device = static_cast<Id>(attributes.number("device", 0, kMaxDevices - 1));
-  }
+  void operator()(KernelParams& params) const { parse_kernel_keys(attributes, params); }
   void operator()(CopyParams& params) const {
     params.dst.ref = attributes.required_ref("dst");
     params.src.ref = attributes.required_ref("src");
@@ -266,47 +186,14 @@ struct KeysParser {
 
 // ---- printing
 
-using Out = std::back_insert_iterator<std::string>;
-
-void print_argument(Out out, const FieldSpec& field, const ArgumentValue& value) {
-  switch (value.kind) {
-    case ArgumentValue::Kind::kNumber:
-      fmt::format_to(out, " {}={}", field.name, value.number);
-      break;
-    case ArgumentValue::Kind::kPointer:
-      fmt::format_to(out, " {}={}", field.name, print_ref(value.ref));
-      break;
-    case ArgumentValue::Kind::kAddressBits:
-      fmt::format_to(out, " {}=addr({})", field.name, print_ref(value.ref));
-      break;
-  }
-}
-
 void print_position(Out out, const char* key, const Position& p) {
   if (!(p == Position{})) fmt::format_to(out, " {}={},{},{}", key, p.x, p.y, p.z);
-}
-
-void print_shape(Out out, const char* key, std::uint32_t usual, const std::array<std::uint32_t, 3>& shape) {
-  if (shape[1] != 1 || shape[2] != 1) {
-    fmt::format_to(out, " {}={},{},{}", key, shape[0], shape[1], shape[2]);
-  } else if (shape[0] != usual) {
-    fmt::format_to(out, " {}={}", key, shape[0]);
-  }
 }
 
 struct ParamsPrinter {
   Out out;
 
-  void operator()(const KernelParams& p) const {
-    fmt::format_to(out, " {}", p.kernel->name);
-    for (std::size_t i = 0; i < p.arguments.size(); ++i) print_argument(out, p.kernel->fields[i], p.arguments[i]);
-    print_shape(out, "grid", 1, {p.grid, p.grid_y, p.grid_z});
-    print_shape(out, "block", 64, {p.block, p.block_y, p.block_z});
-    if (p.style == ArgumentStyle::kExtra) fmt::format_to(out, " style=extra");
-    if (p.opaque) fmt::format_to(out, " opaque");
-    if (p.shared_bytes != 0) fmt::format_to(out, " shared={}", p.shared_bytes);
-    if (p.device != 0) fmt::format_to(out, " device={}", p.device);
-  }
+  void operator()(const KernelParams& p) const { print_kernel(out, p); }
   void operator()(const CopyParams& p) const {
     fmt::format_to(out, " dst={} src={}", print_ref(p.dst.ref), print_ref(p.src.ref));
     if (p.linear) {
@@ -355,84 +242,10 @@ void smaller_field(const T& original, std::uint64_t T::* field, std::uint64_t le
 }
 
 template <class Emit>
-void simplify_ref(const BufferRef& ref, const Emit& emit) {
-  if (ref.offset != 0) emit(BufferRef{ref.buffer, 0});
-  if (ref.offset > 256) emit(BufferRef{ref.buffer, 256});
-}
-
-template <class Emit>
-void simplify_argument(const KernelParams& p, std::size_t i, const Emit& emit) {
-  const ArgumentValue& value = p.arguments[i];
-  const auto with = [&](const ArgumentValue& other) {
-    KernelParams changed = p;
-    changed.arguments[i] = other;
-    emit(changed);
-  };
-  if (value.kind == ArgumentValue::Kind::kNumber) {
-    for (const std::uint64_t number : smaller_values(value.number, 0)) with({value.kind, number, {}});
-    return;
-  }
-  if (value.kind == ArgumentValue::Kind::kAddressBits) with({ArgumentValue::Kind::kNumber, 0, {}});
-  simplify_ref(value.ref, [&](const BufferRef& ref) { with({value.kind, 0, ref}); });
-}
-
-// The plainest kernel that writes one buffer: most defects show on it too.
-template <class Emit>
-void replace_kernel(const KernelParams& p, const Emit& emit) {
-  static constexpr std::string_view kPlain = "inplace_u32";
-  if (p.kernel->name == kPlain) return;
-  for (std::size_t i = 0; i < p.arguments.size(); ++i) {
-    const Touch touch = p.kernel->fields[i].touch;
-    if (touch != Touch::kWrite && touch != Touch::kReadWrite) continue;
-    KernelParams plain;
-    plain.kernel = find_kernel(kPlain);
-    plain.arguments = {p.arguments[i], {ArgumentValue::Kind::kNumber, 1, {}}, {ArgumentValue::Kind::kNumber, 0, {}}};
-    plain.style = p.style;
-    emit(plain);
-    return;
-  }
-}
-
-template <class Emit>
 struct ParamsSimplifier {
   const Emit& emit;
 
-  void operator()(const KernelParams& p) const {
-    replace_kernel(p, emit);
-    KernelParams changed = p;
-    if (p.opaque) {
-      changed.opaque = false;
-      emit(changed);
-      changed = p;
-    }
-    if (p.style == ArgumentStyle::kExtra) {
-      changed.style = ArgumentStyle::kParams;
-      emit(changed);
-      changed = p;
-    }
-    if (p.device != 0) {
-      changed.device = 0;
-      emit(changed);
-      changed = p;
-    }
-    if (p.shared_bytes != 0) {
-      changed.shared_bytes = 0;
-      emit(changed);
-      changed = p;
-    }
-    const bool own = p.kernel->object == nullptr;  // a foreign kernel's shape means what its author knows
-    if (own && p.grid != 1) {
-      changed.grid = 1;
-      emit(changed);
-      changed = p;
-    }
-    if (own && p.block != 64) {
-      changed.block = 64;
-      emit(changed);
-      changed = p;
-    }
-    for (std::size_t i = 0; i < p.arguments.size(); ++i) simplify_argument(p, i, emit);
-  }
+  void operator()(const KernelParams& p) const { simplify_kernel(p, emit); }
   void operator()(const CopyParams& p) const {
     if (!p.linear) {
       CopyParams linear;
@@ -453,11 +266,11 @@ struct ParamsSimplifier {
     smaller_field(p, &CopyParams::height, 1, emit);
     smaller_field(p, &CopyParams::depth, 1, emit);
     for (CopyEnd CopyParams::* end : {&CopyParams::dst, &CopyParams::src}) {
-      simplify_ref((p.*end).ref, [&](const BufferRef& ref) {
+      for (const BufferRef& ref : simpler_refs((p.*end).ref)) {
         CopyParams moved = p;
         (moved.*end).ref = ref;
         emit(moved);
-      });
+      }
     }
   }
   void operator()(const MemsetParams& p) const {
@@ -469,11 +282,11 @@ struct ParamsSimplifier {
     }
     smaller_field(p, &MemsetParams::width, 1, emit);
     smaller_field(p, &MemsetParams::height, 1, emit);
-    simplify_ref(p.dst, [&](const BufferRef& ref) {
+    for (const BufferRef& ref : simpler_refs(p.dst)) {
       MemsetParams moved = p;
       moved.dst = ref;
       emit(moved);
-    });
+    }
     MemsetParams changed = p;
     if (p.value != 0) {
       changed.value = 0;
@@ -506,36 +319,7 @@ struct FeatureCounter {
   const std::vector<std::uint64_t>& buffer_bytes;
   const CountFeature& add;
 
-  void operator()(const KernelParams& kernel) const {
-    // Generators draw only kernels of the project.
-    if (kernel.kernel->object == nullptr && kernel.kernel->drawn) add("kernel " + kernel.kernel->name);
-    add(kernel.style == ArgumentStyle::kExtra ? "style extra" : "style params");
-    if (kernel.opaque) add("opaque kernel");
-    if (kernel.shared_bytes != 0) add("shared memory");
-    if (kernel.device != 0) add("kernel of another device");
-    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-      const FieldSpec& field = kernel.kernel->fields[i];
-      const ArgumentValue& value = kernel.arguments[i];
-      if (value.kind != ArgumentValue::Kind::kPointer) {
-        scalar(value.kind == ArgumentValue::Kind::kAddressBits, field.size);
-        continue;
-      }
-      const auto bytes =
-          static_cast<std::int64_t>(value.ref.buffer < buffer_bytes.size() ? buffer_bytes[value.ref.buffer] : 0);
-      add(value.ref.offset == 0       ? "pointer base"
-          : value.ref.offset == bytes ? "pointer one past the end"
-                                      : "pointer interior");
-      if (field.name.find('.') != std::string::npos) add("pointer in a struct");
-    }
-  }
-  void scalar(bool address, std::uint32_t size) const {
-    static constexpr const char* kNumbers[] = {"scalar number in 1 bytes", "scalar number in 2 bytes",
-                                               "scalar number in 4 bytes", "scalar number in 8 bytes"};
-    static constexpr const char* kAddresses[] = {"scalar addr() in 1 bytes", "scalar addr() in 2 bytes",
-                                                 "scalar addr() in 4 bytes", "scalar addr() in 8 bytes"};
-    const int index = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-    add(address ? kAddresses[index] : kNumbers[index]);
-  }
+  void operator()(const KernelParams& kernel) const { count_kernel_features(kernel, buffer_bytes, add); }
   void operator()(const CopyParams& copy) const {
     add(fmt::format("copy {}", kCopyKinds[static_cast<std::size_t>(copy.kind)]));
     if (copy.symbol == CopySymbol::kDestination) add("copy to a symbol");
@@ -646,6 +430,13 @@ std::vector<std::string> node_feature_names() {
 void count_node_features(const NodeParams& params, const std::vector<std::uint64_t>& buffer_bytes,
                          const CountFeature& count) {
   std::visit(FeatureCounter{buffer_bytes, count}, params);
+}
+
+std::vector<BufferRef> simpler_refs(const BufferRef& ref) {
+  std::vector<BufferRef> simpler;
+  if (ref.offset != 0) simpler.push_back({ref.buffer, 0});
+  if (ref.offset > 256) simpler.push_back({ref.buffer, 256});
+  return simpler;
 }
 
 std::vector<std::uint64_t> smaller_values(std::uint64_t value, std::uint64_t least) {

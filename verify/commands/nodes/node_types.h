@@ -42,6 +42,8 @@ using CountFeature = std::function<void(std::string_view)>;
 void count_node_features(const NodeParams& params, const std::vector<std::uint64_t>& buffer_bytes,
                          const CountFeature& count);
 
+// References to try instead of `ref`: other offsets into the same buffer.
+[[nodiscard]] std::vector<BufferRef> simpler_refs(const BufferRef& ref);
 // Values to try instead of `value`, smallest first: none is below `least`.
 [[nodiscard]] std::vector<std::uint64_t> smaller_values(std::uint64_t value, std::uint64_t least);
 

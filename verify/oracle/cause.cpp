@@ -1,0 +1,222 @@
+// Runs a program that diverged again, with one thing changed each time; the contract is in the header.
+#include "verify/oracle/cause.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "verify/oracle/metamorphic.h"
+#include "verify/program/state.h"
+#include "verify/properties/captures.h"
+#include "verify/properties/causes.h"
+#include "verify/properties/orders.h"
+#include "verify/shrink/shrinker.h"
+
+namespace verify {
+
+namespace {
+
+bool has_failures(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& step) { return std::holds_alternative<Fail>(step.command); });
+}
+
+// What the first command that went wrong broke. What later ones break may follow from that.
+std::set<PropertyId> broken_first(const std::vector<Violation>& violations) {
+  const std::size_t first = first_step(violations);
+  std::set<PropertyId> broken;
+  for (const Violation& violation : violations) {
+    if (violation.step == first) broken.insert(violation.property);
+  }
+  return broken;
+}
+
+bool holds(const std::vector<Violation>& violations, PropertyId id) {
+  return std::any_of(violations.begin(), violations.end(), [id](const Violation& v) { return v.property == id; });
+}
+
+bool differs_in_bad_call(const Program& program, const std::optional<Deviation>& deviation) {
+  return deviation && deviation->step < program.steps.size() &&
+         std::holds_alternative<BadCall>(program.steps[deviation->step].command);
+}
+
+// A bench names what breaks on it itself, and nothing of the program around it can be the cause.
+bool shows_on_a_bench(const Program& program, const std::vector<Violation>& violations) {
+  const auto is_action = [](const Step& step) { return std::holds_alternative<SystemAction>(step.command); };
+  if (violations.empty()) return false;
+  const std::size_t step = first_step(violations);
+  return step < program.steps.size() ? is_action(program.steps[step])
+                                     : std::all_of(program.steps.begin(), program.steps.end(), is_action);
+}
+
+RunOptions in_the_usual_order(RunOptions options) {
+  options.schedule_seed = 0;
+  return options;
+}
+
+// The reference refuses the first command that ends otherwise, and the subject says that it is done.
+bool says_done_where_refused(const Program& program, const RunPair& pair) {
+  if (!pair.deviation || pair.deviation->effect != Effect::kStatus) return false;
+  const std::size_t step = pair.deviation->step;
+  return step < pair.subject.statuses.size() && pair.subject.statuses[step].code == 0 &&
+         !std::holds_alternative<Fail>(program.steps[step].command) && step <= first_step(pair.subject.violations);
+}
+
+const RunPair& or_else(const RunPair& pair, const RunPair& other) {
+  return pair.clean() ? other : pair;
+}
+
+// One divergence, and what further runs of its program say of it.
+class Cause {
+ public:
+  Cause(PairRunner& pairs, const Program& program, const RunOptions& options)
+      : pairs_(pairs), program_(program), options_(options) {}
+  void name(const RunPair& first, Judgement& judgement);
+
+ private:
+  bool clean_without_redundant_edges();
+  bool clean_without_frees();
+  bool clean_in_another_order();
+  bool hits_the_graph_instead();
+  bool setters_change_other_nodes();
+  bool needs_repeats(const RunPair& pair);
+
+  PairRunner& pairs_;
+  const Program& program_;
+  const RunOptions& options_;
+};
+
+// Whether the first bad patch goes right at addresses that never repeat. It has to be done in place there too: a buffer
+// that comes back to where it was has not moved, and one that cannot come back may force a refusal.
+bool Cause::needs_repeats(const RunPair& pair) {
+  RunOptions fresh = options_;
+  fresh.fresh_addresses = true;
+  const Observation again = pairs_.run(program_, fresh).subject;
+  const std::size_t step = first_step(pair.subject.violations);
+  return std::count(again.patched_in_place.begin(), again.patched_in_place.end(), step) != 0 &&
+         !holds(again.violations, PropertyId::kA2) && !holds(again.violations, PropertyId::kA3);
+}
+
+// A pointer that stayed stale may have been written to another object, where it does not show when that one held it
+// already: graphs that are not patched themselves do not.
+bool Cause::hits_the_graph_instead() {
+  if (pairs_.subject().contained()) return false;
+  Program fewer = program_;
+  std::erase_if(fewer.steps, [](const Step& step) {
+    const auto* patch = std::get_if<Patch>(&step.command);
+    return patch != nullptr && patch->target == Target::kGraph;
+  });
+  if (fewer.steps.size() == program_.steps.size()) return false;
+  fewer = drop_invalid(fewer);
+  RunOptions closer = options_;
+  closer.isolation = true;
+  return holds(pairs_.run(fewer, closer).subject.violations, PropertyId::kP2);
+}
+
+// A field may hold what the patch never wrote there: where setting the nodes one at a time changes others, too, the
+// runtime does.
+bool Cause::setters_change_other_nodes() {
+  if (pairs_.subject().contained()) return false;
+  const std::optional<Program> sets = with_setters_for_patches(program_);
+  if (!sets) return false;
+  RunOptions closer = options_;
+  closer.isolation = true;
+  return holds(pairs_.run(*sets, closer).subject.violations, PropertyId::kP2);
+}
+
+bool Cause::clean_without_redundant_edges() {
+  const std::optional<Program> fewer = without_redundant_edges(program_);
+  return fewer && pairs_.run(*fewer, options_).clean();
+}
+
+// In other orders, too: fewer commands are ordered otherwise by the same seed.
+bool Cause::clean_without_frees() {
+  const std::optional<Program> keeping = without_stream_ordered_frees(program_);
+  if (!keeping || !pairs_.run(*keeping, options_).clean()) return false;
+  RunOptions other = options_;
+  for (std::uint64_t order = 0; order < kRandomOrders; ++order) {
+    other.schedule_seed = kFirstRandomOrder + order;
+    if (!pairs_.run(*keeping, other).clean()) return false;
+  }
+  return true;
+}
+
+// Who keeps every edge observes the same in every legal order: what is wrong in one and right in another lost an edge.
+bool Cause::clean_in_another_order() {
+  RunOptions other = options_;
+  for (std::uint64_t order = 0; order < kRandomOrders; ++order) {
+    other.schedule_seed = kFirstRandomOrder + order;
+    if (pairs_.run(program_, other).clean()) return true;
+  }
+  return false;
+}
+
+void Cause::name(const RunPair& first, Judgement& judgement) {
+  // The first bad command may have done something earlier, or to something else, than a run shows that does not look.
+  RunOptions closer = options_;
+  closer.isolation = true;
+  const RunPair pair =
+      options_.isolation || pairs_.subject().contained() ? first : or_else(pairs_.run(program_, closer), first);
+  std::set<PropertyId> broken = broken_first(pair.subject.violations);
+  std::set<PropertyId> later;
+  for (const Violation& violation : pair.subject.violations) later.insert(violation.property);
+  const bool died = !pair.subject.death.empty();
+  if (!pair.differences.empty()) {
+    (broken.empty() ? broken : later).insert(died ? PropertyId::kP11 : PropertyId::kP3);
+    if (died && step_concerns_capture(program_, pair.subject.death_step)) broken.insert(PropertyId::kP7);
+  }
+
+  const auto clean_with = [&](const RunOptions& other) { return pairs_.run(program_, other).clean(); };
+  std::optional<PropertyId> cause;
+  if (shows_on_a_bench(program_, pair.subject.violations)) {
+    cause.reset();
+  } else if (differs_in_bad_call(program_, pair.deviation)) {
+    cause = PropertyId::kP11;
+  } else if (clean_with(keeping_what_was_passed(options_))) {
+    cause = PropertyId::kP1;
+  } else if (has_failures(program_) && clean_with(without_failures(options_))) {
+    cause = PropertyId::kP4;
+  } else if (!pair.differences.empty() && !died && clean_without_frees()) {
+    cause = PropertyId::kS1;
+  } else if (options_.schedule_seed != 0 ? clean_with(in_the_usual_order(options_))
+                                         : pair.subject.violations.empty() && !died && clean_in_another_order()) {
+    cause = PropertyId::kP5;
+  } else if (says_done_where_refused(program_, pair) && !broken.contains(PropertyId::kP7)) {
+    cause = PropertyId::kP4;
+  } else if (broken.contains(PropertyId::kP2) || (broken.contains(PropertyId::kA2) && hits_the_graph_instead()) ||
+             ((broken.contains(PropertyId::kA2) || broken.contains(PropertyId::kA3)) && setters_change_other_nodes())) {
+    cause = PropertyId::kP2;
+  } else if (pair.subject.violations.empty() && !died && clean_without_redundant_edges()) {
+    cause = PropertyId::kP9;
+  } else if (broken.contains(PropertyId::kA3) || (broken.contains(PropertyId::kA2) && needs_repeats(pair))) {
+    // Buffers were confused, and a field that came back to where it was is part of that.
+    broken.erase(PropertyId::kA2);
+    later.erase(PropertyId::kA2);
+    broken.insert(PropertyId::kA3);
+  }
+  if (cause) judgement.broken.push_back(*cause);
+  for (const std::set<PropertyId>& ids : {broken, later}) {
+    for (const PropertyId id : ids) {
+      if (std::find(judgement.broken.begin(), judgement.broken.end(), id) == judgement.broken.end())
+        judgement.broken.push_back(id);
+    }
+  }
+  judgement.violations = pair.subject.violations;
+  judgement.differences = pair.differences;
+}
+
+}  // namespace
+
+void name_cause(PairRunner& pairs, const Program& program, const RunOptions& options, const RunPair& first,
+                Judgement& judgement) {
+  Cause(pairs, program, options).name(first, judgement);
+}
+
+bool step_concerns_capture(const Program& program, std::size_t step) {
+  if (step >= program.steps.size()) return false;
+  State state;
+  for (std::size_t i = 0; i < step; ++i) state.apply(program.steps[i].command);
+  return concerns_capture(state, program.steps[step].command);
+}
+
+}  // namespace verify

@@ -1,0 +1,282 @@
+// Checks that need many runs of one program; the contract is in the header.
+#include "verify/oracle/further_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "verify/oracle/metamorphic.h"
+#include "verify/oracle/stream_variants.h"
+#include "verify/program/state.h"
+#include "verify/properties/cost.h"
+#include "verify/properties/cycles.h"
+#include "verify/properties/orders.h"
+
+namespace verify {
+
+namespace {
+
+constexpr int kGrowths = 8;  // measurements that all have to show that what is held grows
+
+}  // namespace
+
+bool FurtherRuns::holds(const std::function<Look()>& attempt) {
+  Look look = attempt();
+  if (look.clean) return true;
+  const std::string seen = look.what;
+  judgement_.verdict = VerdictKind::kDiverge;
+  judgement_.reason.clear();  // of an earlier run
+  if (look.quirk == nullptr && pairs_.subject().contained()) {
+    pairs_.subject().start_afresh();
+    look = attempt();
+    if (look.clean) {
+      judgement_.verdict = VerdictKind::kPoisoned;
+      judgement_.reason =
+          fmt::format("a divergence of a further run that did not show again in a fresh process ({})", seen);
+    }
+  }
+  if (look.quirk != nullptr) {
+    judgement_.verdict = VerdictKind::kKnownQuirk;
+    judgement_.quirk = judgement_.reason = look.quirk->id;
+  }
+  return false;
+}
+
+// The program runs once for every call of the graph API, with that call failing; each time it has to observe what it
+// does when nothing fails.
+void FurtherRuns::every_call_fails() {
+  const std::uint64_t calls = pair_.subject.calls;
+  const std::uint64_t stride = std::max<std::uint64_t>(1, calls / kMaxFailedCalls);
+  for (std::uint64_t nth = 1; nth <= calls; nth += stride) {
+    RunOptions options;
+    options.poison = options.isolation = options.failures = false;
+    options.fail_graph_call = nth;
+    RunResult failed;
+    std::vector<Difference> differences;
+    const auto fewer_calls = [&] { return failed.observation.failures_fired == 0 && failed.observation.death.empty(); };
+    const bool held = holds([&] {
+      failed = pairs_.run_subject(program_, options);
+      if (fewer_calls()) return Look{true, nullptr};
+      const Observation expected = pairs_.reference_for(program_, pair_, failed);
+      differences = compare(program_, expected, failed.observation);
+      const bool clean = differences.empty() && failed.observation.violations.empty();
+      if (clean) return Look{true, nullptr};
+      return Look{
+          false, pairs_.explain(program_, expected, failed.observation),
+          fmt::format("call {} of the graph API failing: {}", nth, told(differences, failed.observation.violations))};
+    });
+    if (held && fewer_calls()) break;
+    ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP4)];
+    if (held) continue;
+    if (judgement_.verdict != VerdictKind::kDiverge) return;
+    judgement_.broken = {PropertyId::kP4};
+    judgement_.violations = failed.observation.violations;
+    judgement_.violations.push_back({PropertyId::kP4, program_.steps.size(),
+                                     fmt::format("call {} of the graph API failing", nth), "as if nothing had failed",
+                                     "something else"});
+    judgement_.differences = std::move(differences);
+    return;
+  }
+}
+
+// Every legal order where they can be counted, and some more: who loses an edge has more orders than there are legal
+// ones. Each has to observe what the order of addition does.
+void FurtherRuns::every_order() {
+  const std::optional<std::uint64_t> counted = pairs_.subject().contained() ? std::nullopt : orders_to_count(program_);
+  const std::uint64_t legal = counted.value_or(0);
+  for (std::uint64_t number = 0; number < legal + kRandomOrders; ++number) {
+    RunOptions options;
+    options.isolation = options.inspect = false;
+    const bool is_legal = number < legal;
+    options.schedule_seed = is_legal ? kCountedOrder | number : kFirstRandomOrder + number - legal;
+    std::vector<Difference> differences;
+    const bool held = holds([&] {
+      const RunResult other = pairs_.run_subject(program_, options);
+      const Observation expected = pairs_.reference_for(program_, pair_, other);
+      differences = compare(program_, expected, other.observation);
+      if (differences.empty()) return Look{true, nullptr};
+      return Look{false, pairs_.explain(program_, expected, other.observation),
+                  fmt::format("schedule {}: {}", options.schedule_seed, told(differences))};
+    });
+    ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP5)];
+    if (held) continue;
+    if (judgement_.verdict != VerdictKind::kDiverge) return;
+    judgement_.broken = {PropertyId::kP5};
+    judgement_.violations.push_back({PropertyId::kP5, program_.steps.size(),
+                                     is_legal ? fmt::format("legal order {} of {}", number, legal)
+                                              : fmt::format("schedule {}", options.schedule_seed),
+                                     "no difference", "a difference"});
+    judgement_.differences = std::move(differences);
+    return;
+  }
+}
+
+void FurtherRuns::however_built() {
+  const std::size_t steps = program_.steps.size();
+  const Avoid known = [this](const State& state, const Command& command) { return pairs_.is_known(state, command); };
+  for (const Variant& variant : equal_variants(program_, known)) {
+    RunOptions options;
+    options.isolation = options.inspect = false;
+    const auto differences_of = [&](const RunResult& other) {
+      const Observation expected =
+          variant.reference
+              ? as_original(pairs_.run_baseline(variant.reference->program, other.script), *variant.reference, steps)
+              : as_original(pairs_.reference_for(program_, pair_, other), {program_, {}}, steps);
+      return compare(program_, expected, as_original(other.observation, variant.derived, steps));
+    };
+    std::vector<Difference> differences;
+    bool lacking = false;
+    const bool held = holds([&] {
+      const RunResult other = pairs_.run_subject(variant.derived.program, options);
+      lacking = !other.observation.unsupported.empty();
+      if (lacking) return Look{true, nullptr};
+      differences = differences_of(other);
+      if (differences.empty()) return Look{true, nullptr};
+      // A quirk is looked for in the program that ran, whose steps are others.
+      const Observation wanted = pairs_.run_baseline(variant.derived.program, other.script);
+      return Look{false, pairs_.explain(variant.derived.program, wanted, other.observation),
+                  fmt::format("{}: {}", variant.change, told(differences))};
+    });
+    if (lacking) continue;
+    ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP9)];
+    if (held) continue;
+    if (judgement_.verdict != VerdictKind::kDiverge) return;
+    judgement_.broken = {PropertyId::kP9};
+    // Where it goes as soon as the caller leaves alone what it passed, it is no matter of how the graph was built.
+    options.poison = false;
+    options.keep_passed = true;
+    const bool passed = differences_of(pairs_.run_subject(variant.derived.program, options)).empty();
+    if (passed) judgement_.broken.insert(judgement_.broken.begin(), PropertyId::kP1);
+    if (variant.precisely) judgement_.broken.insert(judgement_.broken.begin(), *variant.precisely);
+    judgement_.violations.push_back(
+        {PropertyId::kP9, steps, std::string(variant.change), "no difference", "a difference"});
+    judgement_.differences = std::move(differences);
+    return;
+  }
+}
+
+// The program by its streams: what it launches as eager work, what it captures recorded by hand.
+void FurtherRuns::by_streams() {
+  struct Change {
+    PropertyId property;
+    const char* name;
+    std::optional<StreamVariant> (*make)(const Program&);
+  };
+  static constexpr Change kChanges[] = {{PropertyId::kP6, "launches replaced by eager work", launched_eagerly},
+                                        {PropertyId::kP9, "captures recorded by hand", recorded_by_hand}};
+  for (const Change& change : kChanges) {
+    if (judgement_.verdict != VerdictKind::kAgree) return;
+    const std::optional<StreamVariant> variant = change.make(program_);
+    if (!variant) continue;
+    RunOptions options;
+    options.isolation = options.inspect = options.failures = false;
+    std::vector<Difference> differences;
+    bool supported = true;
+    const bool held = holds([&] {
+      const RunResult other = pairs_.run_subject(variant->program, options);
+      supported = other.observation.unsupported.empty();
+      if (!supported || other.observation.notes.races != 0) return Look{true, nullptr};
+      const Observation expected = pairs_.reference_for(program_, pair_, other);
+      const Observation observed = in_terms_of(program_, *variant, expected, other.observation);
+      differences = compare(program_, expected, observed);
+      if (differences.empty()) return Look{true, nullptr};
+      return Look{
+          false,
+          pairs_.explain(variant->program, pairs_.run_baseline(variant->program, other.script), other.observation),
+          fmt::format("{}: {}", change.name, told(differences))};
+    });
+    if (supported) ++judgement_.exercised[static_cast<std::size_t>(change.property)];
+    if (held || judgement_.verdict != VerdictKind::kDiverge) continue;
+    judgement_.broken = {change.property};
+    judgement_.violations.push_back(
+        {change.property, program_.steps.size(), change.name, "no difference", "a difference"});
+    judgement_.differences = std::move(differences);
+  }
+}
+
+// The subject alone, at growing sizes: what it costs is its own matter.
+std::vector<CostMeasurement> FurtherRuns::measure_costs() {
+  const std::uint32_t widest = widest_fan(program_);
+  std::vector<std::uint32_t> sizes;
+  std::vector<Observation> observations;
+  RunOptions options;
+  options.poison = options.failures = options.inspect = options.isolation = false;
+  options.costs = true;
+  for (const std::uint32_t size : kCostSizes) {
+    if (size > widest) break;
+    sizes.push_back(size);
+    const Program narrow = narrowed(program_, size);
+    // What comes for the first time in a process (a kernel is loaded, a pool is made) is no cost of the size.
+    if (observations.empty()) static_cast<void>(pairs_.run_subject(narrow, options));
+    observations.push_back(pairs_.run_subject(narrow, options).observation);
+  }
+  return fit_costs(program_, sizes, observations);
+}
+
+void FurtherRuns::costs() {
+  if (widest_fan(program_) < kLeastCostFan) return;
+  const auto too_much = [](const CostMeasurement& cost) { return cost.exponent > cost.bound + kCostTolerance; };
+  judgement_.costs = measure_costs();
+  // A runtime's own threads allocate when they like; what the size costs it costs each time.
+  if (std::any_of(judgement_.costs.begin(), judgement_.costs.end(), too_much)) {
+    const std::vector<CostMeasurement> again = measure_costs();
+    for (std::size_t i = 0; i < std::min(again.size(), judgement_.costs.size()); ++i) {
+      if (again[i].exponent < judgement_.costs[i].exponent) judgement_.costs[i] = again[i];
+    }
+  }
+  judgement_.exercised[static_cast<std::size_t>(PropertyId::kP10)] += judgement_.costs.size();
+  for (const CostMeasurement& cost : judgement_.costs) {
+    if (!too_much(cost)) continue;
+    judgement_.verdict = VerdictKind::kDiverge;
+    judgement_.broken = {PropertyId::kP10};
+    judgement_.violations.push_back(
+        {PropertyId::kP10, cost.step, fmt::format("{} of '{}'", cost.measure, cost.operation),
+         fmt::format("growth with the nodes to the power of {:.1f} at most", cost.bound),
+         fmt::format("{:.2f} ({} for {} nodes, {} for {})", cost.exponent, cost.values.front(), cost.sizes.front(),
+                     cost.values.back(), cost.sizes.back())});
+  }
+}
+
+// The subject alone: many cycles to warm it up, then few and many in turns. A pool that grew because the device fell
+// behind says nothing: only what grows with the cycles each time is kept for every one of them. A program that a quirk
+// is known of says nothing either.
+void FurtherRuns::cycles() {
+  const std::optional<Program> few = cycled(program_, kFewCycles), many = cycled(program_, kManyCycles);
+  if (!few || !many) return;
+  RunOptions options;
+  options.poison = options.failures = options.inspect = options.isolation = false;
+  options.held = true;
+  std::string text;
+  bool asked = true;
+  const bool held = holds([&] {
+    const auto went_well = [](const Observation& observation) {
+      return observation.death.empty() && observation.unsupported.empty() && observation.notes.fault.empty() &&
+             std::all_of(observation.statuses.begin(), observation.statuses.end(),
+                         [](const StepStatus& s) { return s.code == 0; });
+    };
+    text.clear();
+    asked = went_well(pairs_.run_subject(*many, options).observation);
+    Observation before = pairs_.run_subject(*few, options).observation;
+    for (int measured = 0; asked && measured < kGrowths; ++measured) {
+      const Observation after = pairs_.run_subject(*many, options).observation;
+      Observation again = pairs_.run_subject(*few, options).observation;
+      asked = went_well(before) && went_well(after) && went_well(again) && !before.held.empty();
+      text = asked ? grown(before.held, after.held, again.held) : std::string();
+      if (text.empty()) break;
+      before = std::move(again);
+    }
+    const Deviation growth{many->steps.size(), Effect::kGrowth, 0};
+    if (text.empty()) return Look{true, nullptr};
+    return Look{false, pairs_.explain(*many, growth, std::nullopt),
+                fmt::format("what is held after {} cycles: {}", kManyCycles, text)};
+  });
+  if (asked) ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP8)];
+  if (held || judgement_.verdict != VerdictKind::kDiverge) return;
+  judgement_.broken = {PropertyId::kP8};
+  judgement_.violations.push_back({PropertyId::kP8, program_.steps.size(),
+                                   fmt::format("what is held after {} cycles", kManyCycles),
+                                   fmt::format("no more than after {}", kFewCycles), text});
+}
+
+}  // namespace verify

@@ -1,0 +1,25 @@
+// What a judge makes of a program. Plain data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "verify/execute/observation.h"
+#include "verify/result.h"
+
+namespace verify {
+
+struct Judgement {
+  VerdictKind verdict = VerdictKind::kAgree;
+  std::string quirk;               // its id, of kKnownQuirk
+  std::string reason;              // of a poisoned, unsupported, discarded or harness verdict
+  std::vector<PropertyId> broken;  // the name first, the others after; empty unless kDiverge
+  std::vector<Violation> violations;
+  std::vector<Difference> differences;
+  std::vector<CostMeasurement> costs;  // where they were asked for
+  std::array<std::uint64_t, kProperties> exercised{};
+};
+
+}  // namespace verify

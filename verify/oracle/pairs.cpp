@@ -1,0 +1,130 @@
+// A program on both sides; the contract is in the header.
+#include "verify/oracle/pairs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "hip/api/api.h"
+#include "verify/program/state.h"
+#include "verify/program/text.h"
+#include "verify/properties/property.h"
+
+namespace verify {
+
+namespace {
+
+// SIGKILL: no program does that to itself; an operator or a system out of memory does.
+constexpr std::string_view kKilledFromOutside = "killed by signal 9 ";
+
+// A valid program's commands succeed, except where State says that being refused is what is to be observed. Anything
+// else means that the program asks for something that the reference refuses: it says nothing about the subject.
+std::string refused_by_baseline(const Program& program, const Observation& baseline) {
+  const auto succeeded = [](const StepStatus& status) { return status.code == 0; };
+  if (std::all_of(baseline.statuses.begin(), baseline.statuses.end(), succeeded)) return {};
+  const std::vector<bool> may_be_refused = refusable_steps(program);
+  for (std::size_t i = 0; i < baseline.statuses.size(); ++i) {
+    if (baseline.statuses[i].code == 0 || may_be_refused[i]) continue;
+    return fmt::format("the baseline refuses '{}' with {}", command_word(program.steps[i].command),
+                       hip::status_name(baseline.statuses[i].code));
+  }
+  return {};
+}
+
+RunOptions plain() {
+  RunOptions options;
+  options.poison = options.failures = options.inspect = options.isolation = false;
+  return options;
+}
+
+}  // namespace
+
+std::size_t first_step(const std::vector<Violation>& violations) {
+  std::size_t first = std::numeric_limits<std::size_t>::max();
+  for (const Violation& violation : violations) first = std::min(first, violation.step);
+  return first;
+}
+
+std::string told(const std::vector<Difference>& differences, const std::vector<Violation>& violations) {
+  assert(!differences.empty() || !violations.empty());
+  if (differences.empty()) {
+    const Violation& first = violations.front();
+    return fmt::format("{} of {}: {}, not {}", property(first.property).name, first.where, first.observed,
+                       first.expected);
+  }
+  const Difference& first = differences.front();
+  return fmt::format("{} {} at '{}'", first.where,
+                     first.where == "process" || first.where == "status" ? first.observed : "differed", first.command);
+}
+
+RunPair PairRunner::run(const Program& program, const RunOptions& options) {
+  RunPair pair;
+  RunResult subject = subject_.run(program, options);
+  faulted_ = faulted_ || !subject.observation.notes.fault.empty();
+  RunOptions reference = plain();
+  reference.fresh_addresses = options.fresh_addresses;
+  const RunResult baseline = baseline_.run(program, reference, subject.script);
+  faulted_ = faulted_ || !baseline.observation.notes.fault.empty();
+  if (baseline.observation.notes.races != 0) pair.poisoned = "data race: " + baseline.observation.notes.first_race;
+  if (!baseline.observation.notes.fault.empty())
+    pair.poisoned = "fault in the baseline: " + baseline.observation.notes.fault;
+  pair.discarded = refused_by_baseline(program, baseline.observation);
+  pair.differences = compare(program, baseline.observation, subject.observation);
+  pair.deviation = first_deviation(program, baseline.observation, subject.observation);
+  pair.reverse = first_deviation(program, subject.observation, baseline.observation);
+  if (!pair.deviation && !subject.observation.violations.empty()) {
+    pair.deviation = Deviation{first_step(subject.observation.violations), Effect::kTeardown, 0};
+  }
+  pair.subject = std::move(subject.observation);
+  pair.script = std::move(subject.script);
+  return pair;
+}
+
+void PairRunner::end_program(const Program& program) {
+  // A fault of the device is sticky: it would be the next program's error as well.
+  if (faulted_ || (subject_.contained() && known_.quirks.corrupts(program, known_.strategy))) {
+    subject_.start_afresh();
+    baseline_.start_afresh();
+  }
+}
+
+const Quirk* PairRunner::explain(const Program& program, const std::optional<Deviation>& deviation,
+                                 const std::optional<Deviation>& reverse) const {
+  const Quirk* quirk = deviation ? known_.quirks.explain(program, known_.strategy, *deviation) : nullptr;
+  if (quirk != nullptr || !reverse) return quirk;
+  return known_of_baseline_.quirks.explain(program, known_of_baseline_.strategy, *reverse);
+}
+
+const Quirk* PairRunner::explain(const Program& program, const Observation& expected,
+                                 const Observation& observed) const {
+  return explain(program, first_deviation(program, expected, observed), first_deviation(program, observed, expected));
+}
+
+bool PairRunner::shows_again(const Program& program, const RunOptions& options, RunPair& pair) {
+  int looked = 0, killed = 0;
+  while (looked < kConfirmations && killed < kConfirmations) {
+    subject_.start_afresh();
+    baseline_.start_afresh();
+    RunPair again = run(program, options);
+    const bool outside = again.subject.death.starts_with(kKilledFromOutside);
+    ++(outside ? killed : looked);
+    if (outside || again.clean()) continue;
+    pair = std::move(again);
+    return true;
+  }
+  return false;
+}
+
+// A runtime that chooses its own addresses chooses others the next time, and frozen scalars see that.
+Observation PairRunner::reference_for(const Program& program, const RunPair& pair, const RunResult& other) {
+  if (other.script == pair.script) return pair.subject;
+  return run_baseline(program, other.script);
+}
+
+Observation PairRunner::run_baseline(const Program& program, const AddressScript& script) {
+  return baseline_.run(program, plain(), script).observation;
+}
+
+}  // namespace verify

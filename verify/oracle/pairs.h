@@ -1,0 +1,83 @@
+// verify::PairRunner: runs a program on a subject and on its baseline, compares, and explains a difference by a quirk
+// that is known of either side. What to make of it is the judge's matter (judge.h).
+//
+// Both sides see the same addresses. The baseline runs in the order of addition and with nothing done to it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "verify/execute/runner.h"
+#include "verify/oracle/oracle.h"
+#include "verify/result.h"
+
+namespace verify {
+
+// A divergence of a subject process is looked for that many times in fresh ones.
+inline constexpr int kConfirmations = 2;
+inline constexpr std::uint64_t kFirstRandomOrder = 101;  // campaigns begin with lower seeds
+
+struct RunPair {
+  Observation subject;
+  std::vector<Difference> differences;
+  std::string poisoned;   // why the comparison means nothing, or empty
+  std::string discarded;  // what the baseline refuses, or empty
+  AddressScript script;
+  std::optional<Deviation> deviation;  // the first one
+  std::optional<Deviation> reverse;    // the same with the parts exchanged
+  [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
+};
+
+// Beyond every step where there is none.
+[[nodiscard]] std::size_t first_step(const std::vector<Violation>& violations);
+// A divergence in words, for when it cannot be looked at any more. There is a difference or a violation.
+[[nodiscard]] std::string told(const std::vector<Difference>& differences,
+                               const std::vector<Violation>& violations = {});
+
+class PairRunner {
+ public:
+  PairRunner(Runner& subject, Runner& baseline) : subject_(subject), baseline_(baseline) {}
+  // As the judge's.
+  void know(QuirkSet quirks, StrategyKind strategy) { known_ = {std::move(quirks), strategy}; }
+  void know_of_baseline(QuirkSet quirks, StrategyKind strategy) { known_of_baseline_ = {std::move(quirks), strategy}; }
+
+  // Around all that is run of one program: at its end a side that the program may have spoiled starts afresh.
+  void begin_program() { faulted_ = false; }
+  void end_program(const Program& program);
+
+  [[nodiscard]] RunPair run(const Program& program, const RunOptions& options);
+  // Looks for a divergence again in fresh processes; `pair` is the one that was found.
+  bool shows_again(const Program& program, const RunOptions& options, RunPair& pair);
+  // The subject's observation at the addresses of `other`: the pair's own run where those are the same, else the
+  // baseline's.
+  Observation reference_for(const Program& program, const RunPair& pair, const RunResult& other);
+  Observation run_baseline(const Program& program, const AddressScript& script);
+  // The subject alone.
+  RunResult run_subject(const Program& program, const RunOptions& options) { return subject_.run(program, options); }
+  [[nodiscard]] Runner& subject() { return subject_; }
+
+  // The quirk that explains a deviation of the subject, or, seen the other way, of the baseline.
+  [[nodiscard]] const Quirk* explain(const Program& program, const std::optional<Deviation>& deviation,
+                                     const std::optional<Deviation>& reverse) const;
+  [[nodiscard]] const Quirk* explain(const Program& program, const Observation& expected,
+                                     const Observation& observed) const;
+  // Whether the command, in that state, sets a quirk of the subject off.
+  [[nodiscard]] bool is_known(const State& state, const Command& command) const {
+    return known_.quirks.triggered(state, command, known_.strategy) != nullptr;
+  }
+
+ private:
+  Runner& subject_;
+  Runner& baseline_;
+  struct Known {
+    QuirkSet quirks;
+    StrategyKind strategy = StrategyKind::kPatch;
+  };
+  Known known_, known_of_baseline_;
+  bool faulted_ = false;  // the device, in one of the runs of the program that is being judged
+};
+
+}  // namespace verify
