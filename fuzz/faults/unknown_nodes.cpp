@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -157,11 +156,11 @@ class Flattener final : public verify::ExecPatcher {
 
 }  // namespace
 
-verify::PatcherFactory skips_unknown_nodes() {
-  return factory_of<KnownTypesOnly>();
-}
-verify::PatcherFactory flattens_by_position() {
-  return factory_of<Flattener>();
+std::vector<Fault> unknown_nodes_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<KnownTypesOnly>("F11", "skips node types that it does not know", {kA7, kP5}),
+          patcher_fault<Flattener>(
+              "F12", "resolves dependencies of flattened nodes by position and drops those of skipped nodes", {kP5})};
 }
 
 }  // namespace fuzz

@@ -104,11 +104,8 @@ class BindsArgumentsToTheKernel final : public hip::ApiLayer {
 
 }  // namespace
 
-hip::ApiLayerFactory sets_the_original_node() {
-  return layer_factory<SetsTheOriginalNode>();
-}
-hip::ApiLayerFactory binds_arguments_to_the_kernel() {
-  return layer_factory<BindsArgumentsToTheKernel>();
+std::vector<RuntimeFault> isolation_faults() {
+  return {{"U03", layer_factory<SetsTheOriginalNode>()}, {"U04", layer_factory<BindsArgumentsToTheKernel>()}};
 }
 
 }  // namespace fuzz

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "fuzz/faults/systems/systems.h"
+#include "fuzz/faults/lists.h"
 #include "hip/device_scope.h"
 
 namespace fuzz {
@@ -129,11 +129,14 @@ verify::Parts with(const Habits& habits) {
 
 }  // namespace
 
-verify::Parts copies_in_on_the_default_stream() {
-  return with({.default_stream_in = true});
-}
-verify::Parts waits_for_arrays_only() {
-  return with({.only_arrays_wait = true});
+std::vector<Fault> launcher_faults() {
+  using enum verify::PropertyId;
+  using enum verify::System;
+  return {system_fault("F38", "launcher", "copies external arrays in on the default stream instead of the active one",
+                       kS1, kLauncher, with({.default_stream_in = true})),
+          system_fault("F39", "launcher",
+                       "reads a result without the one synchronisation that it needs when there are no transfers", kS3,
+                       kLauncher, with({.only_arrays_wait = true}))};
 }
 
 }  // namespace fuzz

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/faults/systems/systems.h"
+#include "fuzz/faults/lists.h"
 #include "hip/device_scope.h"
 
 namespace fuzz {
@@ -193,20 +193,19 @@ verify::Parts with(const Habits& habits) {
 
 }  // namespace
 
-verify::Parts never_frees_its_buffers() {
-  return with({.never_frees = true});
-}
-verify::Parts notes_the_recording_before_it_succeeds() {
-  return with({.notes_first = true});
-}
-verify::Parts drops_errors_of_teardown() {
-  return with({.drops_errors = true});
-}
-verify::Parts copies_back_to_an_earlier_step() {
-  return with({.remembers_places = true});
-}
-verify::Parts reuses_what_is_too_small() {
-  return with({.trusts_sizes = true});
+std::vector<Fault> stabilizer_faults() {
+  using enum verify::PropertyId;
+  using enum verify::System;
+  return {system_fault("F23", "stabiliser", "persistent buffers are never freed", kP8, kStabilizer,
+                       with({.never_frees = true})),
+          system_fault("F24", "stabiliser", "notes that a command is recorded before recording succeeds", kC3,
+                       kStabilizer, with({.notes_first = true})),
+          system_fault("F27", "stabiliser", "teardown discards errors of deallocation", kC4, kStabilizer,
+                       with({.drops_errors = true})),
+          system_fault("F28", "stabiliser", "copies results back to the address of an earlier step", kS4, kStabilizer,
+                       with({.remembers_places = true})),
+          system_fault("F29", "stabiliser", "reuses a cached buffer that is too small for a later step", kS4,
+                       kStabilizer, with({.trusts_sizes = true}))};
 }
 
 }  // namespace fuzz

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/faults/systems/systems.h"
+#include "fuzz/faults/lists.h"
 #include "hip/captured_graph.h"
 #include "hip/device_scope.h"
 #include "hip/graph_patcher.h"
@@ -222,20 +222,19 @@ verify::Parts with(Habit habit) {
 
 }  // namespace
 
-verify::Parts instantiates_empty_traces() {
-  return with(Habit::kTakesEmptyTraces);
-}
-verify::Parts finalises_empty_bodies() {
-  return with(Habit::kFinishesEmptyBodies);
-}
-verify::Parts keys_traces_by_address() {
-  return with(Habit::kKeysByAddress);
-}
-verify::Parts records_collectives_each_time() {
-  return with(Habit::kCapturesCollectives);
-}
-verify::Parts ranks_decide_alone() {
-  return with(Habit::kDecidesAlone);
+std::vector<Fault> trace_faults() {
+  using enum verify::PropertyId;
+  using enum verify::System;
+  return {system_fault("F18", "command buffer", "accepts an empty traced graph and instantiates it as a child", kP11,
+                       kTraces, with(Habit::kTakesEmptyTraces)),
+          system_fault("F19", "command buffer", "finalises an empty body graph without a node", kP11, kTraces,
+                       with(Habit::kFinishesEmptyBodies)),
+          system_fault("F20", "trace cache", "keyed by address only: freed and reused addresses hit a stale trace", kA3,
+                       kTraces, with(Habit::kKeysByAddress)),
+          system_fault("F21", "trace cache", "collectives are recorded on every call", kP10, kTraces,
+                       with(Habit::kCapturesCollectives)),
+          system_fault("F22", "trace cache", "ranks decide hit or miss on their own", kC6, kTraces,
+                       with(Habit::kDecidesAlone))};
 }
 
 }  // namespace fuzz
