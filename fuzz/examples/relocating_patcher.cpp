@@ -10,6 +10,8 @@
 
 namespace {
 
+using shown::Node;
+
 const hgpatcher_move* move_of(const hgpatcher_move* moves, std::size_t count, uint32_t buffer) {
   for (std::size_t i = 0; i < count; ++i) {
     if (moves[i].buffer == buffer && moves[i].from != moves[i].to) return &moves[i];

@@ -8,7 +8,7 @@
 
 #include "hip/patcher_abi.h"
 
-namespace {
+namespace shown {
 
 struct Node {
   hipGraphNode_t handle = nullptr;
@@ -37,7 +37,7 @@ bool find(const hgpatcher_hip* hip, const char* name, Function& function) {
   return function != nullptr;
 }
 
-void collect(const hgpatcher_graph& graph, std::vector<uint32_t>& buffers) {
+inline void collect(const hgpatcher_graph& graph, std::vector<uint32_t>& buffers) {
   for (std::size_t i = 0; i < graph.node_count; ++i) {
     const hgpatcher_node& node = graph.nodes[i];
     for (std::size_t k = 0; k < node.relocation_count; ++k) buffers.push_back(node.relocations[k].buffer);
@@ -46,7 +46,7 @@ void collect(const hgpatcher_graph& graph, std::vector<uint32_t>& buffers) {
   }
 }
 
-hipError_t set(const Hip& hip, hipGraphExec_t exec, Node& node) {
+inline hipError_t set(const Hip& hip, hipGraphExec_t exec, Node& node) {
   if (node.kind == HGPATCHER_MEMSET) return hip.set_memset(exec, node.handle, &node.memset);
   if (node.kind == HGPATCHER_COPY) {
     if (!node.linear) return hip.set_copy(exec, node.handle, &node.copy);
@@ -61,7 +61,7 @@ hipError_t set(const Hip& hip, hipGraphExec_t exec, Node& node) {
   return hip.set_kernel(exec, node.handle, &params);
 }
 
-Node copy_of(const hgpatcher_node& shown) {
+inline Node copy_of(const hgpatcher_node& shown) {
   Node node;
   node.handle = shown.handle;
   node.kind = shown.kind;
@@ -85,28 +85,28 @@ Node copy_of(const hgpatcher_node& shown) {
   return node;
 }
 
-}  // namespace
+}  // namespace shown
 
 struct hgpatcher {
-  Hip hip;
+  shown::Hip hip;
   hipGraphExec_t exec = nullptr;
-  std::vector<Node> nodes;
+  std::vector<shown::Node> nodes;
 
   // `change` brings a node's parameters to the new addresses and says whether that changed any.
   template <class Change>
   hgpatcher_status patch(const Change& change, hipError_t* error) {
-    const std::vector<Node> before = nodes;
+    const std::vector<shown::Node> before = nodes;
     std::vector<std::size_t> done;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (!change(nodes[i])) continue;
-      *error = set(hip, exec, nodes[i]);
+      *error = shown::set(hip, exec, nodes[i]);
       if (*error == hipSuccess) {
         done.push_back(i);
         continue;
       }
       nodes = before;
       for (const std::size_t index : done) {
-        if (set(hip, exec, nodes[index]) != hipSuccess) return HGPATCHER_UNUSABLE;
+        if (shown::set(hip, exec, nodes[index]) != hipSuccess) return HGPATCHER_UNUSABLE;
       }
       return HGPATCHER_ROLLED_BACK;
     }
@@ -118,17 +118,17 @@ extern "C" {
 
 hipError_t hgpatcher_record(const hgpatcher_hip* hip, const hgpatcher_graph* graph, hgpatcher** out) {
   auto* patcher = new hgpatcher;
-  const bool found = find(hip, "hipGraphExecKernelNodeSetParams", patcher->hip.set_kernel) &&
-                     find(hip, "hipGraphExecMemcpyNodeSetParams", patcher->hip.set_copy) &&
-                     find(hip, "hipGraphExecMemcpyNodeSetParams1D", patcher->hip.set_linear) &&
-                     find(hip, "hipGraphExecMemsetNodeSetParams", patcher->hip.set_memset);
+  const bool found = shown::find(hip, "hipGraphExecKernelNodeSetParams", patcher->hip.set_kernel) &&
+                     shown::find(hip, "hipGraphExecMemcpyNodeSetParams", patcher->hip.set_copy) &&
+                     shown::find(hip, "hipGraphExecMemcpyNodeSetParams1D", patcher->hip.set_linear) &&
+                     shown::find(hip, "hipGraphExecMemsetNodeSetParams", patcher->hip.set_memset);
   if (!found) {
     delete patcher;
     return hipErrorNotSupported;
   }
   patcher->exec = graph->exec;
   for (std::size_t i = 0; i < graph->node_count; ++i) {
-    patcher->nodes.push_back(copy_of(graph->nodes[i]));
+    patcher->nodes.push_back(shown::copy_of(graph->nodes[i]));
   }
   *out = patcher;
   return hipSuccess;

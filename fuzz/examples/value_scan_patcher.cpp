@@ -18,6 +18,8 @@
 
 namespace {
 
+using shown::Node;
+
 using Moves = std::map<uint64_t, uint64_t>;  // old address -> new address
 
 bool replace_word(unsigned char* at, const Moves& moves) {
