@@ -4,7 +4,6 @@
 #include <array>
 #include <cassert>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "hip/differential_capture.h"

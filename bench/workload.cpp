@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cstring>
 #include <numeric>
-#include <set>
 #include <utility>
 
 namespace bench {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>

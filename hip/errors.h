@@ -7,8 +7,6 @@
 
 #include <hip/hip_runtime_api.h>
 
-#include <string>
-
 #include "hip/result/result.h"
 
 namespace hip {

@@ -2,7 +2,6 @@
 #include "model/event_order.h"
 
 #include <algorithm>
-#include <cassert>
 #include <memory>
 
 #include "model/runtime.h"

@@ -11,7 +11,6 @@
 //
 // Both nodes count as writing the whole range, so whoever uses it has to be ordered with them. Not modelled: two graphs
 // that share physical memory, and memory that is kept in reserve (it goes back at once).
-#include <cassert>
 #include <map>
 
 #include "model/runtime.h"

@@ -3,7 +3,6 @@
 // (relocating_patcher.cpp, value_scan_patcher.cpp), and each of them includes this file once.
 #pragma once
 
-#include <cstring>
 #include <vector>
 
 #include "hip/patcher_abi.h"

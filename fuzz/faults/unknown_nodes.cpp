@@ -8,7 +8,6 @@
 // out. What is wrong: the list is another one once children are expanded and nodes left out, and what came behind an
 // empty node still has to come behind what the empty node came behind. P5.
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "fuzz/faults/flat_patcher.h"

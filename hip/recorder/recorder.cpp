@@ -12,7 +12,6 @@
 #include <hip/hip_runtime_api.h>
 
 #include <string_view>
-#include <utility>
 
 #include "hip/api/api.h"
 #include "hip/recorder/host_memory.h"

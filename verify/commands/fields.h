@@ -16,10 +16,8 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "verify/program/node_params.h"

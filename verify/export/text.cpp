@@ -7,7 +7,6 @@
 #include <cctype>
 #include <initializer_list>
 #include <iterator>
-#include <utility>
 
 namespace verify {
 namespace {

@@ -1,7 +1,6 @@
 #include "verify/generate/streams.h"
 
 #include <algorithm>
-#include <array>
 
 namespace verify {
 

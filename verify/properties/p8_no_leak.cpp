@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "verify/program/state.h"
 #include "verify/properties/cycles.h"

@@ -1,6 +1,5 @@
 // Scenarios of the launcher, against launcher_model.h.
 #include <algorithm>
-#include <cstring>
 
 #include "hip/device_scope.h"
 #include "verify/systems/argument_block.h"

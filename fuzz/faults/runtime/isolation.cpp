@@ -7,7 +7,6 @@
 // U04 (CHIP-SPV/chipStar#782). The author believed: a kernel's handle is where its arguments are bound, one handle a
 // kernel. What is wrong: two nodes of a graph may run one kernel, and binding the arguments of the second overwrites
 // those of the first. P2.
-#include <algorithm>
 
 #include "fuzz/faults/runtime/faults.h"
 

@@ -2,7 +2,6 @@
 #include "hip/launcher.h"
 
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "verify/race/scenarios/scenarios.h"
