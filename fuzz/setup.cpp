@@ -79,11 +79,10 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t inde
     options.system = fault->scenarios;
   }
   const auto none = [](const Known& known) { return known.quirks.empty(); };
-  if (std::all_of(known_.begin(), known_.end(), none) || index % kMeetQuirksEvery == 0) return options;
+  if (std::ranges::all_of(known_, none) || index % kMeetQuirksEvery == 0) return options;
   options.avoid = [this](const verify::State& state, const verify::Command& command) {
-    return std::any_of(known_.begin(), known_.end(), [&](const Known& known) {
-      return known.quirks.triggered(state, command, known.strategy) != nullptr;
-    });
+    return std::ranges::any_of(
+        known_, [&](const Known& known) { return known.quirks.triggered(state, command, known.strategy) != nullptr; });
   };
   return options;
 }

@@ -32,14 +32,14 @@ Result<void*> CachedAllocator::allocate(std::size_t bytes) const {
   const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
   if (!scope) return scope.error();
   void* memory = nullptr;
-  const Status status = called(api_.hipMalloc(&memory, bytes), "hipMalloc");
+  const Status status = call<&Api::hipMalloc>(api_, &memory, bytes);
   if (!status) return status.error();
   return memory;
 }
 
 Status CachedAllocator::free(void* memory) const {
   const BesideCaptures beside(api_, options_.errors);
-  return called(api_.hipFree(memory), "hipFree");
+  return call<&Api::hipFree>(api_, memory);
 }
 
 // In the place of what was kept there before.

@@ -79,7 +79,7 @@ class Flattener final : public verify::ExecPatcher {
         return false;
       }
       const auto& behind = nodes[i].dependencies;
-      if (std::any_of(behind.begin(), behind.end(), [i](hip::NodeIndex index) { return index >= i; })) return false;
+      if (std::ranges::any_of(behind, [i](hip::NodeIndex index) { return index >= i; })) return false;
     }
     return true;
   }
@@ -87,7 +87,7 @@ class Flattener final : public verify::ExecPatcher {
   // Graphs with children and nodes of the types that it has a case for, outside of captures.
   bool may_flatten(hipStream_t stream) const {
     const auto nodes = recording_.nodes();
-    if (std::none_of(nodes.begin(), nodes.end(), is_child) || !handled(recording_)) return false;
+    if (std::ranges::none_of(nodes, is_child) || !handled(recording_)) return false;
     hipStreamCaptureStatus state = hipStreamCaptureStatusNone;
     return api_.hipStreamIsCapturing(stream, &state) == hipSuccess && state == hipStreamCaptureStatusNone;
   }

@@ -74,7 +74,7 @@ class ScanningPatcher : public FlatPatcher {
       if (bytes_[b] == 0) return std::nullopt;
       ranges.push_back({addresses()[b], to[b], bytes_[b], 0});
     }
-    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.from < b.from; });
+    std::ranges::sort(ranges, {}, &Range::from);
     hip::DeviceAddress reach = 0;
     for (Range& range : ranges) range.reach = reach = std::max(reach, range.from + range.bytes);
     return ranges;

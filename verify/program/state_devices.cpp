@@ -27,7 +27,7 @@ Id home_of(const GraphState& graph) {
 }
 
 bool runs_on(const GraphState& graph, Id device) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [device](const NodeState& node) {
+  return std::ranges::any_of(graph.nodes, [device](const NodeState& node) {
     if (node.child) return runs_on(*node.child, device);
     const bool runs =
         std::holds_alternative<KernelParams>(node.params) || std::holds_alternative<MemsetParams>(node.params);

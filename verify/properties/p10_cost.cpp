@@ -92,7 +92,7 @@ Program narrowed(const Program& program, std::uint32_t width) {
 
 std::optional<double> fitted_exponent(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> values) {
   if (sizes.size() < 3 || sizes.size() != values.size()) return {};
-  if (*std::max_element(values.begin(), values.end()) <= kSmallest) return {};
+  if (*std::ranges::max_element(values) <= kSmallest) return {};
   double x = 0, y = 0, xx = 0, xy = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const double lx = std::log(static_cast<double>(sizes[i]));
@@ -132,10 +132,10 @@ std::vector<CostMeasurement> fit_costs(const Program& program, std::span<const s
     const auto succeeded = [step](const Observation& observation) {
       return step < observation.costs.size() && observation.statuses[step].code == 0;
     };
-    if (!std::all_of(observations.begin(), observations.end(), succeeded)) continue;
+    if (!std::ranges::all_of(observations, succeeded)) continue;
     // A patch or an update that records again costs what that costs.
-    const bool instantiated = std::any_of(observations.begin(), observations.end(),
-                                          [&](const Observation& t) { return t.costs[step].instantiations != 0; });
+    const bool instantiated =
+        std::ranges::any_of(observations, [&](const Observation& t) { return t.costs[step].instantiations != 0; });
     const bool bounded = std::ranges::find(cost_bounds(), word, &CostBound::operation) != cost_bounds().end();
     const std::string_view operation = instantiated && bounded ? std::string_view("instantiate") : word;
     for (const CostBound& bound : cost_bounds()) {

@@ -76,8 +76,8 @@ class EventEmitter {
         in_place_too_(strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer) {
     base_.set(k_busy, state.idle() ? 0 : 1);
     base_.set(k_open_captures, state.captures().size());
-    base_.set(k_invalid_captures, std::count_if(state.captures().begin(), state.captures().end(),
-                                                [](const CaptureState& c) { return !c.valid; }));
+    base_.set(k_invalid_captures,
+              std::ranges::count_if(state.captures(), [](const CaptureState& c) { return !c.valid; }));
   }
 
   bool of_a_buffer(Op op, Id id) {
@@ -103,9 +103,9 @@ class EventEmitter {
     base_.set(k_captures_invalidated, answer.invalidates.size());
     const auto invalidated = [&](const auto& holds) {
       const auto& open = state_.captures();
-      return std::count_if(open.begin(), open.end(), [&](const CaptureState& capture) {
+      return std::ranges::count_if(open, [&](const CaptureState& capture) {
         const auto& gone = answer.invalidates;
-        return holds(capture) && std::find(gone.begin(), gone.end(), capture.serial) != gone.end();
+        return holds(capture) && std::ranges::find(gone, capture.serial) != gone.end();
       });
     };
     base_.set(k_invalidates_into_graph,
@@ -123,8 +123,7 @@ class EventEmitter {
       base_.set(k_event_external, state_.event_external(id) ? 1 : 0);
       const auto& all = state_.captures();
       const auto on_origin = [&](const CaptureState& each) { return state_.event_captured_on(id, each.origin); };
-      base_.set(k_event_of_side_stream,
-                state_.event_captured(id) && std::none_of(all.begin(), all.end(), on_origin) ? 1 : 0);
+      base_.set(k_event_of_side_stream, state_.event_captured(id) && std::ranges::none_of(all, on_origin) ? 1 : 0);
     }
     rules(command);
     return visit_(base_);
@@ -181,15 +180,14 @@ class EventEmitter {
     base_.set(k_cyclic, graph.cyclic ? 1 : 0);
     base_.set(k_graph_cloned, graph.cloned ? 1 : 0);
     base_.set(k_graph_edited, graph.edited ? 1 : 0);
-    base_.set(k_disabled_nodes,
-              std::count_if(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& n) { return !n.enabled; }));
+    base_.set(k_disabled_nodes, std::ranges::count_if(graph.nodes, [](const NodeState& n) { return !n.enabled; }));
   }
   bool whole(const GraphState& graph) {
     about(graph);
     return visit_(base_) || inside(graph, 0);
   }
   bool inside(const GraphState& graph, int level) {
-    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const NodeState& n) {
+    return std::ranges::any_of(graph.nodes, [&](const NodeState& n) {
       base_.set(k_dependencies, n.after.size());
       base_.set(k_enabled, n.enabled ? 1 : 0);
       base_.set(k_was_driver, n.form == NodeForm::kDriver ? 1 : 0);
@@ -256,8 +254,8 @@ class Describer : private EventEmitter {
     base_.set(k_op, kInstantiate);
     base_.set(k_instantiate_form, c.form);
     base_.set(k_flags, c.flags);
-    base_.set(k_instantiated_before, std::count_if(state_.execs().begin(), state_.execs().end(),
-                                                   [&](const auto& exec) { return exec.second.origin == c.graph; }));
+    base_.set(k_instantiated_before,
+              std::ranges::count_if(state_.execs(), [&](const auto& exec) { return exec.second.origin == c.graph; }));
     if (graph == nullptr) return false;
     base_.set(k_rows_off_current_device, rows_off_current_device_in(*graph, home_of(*graph)));
     return whole(*graph);
@@ -280,8 +278,7 @@ class Describer : private EventEmitter {
     base_.set(k_rows_off_first_device, rows_off_first_device_in(state_, exec->graph));
     base_.set(k_rows_off_stream_device, rows_off_stream_device_in(state_, exec->graph, device));
     base_.set(k_frees_by_itself, (exec->flags & kAutoFreeOnLaunch) != 0 ? 1 : 0);
-    base_.set(k_memory_of_other_graphs,
-              std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
+    base_.set(k_memory_of_other_graphs, std::ranges::count_if(state_.buffers(), [&](const auto& entry) {
                 return entry.second.unfreed && !exec->graph.addresses.contains(entry.first);
               }));
     return whole(exec->graph);
@@ -415,7 +412,7 @@ class Describer : private EventEmitter {
     rules(c);
     stream(c.stream);
     const auto given_again = [&](bool allocated_here) {
-      return std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
+      return std::ranges::count_if(state_.buffers(), [&](const auto& entry) {
         const BufferState& freed = entry.second;
         return freed.given_again_on.contains(c.stream) && (freed.allocated_on == c.stream) == allocated_here &&
                *freed.freed_on != c.stream && state_.work_races({{entry.first, 0, kToTheEnd, true}}, c.stream);

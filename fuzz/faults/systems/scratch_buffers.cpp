@@ -41,8 +41,7 @@ class PatchedScratch final : public verify::ScratchPart {
       if (const hip::Status freed = free(data_); !freed) return freed.error();
     }
     void* bigger = nullptr;
-    const hip::Status taken =
-        hip::called(stream_.api().hipMallocAsync(&bigger, size, stream_.handle()), "hipMallocAsync");
+    const hip::Status taken = hip::call<&hip::Api::hipMallocAsync>(stream_.api(), &bigger, size, stream_.handle());
     if (!taken) return taken.error();
     if (!habits_.frees_first && data_ != nullptr) {
       if (hip::Status freed = free(data_); !freed) return hip::both(std::move(freed), free(bigger)).error();
@@ -91,7 +90,7 @@ class PatchedScratch final : public verify::ScratchPart {
     return hip::DeviceScope::enter(stream_.api(), stream_.device(), errors_);
   }
   [[nodiscard]] hip::Status free(void* memory) const {
-    return hip::called(stream_.api().hipFreeAsync(memory, stream_.handle()), "hipFreeAsync");
+    return hip::call<&hip::Api::hipFreeAsync>(stream_.api(), memory, stream_.handle());
   }
 
   hip::StreamRef stream_;

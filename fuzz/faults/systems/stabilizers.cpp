@@ -128,12 +128,12 @@ class PatchedStabilizer final : public verify::StabilizerPart {
   hip::Result<void*> reserve(Slot& slot, std::size_t bytes) {
     if (slot.memory != nullptr && (slot.bytes >= bytes || habits_.trusts_sizes)) return slot.memory;
     void* memory = nullptr;
-    if (const hip::Status status = hip::called(api_.hipMalloc(&memory, bytes), "hipMalloc"); !status) {
+    if (const hip::Status status = hip::call<&hip::Api::hipMalloc>(api_, &memory, bytes); !status) {
       return status.error();
     }
     void* const smaller = std::exchange(slot, Slot{memory, bytes}).memory;
     if (smaller == nullptr || habits_.never_frees) return memory;
-    if (const hip::Status status = hip::called(api_.hipFree(smaller), "hipFree"); !status) {
+    if (const hip::Status status = hip::call<&hip::Api::hipFree>(api_, smaller); !status) {
       errors_(status);
       gone_.push_back(smaller);
     }
@@ -151,8 +151,8 @@ class PatchedStabilizer final : public verify::StabilizerPart {
       if (place == nullptr) continue;
       void* const to = kept != nullptr ? place : own[i];
       const void* const from = kept != nullptr ? own[i] : place;
-      const hip::Status status = hip::called(
-          api_.hipMemcpyAsync(to, from, buffers[i].bytes, hipMemcpyDeviceToDevice, stream.handle()), "hipMemcpyAsync");
+      const hip::Status status = hip::call<&hip::Api::hipMemcpyAsync>(api_, to, from, buffers[i].bytes,
+                                                                      hipMemcpyDeviceToDevice, stream.handle());
       if (!status) return status;
     }
     return {};
@@ -168,7 +168,7 @@ class PatchedStabilizer final : public verify::StabilizerPart {
   hip::Status free_all() {
     hip::Status all;
     std::erase_if(gone_, [&](void* memory) {
-      const hip::Status status = hip::called(api_.hipFree(memory), "hipFree");
+      const hip::Status status = hip::call<&hip::Api::hipFree>(api_, memory);
       if (habits_.drops_errors) return true;
       all = hip::both(std::move(all), status);
       return status.ok();

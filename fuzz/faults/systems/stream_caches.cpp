@@ -34,7 +34,7 @@ class PatchedStreamCache final : public verify::StreamCachePart {
 
   hip::Result<hip::StreamRef> acquire(int lease, const hip::StreamKey& wanted) override {
     if (!habits_.ignores_devices) {
-      if (const hip::Status status = hip::called(api_.hipSetDevice(wanted.device), "hipSetDevice"); !status) {
+      if (const hip::Status status = hip::call<&hip::Api::hipSetDevice>(api_, wanted.device); !status) {
         return status.error();
       }
     }
@@ -100,10 +100,10 @@ class PatchedStreamCache final : public verify::StreamCachePart {
     return habits_.ignores_flags ? hip::StreamKey{full.device, 0, 0} : full;
   }
   hip::Status destroy(const Entry& entry) {
-    hip::Status status = hip::called(api_.hipStreamDestroy(entry.handle), "hipStreamDestroy");
+    hip::Status status = hip::call<&hip::Api::hipStreamDestroy>(api_, entry.handle);
     if (status) return status;
     // A failure may be transient: try once more.
-    return hip::both(std::move(status), hip::called(api_.hipStreamDestroy(entry.handle), "hipStreamDestroy"));
+    return hip::both(std::move(status), hip::call<&hip::Api::hipStreamDestroy>(api_, entry.handle));
   }
 
   const hip::Api& api_;

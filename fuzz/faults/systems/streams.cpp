@@ -16,7 +16,7 @@ class NothingOnHandleZero final : public verify::StreamsPart {
  public:
   hip::Status synchronize(const hip::StreamRef& stream) override {
     if (stream.handle() == nullptr) return {};
-    return hip::called(stream.api().hipStreamSynchronize(stream.handle()), "hipStreamSynchronize");
+    return hip::call<&hip::Api::hipStreamSynchronize>(stream.api(), stream.handle());
   }
   void enter(const hip::StreamRef& stream) override { scopes_.push_back(std::make_unique<hip::CurrentStream>(stream)); }
   void leave() override { scopes_.pop_back(); }

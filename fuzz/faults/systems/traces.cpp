@@ -37,7 +37,7 @@ struct Instance {
 
 hip::Status give_back(const hip::Api& api, Instance& instance) {
   if (instance.exec == nullptr) return {};
-  hip::Status status = hip::called(api.hipDeviceSynchronize(), "hipDeviceSynchronize");
+  hip::Status status = hip::call<&hip::Api::hipDeviceSynchronize>(api);
   status = hip::both(std::move(status), hip::destroy_exec(api, instance.exec));
   return hip::both(std::move(status), hip::destroy_graph(api, std::exchange(instance, {}).graph));
 }
@@ -52,7 +52,7 @@ class ChildTrace final : public hip::Trace {
     return hip::Error{hipErrorNotSupported, "a trace is captured again"};
   }
   hip::Status launch(const hip::StreamRef& stream) override {
-    return hip::called(api_.hipGraphLaunch(instance_.exec, stream.handle()), "hipGraphLaunch");
+    return hip::call<&hip::Api::hipGraphLaunch>(api_, instance_.exec, stream.handle());
   }
 
   static hip::Result<std::unique_ptr<hip::Trace>> make(const hip::Api& api, hipStream_t stream,
@@ -60,13 +60,13 @@ class ChildTrace final : public hip::Trace {
     const hip::Result<hip::CapturedGraph> captured = hip::CapturedGraph::capture(api, stream, work, errors);
     if (!captured) return captured.error();
     Instance made;
-    hip::Status status = hip::called(api.hipGraphCreate(&made.graph, 0), "hipGraphCreate");
+    hip::Status status = hip::call<&hip::Api::hipGraphCreate>(api, &made.graph, 0);
     if (!status) return status.error();
     hipGraphNode_t node = nullptr;
-    status = hip::called(api.hipGraphAddChildGraphNode(&node, made.graph, nullptr, 0, captured.value().graph()),
-                         "hipGraphAddChildGraphNode");
+    status =
+        hip::call<&hip::Api::hipGraphAddChildGraphNode>(api, &node, made.graph, nullptr, 0, captured.value().graph());
     if (status) {
-      status = hip::called(api.hipGraphInstantiate(&made.exec, made.graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+      status = hip::call<&hip::Api::hipGraphInstantiate>(api, &made.exec, made.graph, nullptr, nullptr, 0);
     }
     if (!status) {
       errors(hip::destroy_graph(api, made.graph));
@@ -97,7 +97,7 @@ class PlainBody {
     if (!same || !patch(body)) {
       if (hip::Status status = record(body); !status) return status;
     }
-    hip::Status status = hip::called(api_.hipGraphLaunch(instance_.exec, stream.handle()), "hipGraphLaunch");
+    hip::Status status = hip::call<&hip::Api::hipGraphLaunch>(api_, instance_.exec, stream.handle());
     status = hip::both(std::move(status), stream.synchronize());
     if (!status) version_ = 0;
     return status;
@@ -119,7 +119,7 @@ class PlainBody {
     if (!recorded) return recorded.error();
     Instance fresh{recorded.value().graph, nullptr};
     const hip::Status status =
-        hip::called(api_.hipGraphInstantiate(&fresh.exec, fresh.graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+        hip::call<&hip::Api::hipGraphInstantiate>(api_, &fresh.exec, fresh.graph, nullptr, nullptr, 0);
     if (!status) {
       errors_(hip::destroy_graph(api_, fresh.graph));
       return status;

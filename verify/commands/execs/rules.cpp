@@ -81,8 +81,7 @@ Reason check_captured_launch(const State& state, const Launch& c) {
   if (capture == nullptr) return {};
   const GraphState& inner = state.exec(c.exec)->graph;
   const auto disabled = [](const NodeState& node) { return !node.enabled; };
-  if (std::any_of(inner.nodes.begin(), inner.nodes.end(), disabled))
-    return "what a capture makes of a disabled node is not documented";
+  if (std::ranges::any_of(inner.nodes, disabled)) return "what a capture makes of a disabled node is not documented";
   if (inner.depth + 1 > kMaxNest) return fmt::format("graphs nest at most {} deep", kMaxNest);
   if (capture->graph.instances + inner.instances >= kMaxInstances) return "a graph of so many nodes is too large";
   for (const auto& [buffer, version] : inner.addresses) {
@@ -136,7 +135,7 @@ void add_child(const StateParts& parts, CaptureState& capture, const ExecState& 
 
 // A node of `graph` frees it.
 bool frees(const GraphState& graph, Id buffer) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [buffer](const NodeState& node) {
+  return std::ranges::any_of(graph.nodes, [buffer](const NodeState& node) {
     const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
     return freed != nullptr && freed->buffer == buffer;
   });

@@ -94,7 +94,7 @@ Reason check_edges(const State& state, const ChangeEdges& c) {
     if (std::find(c.after.begin(), id, *id) != id) return "a dependency is named twice";
     const auto before = static_cast<std::uint32_t>(graph.index_of(*id));
     const std::vector<std::uint32_t>& known = graph.nodes[at].after;
-    const bool there = std::find(known.begin(), known.end(), before) != known.end();
+    const bool there = std::ranges::find(known, before) != known.end();
     if (there == c.add) return fmt::format("n{} {} on n{}", c.node, there ? "depends already" : "does not depend", *id);
     circle = circle || (c.add && waits_for(graph, before, at));
     pairs += std::uint64_t{graph.nodes[at].fan} * graph.nodes[before].fan;
@@ -202,8 +202,7 @@ template <>
 Reason check(const State& state, const PrintDot& c) {
   if (Reason reason = state.missing_graph(c.graph)) return reason;
   const std::vector<NodeState>& nodes = state.graph(c.graph)->nodes;
-  const bool child =
-      std::any_of(nodes.begin(), nodes.end(), [](const NodeState& node) { return node.child != nullptr; });
+  const bool child = std::ranges::any_of(nodes, [](const NodeState& node) { return node.child != nullptr; });
   if (child) return fmt::format("g{} has child graphs", c.graph);
   return {};
 }
