@@ -459,7 +459,7 @@ Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, co
     captures.push_back(std::move(nodes).value());
   }
   // A child without nodes is nothing that HIP documents.
-  const bool empty = std::ranges::all_of(captures, &auto ::empty);
+  const bool empty = std::ranges::all_of(captures, [](const auto& nodes) { return nodes.empty(); });
   if (empty) return RecordedNode{EmptyRecord{}, {}, {}};
   Result<RecordedNode> child = child_of(captures, shadows);
   if (!child) return because(child.error().message);

@@ -32,7 +32,7 @@ void* pointer(DeviceAddress address) {
 // Whether any two of these ranges share a byte. Empty ranges share none: an empty struct has no bytes.
 bool overlap(std::vector<ArgumentSlot> ranges) {
   std::erase_if(ranges, [](const ArgumentSlot& range) { return range.size == 0; });
-  std::ranges::sort(ranges, {}, &auto ::offset);
+  std::ranges::sort(ranges, {}, &ArgumentSlot::offset);
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     if (std::uint64_t{ranges[i - 1].offset} + ranges[i - 1].size > ranges[i].offset) return true;
   }

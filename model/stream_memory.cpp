@@ -82,7 +82,7 @@ Status Runtime::allocate_async(std::size_t bytes, MemoryPool& pool, Stream& stre
   if (pushed != Status::kSuccess) return pushed;
   range->promised = true;
   pool.take(bytes);
-  const auto of = std::ranges::find(pools_, &pool, &auto ::get);
+  const auto of = std::ranges::find_if(pools_, [&pool](const auto& one) { return one.get() == &pool; });
   assert(of != pools_.end());
   stream_memory_[base] = {std::move(range), *of};
   *out = base;

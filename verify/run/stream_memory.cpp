@@ -63,7 +63,7 @@ hipMemPool_t StreamMemory::pool(Id id) const {
 }
 
 std::optional<Id> StreamMemory::name_of(hipMemPool_t pool) const {
-  const auto named = std::ranges::find(pools_, pool, &auto ::second);
+  const auto named = std::ranges::find_if(pools_, [&](const auto& one) { return one.second == pool; });
   return named == pools_.end() ? std::nullopt : std::optional(named->first);
 }
 
