@@ -6,10 +6,8 @@
 
 namespace fuzz {
 
-namespace {
-
-hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* option, const std::string& text,
-                                                           const verify::SubjectOptions& options) {
+static hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* option, const std::string& text,
+                                                                  const verify::SubjectOptions& options) {
   const hip::Result<verify::SubjectName> name = verify::parse_subject(text);
   if (!name) return hip::Error{name.error().code, fmt::format("{}: {}", option, name.error().message)};
   hip::Result<std::unique_ptr<verify::Subject>> subject = verify::Subject::make(name.value(), options);
@@ -21,8 +19,6 @@ hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* option, c
   subject.value()->runner().start_afresh();
   return subject;
 }
-
-}  // namespace
 
 hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
   verify::SubjectOptions subject_options;

@@ -8,13 +8,9 @@
 #include "hip/device_scope.h"
 
 namespace hip {
-namespace {
-
-std::uintptr_t number(const void* address) {
+static std::uintptr_t number(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
 }
-
-}  // namespace
 
 CachedAllocator::CachedAllocator(const Api& api, const CachedAllocatorOptions& options)
     : api_(api), options_(options) {}

@@ -7,11 +7,9 @@
 #include "hip/device_scope.h"
 
 namespace hip {
-namespace {
-
 // Or an error and no node.
-Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t into, const std::vector<hipGraphNode_t>& behind,
-                                 hipGraph_t graph, int device) {
+static Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t into, const std::vector<hipGraphNode_t>& behind,
+                                        hipGraph_t graph, int device) {
   Result<DeviceScope> of_graph = DeviceScope::enter(api, device);
   if (!of_graph) return of_graph.error();
   hipGraphNode_t node = nullptr;
@@ -23,8 +21,6 @@ Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t into, const std::vec
   if (left) return node;
   return both(std::move(left), call<&Api::hipGraphDestroyNode>(api, node)).error();
 }
-
-}  // namespace
 
 const char* lacking_for_captured_launch(const Api& api) {
   if (api.hipStreamGetCaptureInfo_v2 == nullptr) return "hipStreamGetCaptureInfo_v2";

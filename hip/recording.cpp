@@ -255,16 +255,12 @@ KernelRecord KernelRecord::from_arguments(hipFunction_t function, std::vector<Ar
   return kernel;
 }
 
-namespace {
-
-const char* flaw_of_parameters(const RecordedNode& node) {
+static const char* flaw_of_parameters(const RecordedNode& node) {
   for (const Relocation& relocation : node.relocations) {
     if (relocation.buffer == kNoBuffer) return "a relocation names no buffer";
   }
   return std::visit(FlawOfRecord{node.relocations}, node.record);
 }
-
-}  // namespace
 
 const char* flaw_of(const RecordedNode& node, std::size_t earlier_nodes) {
   if (const char* flaw = flaw_of_dependencies(node.dependencies, earlier_nodes)) return flaw;
@@ -394,10 +390,8 @@ NodeRecord relocated(const RecordedNode& node, std::span<const DeviceAddress> ad
   return record;
 }
 
-namespace {
-
 // Whether all that runs on a device of its own runs on one, which `home` is where something does.
-bool share_device(const Recording& recording, std::optional<int>& home) {
+static bool share_device(const Recording& recording, std::optional<int>& home) {
   return std::ranges::all_of(recording.nodes(), [&](const RecordedNode& node) {
     if (const auto* child = std::get_if<ChildRecord>(&node.record)) return share_device(*child->graph, home);
     const auto* opaque = std::get_if<OpaqueRecord>(&node.record);
@@ -408,8 +402,6 @@ bool share_device(const Recording& recording, std::optional<int>& home) {
     return home.has_value() ? *home == device : (home.emplace(device), true);
   });
 }
-
-}  // namespace
 
 void* Kept::of(const void* owner) const {
   const auto found =

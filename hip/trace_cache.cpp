@@ -5,14 +5,10 @@
 #include <utility>
 
 namespace hip {
-namespace {
-
-bool same_buffers(std::span<const TraceBuffer> one, std::span<const TraceBuffer> other) {
+static bool same_buffers(std::span<const TraceBuffer> one, std::span<const TraceBuffer> other) {
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),
                     [](const TraceBuffer& a, const TraceBuffer& b) { return a.identity == b.identity; });
 }
-
-}  // namespace
 
 TraceCache::TraceCache(const TraceCacheOptions& options) : options_(options) {
   assert(options.max_traces > 0);

@@ -13,16 +13,12 @@
 
 namespace model {
 
-namespace {
-
-void collect(const Graph& graph, UserReferences* references) {
+static void collect(const Graph& graph, UserReferences* references) {
   references->add(graph.user_references());
   for (const auto& node : graph.nodes()) {
     if (node->child() != nullptr) collect(*node->child(), references);
   }
 }
-
-}  // namespace
 
 GraphExec::GraphExec(ObjectTable& objects, const AddressSpace& space)
     : objects_(objects),

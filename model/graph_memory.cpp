@@ -16,14 +16,10 @@
 #include "model/runtime.h"
 
 namespace model {
-namespace {
-
-Reservation& range_of(const NodeParams& params) {
+static Reservation& range_of(const NodeParams& params) {
   const auto* allocate = std::get_if<AllocateParams>(&params);
   return allocate != nullptr ? *allocate->range : *std::get<FreeParams>(params).range;
 }
-
-}  // namespace
 
 // Goes through the launch as it would run, and changes nothing.
 Status Runtime::check_promises(const GraphExec& exec) const {

@@ -7,13 +7,9 @@
 
 namespace verify {
 
-namespace {
-
-bool is_space(char c) {
+static bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
-
-}  // namespace
 
 Line::Line(std::string_view text, std::uint32_t number) : number_(number) {
   const std::size_t comment = text.find('#');

@@ -8,17 +8,13 @@
 
 namespace verify {
 
-namespace {
-
-void add_devices(const GraphState& graph, std::set<Id>& devices) {
+static void add_devices(const GraphState& graph, std::set<Id>& devices) {
   for (const NodeState& node : graph.nodes) {
     const bool copies = std::holds_alternative<CopyParams>(node.params);
     if (!copies) devices.insert(node.devices.begin(), node.devices.end());
     if (node.child) add_devices(*node.child, devices);
   }
 }
-
-}  // namespace
 
 Id home_of(const GraphState& graph) {
   std::set<Id> devices;

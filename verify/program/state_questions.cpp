@@ -26,11 +26,9 @@ bool State::set_races(const SetNode& command) const {
   return node_races(graph, ranges_of(command.params, node.fan), node.after, index);
 }
 
-namespace {
-
 // An executable graph with auto_free frees memory when it is launched, before any of its waits. (Without the flag such
 // a launch is refused.)
-bool launch_with_events_races(const StateParts& parts, const GraphState& graph, Id stream) {
+static bool launch_with_events_races(const StateParts& parts, const GraphState& graph, Id stream) {
   const LaunchOrder order = launch_order(graph);
   const Clock clock = parts.streams.launch_clock(stream);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -42,8 +40,6 @@ bool launch_with_events_races(const StateParts& parts, const GraphState& graph, 
   }
   return false;
 }
-
-}  // namespace
 
 bool State::launch_races(Id exec_id, Id stream) const {
   if (idle() || capture_of(stream) != nullptr) return false;

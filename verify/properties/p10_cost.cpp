@@ -106,11 +106,9 @@ std::optional<double> fitted_exponent(std::span<const std::uint64_t> sizes, std:
   return (n * xy - x * y) / (n * xx - x * x);
 }
 
-namespace {
-
 // The exponent of the fit, or that of two neighbours where it is less: what jumps once (a table that a runtime makes,
 // and a count of 0 before it) is no growth.
-double steady_exponent(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> values) {
+static double steady_exponent(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> values) {
   const std::optional<double> fit = fitted_exponent(sizes, values);
   double exponent = fit.value_or(0);
   for (std::size_t i = 1; fit && i < sizes.size(); ++i) {
@@ -121,8 +119,6 @@ double steady_exponent(std::span<const std::uint64_t> sizes, std::span<const std
   }
   return std::max(exponent, 0.0);
 }
-
-}  // namespace
 
 std::vector<CostMeasurement> fit_costs(const Program& program, std::span<const std::uint32_t> sizes,
                                        std::span<const Observation> observations) {

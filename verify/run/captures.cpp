@@ -9,9 +9,7 @@
 
 namespace verify {
 
-namespace {
-
-bool captures(const Program& program) {
+static bool captures(const Program& program) {
   return std::ranges::any_of(program.steps, [](const Step& step) {
     const Command& c = step.command;
     return std::holds_alternative<BeginCapture>(c) || std::holds_alternative<EndCapture>(c) ||
@@ -19,8 +17,6 @@ bool captures(const Program& program) {
            std::holds_alternative<ExchangeCaptureMode>(c);
   });
 }
-
-}  // namespace
 
 Captures::Captures(Run& run, const Program& program) : run_(run) {
   if (captures(program)) state_.emplace();

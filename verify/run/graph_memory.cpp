@@ -8,13 +8,9 @@
 
 namespace verify {
 
-namespace {
-
-void* pointer(hip::DeviceAddress address) {
+static void* pointer(hip::DeviceAddress address) {
   return reinterpret_cast<void*>(address);
 }
-
-}  // namespace
 
 void GraphMemory::added(Id buffer, std::uint64_t bytes, hip::DeviceAddress address) {
   buffers_[buffer] = {bytes, 0, 0};

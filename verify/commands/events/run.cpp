@@ -4,16 +4,12 @@
 
 namespace verify {
 
-namespace {
-
-unsigned flags_of(const DeclareEvent& c) {
+static unsigned flags_of(const DeclareEvent& c) {
   const unsigned release = c.release == EventRelease::kDevice   ? hipEventReleaseToDevice
                            : c.release == EventRelease::kSystem ? hipEventReleaseToSystem
                                                                 : 0U;
   return (c.timing ? 0U : hipEventDisableTiming) | (c.blocking ? hipEventBlockingSync : 0U) | release;
 }
-
-}  // namespace
 
 template <>
 hip::Status run_command(Run& run, const DeclareEvent& c) {

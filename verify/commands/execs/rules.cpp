@@ -18,17 +18,13 @@ template <>
 constexpr Traits kTraits<Instantiate>{kCheckInCapture, kSucceeds, kSometimesRefusable, kNothingSeen, kNoDevice,
                                       kTwice,          kOnce};
 
-namespace {
-
-Reason flaw_of_flags(const Instantiate& c) {
+static Reason flaw_of_flags(const Instantiate& c) {
   if (c.form == InstantiateForm::kPlain && c.flags != 0) return "the plain form takes no flags";
   // CUDA, cudaGraphInstantiateFlagUpload: only supported by cudaGraphInstantiateWithParams.
   if (c.form == InstantiateForm::kFlags && (c.flags & kUploadAtOnce) != 0) return "only form=params uploads";
   if ((c.flags & ~(kAutoFreeOnLaunch | kUploadAtOnce | kUseNodePriority)) != 0) return "there is no such flag";
   return {};
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const Instantiate& c) {

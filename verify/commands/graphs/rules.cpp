@@ -79,9 +79,7 @@ template <>
 constexpr Traits kTraits<ChangeEdges>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
                                       kNoDevice,       kTwice,    kOnce};
 
-namespace {
-
-Reason check_edges(const State& state, const ChangeEdges& c) {
+static Reason check_edges(const State& state, const ChangeEdges& c) {
   if (Reason reason = state.missing_node(c.graph, c.node)) return reason;
   const GraphState& graph = *state.graph(c.graph);
   const auto at = static_cast<std::uint32_t>(graph.index_of(c.node));
@@ -104,8 +102,6 @@ Reason check_edges(const State& state, const ChangeEdges& c) {
   if (circle != c.cycle) return circle ? "that would close a circle: say 'cycle'" : "that closes no circle";
   return {};
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const ChangeEdges& c) {
@@ -142,17 +138,13 @@ Reason check(const State& state, const RemoveNode& c) {
   return "HIP refuses to remove nodes of a graph with memory nodes";
 }
 
-namespace {
-
-std::uint32_t depth_of(const GraphState& graph) {
+static std::uint32_t depth_of(const GraphState& graph) {
   std::uint32_t depth = 1;
   for (const NodeState& node : graph.nodes) {
     if (node.child) depth = std::max(depth, node.child->depth + std::get<ChildParams>(node.params).nest);
   }
   return depth;
 }
-
-}  // namespace
 
 template <>
 void apply(State& state, const RemoveNode& c) {
@@ -224,17 +216,13 @@ CaptureAnswer answer(const State& state, const Destroy& c) {
   return invalidate(kAnswerSuccess, *capture);
 }
 
-namespace {
-
-Reason check_destroyed_stream(const State& state, Id stream) {
+static Reason check_destroyed_stream(const State& state, Id stream) {
   if (stream == kNullStream) return "the null stream cannot be destroyed";
   if (state.per_thread(stream)) return "the per-thread stream cannot be destroyed";
   if (const CaptureState* capture = state.capture_of(stream); capture != nullptr && capture->into)
     return "what a graph holds of a capture that went with its stream is not documented";
   return state.missing_stream(stream);
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const Destroy& c) {
@@ -264,17 +252,13 @@ Reason check_in_capture(const State& state, const Destroy& c) {
   return "a graph is not destroyed while a stream captures";
 }
 
-namespace {
-
-void leave_capture(State& state, Id stream) {
+static void leave_capture(State& state, Id stream) {
   StateParts& parts = state.change();
   CaptureState* capture = parts.captures.of_stream(stream);
   if (capture == nullptr) return;
   if (capture->origin == stream) return parts.drop_capture(capture->serial);
   capture->behind.erase(stream);
 }
-
-}  // namespace
 
 template <>
 void apply(State& state, const Destroy& c) {

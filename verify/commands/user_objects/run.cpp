@@ -4,13 +4,9 @@
 
 namespace verify {
 
-namespace {
-
-void count_run(void* data) {
+static void count_run(void* data) {
   static_cast<UserObjects::Object*>(data)->runs.fetch_add(1);
 }
-
-}  // namespace
 
 template <>
 hip::Status run_command(Run& run, const DeclareUserObject& c) {
