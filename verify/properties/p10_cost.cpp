@@ -3,8 +3,6 @@
 //
 // Counts, never times (verify/properties/cost.h says what). What this does not see: work that neither allocates nor
 // visits a node of the model nor calls HIP, on a runtime that is not the model; work that other threads do.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -28,33 +26,19 @@ std::uint64_t measured(const StepCost& cost, std::string_view measure) {
 std::span<const CostBound> cost_bounds() {
   static constexpr std::string_view kPerNode = "linear in the nodes";
   static constexpr std::string_view kPerRelocation = "linear in the relocations that changed";
-  static constexpr CostBound kBounds[] = {
-      {"patch", "calls", 1, kPerRelocation},
-      {"patch", "allocations", 1, kPerRelocation},
-      {"patch", "bytes", 1, kPerRelocation},
-      {"patch", "steps", 1, kPerRelocation},
-      {"update", "calls", 1, kPerNode},
-      {"update", "allocations", 1, kPerNode},
-      {"update", "bytes", 1, kPerNode},
-      {"update", "steps", 1, kPerNode},
-      {"instantiate", "calls", 1, kPerNode},
-      {"instantiate", "allocations", 1, kPerNode},
-      {"instantiate", "bytes", 2, "a runtime may keep which node comes before which: the model does"},
-      {"instantiate", "steps", 1, kPerNode},
-      {"launch", "calls", 1, kPerNode},
-      {"launch", "allocations", 1, kPerNode},
-      {"launch", "bytes", 1, kPerNode},
-      {"launch", "steps", 1, kPerNode},
-      {"sync", "steps", 1, "what the launches before it left to run, linear in their nodes"},
-      {"clone", "calls", 1, kPerNode},
-      {"clone", "allocations", 1, kPerNode},
-      {"clone", "bytes", 1, kPerNode},
-      {"clone", "steps", 1, kPerNode},
-      {"destroy", "calls", 1, kPerNode},
-      {"destroy", "allocations", 1, kPerNode},
-      {"destroy", "bytes", 1, kPerNode},
-      {"destroy", "steps", 1, kPerNode},
-  };
+  static const std::vector<CostBound> kBounds = [] {
+    std::vector<CostBound> bounds;
+    for (const std::string_view operation : {"patch", "update", "instantiate", "launch", "clone", "destroy"}) {
+      for (const std::string_view measure : {"calls", "allocations", "bytes", "steps"}) {
+        bounds.push_back({operation, measure, 1, operation == "patch" ? kPerRelocation : kPerNode});
+        if (operation != "instantiate" || measure != "bytes") continue;
+        bounds.back().exponent = 2;
+        bounds.back().because = "a runtime may keep which node comes before which: the model does";
+      }
+    }
+    bounds.push_back({"sync", "steps", 1, "what the launches before it left to run, linear in their nodes"});
+    return bounds;
+  }();
   return kBounds;
 }
 
