@@ -6,6 +6,8 @@
 //
 // Built as a shared library against hip/patcher_abi.h alone (shown_graph.h is the examples' own);
 // docs/check-your-own-patcher.md runs it.
+#include <cstring>
+
 #include "shown_graph.h"
 
 namespace {

@@ -12,6 +12,7 @@
 // Built as a shared library against hip/patcher_abi.h alone (shown_graph.h is the examples' own);
 // docs/check-your-own-patcher.md runs it.
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "shown_graph.h"
