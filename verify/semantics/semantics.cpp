@@ -196,7 +196,8 @@ class Page {
       const std::string source(one.source);
       if (source != "hip_runtime_api.h") rules.insert(source.substr(source.rfind('/') + 1));
     }
-    const bool tested = std::ranges::any_of(sources_, [&](const std::string& text) { return mentions(text, name); });
+    const bool tested =
+        std::any_of(sources_.begin(), sources_.end(), [&](const std::string& text) { return mentions(text, name); });
     const auto counted = counts_.find(name);
     const bool has = counted != counts_.end();
     const bool called = has && counted->second > 0;
@@ -280,7 +281,7 @@ class Page {
         found.answers[i] = answer_text(find_error_deviation(hip::kReleaseNames[i], one.function, one.name));
       }
       if (found.answers == decltype(found.answers){}) continue;
-      const auto same = std::ranges::find_if(all, [&](const Deviation& other) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const Deviation& other) {
         return other.function == found.function && other.documented == found.documented &&
                other.answers == found.answers;
       });
@@ -308,7 +309,7 @@ std::vector<std::string> graph_functions_of(const std::string& header) {
     const std::size_t at = line.find('(');
     if (!line.starts_with(kBegin) || at == std::string::npos) continue;
     const std::string name = line.substr(kBegin.size(), at - kBegin.size());
-    const bool known = std::ranges::find(names, name) != names.end();
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
     if (!known && (is_of_graphs(name) || is_of_devices(name))) names.push_back(name);
   }
   return names;
