@@ -11,10 +11,8 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench/patch_session.h"

@@ -5,7 +5,6 @@
 // nothing else, so what is measured is what streams cost it.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 

@@ -8,16 +8,12 @@
 
 namespace bench {
 
-namespace {
-
-verify::PatcherFactory factory_of(Algorithm algorithm) {
+static verify::PatcherFactory factory_of(Algorithm algorithm) {
   if (algorithm == Algorithm::kPatch) return verify::graph_patcher_factory();
   const fuzz::Fault* scan = fuzz::find_fault("F02");
   assert(scan != nullptr);
   return scan->patchers;
 }
-
-}  // namespace
 
 std::string_view name_of(Algorithm algorithm) {
   switch (algorithm) {

@@ -2,7 +2,6 @@
 
 #include <cassert>
 #include <cstdint>
-#include <utility>
 
 #include "bench/workload.h"
 #include "model/abi/in_process.h"

@@ -14,9 +14,6 @@ namespace bench {
 
 class Runtime {
  public:
-  Runtime() = default;
-  Runtime(const Runtime&) = delete;
-  Runtime& operator=(const Runtime&) = delete;
   virtual ~Runtime() = default;
 
   [[nodiscard]] virtual const hip::Api& api() const = 0;

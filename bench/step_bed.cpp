@@ -4,7 +4,6 @@
 #include <array>
 #include <cassert>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "hip/differential_capture.h"
@@ -51,11 +50,11 @@ StepBed::~StepBed() {
   hip::Status status = synchronize();
   for (hipStream_t stream : {stream_, capturing_}) {
     if (stream != nullptr) {
-      status = hip::both(std::move(status), hip::called(api().hipStreamDestroy(stream), "hipStreamDestroy"));
+      status = hip::both(std::move(status), hip::call<&hip::Api::hipStreamDestroy>(api(), stream));
     }
   }
   for (void* memory : {memory_, shadows_}) {
-    if (memory != nullptr) status = hip::both(std::move(status), hip::called(api().hipFree(memory), "hipFree"));
+    if (memory != nullptr) status = hip::both(std::move(status), hip::call<&hip::Api::hipFree>(api(), memory));
   }
   hip::ErrorSink{}(status);
 }
@@ -69,11 +68,11 @@ hip::Result<std::unique_ptr<StepBed>> StepBed::make(verify::Platform& platform, 
 hip::Status StepBed::prepare() {
   const hip::Api& hip = api();
   const std::size_t shadow_bytes = kSpacing << kShadowPlaces;
-  hip::Status status = hip::called(hip.hipMalloc(&memory_, places() * kSpacing), "hipMalloc");
-  if (status) status = hip::called(hip.hipMalloc(&shadows_, shadow_bytes), "hipMalloc");
+  hip::Status status = hip::call<&hip::Api::hipMalloc>(hip, &memory_, places() * kSpacing);
+  if (status) status = hip::call<&hip::Api::hipMalloc>(hip, &shadows_, shadow_bytes);
   for (hipStream_t* stream : {&stream_, &capturing_}) {
     if (!status) return status;
-    status = hip::called(hip.hipStreamCreateWithFlags(stream, hipStreamNonBlocking), "hipStreamCreateWithFlags");
+    status = hip::call<&hip::Api::hipStreamCreateWithFlags>(hip, stream, hipStreamNonBlocking);
   }
   for (std::size_t i = 0; i < workload_.buffers.size(); ++i) {
     const auto at = reinterpret_cast<hip::DeviceAddress>(memory_) + 2 * i * kSpacing;
@@ -106,8 +105,7 @@ StepBed::Kernel StepBed::kernel(CommandKind kind) {
 }
 
 std::optional<std::vector<hip::ArgumentSlot>> StepBed::layout_of(hipFunction_t function) const {
-  const auto found = std::find_if(kernels_.begin(), kernels_.end(),
-                                  [function](const Kernel& kernel) { return kernel.function == function; });
+  const auto found = std::ranges::find(kernels_, function, &Kernel::function);
   if (found == kernels_.end()) return std::nullopt;
   return found->slots;
 }
@@ -127,9 +125,8 @@ hip::Status StepBed::enqueue(const hip::Api& api, const StepCommand& command, hi
   }
   std::array<void*, kMaxArguments> arguments;
   for (std::size_t i = 0; i < kernel.slots.size(); ++i) arguments[i] = block.data() + kernel.slots[i].offset;
-  return hip::called(
-      api.hipModuleLaunchKernel(kernel.function, 1, 1, 1, kElements, 1, 1, 0, stream, arguments.data(), nullptr),
-      "hipModuleLaunchKernel");
+  return hip::call<&hip::Api::hipModuleLaunchKernel>(api, kernel.function, 1, 1, 1, kElements, 1, 1, 0, stream,
+                                                     arguments.data(), nullptr);
 }
 
 hip::Result<hip::Recording> StepBed::known_commands(const hip::Api& api, std::span<const StepCommand> commands) const {
@@ -139,7 +136,7 @@ hip::Result<hip::Recording> StepBed::known_commands(const hip::Api& api, std::sp
   shadows.tables.assign(kShadowTables, home_);
   for (const StepCommand& command : commands) {
     shadows.buffers = command.buffers;
-    std::sort(shadows.buffers.begin(), shadows.buffers.end());
+    std::ranges::sort(shadows.buffers);
     shadows.buffers.erase(std::unique(shadows.buffers.begin(), shadows.buffers.end()), shadows.buffers.end());
     std::size_t place = 0;
     hip::DeviceAddress further_on = 0;
@@ -179,7 +176,7 @@ hip::Status StepBed::fill(bool away) {
 }
 
 hip::Status StepBed::synchronize() const {
-  return hip::called(api().hipDeviceSynchronize(), "hipDeviceSynchronize");
+  return hip::call<&hip::Api::hipDeviceSynchronize>(api());
 }
 
 hip::Result<std::vector<std::byte>> StepBed::read(bool away, Counts counts) {

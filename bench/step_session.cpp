@@ -44,7 +44,7 @@ class Common : public StepSession {
     return hip::CapturedGraph::capture(api_, bed_.capturing(), [&](hipStream_t on) { return enqueue(some, on, at); });
   }
   [[nodiscard]] hip::Status launch(hipGraphExec_t exec) const {
-    return hip::called(api_.hipGraphLaunch(exec, stream_.handle()), "hipGraphLaunch");
+    return hip::call<&hip::Api::hipGraphLaunch>(api_, exec, stream_.handle());
   }
 
   const StepOptions options_;
@@ -79,13 +79,12 @@ class Recorded final : public Common {
   hip::Status update(hipGraph_t fresh) {
     hipGraphNode_t node = nullptr;
     hipGraphExecUpdateResult result = hipGraphExecUpdateError;
-    return hip::called(api_.hipGraphExecUpdate(exec_, fresh, &node, &result), "hipGraphExecUpdate");
+    return hip::call<&hip::Api::hipGraphExecUpdate>(api_, exec_, fresh, &node, &result);
   }
   // The new graph is there before the old one goes, as where the old one may still be running.
   hip::Status replace(hip::CapturedGraph fresh) {
     hipGraphExec_t exec = nullptr;
-    hip::Status status =
-        hip::called(api_.hipGraphInstantiate(&exec, fresh.graph(), nullptr, nullptr, 0), "hipGraphInstantiate");
+    hip::Status status = hip::call<&hip::Api::hipGraphInstantiate>(api_, &exec, fresh.graph(), nullptr, nullptr, 0);
     if (!status) return status;
     status = drop();
     exec_ = exec;
@@ -146,8 +145,8 @@ class Retrace final : public Common {
       hip::Result<hip::RecordedGraph> recorded = hip::record_graph(api_, recording, addresses);
       if (!recorded) return recorded.error();
       part.graph = std::move(recorded).value();
-      const hip::Status status = hip::called(
-          api_.hipGraphInstantiate(&part.exec, part.graph.graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+      const hip::Status status =
+          hip::call<&hip::Api::hipGraphInstantiate>(api_, &part.exec, part.graph.graph, nullptr, nullptr, 0);
       if (!status) return status;
       parts_.push_back(std::move(part));
     }
@@ -157,14 +156,13 @@ class Retrace final : public Common {
     for (const Part& part : parts_) {
       for (std::size_t i = 0; i < part.commands.size(); ++i) {
         const std::vector<hip::BufferIndex>& held = part.commands[i].buffers;
-        const bool moved = std::any_of(
-            held.begin(), held.end(), [&](hip::BufferIndex buffer) { return addresses[buffer] != addresses_[buffer]; });
+        const bool moved =
+            std::ranges::any_of(held, [&](hip::BufferIndex buffer) { return addresses[buffer] != addresses_[buffer]; });
         if (!moved) continue;
         const hip::Result<hip::CapturedGraph> fresh = capture(part.commands.subspan(i, 1), addresses);
         if (!fresh) return fresh.error();
-        const hip::Status status =
-            hip::called(api_.hipGraphExecChildGraphNodeSetParams(part.exec, part.graph.nodes[i], fresh.value().graph()),
-                        "hipGraphExecChildGraphNodeSetParams");
+        const hip::Status status = hip::call<&hip::Api::hipGraphExecChildGraphNodeSetParams>(
+            api_, part.exec, part.graph.nodes[i], fresh.value().graph());
         if (!status) return status;
       }
     }
@@ -214,8 +212,8 @@ class Traced final : public Common {
   hip::Status prepare() {
     for (Commands left = commands(); !left.empty();) {
       const bool collective = left[0].collective;
-      const auto other = std::find_if(left.begin(), left.end(),
-                                      [collective](const StepCommand& one) { return one.collective != collective; });
+      const auto other =
+          std::ranges::find_if(left, [collective](const StepCommand& one) { return one.collective != collective; });
       auto run = std::make_unique<Run>();
       run->commands = left.first(static_cast<std::size_t>(other - left.begin()));
       left = left.subspan(run->commands.size());
@@ -257,7 +255,7 @@ class Traced final : public Common {
     for (const StepCommand& command : run.commands) {
       run.buffers.insert(run.buffers.end(), command.buffers.begin(), command.buffers.end());
     }
-    std::sort(run.buffers.begin(), run.buffers.end());
+    std::ranges::sort(run.buffers);
     run.buffers.erase(std::unique(run.buffers.begin(), run.buffers.end()), run.buffers.end());
     run.now.resize(run.buffers.size());
   }

@@ -58,9 +58,6 @@ class StepSession {
   // Through `api`, which is the bed's or a table around it; both outlive this. Makes what is made once.
   [[nodiscard]] static hip::Result<std::unique_ptr<StepSession>> make(const StepOptions& options, StepBed& bed,
                                                                       const hip::Api& api);
-  StepSession() = default;
-  StepSession(const StepSession&) = delete;
-  StepSession& operator=(const StepSession&) = delete;
   virtual ~StepSession() = default;
 
   // Enqueues a step with the buffers at `addresses`, one of the bed's tables; the device is idle.

@@ -211,13 +211,12 @@ std::string_view name_of(StepModel model) {
 }
 
 bool StepWorkload::changes(const StepCommand& command) const {
-  return std::any_of(command.buffers.begin(), command.buffers.end(),
-                     [this](hip::BufferIndex buffer) { return moves[buffer]; });
+  return std::ranges::any_of(command.buffers, [this](hip::BufferIndex buffer) { return moves[buffer]; });
 }
 
 std::uint32_t StepWorkload::commands_that_change() const {
   return static_cast<std::uint32_t>(
-      std::count_if(commands.begin(), commands.end(), [this](const StepCommand& one) { return changes(one); }));
+      std::ranges::count_if(commands, [this](const StepCommand& one) { return changes(one); }));
 }
 
 StepWorkload make_step_workload(StepModel model) {

@@ -12,9 +12,7 @@
 // what one rank's would do with buffers of its peers that are mapped here. The lists are the same on every machine.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -33,7 +33,7 @@ void TightScan::sort_ranges(std::span<const hip::Move> moves) {
   for (const hip::Move& move : moves) {
     if (move.from != move.to) ranges_.push_back({move.from, move.from + buffer_bytes_[move.buffer], move.to});
   }
-  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.from < b.from; });
+  std::ranges::sort(ranges_, {}, &Range::from);
 }
 
 bool TightScan::carry(std::uint64_t& word) const {

@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cstring>
 #include <numeric>
-#include <set>
 #include <utility>
 
 namespace bench {
@@ -94,17 +93,15 @@ Workload make_workload(hipFunction_t kernel, std::uint32_t nodes, std::uint32_t 
 
   std::vector<std::uint32_t> moved = shuffled(nodes, numbers);
   moved.resize(std::max(1U, (nodes * percent + 50) / 100));
-  std::sort(moved.begin(), moved.end());  // as an allocator's table lists them
+  std::ranges::sort(moved);  // as an allocator's table lists them
   for (const std::uint32_t buffer : moved) {
     workload.there[buffer] = kThere + buffer * kBufferSpacing;
     workload.away.push_back({buffer, workload.here[buffer], workload.there[buffer]});
     workload.back.push_back({buffer, workload.there[buffer], workload.here[buffer]});
   }
-  workload.nodes_that_change =
-      static_cast<std::uint32_t>(std::count_if(uses.begin(), uses.end(), [&](const auto& held) {
-        return std::any_of(held.begin(), held.end(),
-                           [&](hip::BufferIndex b) { return std::binary_search(moved.begin(), moved.end(), b); });
-      }));
+  workload.nodes_that_change = static_cast<std::uint32_t>(std::ranges::count_if(uses, [&](const auto& held) {
+    return std::ranges::any_of(held, [&](hip::BufferIndex b) { return std::ranges::binary_search(moved, b); });
+  }));
   return workload;
 }
 

@@ -57,7 +57,7 @@ hip::Result<Corpus> Corpus::load(const std::string& folder) {
     if (entry.path().extension() == ".program") files.push_back(entry.path());
   }
   if (error) return hip::Error{1, fmt::format("--corpus: {} cannot be read: {}", folder, error.message())};
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   Corpus corpus;
   corpus.folder_ = folder;
   for (const fs::path& file : files) {

@@ -86,7 +86,7 @@ class ArenaLayout {
     for (const verify::BufferMove& move : c.moves) {
       const Place& old = places_[move.buffer];
       const auto takes = [&](const Place& t) { return t.arena == old.arena && t.offset == old.offset; };
-      if (std::none_of(targets.begin(), targets.end(), takes)) arenas_[old.arena].release(old.offset, old.capacity);
+      if (std::ranges::none_of(targets, takes)) arenas_[old.arena].release(old.offset, old.capacity);
     }
     for (std::size_t i = 0; i < c.moves.size(); ++i) places_[c.moves[i].buffer] = targets[i];
   }
@@ -211,7 +211,7 @@ Known known_of(const std::string& subject, const verify::Program& program) {
 }
 
 bool calls_host(const verify::Program& program) {
-  return std::any_of(program.steps.begin(), program.steps.end(), [](const verify::Step& step) {
+  return std::ranges::any_of(program.steps, [](const verify::Step& step) {
     const auto* add = std::get_if<verify::AddNode>(&step.command);
     return add != nullptr && std::holds_alternative<verify::HostParams>(add->params);
   });
@@ -237,7 +237,7 @@ void expect_owned(verify::Reproducer& out) {
       const auto* begin = std::get_if<verify::BeginCapture>(&step.command);
       return begin != nullptr && begin->stream == end->stream && begin->into == end->graph;
     };
-    if (std::any_of(out.program.steps.begin(), out.program.steps.end(), into)) out.owned.push_back(end->graph);
+    if (std::ranges::any_of(out.program.steps, into)) out.owned.push_back(end->graph);
   }
 }
 

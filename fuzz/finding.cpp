@@ -179,14 +179,10 @@ verify::JudgeOptions all_checks(std::uint64_t schedule_seed) {
   return options;
 }
 
-namespace {
-
-std::string name_of_cost_program(std::uint64_t index) {
+static std::string name_of_cost_program(std::uint64_t index) {
   const std::uint64_t which = index - kFirstCostProgram, fixed = verify::cost_programs().size();
   return which < fixed ? std::string(verify::cost_programs()[which].name) : fmt::format("wide-{}", which - fixed);
 }
-
-}  // namespace
 
 verify::Finding make_finding(const Setup& setup, const verify::Program& shrunk, const verify::Judgement& judgement,
                              std::uint64_t index, std::uint64_t original_commands) {

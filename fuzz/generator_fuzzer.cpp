@@ -11,9 +11,7 @@
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 
-namespace {
-
-fuzz::Setup& setup() {
+static fuzz::Setup& setup() {
   static const std::unique_ptr<fuzz::Setup> kept = [] {
     hip::Result<std::unique_ptr<fuzz::Setup>> made = fuzz::Setup::make({});
     if (!made) std::abort();
@@ -21,8 +19,6 @@ fuzz::Setup& setup() {
   }();
   return *kept;
 }
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;

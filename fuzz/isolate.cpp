@@ -115,7 +115,7 @@ bool dies_in_capture(Setup& setup, const verify::Program& program, const verify:
   const auto begins = [](const verify::Step& step) {
     return std::holds_alternative<verify::BeginCapture>(step.command);
   };
-  if (std::none_of(program.steps.begin(), program.steps.end(), begins)) return false;
+  if (std::ranges::none_of(program.steps, begins)) return false;
   std::size_t survives = 0, dies = program.steps.size();
   while (survives + 1 < dies) {
     const std::size_t middle = survives + (dies - survives) / 2;

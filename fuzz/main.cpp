@@ -220,8 +220,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "race") return fuzz::run_race_program({argv + 1, argv + argc});
   if (argc > 1 && argv[1][0] != '-') {
     const auto known = commands.app.get_subcommands([](CLI::App*) { return true; });
-    const bool found =
-        std::any_of(known.begin(), known.end(), [&](CLI::App* app) { return app->get_name() == argv[1]; });
+    const bool found = std::ranges::any_of(known, [&](CLI::App* app) { return app->get_name() == argv[1]; });
     if (!found) {
       std::cerr << fmt::format("hgcheck: there is no command '{}'; 'hgcheck --help' lists them\n", argv[1]);
       return fuzz::kUsage;

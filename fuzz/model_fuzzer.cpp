@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <string_view>
 
 #include "fuzz/finding.h"
 #include "verify/generate/mutate.h"

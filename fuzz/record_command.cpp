@@ -127,10 +127,9 @@ hip::Result<std::vector<std::string>> replay_differences(const RecordedProgram& 
     const auto expected = recorded.reads.find(program.steps[i].line);
     if (expected == recorded.reads.end()) continue;
     const RecordedBytes& seen = expected->second;
-    const auto read =
-        std::find_if(observation.reads.begin(), observation.reads.end(), [&](const verify::BytesSeen& bytes) {
-          return bytes.step == i && bytes.buffer == seen.buffer && bytes.bytes.size() >= seen.offset + seen.bytes;
-        });
+    const auto read = std::ranges::find_if(observation.reads, [&](const verify::BytesSeen& bytes) {
+      return bytes.step == i && bytes.buffer == seen.buffer && bytes.bytes.size() >= seen.offset + seen.bytes;
+    });
     const bool same = read != observation.reads.end() &&
                       hip::recorder::hash_of(std::span(read->bytes).subspan(seen.offset, seen.bytes)) == seen.hash;
     if (!same)
@@ -217,14 +216,14 @@ int run(const RecordCommand& command) {
         "no call of HIP was seen: the command has to load libamdhip64.so and call its functions by name (programs that "
         "look them up by dlsym, and those with a dynamic loader that ignores LD_PRELOAD, cannot be recorded)");
   }
-  std::sort(logs.begin(), logs.end(), [](const fs::path& a, const fs::path& b) {
+  std::ranges::sort(logs, [](const fs::path& a, const fs::path& b) {
     std::error_code ignored;
     return std::pair(fs::last_write_time(a, ignored), a) < std::pair(fs::last_write_time(b, ignored), b);
   });
   know_code_objects(folder.path());
   std::string words;
   for (const std::string& word : command.command) words += (words.empty() ? "" : " ") + word;
-  std::replace(words.begin(), words.end(), '\n', ' ');
+  std::ranges::replace(words, '\n', ' ');
   int worst = kAgreed;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const RecordedProgram program = program_of_log(

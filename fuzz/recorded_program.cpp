@@ -239,7 +239,7 @@ class Conversion {
   [[nodiscard]] std::string exec(std::uint64_t handle) const { return name('e', execs_, handle); }
   // Says the command when every name in it is known.
   void say_of(const std::vector<std::string>& names, const std::string& what, const std::string& text) {
-    if (std::any_of(names.begin(), names.end(), [](const std::string& n) { return n.empty(); })) {
+    if (std::ranges::any_of(names, [](const std::string& n) { return n.empty(); })) {
       return note(fmt::format("{} of something that was not recorded", what));
     }
     say(text);

@@ -6,10 +6,8 @@
 
 namespace fuzz {
 
-namespace {
-
-hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* option, const std::string& text,
-                                                           const verify::SubjectOptions& options) {
+static hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* option, const std::string& text,
+                                                                  const verify::SubjectOptions& options) {
   const hip::Result<verify::SubjectName> name = verify::parse_subject(text);
   if (!name) return hip::Error{name.error().code, fmt::format("{}: {}", option, name.error().message)};
   hip::Result<std::unique_ptr<verify::Subject>> subject = verify::Subject::make(name.value(), options);
@@ -21,8 +19,6 @@ hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* option, c
   subject.value()->runner().start_afresh();
   return subject;
 }
-
-}  // namespace
 
 hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
   verify::SubjectOptions subject_options;
@@ -79,11 +75,10 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t inde
     options.system = fault->scenarios;
   }
   const auto none = [](const Known& known) { return known.quirks.empty(); };
-  if (std::all_of(known_.begin(), known_.end(), none) || index % kMeetQuirksEvery == 0) return options;
+  if (std::ranges::all_of(known_, none) || index % kMeetQuirksEvery == 0) return options;
   options.avoid = [this](const verify::State& state, const verify::Command& command) {
-    return std::any_of(known_.begin(), known_.end(), [&](const Known& known) {
-      return known.quirks.triggered(state, command, known.strategy) != nullptr;
-    });
+    return std::ranges::any_of(
+        known_, [&](const Known& known) { return known.quirks.triggered(state, command, known.strategy) != nullptr; });
   };
   return options;
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -73,7 +72,7 @@ class Coverage {
   template <std::size_t n, class Count>
   static void add(std::vector<std::uint64_t>& counts, std::array<Board::Counter, n>& totals, const Count& count) {
     assert(counts.size() <= n);
-    std::fill(counts.begin(), counts.end(), 0);
+    std::ranges::fill(counts, 0);
     count(std::span<std::uint64_t>(counts));
     for (std::size_t i = 0; i < counts.size(); ++i) {
       if (counts[i] != 0) totals[i].fetch_add(counts[i], kRelaxed);

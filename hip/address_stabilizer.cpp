@@ -46,7 +46,7 @@ Status AddressStabilizer::check(std::span<const StepBuffer> buffers) const {
       return Error{hipErrorInvalidValue, "a buffer of a step has no address; give one of 0 bytes if it is not there"};
     }
     const auto holds = [&](const auto& memory) { return memory.second.holds(buffer.address, buffer.bytes); };
-    if (std::any_of(memory_.begin(), memory_.end(), holds)) {
+    if (std::ranges::any_of(memory_, holds)) {
       return Error{hipErrorInvalidValue,
                    "a buffer of a step lies in memory of the stabiliser's own; give one of the caller's"};
     }
@@ -62,7 +62,7 @@ void AddressStabilizer::lay_out(Entry& entry, std::span<const StepBuffer> buffer
   for (std::uint32_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].bytes != 0) entry.order.push_back(i);
   }
-  std::sort(entry.order.begin(), entry.order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(entry.order, [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(number(buffers[a].address), a) < std::pair(number(buffers[b].address), b);
   });
   for (const std::uint32_t i : entry.order) {
@@ -147,7 +147,7 @@ Result<std::uint64_t> AddressStabilizer::copy(const Entry& entry, std::span<cons
     void* const to = way == Way::kIn ? own : pointer(begin);
     const void* const from = way == Way::kIn ? pointer(begin) : own;
     const Status status =
-        called(api_.hipMemcpyAsync(to, from, end - begin, hipMemcpyDeviceToDevice, stream.handle()), "hipMemcpyAsync");
+        call<&Api::hipMemcpyAsync>(api_, to, from, end - begin, hipMemcpyDeviceToDevice, stream.handle());
     if (!status) return status.error();
     bytes += end - begin;
   }

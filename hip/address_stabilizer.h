@@ -67,9 +67,6 @@ struct StepBuffer {
 // released.
 class StableWork {
  public:
-  StableWork() = default;
-  StableWork(const StableWork&) = delete;
-  StableWork& operator=(const StableWork&) = delete;
   virtual ~StableWork() = default;
   // For these addresses, one a buffer in the order of the step (null: 0 bytes), and for nothing else: a command's
   // number stands for one extent, too. What the work depends on beside the addresses, such as the sizes of its buffers,

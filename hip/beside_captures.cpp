@@ -11,7 +11,7 @@ BesideCaptures::~BesideCaptures() {
 }
 
 bool BesideCaptures::exchange() {
-  const Status status = called(api_.hipThreadExchangeStreamCaptureMode(&mode_), "hipThreadExchangeStreamCaptureMode");
+  const Status status = call<&Api::hipThreadExchangeStreamCaptureMode>(api_, &mode_);
   errors_(status);
   return status.ok();
 }

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "hip/beside_captures.h"
@@ -66,7 +65,7 @@ class HostWork {
     copy(staged);
     const BesideCaptures scope(api_, errors_);
     const std::size_t bytes = extent_.bytes * extent_.rows * extent_.slices;
-    if (Status s = called(api_.hipHostMalloc(&staging_, bytes, hipHostMallocDefault), "hipHostMalloc"); !s) return s;
+    if (Status s = call<&Api::hipHostMalloc>(api_, &staging_, bytes, hipHostMallocDefault); !s) return s;
     to_ = {static_cast<unsigned char*>(staging_), extent_.bytes, extent_.bytes * extent_.rows};
     return {};
   }
@@ -101,8 +100,8 @@ class HostWork {
 
 std::vector<Relocation> of_field(const RecordedNode& node, Field field) {
   std::vector<Relocation> found;
-  std::copy_if(node.relocations.begin(), node.relocations.end(), std::back_inserter(found),
-               [&](const Relocation& relocation) { return relocation.field == field; });
+  std::ranges::copy_if(node.relocations, std::back_inserter(found),
+                       [&](const Relocation& relocation) { return relocation.field == field; });
   return found;
 }
 
@@ -133,8 +132,7 @@ RecordedNode host_node(const Node& node, bool staged, const ErrorSink& errors) {
     const hipHostNodeParams params{HostWork::run, work.get()};
     hipGraphNode_t added = nullptr;
     const Status status =
-        called(api.hipGraphAddHostNode(&added, graph, dependencies.data(), dependencies.size(), &params),
-               "hipGraphAddHostNode");
+        call<&Api::hipGraphAddHostNode>(api, &added, graph, dependencies.data(), dependencies.size(), &params);
     kept.add(node.get(), work);
     if (!status) return status.error();
     return added;

@@ -8,13 +8,9 @@
 #include "hip/device_scope.h"
 
 namespace hip {
-namespace {
-
-std::uintptr_t number(const void* address) {
+static std::uintptr_t number(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
 }
-
-}  // namespace
 
 CachedAllocator::CachedAllocator(const Api& api, const CachedAllocatorOptions& options)
     : api_(api), options_(options) {}
@@ -32,14 +28,14 @@ Result<void*> CachedAllocator::allocate(std::size_t bytes) const {
   const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
   if (!scope) return scope.error();
   void* memory = nullptr;
-  const Status status = called(api_.hipMalloc(&memory, bytes), "hipMalloc");
+  const Status status = call<&Api::hipMalloc>(api_, &memory, bytes);
   if (!status) return status.error();
   return memory;
 }
 
 Status CachedAllocator::free(void* memory) const {
   const BesideCaptures beside(api_, options_.errors);
-  return called(api_.hipFree(memory), "hipFree");
+  return call<&Api::hipFree>(api_, memory);
 }
 
 // In the place of what was kept there before.

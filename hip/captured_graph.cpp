@@ -20,12 +20,12 @@ Status twice(const Call& call, const char* function) {
 // A stream must not go on capturing: ending is tried again, and where it fails then, too, the answer says so.
 Result<hipGraph_t> end_capture(const Api& api, hipStream_t stream) {
   hipGraph_t graph = nullptr;
-  Status first = called(api.hipStreamEndCapture(stream, &graph), "hipStreamEndCapture");
+  Status first = call<&Api::hipStreamEndCapture>(api, stream, &graph);
   if (first) return graph;
   hipStreamCaptureStatus state = hipStreamCaptureStatusActive;  // unless it is said otherwise
   const hipError_t asked = api.hipStreamIsCapturing(stream, &state);
   if (asked == hipSuccess && state == hipStreamCaptureStatusNone) return first.error();  // it was invalid, and is ended
-  const Status again = called(api.hipStreamEndCapture(stream, &graph), "hipStreamEndCapture");
+  const Status again = call<&Api::hipStreamEndCapture>(api, stream, &graph);
   if (again && graph != nullptr) first = both(std::move(first), destroy_graph(api, graph));
   return both(std::move(first), again).error();
 }
@@ -96,7 +96,7 @@ Result<CapturedGraph> CapturedGraph::capture(const Api& api, hipStream_t stream,
       api.hipStreamIsCapturing == nullptr) {
     return lacks_capture().error();
   }
-  Status status = called(api.hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal), "hipStreamBeginCapture");
+  Status status = call<&Api::hipStreamBeginCapture>(api, stream, hipStreamCaptureModeThreadLocal);
   if (!status) return status.error();
   Capturing capturing(api, stream, errors);
   Status worked = work(stream);
@@ -104,7 +104,7 @@ Result<CapturedGraph> CapturedGraph::capture(const Api& api, hipStream_t stream,
   if (!ended) return both(std::move(worked), ended.error()).error();
   CapturedGraph captured(api, ended.value(), 0, errors);
   if (!worked) return worked.error();
-  status = called(api.hipGraphGetNodes(captured.graph_, nullptr, &captured.nodes_), "hipGraphGetNodes");
+  status = call<&Api::hipGraphGetNodes>(api, captured.graph_, nullptr, &captured.nodes_);
   if (!status) return status.error();
   return captured;
 }
@@ -120,10 +120,10 @@ Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream,
   if (captured.value().empty()) return std::unique_ptr<Trace>();
   int device = 0;
   Status status;
-  if (quirks.of_launch_elsewhere() != nullptr) status = called(api.hipGetDevice(&device), "hipGetDevice");
+  if (quirks.of_launch_elsewhere() != nullptr) status = call<&Api::hipGetDevice>(api, &device);
   if (!status) return status.error();
   hipGraphExec_t exec = nullptr;
-  status = called(api.hipGraphInstantiate(&exec, captured.value().graph(), nullptr, nullptr, 0), "hipGraphInstantiate");
+  status = call<&Api::hipGraphInstantiate>(api, &exec, captured.value().graph(), nullptr, nullptr, 0);
   if (!status) return status.error();
   return std::unique_ptr<Trace>(
       std::make_unique<CapturedTrace>(api, exec, std::move(captured).value(), quirks, device, errors));
@@ -134,10 +134,8 @@ Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph, std::span<con
   hipGraphNode_t node = nullptr;
   const Status status =
       child == nullptr
-          ? called(api.hipGraphAddEmptyNode(&node, graph, dependencies.data(), dependencies.size()),
-                   "hipGraphAddEmptyNode")
-          : called(api.hipGraphAddChildGraphNode(&node, graph, dependencies.data(), dependencies.size(), child),
-                   "hipGraphAddChildGraphNode");
+          ? call<&Api::hipGraphAddEmptyNode>(api, &node, graph, dependencies.data(), dependencies.size())
+          : call<&Api::hipGraphAddChildGraphNode>(api, &node, graph, dependencies.data(), dependencies.size(), child);
   if (!status) return status.error();
   return node;
 }

@@ -7,25 +7,20 @@
 #include "hip/device_scope.h"
 
 namespace hip {
-namespace {
-
 // Or an error and no node.
-Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t into, const std::vector<hipGraphNode_t>& behind,
-                                 hipGraph_t graph, int device) {
+static Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t into, const std::vector<hipGraphNode_t>& behind,
+                                        hipGraph_t graph, int device) {
   Result<DeviceScope> of_graph = DeviceScope::enter(api, device);
   if (!of_graph) return of_graph.error();
   hipGraphNode_t node = nullptr;
-  if (Status added = called(api.hipGraphAddChildGraphNode(&node, into, behind.data(), behind.size(), graph),
-                            "hipGraphAddChildGraphNode");
+  if (Status added = call<&Api::hipGraphAddChildGraphNode>(api, &node, into, behind.data(), behind.size(), graph);
       !added) {
     return added.error();
   }
   Status left = of_graph.value().leave();
   if (left) return node;
-  return both(std::move(left), called(api.hipGraphDestroyNode(node), "hipGraphDestroyNode")).error();
+  return both(std::move(left), call<&Api::hipGraphDestroyNode>(api, node)).error();
 }
-
-}  // namespace
 
 const char* lacking_for_captured_launch(const Api& api) {
   if (api.hipStreamGetCaptureInfo_v2 == nullptr) return "hipStreamGetCaptureInfo_v2";
@@ -45,8 +40,8 @@ Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device
   hipGraph_t into = nullptr;
   const hipGraphNode_t* last = nullptr;
   std::size_t count = 0;
-  Status status = called(api.hipStreamGetCaptureInfo_v2(stream.handle(), &capturing, nullptr, &into, &last, &count),
-                         "hipStreamGetCaptureInfo_v2");
+  Status status =
+      call<&Api::hipStreamGetCaptureInfo_v2>(api, stream.handle(), &capturing, nullptr, &into, &last, &count);
   if (!status) return status;
   if (capturing == hipStreamCaptureStatusInvalidated) {
     return Error{hipErrorStreamCaptureInvalidated, "the capture is invalid: end it, and begin another one"};
@@ -59,9 +54,8 @@ Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device
   if (!child) return child.error();
   hipGraphNode_t node = child.value();
   const auto come_behind = [&](hipGraphNode_t* nodes, std::size_t number) {
-    return called(
-        api.hipStreamUpdateCaptureDependencies(stream.handle(), nodes, number, hipStreamSetCaptureDependencies),
-        "hipStreamUpdateCaptureDependencies");
+    return call<&Api::hipStreamUpdateCaptureDependencies>(api, stream.handle(), nodes, number,
+                                                          hipStreamSetCaptureDependencies);
   };
   status = come_behind(&node, 1);
   if (status) {
@@ -69,7 +63,7 @@ Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device
     if (status) return status;
     status = both(std::move(status), come_behind(behind.data(), behind.size()));
   }
-  return both(std::move(status), called(api.hipGraphDestroyNode(node), "hipGraphDestroyNode"));
+  return both(std::move(status), call<&Api::hipGraphDestroyNode>(api, node));
 }
 
 }  // namespace hip

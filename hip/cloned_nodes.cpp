@@ -101,8 +101,8 @@ Result<const char*> difference_of_edges(const Api& api, hipGraph_t graph, const 
       expected.emplace_back(nodes[dependency], nodes[i]);
     }
   }
-  std::sort(expected.begin(), expected.end());
-  std::sort(found.value().begin(), found.value().end());
+  std::ranges::sort(expected);
+  std::ranges::sort(found.value());
   return expected == found.value() ? nullptr : "edges";
 }
 

@@ -17,11 +17,10 @@ bool holds_traced(const RecordedNode& node, bool only_collectives) {
   const auto* child = std::get_if<ChildRecord>(&node.record);
   if (child == nullptr) return false;
   const auto inner = child->graph->nodes();
-  return std::any_of(inner.begin(), inner.end(),
-                     [&](const RecordedNode& each) { return holds_traced(each, only_collectives); });
+  return std::ranges::any_of(inner, [&](const RecordedNode& each) { return holds_traced(each, only_collectives); });
 }
 bool in_a_child(const Recording& commands, bool only_collectives) {
-  return std::any_of(commands.nodes().begin(), commands.nodes().end(), [&](const RecordedNode& node) {
+  return std::ranges::any_of(commands.nodes(), [&](const RecordedNode& node) {
     return std::holds_alternative<ChildRecord>(node.record) && holds_traced(node, only_collectives);
   });
 }
@@ -73,11 +72,10 @@ Status refuse_capture(const StreamRef& stream, const ReleaseQuirks& quirks) {
 }
 
 std::size_t count_traced(const Recording& commands, bool collective) {
-  return static_cast<std::size_t>(
-      std::count_if(commands.nodes().begin(), commands.nodes().end(), [&](const RecordedNode& node) {
-        const std::shared_ptr<const TracedWork> work = traced_work_of(node);
-        return work != nullptr && work->collective == collective;
-      }));
+  return static_cast<std::size_t>(std::ranges::count_if(commands.nodes(), [&](const RecordedNode& node) {
+    const std::shared_ptr<const TracedWork> work = traced_work_of(node);
+    return work != nullptr && work->collective == collective;
+  }));
 }
 
 // Flattens and chains the commands where the release launches them wrongly as they are.
@@ -123,7 +121,7 @@ std::vector<Recording> parts_of(const Recording& commands, const CommandBufferOp
       parts.back().erase(static_cast<NodeIndex>(parts.back().nodes().size() - 1));
     opaque = append(parts.emplace_back(), commands, together);
   }
-  if (std::any_of(parts.begin(), parts.end(), launched_wrongly)) return {};
+  if (std::ranges::any_of(parts, launched_wrongly)) return {};
   return parts;
 }
 
@@ -222,8 +220,8 @@ Result<RecordedNode> CommandBuffer::looked_into(const TracedWork& work, std::spa
 
 // Whether known commands may be other nodes with the buffers there.
 bool CommandBuffer::stands_otherwise(std::span<const DeviceAddress> addresses) const {
-  return std::any_of(inlined_.begin(), inlined_.end(),
-                     [&](const Inlined& each) { return !same_footing(*each.work, each.at, addresses); });
+  return std::ranges::any_of(inlined_,
+                             [&](const Inlined& each) { return !same_footing(*each.work, each.at, addresses); });
 }
 
 // Makes parts of the commands, if the release launches these rightly.

@@ -323,7 +323,7 @@ WayEvent CommandGraph::replace(Step& step) {
   RecordedGraph fresh = std::move(*step.fresh);
   step.fresh.reset();
   hipGraphExec_t exec = nullptr;
-  Status status = called(api_.hipGraphInstantiate(&exec, fresh.graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+  Status status = call<&Api::hipGraphInstantiate>(api_, &exec, fresh.graph, nullptr, nullptr, 0);
   if (!status) {
     options_.errors(destroy_graph(api_, fresh.graph));
     return fails(step, std::move(status));

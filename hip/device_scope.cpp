@@ -4,9 +4,9 @@ namespace hip {
 
 Result<DeviceScope> DeviceScope::enter(const Api& api, int device, ErrorSink errors) {
   int before = 0;
-  if (Status status = called(api.hipGetDevice(&before), "hipGetDevice"); !status) return status.error();
+  if (Status status = call<&Api::hipGetDevice>(api, &before); !status) return status.error();
   if (before == device) return DeviceScope(nullptr, before, errors);
-  if (Status status = called(api.hipSetDevice(device), "hipSetDevice"); !status) return status.error();
+  if (Status status = call<&Api::hipSetDevice>(api, device); !status) return status.error();
   return DeviceScope(&api, before, errors);
 }
 
@@ -20,14 +20,14 @@ DeviceScope::~DeviceScope() {
 
 Status DeviceScope::leave() {
   if (api_ == nullptr) return {};
-  Status status = called(api_->hipSetDevice(before_), "hipSetDevice");
+  Status status = call<&Api::hipSetDevice>(*api_, before_);
   if (status) api_ = nullptr;
   return status;
 }
 
 Status synchronize_device(const Api& api, int device, ErrorSink errors) {
   const Result<DeviceScope> scope = DeviceScope::enter(api, device, errors);
-  return scope ? called(api.hipDeviceSynchronize(), "hipDeviceSynchronize") : Status(scope.error());
+  return scope ? call<&Api::hipDeviceSynchronize>(api) : Status(scope.error());
 }
 
 }  // namespace hip

@@ -82,9 +82,9 @@ const char* contradiction(const ArgumentSlot& slot, std::span<const Relocation> 
 bool frozen_in_shadow(const ArgumentSlot& slot, const std::vector<std::byte>& block, const Shadows& shadows) {
   if (slot.kind != ArgumentKind::kPointer || slot.size != kWord) return false;
   const DeviceAddress address = word_at(block, slot.offset);
-  return std::any_of(shadows.tables.begin(), shadows.tables.end(), [&](const AddressTable& table) {
-    return std::any_of(shadows.buffers.begin(), shadows.buffers.end(),
-                       [&](BufferIndex buffer) { return address - table[buffer] <= shadows.bytes[buffer]; });
+  return std::ranges::any_of(shadows.tables, [&](const AddressTable& table) {
+    return std::ranges::any_of(shadows.buffers,
+                               [&](BufferIndex buffer) { return address - table[buffer] <= shadows.bytes[buffer]; });
   });
 }
 
@@ -155,9 +155,9 @@ class Reader {
   // Empty: something in it is not understood, and `why` says what.
   [[nodiscard]] Result<std::vector<SeenNode>> read(hipGraph_t graph, std::string* why) {
     std::size_t count = 0;
-    if (Status s = called(api_.hipGraphGetNodes(graph, nullptr, &count), "hipGraphGetNodes"); !s) return s.error();
+    if (Status s = call<&Api::hipGraphGetNodes>(api_, graph, nullptr, &count); !s) return s.error();
     std::vector<hipGraphNode_t> handles(count);
-    if (Status s = called(api_.hipGraphGetNodes(graph, handles.data(), &count), "hipGraphGetNodes"); !s) {
+    if (Status s = call<&Api::hipGraphGetNodes>(api_, graph, handles.data(), &count); !s) {
       return s.error();
     }
     std::vector<SeenNode> nodes(count);
@@ -175,7 +175,7 @@ class Reader {
  private:
   Status look(hipGraphNode_t handle, SeenNode& node, std::string* why) {
     hipGraphNodeType type{};
-    if (Status s = called(api_.hipGraphNodeGetType(handle, &type), "hipGraphNodeGetType"); !s) return s;
+    if (Status s = call<&Api::hipGraphNodeGetType>(api_, handle, &type); !s) return s;
     switch (type) {
       case hipGraphNodeTypeKernel:
         return kernel(handle, node, why);
@@ -183,7 +183,7 @@ class Reader {
         return copy(handle, node, why);
       case hipGraphNodeTypeMemset: {
         MemsetRecord record;
-        Status s = called(api_.hipGraphMemsetNodeGetParams(handle, &record.params), "hipGraphMemsetNodeGetParams");
+        Status s = call<&Api::hipGraphMemsetNodeGetParams>(api_, handle, &record.params);
         if (record.params.dst == nullptr) *why = "a memset of which the runtime does not tell where";
         node.record = record;
         return s;
@@ -201,7 +201,7 @@ class Reader {
   // (tests/hip/captured_kernels_on_amd.cpp). Launched with `extra`, a node of theirs has kernelParams null.
   Status kernel(hipGraphNode_t handle, SeenNode& node, std::string* why) {
     hipKernelNodeParams params{};
-    if (Status s = called(api_.hipGraphKernelNodeGetParams(handle, &params), "hipGraphKernelNodeGetParams"); !s) {
+    if (Status s = call<&Api::hipGraphKernelNodeGetParams>(api_, handle, &params); !s) {
       return s;
     }
     const auto function = reinterpret_cast<hipFunction_t>(params.func);
@@ -253,7 +253,7 @@ class Reader {
   Status copy(hipGraphNode_t handle, SeenNode& node, std::string* why) {
     CopyRecord record;
     hipMemcpy3DParms& params = record.params;
-    if (Status s = called(api_.hipGraphMemcpyNodeGetParams(handle, &params), "hipGraphMemcpyNodeGetParams"); !s) {
+    if (Status s = call<&Api::hipGraphMemcpyNodeGetParams>(api_, handle, &params); !s) {
       return s;
     }
     if (params.srcArray != nullptr || params.dstArray != nullptr) *why = "a copy of an array";
@@ -269,16 +269,16 @@ class Reader {
   }
   Status edges(hipGraph_t graph, const std::vector<hipGraphNode_t>& handles, std::vector<SeenNode>& nodes) {
     std::size_t count = 0;
-    if (Status s = called(api_.hipGraphGetEdges(graph, nullptr, nullptr, &count), "hipGraphGetEdges"); !s) return s;
+    if (Status s = call<&Api::hipGraphGetEdges>(api_, graph, nullptr, nullptr, &count); !s) return s;
     std::vector<hipGraphNode_t> from(count), to(count);
     if (count == 0) return {};
-    if (Status s = called(api_.hipGraphGetEdges(graph, from.data(), to.data(), &count), "hipGraphGetEdges"); !s) {
+    if (Status s = call<&Api::hipGraphGetEdges>(api_, graph, from.data(), to.data(), &count); !s) {
       return s;
     }
     std::map<hipGraphNode_t, NodeIndex> index;
     for (std::size_t i = 0; i < handles.size(); ++i) index[handles[i]] = static_cast<NodeIndex>(i);
     for (std::size_t i = 0; i < count; ++i) nodes[index[to[i]]].dependencies.push_back(index[from[i]]);
-    for (SeenNode& node : nodes) std::sort(node.dependencies.begin(), node.dependencies.end());
+    for (SeenNode& node : nodes) std::ranges::sort(node.dependencies);
     return {};
   }
 
@@ -366,14 +366,14 @@ const char* flaw_of(const Shadows& shadows) {
   for (const BufferIndex buffer : shadows.buffers) {
     if (buffer >= shadows.bytes.size()) return "a buffer has no size";
     const auto short_of = [buffer](const AddressTable& table) { return buffer >= table.size(); };
-    if (std::any_of(shadows.tables.begin(), shadows.tables.end(), short_of)) return "a table lacks a buffer";
+    if (std::ranges::any_of(shadows.tables, short_of)) return "a table lacks a buffer";
   }
   const auto keeps_lowest_byte = [&](BufferIndex buffer) {
-    return std::all_of(shadows.tables.begin(), shadows.tables.end(), [&](const AddressTable& table) {
+    return std::ranges::all_of(shadows.tables, [&](const AddressTable& table) {
       return (table[buffer] ^ shadows.tables[0][buffer]) % 256 == 0;
     });
   };
-  if (std::any_of(shadows.buffers.begin(), shadows.buffers.end(), keeps_lowest_byte)) {
+  if (std::ranges::any_of(shadows.buffers, keeps_lowest_byte)) {
     return "a buffer's lowest byte is the same in every table: put it multiples of 64 bytes further on in one";
   }
   if (found_twice(shadows)) return "an address is that of two buffers, or of one in two tables";
@@ -388,7 +388,7 @@ const char* flaw_of(const Shadows& shadows) {
 Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>> blocks, const Shadows& shadows) {
   assert(flaw_of(shadows) == nullptr && blocks.size() == shadows.tables.size());
   const std::size_t size = blocks[0].size();
-  if (std::any_of(blocks.begin(), blocks.end(), [&](const auto& block) { return block.size() != size; })) {
+  if (std::ranges::any_of(blocks, [&](const auto& block) { return block.size() != size; })) {
     return opaque("its size depends on addresses");
   }
   const std::vector<bool> differs = differing(blocks);
@@ -459,7 +459,7 @@ Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, co
     captures.push_back(std::move(nodes).value());
   }
   // A child without nodes is nothing that HIP documents.
-  const bool empty = std::all_of(captures.begin(), captures.end(), [](const auto& nodes) { return nodes.empty(); });
+  const bool empty = std::ranges::all_of(captures, [](const auto& nodes) { return nodes.empty(); });
   if (empty) return RecordedNode{EmptyRecord{}, {}, {}};
   Result<RecordedNode> child = child_of(captures, shadows);
   if (!child) return because(child.error().message);

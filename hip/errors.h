@@ -5,16 +5,28 @@
 // call back into the object that reports.
 #pragma once
 
-#include <hip/hip_runtime_api.h>
+#include <utility>
 
-#include <string>
-
+#include "hip/api/api.h"
 #include "hip/result/result.h"
 
 namespace hip {
 
 // Success, or an error that names the function and what it answered.
 [[nodiscard]] Status called(hipError_t status, const char* function);
+// The name of a function, by its place in the table.
+template <auto Function>
+inline constexpr const char* kFunctionName = nullptr;
+#define HIP_FUNCTION(name, ...) \
+  template <>                   \
+  inline constexpr const char* kFunctionName<&Api::name> = #name;
+#include "hip/api/functions.inc"
+#undef HIP_FUNCTION
+// Calls this function of the table.
+template <auto Function, class... Arguments>
+[[nodiscard]] Status call(const Api& api, Arguments&&... arguments) {
+  return called((api.*Function)(std::forward<Arguments>(arguments)...), kFunctionName<Function>);
+}
 [[nodiscard]] Error call_error(hipError_t status, const char* function);
 // The first of two statuses that is an error; the other one's words are added to its own.
 [[nodiscard]] Status both(Status first, const Status& second);

@@ -12,7 +12,7 @@ Result<Event> Event::create(const Api& api, const EventOptions& options) {
   const unsigned flags = (options.timed ? 0u : unsigned{hipEventDisableTiming}) |
                          (options.blocking_sync ? unsigned{hipEventBlockingSync} : 0u);
   hipEvent_t handle = nullptr;
-  const Status created = called(api.hipEventCreateWithFlags(&handle, flags), "hipEventCreateWithFlags");
+  const Status created = call<&Api::hipEventCreateWithFlags>(api, &handle, flags);
   if (!created) return both(created, scope.value().leave()).error();
   Event event(api, handle, options);
   if (const Status left = scope.value().leave(); !left) return both(left, event.destroy()).error();
@@ -38,16 +38,16 @@ Event::~Event() {
 
 Status Event::record(const StreamRef& stream) {
   if (!stream.depends_on_current_device()) {
-    return called(api_->hipEventRecord(handle_, stream.handle()), "hipEventRecord");
+    return call<&Api::hipEventRecord>(*api_, handle_, stream.handle());
   }
   Result<DeviceScope> scope = DeviceScope::enter(*api_, stream.device(), options_.errors);
   if (!scope) return scope.error();
-  Status status = called(api_->hipEventRecord(handle_, stream.handle()), "hipEventRecord");
+  Status status = call<&Api::hipEventRecord>(*api_, handle_, stream.handle());
   return both(std::move(status), scope.value().leave());
 }
 
 Status Event::synchronize() const {
-  return called(api_->hipEventSynchronize(handle_), "hipEventSynchronize");
+  return call<&Api::hipEventSynchronize>(*api_, handle_);
 }
 
 Result<bool> Event::done() const {
@@ -62,15 +62,14 @@ Result<float> Event::elapsed(const Event& from, const Event& to) {
     return Error{hipErrorNotSupported, "this runtime has no hipEventElapsedTime"};
   }
   float milliseconds = 0;
-  const Status status =
-      called(from.api_->hipEventElapsedTime(&milliseconds, from.handle_, to.handle_), "hipEventElapsedTime");
+  const Status status = call<&Api::hipEventElapsedTime>(*from.api_, &milliseconds, from.handle_, to.handle_);
   if (!status) return status.error();
   return milliseconds;
 }
 
 Status Event::destroy() {
   if (!owned_) return {};
-  Status status = called(api_->hipEventDestroy(handle_), "hipEventDestroy");
+  Status status = call<&Api::hipEventDestroy>(*api_, handle_);
   if (status) owned_ = false;
   return status;
 }

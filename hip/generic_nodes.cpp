@@ -10,13 +10,9 @@
 
 namespace hip {
 
-namespace {
-
-Error failed(const char* function, hipError_t status) {
+static Error failed(const char* function, hipError_t status) {
   return Error{status, std::string(function) + ": " + status_name(status)};
 }
-
-}  // namespace
 
 #if HIP_VERSION >= 60000000
 

@@ -190,7 +190,7 @@ std::uint32_t GraphPatcher::State::plan(std::span<const Move> moves) {
 void GraphPatcher::State::order_touched() {
   if (touched_.size() < node_seen_.size()) {
     for (const TreeIndex node : touched_) node_seen_[node / kBitsOfWord] = 0;
-    std::sort(touched_.begin(), touched_.end());
+    std::ranges::sort(touched_);
     return;
   }
   touched_.clear();

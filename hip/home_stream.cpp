@@ -45,7 +45,7 @@ Status HomeStream::launch(hipGraphExec_t exec, const StreamRef& stream) {
 
 Status HomeStream::launch_on(hipGraphExec_t exec, const StreamRef& own) const {
   const Result<DeviceScope> scope = DeviceScope::enter(*api_, device_, errors_);
-  return scope ? called(api_->hipGraphLaunch(exec, own.handle()), "hipGraphLaunch") : Status(scope.error());
+  return scope ? call<&Api::hipGraphLaunch>(*api_, exec, own.handle()) : Status(scope.error());
 }
 
 }  // namespace hip

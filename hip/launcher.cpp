@@ -53,7 +53,7 @@ class Staging {
     }
     if (bytes <= capacity_) return {};
     void* bigger = nullptr;
-    if (Status status = called(api_.hipHostMalloc(&bigger, bytes, 0), "hipHostMalloc"); !status) return status;
+    if (Status status = call<&Api::hipHostMalloc>(api_, &bigger, bytes, 0); !status) return status;
     stuck_ = std::exchange(data_, bigger);
     capacity_ = bytes;
     return stuck_ == nullptr ? Status() : release(&stuck_);
@@ -62,7 +62,7 @@ class Staging {
 
  private:
   Status release(void** memory) {
-    Status status = called(api_.hipHostFree(*memory), "hipHostFree");
+    Status status = call<&Api::hipHostFree>(api_, *memory);
     if (status) *memory = nullptr;
     return status;
   }
@@ -177,10 +177,9 @@ Status Launcher::Context::copy_in(const KernelLaunch& launch) {
     const Transfer& transfer = launch.transfers[i];
     if (!goes_in(transfer)) continue;
     std::memcpy(staging_.at(offsets_[i]), transfer.host, transfer.bytes);
-    Status status = called(
-        stream_.api().hipMemcpyAsync(static_cast<std::byte*>(device_.data()) + offsets_[i], staging_.at(offsets_[i]),
-                                     transfer.bytes, hipMemcpyHostToDevice, stream_.handle()),
-        "hipMemcpyAsync");
+    Status status =
+        call<&Api::hipMemcpyAsync>(stream_.api(), static_cast<std::byte*>(device_.data()) + offsets_[i],
+                                   staging_.at(offsets_[i]), transfer.bytes, hipMemcpyHostToDevice, stream_.handle());
     if (!status) return status;
   }
   return {};
@@ -190,10 +189,9 @@ Status Launcher::Context::copy_out(const KernelLaunch& launch) {
   for (std::size_t i = 0; i < launch.transfers.size(); ++i) {
     const Transfer& transfer = launch.transfers[i];
     if (!comes_out(transfer)) continue;
-    Status status = called(
-        stream_.api().hipMemcpyAsync(staging_.at(offsets_[i]), static_cast<std::byte*>(device_.data()) + offsets_[i],
-                                     transfer.bytes, hipMemcpyDeviceToHost, stream_.handle()),
-        "hipMemcpyAsync");
+    Status status = call<&Api::hipMemcpyAsync>(stream_.api(), staging_.at(offsets_[i]),
+                                               static_cast<std::byte*>(device_.data()) + offsets_[i], transfer.bytes,
+                                               hipMemcpyDeviceToHost, stream_.handle());
     if (!status) return status;
   }
   return {};
@@ -204,11 +202,9 @@ Status Launcher::Context::enqueue(const KernelLaunch& launch) {
   std::size_t size = arguments_.size();
   void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments_.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
                    HIP_LAUNCH_PARAM_END};
-  Status launched =
-      called(stream_.api().hipModuleLaunchKernel(launch.function, launch.grid.x, launch.grid.y, launch.grid.z,
-                                                 launch.block.x, launch.block.y, launch.block.z, launch.shared_bytes,
-                                                 stream_.handle(), nullptr, size == 0 ? nullptr : extra),
-             "hipModuleLaunchKernel");
+  Status launched = call<&Api::hipModuleLaunchKernel>(
+      stream_.api(), launch.function, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
+      launch.block.z, launch.shared_bytes, stream_.handle(), nullptr, size == 0 ? nullptr : extra);
   if (!launched) return launched;
   return copy_out(launch);
 }
@@ -216,7 +212,7 @@ Status Launcher::Context::enqueue(const KernelLaunch& launch) {
 Status Launcher::Context::run(const StreamRef& stream, const KernelLaunch& launch, bool* synchronized) {
   stream_ = stream;
   device_.rebind(stream);
-  const bool brings_back = std::any_of(launch.transfers.begin(), launch.transfers.end(), comes_out);
+  const bool brings_back = std::ranges::any_of(launch.transfers, comes_out);
   state_ = State::kUnknown;
   if (Status status = prepare(launch); !status) return status;
   if (Status status = enqueue(launch); !status) return status;
@@ -285,8 +281,7 @@ std::unique_ptr<Launcher::Context> Launcher::pick() {
   const auto may_make = [&] { return pool_.read().made < options_.max_contexts; };
   returned_.wait(lock, [&] { return !pool_.read().contexts.empty() || may_make(); });
   Pool& pool = pool_.write();
-  auto picked =
-      std::find_if(pool.contexts.begin(), pool.contexts.end(), [](const auto& each) { return each->finished(); });
+  auto picked = std::ranges::find_if(pool.contexts, [](const auto& each) { return each->finished(); });
   if (picked == pool.contexts.end()) {
     if (may_make()) {
       ++pool.made;

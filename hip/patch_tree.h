@@ -8,7 +8,6 @@
 // Does not check that the nodes' handles belong to the graph; the runtime does.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

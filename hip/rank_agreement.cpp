@@ -3,14 +3,10 @@
 #include <cassert>
 
 namespace hip {
-namespace {
-
 // Made when it is told: ranks that agree at every step allocate nothing for it.
-Error broken() {
+static Error broken() {
   return {hipErrorLaunchTimeOut, "a rank did not come to agree in time: the ranks are no longer together"};
 }
-
-}  // namespace
 
 ThreadRanks::ThreadRanks(const AgreementOptions& options) : options_(options) {
   assert(options.ranks > 0);

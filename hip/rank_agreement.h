@@ -26,9 +26,6 @@ struct AgreementOptions {
 
 class RankAgreement {
  public:
-  RankAgreement() = default;
-  RankAgreement(const RankAgreement&) = delete;
-  RankAgreement& operator=(const RankAgreement&) = delete;
   virtual ~RankAgreement() = default;
 
   // Whether every rank said true. Once it was an error it stays one, on all ranks.

@@ -32,7 +32,7 @@ void* pointer(DeviceAddress address) {
 // Whether any two of these ranges share a byte. Empty ranges share none: an empty struct has no bytes.
 bool overlap(std::vector<ArgumentSlot> ranges) {
   std::erase_if(ranges, [](const ArgumentSlot& range) { return range.size == 0; });
-  std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  std::ranges::sort(ranges, {}, &ArgumentSlot::offset);
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     if (std::uint64_t{ranges[i - 1].offset} + ranges[i - 1].size > ranges[i].offset) return true;
   }
@@ -40,15 +40,15 @@ bool overlap(std::vector<ArgumentSlot> ranges) {
 }
 
 bool outside(const std::vector<ArgumentSlot>& ranges, std::size_t block) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [&](const ArgumentSlot& range) { return std::uint64_t{range.offset} + range.size > block; });
+  return std::ranges::any_of(
+      ranges, [&](const ArgumentSlot& range) { return std::uint64_t{range.offset} + range.size > block; });
 }
 
 const char* flaw_of_dependencies(const std::vector<NodeIndex>& dependencies, std::size_t earlier_nodes) {
   std::vector<NodeIndex> sorted = dependencies;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   if (!sorted.empty() && sorted.back() >= earlier_nodes) return "a dependency is not an earlier node";
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return "a dependency is named twice";
+  if (std::ranges::adjacent_find(sorted) != sorted.end()) return "a dependency is named twice";
   return nullptr;
 }
 
@@ -70,7 +70,7 @@ const char* flaw_of_kernel(const KernelRecord& kernel, const std::vector<Relocat
 
 const char* flaw_of_fields(const std::vector<Relocation>& relocations, std::initializer_list<Field> fields) {
   for (std::size_t i = 0; i < relocations.size(); ++i) {
-    if (std::find(fields.begin(), fields.end(), relocations[i].field) == fields.end()) {
+    if (std::ranges::find(fields, relocations[i].field) == fields.end()) {
       return "a relocation names a field that the node does not have";
     }
     if (relocations[i].offset != 0) return "only relocations of kernel arguments have an offset";
@@ -110,7 +110,7 @@ struct FlawOfRecord {
   }
   const char* operator()(const OpaqueRecord& opaque) const {
     if (!opaque.record) return "an opaque node needs a function that records it";
-    if (std::find(opaque.buffers.begin(), opaque.buffers.end(), kNoBuffer) != opaque.buffers.end()) {
+    if (std::ranges::find(opaque.buffers, kNoBuffer) != opaque.buffers.end()) {
       return "an opaque node names no buffer";
     }
     return flaw_of_fields(relocations, {});
@@ -255,16 +255,12 @@ KernelRecord KernelRecord::from_arguments(hipFunction_t function, std::vector<Ar
   return kernel;
 }
 
-namespace {
-
-const char* flaw_of_parameters(const RecordedNode& node) {
+static const char* flaw_of_parameters(const RecordedNode& node) {
   for (const Relocation& relocation : node.relocations) {
     if (relocation.buffer == kNoBuffer) return "a relocation names no buffer";
   }
   return std::visit(FlawOfRecord{node.relocations}, node.record);
 }
-
-}  // namespace
 
 const char* flaw_of(const RecordedNode& node, std::size_t earlier_nodes) {
   if (const char* flaw = flaw_of_dependencies(node.dependencies, earlier_nodes)) return flaw;
@@ -296,7 +292,7 @@ void Recording::set_form(NodeIndex node, NodeForm form) {
 void Recording::connect(NodeIndex from, NodeIndex to) {
   assert(from < nodes_.size() && to < nodes_.size() && from != to);
   std::vector<NodeIndex>& dependencies = nodes_[to].dependencies;
-  assert(std::find(dependencies.begin(), dependencies.end(), from) == dependencies.end());
+  assert(std::ranges::find(dependencies, from) == dependencies.end());
   dependencies.push_back(from);
   connections_.push_back({from, to, static_cast<NodeIndex>(nodes_.size())});
 }
@@ -394,11 +390,9 @@ NodeRecord relocated(const RecordedNode& node, std::span<const DeviceAddress> ad
   return record;
 }
 
-namespace {
-
 // Whether all that runs on a device of its own runs on one, which `home` is where something does.
-bool share_device(const Recording& recording, std::optional<int>& home) {
-  return std::all_of(recording.nodes().begin(), recording.nodes().end(), [&](const RecordedNode& node) {
+static bool share_device(const Recording& recording, std::optional<int>& home) {
+  return std::ranges::all_of(recording.nodes(), [&](const RecordedNode& node) {
     if (const auto* child = std::get_if<ChildRecord>(&node.record)) return share_device(*child->graph, home);
     const auto* opaque = std::get_if<OpaqueRecord>(&node.record);
     const bool has_one = std::holds_alternative<KernelRecord>(node.record) ||
@@ -408,8 +402,6 @@ bool share_device(const Recording& recording, std::optional<int>& home) {
     return home.has_value() ? *home == device : (home.emplace(device), true);
   });
 }
-
-}  // namespace
 
 void* Kept::of(const void* owner) const {
   const auto found =
@@ -510,15 +502,14 @@ hipError_t connect_here(const Api& api, std::span<const Recording::Connection>& 
 
 bool names_any(const RecordedNode& node, const std::set<BufferIndex>& buffers) {
   const auto named = [&](BufferIndex buffer) { return buffers.contains(buffer); };
-  if (std::any_of(node.relocations.begin(), node.relocations.end(),
-                  [&](const Relocation& relocation) { return named(relocation.buffer); })) {
+  if (std::ranges::any_of(node.relocations, [&](const Relocation& relocation) { return named(relocation.buffer); })) {
     return true;
   }
   const auto* opaque = std::get_if<OpaqueRecord>(&node.record);
-  if (opaque != nullptr) return std::any_of(opaque->buffers.begin(), opaque->buffers.end(), named);
+  if (opaque != nullptr) return std::ranges::any_of(opaque->buffers, named);
   const auto* child = std::get_if<ChildRecord>(&node.record);
-  return child != nullptr && std::any_of(child->graph->nodes().begin(), child->graph->nodes().end(),
-                                         [&](const RecordedNode& inner) { return names_any(inner, buffers); });
+  return child != nullptr && std::ranges::any_of(child->graph->nodes(),
+                                                 [&](const RecordedNode& inner) { return names_any(inner, buffers); });
 }
 
 // The nodes that name memory which a later one allocates: they were set to it after both were added.

@@ -107,7 +107,7 @@ std::vector<std::vector<NodeIndex>> dependencies_of(const Recording& recording) 
 }
 
 bool has_other_device(const Recording& recording) {
-  return std::any_of(recording.nodes().begin(), recording.nodes().end(), [](const RecordedNode& node) {
+  return std::ranges::any_of(recording.nodes(), [](const RecordedNode& node) {
     const auto* child = std::get_if<ChildRecord>(&node.record);
     return child != nullptr ? has_other_device(*child->graph) : device_of(node.record) != 0;
   });
@@ -118,8 +118,7 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   QuirkyStates states;
   states.add(State::kSeveralDevices, context.several_devices);
   states.add(State::kDriver, form_of(node) == NodeForm::kDriver);
-  states.add(State::kGraphMemory,
-             std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& relocation) {
+  states.add(State::kGraphMemory, std::ranges::any_of(node.relocations, [&](const Relocation& relocation) {
                return memory_of(context, relocation.buffer) == BufferMemory::kGraph;
              }));
   if (const auto* memset = std::get_if<MemsetRecord>(&node.record)) {
@@ -127,10 +126,9 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
     states.add(State::kLargeElements, memset->params.elementSize > 1);
     states.add(State::kUncutValue, cut_value(memset->params) != memset->params.value);
     states.add(State::kPinned,
-               host_can_do(node.record) &&
-                   std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& to) {
-                     return memory_of(context, to.buffer) == BufferMemory::kPinned;
-                   }));
+               host_can_do(node.record) && std::ranges::any_of(node.relocations, [&](const Relocation& to) {
+                 return memory_of(context, to.buffer) == BufferMemory::kPinned;
+               }));
   } else if (const auto* copy = std::get_if<CopyRecord>(&node.record)) {
     states.add(State::kToSymbol, copy->symbol.symbol != nullptr && copy->symbol.to);
     add_copy(node, context, states);
@@ -218,7 +216,7 @@ void take_way(QuirkWay way, RecordedNode& node) {
 }
 
 bool is_to_host(const RecordedNode& node, const QuirkContext& context) {
-  return std::any_of(node.relocations.begin(), node.relocations.end(), [&](const Relocation& to) {
+  return std::ranges::any_of(node.relocations, [&](const Relocation& to) {
     const BufferMemory memory = memory_of(context, to.buffer);
     const bool of_host =
         memory == BufferMemory::kPinned || memory == BufferMemory::kPageable || memory == BufferMemory::kManaged;
@@ -259,7 +257,7 @@ ReleaseQuirks ReleaseQuirks::of_version(int runtime_version) {
 }
 
 const ReleaseQuirk* ReleaseQuirks::find(QuirkyUse use, QuirkyNode node, QuirkyStates states) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const ReleaseQuirk* each) {
+  const auto found = std::ranges::find_if(entries_, [&](const ReleaseQuirk* each) {
     return each->use == use && each->node == node && states.includes(each->states);
   });
   return found == entries_.end() ? nullptr : *found;
@@ -372,15 +370,14 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
   const auto single = [](const RecordedNode& node) {
     return node.dependencies.size() <= 1 && !may_be_child(node.record);
   };
-  const bool chain = roots == 1 && std::all_of(nodes.begin(), nodes.end(), single) &&
-                     *std::max_element(dependents.begin(), dependents.end()) <= 1;
+  const bool chain = roots == 1 && std::ranges::all_of(nodes, single) && *std::ranges::max_element(dependents) <= 1;
   if (chain) return nullptr;
   QuirkyStates whole;
   whole.add(State::kManyNodes, nodes.size() >= kSpreadNodes);
   whole.add(State::kSeveralRoots, roots > 1);
-  const std::size_t most = dependents.empty() ? 0 : *std::max_element(dependents.begin(), dependents.end());
+  const std::size_t most = dependents.empty() ? 0 : *std::ranges::max_element(dependents);
   whole.add(State::kManyDependents, most >= kManyDependents);
-  const auto leaves = std::count(dependents.begin(), dependents.end(), std::size_t{0});
+  const auto leaves = std::ranges::count(dependents, std::size_t{0});
   const bool shared_queues = nodes.size() >= kManyLeavesFrom && nodes.size() < kSpreadNodes;
   whole.add(State::kManyLeaves, shared_queues && static_cast<std::size_t>(leaves) >= kManyLeaves);
   whole.add(State::kBranches, roots > 1 || most > 1);

@@ -58,9 +58,8 @@ Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
   if (!scope) return scope.error();
   void* memory = nullptr;
-  const Status taken = in_stream_order()
-                           ? called(api.hipMallocAsync(&memory, bytes, stream_.handle()), "hipMallocAsync")
-                           : called(api.hipMalloc(&memory, bytes), "hipMalloc");
+  const Status taken = in_stream_order() ? call<&Api::hipMallocAsync>(api, &memory, bytes, stream_.handle())
+                                         : call<&Api::hipMalloc>(api, &memory, bytes);
   if (!taken) return taken.error();
   return memory;  // that the caller's device could not be restored is the sink's business, not the memory's
 }
@@ -72,8 +71,7 @@ Status ScratchBuffer::free(void* memory) const {
   const BesideCaptures beside(api, options_.errors);
   const Result<DeviceScope> scope = DeviceScope::enter(api, stream_.device(), options_.errors);
   if (!scope) return scope.error();
-  return in_stream_order() ? called(api.hipFreeAsync(memory, stream_.handle()), "hipFreeAsync")
-                           : called(api.hipFree(memory), "hipFree");
+  return in_stream_order() ? call<&Api::hipFreeAsync>(api, memory, stream_.handle()) : call<&Api::hipFree>(api, memory);
 }
 
 Result<void*> ScratchBuffer::reserve(std::size_t bytes) {

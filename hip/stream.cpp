@@ -33,7 +33,7 @@ hipError_t create_handle(const Api& api, const StreamKey& key, hipStream_t* hand
 }  // namespace
 
 Status StreamRef::synchronize() const {
-  return with_stream(*this, [&] { return called(api_->hipStreamSynchronize(handle_), "hipStreamSynchronize"); });
+  return with_stream(*this, [&] { return call<&Api::hipStreamSynchronize>(*api_, handle_); });
 }
 
 Result<bool> StreamRef::idle() const {
@@ -49,27 +49,24 @@ Result<bool> StreamRef::idle() const {
 Result<bool> StreamRef::capturing() const {
   if (api_->hipStreamIsCapturing == nullptr) return false;
   hipStreamCaptureStatus state = hipStreamCaptureStatusNone;
-  const Status asked =
-      with_stream(*this, [&] { return called(api_->hipStreamIsCapturing(handle_, &state), "hipStreamIsCapturing"); });
+  const Status asked = with_stream(*this, [&] { return call<&Api::hipStreamIsCapturing>(*api_, handle_, &state); });
   if (!asked) return asked.error();
   return state != hipStreamCaptureStatusNone;
 }
 
 Status StreamRef::wait(const Event& event) const {
-  return with_stream(
-      *this, [&] { return called(api_->hipStreamWaitEvent(handle_, event.handle(), 0), "hipStreamWaitEvent"); });
+  return with_stream(*this, [&] { return call<&Api::hipStreamWaitEvent>(*api_, handle_, event.handle(), 0); });
 }
 
 Status StreamRef::launch(hipGraphExec_t exec) const {
-  return with_stream(*this, [&] { return called(api_->hipGraphLaunch(exec, handle_), "hipGraphLaunch"); });
+  return with_stream(*this, [&] { return call<&Api::hipGraphLaunch>(*api_, exec, handle_); });
 }
 
 Status StreamRef::launch_host_function(hipHostFn_t function, void* user_data) const {
   if (api_->hipLaunchHostFunc == nullptr) {
     return Error{hipErrorNotSupported, "this runtime has no hipLaunchHostFunc"};
   }
-  return with_stream(
-      *this, [&] { return called(api_->hipLaunchHostFunc(handle_, function, user_data), "hipLaunchHostFunc"); });
+  return with_stream(*this, [&] { return call<&Api::hipLaunchHostFunc>(*api_, handle_, function, user_data); });
 }
 
 Result<StreamKey> StreamRef::read_key(const StreamKey& otherwise) const {
@@ -77,13 +74,13 @@ Result<StreamKey> StreamRef::read_key(const StreamKey& otherwise) const {
   const Status status = with_stream(*this, [&]() -> Status {
     Status read;
     if (api_->hipStreamGetFlags != nullptr) {
-      read = called(api_->hipStreamGetFlags(handle_, &key.flags), "hipStreamGetFlags");
+      read = call<&Api::hipStreamGetFlags>(*api_, handle_, &key.flags);
     }
     if (read && api_->hipStreamGetPriority != nullptr) {
-      read = called(api_->hipStreamGetPriority(handle_, &key.priority), "hipStreamGetPriority");
+      read = call<&Api::hipStreamGetPriority>(*api_, handle_, &key.priority);
     }
     if (read && api_->hipStreamGetDevice != nullptr) {
-      read = called(api_->hipStreamGetDevice(handle_, &key.device), "hipStreamGetDevice");
+      read = call<&Api::hipStreamGetDevice>(*api_, handle_, &key.device);
     }
     return read;
   });
@@ -95,8 +92,7 @@ Result<int> clamp_priority(const Api& api, int priority) {
   if (api.hipDeviceGetStreamPriorityRange == nullptr) return priority;
   int least = 0;
   int greatest = 0;
-  const Status status =
-      called(api.hipDeviceGetStreamPriorityRange(&least, &greatest), "hipDeviceGetStreamPriorityRange");
+  const Status status = call<&Api::hipDeviceGetStreamPriorityRange>(api, &least, &greatest);
   if (!status) return status.error();
   return std::clamp(priority, std::min(least, greatest), std::max(least, greatest));
 }
@@ -135,7 +131,7 @@ Stream::~Stream() {
 
 Status Stream::destroy() {
   if (!owned_) return {};
-  Status status = called(ref_.api().hipStreamDestroy(ref_.handle()), "hipStreamDestroy");
+  Status status = call<&Api::hipStreamDestroy>(ref_.api(), ref_.handle());
   if (status) owned_ = false;
   return status;
 }

@@ -137,7 +137,7 @@ Status StreamCache::Shared::give_back(const Entry& entry) {
 
 // Works with any current device: a handle knows its own.
 Status StreamCache::Shared::destroy(const Entry& entry) {
-  Status status = called(api.hipStreamDestroy(entry.handle), "hipStreamDestroy");
+  Status status = call<&Api::hipStreamDestroy>(api, entry.handle);
   if (status) {
     count([](StreamCacheCounts& counts) { ++counts.destroyed; });
   } else {

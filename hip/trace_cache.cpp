@@ -5,14 +5,10 @@
 #include <utility>
 
 namespace hip {
-namespace {
-
-bool same_buffers(std::span<const TraceBuffer> one, std::span<const TraceBuffer> other) {
+static bool same_buffers(std::span<const TraceBuffer> one, std::span<const TraceBuffer> other) {
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),
                     [](const TraceBuffer& a, const TraceBuffer& b) { return a.identity == b.identity; });
 }
-
-}  // namespace
 
 TraceCache::TraceCache(const TraceCacheOptions& options) : options_(options) {
   assert(options.max_traces > 0);
@@ -26,7 +22,7 @@ TraceCache::~TraceCache() {
 std::list<TraceCache::EntryPointer>::iterator TraceCache::find(std::uint64_t command,
                                                                std::span<const TraceBuffer> buffers) {
   std::list<EntryPointer>& entries = cache_.write().entries;
-  return std::find_if(entries.begin(), entries.end(), [&](const EntryPointer& entry) {
+  return std::ranges::find_if(entries, [&](const EntryPointer& entry) {
     return entry->command == command && same_buffers(entry->buffers, buffers);
   });
 }
@@ -157,8 +153,8 @@ void TraceCache::forget(std::uint64_t identity) {
   Traces gone;
   const sync::LockGuard lock(mutex_);
   cache_.write().entries.remove_if([&](const EntryPointer& entry) {
-    const bool holds = std::any_of(entry->buffers.begin(), entry->buffers.end(),
-                                   [&](const TraceBuffer& buffer) { return buffer.identity == identity; });
+    const bool holds =
+        std::ranges::any_of(entry->buffers, [&](const TraceBuffer& buffer) { return buffer.identity == identity; });
     if (holds) gone.push_back(drop(*entry));
     return holds;
   });

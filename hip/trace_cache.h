@@ -51,9 +51,6 @@ struct TraceBuffer {
 // A trace that the cache keeps. One thread at a time; none of its functions throws.
 class Trace {
  public:
-  Trace() = default;
-  Trace(const Trace&) = delete;
-  Trace& operator=(const Trace&) = delete;
   // May be called while the last launch still runs.
   virtual ~Trace() = default;
   // Brings it to these addresses, all at once. An error: it has to be recorded again and is not launched any more.

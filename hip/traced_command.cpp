@@ -57,9 +57,8 @@ struct TracedRecorder {
 
 // Only for an assertion.
 [[maybe_unused]] bool covers(const Shadows& shadows, const std::vector<BufferIndex>& buffers) {
-  return std::all_of(buffers.begin(), buffers.end(), [&](BufferIndex buffer) {
-    return std::find(shadows.buffers.begin(), shadows.buffers.end(), buffer) != shadows.buffers.end();
-  });
+  return std::ranges::all_of(
+      buffers, [&](BufferIndex buffer) { return std::ranges::find(shadows.buffers, buffer) != shadows.buffers.end(); });
 }
 
 }  // namespace
@@ -91,9 +90,9 @@ Result<RecordedNode> known_command(const Api& api, const TracedWork& work, std::
 
 Result<int> device_of(const Api& api, const TracedWork& work) {
   int device = 0;
-  Status status = called(api.hipGetDevice(&device), "hipGetDevice");
+  Status status = call<&Api::hipGetDevice>(api, &device);
   if (status && api.hipStreamGetDevice != nullptr) {
-    status = called(api.hipStreamGetDevice(work.stream, &device), "hipStreamGetDevice");
+    status = call<&Api::hipStreamGetDevice>(api, work.stream, &device);
   }
   if (!status) return status.error();
   return device;
@@ -141,7 +140,7 @@ Result<std::shared_ptr<TracedGraph>> TracedGraph::capture(const Api& api, std::s
 
 Status TracedGraph::record_nodes(const Recording& nodes) {
   int current = 0;
-  if (Status status = called(api_.hipGetDevice(&current), "hipGetDevice"); !status) return status;
+  if (Status status = call<&Api::hipGetDevice>(api_, &current); !status) return status;
   const Result<int> device = device_of(api_, *work_);
   if (!device) return device.error();
   if (device.value() != current) other_device_ = device.value();
@@ -174,7 +173,7 @@ Status TracedGraph::patch(std::span<const TraceBuffer> buffers) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const BufferIndex buffer = work_->buffers[i];
     const auto named = [buffer](const Move& move) { return move.buffer == buffer; };  // the work may name one twice
-    if (buffers[i].address == addresses_[buffer] || std::any_of(moves_.begin(), moves_.end(), named)) continue;
+    if (buffers[i].address == addresses_[buffer] || std::ranges::any_of(moves_, named)) continue;
     moves_.push_back({buffer, addresses_[buffer], buffers[i].address});
   }
   const Result<DeviceScope> scope = DeviceScope::enter_if(api_, other_device_, work_->errors);

@@ -64,7 +64,7 @@ bool AddressSpace::is_free(Address base, std::size_t size) const {
                                      [](Address address, const Allocation& a) { return address < a.base; });
   if (next != live_.end() && next->base < base + size) return false;
   if (next != live_.begin() && std::prev(next)->contains(base)) return false;
-  return std::none_of(reserved_.begin(), reserved_.end(), [&](const Reserved& reserved) {
+  return std::ranges::none_of(reserved_, [&](const Reserved& reserved) {
     const Allocation& range = reserved.allocation;
     return range.base < base + size && base < range.base + range.size;
   });
@@ -76,7 +76,7 @@ std::vector<std::pair<Address, Address>> AddressSpace::taken() const {
   for (const Reserved& reserved : reserved_) {
     ranges.emplace_back(reserved.allocation.base, reserved.allocation.base + reserved.allocation.size);
   }
-  std::sort(ranges.begin(), ranges.end());
+  std::ranges::sort(ranges);
   return ranges;
 }
 
@@ -264,8 +264,8 @@ Reservation::~Reservation() {
 // Memory that is there stays until it is freed, and keeps its bytes. With identity a backing may be one that a freed
 // allocation had, whose range is remembered: its addresses must not turn up in the caller's heap either.
 void AddressSpace::unreserve(Address base) {
-  const auto found = std::find_if(reserved_.begin(), reserved_.end(),
-                                  [base](const Reserved& reserved) { return reserved.allocation.base == base; });
+  const auto found =
+      std::ranges::find_if(reserved_, [base](const Reserved& reserved) { return reserved.allocation.base == base; });
   if (found == reserved_.end()) return;  // of a space that was reset since
   if (const Allocation* live = find(base); live != nullptr && live->mapped) {
     backing_[static_cast<std::size_t>(live - live_.data())] = std::move(found->backing);

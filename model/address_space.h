@@ -15,7 +15,6 @@
 // management.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>

@@ -54,7 +54,7 @@ Status rebuild(const std::vector<NodeView>& views, ObjectTable& objects, const A
 void Capture::wait(StreamSlot stream, const std::vector<ObjectId>& nodes) {
   std::vector<ObjectId>& behind = behind_[stream];
   for (const ObjectId node : nodes) {
-    if (std::find(behind.begin(), behind.end(), node) == behind.end()) behind.push_back(node);
+    if (std::ranges::find(behind, node) == behind.end()) behind.push_back(node);
   }
 }
 

@@ -2,7 +2,6 @@
 #include "model/event_order.h"
 
 #include <algorithm>
-#include <cassert>
 #include <memory>
 
 #include "model/runtime.h"
@@ -33,7 +32,7 @@ EventOrder::EventOrder(const Plan& plan, Clock base, const std::function<const E
 // Walks the records from the last one back: a step belongs to the first of the unbroken run of records that come after
 // it. Where reachability is unknown nothing is known to come before a record.
 void EventOrder::place_steps(const Plan& plan) {
-  std::fill(groups_.begin(), groups_.end(), records_.size());
+  std::ranges::fill(groups_, records_.size());
   const Reachability& reachability = plan.structure->reachability;
   if (!reachability.known()) return;
   for (StepIndex step = 0; step < groups_.size(); ++step) {
@@ -48,7 +47,7 @@ void EventOrder::wait(const Plan& plan, const std::function<const Event&(ObjectI
   for (const StepIndex step : plan.structure->event_steps) {
     if (type_of(plan.steps[step].params) != NodeType::kEventWait) continue;
     const Event& event = find(event_of(plan.steps[step].params));
-    const bool own = reachability.known() && std::any_of(records_.begin(), records_.end(), [&](StepIndex record) {
+    const bool own = reachability.known() && std::ranges::any_of(records_, [&](StepIndex record) {
                        return event_of(plan.steps[record].params) == event.id() && reachability.reaches(record, step);
                      });
     if (own || !event.recorded() || event.capture() != 0) continue;
@@ -59,8 +58,8 @@ void EventOrder::wait(const Plan& plan, const std::function<const Event&(ObjectI
   std::map<std::vector<StepIndex>, std::uint32_t> clock_of;  // by the waits that a step is behind
   for (StepIndex step = 0; step < which_.size(); ++step) {
     std::vector<StepIndex> behind;
-    std::copy_if(waits.begin(), waits.end(), std::back_inserter(behind),
-                 [&](StepIndex wait) { return at_or_before(reachability, wait, step); });
+    std::ranges::copy_if(waits, std::back_inserter(behind),
+                         [&](StepIndex wait) { return at_or_before(reachability, wait, step); });
     if (behind.empty()) continue;
     const auto [found, fresh] = clock_of.emplace(behind, static_cast<std::uint32_t>(clocks_.size()));
     if (fresh) {

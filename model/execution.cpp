@@ -19,14 +19,10 @@ void Runtime::run_step(const NodeParams& params, ObjectId node, const Operation&
   if (log != nullptr) log->normalise();
 }
 
-namespace {
-
-bool does_nothing(const NodeParams& params) {
+static bool does_nothing(const NodeParams& params) {
   const NodeType type = type_of(params);
   return type == NodeType::kEmpty || type == NodeType::kEventRecord || type == NodeType::kEventWait;
 }
-
-}  // namespace
 
 void Runtime::run_graph(const Operation& operation, const Plan& plan, Ran* ran) {
   const PlanStructure& structure = *plan.structure;

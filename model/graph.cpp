@@ -108,9 +108,8 @@ void Graph::set_attributes(Node& node, const KernelAttributes& attributes) {
 }
 
 bool Graph::has_memory_nodes() const {
-  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
-    return node->type() == NodeType::kAllocate || node->type() == NodeType::kFree;
-  });
+  return std::ranges::any_of(
+      nodes_, [](const auto& node) { return node->type() == NodeType::kAllocate || node->type() == NodeType::kFree; });
 }
 
 void Graph::remove(Node& node) {
@@ -228,7 +227,7 @@ std::vector<NodeView> inspect(const Graph& graph) {
     view.params = &node->params();
     view.id = node->id();
     for (const Node* dependency : graph.dependencies(*node)) view.dependencies.push_back(dependency->index());
-    std::sort(view.dependencies.begin(), view.dependencies.end());
+    std::ranges::sort(view.dependencies);
     if (node->child() != nullptr) view.children = inspect(*node->child());
     views.push_back(std::move(view));
   }

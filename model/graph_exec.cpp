@@ -13,16 +13,12 @@
 
 namespace model {
 
-namespace {
-
-void collect(const Graph& graph, UserReferences* references) {
+static void collect(const Graph& graph, UserReferences* references) {
   references->add(graph.user_references());
   for (const auto& node : graph.nodes()) {
     if (node->child() != nullptr) collect(*node->child(), references);
   }
 }
-
-}  // namespace
 
 GraphExec::GraphExec(ObjectTable& objects, const AddressSpace& space)
     : objects_(objects),
@@ -71,7 +67,7 @@ std::vector<GraphExec::ExecNode> GraphExec::flatten(const Graph& graph, PlanStru
       exec.dependencies.push_back(dependency->index());
       edge(level[dependency->index()].exit, exec.entry);
     }
-    std::sort(exec.dependencies.begin(), exec.dependencies.end());
+    std::ranges::sort(exec.dependencies);
   }
   return level;
 }
@@ -83,8 +79,8 @@ Status GraphExec::instantiate(ObjectTable& objects, const AddressSpace& space, c
   auto structure = std::make_shared<PlanStructure>();
   exec->source_ = graph.id();
   exec->nodes_ = exec->flatten(graph, structure.get());
-  assert(std::is_sorted(exec->nodes_.begin(), exec->nodes_.end(),
-                        [](const ExecNode& a, const ExecNode& b) { return a.origin < b.origin; }));
+  assert(
+      std::ranges::is_sorted(exec->nodes_, [](const ExecNode& a, const ExecNode& b) { return a.origin < b.origin; }));
   structure->stable_order = topological_order(structure->dependencies, structure->dependents, nullptr);
   // Unit_hipGraphInstantiate: a cycle, in a child too, is an error at instantiation.
   if (structure->stable_order.size() != exec->plan_->steps.size()) return Status::kInvalidValue;
@@ -173,7 +169,7 @@ UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph
     if (exec.type != node->type()) return refuse(UpdateResult::kNodeTypeChanged, node.get());
     std::vector<std::uint32_t> dependencies;
     for (const Node* dependency : graph.dependencies(*node)) dependencies.push_back(dependency->index());
-    std::sort(dependencies.begin(), dependencies.end());
+    std::ranges::sort(dependencies);
     if (exec.dependencies != dependencies) return refuse(UpdateResult::kTopologyChanged, node.get());
     if (node->child() != nullptr) {
       const UpdateOutcome inner = compare(exec.children, *node->child(), changes);

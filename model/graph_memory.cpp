@@ -11,20 +11,15 @@
 //
 // Both nodes count as writing the whole range, so whoever uses it has to be ordered with them. Not modelled: two graphs
 // that share physical memory, and memory that is kept in reserve (it goes back at once).
-#include <cassert>
 #include <map>
 
 #include "model/runtime.h"
 
 namespace model {
-namespace {
-
-Reservation& range_of(const NodeParams& params) {
+static Reservation& range_of(const NodeParams& params) {
   const auto* allocate = std::get_if<AllocateParams>(&params);
   return allocate != nullptr ? *allocate->range : *std::get<FreeParams>(params).range;
 }
-
-}  // namespace
 
 // Goes through the launch as it would run, and changes nothing.
 Status Runtime::check_promises(const GraphExec& exec) const {

@@ -32,8 +32,7 @@ void IntervalSet::add(Address begin, std::size_t size) {
 
 void IntervalSet::normalise() {
   if (intervals_.size() < 2) return;
-  std::sort(intervals_.begin(), intervals_.end(),
-            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  std::ranges::sort(intervals_, {}, &Interval::begin);
   std::size_t last = 0;
   for (std::size_t i = 1; i < intervals_.size(); ++i) {
     if (intervals_[i].begin <= intervals_[last].end) {

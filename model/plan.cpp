@@ -1,7 +1,6 @@
 // Orders of execution and who comes before whom; the contract is in the header.
 #include "model/plan.h"
 
-#include <algorithm>
 #include <cassert>
 #include <functional>
 #include <queue>

@@ -20,8 +20,7 @@ std::vector<Touch> touches_by_address(std::span<const AccessLog> logs) {
     for (const Interval& bytes : logs[log].reads.intervals()) touches.push_back({bytes, log, false});
     for (const Interval& bytes : logs[log].writes.intervals()) touches.push_back({bytes, log, true});
   }
-  std::sort(touches.begin(), touches.end(),
-            [](const Touch& a, const Touch& b) { return a.bytes.begin < b.bytes.begin; });
+  std::ranges::sort(touches, [](const Touch& a, const Touch& b) { return a.bytes.begin < b.bytes.begin; });
   return touches;
 }
 

@@ -106,7 +106,7 @@ Status Runtime::destroy_graph(Graph& graph) {
 Status Runtime::instantiate(const Graph& graph, GraphExec** out, std::uint64_t flags) {
   // Unit_hipGraphAddMemAllocNode_Negative_NotSupported: "More than one instantation of the graph exists".
   const auto of_this = [&graph](const auto& other) { return other->source() == graph.id(); };
-  if (graph.has_memory_nodes() && std::any_of(execs_.begin(), execs_.end(), of_this)) return Status::kNotSupported;
+  if (graph.has_memory_nodes() && std::ranges::any_of(execs_, of_this)) return Status::kNotSupported;
   std::unique_ptr<GraphExec> exec;
   if (const Status status = GraphExec::instantiate(objects_, memory_, graph, &exec, flags);
       status != Status::kSuccess) {
@@ -208,7 +208,7 @@ LiveHandles Runtime::live_handles() const {
           .bytes = memory_.live_bytes(),
           .user_objects = user_objects_.live(),
           .pools = static_cast<std::size_t>(
-              std::count_if(pools_.begin(), pools_.end(), [](const auto& pool) { return !pool->of_device; }))};
+              std::ranges::count_if(pools_, [](const auto& pool) { return !pool->of_device; }))};
 }
 
 std::size_t Runtime::pending() const {

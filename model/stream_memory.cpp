@@ -16,8 +16,8 @@ MemoryPool& Runtime::create_pool(int device) {
 }
 
 MemoryPool& Runtime::default_pool(int device) {
-  const auto found = std::find_if(pools_.begin(), pools_.end(),
-                                  [device](const auto& pool) { return pool->of_device && pool->device == device; });
+  const auto found =
+      std::ranges::find_if(pools_, [device](const auto& pool) { return pool->of_device && pool->device == device; });
   if (found != pools_.end()) return **found;
   MemoryPool& pool = create_pool(device);
   pool.of_device = true;
@@ -82,7 +82,7 @@ Status Runtime::allocate_async(std::size_t bytes, MemoryPool& pool, Stream& stre
   if (pushed != Status::kSuccess) return pushed;
   range->promised = true;
   pool.take(bytes);
-  const auto of = std::find_if(pools_.begin(), pools_.end(), [&pool](const auto& one) { return one.get() == &pool; });
+  const auto of = std::ranges::find_if(pools_, [&pool](const auto& one) { return one.get() == &pool; });
   assert(of != pools_.end());
   stream_memory_[base] = {std::move(range), *of};
   *out = base;

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 
 #include "model/object.h"
 #include "model/status.h"

@@ -89,8 +89,7 @@ void write_bar(HtmlWriter& page, double share) {
 
 const BenchmarkRun* find(const BenchmarkResult* result, const std::string& name) {
   if (result == nullptr) return nullptr;
-  const auto found =
-      std::find_if(result->runs.begin(), result->runs.end(), [&](const BenchmarkRun& run) { return run.name == name; });
+  const auto found = std::ranges::find(result->runs, name, &BenchmarkRun::name);
   return found == result->runs.end() || !found->error.empty() ? nullptr : &*found;
 }
 
@@ -147,8 +146,8 @@ void write_family(HtmlWriter& page, const BenchmarkResult& result, const std::st
     runs.push_back(&run);
     longest = std::max(longest, run.processor);
   }
-  std::sort(runs.begin(), runs.end(),
-            [](const BenchmarkRun* left, const BenchmarkRun* right) { return is_before(left->name, right->name); });
+  std::ranges::sort(
+      runs, [](const BenchmarkRun* left, const BenchmarkRun* right) { return is_before(left->name, right->name); });
   std::vector<Column> columns = {{"Benchmark"}, {"Processor time", true}, {""}, {"Real time", true}};
   if (earlier != nullptr) columns.push_back({"Before"});
   columns.push_back({"Counters"});
@@ -164,7 +163,7 @@ std::string machine_of(const BenchmarkResult& result) {
 
 void write_first_screen(HtmlWriter& page, const BenchmarkResult& result, const BenchmarkResult* earlier) {
   const auto failed = static_cast<std::uint64_t>(
-      std::count_if(result.runs.begin(), result.runs.end(), [](const auto& run) { return !run.error.empty(); }));
+      std::ranges::count_if(result.runs, [](const auto& run) { return !run.error.empty(); }));
   page.open("header").element("p", "hgcheck: benchmarks", {{"class", "kind"}});
   page.open("div", {{"class", failed == 0 && !result.runs.empty() ? "verdict" : "verdict bad"}});
   page.element("h1", fmt::format("{}: {}{}", result.program, counted(result.runs.size(), "benchmark"),

@@ -81,7 +81,7 @@ std::vector<Bug> bugs_of(const std::vector<verify::Finding>& findings) {
     bugs[place->second].seen += findings[i].seen;
   }
   for (Bug& bug : bugs) {
-    std::sort(bug.findings.begin(), bug.findings.end(), [&](std::size_t left, std::size_t right) {
+    std::ranges::sort(bug.findings, [&](std::size_t left, std::size_t right) {
       return std::pair(findings[left].commands, left) < std::pair(findings[right].commands, right);
     });
   }

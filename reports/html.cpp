@@ -83,8 +83,8 @@ void write_facts(HtmlWriter& page, const verify::CampaignResult& result) {
 void write_first_screen(HtmlWriter& page, const verify::CampaignResult& result, const verify::CampaignResult* earlier,
                         bool has_races) {
   const Headline head = headline(result);
-  const auto unexercised = std::count_if(result.properties.begin(), result.properties.end(),
-                                         [](const auto& property) { return property.second.exercised == 0; });
+  const auto unexercised =
+      std::ranges::count_if(result.properties, [](const auto& property) { return property.second.exercised == 0; });
   page.open("header");
   page.element("p", "hgcheck: is a patched graph still the graph that recording again would give?",
                {{"class", "kind"}});

@@ -50,7 +50,7 @@ std::string path_of(const std::vector<verify::Moment>& moments, const Series& se
 
 void write_chart(HtmlWriter& page, const std::vector<verify::Moment>& moments, const Series& series) {
   const double end = std::max(moments.back().seconds, 1e-3);
-  const double most = *std::max_element(series.values.begin(), series.values.end());
+  const double most = *std::ranges::max_element(series.values);
   const double top = most > 0 ? most : 1;
   page.open("figure", {{"class", "chart"}});
   page.element("figcaption", series.title);

@@ -23,7 +23,7 @@ using std::string_view;
 
 bool is_hex(string_view text) {
   return !text.empty() && text.size() % 2 == 0 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+         std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
 // The units of a comparison: bytes when both values are hexadecimal digits, words otherwise.

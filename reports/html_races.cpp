@@ -1,8 +1,6 @@
 // The page of an exploration of schedules.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "reports/html.h"
 #include "reports/html_sections.h"
 #include "reports/html_tables.h"

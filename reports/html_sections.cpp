@@ -74,7 +74,7 @@ void write_properties(HtmlWriter& page, const verify::CampaignResult& result) {
   std::vector<std::string> ids;
   ids.reserve(result.properties.size());
   for (const auto& property : result.properties) ids.push_back(property.first);
-  std::sort(ids.begin(), ids.end(), is_before);
+  std::ranges::sort(ids, is_before);
   open_table(page, "What must hold for every program, and how many programs put it to the test",
              {{"Property"}, {"State"}, {"Exercised", true}, {"Violated", true}});
   for (const std::string& id : ids) {

@@ -1,11 +1,9 @@
 // The section on operations and the states that they met: one matrix for each kind of object, its holes marked.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "reports/html_sections.h"

@@ -14,7 +14,7 @@ namespace {
 // The text without line breaks and without anything that a terminal would obey.
 std::string one_line(const std::string& text) {
   std::string line = xml_text(text);
-  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return line;
 }
 
@@ -38,7 +38,7 @@ void write_head(std::string& out, const verify::CampaignResult& result, const En
 std::vector<std::string> notes_of(const verify::CampaignResult& result) {
   std::vector<std::string> notes = result.messages;
   std::vector<std::pair<std::string, std::uint64_t>> reasons(result.reasons.begin(), result.reasons.end());
-  std::sort(reasons.begin(), reasons.end(), [](const auto& left, const auto& right) {
+  std::ranges::sort(reasons, [](const auto& left, const auto& right) {
     return left.second != right.second ? left.second > right.second : left.first < right.first;
   });
   for (const auto& [reason, count] : reasons) notes.push_back(fmt::format("{} x{}", reason, count));

@@ -4,40 +4,15 @@
 // (HGPATCHER_WANTS_RELOCATIONS) and sets exactly the fields that they name, to where their buffer is now plus the
 // addend. A child graph or an opaque node that holds a moved buffer is given back to be recorded again.
 //
-// Built as a shared library against hip/patcher_abi.h alone; docs/check-your-own-patcher.md runs it.
+// Built as a shared library against hip/patcher_abi.h alone (shown_graph.h is the examples' own);
+// docs/check-your-own-patcher.md runs it.
 #include <cstring>
-#include <vector>
 
-#include "hip/patcher_abi.h"
+#include "shown_graph.h"
 
 namespace {
 
-struct Node {
-  hipGraphNode_t handle = nullptr;
-  uint32_t kind = HGPATCHER_EMPTY;
-  bool linear = false;
-  hipKernelNodeParams kernel{};
-  std::vector<unsigned char> arguments;
-  std::vector<uint32_t> offsets, sizes;
-  hipMemcpy3DParms copy{};
-  hipMemsetParams memset{};
-  std::vector<hgpatcher_relocation> relocations;
-  std::vector<uint32_t> beyond_reach;  // buffers that a child graph or an opaque node holds
-};
-
-// The functions that it calls.
-struct Hip {
-  decltype(&hipGraphExecKernelNodeSetParams) set_kernel = nullptr;
-  decltype(&hipGraphExecMemcpyNodeSetParams) set_copy = nullptr;
-  decltype(&hipGraphExecMemcpyNodeSetParams1D) set_linear = nullptr;
-  decltype(&hipGraphExecMemsetNodeSetParams) set_memset = nullptr;
-};
-
-template <class Function>
-bool find(const hgpatcher_hip* hip, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(hip->find(hip, name));
-  return function != nullptr;
-}
+using shown::Node;
 
 const hgpatcher_move* move_of(const hgpatcher_move* moves, std::size_t count, uint32_t buffer) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -76,84 +51,12 @@ bool relocate(Node& node, const hgpatcher_move* moves, std::size_t count) {
   return changed;
 }
 
-void collect(const hgpatcher_graph& graph, std::vector<uint32_t>& buffers) {
-  for (std::size_t i = 0; i < graph.node_count; ++i) {
-    const hgpatcher_node& node = graph.nodes[i];
-    for (std::size_t k = 0; k < node.relocation_count; ++k) buffers.push_back(node.relocations[k].buffer);
-    buffers.insert(buffers.end(), node.buffers, node.buffers + node.buffer_count);
-    if (node.child != nullptr) collect(*node.child, buffers);
-  }
-}
-
-hipError_t set(const Hip& hip, hipGraphExec_t exec, Node& node) {
-  if (node.kind == HGPATCHER_MEMSET) return hip.set_memset(exec, node.handle, &node.memset);
-  if (node.kind == HGPATCHER_COPY) {
-    if (!node.linear) return hip.set_copy(exec, node.handle, &node.copy);
-    return hip.set_linear(exec, node.handle, node.copy.dstPtr.ptr, node.copy.srcPtr.ptr, node.copy.extent.width,
-                          node.copy.kind);
-  }
-  std::vector<void*> values;
-  for (const uint32_t offset : node.offsets) values.push_back(node.arguments.data() + offset);
-  values.push_back(nullptr);
-  hipKernelNodeParams params = node.kernel;
-  params.kernelParams = values.data();
-  return hip.set_kernel(exec, node.handle, &params);
-}
-
-Node copy_of(const hgpatcher_node& shown) {
-  Node node;
-  node.handle = shown.handle;
-  node.kind = shown.kind;
-  node.linear = shown.linear != 0;
-  if (shown.kind == HGPATCHER_KERNEL) {
-    const hgpatcher_kernel& kernel = shown.kernel;
-    node.kernel.func = reinterpret_cast<void*>(kernel.function);
-    node.kernel.gridDim = kernel.grid;
-    node.kernel.blockDim = kernel.block;
-    node.kernel.sharedMemBytes = kernel.shared_bytes;
-    const auto* bytes = static_cast<const unsigned char*>(kernel.arguments);
-    node.arguments.assign(bytes, bytes + kernel.bytes);
-    node.offsets.assign(kernel.offsets, kernel.offsets + kernel.count);
-    node.sizes.assign(kernel.sizes, kernel.sizes + kernel.count);
-  }
-  if (shown.kind == HGPATCHER_COPY) node.copy = shown.copy;
-  if (shown.kind == HGPATCHER_MEMSET) node.memset = shown.memset;
-  node.relocations.assign(shown.relocations, shown.relocations + shown.relocation_count);
-  if (shown.kind == HGPATCHER_CHILD) collect(*shown.child, node.beyond_reach);
-  if (shown.kind == HGPATCHER_OPAQUE) node.beyond_reach.assign(shown.buffers, shown.buffers + shown.buffer_count);
-  return node;
-}
-
 }  // namespace
-
-struct hgpatcher {
-  Hip hip;
-  hipGraphExec_t exec = nullptr;
-  std::vector<Node> nodes;
-};
 
 extern "C" {
 
 uint32_t hgpatcher_abi(void) {
   return HGPATCHER_ABI_VERSION << 16 | HGPATCHER_WANTS_RELOCATIONS;
-}
-
-hipError_t hgpatcher_record(const hgpatcher_hip* hip, const hgpatcher_graph* graph, hgpatcher** out) {
-  auto* patcher = new hgpatcher;
-  const bool found = find(hip, "hipGraphExecKernelNodeSetParams", patcher->hip.set_kernel) &&
-                     find(hip, "hipGraphExecMemcpyNodeSetParams", patcher->hip.set_copy) &&
-                     find(hip, "hipGraphExecMemcpyNodeSetParams1D", patcher->hip.set_linear) &&
-                     find(hip, "hipGraphExecMemsetNodeSetParams", patcher->hip.set_memset);
-  if (!found) {
-    delete patcher;
-    return hipErrorNotSupported;
-  }
-  patcher->exec = graph->exec;
-  for (std::size_t i = 0; i < graph->node_count; ++i) {
-    patcher->nodes.push_back(copy_of(graph->nodes[i]));
-  }
-  *out = patcher;
-  return hipSuccess;
 }
 
 hgpatcher_status hgpatcher_patch(hgpatcher* patcher, const hgpatcher_move* moves, size_t count, hipError_t* error) {
@@ -162,26 +65,7 @@ hgpatcher_status hgpatcher_patch(hgpatcher* patcher, const hgpatcher_move* moves
       if (move_of(moves, count, buffer) != nullptr) return HGPATCHER_RECORD_AGAIN;
     }
   }
-  const std::vector<Node> before = patcher->nodes;
-  std::vector<std::size_t> done;
-  for (std::size_t i = 0; i < patcher->nodes.size(); ++i) {
-    if (!relocate(patcher->nodes[i], moves, count)) continue;
-    *error = set(patcher->hip, patcher->exec, patcher->nodes[i]);
-    if (*error == hipSuccess) {
-      done.push_back(i);
-      continue;
-    }
-    patcher->nodes = before;
-    for (const std::size_t index : done) {
-      if (set(patcher->hip, patcher->exec, patcher->nodes[index]) != hipSuccess) return HGPATCHER_UNUSABLE;
-    }
-    return HGPATCHER_ROLLED_BACK;
-  }
-  return HGPATCHER_DONE;
-}
-
-void hgpatcher_destroy(hgpatcher* patcher) {
-  delete patcher;
+  return patcher->patch([&](Node& node) { return relocate(node, moves, count); }, error);
 }
 
 }  // extern "C"

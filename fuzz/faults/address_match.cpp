@@ -8,7 +8,6 @@
 // to where b was, the move of b takes a's pointers along: swaps, cycles and chains come out wrong. The moves of one
 // patch happen all at once. A3.
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -50,11 +49,10 @@ class OneAfterAnother final : public FlatPatcher {
 
 }  // namespace
 
-verify::PatcherFactory matches_exact_bases() {
-  return factory_of<ExactBases>();
-}
-verify::PatcherFactory moves_one_after_another() {
-  return factory_of<OneAfterAnother>();
+std::vector<Fault> address_match_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<ExactBases>("F03", "matches exact bases only: slices stay stale", {kA2}),
+          patcher_fault<OneAfterAnother>("F04", "applies moves one after another: swaps and cycles chain", {kA3})};
 }
 
 }  // namespace fuzz

@@ -8,7 +8,6 @@
 // only at what differs from them. What is wrong: the last call may have failed, and what it wanted is not what is
 // there: tried again, it finds nothing to do and says that it is done. P3, P4.
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -62,11 +61,12 @@ class LastCall final : public FlatPatcher {
 
 }  // namespace
 
-verify::PatcherFactory leaves_its_table_behind() {
-  return factory_of<RawTable>();
-}
-verify::PatcherFactory compares_with_the_last_call() {
-  return factory_of<LastCall>();
+std::vector<Fault> address_tables_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<RawTable>("F16", "its table of previous addresses is allocated outside RAII and never freed",
+                                  {kP8}),
+          patcher_fault<LastCall>("F17", "compares only with the addresses of the last call, which may have failed",
+                                  {kP3, kP4})};
 }
 
 }  // namespace fuzz

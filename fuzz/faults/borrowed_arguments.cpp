@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -48,8 +47,9 @@ class BorrowingPatcher final : public FlatPatcher {
 
 }  // namespace
 
-verify::PatcherFactory borrows_arguments() {
-  return factory_of<BorrowingPatcher>();
+std::vector<Fault> borrowed_arguments_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<BorrowingPatcher>("F14", "keeps the caller's argument buffer instead of a copy", {kP1})};
 }
 
 }  // namespace fuzz

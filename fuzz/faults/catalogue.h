@@ -24,8 +24,8 @@ struct Fault {
   std::string_view system;  // what is at fault: "patcher"
   std::string_view summary;
   std::vector<verify::PropertyId> properties;  // the finding is named after one of these
-  verify::PatcherFactory patchers;             // stands in for the real patcher; empty where `system` is another
-  hip::ApiLayerFactory layer;                  // put around the runtime where `system` is "runtime"; empty elsewhere
+  verify::PatcherFactory patchers{};           // stands in for the real patcher; empty where `system` is another
+  hip::ApiLayerFactory layer{};                // put around the runtime where `system` is "runtime"; empty elsewhere
   std::optional<verify::Parts> parts{};        // stands in for the real systems of hip/; empty elsewhere
   std::optional<verify::System> scenarios{};   // which of them shows it
   bool ends_the_process = false;               // it kills its process: for runs in a process of their own

@@ -4,7 +4,6 @@
 // hold addresses too, and HIP's list of a graph's nodes does not show them; they stay where they were. A2. (Opaque
 // nodes are known from the recording, inside child graphs as well, and are refused.)
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -20,8 +19,9 @@ class TopLevelOnly final : public FlatPatcher {
 
 }  // namespace
 
-verify::PatcherFactory skips_child_graphs() {
-  return factory_of<TopLevelOnly>();
+std::vector<Fault> children_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<TopLevelOnly>("F09", "skips child graphs", {kA2})};
 }
 
 }  // namespace fuzz

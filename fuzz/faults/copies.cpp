@@ -9,7 +9,6 @@
 // A runtime refuses some of these changes in an executable graph (a copy there keeps its direction and its number of
 // dimensions); then the patch fails and says so. In a graph's definition they go through.
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -44,11 +43,10 @@ class DeviceToDevice final : public FlatPatcher {
 
 }  // namespace
 
-verify::PatcherFactory flattens_copies() {
-  return factory_of<FlattenedCopies>();
-}
-verify::PatcherFactory sends_device_to_device() {
-  return factory_of<DeviceToDevice>();
+std::vector<Fault> copies_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<FlattenedCopies>("F07", "re-issues 2D and 3D copies as 1D", {kA5}),
+          patcher_fault<DeviceToDevice>("F08", "sends every patched copy as device-to-device", {kA5})};
 }
 
 }  // namespace fuzz

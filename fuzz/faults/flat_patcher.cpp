@@ -46,11 +46,11 @@ struct Setter {
 
 // Whether a child graph holds a moved buffer at any depth.
 bool holds_moved_buffer(const hip::Recording& recording, std::span<const hip::Move> moves) {
-  return std::any_of(recording.nodes().begin(), recording.nodes().end(), [&](const hip::RecordedNode& node) {
+  return std::ranges::any_of(recording.nodes(), [&](const hip::RecordedNode& node) {
     if (const auto* child = std::get_if<hip::ChildRecord>(&node.record))
       return holds_moved_buffer(*child->graph, moves);
-    return std::any_of(node.relocations.begin(), node.relocations.end(),
-                       [&](const hip::Relocation& r) { return move_of(moves, r.buffer) != nullptr; });
+    return std::ranges::any_of(node.relocations,
+                               [&](const hip::Relocation& r) { return move_of(moves, r.buffer) != nullptr; });
   });
 }
 
@@ -61,19 +61,19 @@ hip::PatchError record_again(const char* why) {
 }  // namespace
 
 const hip::Move* move_of(std::span<const hip::Move> moves, hip::BufferIndex buffer) {
-  const auto found = std::find_if(moves.begin(), moves.end(), [&](const hip::Move& m) { return m.buffer == buffer; });
+  const auto found = std::ranges::find(moves, buffer, &hip::Move::buffer);
   return found == moves.end() ? nullptr : &*found;
 }
 
 bool hides_moved_buffer(const hip::NodeRecord& record, std::span<const hip::Move> moves) {
   if (const auto* child = std::get_if<hip::ChildRecord>(&record)) {
     const auto nodes = child->graph->nodes();
-    return std::any_of(nodes.begin(), nodes.end(),
-                       [&](const hip::RecordedNode& node) { return hides_moved_buffer(node.record, moves); });
+    return std::ranges::any_of(nodes,
+                               [&](const hip::RecordedNode& node) { return hides_moved_buffer(node.record, moves); });
   }
   const auto* opaque = std::get_if<hip::OpaqueRecord>(&record);
-  return opaque != nullptr && std::any_of(opaque->buffers.begin(), opaque->buffers.end(),
-                                          [&](hip::BufferIndex b) { return move_of(moves, b) != nullptr; });
+  return opaque != nullptr &&
+         std::ranges::any_of(opaque->buffers, [&](hip::BufferIndex b) { return move_of(moves, b) != nullptr; });
 }
 
 hip::DeviceAddress address_in(const hip::NodeRecord& record, const hip::Relocation& relocation) {
@@ -141,8 +141,7 @@ hipError_t FlatPatcher::set(hipGraphNode_t node, hip::NodeRecord& record) const 
 hip::PatchResult FlatPatcher::patch(std::span<const hip::Move> moves) {
   if (!usable_) return hip::PatchError{hip::PatchFailure::kUnusable, 0, "an earlier patch could not be put back"};
   std::vector<hip::Move> changes;
-  std::copy_if(moves.begin(), moves.end(), std::back_inserter(changes),
-               [](const hip::Move& move) { return move.from != move.to; });
+  std::ranges::copy_if(moves, std::back_inserter(changes), [](const hip::Move& move) { return move.from != move.to; });
   begin(changes);
   std::vector<Step> steps;
   for (hip::NodeIndex i = 0; i < nodes_.size(); ++i) {

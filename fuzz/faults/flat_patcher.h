@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "verify/execute/patcher.h"
+#include "fuzz/faults/lists.h"
 
 namespace fuzz {
 
@@ -74,10 +74,13 @@ class FlatPatcher : public verify::ExecPatcher {
 };
 
 template <class Patcher>
-[[nodiscard]] verify::PatcherFactory factory_of() {
-  return [](const verify::PatchTarget& target) -> std::unique_ptr<verify::ExecPatcher> {
-    return std::make_unique<Patcher>(target);
-  };
+[[nodiscard]] Fault patcher_fault(std::string_view id, std::string_view summary,
+                                  std::vector<verify::PropertyId> properties) {
+  return {.id = id,
+          .system = "patcher",
+          .summary = summary,
+          .properties = std::move(properties),
+          .patchers = [](const verify::PatchTarget& target) { return std::make_unique<Patcher>(target); }};
 }
 
 // The move of `buffer`, or null.

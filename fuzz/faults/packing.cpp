@@ -13,7 +13,6 @@
 #include <cstring>
 
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 #include "hip/kernel_parameters.h"
 
 namespace fuzz {
@@ -95,11 +94,10 @@ class FixedTables final : public FlatPatcher {
 
 }  // namespace
 
-verify::PatcherFactory packs_eight_bytes_each() {
-  return factory_of<WordPacker>();
-}
-verify::PatcherFactory holds_few_arguments() {
-  return factory_of<FixedTables>();
+std::vector<Fault> packing_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<WordPacker>("F05", "packs every argument as 8 bytes", {kA4}),
+          patcher_fault<FixedTables>("F06", "stops at a fixed number of arguments", {kA2})};
 }
 
 }  // namespace fuzz

@@ -5,7 +5,6 @@
 // runtime does not allow), and then one node is left at its old address in a graph that everybody takes for patched.
 // P4.
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -26,8 +25,9 @@ class Optimist final : public FlatPatcher {
 
 }  // namespace
 
-verify::PatcherFactory swallows_errors() {
-  return factory_of<Optimist>();
+std::vector<Fault> swallowed_errors_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<Optimist>("F15", "returns success when a setter half-way failed", {kP4})};
 }
 
 }  // namespace fuzz

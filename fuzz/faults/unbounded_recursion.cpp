@@ -6,7 +6,6 @@
 #include <array>
 
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -42,8 +41,11 @@ class DeepWalker final : public FlatPatcher {
 
 }  // namespace
 
-verify::PatcherFactory recurses_without_bound() {
-  return factory_of<DeepWalker>();
+std::vector<Fault> unbounded_recursion_faults() {
+  Fault fault =
+      patcher_fault<DeepWalker>("F10", "recurses into child graphs with no depth bound", {verify::PropertyId::kP11});
+  fault.ends_the_process = true;
+  return {fault};
 }
 
 }  // namespace fuzz

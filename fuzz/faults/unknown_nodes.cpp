@@ -8,11 +8,9 @@
 // out. What is wrong: the list is another one once children are expanded and nodes left out, and what came behind an
 // empty node still has to come behind what the empty node came behind. P5.
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -81,7 +79,7 @@ class Flattener final : public verify::ExecPatcher {
         return false;
       }
       const auto& behind = nodes[i].dependencies;
-      if (std::any_of(behind.begin(), behind.end(), [i](hip::NodeIndex index) { return index >= i; })) return false;
+      if (std::ranges::any_of(behind, [i](hip::NodeIndex index) { return index >= i; })) return false;
     }
     return true;
   }
@@ -89,7 +87,7 @@ class Flattener final : public verify::ExecPatcher {
   // Graphs with children and nodes of the types that it has a case for, outside of captures.
   bool may_flatten(hipStream_t stream) const {
     const auto nodes = recording_.nodes();
-    if (std::none_of(nodes.begin(), nodes.end(), is_child) || !handled(recording_)) return false;
+    if (std::ranges::none_of(nodes, is_child) || !handled(recording_)) return false;
     hipStreamCaptureStatus state = hipStreamCaptureStatusNone;
     return api_.hipStreamIsCapturing(stream, &state) == hipSuccess && state == hipStreamCaptureStatusNone;
   }
@@ -157,11 +155,11 @@ class Flattener final : public verify::ExecPatcher {
 
 }  // namespace
 
-verify::PatcherFactory skips_unknown_nodes() {
-  return factory_of<KnownTypesOnly>();
-}
-verify::PatcherFactory flattens_by_position() {
-  return factory_of<Flattener>();
+std::vector<Fault> unknown_nodes_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<KnownTypesOnly>("F11", "skips node types that it does not know", {kA7, kP5}),
+          patcher_fault<Flattener>(
+              "F12", "resolves dependencies of flattened nodes by position and drops those of skipped nodes", {kP5})};
 }
 
 }  // namespace fuzz

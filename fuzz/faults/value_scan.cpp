@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 #include "hip/kernel_parameters.h"
 
 namespace fuzz {
@@ -75,7 +74,7 @@ class ScanningPatcher : public FlatPatcher {
       if (bytes_[b] == 0) return std::nullopt;
       ranges.push_back({addresses()[b], to[b], bytes_[b], 0});
     }
-    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.from < b.from; });
+    std::ranges::sort(ranges, {}, &Range::from);
     hip::DeviceAddress reach = 0;
     for (Range& range : ranges) range.reach = reach = std::max(reach, range.from + range.bytes);
     return ranges;
@@ -146,11 +145,11 @@ class PackedBlockScanner final : public ScanningPatcher {
 
 }  // namespace
 
-verify::PatcherFactory scans_kernel_params() {
-  return factory_of<KernelParamsScanner>();
-}
-verify::PatcherFactory scans_packed_blocks() {
-  return factory_of<PackedBlockScanner>();
+std::vector<Fault> value_scan_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<KernelParamsScanner>("F01", "scans kernelParams for values equal to an old address", {kA1}),
+          patcher_fault<PackedBlockScanner>("F02", "scans packed argument blocks word by word and matches raw values",
+                                            {kA1})};
 }
 
 }  // namespace fuzz

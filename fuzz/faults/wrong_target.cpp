@@ -10,7 +10,6 @@
 #include <map>
 
 #include "fuzz/faults/flat_patcher.h"
-#include "fuzz/faults/patchers.h"
 
 namespace fuzz {
 
@@ -53,12 +52,11 @@ class ExecutablePatcher final : public FlatPatcher {
 
 }  // namespace
 
-verify::PatcherFactory patches_the_definition() {
-  return factory_of<DefinitionPatcher>();
-}
-
-verify::PatcherFactory patches_the_executable_graph() {
-  return factory_of<ExecutablePatcher>();
+std::vector<Fault> wrong_target_faults() {
+  using enum verify::PropertyId;
+  return {patcher_fault<DefinitionPatcher>("F13", "updates the graph's definition and not the executable graph", {kP3}),
+          patcher_fault<ExecutablePatcher>("F13r", "updates the executable graph and not the graph's definition",
+                                           {kP3, kP2})};
 }
 
 }  // namespace fuzz

@@ -37,7 +37,7 @@ int complain(const std::string& message) {
 }
 
 bool has_fault(const Scenario& scenario, const std::string& fault) {
-  return std::find(scenario.faults.begin(), scenario.faults.end(), fault) != scenario.faults.end();
+  return std::ranges::find(scenario.faults, fault) != scenario.faults.end();
 }
 
 bool write_file(const std::string& path, const std::string& text) {

@@ -1,7 +1,6 @@
 // The interval maps behind every access check; the contract is in the header.
 #include "hip/agent/address_map.h"
 
-#include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <cstdio>

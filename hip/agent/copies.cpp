@@ -16,8 +16,8 @@ constexpr u64 kWho = u64{1} << 32;
 constexpr u64 kPiece = u64{1} << 20;  // copied between two questions whether memory is still there
 
 bool met(const CopyWork& work) {
-  return std::all_of(work.dependencies.begin(), work.dependencies.end(),
-                     [](SignalSlot* s) { return s->value().load(std::memory_order_seq_cst) < 1; });
+  return std::ranges::all_of(work.dependencies,
+                             [](SignalSlot* s) { return s->value().load(std::memory_order_seq_cst) < 1; });
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include <list>
-#include <memory>
 #include <optional>
 #include <vector>
 

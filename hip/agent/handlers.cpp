@@ -56,7 +56,7 @@ bool Handlers::take(Registration& met, i64& value) {
 
 bool Handlers::settled() {
   const hip::sync::LockGuard lock(mutex_);
-  return !calling_ && std::none_of(registrations_.begin(), registrations_.end(), [](const Registration& r) {
+  return !calling_ && std::ranges::none_of(registrations_, [](const Registration& r) {
     return condition_holds(r.condition, r.slot->value().load(std::memory_order_seq_cst), r.compared);
   });
 }

@@ -34,8 +34,7 @@ u64 Heap::allocate(u64 size, u64 alignment) {
 
 bool Heap::owns(u64 address) {
   const hip::sync::LockGuard lock(mutex_);
-  return std::any_of(chunks_.begin(), chunks_.end(),
-                     [&](const Block& c) { return address >= c.base && address - c.base < c.length; });
+  return std::ranges::any_of(chunks_, [&](const Block& c) { return address >= c.base && address - c.base < c.length; });
 }
 
 void Heap::release(u64 base, u64 size) {

@@ -314,10 +314,9 @@ hsa_status_t hsa_system_get_major_extension_table(uint16_t /*extension*/, uint16
 }
 
 hsa_status_t hsa_iterate_agents(hsa_status_t (*callback)(hsa_agent_t, void*), void* data) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  for (u32 i = 0; i <= machine.agents(); ++i) {
+  for (u32 i = 0; i <= Machine::get().agents(); ++i) {
     const hsa_status_t status = callback(Machine::agent_handle(i), data);
     if (status != HSA_STATUS_SUCCESS) return status;
   }
@@ -334,10 +333,9 @@ hsa_status_t hsa_agent_get_info(hsa_agent_t handle, hsa_agent_info_t attribute, 
 }
 
 hsa_status_t hsa_agent_iterate_isas(hsa_agent_t handle, hsa_status_t (*callback)(hsa_isa_t, void*), void* data) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   u32 index = 0;
-  if (!machine.agent_of(handle, index)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!Machine::get().agent_of(handle, index)) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   return index == agent::kHostAgent ? HSA_STATUS_SUCCESS : callback({agent::kIsaHandle}, data);
 }
@@ -358,9 +356,8 @@ hsa_status_t hsa_isa_get_info_alt(hsa_isa_t isa, hsa_isa_info_t attribute, void*
 }
 
 hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t callback, void* data) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return machine.faults().set_event_handler(callback, data);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return Machine::get().faults().set_event_handler(callback, data);
 }
 
 hsa_status_t hsa_amd_enable_logging(uint8_t* /*flags*/, void* /*file*/) {

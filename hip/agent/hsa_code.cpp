@@ -84,17 +84,15 @@ hsa_status_t hsa_code_object_reader_destroy(hsa_code_object_reader_t reader) {
 
 hsa_status_t hsa_executable_create_alt(hsa_profile_t /*profile*/, hsa_default_float_rounding_mode_t /*mode*/,
                                        const char* /*options*/, hsa_executable_t* executable) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (executable == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  executable->handle = agent::address_of(machine.code().create());
+  executable->handle = agent::address_of(Machine::get().code().create());
   return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_executable_destroy(hsa_executable_t executable) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return machine.code().destroy(pointer_to<Executable>(executable.handle));
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return Machine::get().code().destroy(pointer_to<Executable>(executable.handle));
 }
 
 hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t handle, hsa_agent_t agent_handle,
@@ -115,10 +113,9 @@ hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t handle, hsa_
 }
 
 hsa_status_t hsa_executable_freeze(hsa_executable_t handle, const char* /*options*/) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   auto* executable = pointer_to<Executable>(handle.handle);
-  if (!machine.code().known(executable)) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+  if (!Machine::get().code().known(executable)) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
   if (executable->frozen) return HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
   executable->frozen = true;
   return HSA_STATUS_SUCCESS;
@@ -126,10 +123,9 @@ hsa_status_t hsa_executable_freeze(hsa_executable_t handle, const char* /*option
 
 hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t handle, const char* name, const hsa_agent_t* where,
                                                hsa_executable_symbol_t* symbol) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   auto* executable = pointer_to<Executable>(handle.handle);
-  if (!machine.code().known(executable)) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+  if (!Machine::get().code().known(executable)) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
   if (name == nullptr || symbol == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   for (const agent::LoadedObject& object : executable->objects) {
     if (where != nullptr && where->handle != Machine::agent_handle(object.agent).handle) continue;
@@ -145,10 +141,9 @@ hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t handle, const ch
 hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t handle,
                                             hsa_status_t (*callback)(hsa_executable_t, hsa_executable_symbol_t, void*),
                                             void* data) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   auto* executable = pointer_to<Executable>(handle.handle);
-  if (!machine.code().known(executable)) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+  if (!Machine::get().code().known(executable)) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
   if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   for (const agent::LoadedObject& object : executable->objects) {
     for (const auto& s : object.symbols) {

@@ -128,10 +128,9 @@ extern "C" {
 
 hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t handle,
                                                 hsa_status_t (*callback)(hsa_amd_memory_pool_t, void*), void* data) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   u32 index = 0;
-  if (!machine.agent_of(handle, index)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!Machine::get().agent_of(handle, index)) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   for (u32 i = 0; i < agent::pool_count(index); ++i) {
     const hsa_status_t status = callback(agent::pool_of(index, i).handle(), data);
@@ -142,10 +141,9 @@ hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t handle,
 
 hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t handle, hsa_amd_memory_pool_info_t attribute,
                                           void* value) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   agent::Pool pool;
-  if (!agent::find_pool(machine, handle, pool)) return kInvalidPool;
+  if (!agent::find_pool(Machine::get(), handle, pool)) return kInvalidPool;
   if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   switch (attribute) {
     case HSA_AMD_MEMORY_POOL_INFO_SEGMENT:
@@ -220,10 +218,9 @@ hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t handle, size_t s
 }
 
 hsa_status_t hsa_amd_memory_pool_free(void* ptr) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (ptr == nullptr) return HSA_STATUS_SUCCESS;
-  return agent::release(machine, address_of(ptr));
+  return agent::release(Machine::get(), address_of(ptr));
 }
 
 hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t* agents, const uint32_t* /*flags*/,
@@ -268,15 +265,13 @@ hsa_status_t hsa_amd_memory_unlock(void* pointer) {
 }
 
 hsa_status_t hsa_memory_register(void* pointer, size_t size) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return lock_memory(machine, pointer, size, nullptr, 0);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return lock_memory(Machine::get(), pointer, size, nullptr, 0);
 }
 
 hsa_status_t hsa_memory_deregister(void* pointer, size_t /*size*/) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  machine.map().erase(address_of(pointer), Kind::kLocked);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  Machine::get().map().erase(address_of(pointer), Kind::kLocked);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -318,29 +313,27 @@ hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info,
 hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const void* src, hsa_agent_t src_agent,
                                        size_t size, uint32_t dependencies, const hsa_signal_t* signals,
                                        hsa_signal_t completion) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   agent::CopyWork work;
   work.to = address_of(dst);
   work.from = address_of(src);
   work.shape.width = size;
-  return start_copy(machine, std::move(work), dst_agent, src_agent, dependencies, signals, completion, -1);
+  return start_copy(Machine::get(), std::move(work), dst_agent, src_agent, dependencies, signals, completion, -1);
 }
 
 hsa_status_t hsa_amd_memory_async_copy_on_engine(void* dst, hsa_agent_t dst_agent, const void* src,
                                                  hsa_agent_t src_agent, size_t size, uint32_t dependencies,
                                                  const hsa_signal_t* signals, hsa_signal_t completion,
                                                  hsa_amd_sdma_engine_id_t engine, bool /*force*/) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   agent::CopyWork work;
   work.to = address_of(dst);
   work.from = address_of(src);
   work.shape.width = size;
   const int number = engine == HSA_AMD_SDMA_ENGINE_0 ? 0 : 1;
-  return start_copy(machine, std::move(work), dst_agent, src_agent, dependencies, signals, completion, number);
+  return start_copy(Machine::get(), std::move(work), dst_agent, src_agent, dependencies, signals, completion, number);
 }
 
 hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const hsa_dim3_t* dst_offset,
@@ -348,8 +341,7 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const 
                                             const hsa_dim3_t* range, hsa_agent_t copy_agent,
                                             hsa_amd_copy_direction_t direction, uint32_t dependencies,
                                             const hsa_signal_t* signals, hsa_signal_t completion) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   const bool complete = dst != nullptr && dst_offset != nullptr && src != nullptr && src_offset != nullptr;
   if (!complete || range == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   agent::CopyWork work;
@@ -362,19 +354,17 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const 
   const hsa_agent_t host = Machine::agent_handle(agent::kHostAgent);
   const hsa_agent_t to = direction == hsaDeviceToHost ? host : copy_agent;
   const hsa_agent_t from = direction == hsaHostToDevice ? host : copy_agent;
-  return start_copy(machine, std::move(work), to, from, dependencies, signals, completion, -1);
+  return start_copy(Machine::get(), std::move(work), to, from, dependencies, signals, completion, -1);
 }
 
 hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t dst, hsa_agent_t src, uint32_t* mask) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return engines_of(machine, dst, src, mask, true);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return engines_of(Machine::get(), dst, src, mask, true);
 }
 
 hsa_status_t hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t dst, hsa_agent_t src, uint32_t* mask) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return engines_of(machine, dst, src, mask, false);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return engines_of(Machine::get(), dst, src, mask, false);
 }
 
 hsa_status_t hsa_amd_vmem_address_reserve(void** va, size_t size, uint64_t address, uint64_t flags) {
@@ -383,19 +373,17 @@ hsa_status_t hsa_amd_vmem_address_reserve(void** va, size_t size, uint64_t addre
 
 hsa_status_t hsa_amd_vmem_address_reserve_align(void** va, size_t size, uint64_t address, uint64_t alignment,
                                                 uint64_t /*flags*/) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (va == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   u64 base = 0;
-  const hsa_status_t status = machine.virtual_memory().reserve(size, address, alignment, &base);
+  const hsa_status_t status = Machine::get().virtual_memory().reserve(size, address, alignment, &base);
   *va = pointer_to(base);
   return status;
 }
 
 hsa_status_t hsa_amd_vmem_address_free(void* va, size_t size) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return machine.virtual_memory().free(address_of(va), size);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return Machine::get().virtual_memory().free(address_of(va), size);
 }
 
 hsa_status_t hsa_amd_vmem_handle_create(hsa_amd_memory_pool_t handle, size_t size, hsa_amd_memory_type_t /*type*/,
@@ -410,22 +398,19 @@ hsa_status_t hsa_amd_vmem_handle_create(hsa_amd_memory_pool_t handle, size_t siz
 }
 
 hsa_status_t hsa_amd_vmem_handle_release(hsa_amd_vmem_alloc_handle_t memory) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return machine.virtual_memory().release(memory.handle);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return Machine::get().virtual_memory().release(memory.handle);
 }
 
 hsa_status_t hsa_amd_vmem_map(void* va, size_t size, size_t offset, hsa_amd_vmem_alloc_handle_t memory,
                               uint64_t /*flags*/) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return machine.virtual_memory().map(address_of(va), size, offset, memory.handle);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return Machine::get().virtual_memory().map(address_of(va), size, offset, memory.handle);
 }
 
 hsa_status_t hsa_amd_vmem_unmap(void* va, size_t size) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return machine.virtual_memory().unmap(address_of(va), size);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return Machine::get().virtual_memory().unmap(address_of(va), size);
 }
 
 hsa_status_t hsa_amd_vmem_set_access(void* va, size_t size, const hsa_amd_memory_access_desc_t* list, size_t count) {
@@ -456,23 +441,20 @@ hsa_status_t hsa_amd_vmem_get_access(void* va, hsa_access_permission_t* permissi
 }
 
 hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_t* memory, void* address) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (memory == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  return machine.virtual_memory().retain(address_of(address), &memory->handle);
+  return Machine::get().virtual_memory().retain(address_of(address), &memory->handle);
 }
 
 hsa_status_t hsa_amd_vmem_export_shareable_handle(int* file, hsa_amd_vmem_alloc_handle_t memory, uint64_t /*flags*/) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (file == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  return machine.virtual_memory().export_handle(memory.handle, file);
+  return Machine::get().virtual_memory().export_handle(memory.handle, file);
 }
 
 hsa_status_t hsa_amd_vmem_import_shareable_handle(int file, hsa_amd_vmem_alloc_handle_t* memory) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (memory == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  return machine.virtual_memory().import_handle(file, &memory->handle);
+  return Machine::get().virtual_memory().import_handle(file, &memory->handle);
 }
 }

@@ -82,10 +82,9 @@ hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t signal, hsa_signal_con
 
 hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signal_condition_t condition,
                                           hsa_signal_value_t value, hsa_amd_signal_handler handler, void* arg) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (signal.handle == 0 || handler == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  machine.handlers().add(slot_of(signal), condition, value, handler, arg);
+  Machine::get().handlers().add(slot_of(signal), condition, value, handler, arg);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -114,9 +113,8 @@ hsa_status_t hsa_queue_create(hsa_agent_t handle, uint32_t size, hsa_queue_type3
 }
 
 hsa_status_t hsa_queue_destroy(hsa_queue_t* queue) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return machine.destroy_queue(queue);
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return Machine::get().destroy_queue(queue);
 }
 
 uint64_t hsa_queue_load_read_index_relaxed(const hsa_queue_t* queue) {
@@ -136,9 +134,8 @@ uint64_t hsa_queue_add_write_index_screlease(const hsa_queue_t* queue, uint64_t 
 }
 
 hsa_status_t hsa_amd_queue_set_priority(hsa_queue_t* queue, hsa_amd_queue_priority_t priority) {
-  Machine& machine = Machine::get();
-  if (!machine.running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (!machine.known_queue(queue)) return HSA_STATUS_ERROR_INVALID_QUEUE;
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!Machine::get().known_queue(queue)) return HSA_STATUS_ERROR_INVALID_QUEUE;
   // Threads of the host run the queues: any order among them is legal, so a priority changes nothing.
   return priority <= HSA_AMD_QUEUE_PRIORITY_HIGH ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }

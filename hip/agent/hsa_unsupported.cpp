@@ -15,82 +15,50 @@ constexpr auto kNotSupported = static_cast<hsa_status_t>(HSA_STATUS_ERROR_NOT_SU
 
 }  // namespace
 
+#define UNSUPPORTED(status, name, ...)           \
+  hsa_status_t name(__VA_ARGS__) {               \
+    return agent::unsupported(__func__, status); \
+  }
+
 extern "C" {
 
-hsa_status_t hsa_ext_image_create(hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*, hsa_access_permission_t,
-                                  hsa_ext_image_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_ext_image_create_with_layout(hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
-                                              hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t, size_t,
-                                              hsa_ext_image_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_ext_image_data_get_info(hsa_agent_t, const hsa_ext_image_descriptor_t*, hsa_access_permission_t,
-                                         hsa_ext_image_data_info_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_ext_image_destroy(hsa_agent_t, hsa_ext_image_t) {
-  return agent::unsupported(__func__, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-}
-hsa_status_t hsa_ext_image_export(hsa_agent_t, hsa_ext_image_t, void*, size_t, size_t, const hsa_ext_image_region_t*) {
-  return agent::unsupported(__func__, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-}
-hsa_status_t hsa_ext_image_import(hsa_agent_t, const void*, size_t, size_t, hsa_ext_image_t,
-                                  const hsa_ext_image_region_t*) {
-  return agent::unsupported(__func__, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-}
-hsa_status_t hsa_ext_sampler_create(hsa_agent_t, const hsa_ext_sampler_descriptor_t*, hsa_ext_sampler_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t, const hsa_ext_sampler_descriptor_v2_t*, hsa_ext_sampler_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_ext_sampler_destroy(hsa_agent_t, hsa_ext_sampler_t) {
-  return agent::unsupported(__func__, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-}
-hsa_status_t hsa_amd_image_create(hsa_agent_t, const hsa_ext_image_descriptor_t*, const hsa_amd_image_descriptor_t*,
-                                  const void*, hsa_access_permission_t, hsa_ext_image_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
+UNSUPPORTED(kNotSupported, hsa_ext_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
+            hsa_access_permission_t, hsa_ext_image_t*)
+UNSUPPORTED(kNotSupported, hsa_ext_image_create_with_layout, hsa_agent_t, const hsa_ext_image_descriptor_t*,
+            const void*, hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t, size_t, hsa_ext_image_t*)
+UNSUPPORTED(kNotSupported, hsa_ext_image_data_get_info, hsa_agent_t, const hsa_ext_image_descriptor_t*,
+            hsa_access_permission_t, hsa_ext_image_data_info_t*)
+UNSUPPORTED(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_ext_image_destroy, hsa_agent_t, hsa_ext_image_t)
+UNSUPPORTED(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_ext_image_export, hsa_agent_t, hsa_ext_image_t, void*, size_t,
+            size_t, const hsa_ext_image_region_t*)
+UNSUPPORTED(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_ext_image_import, hsa_agent_t, const void*, size_t, size_t,
+            hsa_ext_image_t, const hsa_ext_image_region_t*)
+UNSUPPORTED(kNotSupported, hsa_ext_sampler_create, hsa_agent_t, const hsa_ext_sampler_descriptor_t*, hsa_ext_sampler_t*)
+UNSUPPORTED(kNotSupported, hsa_ext_sampler_create_v2, hsa_agent_t, const hsa_ext_sampler_descriptor_v2_t*,
+            hsa_ext_sampler_t*)
+UNSUPPORTED(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_ext_sampler_destroy, hsa_agent_t, hsa_ext_sampler_t)
+UNSUPPORTED(kNotSupported, hsa_amd_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*,
+            const hsa_amd_image_descriptor_t*, const void*, hsa_access_permission_t, hsa_ext_image_t*)
 
-hsa_status_t hsa_amd_interop_map_buffer(uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_amd_interop_unmap_buffer(void*) {
-  return agent::unsupported(__func__, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-}
-hsa_status_t hsa_amd_ipc_memory_create(void*, size_t, hsa_amd_ipc_memory_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_amd_ipc_memory_attach(const hsa_amd_ipc_memory_t*, size_t, uint32_t, const hsa_agent_t*, void**) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_amd_ipc_memory_detach(void*) {
-  return agent::unsupported(__func__, HSA_STATUS_ERROR_INVALID_ARGUMENT);
-}
-hsa_status_t hsa_amd_portable_export_dmabuf(const void*, size_t, int*, uint64_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
+UNSUPPORTED(kNotSupported, hsa_amd_interop_map_buffer, uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*,
+            const void**)
+UNSUPPORTED(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_interop_unmap_buffer, void*)
+UNSUPPORTED(kNotSupported, hsa_amd_ipc_memory_create, void*, size_t, hsa_amd_ipc_memory_t*)
+UNSUPPORTED(kNotSupported, hsa_amd_ipc_memory_attach, const hsa_amd_ipc_memory_t*, size_t, uint32_t, const hsa_agent_t*,
+            void**)
+UNSUPPORTED(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_ipc_memory_detach, void*)
+UNSUPPORTED(kNotSupported, hsa_amd_portable_export_dmabuf, const void*, size_t, int*, uint64_t*)
 
-hsa_status_t hsa_amd_svm_attributes_get(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_amd_svm_attributes_set(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_amd_svm_prefetch_async(void*, size_t, hsa_agent_t, uint32_t, const hsa_signal_t*, hsa_signal_t) {
-  return agent::unsupported(__func__, kNotSupported);
-}
+UNSUPPORTED(kNotSupported, hsa_amd_svm_attributes_get, void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t)
+UNSUPPORTED(kNotSupported, hsa_amd_svm_attributes_set, void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t)
+UNSUPPORTED(kNotSupported, hsa_amd_svm_prefetch_async, void*, size_t, hsa_agent_t, uint32_t, const hsa_signal_t*,
+            hsa_signal_t)
 
-hsa_status_t hsa_amd_ais_file_read(hsa_amd_ais_file_handle_t, void*, uint64_t, int64_t, uint64_t*, int32_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
-hsa_status_t hsa_amd_ais_file_write(hsa_amd_ais_file_handle_t, void*, uint64_t, int64_t, uint64_t*, int32_t*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
+UNSUPPORTED(kNotSupported, hsa_amd_ais_file_read, hsa_amd_ais_file_handle_t, void*, uint64_t, int64_t, uint64_t*,
+            int32_t*)
+UNSUPPORTED(kNotSupported, hsa_amd_ais_file_write, hsa_amd_ais_file_handle_t, void*, uint64_t, int64_t, uint64_t*,
+            int32_t*)
 
-hsa_status_t hsa_executable_agent_global_variable_define(hsa_executable_t, hsa_agent_t, const char*, void*) {
-  return agent::unsupported(__func__, kNotSupported);
-}
+UNSUPPORTED(kNotSupported, hsa_executable_agent_global_variable_define, hsa_executable_t, hsa_agent_t, const char*,
+            void*)
 }

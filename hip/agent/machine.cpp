@@ -244,7 +244,7 @@ void Machine::stop() {
 bool Machine::host_may_touch(u64 address, u64 bytes) {
   Range range;
   if (map_.find(address, &range)) return range.holds(address, bytes);
-  return std::none_of(heaps_.begin(), heaps_.end(), [&](const auto& heap) { return heap->owns(address); });
+  return std::ranges::none_of(heaps_, [&](const auto& heap) { return heap->owns(address); });
 }
 
 Engine& Machine::engine(u32 agent, u32 number) {

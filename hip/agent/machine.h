@@ -7,10 +7,8 @@
 
 #include <hsa/hsa.h>
 
-#include <chrono>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "hip/agent/address_map.h"

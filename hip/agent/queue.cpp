@@ -249,8 +249,8 @@ void Queue::wait_for_any(const hsa_signal_t* signals) {
     if (signals[i].handle != 0) slots.push_back(slot_of(signals[i]));
   }
   const auto met = [&] {
-    return slots.empty() || std::any_of(slots.begin(), slots.end(),
-                                        [](SignalSlot* s) { return s->value().load(std::memory_order_seq_cst) < 1; });
+    return slots.empty() ||
+           std::ranges::any_of(slots, [](SignalSlot* s) { return s->value().load(std::memory_order_seq_cst) < 1; });
   };
   for (SignalSlot* s : slots) s->waiters.fetch_add(1, std::memory_order_seq_cst);
   Doorway& door = machine_.signals().waiters_door();

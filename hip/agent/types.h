@@ -1,7 +1,6 @@
 // The words of this room: integers, agents, pools, and the kinds of memory.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace agent {

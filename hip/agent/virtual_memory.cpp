@@ -125,9 +125,7 @@ void VirtualMemory::unmap_one(u64 base, const Mapping& mapping) {
   if (map_.quiesce()) mmap(pointer_to(base), mapping.size, PROT_NONE, kNothing | MAP_FIXED, -1, 0);
 }
 
-hsa_status_t VirtualMemory::unmap(u64 base, u64 size) {
-  const hip::sync::LockGuard lock(mutex_);
-  // A whole number of mappings, the first one starting at `base`.
+VirtualMemory::Mappings VirtualMemory::mappings_of(u64 base, u64 size) {
   u64 end = base;
   auto last = mappings_.find(base);
   const auto first = last;
@@ -135,7 +133,13 @@ hsa_status_t VirtualMemory::unmap(u64 base, u64 size) {
     end += last->second.size;
     ++last;
   }
-  if (size == 0 || end != base + size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  return end == base + size ? Mappings(first, last) : Mappings(last, last);
+}
+
+hsa_status_t VirtualMemory::unmap(u64 base, u64 size) {
+  const hip::sync::LockGuard lock(mutex_);
+  const auto [first, last] = mappings_of(base, size);
+  if (first == last) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   for (auto it = first; it != last; ++it) unmap_one(it->first, it->second);
   mappings_.erase(first, last);
   return HSA_STATUS_SUCCESS;
@@ -143,14 +147,8 @@ hsa_status_t VirtualMemory::unmap(u64 base, u64 size) {
 
 hsa_status_t VirtualMemory::set_access(u64 base, u64 size, AgentSet agents, AgentSet readers, AgentSet writers) {
   const hip::sync::LockGuard lock(mutex_);
-  u64 end = base;
-  auto last = mappings_.find(base);
-  const auto first = last;
-  while (last != mappings_.end() && last->first == end && end < base + size) {
-    end += last->second.size;
-    ++last;
-  }
-  if (size == 0 || end != base + size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  const auto [first, last] = mappings_of(base, size);
+  if (first == last) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   for (auto it = first; it != last; ++it) {
     Mapping& m = it->second;
     m.readers = (m.readers & ~agents) | readers;

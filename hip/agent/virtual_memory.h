@@ -12,6 +12,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "hip/agent/address_map.h"
 #include "hip/agent/types.h"
@@ -68,6 +69,9 @@ class VirtualMemory {
   };
   [[nodiscard]] bool inside_reservation(u64 base, u64 size) const;
   [[nodiscard]] std::map<u64, Mapping>::iterator mapping_at(u64 address);
+  using Mappings = std::pair<std::map<u64, Mapping>::iterator, std::map<u64, Mapping>::iterator>;
+  // A whole number of mappings that fill this range, the first one starting at `base`; an empty range for none.
+  [[nodiscard]] Mappings mappings_of(u64 base, u64 size);
   void unmap_one(u64 base, const Mapping& mapping);
   [[nodiscard]] u64 add_handle(std::shared_ptr<PhysicalMemory> memory);
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "hip/releases/releases.h"
 
@@ -121,7 +120,7 @@ Api fill_table(void* library) {
 std::vector<std::string_view> lacking_functions(const MissingFunctions& missing, const LoadOptions& options) {
   std::vector<std::string_view> lacking = missing.required;
   for (const std::string_view name : missing.optional) {
-    if (std::find(options.functions.begin(), options.functions.end(), name) != options.functions.end()) {
+    if (std::ranges::find(options.functions, name) != options.functions.end()) {
       lacking.push_back(name);
     }
   }

@@ -106,8 +106,8 @@ class Reader {
       if (pair.key.type != msgpack::type::STR) return fail("has a key that is not text");
       keys.push_back(text_of(pair.key));
     }
-    std::sort(keys.begin(), keys.end());
-    const auto twice = std::adjacent_find(keys.begin(), keys.end());
+    std::ranges::sort(keys);
+    const auto twice = std::ranges::adjacent_find(keys);
     if (twice != keys.end()) fail("has " + in_quotes(*twice) + " twice");
   }
 
@@ -194,8 +194,7 @@ Argument read_argument(Reader& reader, const msgpack::object& map) {
 // Checks that no two arguments share a byte and that all lie in the argument block, and puts them in order.
 void place_arguments(Reader& reader, KernelMetadata& kernel) {
   std::vector<Argument>& arguments = kernel.arguments;
-  std::sort(arguments.begin(), arguments.end(),
-            [](const Argument& a, const Argument& b) { return a.offset < b.offset; });
+  std::ranges::sort(arguments, {}, &Argument::offset);
   std::uint32_t end = 0;
   for (const Argument& argument : arguments) {
     const std::string which = "the argument at offset " + std::to_string(argument.offset);
@@ -207,7 +206,7 @@ void place_arguments(Reader& reader, KernelMetadata& kernel) {
     end = argument.offset + argument.size;
     if (argument.kind != ArgumentKind::kHidden) kernel.explicit_bytes = end;
   }
-  std::sort(arguments.begin(), arguments.end(), [](const Argument& a, const Argument& b) {
+  std::ranges::sort(arguments, [](const Argument& a, const Argument& b) {
     return std::pair(a.kind == ArgumentKind::kHidden, a.offset) < std::pair(b.kind == ArgumentKind::kHidden, b.offset);
   });
 }
@@ -247,8 +246,8 @@ void check_distinct(Reader& reader, const std::vector<KernelMetadata>& kernels, 
   std::vector<std::string_view> all;
   all.reserve(kernels.size());
   for (const KernelMetadata& kernel : kernels) all.push_back(kernel.*field);
-  std::sort(all.begin(), all.end());
-  const auto twice = std::adjacent_find(all.begin(), all.end());
+  std::ranges::sort(all);
+  const auto twice = std::ranges::adjacent_find(all);
   if (twice != all.end()) reader.fail("two kernels are called " + in_quotes(*twice));
 }
 

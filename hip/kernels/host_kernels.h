@@ -18,9 +18,6 @@ namespace hg {
 // The memory of a kernel's host semantics. Implemented by the model; one range per call.
 class HostMemory {
  public:
-  HostMemory() = default;
-  HostMemory(const HostMemory&) = delete;
-  HostMemory& operator=(const HostMemory&) = delete;
   virtual ~HostMemory() = default;
   // The bytes behind [address, address + size), for reading or writing; null when the access is not legal. After a
   // null the kernel's remaining accesses read zero and write nowhere (it asks no more, and soon stops), and the

@@ -54,9 +54,7 @@ bool held(std::uintptr_t address, std::size_t bytes) {
 
 }  // namespace
 
-namespace {
-
-void begin_range(const void* address, Range range) {
+static void begin_range(const void* address, Range range) {
   const hip::sync::LockGuard lock(ranges().mutex);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   // Its present bytes are written to the log before it is used for the first time.
@@ -64,8 +62,6 @@ void begin_range(const void* address, Range range) {
   ranges().by_address[at] = range;
   if (range.bytes > kMaxLookedAt) Line("lost").word("contents-of-large-host-memory");
 }
-
-}  // namespace
 
 void host_range_begins(const void* address, std::size_t bytes) {
   begin_range(address, {bytes, 0, false});

@@ -6,9 +6,6 @@
 
 #include <hip/hip_runtime_api.h>
 
-#include <cstdint>
-#include <string>
-
 #include "hip/recorder/log.h"
 
 namespace hip::recorder {

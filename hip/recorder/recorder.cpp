@@ -12,7 +12,6 @@
 #include <hip/hip_runtime_api.h>
 
 #include <string_view>
-#include <utility>
 
 #include "hip/api/api.h"
 #include "hip/recorder/host_memory.h"
@@ -116,6 +115,15 @@ void after(Tag, const A&...) {
 
 #define BEFORE(name, ...) void before(Tag_##name __VA_OPT__(, ) __VA_ARGS__)
 #define AFTER(name, ...) void after(Tag_##name __VA_OPT__(, ) __VA_ARGS__)
+// The same where one statement does it: a row a function.
+#define BEFORE_IS(name, statement, ...)     \
+  BEFORE(name __VA_OPT__(, ) __VA_ARGS__) { \
+    statement;                              \
+  }
+#define AFTER_IS(name, statement, ...)     \
+  AFTER(name __VA_OPT__(, ) __VA_ARGS__) { \
+    statement;                             \
+  }
 
 // memory
 void begins(const char* kind, const void* address, std::size_t bytes) {
@@ -128,52 +136,24 @@ void ends(const void* address) {
   host_range_ends(address);
   Line("free").address(address);
 }
-AFTER(hipMalloc, void** p, size_t n) {
-  begins("device", *p, n);
-}
-AFTER(hipMallocAsync, void** p, size_t n, hipStream_t) {
-  begins("device", *p, n);
-}
-AFTER(hipMallocFromPoolAsync, void** p, size_t n, hipMemPool_t, hipStream_t) {
-  begins("device", *p, n);
-}
-AFTER(hipHostMalloc, void** p, size_t n, unsigned) {
-  begins("pinned", *p, n);
-}
-AFTER(hipHostAlloc, void** p, size_t n, unsigned) {
-  begins("pinned", *p, n);
-}
-AFTER(hipMallocHost, void** p, size_t n) {
-  begins("pinned", *p, n);
-}
-AFTER(hipMemAllocHost, void** p, size_t n) {
-  begins("pinned", *p, n);
-}
-AFTER(hipMallocManaged, void** p, size_t n, unsigned) {
-  begins("managed", *p, n);
-}
-AFTER(hipHostRegister, void* p, size_t n, unsigned) {
-  begins("registered", p, n);
-}
-BEFORE(hipFree, void* p) {
-  ends(p);
-}
+AFTER_IS(hipMalloc, begins("device", *p, n), void** p, size_t n)
+AFTER_IS(hipMallocAsync, begins("device", *p, n), void** p, size_t n, hipStream_t)
+AFTER_IS(hipMallocFromPoolAsync, begins("device", *p, n), void** p, size_t n, hipMemPool_t, hipStream_t)
+AFTER_IS(hipHostMalloc, begins("pinned", *p, n), void** p, size_t n, unsigned)
+AFTER_IS(hipHostAlloc, begins("pinned", *p, n), void** p, size_t n, unsigned)
+AFTER_IS(hipMallocHost, begins("pinned", *p, n), void** p, size_t n)
+AFTER_IS(hipMemAllocHost, begins("pinned", *p, n), void** p, size_t n)
+AFTER_IS(hipMallocManaged, begins("managed", *p, n), void** p, size_t n, unsigned)
+AFTER_IS(hipHostRegister, begins("registered", p, n), void* p, size_t n, unsigned)
+BEFORE_IS(hipFree, ends(p), void* p)
 AFTER(hipFree, void*) {}
-BEFORE(hipFreeAsync, void* p, hipStream_t) {
-  ends(p);
-}
+BEFORE_IS(hipFreeAsync, ends(p), void* p, hipStream_t)
 AFTER(hipFreeAsync, void*, hipStream_t) {}
-BEFORE(hipHostFree, void* p) {
-  ends(p);
-}
+BEFORE_IS(hipHostFree, ends(p), void* p)
 AFTER(hipHostFree, void*) {}
-BEFORE(hipFreeHost, void* p) {
-  ends(p);
-}
+BEFORE_IS(hipFreeHost, ends(p), void* p)
 AFTER(hipFreeHost, void*) {}
-BEFORE(hipHostUnregister, void* p) {
-  ends(p);
-}
+BEFORE_IS(hipHostUnregister, ends(p), void* p)
 AFTER(hipHostUnregister, void*) {}
 
 // copies that the host waits for
@@ -185,21 +165,11 @@ void copied(void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
   if (from_host) line.data(src, bytes);
   if (to_host) line.number(hash_of({static_cast<const std::byte*>(dst), bytes}));
 }
-BEFORE(hipMemcpy, void*, const void*, size_t, hipMemcpyKind) {
-  write_changes();
-}
-AFTER(hipMemcpy, void* d, const void* s, size_t n, hipMemcpyKind k) {
-  copied(d, s, n, k);
-}
-AFTER(hipMemcpyHtoD, hipDeviceptr_t d, const void* s, size_t n) {
-  copied(d, s, n, hipMemcpyHostToDevice);
-}
-AFTER(hipMemcpyDtoH, void* d, hipDeviceptr_t s, size_t n) {
-  copied(d, s, n, hipMemcpyDeviceToHost);
-}
-AFTER(hipMemcpyDtoD, hipDeviceptr_t d, hipDeviceptr_t s, size_t n) {
-  copied(d, s, n, hipMemcpyDeviceToDevice);
-}
+BEFORE_IS(hipMemcpy, write_changes(), void*, const void*, size_t, hipMemcpyKind)
+AFTER_IS(hipMemcpy, copied(d, s, n, k), void* d, const void* s, size_t n, hipMemcpyKind k)
+AFTER_IS(hipMemcpyHtoD, copied(d, s, n, hipMemcpyHostToDevice), hipDeviceptr_t d, const void* s, size_t n)
+AFTER_IS(hipMemcpyDtoH, copied(d, s, n, hipMemcpyDeviceToHost), void* d, hipDeviceptr_t s, size_t n)
+AFTER_IS(hipMemcpyDtoD, copied(d, s, n, hipMemcpyDeviceToDevice), hipDeviceptr_t d, hipDeviceptr_t s, size_t n)
 
 // work given to a stream
 struct Work {
@@ -214,25 +184,18 @@ BEFORE(hipMemcpyAsync, void* d, const void* s, size_t n, hipMemcpyKind k, hipStr
   adopt_ends(d, s, n, k);
   write_changes();
 }
-AFTER(hipMemcpyAsync, void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t t) {
-  copy_later(d, s, n, k, t);
-}
+AFTER_IS(hipMemcpyAsync, copy_later(d, s, n, k, t), void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t t)
 BEFORE(hipMemcpyHtoDAsync, hipDeviceptr_t, const void* s, size_t n, hipStream_t) {
   adopt(s, n);
   write_changes();
 }
-AFTER(hipMemcpyHtoDAsync, hipDeviceptr_t d, const void* s, size_t n, hipStream_t t) {
-  copy_later(d, s, n, hipMemcpyHostToDevice, t);
-}
-BEFORE(hipMemcpyDtoHAsync, void* d, hipDeviceptr_t, size_t n, hipStream_t) {
-  adopt(d, n);
-}
-AFTER(hipMemcpyDtoHAsync, void* d, hipDeviceptr_t s, size_t n, hipStream_t t) {
-  copy_later(d, s, n, hipMemcpyDeviceToHost, t);
-}
-AFTER(hipMemcpyDtoDAsync, hipDeviceptr_t d, hipDeviceptr_t s, size_t n, hipStream_t t) {
-  copy_later(d, s, n, hipMemcpyDeviceToDevice, t);
-}
+AFTER_IS(hipMemcpyHtoDAsync, copy_later(d, s, n, hipMemcpyHostToDevice, t), hipDeviceptr_t d, const void* s, size_t n,
+         hipStream_t t)
+BEFORE_IS(hipMemcpyDtoHAsync, adopt(d, n), void* d, hipDeviceptr_t, size_t n, hipStream_t)
+AFTER_IS(hipMemcpyDtoHAsync, copy_later(d, s, n, hipMemcpyDeviceToHost, t), void* d, hipDeviceptr_t s, size_t n,
+         hipStream_t t)
+AFTER_IS(hipMemcpyDtoDAsync, copy_later(d, s, n, hipMemcpyDeviceToDevice, t), hipDeviceptr_t d, hipDeviceptr_t s,
+         size_t n, hipStream_t t)
 BEFORE(hipMemcpy3DAsync, const hipMemcpy3DParms* p, hipStream_t) {
   adopt_ends(*p);
   write_changes();
@@ -248,62 +211,33 @@ void filled(hipStream_t t, const void* d, std::uint64_t v, unsigned e, size_t w,
 std::uint64_t byte(int value) {
   return static_cast<unsigned char>(value);
 }
-AFTER(hipMemset, void* d, int v, size_t n) {
-  filled(nullptr, d, byte(v), 1, n);
-}
-AFTER(hipMemset2D, void* d, size_t p, int v, size_t w, size_t h) {
-  filled(nullptr, d, byte(v), 1, w, h, p);
-}
-AFTER(hipMemsetAsync, void* d, int v, size_t n, hipStream_t t) {
-  filled(t, d, byte(v), 1, n);
-}
-AFTER(hipMemset2DAsync, void* d, size_t p, int v, size_t w, size_t h, hipStream_t t) {
-  filled(t, d, byte(v), 1, w, h, p);
-}
-AFTER(hipMemsetD8, hipDeviceptr_t d, unsigned char v, size_t n) {
-  filled(nullptr, d, v, 1, n);
-}
-AFTER(hipMemsetD16, hipDeviceptr_t d, unsigned short v, size_t n) {
-  filled(nullptr, d, v, 2, n);
-}
-AFTER(hipMemsetD32, hipDeviceptr_t d, int v, size_t n) {
-  filled(nullptr, d, static_cast<unsigned>(v), 4, n);
-}
-AFTER(hipMemsetD8Async, hipDeviceptr_t d, unsigned char v, size_t n, hipStream_t t) {
-  filled(t, d, v, 1, n);
-}
-AFTER(hipMemsetD16Async, hipDeviceptr_t d, unsigned short v, size_t n, hipStream_t t) {
-  filled(t, d, v, 2, n);
-}
-AFTER(hipMemsetD32Async, hipDeviceptr_t d, int v, size_t n, hipStream_t t) {
-  filled(t, d, static_cast<unsigned>(v), 4, n);
-}
+AFTER_IS(hipMemset, filled(nullptr, d, byte(v), 1, n), void* d, int v, size_t n)
+AFTER_IS(hipMemset2D, filled(nullptr, d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h)
+AFTER_IS(hipMemsetAsync, filled(t, d, byte(v), 1, n), void* d, int v, size_t n, hipStream_t t)
+AFTER_IS(hipMemset2DAsync, filled(t, d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h,
+         hipStream_t t)
+AFTER_IS(hipMemsetD8, filled(nullptr, d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n)
+AFTER_IS(hipMemsetD16, filled(nullptr, d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n)
+AFTER_IS(hipMemsetD32, filled(nullptr, d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n)
+AFTER_IS(hipMemsetD8Async, filled(t, d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n, hipStream_t t)
+AFTER_IS(hipMemsetD16Async, filled(t, d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n, hipStream_t t)
+AFTER_IS(hipMemsetD32Async, filled(t, d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n,
+         hipStream_t t)
 
 // modules and launches
-AFTER(hipModuleLoadData, hipModule_t* m, const void* image) {
-  module_loaded(*m, image);
-}
-AFTER(hipModuleLoadDataEx, hipModule_t* m, const void* image, unsigned, hipJitOption*, void**) {
-  module_loaded(*m, image);
-}
-AFTER(hipModuleLoad, hipModule_t* m, const char* path) {
-  module_file_loaded(*m, path);
-}
-AFTER(hipModuleGetFunction, hipFunction_t* f, hipModule_t m, const char* name) {
-  function_found(*f, m, name);
-}
-BEFORE(hipModuleLaunchKernel, hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-       hipStream_t, void**, void**) {
-  write_changes();
-}
+AFTER_IS(hipModuleLoadData, module_loaded(*m, image), hipModule_t* m, const void* image)
+AFTER_IS(hipModuleLoadDataEx, module_loaded(*m, image), hipModule_t* m, const void* image, unsigned, hipJitOption*,
+         void**)
+AFTER_IS(hipModuleLoad, module_file_loaded(*m, path), hipModule_t* m, const char* path)
+AFTER_IS(hipModuleGetFunction, function_found(*f, m, name), hipFunction_t* f, hipModule_t m, const char* name)
+BEFORE_IS(hipModuleLaunchKernel, write_changes(), hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,
+          unsigned, unsigned, hipStream_t, void**, void**)
 AFTER(hipModuleLaunchKernel, hipFunction_t f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
       unsigned bz, unsigned shared, hipStream_t t, void** params, void** extra) {
   Work work(t);
   launch_words(work.line, f, dim3(gx, gy, gz), dim3(bx, by, bz), shared, params, extra);
 }
-BEFORE(hipLaunchKernel, const void*, dim3, dim3, void**, size_t, hipStream_t) {
-  write_changes();
-}
+BEFORE_IS(hipLaunchKernel, write_changes(), const void*, dim3, dim3, void**, size_t, hipStream_t)
 AFTER(hipLaunchKernel, const void* f, dim3 g, dim3 b, void** params, size_t shared, hipStream_t t) {
   Work work(t);
   launch_words(work.line, f, g, b, shared, params, nullptr);
@@ -314,21 +248,14 @@ AFTER(hipLaunchHostFunc, hipStream_t t, hipHostFn_t f, void*) {
 }
 
 // streams and events
-AFTER(hipStreamCreate, hipStream_t* s) {
-  Line("stream").address(*s).number(0).number(0);
-}
-AFTER(hipStreamCreateWithFlags, hipStream_t* s, unsigned flags) {
-  Line("stream").address(*s).number(flags).number(0);
-}
-AFTER(hipStreamCreateWithPriority, hipStream_t* s, unsigned flags, int priority) {
-  Line("stream").address(*s).number(flags).number(static_cast<std::uint64_t>(static_cast<std::int64_t>(priority)));
-}
-BEFORE(hipStreamDestroy, hipStream_t s) {
-  Line("gone").word("stream").address(s);
-}
-AFTER(hipStreamDestroy, hipStream_t) {
-  device_waited_for();
-}
+AFTER_IS(hipStreamCreate, Line("stream").address(*s).number(0).number(0), hipStream_t* s)
+AFTER_IS(hipStreamCreateWithFlags, Line("stream").address(*s).number(flags).number(0), hipStream_t* s, unsigned flags)
+AFTER_IS(
+    hipStreamCreateWithPriority,
+    Line("stream").address(*s).number(flags).number(static_cast<std::uint64_t>(static_cast<std::int64_t>(priority))),
+    hipStream_t* s, unsigned flags, int priority)
+BEFORE_IS(hipStreamDestroy, Line("gone").word("stream").address(s), hipStream_t s)
+AFTER_IS(hipStreamDestroy, device_waited_for(), hipStream_t)
 AFTER(hipStreamSynchronize, hipStream_t s) {
   device_waited_for();
   Line("sync").word("stream").address(s);
@@ -341,45 +268,25 @@ AFTER(hipEventSynchronize, hipEvent_t e) {
   device_waited_for();
   Line("sync").word("event").address(e);
 }
-AFTER(hipEventCreate, hipEvent_t* e) {
-  Line("event").address(*e).number(0);
-}
-AFTER(hipEventCreateWithFlags, hipEvent_t* e, unsigned flags) {
-  Line("event").address(*e).number(flags);
-}
-BEFORE(hipEventDestroy, hipEvent_t e) {
-  Line("gone").word("event").address(e);
-}
+AFTER_IS(hipEventCreate, Line("event").address(*e).number(0), hipEvent_t* e)
+AFTER_IS(hipEventCreateWithFlags, Line("event").address(*e).number(flags), hipEvent_t* e, unsigned flags)
+BEFORE_IS(hipEventDestroy, Line("gone").word("event").address(e), hipEvent_t e)
 AFTER(hipEventDestroy, hipEvent_t) {}
-AFTER(hipEventRecord, hipEvent_t e, hipStream_t s) {
-  Line("record").address(e).address(s);
-}
-AFTER(hipStreamWaitEvent, hipStream_t s, hipEvent_t e, unsigned) {
-  Line("wait").address(s).address(e);
-}
+AFTER_IS(hipEventRecord, Line("record").address(e).address(s), hipEvent_t e, hipStream_t s)
+AFTER_IS(hipStreamWaitEvent, Line("wait").address(s).address(e), hipStream_t s, hipEvent_t e, unsigned)
 
 // capture
-AFTER(hipStreamBeginCapture, hipStream_t s, hipStreamCaptureMode mode) {
-  Line("capture").address(s).number(static_cast<std::uint64_t>(mode));
-}
-AFTER(hipStreamEndCapture, hipStream_t s, hipGraph_t* g) {
-  Line("endcapture").address(s).address(*g);
-}
+AFTER_IS(hipStreamBeginCapture, Line("capture").address(s).number(static_cast<std::uint64_t>(mode)), hipStream_t s,
+         hipStreamCaptureMode mode)
+AFTER_IS(hipStreamEndCapture, Line("endcapture").address(s).address(*g), hipStream_t s, hipGraph_t* g)
 
 // graphs
-AFTER(hipGraphCreate, hipGraph_t* g, unsigned) {
-  Line("graph").address(*g);
-}
-BEFORE(hipGraphDestroy, hipGraph_t g) {
-  Line("gone").word("graph").address(g);
-}
+AFTER_IS(hipGraphCreate, Line("graph").address(*g), hipGraph_t* g, unsigned)
+BEFORE_IS(hipGraphDestroy, Line("gone").word("graph").address(g), hipGraph_t g)
 AFTER(hipGraphDestroy, hipGraph_t) {}
-AFTER(hipGraphClone, hipGraph_t* g, hipGraph_t from) {
-  Line("clone").address(*g).address(from);
-}
-AFTER(hipGraphNodeFindInClone, hipGraphNode_t* n, hipGraphNode_t from, hipGraph_t g) {
-  Line("found").address(*n).address(from).address(g);
-}
+AFTER_IS(hipGraphClone, Line("clone").address(*g).address(from), hipGraph_t* g, hipGraph_t from)
+AFTER_IS(hipGraphNodeFindInClone, Line("found").address(*n).address(from).address(g), hipGraphNode_t* n,
+         hipGraphNode_t from, hipGraph_t g)
 void node_words(Line& line, hipGraphNode_t* n, hipGraph_t g, const hipGraphNode_t* after, size_t count) {
   line.address(*n).address(g).number(count);
   for (size_t i = 0; i < count; ++i) line.address(after[i]);
@@ -399,26 +306,19 @@ ADDS(hipGraphAddEmptyNode, line.word("empty"))
 ADDS(hipGraphAddChildGraphNode, line.word("child").address(child), hipGraph_t child)
 ADDS(hipGraphAddEventRecordNode, line.word("eventrecord").address(e), hipEvent_t e)
 ADDS(hipGraphAddEventWaitNode, line.word("eventwait").address(e), hipEvent_t e)
-BEFORE(hipGraphAddMemcpyNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, const hipMemcpy3DParms* p) {
-  adopt_ends(*p);
-}
-BEFORE(hipGraphAddMemcpyNode1D, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, void* d, const void* s,
-       size_t n, hipMemcpyKind k) {
-  adopt_ends(d, s, n, k);
-}
-BEFORE(hipGraphDestroyNode, hipGraphNode_t n) {
-  Line("gone").word("node").address(n);
-}
+BEFORE_IS(hipGraphAddMemcpyNode, adopt_ends(*p), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
+          const hipMemcpy3DParms* p)
+BEFORE_IS(hipGraphAddMemcpyNode1D, adopt_ends(d, s, n, k), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
+          void* d, const void* s, size_t n, hipMemcpyKind k)
+BEFORE_IS(hipGraphDestroyNode, Line("gone").word("node").address(n), hipGraphNode_t n)
 AFTER(hipGraphDestroyNode, hipGraphNode_t) {}
 void edges(const char* word, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t count) {
   for (size_t i = 0; i < count; ++i) Line(word).address(g).address(from[i]).address(to[i]);
 }
-AFTER(hipGraphAddDependencies, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t n) {
-  edges("edge", g, from, to, n);
-}
-AFTER(hipGraphRemoveDependencies, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t n) {
-  edges("unedge", g, from, to, n);
-}
+AFTER_IS(hipGraphAddDependencies, edges("edge", g, from, to, n), hipGraph_t g, const hipGraphNode_t* from,
+         const hipGraphNode_t* to, size_t n)
+AFTER_IS(hipGraphRemoveDependencies, edges("unedge", g, from, to, n), hipGraph_t g, const hipGraphNode_t* from,
+         const hipGraphNode_t* to, size_t n)
 
 // setters: of a definition the executable graph is 0
 #define SETS(name, words, ...)                 \
@@ -446,36 +346,23 @@ EXEC_SETS(hipGraphExecMemsetNodeSetParams, fill_words(line, *p), const hipMemset
 EXEC_SETS(hipGraphExecHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)),
           const hipHostNodeParams* p)
 EXEC_SETS(hipGraphExecChildGraphNodeSetParams, line.word("child").address(child), hipGraph_t child)
-AFTER(hipGraphNodeSetEnabled, hipGraphExec_t e, hipGraphNode_t n, unsigned enabled) {
-  Line("enable").address(e).address(n).number(enabled);
-}
+AFTER_IS(hipGraphNodeSetEnabled, Line("enable").address(e).address(n).number(enabled), hipGraphExec_t e,
+         hipGraphNode_t n, unsigned enabled)
 
 // executable graphs
-AFTER(hipGraphInstantiate, hipGraphExec_t* e, hipGraph_t g, hipGraphNode_t*, char*, size_t) {
-  Line("instantiate").address(*e).address(g).word("plain").number(0);
-}
-AFTER(hipGraphInstantiateWithFlags, hipGraphExec_t* e, hipGraph_t g, unsigned long long flags) {
-  Line("instantiate").address(*e).address(g).word("flags").number(flags);
-}
-AFTER(hipGraphInstantiateWithParams, hipGraphExec_t* e, hipGraph_t g, hipGraphInstantiateParams* p) {
-  Line("instantiate").address(*e).address(g).word("params").number(p->flags);
-}
-BEFORE(hipGraphExecDestroy, hipGraphExec_t e) {
-  Line("gone").word("exec").address(e);
-}
+AFTER_IS(hipGraphInstantiate, Line("instantiate").address(*e).address(g).word("plain").number(0), hipGraphExec_t* e,
+         hipGraph_t g, hipGraphNode_t*, char*, size_t)
+AFTER_IS(hipGraphInstantiateWithFlags, Line("instantiate").address(*e).address(g).word("flags").number(flags),
+         hipGraphExec_t* e, hipGraph_t g, unsigned long long flags)
+AFTER_IS(hipGraphInstantiateWithParams, Line("instantiate").address(*e).address(g).word("params").number(p->flags),
+         hipGraphExec_t* e, hipGraph_t g, hipGraphInstantiateParams* p)
+BEFORE_IS(hipGraphExecDestroy, Line("gone").word("exec").address(e), hipGraphExec_t e)
 AFTER(hipGraphExecDestroy, hipGraphExec_t) {}
-BEFORE(hipGraphLaunch, hipGraphExec_t, hipStream_t) {
-  write_changes();
-}
-AFTER(hipGraphLaunch, hipGraphExec_t e, hipStream_t s) {
-  Line("launch").address(e).address(s);
-}
-AFTER(hipGraphUpload, hipGraphExec_t e, hipStream_t s) {
-  Line("upload").address(e).address(s);
-}
-AFTER(hipGraphExecUpdate, hipGraphExec_t e, hipGraph_t g, hipGraphNode_t*, hipGraphExecUpdateResult*) {
-  Line("update").address(e).address(g);
-}
+BEFORE_IS(hipGraphLaunch, write_changes(), hipGraphExec_t, hipStream_t)
+AFTER_IS(hipGraphLaunch, Line("launch").address(e).address(s), hipGraphExec_t e, hipStream_t s)
+AFTER_IS(hipGraphUpload, Line("upload").address(e).address(s), hipGraphExec_t e, hipStream_t s)
+AFTER_IS(hipGraphExecUpdate, Line("update").address(e).address(g), hipGraphExec_t e, hipGraph_t g, hipGraphNode_t*,
+         hipGraphExecUpdateResult*)
 
 // ---- calling what is behind
 

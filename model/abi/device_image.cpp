@@ -164,8 +164,8 @@ class LaunchMemory : public gfx942::Memory {
     return {service.bytes(), service.address(), service.address() + service.size()};
   }
   [[nodiscard]] bool is_read_only(std::uint64_t address, std::size_t size) const {
-    return std::any_of(image_.read_only.begin(), image_.read_only.end(),
-                       [&](const auto& range) { return address < range.second && address + size > range.first; });
+    return std::ranges::any_of(
+        image_.read_only, [&](const auto& range) { return address < range.second && address + size > range.first; });
   }
 
   const DeviceImage::Loaded& image_;

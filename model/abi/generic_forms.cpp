@@ -26,8 +26,8 @@ bool has_reserved(const hipGraphNodeParams& params) {
 
 bool is_cyclic(const Graph& graph) {
   if (!graph.acyclic()) return true;
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
-                     [](const auto& node) { return node->child() != nullptr && is_cyclic(*node->child()); });
+  return std::ranges::any_of(graph.nodes(),
+                             [](const auto& node) { return node->child() != nullptr && is_cyclic(*node->child()); });
 }
 
 // What these functions themselves refuse is the thread's last error like any other.

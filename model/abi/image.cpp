@@ -97,7 +97,7 @@ Status load_code(State& state, std::span<const std::byte> bytes, int device, Loa
   for (const auto& kernel : metadata.value()) {
     parsed.push_back(*with_host_semantics(from_metadata(kernel), state.options.kernels));
   }
-  if (std::any_of(parsed.begin(), parsed.end(), [](const Kernel& kernel) { return kernel.semantics == nullptr; })) {
+  if (std::ranges::any_of(parsed, [](const Kernel& kernel) { return kernel.semantics == nullptr; })) {
     return interpret(state, device, std::move(parsed), loaded, kernels);
   }
   for (Kernel& kernel : parsed) kernels->push_back(std::make_shared<const Kernel>(std::move(kernel)));
@@ -127,7 +127,7 @@ Status load(State& state, const Image& image, int device, Module** module) {
 }  // namespace
 
 std::shared_ptr<const Kernel> with_host_semantics(Kernel kernel, std::span<const hg::HostKernel> table) {
-  const auto found = std::find_if(table.begin(), table.end(), [&](const hg::HostKernel& host) {
+  const auto found = std::ranges::find_if(table, [&](const hg::HostKernel& host) {
     return host.name == kernel.name && host.argument_bytes <= kernel.signature.argument_bytes;
   });
   if (found != table.end()) {

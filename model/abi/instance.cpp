@@ -48,8 +48,8 @@ void InProcess::add_variable(const void* symbol, std::size_t bytes) {
 }
 
 std::size_t InProcess::variables_in_memory() const {
-  return static_cast<std::size_t>(std::count_if(state_->variables.begin(), state_->variables.end(),
-                                                [](const auto& entry) { return entry.second.address != 0; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(state_->variables, [](const auto& entry) { return entry.second.address != 0; }));
 }
 
 Runtime& InProcess::runtime() {

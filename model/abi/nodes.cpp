@@ -4,10 +4,8 @@
 #include "model/abi/node_place.h"
 
 namespace model::abi {
-namespace {
-
 // A list longer than the graph has nodes names one twice, or something else: refused before it is read.
-Status find_place(State& state, const Where& where, Graph** graph, std::vector<Node*>* dependencies) {
+static Status find_place(State& state, const Where& where, Graph** graph, std::vector<Node*>* dependencies) {
   *graph = find(state, where.graph);
   if (where.out == nullptr || *graph == nullptr) return Status::kInvalidValue;
   if (where.count > 0 && where.dependencies == nullptr) return Status::kInvalidValue;
@@ -15,8 +13,6 @@ Status find_place(State& state, const Where& where, Graph** graph, std::vector<N
   for (std::size_t i = 0; i < where.count; ++i) dependencies->push_back(find(state, where.dependencies[i]));
   return Status::kSuccess;
 }
-
-}  // namespace
 
 Status add(State& state, const Where& where, NodeParams params) {
   Graph* graph = nullptr;

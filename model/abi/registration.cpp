@@ -157,10 +157,8 @@ Status registered_variable(State& state, const void* symbol, DeviceImage::Variab
   return put(out, *variable);
 }
 
-namespace {
-
 // Programs end without waiting for their last kernels, and expect what these print.
-void finish_and_unload(FatBinary& code) {
+static void finish_and_unload(FatBinary& code) {
   const Entry entry;
   if (entry.state() == nullptr) return;
   State& state = *entry.state();
@@ -169,8 +167,6 @@ void finish_and_unload(FatBinary& code) {
     if (Module* module = state.runtime.find_module(id)) unload_module(state, *module);
   }
 }
-
-}  // namespace
 }  // namespace model::abi
 
 using model::abi::FatBinary;

@@ -101,7 +101,7 @@ std::vector<std::string> Code::unknown_instructions() const {
   for (const Instruction& in : instructions_) {
     if (in.handler == &run_unknown) texts.push_back(text_of(in));
   }
-  std::sort(texts.begin(), texts.end());
+  std::ranges::sort(texts);
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   return texts;
 }

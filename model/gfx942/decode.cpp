@@ -297,7 +297,7 @@ const Semantics* find_semantics(const Words& words, bool& saturating) {
   const std::string_view name = base_name(words.mnemonic);
   const Semantics* plain = semantics_table().find(name);
   if (plain == nullptr) plain = semantics_table().find(words.mnemonic);
-  const bool clamp = std::find(words.modifiers.begin(), words.modifiers.end(), "clamp") != words.modifiers.end();
+  const bool clamp = std::ranges::find(words.modifiers, "clamp") != words.modifiers.end();
   if (plain == nullptr || !clamp || is_float(plain->types[0])) return plain;
   const bool packed_float = plain->packed && (name.ends_with("f16") || name.ends_with("f32"));
   if (packed_float) return plain;
@@ -313,7 +313,7 @@ bool finish(Draft& d, bool saturating) {
   // Of VOP3P, op_sel_hi defaults to all ones, the mixed operations excepted.
   const bool mixed = d.words.mnemonic.starts_with("v_fma_mix");
   if (s.packed && !mixed) d.in.op_sel_hi = 7;
-  d.returns = std::find(d.words.modifiers.begin(), d.words.modifiers.end(), "sc0") != d.words.modifiers.end();
+  d.returns = std::ranges::find(d.words.modifiers, "sc0") != d.words.modifiers.end();
   if (s.shape == Shape::kNoOperands || s.shape == Shape::kBranch) return true;
   if (!place_operands(d)) return false;
   if (d.words.mnemonic == "v_pk_mov_b32") d.in.op_sel_hi = 0;

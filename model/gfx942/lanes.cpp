@@ -2,6 +2,7 @@
 #include "model/gfx942/lanes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace gfx942 {

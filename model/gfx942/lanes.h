@@ -4,8 +4,6 @@
 // only; everything else (scalars, constants, neg and abs, SDWA, DPP, op_sel) goes through lanes.cpp.
 #pragma once
 
-#include <bit>
-
 #include "model/gfx942/wave.h"
 
 namespace gfx942 {

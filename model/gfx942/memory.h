@@ -20,9 +20,6 @@ struct Extent {
 
 class Memory {
  public:
-  Memory() = default;
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
   virtual ~Memory() = default;
 
   // A stretch of one live allocation around [address, address + size) in which every access of the same kind is legal

@@ -254,7 +254,7 @@ std::variant<Program, LoadError> Program::load(std::span<const std::byte> bytes,
 }
 
 const Kernel* Program::find_kernel(std::string_view name) const {
-  const auto it = std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& k) { return k.name == name; });
+  const auto it = std::ranges::find(kernels_, name, &Kernel::name);
   return it == kernels_.end() ? nullptr : &*it;
 }
 
@@ -263,8 +263,7 @@ std::vector<std::string> Program::unknown_instructions() const {
 }
 
 const Kernel* Program::kernel_at(u64 descriptor) const {
-  const auto it =
-      std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& k) { return k.descriptor == descriptor; });
+  const auto it = std::ranges::find(kernels_, descriptor, &Kernel::descriptor);
   return it == kernels_.end() ? nullptr : &*it;
 }
 

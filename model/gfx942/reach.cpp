@@ -4,16 +4,12 @@
 #include <cstdio>
 
 namespace gfx942 {
-namespace {
-
-std::string access_text(bool write, u32 size, const char* where, u64 address) {
+static std::string access_text(bool write, u32 size, const char* where, u64 address) {
   char text[96];
   std::snprintf(text, sizeof(text), "%s of %u bytes at %s0x%llx", write ? "write" : "read", size, where,
                 static_cast<unsigned long long>(address));
   return text;
 }
-
-}  // namespace
 
 std::byte* Reach::ask(u32 lane, u64 address, u32 size) {
   extent_ = wave_.memory->reach(address, size, write_);

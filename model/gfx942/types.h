@@ -3,8 +3,6 @@
 // Half holds the bits of an IEEE binary16; conversions round to nearest even and keep denormals.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace gfx942 {

@@ -5,6 +5,7 @@
 // The loop over lanes computes all 64 (no operation traps), and the write is masked.
 #pragma once
 
+#include <bit>
 #include <tuple>
 #include <type_traits>
 #include <utility>

@@ -25,7 +25,7 @@ struct Forgotten {
 """
 SPEC = """static constexpr auto spec() {
     return describe_command("forgotten", "Nothing.", drawn(Topic::kObjects, 1), kDeviations,
-                            field::name(&Forgotten::object, 'u', kNotCovered));
+                            NameField{&Forgotten::object, 'u', kNotCovered});
   }"""
 
 

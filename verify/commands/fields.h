@@ -16,10 +16,8 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "verify/program/node_params.h"
@@ -292,18 +290,6 @@ struct ParamsField {
 
 namespace field {
 
-template <class At>
-constexpr NameField<At> name(At at, char letter, Meets met, bool null_stream_is_simpler = false) {
-  return {at, letter, met, null_stream_is_simpler};
-}
-template <class At>
-constexpr OptionalNameField<At> optional_name(At at, char letter, Meets met) {
-  return {at, letter, met};
-}
-template <class At>
-constexpr NameOrWordField<At> name_or_word(At at, char letter, std::string_view word) {
-  return {at, letter, word};
-}
 template <class TargetAt, class At>
 constexpr TargetField<TargetAt, At> target(TargetAt target_at, At at, std::string_view letters,
                                            std::string_view operation, Leaves on_graph = Leaves::kNothing,
@@ -314,23 +300,6 @@ template <class TargetAt, class At>
 constexpr TargetField<TargetAt, At> target_or_device(TargetAt target_at, At at, std::string_view letters,
                                                      std::string_view operation) {
   return {target_at, at, letters, true, operation};
-}
-template <class At, class NodeAt>
-constexpr NodeNameField<At, NodeAt> graph_node(At at, NodeAt node, Meets met) {
-  return {at, node, 'g', met};
-}
-template <class At, class NodeAt>
-constexpr NodeNameField<At, NodeAt> exec_node(At at, NodeAt node, Meets met) {
-  return {at, node, 'e', met};
-}
-template <class TargetAt, class At, class NodeAt, class ParamsAt>
-constexpr NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt> node_of_target(TargetAt target_at, At at, NodeAt node,
-                                                                           ParamsAt params_at) {
-  return {target_at, at, node, params_at};
-}
-template <class At>
-constexpr NodesField<At> nodes_or_none(At at) {
-  return {at};
 }
 // A number of bytes.
 template <class At>
@@ -345,31 +314,6 @@ constexpr NumberField<At> number_of_call(At at) {
 template <class At>
 constexpr NumberField<At> device_number(At at, std::string_view what) {
   return {at, "DEVICE", what, what, 0, kMaxDevices - 1, "", Simpler::kNo, true};
-}
-template <class At, class Words>
-constexpr ChoiceField<At, Words> choice(At at, Words words, std::string_view expected, std::string_view error,
-                                        std::string_view feature) {
-  return {at, words, expected, error, feature};
-}
-template <class At>
-constexpr FunctionField<At> function(At at) {
-  return {at};
-}
-template <class FunctionAt, class CaseAt>
-constexpr ErrorCaseField<FunctionAt, CaseAt> error_case(FunctionAt function_at, CaseAt case_at) {
-  return {function_at, case_at};
-}
-template <class At>
-constexpr MovesField<At> moves(At at) {
-  return {at};
-}
-template <class At, class ValueAt>
-constexpr PoolAttributeField<At, ValueAt> pool_attribute(At at, ValueAt value) {
-  return {at, value};
-}
-template <class At>
-constexpr NameKey<At> name_key(std::string_view key, At at, char letter, std::string_view feature) {
-  return {key, at, letter, feature};
 }
 // The device of the object that a command makes; `feature` is counted where it is not device 0.
 template <class At>
@@ -388,39 +332,6 @@ constexpr NumberKey<At> fan_key(At at) {
 template <class At>
 constexpr OptionalNumberKey<At> symbol_key(At at) {
   return {"symbol", at, "the number of a variable", kSymbols - 1, "memory symbol"};
-}
-template <class At>
-constexpr PriorityKey<At> priority_key(At at, std::string_view feature) {
-  return {"priority", at, feature};
-}
-template <class At>
-constexpr FlagKey<At> flag(std::string_view key, At at, std::string_view feature) {
-  return {key, at, feature};
-}
-template <class At, class Words>
-constexpr ChoiceKey<At, Words> choice_key(std::string_view key, At at, Words words, std::string_view noun,
-                                          std::string_view feature, bool fallback_feature = false) {
-  return {key, at, words, noun, feature, fallback_feature};
-}
-template <class At, class Words>
-constexpr FlagsKey<At, Words> flags_key(std::string_view key, At at, Words words) {
-  return {key, at, words};
-}
-template <class At>
-constexpr NodesKey<At> nodes_key(std::string_view key, At at, bool required) {
-  return {key, at, required};
-}
-template <class IntoAt, class AfterAt>
-constexpr IntoGraphKey<IntoAt, AfterAt> into_graph(IntoAt into, AfterAt after) {
-  return {into, after};
-}
-template <class SeedAt, class OffsetAt, class DataAt>
-constexpr ContentsKey<SeedAt, OffsetAt, DataAt> contents(SeedAt seed, OffsetAt offset, DataAt data) {
-  return {seed, offset, data};
-}
-template <class At>
-constexpr NodeAttributesKey<At> node_attributes(At at) {
-  return {at};
 }
 template <class At>
 constexpr ParamsField<At> params_of_own_type(At at) {
@@ -450,14 +361,6 @@ template <class At>
 struct WordOfNode {
   At at;
 };
-template <class At>
-constexpr WordByFlag<At> word_by_flag(At at, std::string_view when_true, std::string_view when_false) {
-  return {at, when_true, when_false};
-}
-template <class At>
-constexpr WordOfNode<At> word_of_node(At at) {
-  return {at};
-}
 
 // ---- how a command is drawn
 

@@ -238,77 +238,12 @@ hipCtx_t ErrorScene::context() const {
   return current != nullptr ? current : reinterpret_cast<hipCtx_t>(function);
 }
 
-hipError_t ErrorScene::add_kernel(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
-  const hipKernelNodeParams params = kernel_params();
-  return api.hipGraphAddKernelNode(node, to, list, count, &params);
-}
-hipError_t ErrorScene::set_kernel(hipGraphNode_t node) {
-  const hipKernelNodeParams params = kernel_params();
-  return api.hipGraphKernelNodeSetParams(node, &params);
-}
-hipError_t ErrorScene::set_kernel(hipGraphExec_t of, hipGraphNode_t node) {
-  const hipKernelNodeParams params = kernel_params();
-  return api.hipGraphExecKernelNodeSetParams(of, node, &params);
-}
-hipError_t ErrorScene::add_copy(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
-  const hipMemcpy3DParms params = copy_params();
-  return api.hipGraphAddMemcpyNode(node, to, list, count, &params);
-}
-hipError_t ErrorScene::set_copy(hipGraphNode_t node) {
-  const hipMemcpy3DParms params = copy_params();
-  return api.hipGraphMemcpyNodeSetParams(node, &params);
-}
-hipError_t ErrorScene::set_copy(hipGraphExec_t of, hipGraphNode_t node) {
-  hipMemcpy3DParms params = copy_params();
-  return api.hipGraphExecMemcpyNodeSetParams(of, node, &params);
-}
-hipError_t ErrorScene::add_memset(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
-  const hipMemsetParams params = memset_params();
-  return api.hipGraphAddMemsetNode(node, to, list, count, &params);
-}
-hipError_t ErrorScene::set_memset(hipGraphNode_t node) {
-  const hipMemsetParams params = memset_params();
-  return api.hipGraphMemsetNodeSetParams(node, &params);
-}
-hipError_t ErrorScene::set_memset(hipGraphExec_t of, hipGraphNode_t node) {
-  const hipMemsetParams params = memset_params();
-  return api.hipGraphExecMemsetNodeSetParams(of, node, &params);
-}
-hipError_t ErrorScene::add_host(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
-  const hipHostNodeParams params = host_params();
-  return api.hipGraphAddHostNode(node, to, list, count, &params);
-}
-hipError_t ErrorScene::set_host(hipGraphNode_t node) {
-  const hipHostNodeParams params = host_params();
-  return api.hipGraphHostNodeSetParams(node, &params);
-}
-hipError_t ErrorScene::set_host(hipGraphExec_t of, hipGraphNode_t node) {
-  const hipHostNodeParams params = host_params();
-  return api.hipGraphExecHostNodeSetParams(of, node, &params);
-}
-hipError_t ErrorScene::add_alloc(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
-  hipMemAllocNodeParams params = alloc_params();
-  return api.hipGraphAddMemAllocNode(node, to, list, count, &params);
-}
-hipError_t ErrorScene::get_alloc(hipGraphNode_t node) {
-  hipMemAllocNodeParams params{};
-  return api.hipGraphMemAllocNodeGetParams(node, &params);
-}
-
 #if HGCHECK_HIP_AT_LEAST(6, 2)
 hipGraphNodeParams ErrorScene::any_params() const {
   hipGraphNodeParams params{};
   params.type = hipGraphNodeTypeMemset;
   params.memset = memset_params();
   return params;
-}
-hipError_t ErrorScene::add_any(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
-  hipGraphNodeParams params = any_params();
-  return api.hipGraphAddNode(node, to, list, count, &params);
-}
-hipError_t ErrorScene::set_any(hipGraphExec_t of, hipGraphNode_t node) {
-  hipGraphNodeParams params = any_params();
-  return api.hipGraphExecNodeSetParams(of, node, &params);
 }
 hipError_t ErrorScene::set_driver_copy(hipGraphExec_t of, hipGraphNode_t node) {
   const HIP_MEMCPY3D params = driver_copy();
@@ -348,14 +283,6 @@ hipError_t ErrorScene::add_driver_memset(hipGraphNode_t* node, hipGraph_t to, co
   const hipMemsetParams params = memset_params();
   return api.hipDrvGraphAddMemsetNode(node, to, list, count, driver_form(&params), context());
 }
-hipError_t ErrorScene::get_driver_copy(hipGraphNode_t node) {
-  HIP_MEMCPY3D params{};
-  return api.hipDrvGraphMemcpyNodeGetParams(node, &params);
-}
-hipError_t ErrorScene::set_driver_copy(hipGraphNode_t node) {
-  const HIP_MEMCPY3D params = driver_copy();
-  return api.hipDrvGraphMemcpyNodeSetParams(node, &params);
-}
 #endif
 
 #if HGCHECK_HIP_AT_LEAST(6, 4)
@@ -368,22 +295,6 @@ hipBatchMemOpNodeParams ErrorScene::batch() {
   params.count = 1;
   params.paramArray = operations_.data();
   return params;
-}
-hipError_t ErrorScene::add_batch(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count) {
-  const hipBatchMemOpNodeParams params = batch();
-  return api.hipGraphAddBatchMemOpNode(node, to, list, count, &params);
-}
-hipError_t ErrorScene::get_batch(hipGraphNode_t node) {
-  hipBatchMemOpNodeParams params{};
-  return api.hipGraphBatchMemOpNodeGetParams(node, &params);
-}
-hipError_t ErrorScene::set_batch(hipGraphNode_t node) {
-  hipBatchMemOpNodeParams params = batch();
-  return api.hipGraphBatchMemOpNodeSetParams(node, &params);
-}
-hipError_t ErrorScene::set_batch(hipGraphExec_t of, hipGraphNode_t node) {
-  const hipBatchMemOpNodeParams params = batch();
-  return api.hipGraphExecBatchMemOpNodeSetParams(of, node, &params);
 }
 #endif
 

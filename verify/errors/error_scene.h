@@ -58,25 +58,42 @@ class ErrorScene {
   [[nodiscard]] int devices() const;
   [[nodiscard]] hipCtx_t context() const;
 
-  hipError_t add_kernel(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
-  hipError_t set_kernel(hipGraphNode_t node);
-  hipError_t set_kernel(hipGraphExec_t of, hipGraphNode_t node);
-  hipError_t add_copy(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
-  hipError_t set_copy(hipGraphNode_t node);
-  hipError_t set_copy(hipGraphExec_t of, hipGraphNode_t node);
-  hipError_t add_memset(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
-  hipError_t set_memset(hipGraphNode_t node);
-  hipError_t set_memset(hipGraphExec_t of, hipGraphNode_t node);
-  hipError_t add_host(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
-  hipError_t set_host(hipGraphNode_t node);
-  hipError_t set_host(hipGraphExec_t of, hipGraphNode_t node);
+  // Calls of a node's functions with parameters that are right; `place` is what a Place has.
+  hipError_t add_kernel(auto... place) { return with<&hip::Api::hipGraphAddKernelNode>(kernel_params(), place...); }
+  hipError_t set_kernel(hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphKernelNodeSetParams>(kernel_params(), node);
+  }
+  hipError_t set_kernel(hipGraphExec_t of, hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphExecKernelNodeSetParams>(kernel_params(), of, node);
+  }
+  hipError_t add_copy(auto... place) { return with<&hip::Api::hipGraphAddMemcpyNode>(copy_params(), place...); }
+  hipError_t set_copy(hipGraphNode_t node) { return with<&hip::Api::hipGraphMemcpyNodeSetParams>(copy_params(), node); }
+  hipError_t set_copy(hipGraphExec_t of, hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphExecMemcpyNodeSetParams>(copy_params(), of, node);
+  }
+  hipError_t add_memset(auto... place) { return with<&hip::Api::hipGraphAddMemsetNode>(memset_params(), place...); }
+  hipError_t set_memset(hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphMemsetNodeSetParams>(memset_params(), node);
+  }
+  hipError_t set_memset(hipGraphExec_t of, hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphExecMemsetNodeSetParams>(memset_params(), of, node);
+  }
+  hipError_t add_host(auto... place) { return with<&hip::Api::hipGraphAddHostNode>(host_params(), place...); }
+  hipError_t set_host(hipGraphNode_t node) { return with<&hip::Api::hipGraphHostNodeSetParams>(host_params(), node); }
+  hipError_t set_host(hipGraphExec_t of, hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphExecHostNodeSetParams>(host_params(), of, node);
+  }
   [[nodiscard]] hipError_t free_twice() const;  // memory of a stream
-  hipError_t add_alloc(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
-  hipError_t get_alloc(hipGraphNode_t node);
+  hipError_t add_alloc(auto... place) { return with<&hip::Api::hipGraphAddMemAllocNode>(alloc_params(), place...); }
+  hipError_t get_alloc(hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphMemAllocNodeGetParams>(hipMemAllocNodeParams{}, node);
+  }
 #if HGCHECK_HIP_AT_LEAST(6, 2)
   [[nodiscard]] hipGraphNodeParams any_params() const;  // a memset
-  hipError_t add_any(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
-  hipError_t set_any(hipGraphExec_t of, hipGraphNode_t node);
+  hipError_t add_any(auto... place) { return with<&hip::Api::hipGraphAddNode>(any_params(), place...); }
+  hipError_t set_any(hipGraphExec_t of, hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphExecNodeSetParams>(any_params(), of, node);
+  }
   hipError_t set_driver_copy(hipGraphExec_t of, hipGraphNode_t node);
   hipError_t set_driver_memset(hipGraphExec_t of, hipGraphNode_t node);
 #endif
@@ -85,15 +102,23 @@ class ErrorScene {
   [[nodiscard]] HIP_MEMCPY3D driver_copy() const;  // as copy_params()
   hipError_t add_driver_copy(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
   hipError_t add_driver_memset(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
-  hipError_t get_driver_copy(hipGraphNode_t node);
-  hipError_t set_driver_copy(hipGraphNode_t node);
+  hipError_t get_driver_copy(hipGraphNode_t node) {
+    return with<&hip::Api::hipDrvGraphMemcpyNodeGetParams>(HIP_MEMCPY3D{}, node);
+  }
+  hipError_t set_driver_copy(hipGraphNode_t node) {
+    return with<&hip::Api::hipDrvGraphMemcpyNodeSetParams>(driver_copy(), node);
+  }
 #endif
 #if HGCHECK_HIP_AT_LEAST(6, 4)
   [[nodiscard]] hipBatchMemOpNodeParams batch();  // one word of a is written
-  hipError_t add_batch(hipGraphNode_t* node, hipGraph_t to, const hipGraphNode_t* list, std::size_t count);
-  hipError_t get_batch(hipGraphNode_t node);
-  hipError_t set_batch(hipGraphNode_t node);
-  hipError_t set_batch(hipGraphExec_t of, hipGraphNode_t node);
+  hipError_t add_batch(auto... place) { return with<&hip::Api::hipGraphAddBatchMemOpNode>(batch(), place...); }
+  hipError_t get_batch(hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphBatchMemOpNodeGetParams>(hipBatchMemOpNodeParams{}, node);
+  }
+  hipError_t set_batch(hipGraphNode_t node) { return with<&hip::Api::hipGraphBatchMemOpNodeSetParams>(batch(), node); }
+  hipError_t set_batch(hipGraphExec_t of, hipGraphNode_t node) {
+    return with<&hip::Api::hipGraphExecBatchMemOpNodeSetParams>(batch(), of, node);
+  }
 #endif
 
   const hip::Api& api;
@@ -160,6 +185,10 @@ class ErrorScene {
  private:
   void must(hipError_t status) {
     if (prepared_ == hipSuccess) prepared_ = status;
+  }
+  template <auto Function, class Params>
+  hipError_t with(Params params, auto... place) const {
+    return (api.*Function)(place..., &params);
   }
   void make_memory();
   void fill(hipGraph_t to, Nodes* out);

@@ -8,17 +8,13 @@
 #include "verify/execute/strategy.h"
 
 namespace verify {
-namespace {
-
 // Recorded with device 0 current, as programs record.
-hip::Result<hip::RecordedGraph> record(const StrategyContext& context, const ExecObject& exec) {
+static hip::Result<hip::RecordedGraph> record(const StrategyContext& context, const ExecObject& exec) {
   const auto recorded = [&] { return hip::record_graph(context.api, exec.recording, exec.addresses); };
   if (context.devices == 1) return recorded();
   const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(context.api, 0);
   return scope ? recorded() : hip::Result<hip::RecordedGraph>(scope.error());
 }
-
-}  // namespace
 
 bool captures(const StrategyContext& context, hipStream_t stream) {
   const hip::Api& api = context.interposer.inner();

@@ -19,12 +19,11 @@ hip::Result<hipGraphExec_t> hold(StrategyContext& context, const std::map<hipUse
   const hipGraph_t graph = holder.value().graph;
   hip::Status status;
   for (const auto& [object, times] : objects) {
-    if (status)
-      status = hip::called(context.api.hipGraphRetainUserObject(graph, object, times, 0), "hipGraphRetainUserObject");
+    if (status) status = hip::call<&hip::Api::hipGraphRetainUserObject>(context.api, graph, object, times, 0);
   }
   hip::Result<hipGraphExec_t> held =
       status ? instantiate(context, graph, InstantiateForm::kPlain, 0) : hip::Result<hipGraphExec_t>(status.error());
-  const hip::Status destroyed = hip::called(context.api.hipGraphDestroy(graph), "hipGraphDestroy");
+  const hip::Status destroyed = hip::call<&hip::Api::hipGraphDestroy>(context.api, graph);
   if (destroyed || !held) return held;
   static_cast<void>(context.api.hipGraphExecDestroy(held.value()));
   return destroyed.error();

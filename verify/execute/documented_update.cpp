@@ -27,8 +27,8 @@ bool parameters_fit(const hip::NodeRecord& from, const hip::NodeRecord& to) {
 int difference(const hip::RecordedNode& from, const hip::RecordedNode& to, bool* inside) {
   if (type_of(from.record) != type_of(to.record)) return hipGraphExecUpdateErrorNodeTypeChanged;
   std::vector<hip::NodeIndex> before = from.dependencies, after = to.dependencies;
-  std::sort(before.begin(), before.end());
-  std::sort(after.begin(), after.end());
+  std::ranges::sort(before);
+  std::ranges::sort(after);
   if (before != after) return hipGraphExecUpdateErrorTopologyChanged;
   if (const auto* child = std::get_if<hip::ChildRecord>(&from.record)) {
     const int inner = documented_update(*child->graph, *std::get<hip::ChildRecord>(to.record).graph).result;

@@ -101,7 +101,7 @@ void Inspector::list(const std::string& what, const Query& query) {
   all.resize(count);
   std::vector<std::string> words;
   for (const hipGraphNode_t node : all) words.push_back(name(node));
-  std::sort(words.begin(), words.end());
+  std::ranges::sort(words);
   if (count <= kMaxInspectedNodes) {
     for (const std::string& word : words) text += " " + word;
   }
@@ -120,7 +120,7 @@ void Inspector::edges(const GraphObject& graph) {
   if (more != count) text += fmt::format(" (a long array: {})", more);
   std::vector<std::string> words;
   for (std::size_t i = 0; i < count; ++i) words.push_back(name(from[i]) + ">" + name(to[i]));
-  std::sort(words.begin(), words.end());
+  std::ranges::sort(words);
   for (std::size_t i = 0; i < std::min(count, kMaxInspectedNodes); ++i) text += " " + words[i];
   if (count > 1) {
     std::size_t fewer = count - 1;

@@ -211,7 +211,7 @@ std::string_view function_name(Function function) {
 }
 
 std::optional<Function> find_function(std::string_view name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  const auto found = std::ranges::find(kNames, name);
   if (found == kNames.end()) return {};
   return static_cast<Function>(found - kNames.begin());
 }
@@ -267,7 +267,7 @@ void* Interposer::pass(const void* bytes, std::size_t size) {
   constexpr std::size_t kChunkBytes = 1 << 16;
   constexpr std::size_t kAlignment = 16;
   const std::size_t needed = (size + kAlignment - 1) / kAlignment * kAlignment;
-  auto chunk = std::find_if(chunks_.begin(), chunks_.end(), [&](const Chunk& c) { return c.used + needed <= c.size; });
+  auto chunk = std::ranges::find_if(chunks_, [&](const Chunk& c) { return c.used + needed <= c.size; });
   if (chunk == chunks_.end()) {
     const std::size_t bigger = std::max(kChunkBytes, needed);
     chunks_.push_back({std::make_unique<std::byte[]>(bigger), bigger, 0});

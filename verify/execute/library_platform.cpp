@@ -73,13 +73,9 @@ hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::s
   return platform;
 }
 
-namespace {
-
-hip::Error unusable(const std::string& path, const char* what, hipError_t code) {
+static hip::Error unusable(const std::string& path, const char* what, hipError_t code) {
   return {code, fmt::format("{}: {} answered {}; is there a GPU that it can use?", path, what, hip::status_name(code))};
 }
-
-}  // namespace
 
 hip::Status LibraryPlatform::load_kernels() {
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS

@@ -7,7 +7,7 @@
 namespace verify {
 
 NodePlace place_of(const std::vector<NodePlace>& places, Id node) {
-  const auto found = std::find_if(places.begin(), places.end(), [&](const NodePlace& p) { return p.id == node; });
+  const auto found = std::ranges::find(places, node, &NodePlace::id);
   return found == places.end() ? NodePlace{node, 0, 0} : *found;
 }
 

@@ -15,9 +15,6 @@ namespace verify {
 
 class ExecPatcher {
  public:
-  ExecPatcher() = default;
-  ExecPatcher(const ExecPatcher&) = delete;
-  ExecPatcher& operator=(const ExecPatcher&) = delete;
   virtual ~ExecPatcher() = default;
 
   virtual hip::PatchResult patch(std::span<const hip::Move> moves) = 0;

@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <deque>
-#include <optional>
 
 #include "hip/patcher_abi.h"
 #include "verify/execute/interposer.h"

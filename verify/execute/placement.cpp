@@ -309,8 +309,8 @@ hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
     targets.push_back({fresh.value(), place_of.bytes});
   }
   for (const BufferMove& old : moves) {  // places that nobody takes over are freed
-    const bool taken = std::any_of(targets.begin(), targets.end(),
-                                   [&](const NewPlace& t) { return t.address == addresses_[old.buffer]; });
+    const bool taken =
+        std::ranges::any_of(targets, [&](const NewPlace& t) { return t.address == addresses_[old.buffer]; });
     const Place& place_of = places_[old.buffer];
     if (taken) continue;
     if (hip::Status s = unplace(addresses_[old.buffer], place_of.capacity, place_of.kind); !s) return s;

@@ -4,14 +4,10 @@
 
 namespace verify {
 
-namespace {
-
-hip::Status copied(hipError_t code) {
+static hip::Status copied(hipError_t code) {
   if (code == hipSuccess) return {};
   return hip::Error{code, fmt::format("a copy answered {}", hip::status_name(code))};
 }
-
-}  // namespace
 
 void Platform::on_thread(Id thread, const std::function<void()>& work) {
   if (thread == 0) return work();

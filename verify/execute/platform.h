@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "hip/api/api.h"
@@ -24,9 +23,6 @@ namespace verify {
 
 class Platform {
  public:
-  Platform() = default;
-  Platform(const Platform&) = delete;
-  Platform& operator=(const Platform&) = delete;
   virtual ~Platform() = default;
 
   // Calls `work` as host thread `thread` (0: this one), and returns when it is done. What HIP keeps for each thread is

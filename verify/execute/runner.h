@@ -45,9 +45,6 @@ struct RunResult {
 
 class Runner {
  public:
-  Runner() = default;
-  Runner(const Runner&) = delete;
-  Runner& operator=(const Runner&) = delete;
   virtual ~Runner() = default;
 
   // `script`: lay memory out like the run that it came from; empty: choose.

@@ -25,7 +25,7 @@ void name_buffers(const hip::Recording& recording, std::vector<hip::BufferIndex>
 std::vector<hip::BufferIndex> stable_buffers(const StrategyContext& context, const hip::Recording& recording) {
   std::vector<hip::BufferIndex> named;
   name_buffers(recording, named);
-  std::sort(named.begin(), named.end());
+  std::ranges::sort(named);
   named.erase(std::unique(named.begin(), named.end()), named.end());
   // Memory that never moves needs none, and a variable of device code is no buffer of an allocator's.
   std::erase_if(named, [&](hip::BufferIndex buffer) { return context.memory[buffer] != hip::BufferMemory::kDevice; });
@@ -98,7 +98,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   void move_to(const hip::AddressTable& addresses) {
     for (hip::BufferIndex i = 0; i < addresses.size(); ++i) {
       const bool moved = addresses[i] != exec_.addresses[i];
-      if (moved && !std::binary_search(buffers_.begin(), buffers_.end(), i)) forget_ = true;
+      if (moved && !std::ranges::binary_search(buffers_, i)) forget_ = true;
     }
     exec_.addresses = addresses;
   }
@@ -125,7 +125,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   [[nodiscard]] hip::Result<bool> elsewhere() const {
     int device = 0;
     if (context_.devices < 2) return false;
-    if (const hip::Status asked = hip::called(context_.api.hipGetDevice(&device), "hipGetDevice"); !asked) {
+    if (const hip::Status asked = hip::call<&hip::Api::hipGetDevice>(context_.api, &device); !asked) {
       return asked.error();
     }
     return device != 0;
@@ -161,7 +161,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     // Releases of AMD's runtime begin a graph's further roots before what the stream was given earlier is done, and the
     // copies to the stable buffers are that (docs/quirks.md).
     if (hip::Status waited = stream.synchronize(); !waited) return waited;
-    return hip::called(context_.api.hipGraphLaunch(exec_.exec, stream.handle()), "hipGraphLaunch");
+    return hip::call<&hip::Api::hipGraphLaunch>(context_.api, exec_.exec, stream.handle());
   }
 
   StrategyContext& context_;

@@ -50,9 +50,6 @@ struct DocumentedUpdate {
 
 class Strategy {
  public:
-  Strategy() = default;
-  Strategy(const Strategy&) = delete;
-  Strategy& operator=(const Strategy&) = delete;
   virtual ~Strategy() = default;
 
   // `moves` may be empty. On success the object's addresses are those of context.addresses.

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 
 #include "verify/export/names.h"
 #include "verify/export/text.h"

@@ -104,8 +104,7 @@ void Exporter::write_once(const Command& command) {
 
 void Exporter::write_end() {
   // The end of a capture that is still open, and of a wait in it, is not part of the failure that a status shows.
-  const bool shown = captures_begun_ && std::any_of(reproducer_.statuses.begin(), reproducer_.statuses.end(),
-                                                    [](const ExpectedStatus& status) { return status.differs; });
+  const bool shown = captures_begun_ && std::ranges::any_of(reproducer_.statuses, &ExpectedStatus::differs);
   if (!shown) {
     captures_.abandon(after_);
     text_.wait();
@@ -118,7 +117,7 @@ void Exporter::write_end() {
 }
 
 void Exporter::use_nodes_of(const GraphState& graph) {
-  if (std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& node) { return node.captured; })) {
+  if (std::ranges::any_of(graph.nodes, &NodeState::captured)) {
     needs_.use_captured_nodes();
   }
 }

@@ -6,15 +6,11 @@
 #include <iterator>
 
 namespace verify {
-namespace {
-
-std::string arena_name(MemoryKind kind, Id device) {
+static std::string arena_name(MemoryKind kind, Id device) {
   static constexpr const char* kNames[] = {"device", "pinned", "pageable", "managed", "registered"};
   static_assert(std::size(kNames) == kMemoryKinds);
   return kNames[static_cast<std::size_t>(kind)] + (device == 0 ? std::string() : fmt::format("{}", device));
 }
-
-}  // namespace
 
 ReproducerMemory::ReproducerMemory(ReproducerText& text, NeedsOfFile& needs, const Reproducer& reproducer)
     : text_(text),

@@ -31,7 +31,7 @@ std::string list_of(const std::vector<std::string>& variables) {
 
 void NeedsOfFile::declare(const std::string& type, const std::string& variable) {
   std::vector<std::string>& declared = variables_[type];
-  if (std::find(declared.begin(), declared.end(), variable) == declared.end()) declared.push_back(variable);
+  if (std::ranges::find(declared, variable) == declared.end()) declared.push_back(variable);
 }
 
 }  // namespace verify

@@ -5,7 +5,6 @@
 #include <array>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "verify/export/reproducer.h"

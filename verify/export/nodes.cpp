@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <sstream>
-#include <utility>
 
 #include "verify/export/node_calls.h"
 

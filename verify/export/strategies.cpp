@@ -21,18 +21,16 @@ bool is_opaque(const NodeParams& params) {
 bool touches(const NodeState& node, const std::vector<Id>& stale) {
   if (std::holds_alternative<HostParams>(node.params)) return false;  // reads its pointer when it runs
   if (node.child) {
-    return std::any_of(node.child->nodes.begin(), node.child->nodes.end(),
-                       [&](const NodeState& inner) { return touches(inner, stale); });
+    return std::ranges::any_of(node.child->nodes, [&](const NodeState& inner) { return touches(inner, stale); });
   }
   bool found = false;
-  for_each_ref(node.params, [&](const BufferRef& ref) {
-    found = found || std::find(stale.begin(), stale.end(), ref.buffer) != stale.end();
-  });
+  for_each_ref(node.params,
+               [&](const BufferRef& ref) { found = found || std::ranges::find(stale, ref.buffer) != stale.end(); });
   return found;
 }
 
 bool holds_opaque(const GraphState& graph, const std::vector<Id>& stale) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const NodeState& node) {
+  return std::ranges::any_of(graph.nodes, [&](const NodeState& node) {
     return (is_opaque(node.params) && touches(node, stale)) || (node.child && holds_opaque(*node.child, stale));
   });
 }

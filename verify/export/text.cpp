@@ -7,7 +7,6 @@
 #include <cctype>
 #include <initializer_list>
 #include <iterator>
-#include <utility>
 
 namespace verify {
 namespace {
@@ -124,7 +123,7 @@ std::vector<std::string> looped(const std::vector<std::string>& lines) {
 void ReproducerText::write_includes(std::string& out, bool dies) const {
   const bool catch2 = form_ == ReproducerForm::kCatch2;
   const auto any = [this](std::initializer_list<HelperFunction> helpers) {
-    return std::any_of(helpers.begin(), helpers.end(), [this](HelperFunction h) { return helpers_.contains(h); });
+    return std::ranges::any_of(helpers, [this](HelperFunction h) { return helpers_.contains(h); });
   };
   out += catch2 ? "#include <hip_test_common.hh>\n\n" : "#include <hip/hip_runtime.h>\n\n";
   std::set<std::string> headers = headers_;

@@ -15,9 +15,6 @@ namespace verify {
 
 class Choices {
  public:
-  Choices() = default;
-  Choices(const Choices&) = delete;
-  Choices& operator=(const Choices&) = delete;
   virtual ~Choices() = default;
 
   // A number below `bound` (0 when the bound is 0 or 1).

@@ -3,7 +3,6 @@
 // Internal to verify/generate; each kind has a switch in the swarm.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "verify/generate/choices.h"

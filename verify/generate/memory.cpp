@@ -5,13 +5,9 @@
 
 namespace verify {
 
-namespace {
-
-Id next_node(const GraphState& graph) {
+static Id next_node(const GraphState& graph) {
   return static_cast<Id>(graph.nodes.size() + graph.removed.size());
 }
-
-}  // namespace
 
 std::vector<Id> MemoryGenerator::there(const GraphState* graph) const {
   std::vector<Id> ids;

@@ -76,7 +76,7 @@ class Repair {
       if (!state_.node_races(graph, ranges, after)) return;
       if (!conflict(ranges, graph.nodes[i].ranges)) continue;
       const Id id = graph.nodes[i].id;
-      if (std::find(command.after.begin(), command.after.end(), id) != command.after.end()) continue;
+      if (std::ranges::find(command.after, id) != command.after.end()) continue;
       command.after.push_back(id);
       after.push_back(static_cast<std::uint32_t>(i));
     }

@@ -40,7 +40,7 @@ Id NodesDraft::device_for(const GraphState& graph) {
   const auto runs = [](const NodeState& node) {
     return !node.devices.empty() && !std::holds_alternative<CopyParams>(node.params);
   };
-  const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(), runs);
+  const bool any = std::ranges::any_of(graph.nodes, runs);
   return any && choices_.percent(85) ? home_of(graph) : static_cast<Id>(choices_.below(2));
 }
 
@@ -100,7 +100,7 @@ bool NodesDraft::order(AddNode& command) {
       }
     }
   }
-  std::sort(after.begin(), after.end());
+  std::ranges::sort(after);
   after.erase(std::unique(after.begin(), after.end()), after.end());
   command.after.clear();
   for (const std::uint32_t index : after) command.after.push_back(graph.nodes[index].id);

@@ -60,7 +60,7 @@ std::int32_t draw_function(Choices& choices, System system) {
   const std::span<const std::string_view> own = functions_of(system);
   const std::string_view name = own[choices.below(own.size())];
   const std::span<const std::string_view> all = injectable_functions();
-  return static_cast<std::int32_t>(std::find(all.begin(), all.end(), name) - all.begin());
+  return static_cast<std::int32_t>(std::ranges::find(all, name) - all.begin());
 }
 
 // A value that is often the lowest or 0, so that keys and sizes meet again.

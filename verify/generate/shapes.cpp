@@ -121,7 +121,7 @@ class Shape {
       for (std::uint64_t i = choices_.below(4); i > 0 && !nodes_.empty(); --i) {
         after.push_back(static_cast<Id>(choices_.below(nodes_.size())));
       }
-      std::sort(after.begin(), after.end());
+      std::ranges::sort(after);
       after.erase(std::unique(after.begin(), after.end()), after.end());
       add(after);
     }

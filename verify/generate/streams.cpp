@@ -1,7 +1,6 @@
 #include "verify/generate/streams.h"
 
 #include <algorithm>
-#include <array>
 
 namespace verify {
 
@@ -306,7 +305,7 @@ void StreamGenerator::end_captures() {
 void StreamGenerator::end(std::uint64_t serial) {
   const auto find = [&]() -> const CaptureState* {
     const auto& all = state_.captures();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const CaptureState& c) { return c.serial == serial; });
+    const auto found = std::ranges::find(all, serial, &CaptureState::serial);
     return found == all.end() ? nullptr : &*found;
   };
   const bool careless = swarm_.forbidden && choices_.percent(25);

@@ -24,8 +24,8 @@ bool other_style(Program& program) {
 }
 
 bool has_update(const Program& program) {
-  return std::any_of(program.steps.begin(), program.steps.end(),
-                     [](const Step& step) { return std::holds_alternative<Update>(step.command); });
+  return std::ranges::any_of(program.steps,
+                             [](const Step& step) { return std::holds_alternative<Update>(step.command); });
 }
 
 // Every edge that the others imply already. What an update answers depends on the edges.
@@ -120,7 +120,7 @@ bool other_order(Program& program) {
     const auto* first = std::get_if<AddNode>(&program.steps[i].command);
     const auto* second = std::get_if<AddNode>(&program.steps[i + 1].command);
     if (first == nullptr || second == nullptr || first->graph != second->graph) continue;
-    if (std::find(second->after.begin(), second->after.end(), first->node) != second->after.end()) continue;
+    if (std::ranges::find(second->after, first->node) != second->after.end()) continue;
     std::swap(program.steps[i], program.steps[i + 1]);
     changed = true;
     ++i;

@@ -31,8 +31,7 @@ std::vector<std::size_t> some_order(const GraphState& graph) {
     progress = false;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       const auto& after = graph.nodes[i].after;
-      if (done[i] != 0 || !std::all_of(after.begin(), after.end(), [&](std::uint32_t d) { return done[d] != 0; }))
-        continue;
+      if (done[i] != 0 || !std::ranges::all_of(after, [&](std::uint32_t d) { return done[d] != 0; })) continue;
       done[i] = 1;
       order.push_back(i);
       progress = true;
@@ -74,7 +73,7 @@ struct EagerNodes {
 
 // Something that runs as eager work.
 bool has_work(const GraphState& graph) {  // NOLINT(misc-no-recursion): as deep as graphs nest
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& node) {
+  return std::ranges::any_of(graph.nodes, [](const NodeState& node) {
     if (!node.enabled) return false;
     return node.child ? has_work(*node.child) : !std::holds_alternative<EmptyParams>(node.params);
   });

@@ -315,9 +315,8 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
     ++counts[found->second];
   };
   add(program.placement == Placement::kArena ? "placement arena" : "placement native");
-  const bool captures = std::any_of(program.steps.begin(), program.steps.end(), [](const Step& step) {
-    return std::holds_alternative<BeginCapture>(step.command);
-  });
+  const bool captures = std::ranges::any_of(
+      program.steps, [](const Step& step) { return std::holds_alternative<BeginCapture>(step.command); });
   Counter counter(add, captures);
   for (const Step& step : program.steps) counter.take(step);
 }

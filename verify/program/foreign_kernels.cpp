@@ -38,8 +38,7 @@ const CodeObject* find_code_object(std::string_view id) {
 const KernelSpec* find_foreign_kernel(std::string_view name) {
   const CodeObject* object = find_code_object(name.substr(name.rfind('@') + 1));
   if (object == nullptr) return nullptr;
-  const auto found = std::find_if(object->kernels.begin(), object->kernels.end(),
-                                  [&](const KernelSpec& kernel) { return kernel.name == name; });
+  const auto found = std::ranges::find(object->kernels, name, &KernelSpec::name);
   return found == object->kernels.end() ? nullptr : &*found;
 }
 
@@ -57,7 +56,7 @@ std::vector<const KernelSpec*> foreign_kernels_of(const Program& program) {
   std::vector<const KernelSpec*> kernels;
   for (const Step& step : program.steps) {
     for (const KernelSpec* kernel : foreign_kernels_of(step.command)) {
-      if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
+      if (std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
     }
   }
   return kernels;
@@ -72,7 +71,7 @@ std::vector<std::string> code_objects_named_in(std::string_view text) {
     const std::size_t at = line.find('@');
     if (at == std::string_view::npos) continue;
     const std::string_view id = line.substr(at + 1, kIdDigits);
-    if (is_id(id) && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.emplace_back(id);
+    if (is_id(id) && std::ranges::find(ids, id) == ids.end()) ids.emplace_back(id);
   }
   return ids;
 }

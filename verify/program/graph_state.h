@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "verify/commands/nodes/nodes.h"

@@ -17,8 +17,7 @@ int KernelSpec::field_index(std::string_view wanted) const {
 }
 
 int KernelSpec::pointer_count() const {
-  return static_cast<int>(std::count_if(fields.begin(), fields.end(),
-                                        [](const FieldSpec& field) { return field.kind == FieldKind::kPointer; }));
+  return static_cast<int>(std::ranges::count(fields, FieldKind::kPointer, &FieldSpec::kind));
 }
 
 namespace {
@@ -205,8 +204,7 @@ std::span<const KernelSpec> kernel_catalogue() {
 
 std::span<const KernelSpec> drawn_kernels() {
   const std::span<const KernelSpec> all = kernel_catalogue();
-  return all.first(static_cast<std::size_t>(
-      std::count_if(all.begin(), all.end(), [](const KernelSpec& spec) { return spec.drawn; })));
+  return all.first(static_cast<std::size_t>(std::ranges::count_if(all, &KernelSpec::drawn)));
 }
 
 const KernelSpec* find_kernel(std::string_view name) {

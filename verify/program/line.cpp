@@ -7,13 +7,9 @@
 
 namespace verify {
 
-namespace {
-
-bool is_space(char c) {
+static bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
-
-}  // namespace
 
 Line::Line(std::string_view text, std::uint32_t number) : number_(number) {
   const std::size_t comment = text.find('#');
@@ -188,8 +184,8 @@ void Attributes::missing(std::string_view key) {
 
 void Attributes::end() {
   if (line_.failed() || entries_.empty()) return;
-  const auto first = std::min_element(entries_.begin(), entries_.end(),
-                                      [](const auto& a, const auto& b) { return a.second.column < b.second.column; });
+  const auto first = std::ranges::min_element(
+      entries_, [](const auto& a, const auto& b) { return a.second.column < b.second.column; });
   line_.fail(first->second.column, fmt::format("'{}' is not an attribute of this command", first->first));
 }
 

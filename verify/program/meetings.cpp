@@ -203,7 +203,7 @@ std::vector<Meeting> operations() {
   for (const Object object : {Object::kGraph, Object::kExec, Object::kStream, Object::kEvent, Object::kBuffer}) {
     for (const Meeting& row : all) {
       const auto same = [&](const Meeting& other) { return other.operation == row.operation; };
-      if (row.object != object || row.operation.empty() || std::any_of(once.begin(), once.end(), same)) continue;
+      if (row.object != object || row.operation.empty() || std::ranges::any_of(once, same)) continue;
       once.push_back(row);
     }
   }

@@ -22,7 +22,7 @@ namespace {
 template <class Words>
 std::string listed(const Words& words) {
   std::vector<std::string_view> written;
-  std::copy_if(words.begin(), words.end(), std::back_inserter(written), [](std::string_view w) { return !w.empty(); });
+  std::ranges::copy_if(words, std::back_inserter(written), [](std::string_view w) { return !w.empty(); });
   const std::string_view last = written.back();
   written.pop_back();
   return fmt::format("{} or {}", fmt::join(written, ", "), last);
@@ -31,7 +31,7 @@ std::string listed(const Words& words) {
 // The number of the word, or nothing.
 template <class Words>
 std::optional<std::size_t> number_of(const Words& words, std::string_view word) {
-  const auto found = std::find(words.begin(), words.end(), word);
+  const auto found = std::ranges::find(words, word);
   if (found == words.end() || word.empty()) return std::nullopt;
   return static_cast<std::size_t>(found - words.begin());
 }

@@ -27,8 +27,8 @@ void change_edges(GraphPicture& picture, const ChangeEdges& command) {
 // What captures added, node by node, as State knows it.
 void draw_captures(const Program& program, const std::vector<std::string>& at_fault,
                    std::map<Id, GraphPicture>& pictures) {
-  const bool captures = std::any_of(program.steps.begin(), program.steps.end(),
-                                    [](const Step& step) { return std::holds_alternative<EndCapture>(step.command); });
+  const bool captures = std::ranges::any_of(
+      program.steps, [](const Step& step) { return std::holds_alternative<EndCapture>(step.command); });
   if (!captures || validate(program)) return;
   State state;
   for (const Step& step : program.steps) {
@@ -44,7 +44,7 @@ void draw_captures(const Program& program, const std::vector<std::string>& at_fa
       const std::string id = fmt::format("n{}", node.id);
       std::string label(node_word(node.params));
       if (const auto* kernel = std::get_if<KernelParams>(&node.params)) label = kernel->kernel->name;
-      const bool marked = std::find(at_fault.begin(), at_fault.end(), picture.name + "." + id) != at_fault.end();
+      const bool marked = std::ranges::find(at_fault, picture.name + "." + id) != at_fault.end();
       picture.nodes.push_back({id, label, marked});
       for (const std::uint32_t before : node.after) picture.edges.push_back({fmt::format("n{}", nodes[before].id), id});
     }
@@ -72,7 +72,7 @@ std::vector<GraphPicture> draw_graphs(const Program& program, const std::vector<
       if (const auto* memory = std::get_if<MemoryFreeParams>(&node->params))
         label = fmt::format("free b{}", memory->buffer);
       if (node->fan > 1) label += fmt::format(" x{}", node->fan);
-      const bool marked = std::find(at_fault.begin(), at_fault.end(), name) != at_fault.end();
+      const bool marked = std::ranges::find(at_fault, name) != at_fault.end();
       picture.nodes.push_back({fmt::format("n{}", node->node), label, marked});
       for (const Id dependency : node->after) {
         picture.edges.push_back({fmt::format("n{}", dependency), fmt::format("n{}", node->node)});

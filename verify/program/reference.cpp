@@ -136,8 +136,7 @@ class Syntax {
   template <class Words>
   static std::string listed(const Words& words) {
     std::vector<std::string_view> written;
-    std::copy_if(words.begin(), words.end(), std::back_inserter(written),
-                 [](std::string_view word) { return !word.empty(); });
+    std::ranges::copy_if(words, std::back_inserter(written), [](std::string_view word) { return !word.empty(); });
     return fmt::format("{}", fmt::join(written, "|"));
   }
 

@@ -100,8 +100,8 @@ Clock StreamsState::launch_clock(Id stream) const {
 }
 
 bool StreamsState::unordered_conflict(const std::vector<ByteRange>& ranges, const Clock& clock) const {
-  return std::any_of(pending.begin(), pending.end(),
-                     [&](const Pending& work) { return !work.before(clock) && conflict(work.ranges, ranges); });
+  return std::ranges::any_of(pending,
+                             [&](const Pending& work) { return !work.before(clock) && conflict(work.ranges, ranges); });
 }
 
 StreamState& StreamsState::occupy(Id id) {
@@ -156,7 +156,7 @@ namespace {
 // The first capture that fits, or null.
 template <class Captures, class Predicate>
 auto* find_capture(Captures& captures, const Predicate& predicate) {
-  const auto found = std::find_if(captures.begin(), captures.end(), predicate);
+  const auto found = std::ranges::find_if(captures, predicate);
   return found == captures.end() ? nullptr : &*found;
 }
 
@@ -170,7 +170,7 @@ Id next_name(const GraphState& graph) {
 
 void add_sorted(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& more) {
   into.insert(into.end(), more.begin(), more.end());
-  std::sort(into.begin(), into.end());
+  std::ranges::sort(into);
   into.erase(std::unique(into.begin(), into.end()), into.end());
 }
 
@@ -179,9 +179,8 @@ bool CaptureState::all_joined() const {
   const auto last = behind.find(origin);
   if (last != behind.end()) joined.insert(joined.end(), last->second.begin(), last->second.end());
   const std::vector<char> seen = mark_ancestors(graph, std::move(joined));
-  return std::all_of(behind.begin(), behind.end(), [&seen](const auto& entry) {
-    return std::all_of(entry.second.begin(), entry.second.end(),
-                       [&seen](std::uint32_t index) { return seen[index] != 0; });
+  return std::ranges::all_of(behind, [&seen](const auto& entry) {
+    return std::ranges::all_of(entry.second, [&seen](std::uint32_t index) { return seen[index] != 0; });
   });
 }
 
@@ -391,7 +390,7 @@ Reason State::unreachable(const GraphState& graph) const {
 }
 
 bool State::unfreed_memory(const GraphState& graph) const {
-  return graph.has_memory && std::any_of(graph.nodes.begin(), graph.nodes.end(), [this](const NodeState& node) {
+  return graph.has_memory && std::ranges::any_of(graph.nodes, [this](const NodeState& node) {
            const auto* memory = std::get_if<MemoryAllocParams>(&node.params);
            return memory != nullptr && buffers().at(memory->buffer).unfreed;
          });

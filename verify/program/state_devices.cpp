@@ -8,17 +8,13 @@
 
 namespace verify {
 
-namespace {
-
-void add_devices(const GraphState& graph, std::set<Id>& devices) {
+static void add_devices(const GraphState& graph, std::set<Id>& devices) {
   for (const NodeState& node : graph.nodes) {
     const bool copies = std::holds_alternative<CopyParams>(node.params);
     if (!copies) devices.insert(node.devices.begin(), node.devices.end());
     if (node.child) add_devices(*node.child, devices);
   }
 }
-
-}  // namespace
 
 Id home_of(const GraphState& graph) {
   std::set<Id> devices;
@@ -27,7 +23,7 @@ Id home_of(const GraphState& graph) {
 }
 
 bool runs_on(const GraphState& graph, Id device) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [device](const NodeState& node) {
+  return std::ranges::any_of(graph.nodes, [device](const NodeState& node) {
     if (node.child) return runs_on(*node.child, device);
     const bool runs =
         std::holds_alternative<KernelParams>(node.params) || std::holds_alternative<MemsetParams>(node.params);

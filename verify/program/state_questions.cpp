@@ -26,11 +26,9 @@ bool State::set_races(const SetNode& command) const {
   return node_races(graph, ranges_of(command.params, node.fan), node.after, index);
 }
 
-namespace {
-
 // An executable graph with auto_free frees memory when it is launched, before any of its waits. (Without the flag such
 // a launch is refused.)
-bool launch_with_events_races(const StateParts& parts, const GraphState& graph, Id stream) {
+static bool launch_with_events_races(const StateParts& parts, const GraphState& graph, Id stream) {
   const LaunchOrder order = launch_order(graph);
   const Clock clock = parts.streams.launch_clock(stream);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -42,8 +40,6 @@ bool launch_with_events_races(const StateParts& parts, const GraphState& graph, 
   }
   return false;
 }
-
-}  // namespace
 
 bool State::launch_races(Id exec_id, Id stream) const {
   if (idle() || capture_of(stream) != nullptr) return false;
@@ -59,27 +55,25 @@ bool State::work_races(const std::vector<ByteRange>& ranges, Id stream) const {
 
 bool State::exec_running(Id exec) const {
   const std::vector<Pending>& pending = parts_.streams.pending;
-  return std::any_of(pending.begin(), pending.end(), [&](const Pending& work) { return work.exec == exec; });
+  return std::ranges::any_of(pending, [&](const Pending& work) { return work.exec == exec; });
 }
 
 bool State::exec_runs_beside(Id exec, Id stream) const {
   const Clock clock = parts_.streams.launch_clock(stream);
   const std::vector<Pending>& pending = parts_.streams.pending;
-  return std::any_of(pending.begin(), pending.end(), [&](const Pending& work) {
-    return work.exec == exec && work.stream != stream && !work.before(clock);
-  });
+  return std::ranges::any_of(
+      pending, [&](const Pending& work) { return work.exec == exec && work.stream != stream && !work.before(clock); });
 }
 
 bool State::stream_busy(Id stream) const {
   const std::vector<Pending>& pending = parts_.streams.pending;
-  return std::any_of(pending.begin(), pending.end(), [&](const Pending& work) { return work.stream == stream; });
+  return std::ranges::any_of(pending, [&](const Pending& work) { return work.stream == stream; });
 }
 
 bool State::buffer_in_use(Id buffer) const {
   const std::vector<Pending>& pending = parts_.streams.pending;
-  return std::any_of(pending.begin(), pending.end(), [&](const Pending& work) {
-    return std::any_of(work.ranges.begin(), work.ranges.end(),
-                       [&](const ByteRange& range) { return range.buffer == buffer; });
+  return std::ranges::any_of(pending, [&](const Pending& work) {
+    return std::ranges::any_of(work.ranges, [&](const ByteRange& range) { return range.buffer == buffer; });
   });
 }
 
@@ -112,13 +106,11 @@ bool State::event_stream_captures(Id event) const {
 bool State::event_in_use(Id event) const {
   const auto names = [event](const GraphState& graph) {
     const std::vector<EventUse> uses = event_uses(graph);
-    return std::any_of(uses.begin(), uses.end(), [event](const EventUse& use) { return use.event == event; });
+    return std::ranges::any_of(uses, [event](const EventUse& use) { return use.event == event; });
   };
-  return std::any_of(graphs().begin(), graphs().end(),
-                     [&](const auto& g) { return g.second.alive && names(g.second); }) ||
-         std::any_of(captures().begin(), captures().end(), [&](const auto& c) { return names(c.graph); }) ||
-         std::any_of(execs().begin(), execs().end(),
-                     [&](const auto& e) { return e.second.alive && names(e.second.graph); });
+  return std::ranges::any_of(graphs(), [&](const auto& g) { return g.second.alive && names(g.second); }) ||
+         std::ranges::any_of(captures(), [&](const auto& c) { return names(c.graph); }) ||
+         std::ranges::any_of(execs(), [&](const auto& e) { return e.second.alive && names(e.second.graph); });
 }
 
 bool State::per_thread(Id stream) const {

@@ -42,7 +42,7 @@ std::vector<bool> refusable_steps(const Program& program) {
 namespace {
 
 bool has_host_memory(const GraphState& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& node) {
+  return std::ranges::any_of(graph.nodes, [](const NodeState& node) {
     const auto* host = std::get_if<HostParams>(&node.params);
     return (host != nullptr && host->memory) || (node.child && has_host_memory(*node.child));
   });

@@ -65,11 +65,11 @@ Detectors::Calls Detectors::calls() const {
 }
 
 bool Detectors::holds_opaque(const hip::Recording& recording, const std::vector<hip::Move>& moves) {
-  return std::any_of(recording.nodes().begin(), recording.nodes().end(), [&](const hip::RecordedNode& node) {
+  return std::ranges::any_of(recording.nodes(), [&](const hip::RecordedNode& node) {
     if (const auto* child = std::get_if<hip::ChildRecord>(&node.record)) return holds_opaque(*child->graph, moves);
     const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record);
-    return opaque != nullptr && std::any_of(moves.begin(), moves.end(), [&](const hip::Move& move) {
-             return std::find(opaque->buffers.begin(), opaque->buffers.end(), move.buffer) != opaque->buffers.end();
+    return opaque != nullptr && std::ranges::any_of(moves, [&](const hip::Move& move) {
+             return std::ranges::find(opaque->buffers, move.buffer) != opaque->buffers.end();
            });
   });
 }
@@ -81,12 +81,11 @@ bool Detectors::touched(const hip::RecordedNode& node, const PatchEvidence& patc
     return any;
   }
   if (const auto* record = std::get_if<hip::OpaqueRecord>(&node.record)) {
-    const bool hit = std::any_of(record->buffers.begin(), record->buffers.end(), [&](Id b) { return patch.moved(b); });
+    const bool hit = std::ranges::any_of(record->buffers, [&](Id b) { return patch.moved(b); });
     *opaque = *opaque || hit;
     return hit;
   }
-  return std::any_of(node.relocations.begin(), node.relocations.end(),
-                     [&](const hip::Relocation& r) { return patch.moved(r.buffer); });
+  return std::ranges::any_of(node.relocations, [&](const hip::Relocation& r) { return patch.moved(r.buffer); });
 }
 
 void Detectors::gather(const hip::Recording& recording, const std::vector<model::NodeView>& actual,

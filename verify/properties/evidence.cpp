@@ -31,15 +31,11 @@ bool PatchEvidence::places_overlap() const {
   return false;
 }
 
-namespace {
-
-std::uint64_t word_at(const std::vector<std::byte>& bytes, std::size_t offset) {
+static std::uint64_t word_at(const std::vector<std::byte>& bytes, std::size_t offset) {
   std::uint64_t word = 0;
   std::memcpy(&word, bytes.data() + offset, sizeof word);
   return word;
 }
-
-}  // namespace
 
 std::vector<PointerField> pointer_fields(const NodeEvidence& node) {
   std::vector<PointerField> fields;

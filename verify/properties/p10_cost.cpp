@@ -3,8 +3,6 @@
 //
 // Counts, never times (verify/properties/cost.h says what). What this does not see: work that neither allocates nor
 // visits a node of the model nor calls HIP, on a runtime that is not the model; work that other threads do.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -28,33 +26,19 @@ std::uint64_t measured(const StepCost& cost, std::string_view measure) {
 std::span<const CostBound> cost_bounds() {
   static constexpr std::string_view kPerNode = "linear in the nodes";
   static constexpr std::string_view kPerRelocation = "linear in the relocations that changed";
-  static constexpr CostBound kBounds[] = {
-      {"patch", "calls", 1, kPerRelocation},
-      {"patch", "allocations", 1, kPerRelocation},
-      {"patch", "bytes", 1, kPerRelocation},
-      {"patch", "steps", 1, kPerRelocation},
-      {"update", "calls", 1, kPerNode},
-      {"update", "allocations", 1, kPerNode},
-      {"update", "bytes", 1, kPerNode},
-      {"update", "steps", 1, kPerNode},
-      {"instantiate", "calls", 1, kPerNode},
-      {"instantiate", "allocations", 1, kPerNode},
-      {"instantiate", "bytes", 2, "a runtime may keep which node comes before which: the model does"},
-      {"instantiate", "steps", 1, kPerNode},
-      {"launch", "calls", 1, kPerNode},
-      {"launch", "allocations", 1, kPerNode},
-      {"launch", "bytes", 1, kPerNode},
-      {"launch", "steps", 1, kPerNode},
-      {"sync", "steps", 1, "what the launches before it left to run, linear in their nodes"},
-      {"clone", "calls", 1, kPerNode},
-      {"clone", "allocations", 1, kPerNode},
-      {"clone", "bytes", 1, kPerNode},
-      {"clone", "steps", 1, kPerNode},
-      {"destroy", "calls", 1, kPerNode},
-      {"destroy", "allocations", 1, kPerNode},
-      {"destroy", "bytes", 1, kPerNode},
-      {"destroy", "steps", 1, kPerNode},
-  };
+  static const std::vector<CostBound> kBounds = [] {
+    std::vector<CostBound> bounds;
+    for (const std::string_view operation : {"patch", "update", "instantiate", "launch", "clone", "destroy"}) {
+      for (const std::string_view measure : {"calls", "allocations", "bytes", "steps"}) {
+        bounds.push_back({operation, measure, 1, operation == "patch" ? kPerRelocation : kPerNode});
+        if (operation != "instantiate" || measure != "bytes") continue;
+        bounds.back().exponent = 2;
+        bounds.back().because = "a runtime may keep which node comes before which: the model does";
+      }
+    }
+    bounds.push_back({"sync", "steps", 1, "what the launches before it left to run, linear in their nodes"});
+    return bounds;
+  }();
   return kBounds;
 }
 
@@ -92,7 +76,7 @@ Program narrowed(const Program& program, std::uint32_t width) {
 
 std::optional<double> fitted_exponent(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> values) {
   if (sizes.size() < 3 || sizes.size() != values.size()) return {};
-  if (*std::max_element(values.begin(), values.end()) <= kSmallest) return {};
+  if (*std::ranges::max_element(values) <= kSmallest) return {};
   double x = 0, y = 0, xx = 0, xy = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const double lx = std::log(static_cast<double>(sizes[i]));
@@ -106,11 +90,9 @@ std::optional<double> fitted_exponent(std::span<const std::uint64_t> sizes, std:
   return (n * xy - x * y) / (n * xx - x * x);
 }
 
-namespace {
-
 // The exponent of the fit, or that of two neighbours where it is less: what jumps once (a table that a runtime makes,
 // and a count of 0 before it) is no growth.
-double steady_exponent(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> values) {
+static double steady_exponent(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> values) {
   const std::optional<double> fit = fitted_exponent(sizes, values);
   double exponent = fit.value_or(0);
   for (std::size_t i = 1; fit && i < sizes.size(); ++i) {
@@ -122,8 +104,6 @@ double steady_exponent(std::span<const std::uint64_t> sizes, std::span<const std
   return std::max(exponent, 0.0);
 }
 
-}  // namespace
-
 std::vector<CostMeasurement> fit_costs(const Program& program, std::span<const std::uint32_t> sizes,
                                        std::span<const Observation> observations) {
   std::vector<CostMeasurement> measurements;
@@ -132,10 +112,10 @@ std::vector<CostMeasurement> fit_costs(const Program& program, std::span<const s
     const auto succeeded = [step](const Observation& observation) {
       return step < observation.costs.size() && observation.statuses[step].code == 0;
     };
-    if (!std::all_of(observations.begin(), observations.end(), succeeded)) continue;
+    if (!std::ranges::all_of(observations, succeeded)) continue;
     // A patch or an update that records again costs what that costs.
-    const bool instantiated = std::any_of(observations.begin(), observations.end(),
-                                          [&](const Observation& t) { return t.costs[step].instantiations != 0; });
+    const bool instantiated =
+        std::ranges::any_of(observations, [&](const Observation& t) { return t.costs[step].instantiations != 0; });
     const bool bounded = std::ranges::find(cost_bounds(), word, &CostBound::operation) != cost_bounds().end();
     const std::string_view operation = instantiated && bounded ? std::string_view("instantiate") : word;
     for (const CostBound& bound : cost_bounds()) {

@@ -20,7 +20,7 @@ bool detect_p5(const EdgesEvidence& evidence, Violations& found) {
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     for (const hip::NodeIndex dependency : nodes[i].dependencies) expected.emplace_back(dependency, i);
   }
-  std::sort(expected.begin(), expected.end());
+  std::ranges::sort(expected);
   if (expected == evidence.seen.edges && evidence.seen.types.size() == nodes.size()) return true;
   found.push_back({PropertyId::kP5, evidence.step, fmt::format("edges of g{}", evidence.graph),
                    fmt::format("{} nodes, {} edges", nodes.size(), expected.size()),

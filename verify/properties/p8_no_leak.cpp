@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "verify/program/state.h"
 #include "verify/properties/cycles.h"
@@ -71,7 +70,7 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times) {
 
 std::string grown(std::span<const Held> few, std::span<const Held> many, std::span<const Held> few_again) {
   const auto count_in = [](std::span<const Held> counts, const std::string& what) -> std::uint64_t {
-    const auto found = std::find_if(counts.begin(), counts.end(), [&](const Held& h) { return h.what == what; });
+    const auto found = std::ranges::find(counts, what, &Held::what);
     return found == counts.end() ? 0 : found->count;
   };
   std::string text;

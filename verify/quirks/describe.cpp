@@ -16,45 +16,19 @@ namespace {
 
 using enum Attribute;
 
-// In the order of the words of `op` in attributes.inc.
-enum Op : std::uint8_t {
-  kAdd,
-  kSet,
-  kInstantiate,
-  kLaunch,
-  kUpdate,
-  kPatch,
-  kDestroy,
-  kClone,
-  kEdges,
-  kRemove,
-  kEnable,
-  kUpload,
-  kInspect,
-  kRetain,
-  kRelease,
-  kDot,
-  kOn,
-  kSync,
-  kQuery,
-  kRecord,
-  kWait,
-  kCapture,
-  kEndCapture,
-  kCaptureInfo,
-  kCaptureAfter,
-  kCaptureMode,
-  kUnsafe,
-  kElapsed,
-  kBad,
-  kFreeAsync,
-  kFree,
-  kRead,
-  kAttribute,
-  kCopyAttributes,
-  kMallocAsync,
-  kPeer
-};
+// A value of `op`, by its word in attributes.inc.
+enum Op : std::uint8_t {};
+consteval Op word(std::string_view wanted) {
+#define ATTRIBUTE(name, words) [[maybe_unused]] const auto& words_of_##name = words;
+#include "verify/quirks/attributes.inc"
+#undef ATTRIBUTE
+  std::string_view left = words_of_op;
+  for (std::uint8_t number = 0;; ++number) {
+    const std::size_t end = std::min(left.find(' '), left.size());
+    if (left.substr(0, end) == wanted) return Op{number};
+    left.remove_prefix(end + 1);  // does not compile where there is no such word
+  }
+}
 
 template <class C>
 consteval Known known_deviations_of() {
@@ -76,8 +50,8 @@ class EventEmitter {
         in_place_too_(strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer) {
     base_.set(k_busy, state.idle() ? 0 : 1);
     base_.set(k_open_captures, state.captures().size());
-    base_.set(k_invalid_captures, std::count_if(state.captures().begin(), state.captures().end(),
-                                                [](const CaptureState& c) { return !c.valid; }));
+    base_.set(k_invalid_captures,
+              std::ranges::count_if(state.captures(), [](const CaptureState& c) { return !c.valid; }));
   }
 
   bool of_a_buffer(Op op, Id id) {
@@ -103,9 +77,9 @@ class EventEmitter {
     base_.set(k_captures_invalidated, answer.invalidates.size());
     const auto invalidated = [&](const auto& holds) {
       const auto& open = state_.captures();
-      return std::count_if(open.begin(), open.end(), [&](const CaptureState& capture) {
+      return std::ranges::count_if(open, [&](const CaptureState& capture) {
         const auto& gone = answer.invalidates;
-        return holds(capture) && std::find(gone.begin(), gone.end(), capture.serial) != gone.end();
+        return holds(capture) && std::ranges::find(gone, capture.serial) != gone.end();
       });
     };
     base_.set(k_invalidates_into_graph,
@@ -123,8 +97,7 @@ class EventEmitter {
       base_.set(k_event_external, state_.event_external(id) ? 1 : 0);
       const auto& all = state_.captures();
       const auto on_origin = [&](const CaptureState& each) { return state_.event_captured_on(id, each.origin); };
-      base_.set(k_event_of_side_stream,
-                state_.event_captured(id) && std::none_of(all.begin(), all.end(), on_origin) ? 1 : 0);
+      base_.set(k_event_of_side_stream, state_.event_captured(id) && std::ranges::none_of(all, on_origin) ? 1 : 0);
     }
     rules(command);
     return visit_(base_);
@@ -140,8 +113,8 @@ class EventEmitter {
     };
     if (strategy_ == StrategyKind::kPatch) return way(op);
     if (in_place_too_ && way(op)) return true;
-    if (way(kAdd)) return true;
-    return exec && way(strategy_ == StrategyKind::kUpdate ? kUpdate : kInstantiate);
+    if (way(word("add"))) return true;
+    return exec && way(strategy_ == StrategyKind::kUpdate ? word("update") : word("instantiate"));
   }
   // The nodes of `graph`, each with the node of `exec` whose place it takes (by their order), in children too.
   bool pairs(const GraphState& graph, const GraphState* exec, int level) {
@@ -181,15 +154,14 @@ class EventEmitter {
     base_.set(k_cyclic, graph.cyclic ? 1 : 0);
     base_.set(k_graph_cloned, graph.cloned ? 1 : 0);
     base_.set(k_graph_edited, graph.edited ? 1 : 0);
-    base_.set(k_disabled_nodes,
-              std::count_if(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& n) { return !n.enabled; }));
+    base_.set(k_disabled_nodes, std::ranges::count_if(graph.nodes, [](const NodeState& n) { return !n.enabled; }));
   }
   bool whole(const GraphState& graph) {
     about(graph);
     return visit_(base_) || inside(graph, 0);
   }
   bool inside(const GraphState& graph, int level) {
-    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const NodeState& n) {
+    return std::ranges::any_of(graph.nodes, [&](const NodeState& n) {
       base_.set(k_dependencies, n.after.size());
       base_.set(k_enabled, n.enabled ? 1 : 0);
       base_.set(k_was_driver, n.form == NodeForm::kDriver ? 1 : 0);
@@ -225,7 +197,7 @@ class Describer : private EventEmitter {
   bool operator()(const AddNode& c) {
     const GraphState* graph = state_.graph(c.graph);
     if (graph == nullptr) return false;
-    base_.set(k_op, kAdd);
+    base_.set(k_op, word("add"));
     about(*graph);
     base_.set(k_dependencies, c.after.size());
     base_.set(k_generic, c.form == NodeForm::kGeneric ? 1 : 0);
@@ -243,28 +215,28 @@ class Describer : private EventEmitter {
     about(*graph);
     base_.set(k_generic, c.form == NodeForm::kGeneric ? 1 : 0);
     base_.set(k_driver, c.form == NodeForm::kDriver ? 1 : 0);
-    return in_each_way(kSet, [&](Op op) {
+    return in_each_way(word("set"), [&](Op op) {
       // Recorded again it has other memory.
-      if (op == kSet) base_.set(k_names_freed_memory, names_freed_memory(state_, c.params) ? 1 : 0);
+      if (op == word("set")) base_.set(k_names_freed_memory, names_freed_memory(state_, c.params) ? 1 : 0);
       if (node(c.params, inner, before, 0)) return true;
-      if (op == kSet) return inner != nullptr && pairs(*inner, before->child.get(), 1);
+      if (op == word("set")) return inner != nullptr && pairs(*inner, before->child.get(), 1);
       return inside(*graph, 0) || (inner != nullptr && inside(*inner, 1));  // recorded again, with its new child
     });
   }
   bool operator()(const Instantiate& c) {
     const GraphState* graph = state_.graph(c.graph);
-    base_.set(k_op, kInstantiate);
+    base_.set(k_op, word("instantiate"));
     base_.set(k_instantiate_form, c.form);
     base_.set(k_flags, c.flags);
-    base_.set(k_instantiated_before, std::count_if(state_.execs().begin(), state_.execs().end(),
-                                                   [&](const auto& exec) { return exec.second.origin == c.graph; }));
+    base_.set(k_instantiated_before,
+              std::ranges::count_if(state_.execs(), [&](const auto& exec) { return exec.second.origin == c.graph; }));
     if (graph == nullptr) return false;
     base_.set(k_rows_off_current_device, rows_off_current_device_in(*graph, home_of(*graph)));
     return whole(*graph);
   }
   bool operator()(const Launch& c) {
     const ExecState* exec = state_.exec(c.exec);
-    base_.set(k_op, kLaunch);
+    base_.set(k_op, word("launch"));
     stream(c.stream);
     rules(c);
     if (exec == nullptr) return false;
@@ -280,14 +252,13 @@ class Describer : private EventEmitter {
     base_.set(k_rows_off_first_device, rows_off_first_device_in(state_, exec->graph));
     base_.set(k_rows_off_stream_device, rows_off_stream_device_in(state_, exec->graph, device));
     base_.set(k_frees_by_itself, (exec->flags & kAutoFreeOnLaunch) != 0 ? 1 : 0);
-    base_.set(k_memory_of_other_graphs,
-              std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
+    base_.set(k_memory_of_other_graphs, std::ranges::count_if(state_.buffers(), [&](const auto& entry) {
                 return entry.second.unfreed && !exec->graph.addresses.contains(entry.first);
               }));
     return whole(exec->graph);
   }
   bool operator()(const Enqueue& c) {
-    base_.set(k_op, kOn);
+    base_.set(k_op, word("on"));
     stream(c.stream);
     rules(c);
     if (const auto* copy = std::get_if<CopyParams>(&c.params)) {
@@ -300,28 +271,28 @@ class Describer : private EventEmitter {
       base_.set(k_dependencies, capture->behind.at(c.stream).size());
     return node(c.params, nullptr, nullptr, 0);
   }
-  bool operator()(const Synchronize& c) { return meets(kSync, c, c.target, c.id); }
-  bool operator()(const Query& c) { return meets(kQuery, c, c.target, c.id); }
-  bool operator()(const Elapsed& c) { return meets(kElapsed, c, Target::kEvent, c.from); }
-  bool operator()(const UnsafeCall& c) { return meets(kUnsafe, c, Target::kDevice, 0); }
-  bool operator()(const ExchangeCaptureMode& c) { return meets(kCaptureMode, c, Target::kDevice, 0); }
-  bool operator()(const CaptureInfo& c) { return meets(kCaptureInfo, c, Target::kStream, c.stream); }
-  bool operator()(const CaptureAfter& c) { return meets(kCaptureAfter, c, Target::kStream, c.stream); }
+  bool operator()(const Synchronize& c) { return meets(word("sync"), c, c.target, c.id); }
+  bool operator()(const Query& c) { return meets(word("query"), c, c.target, c.id); }
+  bool operator()(const Elapsed& c) { return meets(word("elapsed"), c, Target::kEvent, c.from); }
+  bool operator()(const UnsafeCall& c) { return meets(word("unsafe"), c, Target::kDevice, 0); }
+  bool operator()(const ExchangeCaptureMode& c) { return meets(word("capture_mode"), c, Target::kDevice, 0); }
+  bool operator()(const CaptureInfo& c) { return meets(word("capture_info"), c, Target::kStream, c.stream); }
+  bool operator()(const CaptureAfter& c) { return meets(word("capture_after"), c, Target::kStream, c.stream); }
   bool operator()(const RecordEvent& c) {
     stream(c.stream);
     base_.set(k_event_of_this_stream, state_.event_captured_on(c.event, c.stream) ? 1 : 0);
-    return meets(kRecord, c, Target::kEvent, c.event);
+    return meets(word("record"), c, Target::kEvent, c.event);
   }
   bool operator()(const WaitEvent& c) {
     stream(c.stream);
     base_.set(k_event_of_this_stream, state_.event_captured_on(c.event, c.stream) ? 1 : 0);
     base_.set(k_event_stream_captures, state_.event_stream_captures(c.event) ? 1 : 0);
     base_.set(k_event_stream_gone, state_.event_stream_gone(c.event) ? 1 : 0);
-    return meets(kWait, c, Target::kEvent, c.event);
+    return meets(word("wait"), c, Target::kEvent, c.event);
   }
   bool operator()(const BeginCapture& c) {
     base_.set(k_into_graph, c.into ? 1 : 0);
-    return meets(kCapture, c, Target::kStream, c.stream);
+    return meets(word("capture"), c, Target::kStream, c.stream);
   }
   bool operator()(const EndCapture& c) {
     if (const CaptureState* capture = state_.capture_of(c.stream)) {
@@ -330,11 +301,11 @@ class Describer : private EventEmitter {
       base_.set(k_removed_on_side_stream, capture->taken_from_side ? 1 : 0);
       about(capture->graph);
     }
-    return meets(kEndCapture, c, Target::kStream, c.stream);
+    return meets(word("endcapture"), c, Target::kStream, c.stream);
   }
   bool operator()(const Patch& c) {
     const GraphState* graph = target(c.target, c.id);
-    return graph != nullptr && in_each_way(kPatch, [&](Op) { return whole(*graph); });
+    return graph != nullptr && in_each_way(word("patch"), [&](Op) { return whole(*graph); });
   }
   bool operator()(const Update& c) {
     const ExecState* exec = state_.exec(c.exec);
@@ -347,36 +318,36 @@ class Describer : private EventEmitter {
     base_.set(k_same_node_count, nodes_of(exec->graph) == nodes_of(*graph) ? 1 : 0);
     base_.set(k_captured_off_first_device, captured_off_first_device_in(*graph));
     about(*graph);
-    return in_each_way(kUpdate, [&](Op) { return visit_(base_) || pairs(*graph, &exec->graph, 0); });
+    return in_each_way(word("update"), [&](Op) { return visit_(base_) || pairs(*graph, &exec->graph, 0); });
   }
   bool operator()(const Destroy& c) {
-    base_.set(k_op, kDestroy);
-    if (c.target == Target::kStream || c.target == Target::kEvent) return meets(kDestroy, c, c.target, c.id);
+    base_.set(k_op, word("destroy"));
+    if (c.target == Target::kStream || c.target == Target::kEvent) return meets(word("destroy"), c, c.target, c.id);
     const GraphState* graph = target(c.target, c.id);
     return graph != nullptr && whole(*graph);
   }
-  bool operator()(const CloneGraph& c) { return asks(kClone, Target::kGraph, c.from); }
+  bool operator()(const CloneGraph& c) { return asks(word("clone"), Target::kGraph, c.from); }
   bool operator()(const ChangeEdges& c) {
     base_.set(k_dependencies, c.after.size());
     base_.set(k_closes_circle, c.cycle ? 1 : 0);
-    return asks(kEdges, Target::kGraph, c.graph);
+    return asks(word("edges"), Target::kGraph, c.graph);
   }
-  bool operator()(const RemoveNode& c) { return asks(kRemove, Target::kGraph, c.graph); }
+  bool operator()(const RemoveNode& c) { return asks(word("remove"), Target::kGraph, c.graph); }
   bool operator()(const EnableNode& c) {
     base_.set(k_enabled, c.enabled ? 1 : 0);
     const GraphState* graph = target(Target::kExec, c.exec);
     const NodeState* before = graph == nullptr ? nullptr : graph->find(c.node);
     if (before == nullptr) return false;
-    base_.set(k_op, kEnable);
+    base_.set(k_op, word("enable"));
     base_.set(k_memory_moved, names_moved_memory(state_, *graph, before->params) ? 1 : 0);
     about(*graph);
     return node(before->params, nullptr, before, 0);
   }
-  bool operator()(const Upload& c) { return asks(kUpload, Target::kExec, c.exec); }
+  bool operator()(const Upload& c) { return asks(word("upload"), Target::kExec, c.exec); }
   bool operator()(const SetAttributes& c) {
     if (c.attributes.cooperative) base_.set(k_cooperative, *c.attributes.cooperative ? 1 : 0);
     if (c.attributes.priority) base_.set(k_priority, *c.attributes.priority);
-    base_.set(k_op, kAttribute);
+    base_.set(k_op, word("attribute"));
     return visit_(base_);
   }
   bool operator()(const CopyAttributes& c) {
@@ -389,33 +360,33 @@ class Describer : private EventEmitter {
       const NodeAttributes &from = source->attributes, &had = target->attributes;
       base_.set(k_loses_attribute, (had.priority && !from.priority) || (had.cooperative && !from.cooperative) ? 1 : 0);
     }
-    base_.set(k_op, kCopyAttributes);
+    base_.set(k_op, word("copy_attributes"));
     return visit_(base_);
   }
   bool operator()(const PeerAccess& c) {
-    base_.set(k_op, kPeer);
+    base_.set(k_op, word("peer"));
     base_.set(k_stream_device, c.device);
     return visit_(base_);
   }
-  bool operator()(const RetainUserObject& c) { return asks(kRetain, Target::kGraph, c.graph); }
+  bool operator()(const RetainUserObject& c) { return asks(word("retain"), Target::kGraph, c.graph); }
   bool operator()(const ReleaseUserObject& c) {
-    if (c.graph) return asks(kRelease, Target::kGraph, *c.graph);
-    base_.set(k_op, kRelease);
+    if (c.graph) return asks(word("release"), Target::kGraph, *c.graph);
+    base_.set(k_op, word("release"));
     return visit_(base_);
   }
-  bool operator()(const PrintDot& c) { return asks(kDot, Target::kGraph, c.graph); }
-  bool operator()(const Inspect& c) { return asks(kInspect, c.target, c.id); }
+  bool operator()(const PrintDot& c) { return asks(word("dot"), Target::kGraph, c.graph); }
+  bool operator()(const Inspect& c) { return asks(word("inspect"), c.target, c.id); }
   bool operator()(const FreeAsync& c) {
     rules(c);
     stream(c.stream);
-    return of_a_buffer(kFreeAsync, c.buffer);
+    return of_a_buffer(word("free_async"), c.buffer);
   }
   bool operator()(const MallocAsync& c) {
-    base_.set(k_op, kMallocAsync);
+    base_.set(k_op, word("malloc_async"));
     rules(c);
     stream(c.stream);
     const auto given_again = [&](bool allocated_here) {
-      return std::count_if(state_.buffers().begin(), state_.buffers().end(), [&](const auto& entry) {
+      return std::ranges::count_if(state_.buffers(), [&](const auto& entry) {
         const BufferState& freed = entry.second;
         return freed.given_again_on.contains(c.stream) && (freed.allocated_on == c.stream) == allocated_here &&
                *freed.freed_on != c.stream && state_.work_races({{entry.first, 0, kToTheEnd, true}}, c.stream);
@@ -425,10 +396,10 @@ class Describer : private EventEmitter {
     base_.set(k_freed_after_waited_event, given_again(false));
     return visit_(base_);
   }
-  bool operator()(const Free& c) { return of_a_buffer(kFree, c.buffer); }
-  bool operator()(const Read& c) { return of_a_buffer(kRead, c.buffer); }
+  bool operator()(const Free& c) { return of_a_buffer(word("free"), c.buffer); }
+  bool operator()(const Read& c) { return of_a_buffer(word("read"), c.buffer); }
   bool operator()(const BadCall& c) {
-    base_.set(k_op, kBad);
+    base_.set(k_op, word("bad"));
     base_.set(k_handle_gone, c.error_case.starts_with("gone") ? 1 : 0);
     if (visit_(base_)) return true;
     for (std::size_t release = 0; release < hip::kReleaseNames.size(); ++release) {

@@ -71,7 +71,7 @@ std::uint64_t most_dependents_of(const GraphState& graph) {
   for (const NodeState& node : graph.nodes) {
     for (const std::uint32_t before : node.after) dependents[before] += node.fan;
   }
-  return dependents.empty() ? 0 : *std::max_element(dependents.begin(), dependents.end());
+  return dependents.empty() ? 0 : *std::ranges::max_element(dependents);
 }
 
 // hip/spread/stream_spread.h, of graphs that are spread.
@@ -121,7 +121,7 @@ std::uint64_t rows_off_first_device_in(const State& state, const GraphState& gra
     if (node.child) rows += rows_off_first_device_in(state, *node.child);
     const auto* copy = std::get_if<CopyParams>(&node.params);
     if (!beside || copy == nullptr || copy->linear) continue;
-    if (std::any_of(node.devices.begin(), node.devices.end(), [](Id device) { return device != 0; })) rows += node.fan;
+    if (std::ranges::any_of(node.devices, [](Id device) { return device != 0; })) rows += node.fan;
   }
   return rows;
 }
@@ -186,7 +186,7 @@ std::uint64_t rows_off_current_device_in(const GraphState& whole, Id home) {
 
 std::uint64_t nodes_off_first_device_in(const GraphState& graph) {
   return count_in(graph, [](const NodeState& node) {
-    return std::any_of(node.devices.begin(), node.devices.end(), [](Id device) { return device != 0; });
+    return std::ranges::any_of(node.devices, [](Id device) { return device != 0; });
   });
 }
 
@@ -195,7 +195,7 @@ std::uint64_t captured_off_first_device_in(const GraphState& graph) {
 }
 
 std::uint64_t memory_nodes_in(const GraphState& graph) {
-  return static_cast<std::uint64_t>(std::count_if(graph.nodes.begin(), graph.nodes.end(), [](const NodeState& node) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(graph.nodes, [](const NodeState& node) {
     return std::holds_alternative<MemoryAllocParams>(node.params) ||
            std::holds_alternative<MemoryFreeParams>(node.params);
   }));
@@ -214,7 +214,7 @@ std::uint64_t copies_to_pageable_in(const State& state, const GraphState& graph)
 }
 
 std::int64_t freed_by_program_in(const State& state, const GraphState& graph) {
-  return std::count_if(graph.nodes.begin(), graph.nodes.end(), [&](const NodeState& node) {
+  return std::ranges::count_if(graph.nodes, [&](const NodeState& node) {
     const auto* memory = std::get_if<MemoryAllocParams>(&node.params);
     return memory != nullptr && state.buffer(memory->buffer)->freed_by_program;
   });

@@ -145,8 +145,8 @@ bool QuirkSet::Condition::holds(const Event& event) const {
 }
 
 bool QuirkSet::Compiled::matches(const Event& event) const {
-  return std::any_of(triggers.begin(), triggers.end(), [&](const Trigger& trigger) {
-    return std::all_of(trigger.begin(), trigger.end(), [&](const Condition& c) { return c.holds(event); });
+  return std::ranges::any_of(triggers, [&](const Trigger& trigger) {
+    return std::ranges::all_of(trigger, [&](const Condition& c) { return c.holds(event); });
   });
 }
 
@@ -198,11 +198,11 @@ bool QuirkSet::corrupts(const Program& program, StrategyKind strategy) const {
   const auto corrupting = [&](const Compiled& compiled) {
     return compiled.corrupts && compiled.counts(strategy, several);
   };
-  if (std::none_of(compiled_.begin(), compiled_.end(), corrupting)) return false;
+  if (std::ranges::none_of(compiled_, corrupting)) return false;
   return any_command(program, program.steps.size(), [&](const State& state, std::size_t i) {
     return any_event(state, program.steps[i].command, strategy, [&](const Event& event) {
-      return std::any_of(compiled_.begin(), compiled_.end(),
-                         [&](const Compiled& compiled) { return corrupting(compiled) && compiled.matches(event); });
+      return std::ranges::any_of(
+          compiled_, [&](const Compiled& compiled) { return corrupting(compiled) && compiled.matches(event); });
     });
   });
 }
@@ -218,9 +218,8 @@ const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, co
   any_command(program, deviation.step + 1, [&](const State& state, std::size_t i) {
     const bool here = deviation.effect != Effect::kStatus || i == deviation.step;
     return any_event(state, program.steps[i].command, strategy, [&](const Event& event) {
-      const auto at = std::find_if(candidates.begin(), candidates.end(), [&](const Compiled* compiled) {
-        return (here || compiled->later) && compiled->matches(event);
-      });
+      const auto at = std::ranges::find_if(
+          candidates, [&](const Compiled* compiled) { return (here || compiled->later) && compiled->matches(event); });
       if (at != candidates.end()) found = (*at)->quirk;
       return found != nullptr;
     });

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <csetjmp>
-#include <cstddef>
 
 namespace verify::race {
 

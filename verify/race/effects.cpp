@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "verify/race/sanitizers.h"
 #include "verify/race/schedule_runner.h"

@@ -1,7 +1,6 @@
 #include "verify/race/exhaustive.h"
 
 #include <bit>
-#include <cassert>
 
 namespace verify::race {
 

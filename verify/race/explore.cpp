@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 
 #include "verify/race/arena.h"
 #include "verify/race/exhaustive.h"

@@ -214,23 +214,21 @@ hipError_t stream_synchronize(hipStream_t stream) {
   const hipError_t status = forwarded([&](const hip::Api& api) { return api.hipStreamSynchronize(real); });
   return broken ? hipErrorLaunchFailure : status;
 }
-hipError_t stream_flags(hipStream_t stream, unsigned* flags) {
-  const StreamEntry* const entry = stream_of(stream, "hipStreamGetFlags", false);
+template <auto Fact, class T>
+hipError_t answer(hipStream_t stream, const char* call, T* out) {
+  const StreamEntry* const entry = stream_of(stream, call, false);
   if (entry == nullptr) return hipErrorInvalidHandle;
-  *flags = entry->flags;
+  *out = entry->*Fact;
   return hipSuccess;
+}
+hipError_t stream_flags(hipStream_t stream, unsigned* flags) {
+  return answer<&StreamEntry::flags>(stream, "hipStreamGetFlags", flags);
 }
 hipError_t stream_priority(hipStream_t stream, int* priority) {
-  const StreamEntry* const entry = stream_of(stream, "hipStreamGetPriority", false);
-  if (entry == nullptr) return hipErrorInvalidHandle;
-  *priority = entry->priority;
-  return hipSuccess;
+  return answer<&StreamEntry::priority>(stream, "hipStreamGetPriority", priority);
 }
 hipError_t stream_device(hipStream_t stream, int* device) {
-  const StreamEntry* const entry = stream_of(stream, "hipStreamGetDevice", false);
-  if (entry == nullptr) return hipErrorInvalidHandle;
-  *device = entry->device;
-  return hipSuccess;
+  return answer<&StreamEntry::device>(stream, "hipStreamGetDevice", device);
 }
 // The stream has one more work, and `call` gives it to the runtime's.
 template <class Call>

@@ -4,10 +4,8 @@
 #include "verify/race/scenario.h"
 
 namespace verify::race {
-namespace {
-
 // Depth first: any call may come next that began before every other open call ended.
-bool search(std::span<const Invocation> history, const SequentialModel& model, std::uint64_t done) {
+static bool search(std::span<const Invocation> history, const SequentialModel& model, std::uint64_t done) {
   const std::uint64_t all = (std::uint64_t{1} << history.size()) - 1;
   if (done == all) return true;
   std::uint32_t first_end = ~std::uint32_t{0};
@@ -24,8 +22,6 @@ bool search(std::span<const Invocation> history, const SequentialModel& model, s
   }
   return false;
 }
-
-}  // namespace
 
 bool linearizable(std::span<const Invocation> history, const SequentialModel& model) {
   assert(history.size() < 64);

@@ -8,89 +8,50 @@
 namespace verify::race {
 
 std::string_view failure_name(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::kNone:
-      return "none";
-    case FailureKind::kDataRace:
-      return "data race";
-    case FailureKind::kDeadlock:
-      return "deadlock";
-    case FailureKind::kLostWakeUp:
-      return "lost wake-up";
-    case FailureKind::kUseAfterFree:
-      return "use after free";
-    case FailureKind::kDoubleFree:
-      return "double free";
-    case FailureKind::kLeak:
-      return "leak";
-    case FailureKind::kInvariant:
-      return "violated invariant";
-    case FailureKind::kNotLinearizable:
-      return "non-linearizable history";
-    case FailureKind::kMisuse:
-      return "misuse";
-    case FailureKind::kEndless:
-      return "endless schedule";
-    case FailureKind::kCrash:
-      return "crash";
-    case FailureKind::kNotDeterministic:
-      return "not deterministic";
-  }
-  return "?";
+  static constexpr std::string_view kNames[] = {"none",
+                                                "data race",
+                                                "deadlock",
+                                                "lost wake-up",
+                                                "use after free",
+                                                "double free",
+                                                "leak",
+                                                "violated invariant",
+                                                "non-linearizable history",
+                                                "misuse",
+                                                "endless schedule",
+                                                "crash",
+                                                "not deterministic"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(FailureKind::kNotDeterministic) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::string_view kind_name(Kind kind) {
-  switch (kind) {
-    case Kind::kSpawn:
-      return "starts";
-    case Kind::kJoin:
-      return "joins";
-    case Kind::kYield:
-      return "yields";
-    case Kind::kLock:
-      return "locks";
-    case Kind::kTryLock:
-      return "tries to lock";
-    case Kind::kUnlock:
-      return "unlocks";
-    case Kind::kLockShared:
-      return "locks (shared)";
-    case Kind::kTryLockShared:
-      return "tries to lock (shared)";
-    case Kind::kUnlockShared:
-      return "unlocks (shared)";
-    case Kind::kWait:
-      return "waits for";
-    case Kind::kWaitTimed:
-      return "waits a while for";
-    case Kind::kWake:
-      return "wakes from";
-    case Kind::kNotifyOne:
-      return "notifies one of";
-    case Kind::kNotifyAll:
-      return "notifies all of";
-    case Kind::kLoad:
-      return "loads";
-    case Kind::kStore:
-      return "stores to";
-    case Kind::kExchange:
-      return "exchanges";
-    case Kind::kFence:
-      return "fence";
-    case Kind::kOnce:
-      return "calls once";
-    case Kind::kOnceDone:
-      return "has called once";
-    case Kind::kStep:
-      return "";
-    case Kind::kRead:
-      return "reads";
-    case Kind::kWrite:
-      return "writes";
-    case Kind::kDestroy:
-      return "destroys";
-  }
-  return "?";
+  static constexpr std::string_view kNames[] = {"starts",
+                                                "joins",
+                                                "yields",
+                                                "locks",
+                                                "tries to lock",
+                                                "unlocks",
+                                                "locks (shared)",
+                                                "tries to lock (shared)",
+                                                "unlocks (shared)",
+                                                "waits for",
+                                                "waits a while for",
+                                                "wakes from",
+                                                "notifies one of",
+                                                "notifies all of",
+                                                "loads",
+                                                "stores to",
+                                                "exchanges",
+                                                "fence",
+                                                "calls once",
+                                                "has called once",
+                                                "",
+                                                "reads",
+                                                "writes",
+                                                "destroys"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Kind::kDestroy) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::string place_name(const Where& where) {

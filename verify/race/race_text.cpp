@@ -74,7 +74,7 @@ class Reader {
     if (!line.starts_with("fault=")) return fail(fmt::format("'{}' is not 'fault=ID'", line));
     file.fault = line.substr(6);
     const auto& faults = file.scenario->faults;
-    if (std::find(faults.begin(), faults.end(), file.fault) == faults.end()) {
+    if (std::ranges::find(faults, file.fault) == faults.end()) {
       fail(fmt::format("fault {} does not belong to scenario {}", file.fault, name));
     }
   }
@@ -92,7 +92,7 @@ class Reader {
       line = trim(line.substr(std::min(comma + 1, line.size())));
       const std::string_view name = take_word(&one);
       const auto& verbs = file.scenario->verbs;
-      const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& each) { return each.name == name; });
+      const auto verb = std::ranges::find(verbs, name, &Verb::name);
       if (verb == verbs.end()) return fail(fmt::format("scenario {} has no call '{}'", file.scenario->name, name));
       Call call{static_cast<std::uint8_t>(verb - verbs.begin())};
       if (verb->argument) {

@@ -19,7 +19,7 @@ const std::vector<Scenario>& scenarios() {
 
 const Scenario* find_scenario(std::string_view name) {
   const auto& all = scenarios();
-  const auto found = std::find_if(all.begin(), all.end(), [name](const Scenario& one) { return one.name == name; });
+  const auto found = std::ranges::find(all, name, &Scenario::name);
   return found == all.end() ? nullptr : &*found;
 }
 

@@ -50,9 +50,6 @@ class Referee {
 // One thing under test, made anew for every run.
 class World {
  public:
-  World() = default;
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
   virtual ~World() = default;
   // On the thread of that number; before and after: 0. What it answers is what the sequential model is asked about.
   virtual std::int64_t call(unsigned thread, const Call& call) = 0;

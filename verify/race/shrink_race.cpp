@@ -19,7 +19,7 @@ std::uint32_t calls_in(const Plan& plan) {
 
 std::uint32_t threads_in(const Plan& plan) {
   return static_cast<std::uint32_t>(
-      std::count_if(plan.threads.begin(), plan.threads.end(), [](const auto& calls) { return !calls.empty(); }));
+      std::ranges::count_if(plan.threads, [](const auto& calls) { return !calls.empty(); }));
 }
 
 class Shrinking {

@@ -9,18 +9,14 @@
 
 namespace verify {
 
-namespace {
-
-bool captures(const Program& program) {
-  return std::any_of(program.steps.begin(), program.steps.end(), [](const Step& step) {
+static bool captures(const Program& program) {
+  return std::ranges::any_of(program.steps, [](const Step& step) {
     const Command& c = step.command;
     return std::holds_alternative<BeginCapture>(c) || std::holds_alternative<EndCapture>(c) ||
            std::holds_alternative<CaptureInfo>(c) || std::holds_alternative<CaptureAfter>(c) ||
            std::holds_alternative<ExchangeCaptureMode>(c);
   });
 }
-
-}  // namespace
 
 Captures::Captures(Run& run, const Program& program) : run_(run) {
   if (captures(program)) state_.emplace();
@@ -38,7 +34,7 @@ void Captures::ran(const Command& command, const StepStatus& status, bool fired)
   if (state_->captures().size() >= before) return;
   std::erase_if(open_, [this](const auto& entry) {
     const auto& live = state_->captures();
-    return std::none_of(live.begin(), live.end(), [&](const CaptureState& c) { return c.serial == entry.first; });
+    return std::ranges::none_of(live, [&](const CaptureState& c) { return c.serial == entry.first; });
   });
 }
 
@@ -123,18 +119,16 @@ void Captures::abandon(const CaptureState& capture) {
     return;
   }
   hipGraph_t graph = nullptr;
-  const hip::Status ended = run_.on_thread(
-      capture.thread, [&] { return hip::called(api.hipStreamEndCapture(stream, &graph), "hipStreamEndCapture"); });
+  const hip::Status ended =
+      run_.on_thread(capture.thread, [&] { return hip::call<&hip::Api::hipStreamEndCapture>(api, stream, &graph); });
   if (ended && graph != nullptr && !capture.into) strays_.push_back(graph);
   if (capture.into) run_.graphs[*capture.into].spoiled = true;
 }
 
 void Captures::reset_mode(Id thread) {
   hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
-  const hip::Status reset = run_.on_thread(thread, [&] {
-    return hip::called(run_.interposer.inner().hipThreadExchangeStreamCaptureMode(&mode),
-                       "hipThreadExchangeStreamCaptureMode");
-  });
+  const hip::Status reset = run_.on_thread(
+      thread, [&] { return hip::call<&hip::Api::hipThreadExchangeStreamCaptureMode>(run_.interposer.inner(), &mode); });
   // After a device fault nothing answers any more, which the observation says already.
   const bool sticky =
       !reset && (reset.error().code == hipErrorIllegalAddress || reset.error().code == hipErrorLaunchFailure);

@@ -106,7 +106,7 @@ void observe_topology(Run& run, const GraphObject& graph) {
   std::vector<hipGraphNode_t> from(edges), to(edges);
   if (edges != 0 && api.hipGraphGetEdges(graph.handles.graph, from.data(), to.data(), &edges) != hipSuccess) return;
   for (std::size_t i = 0; i < edges; ++i) seen.edges.emplace_back(index[from[i]], index[to[i]]);
-  std::sort(seen.edges.begin(), seen.edges.end());
+  std::ranges::sort(seen.edges);
   run.detectors.topology(run.step, graph, seen);
   run.observation.topology.push_back(std::move(seen));
 }
@@ -153,15 +153,14 @@ class TearDown {
     for (auto& [id, graph] : run_.graphs) {
       if (graph.alive) keep(destroy(context, graph));
     }
-    for (const hipGraph_t graph : context.retired)
-      keep(hip::called(context.api.hipGraphDestroy(graph), "hipGraphDestroy"));
+    for (const hipGraph_t graph : context.retired) keep(hip::call<&hip::Api::hipGraphDestroy>(context.api, graph));
   }
 
   void streams() {
     const hip::Api& api = run_.context.api;
-    for (const auto& [id, event] : run_.events) keep(hip::called(api.hipEventDestroy(event), "hipEventDestroy"));
+    for (const auto& [id, event] : run_.events) keep(hip::call<&hip::Api::hipEventDestroy>(api, event));
     for (const auto& [id, stream] : run_.streams) {
-      if (stream != hipStreamPerThread) keep(hip::called(api.hipStreamDestroy(stream), "hipStreamDestroy"));
+      if (stream != hipStreamPerThread) keep(hip::call<&hip::Api::hipStreamDestroy>(api, stream));
     }
   }
 
@@ -169,9 +168,7 @@ class TearDown {
     const hip::Api& api = run_.interposer.inner();
     for (const auto& [device, peer] : run_.peers) {
       const int number = static_cast<int>(peer);
-      keep(on_device(api, device, [&] {
-        return hip::called(api.hipDeviceDisablePeerAccess(number), "hipDeviceDisablePeerAccess");
-      }));
+      keep(on_device(api, device, [&] { return hip::call<&hip::Api::hipDeviceDisablePeerAccess>(api, number); }));
     }
   }
 

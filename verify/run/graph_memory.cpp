@@ -8,13 +8,9 @@
 
 namespace verify {
 
-namespace {
-
-void* pointer(hip::DeviceAddress address) {
+static void* pointer(hip::DeviceAddress address) {
   return reinterpret_cast<void*>(address);
 }
-
-}  // namespace
 
 void GraphMemory::added(Id buffer, std::uint64_t bytes, hip::DeviceAddress address) {
   buffers_[buffer] = {bytes, 0, 0};
@@ -29,7 +25,7 @@ void GraphMemory::captured(Id buffer, std::uint64_t bytes, hip::DeviceAddress ad
 
 hip::Status GraphMemory::free_captured(Id buffer, hipStream_t stream) {
   if (context_.api.hipFreeAsync == nullptr) return lacking(context_, "hipFreeAsync");
-  return hip::called(context_.api.hipFreeAsync(pointer(buffers_.at(buffer).captured), stream), "hipFreeAsync");
+  return hip::call<&hip::Api::hipFreeAsync>(context_.api, pointer(buffers_.at(buffer).captured), stream);
 }
 
 void GraphMemory::show_as_in(const hip::AddressTable& addresses) {
@@ -63,8 +59,7 @@ hip::Status GraphMemory::free(Id buffer) {
 
 hip::Status GraphMemory::free_async(Id buffer, hipStream_t stream) {
   if (context_.api.hipFreeAsync == nullptr) return lacking(context_, "hipFreeAsync");
-  hip::Status status =
-      hip::called(context_.api.hipFreeAsync(pointer(buffers_.at(buffer).live), stream), "hipFreeAsync");
+  hip::Status status = hip::call<&hip::Api::hipFreeAsync>(context_.api, pointer(buffers_.at(buffer).live), stream);
   if (status) buffers_.at(buffer).live = 0;
   return status;
 }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <map>
-#include <string>
 
 #include "verify/execute/objects.h"
 #include "verify/execute/placement.h"

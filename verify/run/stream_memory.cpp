@@ -19,11 +19,11 @@ std::uint64_t value_at_first(PoolAttribute attribute) {
 }
 
 hip::Status set_attribute(const hip::Api& api, hipMemPool_t pool, PoolAttribute attribute, std::uint64_t value) {
-  return hip::called(api.hipMemPoolSetAttribute(pool, hip_attribute(attribute), &value), "hipMemPoolSetAttribute");
+  return hip::call<&hip::Api::hipMemPoolSetAttribute>(api, pool, hip_attribute(attribute), &value);
 }
 
 hip::Status set_pool(const hip::Api& api, hipMemPool_t pool) {
-  return hip::called(api.hipDeviceSetMemPool(kPoolDevice, pool), "hipDeviceSetMemPool");
+  return hip::call<&hip::Api::hipDeviceSetMemPool>(api, kPoolDevice, pool);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ hip::Status StreamMemory::free(Id buffer) {
 }
 
 hip::Status StreamMemory::free_async(Id buffer, hipStream_t stream) {
-  hip::Status status = hip::called(context_.api.hipFreeAsync(pointer(memory_.address(buffer)), stream), "hipFreeAsync");
+  hip::Status status = hip::call<&hip::Api::hipFreeAsync>(context_.api, pointer(memory_.address(buffer)), stream);
   if (status) live_.erase(buffer);
   return status;
 }
@@ -63,14 +63,13 @@ hipMemPool_t StreamMemory::pool(Id id) const {
 }
 
 std::optional<Id> StreamMemory::name_of(hipMemPool_t pool) const {
-  const auto named = std::find_if(pools_.begin(), pools_.end(), [&](const auto& one) { return one.second == pool; });
+  const auto named = std::ranges::find_if(pools_, [&](const auto& one) { return one.second == pool; });
   return named == pools_.end() ? std::nullopt : std::optional(named->first);
 }
 
 hip::Result<hipMemPool_t> StreamMemory::default_pool() const {
   hipMemPool_t pool = nullptr;
-  hip::Status status =
-      hip::called(context_.api.hipDeviceGetDefaultMemPool(&pool, kPoolDevice), "hipDeviceGetDefaultMemPool");
+  hip::Status status = hip::call<&hip::Api::hipDeviceGetDefaultMemPool>(context_.api, &pool, kPoolDevice);
   if (!status) return status.error();
   return pool;
 }
@@ -127,7 +126,7 @@ hip::Status StreamMemory::give_back() {
   live_.clear();
   keep(restore());
   for (const auto& [id, pool] : pools_) {
-    if (id != default_name_) keep(hip::called(context_.api.hipMemPoolDestroy(pool), "hipMemPoolDestroy"));
+    if (id != default_name_) keep(hip::call<&hip::Api::hipMemPoolDestroy>(context_.api, pool));
   }
   pools_.clear();
   return first;

@@ -33,7 +33,7 @@ std::string UserObjects::gone() {
 void UserObjects::wait_for_late_functions() {
   const auto waiting = [](const auto& entry) { return entry.second.runs.load() == 0; };
   for (std::chrono::milliseconds slept(0); slept < kLate; slept += kPause) {
-    if (std::none_of(objects_.begin(), objects_.end(), waiting)) return;
+    if (std::ranges::none_of(objects_, waiting)) return;
     hip::sync::sleep_for(kPause);
   }
 }

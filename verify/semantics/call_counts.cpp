@@ -53,8 +53,8 @@ class CountingPlatform final : public ModelPlatform {
 };
 
 bool has_bad_call(const Program& program) {
-  return std::any_of(program.steps.begin(), program.steps.end(),
-                     [](const Step& step) { return std::holds_alternative<BadCall>(step.command); });
+  return std::ranges::any_of(program.steps,
+                             [](const Step& step) { return std::holds_alternative<BadCall>(step.command); });
 }
 
 }  // namespace

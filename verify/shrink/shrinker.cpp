@@ -234,10 +234,8 @@ ShrinkResult Shrinker::shrink(const Program& program, const StillFails& still_fa
   return Descent(program, still_fails, max_runs_).run();
 }
 
-namespace {
-
 // RapidCheck asks for all candidates of one step and takes the first that fails.
-rc::Seq<Program> shrinks_of(const Program& program) {
+static rc::Seq<Program> shrinks_of(const Program& program) {
   std::vector<Program> candidates;
   for (std::size_t i = program.steps.size(); i-- > 0;) {
     Program candidate = program;
@@ -253,8 +251,6 @@ rc::Seq<Program> shrinks_of(const Program& program) {
   }
   return rc::seq::fromContainer(std::move(candidates));
 }
-
-}  // namespace
 
 rc::Gen<Program> arbitrary_program(const GeneratorOptions& options) {
   return rc::Gen<Program>([options](const rc::Random& random, int size) {

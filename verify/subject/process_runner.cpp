@@ -53,8 +53,7 @@ std::uint64_t ProcessRunner::starts() const {
 }
 
 bool ProcessRunner::has_started() const {
-  return std::any_of(processes_.begin(), processes_.end(),
-                     [](const auto& process) { return process.second.hello().has_value(); });
+  return std::ranges::any_of(processes_, [](const auto& process) { return process.second.hello().has_value(); });
 }
 
 RunResult ProcessRunner::run(const Program& program, const RunOptions& options, const AddressScript& script) {

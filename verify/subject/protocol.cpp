@@ -5,8 +5,15 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <type_traits>
 
 namespace verify {
+
+// Fields under their names, read and written alike.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOptions, poison, keep_passed, failures, fresh_addresses, inspect, isolation,
+                                   costs, held, schedule_seed, fail_graph_call)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, protocol, release, headers, runtime, library, schedulable)
 
 namespace {
 
@@ -53,9 +60,66 @@ hip::Result<Value> decoded(std::string_view body, const char* what, const Decode
   }
 }
 
-json bytes_of(const std::vector<std::byte>& bytes) {
+// ---- structs that travel as lists of their fields
+
+template <class T, class Struct>
+concept Is = std::is_same_v<std::remove_const_t<T>, Struct>;
+
+auto fields_of(Is<StepStatus> auto& s) {
+  return std::tie(s.code, s.update_result, s.seen, s.repetition);
+}
+auto fields_of(Is<StepCost> auto& c) {
+  return std::tie(c.calls, c.allocations, c.bytes, c.steps, c.instantiations);
+}
+auto fields_of(Is<Held> auto& h) {
+  return std::tie(h.what, h.count);
+}
+auto fields_of(Is<BytesSeen> auto& seen) {
+  return std::tie(seen.step, seen.buffer, seen.bytes);
+}
+auto fields_of(Is<TopologySeen> auto& seen) {
+  return std::tie(seen.graph, seen.types, seen.edges);
+}
+auto fields_of(Is<RuntimeNotes> auto& notes) {
+  return std::tie(notes.fault, notes.races, notes.first_race);
+}
+// An observation's counts.
+auto fields_of(Is<Observation> auto& o) {
+  return std::tie(o.calls, o.patches, o.fallbacks, o.failures_fired);
+}
+
+json written(const auto& field) {
+  return field;
+}
+json written(const std::vector<std::byte>& bytes) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   return json::binary({data, data + bytes.size()});
+}
+void read(const json& value, auto& field) {
+  value.get_to(field);
+}
+void read(const json& value, std::vector<std::byte>& bytes) {
+  const auto& binary = value.get_binary();
+  const auto* data = reinterpret_cast<const std::byte*>(binary.data());
+  bytes.assign(data, data + binary.size());
+}
+
+json list_of(const auto& item) {
+  return std::apply([](const auto&... field) { return json::array({written(field)...}); }, fields_of(item));
+}
+void read_list(const json& list, auto& item) {
+  std::size_t at = 0;
+  std::apply([&](auto&... field) { (read(list.at(at++), field), ...); }, fields_of(item));
+}
+template <class Item>
+json lists_of(const std::vector<Item>& items) {
+  json lists = json::array();
+  for (const Item& item : items) lists.push_back(list_of(item));
+  return lists;
+}
+template <class Item>
+void read_lists(const json& lists, std::vector<Item>& items) {
+  for (const json& list : lists) read_list(list, items.emplace_back());
 }
 
 json encode_violations(const std::vector<Violation>& violations) {
@@ -67,28 +131,18 @@ json encode_violations(const std::vector<Violation>& violations) {
 }
 
 json encode_observation(const Observation& observation) {
-  json statuses = json::array(), reads = json::array(), topology = json::array(), tags = json::array();
-  for (const StepStatus& status : observation.statuses) {
-    statuses.push_back({status.code, status.update_result, status.seen, status.repetition});
-  }
-  json costs = json::array();
-  for (const StepCost& c : observation.costs)
-    costs.push_back({c.calls, c.allocations, c.bytes, c.steps, c.instantiations});
-  json held = json::array();
-  for (const Held& h : observation.held) held.push_back({h.what, h.count});
-  for (const BytesSeen& seen : observation.reads) reads.push_back({seen.step, seen.buffer, bytes_of(seen.bytes)});
-  for (const TopologySeen& seen : observation.topology) topology.push_back({seen.graph, seen.types, seen.edges});
+  json tags = json::array();
   for (const auto& [tag, count] : observation.host_tags) tags.push_back({tag, count});
-  return {{"statuses", statuses},
-          {"costs", costs},
-          {"held", held},
-          {"reads", reads},
-          {"topology", topology},
+  return {{"statuses", lists_of(observation.statuses)},
+          {"costs", lists_of(observation.costs)},
+          {"held", lists_of(observation.held)},
+          {"reads", lists_of(observation.reads)},
+          {"topology", lists_of(observation.topology)},
           {"tags", tags},
           {"violations", encode_violations(observation.violations)},
           {"exercised", observation.exercised},
-          {"notes", {observation.notes.fault, observation.notes.races, observation.notes.first_race}},
-          {"counts", {observation.calls, observation.patches, observation.fallbacks, observation.failures_fired}},
+          {"notes", list_of(observation.notes)},
+          {"counts", list_of(observation)},
           {"in_place", observation.patched_in_place},
           {"unsupported", observation.unsupported},
           {"harness_error", observation.harness_error}};
@@ -104,46 +158,19 @@ void decode_violations(const json& list, Observation& observation) {
   }
 }
 
-std::vector<std::byte> bytes_from(const json& value) {
-  const auto& binary = value.get_binary();
-  const auto* data = reinterpret_cast<const std::byte*>(binary.data());
-  return {data, data + binary.size()};
-}
-
 Observation decode_observation(const json& data) {
   Observation observation;
-  for (const json& s : data.at("statuses")) {
-    observation.statuses.push_back(
-        {s.at(0).get<int>(), s.at(1).get<int>(), s.at(2).get<std::string>(), s.at(3).get<std::uint32_t>()});
-  }
-  for (const json& c : data.at("costs")) {
-    observation.costs.push_back({c.at(0).get<std::uint64_t>(), c.at(1).get<std::uint64_t>(),
-                                 c.at(2).get<std::uint64_t>(), c.at(3).get<std::uint64_t>(),
-                                 c.size() > 4 ? c.at(4).get<std::uint64_t>() : 0});
-  }
-  for (const json& h : data.at("held"))
-    observation.held.push_back({h.at(0).get<std::string>(), h.at(1).get<std::uint64_t>()});
-  for (const json& r : data.at("reads")) {
-    observation.reads.push_back({r.at(0).get<std::size_t>(), r.at(1).get<Id>(), bytes_from(r.at(2))});
-  }
-  for (const json& t : data.at("topology")) {
-    TopologySeen seen;
-    seen.graph = t.at(0).get<Id>();
-    t.at(1).get_to(seen.types);
-    t.at(2).get_to(seen.edges);
-    observation.topology.push_back(std::move(seen));
-  }
+  read_lists(data.at("statuses"), observation.statuses);
+  read_lists(data.at("costs"), observation.costs);
+  read_lists(data.at("held"), observation.held);
+  read_lists(data.at("reads"), observation.reads);
+  read_lists(data.at("topology"), observation.topology);
   for (const json& t : data.at("tags"))
     observation.host_tags[t.at(0).get<std::uint32_t>()] = t.at(1).get<std::uint64_t>();
   decode_violations(data.at("violations"), observation);
   data.at("exercised").get_to(observation.exercised);
-  observation.notes = {data.at("notes").at(0).get<std::string>(), data.at("notes").at(1).get<std::uint64_t>(),
-                       data.at("notes").at(2).get<std::string>()};
-  const json& counts = data.at("counts");
-  observation.calls = counts.at(0).get<std::uint64_t>();
-  observation.patches = counts.at(1).get<std::uint64_t>();
-  observation.fallbacks = counts.at(2).get<std::uint64_t>();
-  observation.failures_fired = counts.at(3).get<std::uint64_t>();
+  read_list(data.at("notes"), observation.notes);
+  read_list(data.at("counts"), observation);
   data.at("in_place").get_to(observation.patched_in_place);
   data.at("unsupported").get_to(observation.unsupported);
   data.at("harness_error").get_to(observation.harness_error);
@@ -153,13 +180,9 @@ Observation decode_observation(const json& data) {
 }  // namespace
 
 std::string encode_hello(const Hello& hello) {
-  return packed({{"kind", "hello"},
-                 {"protocol", hello.protocol},
-                 {"release", hello.release},
-                 {"headers", hello.headers},
-                 {"runtime", hello.runtime},
-                 {"library", hello.library},
-                 {"schedulable", hello.schedulable}});
+  json body = hello;
+  body["kind"] = "hello";
+  return packed(body);
 }
 
 std::string encode_sorry(std::string_view reason) {
@@ -168,24 +191,13 @@ std::string encode_sorry(std::string_view reason) {
 
 std::string encode_request(const Request& request) {
   json code_objects = json::object();
-  for (const auto& [id, elf] : request.code_objects) code_objects[id] = bytes_of(elf);
-  const RunOptions& o = request.options;
+  for (const auto& [id, elf] : request.code_objects) code_objects[id] = written(elf);
   return packed({{"kind", "run"},
                  {"strategy", strategy_name(request.strategy)},
                  {"patcher", request.patcher},
                  {"layer", request.layer},
                  {"program", request.program},
-                 {"options",
-                  {{"poison", o.poison},
-                   {"keep_passed", o.keep_passed},
-                   {"failures", o.failures},
-                   {"fresh_addresses", o.fresh_addresses},
-                   {"inspect", o.inspect},
-                   {"isolation", o.isolation},
-                   {"costs", o.costs},
-                   {"held", o.held},
-                   {"schedule_seed", o.schedule_seed},
-                   {"fail_graph_call", o.fail_graph_call}}},
+                 {"options", request.options},
                  {"script", request.script},
                  {"code_objects", code_objects}});
 }
@@ -202,18 +214,12 @@ hip::Result<Hello> decode_hello(std::string_view body) {
     const auto kind = data.at("kind").get<std::string>();
     if (kind == "sorry") return hip::Error{kBadBody, data.at("reason").get<std::string>()};
     if (kind != "hello") return hip::Error{kBadBody, fmt::format("the first message is '{}', not 'hello'", kind)};
-    Hello hello;
-    data.at("protocol").get_to(hello.protocol);
-    if (hello.protocol != kProtocol) {
+    const auto protocol = data.at("protocol").get<std::uint32_t>();
+    if (protocol != kProtocol) {
       return hip::Error{kBadBody, fmt::format("it speaks version {} of the protocol, and this hgcheck version {}",
-                                              hello.protocol, kProtocol)};
+                                              protocol, kProtocol)};
     }
-    data.at("release").get_to(hello.release);
-    data.at("headers").get_to(hello.headers);
-    data.at("runtime").get_to(hello.runtime);
-    data.at("library").get_to(hello.library);
-    data.at("schedulable").get_to(hello.schedulable);
-    return hello;
+    return data.get<Hello>();
   });
 }
 
@@ -227,19 +233,9 @@ hip::Result<Request> decode_request(std::string_view body) {
     data.at("patcher").get_to(request.patcher);
     data.at("layer").get_to(request.layer);
     data.at("program").get_to(request.program);
-    const json& options = data.at("options");
-    options.at("poison").get_to(request.options.poison);
-    options.at("keep_passed").get_to(request.options.keep_passed);
-    options.at("failures").get_to(request.options.failures);
-    options.at("fresh_addresses").get_to(request.options.fresh_addresses);
-    options.at("inspect").get_to(request.options.inspect);
-    options.at("isolation").get_to(request.options.isolation);
-    options.at("costs").get_to(request.options.costs);
-    options.at("held").get_to(request.options.held);
-    options.at("schedule_seed").get_to(request.options.schedule_seed);
-    options.at("fail_graph_call").get_to(request.options.fail_graph_call);
+    data.at("options").get_to(request.options);
     data.at("script").get_to(request.script);
-    for (const auto& [id, elf] : data.at("code_objects").items()) request.code_objects[id] = bytes_from(elf);
+    for (const auto& [id, elf] : data.at("code_objects").items()) read(elf, request.code_objects[id]);
     return request;
   });
 }

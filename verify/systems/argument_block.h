@@ -35,7 +35,7 @@ class ArgumentBlock {
 
  private:
   [[nodiscard]] const FieldSpec& field(std::string_view name) const {
-    return *std::find_if(spec_->fields.begin(), spec_->fields.end(), [&](const auto& f) { return f.name == name; });
+    return *std::ranges::find(spec_->fields, name, &FieldSpec::name);
   }
   const KernelSpec* spec_;
   std::vector<std::byte> bytes_;

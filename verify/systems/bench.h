@@ -70,9 +70,6 @@ class AtHome {
 // One system of a scenario. For the implementation.
 class SystemBench {
  public:
-  SystemBench() = default;
-  SystemBench(const SystemBench&) = delete;
-  SystemBench& operator=(const SystemBench&) = delete;
   virtual ~SystemBench() = default;
   // A hipError_t: what the action answered.
   virtual int run(const SystemAction& action) = 0;

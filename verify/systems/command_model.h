@@ -37,8 +37,8 @@ class CommandModel {
   void forget(hip::BufferIndex buffer) {
     std::erase_if(traces_, [&](const auto& each) {
       const Where& buffers = each.second;
-      return std::any_of(buffers.begin(), buffers.end(),
-                         [&](const hip::TraceBuffer& held) { return held.identity == identity(buffer); });
+      return std::ranges::any_of(buffers,
+                                 [&](const hip::TraceBuffer& held) { return held.identity == identity(buffer); });
     });
     ++generations_[buffer];
   }
@@ -78,7 +78,7 @@ class CommandModel {
 
   // Whether a copy is one now, and was elsewhere.
   [[nodiscard]] bool onto_itself(std::span<const hip::DeviceAddress> addresses) const {
-    return std::any_of(commands_.begin(), commands_.end(), [&](const Command& command) {
+    return std::ranges::any_of(commands_, [&](const Command& command) {
       if (!command.copies) return false;
       const hip::BufferIndex from = command.buffers[0], to = command.buffers[1];
       return addresses[from] == addresses[to] && (last_[from] != addresses[from] || last_[to] != addresses[to]);

@@ -1,6 +1,5 @@
 // Scenarios of the launcher, against launcher_model.h.
 #include <algorithm>
-#include <cstring>
 
 #include "hip/device_scope.h"
 #include "verify/systems/argument_block.h"
@@ -76,8 +75,8 @@ class LauncherBench final : public SystemBench {
     launch.function = context_.platform.function(block.index(), 0);
     launch.arguments = block.bytes();
     launch.transfers = transfers;
-    const bool back = std::any_of(transfers.begin(), transfers.end(),
-                                  [](const hip::Transfer& t) { return t.direction != hip::Direction::kIn; });
+    const bool back =
+        std::ranges::any_of(transfers, [](const hip::Transfer& t) { return t.direction != hip::Direction::kIn; });
     const std::uint64_t before = context_.interposer.calls_of(Function::k_hipStreamSynchronize);
     const std::uint64_t fired = context_.interposer.fired();
     const hip::CurrentStream active(streams_[static_cast<std::size_t>(action.fields[0])]);

@@ -24,9 +24,6 @@ namespace verify {
 // hip::StreamCache and its leases, by number.
 class StreamCachePart {
  public:
-  StreamCachePart() = default;
-  StreamCachePart(const StreamCachePart&) = delete;
-  StreamCachePart& operator=(const StreamCachePart&) = delete;
   virtual ~StreamCachePart() = default;  // every lease is released or closed by then
   virtual hip::Result<hip::StreamRef> acquire(int lease, const hip::StreamKey& key) = 0;
   virtual hip::Status release(int lease) = 0;
@@ -37,9 +34,6 @@ class StreamCachePart {
 // hip::StreamRef::synchronize and hip::CurrentStream.
 class StreamsPart {
  public:
-  StreamsPart() = default;
-  StreamsPart(const StreamsPart&) = delete;
-  StreamsPart& operator=(const StreamsPart&) = delete;
   virtual ~StreamsPart() = default;
   virtual hip::Status synchronize(const hip::StreamRef& stream) = 0;
   virtual void enter(const hip::StreamRef& stream) = 0;  // on the calling thread
@@ -49,9 +43,6 @@ class StreamsPart {
 
 class ScratchPart {
  public:
-  ScratchPart() = default;
-  ScratchPart(const ScratchPart&) = delete;
-  ScratchPart& operator=(const ScratchPart&) = delete;
   virtual ~ScratchPart() = default;
   virtual hip::Result<void*> reserve(std::size_t bytes) = 0;
   virtual hip::Result<std::array<void*, 2>> pieces(std::size_t first, std::size_t second) = 0;
@@ -65,18 +56,12 @@ class ScratchPart {
 
 class LauncherPart {
  public:
-  LauncherPart() = default;
-  LauncherPart(const LauncherPart&) = delete;
-  LauncherPart& operator=(const LauncherPart&) = delete;
   virtual ~LauncherPart() = default;
   virtual hip::Status launch(const hip::KernelLaunch& launch) = 0;  // on the active stream
 };
 
 class StabilizerPart {
  public:
-  StabilizerPart() = default;
-  StabilizerPart(const StabilizerPart&) = delete;
-  StabilizerPart& operator=(const StabilizerPart&) = delete;
   virtual ~StabilizerPart() = default;
   virtual hip::Result<hip::StableStep> step(std::uint32_t command, std::span<const hip::StepBuffer> buffers,
                                             const hip::StreamRef& stream, hip::StableWork& work) = 0;
@@ -89,9 +74,6 @@ class TracesPart {
   // What a command enqueues on a stream for its buffers.
   using Work = std::function<hip::Status(hipStream_t stream, std::span<const hip::TraceBuffer> buffers)>;
 
-  TracesPart() = default;
-  TracesPart(const TracesPart&) = delete;
-  TracesPart& operator=(const TracesPart&) = delete;
   virtual ~TracesPart() = default;
   virtual hip::Status step(std::uint64_t command, std::span<const hip::TraceBuffer> buffers,
                            const hip::StreamRef& stream, const Work& work) = 0;

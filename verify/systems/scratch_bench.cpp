@@ -99,7 +99,7 @@ class ScratchBench final : public SystemBench {
     context_.expect(status == hipSuccess, PropertyId::kS3, where, "memory that can be read", hip::status_name(status));
     if (status != hipSuccess || !model(number).value) return status;
     const int value = *model(number).value;
-    const bool same = std::all_of(seen.begin(), seen.end(), [value](unsigned char byte) { return byte == value; });
+    const bool same = std::ranges::all_of(seen, [value](unsigned char byte) { return byte == value; });
     context_.expect(same, PropertyId::kS3, where, "the bytes that were written last", "others");
     return status;
   }
@@ -147,7 +147,7 @@ class ScratchBench final : public SystemBench {
         status = context_.inner().hipMemcpy(seen.data(), cut.value()[static_cast<std::size_t>(i)], sizes[i],
                                             hipMemcpyDeviceToHost);
       }
-      right = right && std::all_of(seen.begin(), seen.end(), [i](unsigned char byte) { return byte == i + 1; });
+      right = right && std::ranges::all_of(seen, [i](unsigned char byte) { return byte == i + 1; });
     }
     context_.expect(status == hipSuccess && right, PropertyId::kS1, where, "two pieces that keep what is written",
                     status == hipSuccess ? "other bytes" : hip::status_name(status));

@@ -36,12 +36,10 @@ class StreamCacheModel {
     return found == idle_.rend() ? 0 : found->stream;
   }
   [[nodiscard]] bool held(Stream stream) const {
-    return std::any_of(held_.begin(), held_.end(), [&](const auto& each) { return each.second.stream == stream; });
+    return std::ranges::any_of(held_, [&](const auto& each) { return each.second.stream == stream; });
   }
   // Whether that stream had work, or the runtime answered an error about it, when it was given back.
-  [[nodiscard]] bool refused(Stream stream) const {
-    return std::find(refused_.begin(), refused_.end(), stream) != refused_.end();
-  }
+  [[nodiscard]] bool refused(Stream stream) const { return std::ranges::find(refused_, stream) != refused_.end(); }
 
   void acquired(int lease, Stream stream, const Key& key, bool made) {
     if (made) std::erase(refused_, stream);  // another stream at the same place

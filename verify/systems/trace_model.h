@@ -21,13 +21,13 @@ class TraceModel {
   explicit TraceModel(std::size_t max) : max_(max) {}
 
   [[nodiscard]] bool kept(std::uint64_t command, const std::vector<hip::TraceBuffer>& buffers) const {
-    return std::any_of(traces_.begin(), traces_.end(),
-                       [&](const Kept& each) { return each.command == command && each.buffers == buffers; });
+    return std::ranges::any_of(traces_,
+                               [&](const Kept& each) { return each.command == command && each.buffers == buffers; });
   }
   // Whether the command was ever done for these buffers, wherever they were.
   [[nodiscard]] bool done_before(std::uint64_t command, const std::vector<hip::TraceBuffer>& buffers) const {
-    return std::any_of(done_.begin(), done_.end(),
-                       [&](const Kept& each) { return each.command == command && same(each.buffers, buffers); });
+    return std::ranges::any_of(
+        done_, [&](const Kept& each) { return each.command == command && same(each.buffers, buffers); });
   }
   void executed(std::uint64_t command, const std::vector<hip::TraceBuffer>& buffers, bool succeeded) {
     traces_.remove_if([&](const Kept& each) { return each.command == command && same(each.buffers, buffers); });

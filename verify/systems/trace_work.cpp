@@ -79,7 +79,7 @@ std::uint32_t TraceWork::elements() const {
 bool TraceWork::works(int command) const {
   if (command == kKernel) return elements() != 0;
   const std::span<const std::size_t> named = buffers_of(command);
-  return std::any_of(named.begin(), named.end(), [&](std::size_t i) { return buffers_[i].bytes != 0; });
+  return std::ranges::any_of(named, [&](std::size_t i) { return buffers_[i].bytes != 0; });
 }
 
 std::vector<hip::TraceBuffer> TraceWork::named_by(int command) const {
@@ -104,9 +104,8 @@ bool TraceWork::same_footing(int command, std::span<const hip::DeviceAddress> be
 
 hip::Status TraceWork::launch(hipStream_t stream, std::uint64_t in, std::uint64_t out) const {
   ArgumentBlock block = arguments(in, out, elements(), reinterpret_cast<std::uint64_t>(arena_));
-  return hip::called(
-      context_.inner().hipModuleLaunchKernel(kernel_, 1, 1, 1, 64, 1, 1, 0, stream, block.pointers().data(), nullptr),
-      "hipModuleLaunchKernel");
+  return hip::call<&hip::Api::hipModuleLaunchKernel>(context_.inner(), kernel_, 1, 1, 1, 64, 1, 1, 0, stream,
+                                                     block.pointers().data(), nullptr);
 }
 
 hip::Status TraceWork::enqueue(int command, hipStream_t stream, std::span<const std::uint64_t> addresses) const {

@@ -47,8 +47,8 @@ class WorkerModel {
     for (const Callback callback : order) {
       const auto found = before_.find(callback);
       if (found == before_.end() || !ran.insert(callback).second) return false;
-      const bool behind = std::all_of(found->second.begin(), found->second.end(),
-                                      [&](Callback each) { return ran.contains(each) || !before_.contains(each); });
+      const bool behind = std::ranges::all_of(
+          found->second, [&](Callback each) { return ran.contains(each) || !before_.contains(each); });
       if (!behind) return false;
     }
     return true;

@@ -119,17 +119,11 @@ class LosesTheGraphOfAFailedEnd final : public hip::ApiLayer {
 
 }  // namespace
 
-hip::ApiLayerFactory joins_itself_for_ever() {
-  return layer_factory<JoinsItselfForEver>();
-}
-hip::ApiLayerFactory runs_what_it_captures() {
-  return layer_factory<RunsWhatItCaptures>();
-}
-hip::ApiLayerFactory rejects_queries_elsewhere() {
-  return layer_factory<RejectsQueriesElsewhere>();
-}
-hip::ApiLayerFactory loses_the_graph_of_a_failed_end() {
-  return layer_factory<LosesTheGraphOfAFailedEnd>();
+std::vector<RuntimeFault> captures_faults() {
+  return {{"U09", layer_factory<JoinsItselfForEver>()},
+          {"U10", layer_factory<RunsWhatItCaptures>()},
+          {"U13", layer_factory<RejectsQueriesElsewhere>()},
+          {"U14", layer_factory<LosesTheGraphOfAFailedEnd>()}};
 }
 
 }  // namespace fuzz

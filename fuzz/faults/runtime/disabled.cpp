@@ -145,8 +145,8 @@ class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
 
 }  // namespace
 
-hip::ApiLayerFactory drops_the_edges_of_disabled_nodes() {
-  return layer_factory<DropsTheEdgesOfDisabledNodes>();
+std::vector<RuntimeFault> disabled_faults() {
+  return {{"U07", layer_factory<DropsTheEdgesOfDisabledNodes>()}};
 }
 
 }  // namespace fuzz

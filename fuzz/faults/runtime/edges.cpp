@@ -152,11 +152,8 @@ class RefusesRedundantEdges final : public hip::ApiLayer {
 
 }  // namespace
 
-hip::ApiLayerFactory skips_waits_past_the_last_stream() {
-  return layer_factory<SkipsWaitsPastTheLastStream>();
-}
-hip::ApiLayerFactory refuses_redundant_edges() {
-  return layer_factory<RefusesRedundantEdges>();
+std::vector<RuntimeFault> edges_faults() {
+  return {{"U08", layer_factory<SkipsWaitsPastTheLastStream>()}, {"U11", layer_factory<RefusesRedundantEdges>()}};
 }
 
 }  // namespace fuzz

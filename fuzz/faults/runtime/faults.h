@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "hip/api/layer.h"
 
@@ -21,31 +22,15 @@ struct RuntimeFault {
 // Null when there is none.
 [[nodiscard]] const RuntimeFault* find_runtime_fault(std::string_view id);
 
-// ownership.cpp
-[[nodiscard]] hip::ApiLayerFactory keeps_the_callers_arguments();   // U01
-[[nodiscard]] hip::ApiLayerFactory edits_what_a_getter_returned();  // U02
-// isolation.cpp
-[[nodiscard]] hip::ApiLayerFactory sets_the_original_node();         // U03
-[[nodiscard]] hip::ApiLayerFactory binds_arguments_to_the_kernel();  // U04
-// updates.cpp
-[[nodiscard]] hip::ApiLayerFactory refreshes_all_after_each_node();  // U05
-[[nodiscard]] hip::ApiLayerFactory drops_the_error_of_an_update();   // U06
-[[nodiscard]] hip::ApiLayerFactory assigns_the_kind_backwards();     // U12
-// edges.cpp
-[[nodiscard]] hip::ApiLayerFactory skips_waits_past_the_last_stream();  // U08
-[[nodiscard]] hip::ApiLayerFactory refuses_redundant_edges();           // U11
-// disabled.cpp
-[[nodiscard]] hip::ApiLayerFactory drops_the_edges_of_disabled_nodes();  // U07
-// captures.cpp
-[[nodiscard]] hip::ApiLayerFactory joins_itself_for_ever();            // U09
-[[nodiscard]] hip::ApiLayerFactory runs_what_it_captures();            // U10
-[[nodiscard]] hip::ApiLayerFactory rejects_queries_elsewhere();        // U13
-[[nodiscard]] hip::ApiLayerFactory loses_the_graph_of_a_failed_end();  // U14
-// lives.cpp
-[[nodiscard]] hip::ApiLayerFactory takes_the_first_of_no_nodes();     // U15
-[[nodiscard]] hip::ApiLayerFactory forgets_the_childs_last_launch();  // U16
-// stream_memory.cpp
-[[nodiscard]] hip::ApiLayerFactory reuses_what_is_being_freed();  // U17
+// What each file of this folder defines.
+[[nodiscard]] std::vector<RuntimeFault> ownership_faults();      // U01, U02
+[[nodiscard]] std::vector<RuntimeFault> isolation_faults();      // U03, U04
+[[nodiscard]] std::vector<RuntimeFault> updates_faults();        // U05, U06, U12
+[[nodiscard]] std::vector<RuntimeFault> edges_faults();          // U08, U11
+[[nodiscard]] std::vector<RuntimeFault> disabled_faults();       // U07
+[[nodiscard]] std::vector<RuntimeFault> captures_faults();       // U09, U10, U13, U14
+[[nodiscard]] std::vector<RuntimeFault> lives_faults();          // U15, U16
+[[nodiscard]] std::vector<RuntimeFault> stream_memory_faults();  // U17
 
 template <class Layer>
 [[nodiscard]] hip::ApiLayerFactory layer_factory() {

@@ -7,7 +7,6 @@
 // U04 (CHIP-SPV/chipStar#782). The author believed: a kernel's handle is where its arguments are bound, one handle a
 // kernel. What is wrong: two nodes of a graph may run one kernel, and binding the arguments of the second overwrites
 // those of the first. P2.
-#include <algorithm>
 
 #include "fuzz/faults/runtime/faults.h"
 
@@ -104,11 +103,8 @@ class BindsArgumentsToTheKernel final : public hip::ApiLayer {
 
 }  // namespace
 
-hip::ApiLayerFactory sets_the_original_node() {
-  return layer_factory<SetsTheOriginalNode>();
-}
-hip::ApiLayerFactory binds_arguments_to_the_kernel() {
-  return layer_factory<BindsArgumentsToTheKernel>();
+std::vector<RuntimeFault> isolation_faults() {
+  return {{"U03", layer_factory<SetsTheOriginalNode>()}, {"U04", layer_factory<BindsArgumentsToTheKernel>()}};
 }
 
 }  // namespace fuzz

@@ -83,11 +83,8 @@ class ForgetsTheChildsLastLaunch final : public hip::ApiLayer {
 
 }  // namespace
 
-hip::ApiLayerFactory takes_the_first_of_no_nodes() {
-  return layer_factory<TakesTheFirstOfNoNodes>();
-}
-hip::ApiLayerFactory forgets_the_childs_last_launch() {
-  return layer_factory<ForgetsTheChildsLastLaunch>();
+std::vector<RuntimeFault> lives_faults() {
+  return {{"U15", layer_factory<TakesTheFirstOfNoNodes>()}, {"U16", layer_factory<ForgetsTheChildsLastLaunch>()}};
 }
 
 }  // namespace fuzz

@@ -143,11 +143,8 @@ class EditsWhatAGetterReturned final : public hip::ApiLayer {
 
 }  // namespace
 
-hip::ApiLayerFactory keeps_the_callers_arguments() {
-  return layer_factory<KeepsTheCallersArguments>();
-}
-hip::ApiLayerFactory edits_what_a_getter_returned() {
-  return layer_factory<EditsWhatAGetterReturned>();
+std::vector<RuntimeFault> ownership_faults() {
+  return {{"U01", layer_factory<KeepsTheCallersArguments>()}, {"U02", layer_factory<EditsWhatAGetterReturned>()}};
 }
 
 }  // namespace fuzz

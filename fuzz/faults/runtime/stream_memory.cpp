@@ -75,8 +75,8 @@ class ReusesWhatIsBeingFreed final : public hip::ApiLayer {
 
 }  // namespace
 
-hip::ApiLayerFactory reuses_what_is_being_freed() {
-  return layer_factory<ReusesWhatIsBeingFreed>();
+std::vector<RuntimeFault> stream_memory_faults() {
+  return {{"U17", layer_factory<ReusesWhatIsBeingFreed>()}};
 }
 
 }  // namespace fuzz

@@ -86,14 +86,10 @@ class AssignsTheKindBackwards final : public hip::ApiLayer {
 
 }  // namespace
 
-hip::ApiLayerFactory refreshes_all_after_each_node() {
-  return layer_factory<RefreshesAllAfterEachNode>();
-}
-hip::ApiLayerFactory drops_the_error_of_an_update() {
-  return layer_factory<DropsTheErrorOfAnUpdate>();
-}
-hip::ApiLayerFactory assigns_the_kind_backwards() {
-  return layer_factory<AssignsTheKindBackwards>();
+std::vector<RuntimeFault> updates_faults() {
+  return {{"U05", layer_factory<RefreshesAllAfterEachNode>()},
+          {"U06", layer_factory<DropsTheErrorOfAnUpdate>()},
+          {"U12", layer_factory<AssignsTheKindBackwards>()}};
 }
 
 }  // namespace fuzz

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "fuzz/faults/systems/systems.h"
+#include "fuzz/faults/lists.h"
 #include "hip/device_scope.h"
 
 namespace fuzz {
@@ -26,7 +26,7 @@ class PatchedLauncher final : public verify::LauncherPart {
       : api_(api), errors_(errors), habits_(habits) {}
   ~PatchedLauncher() override {
     const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, errors_);
-    errors_(hip::called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize"));
+    errors_(hip::call<&hip::Api::hipDeviceSynchronize>(api_));
     free_all();
   }
 
@@ -42,16 +42,13 @@ class PatchedLauncher final : public verify::LauncherPart {
     std::size_t size = arguments.size();
     void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      HIP_LAUNCH_PARAM_END};
-    hip::Status status =
-        hip::called(api_.hipModuleLaunchKernel(launch.function, launch.grid.x, launch.grid.y, launch.grid.z,
-                                               launch.block.x, launch.block.y, launch.block.z, launch.shared_bytes,
-                                               stream.handle(), nullptr, extra),
-                    "hipModuleLaunchKernel");
+    hip::Status status = hip::call<&hip::Api::hipModuleLaunchKernel>(
+        api_, launch.function, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
+        launch.block.z, launch.shared_bytes, stream.handle(), nullptr, extra);
     for (std::size_t i = 0; i < places.size() && status; ++i) {
       if (launch.transfers[i].direction == hip::Direction::kIn) continue;
-      status = hip::called(api_.hipMemcpyAsync(places[i].host, places[i].device, launch.transfers[i].bytes,
-                                               hipMemcpyDeviceToHost, stream.handle()),
-                           "hipMemcpyAsync");
+      status = hip::call<&hip::Api::hipMemcpyAsync>(api_, places[i].host, places[i].device, launch.transfers[i].bytes,
+                                                    hipMemcpyDeviceToHost, stream.handle());
     }
     return status ? read_back(launch, stream, places) : status;
   }
@@ -65,12 +62,11 @@ class PatchedLauncher final : public verify::LauncherPart {
   hip::Status prepare(const hip::Transfer& transfer, const hip::StreamRef& stream, std::vector<Place>* places,
                       std::byte* arguments) {
     Place place;
-    if (hip::Status status = hip::called(api_.hipMalloc(&place.device, transfer.bytes), "hipMalloc"); !status) {
+    if (hip::Status status = hip::call<&hip::Api::hipMalloc>(api_, &place.device, transfer.bytes); !status) {
       return status;
     }
     device_.push_back(place.device);
-    if (hip::Status status = hip::called(api_.hipHostMalloc(&place.host, transfer.bytes, 0), "hipHostMalloc");
-        !status) {
+    if (hip::Status status = hip::call<&hip::Api::hipHostMalloc>(api_, &place.host, transfer.bytes, 0); !status) {
       return status;
     }
     host_.push_back(place.host);
@@ -78,16 +74,15 @@ class PatchedLauncher final : public verify::LauncherPart {
     std::memcpy(arguments + transfer.argument_offset, &place.device, sizeof place.device);
     if (transfer.direction == hip::Direction::kOut) return {};
     std::memcpy(place.host, transfer.host, transfer.bytes);
-    return hip::called(api_.hipMemcpyAsync(place.device, place.host, transfer.bytes, hipMemcpyHostToDevice,
-                                           habits_.default_stream_in ? nullptr : stream.handle()),
-                       "hipMemcpyAsync");
+    return hip::call<&hip::Api::hipMemcpyAsync>(api_, place.device, place.host, transfer.bytes, hipMemcpyHostToDevice,
+                                                habits_.default_stream_in ? nullptr : stream.handle());
   }
 
   hip::Status read_back(const hip::KernelLaunch& launch, const hip::StreamRef& stream,
                         const std::vector<Place>& places) {
     const auto is = [&](hip::Direction direction) {
-      return std::any_of(launch.transfers.begin(), launch.transfers.end(),
-                         [direction](const hip::Transfer& each) { return each.direction == direction; });
+      return std::ranges::any_of(launch.transfers,
+                                 [direction](const hip::Transfer& each) { return each.direction == direction; });
     };
     const bool brings_back = is(hip::Direction::kOut) || is(hip::Direction::kInOut);
     const bool has_arrays = is(hip::Direction::kIn) || is(hip::Direction::kInOut);
@@ -103,10 +98,10 @@ class PatchedLauncher final : public verify::LauncherPart {
 
   // At the end: work may be in flight until then.
   void free_all() {
-    for (void* memory : device_) errors_(hip::called(api_.hipFree(memory), "hipFree"));
+    for (void* memory : device_) errors_(hip::call<&hip::Api::hipFree>(api_, memory));
     for (void* memory : host_) {
       for (int attempt = 0; attempt < 2; ++attempt) {
-        const hip::Status status = hip::called(api_.hipHostFree(memory), "hipHostFree");
+        const hip::Status status = hip::call<&hip::Api::hipHostFree>(api_, memory);
         errors_(status);
         if (status) break;
       }
@@ -129,11 +124,14 @@ verify::Parts with(const Habits& habits) {
 
 }  // namespace
 
-verify::Parts copies_in_on_the_default_stream() {
-  return with({.default_stream_in = true});
-}
-verify::Parts waits_for_arrays_only() {
-  return with({.only_arrays_wait = true});
+std::vector<Fault> launcher_faults() {
+  using enum verify::PropertyId;
+  using enum verify::System;
+  return {system_fault("F38", "launcher", "copies external arrays in on the default stream instead of the active one",
+                       kS1, kLauncher, with({.default_stream_in = true})),
+          system_fault("F39", "launcher",
+                       "reads a result without the one synchronisation that it needs when there are no transfers", kS3,
+                       kLauncher, with({.only_arrays_wait = true}))};
 }
 
 }  // namespace fuzz

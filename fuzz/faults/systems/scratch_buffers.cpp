@@ -6,7 +6,7 @@
 //   F42  a moved-from buffer is dead to its author; its stream goes with the memory.
 #include <utility>
 
-#include "fuzz/faults/systems/systems.h"
+#include "fuzz/faults/lists.h"
 #include "hip/device_scope.h"
 
 namespace fuzz {
@@ -41,8 +41,7 @@ class PatchedScratch final : public verify::ScratchPart {
       if (const hip::Status freed = free(data_); !freed) return freed.error();
     }
     void* bigger = nullptr;
-    const hip::Status taken =
-        hip::called(stream_.api().hipMallocAsync(&bigger, size, stream_.handle()), "hipMallocAsync");
+    const hip::Status taken = hip::call<&hip::Api::hipMallocAsync>(stream_.api(), &bigger, size, stream_.handle());
     if (!taken) return taken.error();
     if (!habits_.frees_first && data_ != nullptr) {
       if (hip::Status freed = free(data_); !freed) return hip::both(std::move(freed), free(bigger)).error();
@@ -91,7 +90,7 @@ class PatchedScratch final : public verify::ScratchPart {
     return hip::DeviceScope::enter(stream_.api(), stream_.device(), errors_);
   }
   [[nodiscard]] hip::Status free(void* memory) const {
-    return hip::called(stream_.api().hipFreeAsync(memory, stream_.handle()), "hipFreeAsync");
+    return hip::call<&hip::Api::hipFreeAsync>(stream_.api(), memory, stream_.handle());
   }
 
   hip::StreamRef stream_;
@@ -111,14 +110,15 @@ verify::Parts with(const Habits& habits) {
 
 }  // namespace
 
-verify::Parts frees_before_it_allocates() {
-  return with({.frees_first = true});
-}
-verify::Parts keeps_a_pointer_across_growing() {
-  return with({.cuts_one_by_one = true});
-}
-verify::Parts moved_from_forgets_its_stream() {
-  return with({.stream_goes_along = true});
+std::vector<Fault> scratch_buffer_faults() {
+  using enum verify::PropertyId;
+  using enum verify::System;
+  return {system_fault("F40", "scratch buffer", "frees the old buffer before the new one is allocated", kS3, kScratch,
+                       with({.frees_first = true})),
+          system_fault("F41", "scratch buffer", "keeps a pointer across a growing call", kS1, kScratch,
+                       with({.cuts_one_by_one = true})),
+          system_fault("F42", "scratch buffer", "a moved-from buffer loses its stream", kS3, kScratch,
+                       with({.stream_goes_along = true}))};
 }
 
 }  // namespace fuzz

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/faults/systems/systems.h"
+#include "fuzz/faults/lists.h"
 #include "hip/device_scope.h"
 
 namespace fuzz {
@@ -128,12 +128,12 @@ class PatchedStabilizer final : public verify::StabilizerPart {
   hip::Result<void*> reserve(Slot& slot, std::size_t bytes) {
     if (slot.memory != nullptr && (slot.bytes >= bytes || habits_.trusts_sizes)) return slot.memory;
     void* memory = nullptr;
-    if (const hip::Status status = hip::called(api_.hipMalloc(&memory, bytes), "hipMalloc"); !status) {
+    if (const hip::Status status = hip::call<&hip::Api::hipMalloc>(api_, &memory, bytes); !status) {
       return status.error();
     }
     void* const smaller = std::exchange(slot, Slot{memory, bytes}).memory;
     if (smaller == nullptr || habits_.never_frees) return memory;
-    if (const hip::Status status = hip::called(api_.hipFree(smaller), "hipFree"); !status) {
+    if (const hip::Status status = hip::call<&hip::Api::hipFree>(api_, smaller); !status) {
       errors_(status);
       gone_.push_back(smaller);
     }
@@ -151,8 +151,8 @@ class PatchedStabilizer final : public verify::StabilizerPart {
       if (place == nullptr) continue;
       void* const to = kept != nullptr ? place : own[i];
       const void* const from = kept != nullptr ? own[i] : place;
-      const hip::Status status = hip::called(
-          api_.hipMemcpyAsync(to, from, buffers[i].bytes, hipMemcpyDeviceToDevice, stream.handle()), "hipMemcpyAsync");
+      const hip::Status status = hip::call<&hip::Api::hipMemcpyAsync>(api_, to, from, buffers[i].bytes,
+                                                                      hipMemcpyDeviceToDevice, stream.handle());
       if (!status) return status;
     }
     return {};
@@ -168,7 +168,7 @@ class PatchedStabilizer final : public verify::StabilizerPart {
   hip::Status free_all() {
     hip::Status all;
     std::erase_if(gone_, [&](void* memory) {
-      const hip::Status status = hip::called(api_.hipFree(memory), "hipFree");
+      const hip::Status status = hip::call<&hip::Api::hipFree>(api_, memory);
       if (habits_.drops_errors) return true;
       all = hip::both(std::move(all), status);
       return status.ok();
@@ -193,20 +193,19 @@ verify::Parts with(const Habits& habits) {
 
 }  // namespace
 
-verify::Parts never_frees_its_buffers() {
-  return with({.never_frees = true});
-}
-verify::Parts notes_the_recording_before_it_succeeds() {
-  return with({.notes_first = true});
-}
-verify::Parts drops_errors_of_teardown() {
-  return with({.drops_errors = true});
-}
-verify::Parts copies_back_to_an_earlier_step() {
-  return with({.remembers_places = true});
-}
-verify::Parts reuses_what_is_too_small() {
-  return with({.trusts_sizes = true});
+std::vector<Fault> stabilizer_faults() {
+  using enum verify::PropertyId;
+  using enum verify::System;
+  return {system_fault("F23", "stabiliser", "persistent buffers are never freed", kP8, kStabilizer,
+                       with({.never_frees = true})),
+          system_fault("F24", "stabiliser", "notes that a command is recorded before recording succeeds", kC3,
+                       kStabilizer, with({.notes_first = true})),
+          system_fault("F27", "stabiliser", "teardown discards errors of deallocation", kC4, kStabilizer,
+                       with({.drops_errors = true})),
+          system_fault("F28", "stabiliser", "copies results back to the address of an earlier step", kS4, kStabilizer,
+                       with({.remembers_places = true})),
+          system_fault("F29", "stabiliser", "reuses a cached buffer that is too small for a later step", kS4,
+                       kStabilizer, with({.trusts_sizes = true}))};
 }
 
 }  // namespace fuzz

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "fuzz/faults/systems/systems.h"
+#include "fuzz/faults/lists.h"
 #include "hip/device_scope.h"
 
 namespace fuzz {
@@ -34,7 +34,7 @@ class PatchedStreamCache final : public verify::StreamCachePart {
 
   hip::Result<hip::StreamRef> acquire(int lease, const hip::StreamKey& wanted) override {
     if (!habits_.ignores_devices) {
-      if (const hip::Status status = hip::called(api_.hipSetDevice(wanted.device), "hipSetDevice"); !status) {
+      if (const hip::Status status = hip::call<&hip::Api::hipSetDevice>(api_, wanted.device); !status) {
         return status.error();
       }
     }
@@ -100,10 +100,10 @@ class PatchedStreamCache final : public verify::StreamCachePart {
     return habits_.ignores_flags ? hip::StreamKey{full.device, 0, 0} : full;
   }
   hip::Status destroy(const Entry& entry) {
-    hip::Status status = hip::called(api_.hipStreamDestroy(entry.handle), "hipStreamDestroy");
+    hip::Status status = hip::call<&hip::Api::hipStreamDestroy>(api_, entry.handle);
     if (status) return status;
     // A failure may be transient: try once more.
-    return hip::both(std::move(status), hip::called(api_.hipStreamDestroy(entry.handle), "hipStreamDestroy"));
+    return hip::both(std::move(status), hip::call<&hip::Api::hipStreamDestroy>(api_, entry.handle));
   }
 
   const hip::Api& api_;
@@ -124,17 +124,17 @@ verify::Parts with(const Habits& habits) {
 
 }  // namespace
 
-verify::Parts caches_after_a_failed_query() {
-  return with({.errors_are_ready = true});
-}
-verify::Parts never_makes_the_device_current() {
-  return with({.ignores_devices = true});
-}
-verify::Parts keys_by_device_alone() {
-  return with({.ignores_flags = true});
-}
-verify::Parts caches_busy_streams() {
-  return with({.trusts_its_clients = true});
+std::vector<Fault> stream_cache_faults() {
+  using enum verify::PropertyId;
+  using enum verify::System;
+  return {
+      system_fault("F30", "stream cache", "caches a stream whose query returned an error", kC1, kCache,
+                   with({.errors_are_ready = true})),
+      system_fault("F31", "stream cache", "queries and reuses a stream without making its device current", kC1, kCache,
+                   with({.ignores_devices = true})),
+      system_fault("F32", "stream cache", "key without flags or priority", kC1, kCache, with({.ignores_flags = true})),
+      system_fault("F33", "stream cache", "returns a stream that still has work", kC1, kCache,
+                   with({.trusts_its_clients = true}))};
 }
 
 }  // namespace fuzz

@@ -6,7 +6,7 @@
 // F36: a current stream that lives in a variable of the process: its author's program had one thread.
 #include <vector>
 
-#include "fuzz/faults/systems/systems.h"
+#include "fuzz/faults/lists.h"
 
 namespace fuzz {
 namespace {
@@ -16,7 +16,7 @@ class NothingOnHandleZero final : public verify::StreamsPart {
  public:
   hip::Status synchronize(const hip::StreamRef& stream) override {
     if (stream.handle() == nullptr) return {};
-    return hip::called(stream.api().hipStreamSynchronize(stream.handle()), "hipStreamSynchronize");
+    return hip::call<&hip::Api::hipStreamSynchronize>(stream.api(), stream.handle());
   }
   void enter(const hip::StreamRef& stream) override { scopes_.push_back(std::make_unique<hip::CurrentStream>(stream)); }
   void leave() override { scopes_.pop_back(); }
@@ -42,18 +42,22 @@ class SharedCurrentStream final : public verify::StreamsPart {
   std::vector<hip::StreamRef> stack_;
 };
 
-}  // namespace
-
-verify::Parts default_stream_needs_no_waiting() {
+template <class Part>
+verify::Parts with() {
   verify::Parts parts = verify::real_parts();
-  parts.streams = [] { return std::make_unique<NothingOnHandleZero>(); };
+  parts.streams = [] { return std::make_unique<Part>(); };
   return parts;
 }
 
-verify::Parts one_current_stream_for_all_threads() {
-  verify::Parts parts = verify::real_parts();
-  parts.streams = [] { return std::make_unique<SharedCurrentStream>(); };
-  return parts;
+}  // namespace
+
+std::vector<Fault> stream_faults() {
+  using enum verify::PropertyId;
+  using enum verify::System;
+  return {
+      system_fault("F35", "streams", "synchronising handle 0 is a no-op", kS1, kStreams, with<NothingOnHandleZero>()),
+      system_fault("F36", "streams", "current stream shared between threads", kS2, kStreams,
+                   with<SharedCurrentStream>())};
 }
 
 }  // namespace fuzz

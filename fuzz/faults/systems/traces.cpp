@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/faults/systems/systems.h"
+#include "fuzz/faults/lists.h"
 #include "hip/captured_graph.h"
 #include "hip/device_scope.h"
 #include "hip/graph_patcher.h"
@@ -37,7 +37,7 @@ struct Instance {
 
 hip::Status give_back(const hip::Api& api, Instance& instance) {
   if (instance.exec == nullptr) return {};
-  hip::Status status = hip::called(api.hipDeviceSynchronize(), "hipDeviceSynchronize");
+  hip::Status status = hip::call<&hip::Api::hipDeviceSynchronize>(api);
   status = hip::both(std::move(status), hip::destroy_exec(api, instance.exec));
   return hip::both(std::move(status), hip::destroy_graph(api, std::exchange(instance, {}).graph));
 }
@@ -52,7 +52,7 @@ class ChildTrace final : public hip::Trace {
     return hip::Error{hipErrorNotSupported, "a trace is captured again"};
   }
   hip::Status launch(const hip::StreamRef& stream) override {
-    return hip::called(api_.hipGraphLaunch(instance_.exec, stream.handle()), "hipGraphLaunch");
+    return hip::call<&hip::Api::hipGraphLaunch>(api_, instance_.exec, stream.handle());
   }
 
   static hip::Result<std::unique_ptr<hip::Trace>> make(const hip::Api& api, hipStream_t stream,
@@ -60,13 +60,13 @@ class ChildTrace final : public hip::Trace {
     const hip::Result<hip::CapturedGraph> captured = hip::CapturedGraph::capture(api, stream, work, errors);
     if (!captured) return captured.error();
     Instance made;
-    hip::Status status = hip::called(api.hipGraphCreate(&made.graph, 0), "hipGraphCreate");
+    hip::Status status = hip::call<&hip::Api::hipGraphCreate>(api, &made.graph, 0);
     if (!status) return status.error();
     hipGraphNode_t node = nullptr;
-    status = hip::called(api.hipGraphAddChildGraphNode(&node, made.graph, nullptr, 0, captured.value().graph()),
-                         "hipGraphAddChildGraphNode");
+    status =
+        hip::call<&hip::Api::hipGraphAddChildGraphNode>(api, &node, made.graph, nullptr, 0, captured.value().graph());
     if (status) {
-      status = hip::called(api.hipGraphInstantiate(&made.exec, made.graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+      status = hip::call<&hip::Api::hipGraphInstantiate>(api, &made.exec, made.graph, nullptr, nullptr, 0);
     }
     if (!status) {
       errors(hip::destroy_graph(api, made.graph));
@@ -97,7 +97,7 @@ class PlainBody {
     if (!same || !patch(body)) {
       if (hip::Status status = record(body); !status) return status;
     }
-    hip::Status status = hip::called(api_.hipGraphLaunch(instance_.exec, stream.handle()), "hipGraphLaunch");
+    hip::Status status = hip::call<&hip::Api::hipGraphLaunch>(api_, instance_.exec, stream.handle());
     status = hip::both(std::move(status), stream.synchronize());
     if (!status) version_ = 0;
     return status;
@@ -119,7 +119,7 @@ class PlainBody {
     if (!recorded) return recorded.error();
     Instance fresh{recorded.value().graph, nullptr};
     const hip::Status status =
-        hip::called(api_.hipGraphInstantiate(&fresh.exec, fresh.graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+        hip::call<&hip::Api::hipGraphInstantiate>(api_, &fresh.exec, fresh.graph, nullptr, nullptr, 0);
     if (!status) {
       errors_(hip::destroy_graph(api_, fresh.graph));
       return status;
@@ -222,20 +222,19 @@ verify::Parts with(Habit habit) {
 
 }  // namespace
 
-verify::Parts instantiates_empty_traces() {
-  return with(Habit::kTakesEmptyTraces);
-}
-verify::Parts finalises_empty_bodies() {
-  return with(Habit::kFinishesEmptyBodies);
-}
-verify::Parts keys_traces_by_address() {
-  return with(Habit::kKeysByAddress);
-}
-verify::Parts records_collectives_each_time() {
-  return with(Habit::kCapturesCollectives);
-}
-verify::Parts ranks_decide_alone() {
-  return with(Habit::kDecidesAlone);
+std::vector<Fault> trace_faults() {
+  using enum verify::PropertyId;
+  using enum verify::System;
+  return {system_fault("F18", "command buffer", "accepts an empty traced graph and instantiates it as a child", kP11,
+                       kTraces, with(Habit::kTakesEmptyTraces)),
+          system_fault("F19", "command buffer", "finalises an empty body graph without a node", kP11, kTraces,
+                       with(Habit::kFinishesEmptyBodies)),
+          system_fault("F20", "trace cache", "keyed by address only: freed and reused addresses hit a stale trace", kA3,
+                       kTraces, with(Habit::kKeysByAddress)),
+          system_fault("F21", "trace cache", "collectives are recorded on every call", kP10, kTraces,
+                       with(Habit::kCapturesCollectives)),
+          system_fault("F22", "trace cache", "ranks decide hit or miss on their own", kC6, kTraces,
+                       with(Habit::kDecidesAlone))};
 }
 
 }  // namespace fuzz

@@ -23,9 +23,9 @@ struct DeclareBuffer {
                "kind. `symbol=N` makes the buffer one of four variables of the device code (1,024 bytes each), or "
                "its first bytes. It is never moved or freed. Nodes name it by its address, linear copies also by "
                "its symbol. `device=1` is memory of device 1; host memory belongs to every device.",
-               kDrawnByHand, kNoDeviation, field::name(&DeclareBuffer::buffer, 'b', kIsNew),
+               kDrawnByHand, kNoDeviation, NameField{&DeclareBuffer::buffer, 'b', kIsNew},
                field::size(&DeclareBuffer::bytes, 1, kMaxBufferBytes, Simpler::kSmallSize),
-               field::choice_key("memory", &DeclareBuffer::memory, kMemoryWords, "memory", "memory ", true),
+               ChoiceKey{"memory", &DeclareBuffer::memory, kMemoryWords, "memory", "memory ", true},
                field::symbol_key(&DeclareBuffer::symbol),
                field::device_key(&DeclareBuffer::device, "memory of another device"))
         .uncounted();
@@ -44,7 +44,7 @@ struct MoveBuffers {
         "move",
         "Buffers go elsewhere, all at once, with their contents. `b0=@b1` moves b0 to the place that b1 "
         "leaves in the same command. Old places are freed, and the next allocation may use them again.",
-        kDrawnByHand, kNoDeviation, field::moves(&MoveBuffers::moves));
+        kDrawnByHand, kNoDeviation, MovesField{&MoveBuffers::moves});
   }
   bool operator==(const MoveBuffers&) const = default;
 };
@@ -53,7 +53,7 @@ struct Read {
   static constexpr auto spec() {
     return describe_command("read", "The host waits for the device and reads the buffer; the bytes are an observation.",
                             drawn(Topic::kBytes, 4), kDeviations,
-                            field::name(&Read::buffer, 'b', meets("read", Leaves::kNothing)))
+                            NameField{&Read::buffer, 'b', meets("read", Leaves::kNothing)})
         .uncounted();
   }
   bool operator==(const Read&) const = default;
@@ -69,8 +69,8 @@ struct Write {
         "write",
         "The host waits for the device and fills the buffer with the pattern of a seed, or writes these bytes "
         "(65,536 at most) from an offset on.",
-        drawn(Topic::kBytes, 3), kNoDeviation, field::name(&Write::buffer, 'b', meets("write", Leaves::kNothing)),
-        field::contents(&Write::seed, &Write::offset, &Write::data));
+        drawn(Topic::kBytes, 3), kNoDeviation, NameField{&Write::buffer, 'b', meets("write", Leaves::kNothing)},
+        ContentsKey{&Write::seed, &Write::offset, &Write::data});
   }
   bool operator==(const Write&) const = default;
 };
@@ -82,7 +82,7 @@ struct Free {
         "Frees a buffer, or memory that a graph allocated and nobody has freed (`hipFree`, which waits for "
         "the device). HIP does not document what `hipFree` of a graph's memory leaves in the null stream, "
         "so `query s0` may not follow.",
-        kDrawnByHand, kDeviations, field::name(&Free::buffer, 'b', meets("free", Leaves::kNothing)));
+        kDrawnByHand, kDeviations, NameField{&Free::buffer, 'b', meets("free", Leaves::kNothing)});
   }
   bool operator==(const Free&) const = default;
 };

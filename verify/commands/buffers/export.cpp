@@ -30,7 +30,7 @@ void release_left_places(Exporter& out, const MoveBuffers& c) {
   if (out.memory().in_arena()) return;
   for (const BufferMove& move : c.moves) {
     const auto takes = [&](const BufferMove& other) { return other.onto == move.buffer; };
-    if (std::any_of(c.moves.begin(), c.moves.end(), takes)) continue;
+    if (std::ranges::any_of(c.moves, takes)) continue;
     out.memory().release(move.buffer, out.before().buffer(move.buffer)->memory);
   }
 }

@@ -15,9 +15,7 @@ template <>
 constexpr Traits kTraits<DeclareBuffer>{kMemoryCall,   kSucceeds, kNeverRefused, kNothingSeen,
                                         kNamesDevices, kTwice,    kOnce};
 
-namespace {
-
-Reason check_symbol(const State& state, const DeclareBuffer& c) {
+static Reason check_symbol(const State& state, const DeclareBuffer& c) {
   if (c.memory != MemoryKind::kDevice) return "a variable of the device code is the device's memory";
   if (*c.symbol >= kSymbols || c.bytes > kSymbolBytes)
     return fmt::format("there are {} variables of {} bytes", kSymbols, kSymbolBytes);
@@ -26,8 +24,6 @@ Reason check_symbol(const State& state, const DeclareBuffer& c) {
   }
   return {};
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const DeclareBuffer& c) {
@@ -60,9 +56,7 @@ template <>
 constexpr Traits kTraits<MoveBuffers>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen,
                                       kNoDevice,   kEachTime, kAgain};
 
-namespace {
-
-Reason check_moving(const State& state, const MoveBuffers& c) {
+static Reason check_moving(const State& state, const MoveBuffers& c) {
   std::set<Id> moving;
   for (const BufferMove& move : c.moves) {
     if (Reason reason = state.missing_buffer(move.buffer)) return reason;
@@ -83,8 +77,6 @@ Reason check_moving(const State& state, const MoveBuffers& c) {
   }
   return {};
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const MoveBuffers& c) {

@@ -11,7 +11,7 @@ namespace {
 
 // A blocking stream of the first device takes part in it.
 bool waits_for_null_stream(const State& state, const CaptureState& capture) {
-  return std::any_of(capture.behind.begin(), capture.behind.end(), [&state](const auto& entry) {
+  return std::ranges::any_of(capture.behind, [&state](const auto& entry) {
     const StreamState* stream = state.parts().streams.find(entry.first);
     return stream != nullptr && stream->alive && !stream->non_blocking && stream->device == 0;
   });

@@ -19,9 +19,9 @@ struct BeginCapture {
         "capture",
         "`hipStreamBeginCapture`, or `hipStreamBeginCaptureToGraph` into an existing graph, behind nodes of "
         "it.",
-        kDrawnByHand, kDeviations, field::name(&BeginCapture::stream, 's', meets("begin capture on", Leaves::kNothing)),
-        field::choice_key("mode", &BeginCapture::mode, kCaptureModes, "a mode", "capture ", true),
-        field::into_graph(&BeginCapture::into, &BeginCapture::after), field::thread_key(&BeginCapture::thread));
+        kDrawnByHand, kDeviations, NameField{&BeginCapture::stream, 's', meets("begin capture on", Leaves::kNothing)},
+        ChoiceKey{"mode", &BeginCapture::mode, kCaptureModes, "a mode", "capture ", true},
+        IntoGraphKey{&BeginCapture::into, &BeginCapture::after}, field::thread_key(&BeginCapture::thread));
   }
   bool operator==(const BeginCapture&) const = default;
 };
@@ -38,8 +38,8 @@ struct EndCapture {
                "that was captured into. Its nodes are named in the order in which they were captured: n0, n1, ..., "
                "or on from the largest name in the graph. They are patched, set and updated like any others.",
                kDrawnByHand, kDeviations,
-               field::name(&EndCapture::stream, 's', meets("end capture on", Leaves::kNothing)),
-               field::name(&EndCapture::graph, 'g', only_leaves(Leaves::kGraphChanged)),
+               NameField{&EndCapture::stream, 's', meets("end capture on", Leaves::kNothing)},
+               NameField{&EndCapture::graph, 'g', only_leaves(Leaves::kGraphChanged)},
                field::thread_key(&EndCapture::thread))
         .replaced_by([](const EndCapture& c) { return DeclareGraph{c.graph}; });
   }
@@ -53,7 +53,7 @@ struct CaptureInfo {
         "`hipStreamGetCaptureInfo_v2`. The status, the graph, and the names of the nodes that the stream's "
         "next node depends on are observations.",
         drawn(Topic::kCaptures, 1), kDeviations,
-        field::name(&CaptureInfo::stream, 's', meets("ask for the capture of", Leaves::kNothing)));
+        NameField{&CaptureInfo::stream, 's', meets("ask for the capture of", Leaves::kNothing)});
   }
   bool operator==(const CaptureInfo&) const = default;
 };
@@ -68,8 +68,8 @@ struct CaptureAfter {
         "`hipStreamUpdateCaptureDependencies`. The stream's next node depends on these nodes instead "
         "(`none`: on none), or with `add` on these as well.",
         kDrawnByHand, kDeviations,
-        field::name(&CaptureAfter::stream, 's', meets("change what comes before on", Leaves::kNothing)),
-        field::nodes_or_none(&CaptureAfter::nodes), field::flag("add", &CaptureAfter::add, {}));
+        NameField{&CaptureAfter::stream, 's', meets("change what comes before on", Leaves::kNothing)},
+        NodesField{&CaptureAfter::nodes}, FlagKey{"add", &CaptureAfter::add, {}});
   }
   bool operator==(const CaptureAfter&) const = default;
 };
@@ -79,8 +79,11 @@ struct ExchangeCaptureMode {
   static constexpr auto spec() {
     return describe_command("capture_mode", "`hipThreadExchangeStreamCaptureMode`. The old mode is an observation.",
                             kDrawnByHand, kDeviations,
-                            field::choice(&ExchangeCaptureMode::mode, kCaptureModes, "global, thread or relaxed",
-                                          "a mode is global, thread or relaxed", {}),
+                            ChoiceField{&ExchangeCaptureMode::mode,
+                                        kCaptureModes,
+                                        "global, thread or relaxed",
+                                        "a mode is global, thread or relaxed",
+                                        {}},
                             field::thread_key(&ExchangeCaptureMode::thread));
   }
   bool operator==(const ExchangeCaptureMode&) const = default;

@@ -49,7 +49,7 @@ void apply(State& state, const BeginCapture& c) {
   if (c.into) capture.graph = parts.graphs.graphs.at(*c.into);
   std::vector<std::uint32_t>& behind = capture.behind[c.stream];
   for (const Id node : c.after) behind.push_back(static_cast<std::uint32_t>(capture.graph.index_of(node)));
-  std::sort(behind.begin(), behind.end());
+  std::ranges::sort(behind);
   parts.captures.open.push_back(std::move(capture));
 }
 

@@ -113,7 +113,7 @@ std::string names_of(const Run& run, const CaptureState& capture, std::vector<hi
   std::string text;
   for (const NodeState& node : capture.graph.nodes) {
     for (const hipGraphNode_t handle : run.captures.handles_of(capture, {node.id})) {
-      const auto found = std::find(handles.begin(), handles.end(), handle);
+      const auto found = std::ranges::find(handles, handle);
       if (handle == nullptr || found == handles.end()) continue;
       handles.erase(found);
       text += fmt::format(" n{}", node.id);
@@ -133,7 +133,7 @@ hip::Status run_command(Run& run, const BeginCapture& c) {
   const hip::Api& api = run.context.api;
   if (api.hipStreamBeginCapture == nullptr) return run.unsupported("hipStreamBeginCapture");
   hip::Status status = run.on_thread(c.thread, [&] {
-    return hip::called(api.hipStreamBeginCapture(run.stream(c.stream), hip_mode(c.mode)), "hipStreamBeginCapture");
+    return hip::call<&hip::Api::hipStreamBeginCapture>(api, run.stream(c.stream), hip_mode(c.mode));
   });
   if (status) run.captures.begun().before = 0;
   return status;
@@ -146,9 +146,8 @@ hip::Status run_command(Run& run, const EndCapture& c) {
   const hip::Api& api = run.context.api;
   if (api.hipStreamEndCapture == nullptr) return run.unsupported("hipStreamEndCapture");
   hipGraph_t graph = nullptr;
-  hip::Status status = run.on_thread(c.thread, [&] {
-    return hip::called(api.hipStreamEndCapture(run.stream(c.stream), &graph), "hipStreamEndCapture");
-  });
+  hip::Status status = run.on_thread(
+      c.thread, [&] { return hip::call<&hip::Api::hipStreamEndCapture>(api, run.stream(c.stream), &graph); });
   if (const CaptureState* capture = run.captures.of(c.stream))
     run.captures.check_eager_work(*capture, status ? fmt::format("g{}", c.graph) : "a capture that failed");
   return status ? ended(run, c, graph) : spoil(run, c, status);
@@ -165,8 +164,7 @@ hip::Status run_command(Run& run, const CaptureInfo& c) {
   const hipGraphNode_t* nodes = nullptr;
   std::size_t count = 0;
   hip::Status asked =
-      hip::called(api.hipStreamGetCaptureInfo_v2(run.stream(c.stream), &status, &id, &graph, &nodes, &count),
-                  "hipStreamGetCaptureInfo_v2");
+      hip::call<&hip::Api::hipStreamGetCaptureInfo_v2>(api, run.stream(c.stream), &status, &id, &graph, &nodes, &count);
   if (!asked) return asked;
   std::string& seen = run.attempt.seen;
   seen = name_of(status);
@@ -194,8 +192,8 @@ hip::Status run_command(Run& run, const CaptureAfter& c) {
   std::vector<hipGraphNode_t> nodes;
   if (capture != nullptr) nodes = run.captures.handles_of(*capture, c.nodes);
   const unsigned flags = c.add ? hipStreamAddCaptureDependencies : hipStreamSetCaptureDependencies;
-  return hip::called(api.hipStreamUpdateCaptureDependencies(run.stream(c.stream), nodes.data(), nodes.size(), flags),
-                     "hipStreamUpdateCaptureDependencies");
+  return hip::call<&hip::Api::hipStreamUpdateCaptureDependencies>(api, run.stream(c.stream), nodes.data(), nodes.size(),
+                                                                  flags);
 }
 
 template <>
@@ -203,9 +201,8 @@ hip::Status run_command(Run& run, const ExchangeCaptureMode& c) {
   const hip::Api& api = run.context.api;
   if (api.hipThreadExchangeStreamCaptureMode == nullptr) return run.unsupported("hipThreadExchangeStreamCaptureMode");
   hipStreamCaptureMode mode = hip_mode(c.mode);
-  hip::Status status = run.on_thread(c.thread, [&] {
-    return hip::called(api.hipThreadExchangeStreamCaptureMode(&mode), "hipThreadExchangeStreamCaptureMode");
-  });
+  hip::Status status =
+      run.on_thread(c.thread, [&] { return hip::call<&hip::Api::hipThreadExchangeStreamCaptureMode>(api, &mode); });
   if (status) run.attempt.seen = name_of(mode);
   return status;
 }
@@ -217,8 +214,8 @@ hip::Status run_command(Run& run, const UnsafeCall& c) {
   const hip::Api& api = run.context.api;
   return run.on_thread(c.thread, [&]() -> hip::Status {
     void* memory = nullptr;
-    if (hip::Status status = hip::called(api.hipMalloc(&memory, kUnsafeBytes), "hipMalloc"); !status) return status;
-    return hip::called(api.hipFree(memory), "hipFree");
+    if (hip::Status status = hip::call<&hip::Api::hipMalloc>(api, &memory, kUnsafeBytes); !status) return status;
+    return hip::call<&hip::Api::hipFree>(api, memory);
   });
 }
 

@@ -6,17 +6,13 @@
 #include "verify/export/exporter.h"
 
 namespace verify {
-namespace {
-
-void export_question(Exporter& out, const PeerAccess& c) {
+static void export_question(Exporter& out, const PeerAccess& c) {
   const std::string can = fmt::format("can{}", out.text().number(LocalKind::kCall));
   out.text().line(fmt::format("int {} = -1;", can));
   out.call(fmt::format("hipDeviceCanAccessPeer(&{}, {}, {})", can, c.device, c.peer));
   out.text().equal(can, fmt::format("\"{}\"", out.expected().seen), fmt::format("std::to_string({})", can));
   out.answered();
 }
-
-}  // namespace
 
 template <>
 void export_command(Exporter& out, const PeerAccess& c) {

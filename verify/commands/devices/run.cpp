@@ -13,14 +13,14 @@ hip::Status run_command(Run& run, const PeerAccess& c) {
   const int device = static_cast<int>(c.device), peer = static_cast<int>(c.peer);
   if (c.verb == PeerVerb::kCan) {
     int can = -1;
-    hip::Status status = hip::called(api.hipDeviceCanAccessPeer(&can, device, peer), "hipDeviceCanAccessPeer");
+    hip::Status status = hip::call<&hip::Api::hipDeviceCanAccessPeer>(api, &can, device, peer);
     if (status) run.attempt.seen = std::to_string(can);
     return status;
   }
   return on_device(api, c.device, [&] {
     const bool enable = c.verb == PeerVerb::kEnable;
-    hip::Status status = enable ? hip::called(api.hipDeviceEnablePeerAccess(peer, 0), "hipDeviceEnablePeerAccess")
-                                : hip::called(api.hipDeviceDisablePeerAccess(peer), "hipDeviceDisablePeerAccess");
+    hip::Status status = enable ? hip::call<&hip::Api::hipDeviceEnablePeerAccess>(api, peer, 0)
+                                : hip::call<&hip::Api::hipDeviceDisablePeerAccess>(api, peer);
     if (status && enable) run.peers.insert({c.device, c.peer});
     if (status && !enable) run.peers.erase({c.device, c.peer});
     return status;

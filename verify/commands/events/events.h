@@ -18,10 +18,10 @@ struct DeclareEvent {
   static constexpr auto spec() {
     return describe_command(
                "event", "An event. Without `timing` it is made with `hipEventDisableTiming`.", kDrawnByHand,
-               kNoDeviation, field::name(&DeclareEvent::event, 'v', kIsNew),
-               field::flag("timing", &DeclareEvent::timing, "event with timing"),
-               field::flag("blocking", &DeclareEvent::blocking, "event that blocks"),
-               field::choice_key("release", &DeclareEvent::release, kReleaseWords, "release", "event with a release"),
+               kNoDeviation, NameField{&DeclareEvent::event, 'v', kIsNew},
+               FlagKey{"timing", &DeclareEvent::timing, "event with timing"},
+               FlagKey{"blocking", &DeclareEvent::blocking, "event that blocks"},
+               ChoiceKey{"release", &DeclareEvent::release, kReleaseWords, "release", "event with a release"},
                field::device_key(&DeclareEvent::device, "event of another device"))
         .uncounted();
   }
@@ -35,8 +35,8 @@ struct RecordEvent {
         "record",
         "`hipEventRecord`. On a stream that captures, the event stands for the nodes that the stream's next "
         "node depends on.",
-        kDrawnByHand, kDeviations, field::name(&RecordEvent::event, 'v', meets("record", Leaves::kRecorded)),
-        field::name(&RecordEvent::stream, 's', meets("record on", Leaves::kNothing)));
+        kDrawnByHand, kDeviations, NameField{&RecordEvent::event, 'v', meets("record", Leaves::kRecorded)},
+        NameField{&RecordEvent::stream, 's', meets("record on", Leaves::kNothing)});
   }
   bool operator==(const RecordEvent&) const = default;
 };
@@ -48,8 +48,8 @@ struct WaitEvent {
         "wait",
         "`hipStreamWaitEvent`. Where the event was recorded in a capture, the stream joins the capture: a "
         "fork when it takes part in none yet, a join when it does.",
-        kDrawnByHand, kDeviations, field::name(&WaitEvent::stream, 's', meets("wait", Leaves::kBehindAnEvent)),
-        field::name(&WaitEvent::event, 'v', meets("wait for", Leaves::kWaitedFor)));
+        kDrawnByHand, kDeviations, NameField{&WaitEvent::stream, 's', meets("wait", Leaves::kBehindAnEvent)},
+        NameField{&WaitEvent::event, 'v', meets("wait for", Leaves::kWaitedFor)});
   }
   bool operator==(const WaitEvent&) const = default;
 };
@@ -57,8 +57,8 @@ struct Elapsed {
   Id from = 0, to = 0;
   static constexpr auto spec() {
     return describe_command("elapsed", "`hipEventElapsedTime`. Its status is observed, not the time.", kDrawnByHand,
-                            kDeviations, field::name(&Elapsed::from, 'v', meets("elapsed", Leaves::kNothing)),
-                            field::name(&Elapsed::to, 'v', meets("elapsed", Leaves::kNothing)));
+                            kDeviations, NameField{&Elapsed::from, 'v', meets("elapsed", Leaves::kNothing)},
+                            NameField{&Elapsed::to, 'v', meets("elapsed", Leaves::kNothing)});
   }
   bool operator==(const Elapsed&) const = default;
 };

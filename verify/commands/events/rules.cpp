@@ -40,13 +40,9 @@ template <>
 constexpr Traits kTraits<RecordEvent>{kLegalInCapture, kNotesRefusal, kNeverRefused, kNothingSeen,
                                       kNoDevice,       kTwice,        kAgain};
 
-namespace {
-
-bool of_other_device(const State& state, const RecordEvent& c) {
+static bool of_other_device(const State& state, const RecordEvent& c) {
   return state.device_of_event(c.event) != state.device_of_stream(c.stream);
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const RecordEvent& c) {
@@ -113,19 +109,15 @@ CaptureAnswer answer(const State& state, const WaitEvent& c) {
   return c.stream == kNullStream ? invalidate(kAnswerImplicit, *of_event) : CaptureAnswer{};
 }
 
-namespace {
-
 // AMD's pools take a stream that waits for an event for ordered behind what the event's stream freed since
 // it was recorded, and hand that memory out again (docs/findings.md, on stream-ordered memory).
-void note_given_again(State& state, const WaitEvent& c, const EventState& event) {
+static void note_given_again(State& state, const WaitEvent& c, const EventState& event) {
   const std::optional<Id> told = event.told_on;
   if (!told || *told == kNullStream || state.device_of_stream(*told) != state.device_of_stream(c.stream)) return;
   for (auto& [id, buffer] : state.change().memory.buffers) {
     if (buffer.given_again_on.contains(*told)) buffer.given_again_on.insert(c.stream);
   }
 }
-
-}  // namespace
 
 template <>
 void apply(State& state, const WaitEvent& c) {

@@ -4,24 +4,19 @@
 
 namespace verify {
 
-namespace {
-
-unsigned flags_of(const DeclareEvent& c) {
+static unsigned flags_of(const DeclareEvent& c) {
   const unsigned release = c.release == EventRelease::kDevice   ? hipEventReleaseToDevice
                            : c.release == EventRelease::kSystem ? hipEventReleaseToSystem
                                                                 : 0U;
   return (c.timing ? 0U : hipEventDisableTiming) | (c.blocking ? hipEventBlockingSync : 0U) | release;
 }
 
-}  // namespace
-
 template <>
 hip::Status run_command(Run& run, const DeclareEvent& c) {
   const hip::Api& api = run.context.api;
   hipEvent_t event = nullptr;
-  hip::Status status = on_device(api, c.device, [&] {
-    return hip::called(api.hipEventCreateWithFlags(&event, flags_of(c)), "hipEventCreateWithFlags");
-  });
+  hip::Status status =
+      on_device(api, c.device, [&] { return hip::call<&hip::Api::hipEventCreateWithFlags>(api, &event, flags_of(c)); });
   if (status) run.events[c.event] = event;
   return status;
 }
@@ -29,14 +24,13 @@ hip::Status run_command(Run& run, const DeclareEvent& c) {
 template <>
 hip::Status run_command(Run& run, const RecordEvent& c) {
   if (!run.events.contains(c.event) || !run.has_stream(c.stream)) return missing_object();
-  return hip::called(run.context.api.hipEventRecord(run.events.at(c.event), run.stream(c.stream)), "hipEventRecord");
+  return hip::call<&hip::Api::hipEventRecord>(run.context.api, run.events.at(c.event), run.stream(c.stream));
 }
 
 template <>
 hip::Status run_command(Run& run, const WaitEvent& c) {
   if (!run.events.contains(c.event) || !run.has_stream(c.stream)) return missing_object();
-  return hip::called(run.context.api.hipStreamWaitEvent(run.stream(c.stream), run.events.at(c.event), 0),
-                     "hipStreamWaitEvent");
+  return hip::call<&hip::Api::hipStreamWaitEvent>(run.context.api, run.stream(c.stream), run.events.at(c.event), 0);
 }
 
 template <>
@@ -47,7 +41,7 @@ hip::Status run_command(Run& run, const Elapsed& c) {
   const auto from = run.events.find(c.from), to = run.events.find(c.to);
   if (from == run.events.end() || to == run.events.end()) return missing_object();
   float milliseconds = 0;
-  return hip::called(api.hipEventElapsedTime(&milliseconds, from->second, to->second), "hipEventElapsedTime");
+  return hip::call<&hip::Api::hipEventElapsedTime>(api, &milliseconds, from->second, to->second);
 }
 
 template struct FamilyRun<EventsCommands>;

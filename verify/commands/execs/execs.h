@@ -22,10 +22,10 @@ struct Instantiate {
         "Makes an executable graph: `hipGraphInstantiate`, `hipGraphInstantiateWithFlags` or "
         "`hipGraphInstantiateWithParams`. The result of the last is an observation. Only `form=params` "
         "takes `upload`.",
-        kDrawnByHand, kDeviations, field::name(&Instantiate::exec, 'e', only_leaves(Leaves::kInstantiated)),
-        field::name(&Instantiate::graph, 'g', meets("instantiate", Leaves::kNothing)),
-        field::choice_key("form", &Instantiate::form, kInstantiateForms, "form", "instantiate "),
-        field::flags_key("flags", &Instantiate::flags, kInstantiateFlags));
+        kDrawnByHand, kDeviations, NameField{&Instantiate::exec, 'e', only_leaves(Leaves::kInstantiated)},
+        NameField{&Instantiate::graph, 'g', meets("instantiate", Leaves::kNothing)},
+        ChoiceKey{"form", &Instantiate::form, kInstantiateForms, "form", "instantiate "},
+        FlagsKey{"flags", &Instantiate::flags, kInstantiateFlags});
   }
   bool operator==(const Instantiate&) const = default;
 };
@@ -37,8 +37,8 @@ struct Launch {
         "launch",
         "`hipGraphLaunch`. On a stream that captures it becomes a child node that holds what the executable "
         "graph holds now.",
-        kDrawnByHand, kDeviations, field::name(&Launch::exec, 'e', meets("launch", Leaves::kLaunched)),
-        field::name(&Launch::stream, 's', meets("launch on", Leaves::kNothing), true));
+        kDrawnByHand, kDeviations, NameField{&Launch::exec, 'e', meets("launch", Leaves::kLaunched)},
+        NameField{&Launch::stream, 's', meets("launch on", Leaves::kNothing), true});
   }
   bool operator==(const Launch&) const = default;
 };
@@ -61,8 +61,8 @@ struct Update {
         "update",
         "`hipGraphExecUpdate`. A refusal (changed topology, node type or parameter) is an observation, and "
         "so is the reported node where exactly one differs.",
-        kDrawnByHand, kDeviations, field::name(&Update::exec, 'e', meets("update", Leaves::kUpdated)),
-        field::name(&Update::graph, 'g', meets("update from", Leaves::kNothing)));
+        kDrawnByHand, kDeviations, NameField{&Update::exec, 'e', meets("update", Leaves::kUpdated)},
+        NameField{&Update::graph, 'g', meets("update from", Leaves::kNothing)});
   }
   bool operator==(const Update&) const = default;
 };
@@ -71,8 +71,8 @@ struct Upload {
   Id stream = 0;
   static constexpr auto spec() {
     return describe_command("upload", "`hipGraphUpload`.", drawn(Topic::kQueries, 15), kDeviations,
-                            field::name(&Upload::exec, 'e', meets("upload", Leaves::kNothing)),
-                            field::name(&Upload::stream, 's', kNotCovered));
+                            NameField{&Upload::exec, 'e', meets("upload", Leaves::kNothing)},
+                            NameField{&Upload::stream, 's', kNotCovered});
   }
   bool operator==(const Upload&) const = default;
 };
@@ -81,7 +81,7 @@ struct AskFlags {
   static constexpr auto spec() {
     return describe_command("flags", "`hipGraphExecGetFlags`. The flags that it answers are an observation.",
                             drawn(Topic::kQueries, 15), kNoDeviation,
-                            field::name(&AskFlags::exec, 'e', meets("flags of", Leaves::kNothing)));
+                            NameField{&AskFlags::exec, 'e', meets("flags of", Leaves::kNothing)});
   }
   bool operator==(const AskFlags&) const = default;
 };

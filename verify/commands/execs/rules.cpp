@@ -18,17 +18,13 @@ template <>
 constexpr Traits kTraits<Instantiate>{kCheckInCapture, kSucceeds, kSometimesRefusable, kNothingSeen, kNoDevice,
                                       kTwice,          kOnce};
 
-namespace {
-
-Reason flaw_of_flags(const Instantiate& c) {
+static Reason flaw_of_flags(const Instantiate& c) {
   if (c.form == InstantiateForm::kPlain && c.flags != 0) return "the plain form takes no flags";
   // CUDA, cudaGraphInstantiateFlagUpload: only supported by cudaGraphInstantiateWithParams.
   if (c.form == InstantiateForm::kFlags && (c.flags & kUploadAtOnce) != 0) return "only form=params uploads";
   if ((c.flags & ~(kAutoFreeOnLaunch | kUploadAtOnce | kUseNodePriority)) != 0) return "there is no such flag";
   return {};
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const Instantiate& c) {
@@ -81,8 +77,7 @@ Reason check_captured_launch(const State& state, const Launch& c) {
   if (capture == nullptr) return {};
   const GraphState& inner = state.exec(c.exec)->graph;
   const auto disabled = [](const NodeState& node) { return !node.enabled; };
-  if (std::any_of(inner.nodes.begin(), inner.nodes.end(), disabled))
-    return "what a capture makes of a disabled node is not documented";
+  if (std::ranges::any_of(inner.nodes, disabled)) return "what a capture makes of a disabled node is not documented";
   if (inner.depth + 1 > kMaxNest) return fmt::format("graphs nest at most {} deep", kMaxNest);
   if (capture->graph.instances + inner.instances >= kMaxInstances) return "a graph of so many nodes is too large";
   for (const auto& [buffer, version] : inner.addresses) {
@@ -136,7 +131,7 @@ void add_child(const StateParts& parts, CaptureState& capture, const ExecState& 
 
 // A node of `graph` frees it.
 bool frees(const GraphState& graph, Id buffer) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [buffer](const NodeState& node) {
+  return std::ranges::any_of(graph.nodes, [buffer](const NodeState& node) {
     const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
     return freed != nullptr && freed->buffer == buffer;
   });

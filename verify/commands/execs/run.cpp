@@ -14,7 +14,7 @@ namespace {
 
 std::string error_node_word(const GraphObject& graph, hipGraphNode_t node) {
   if (node == nullptr) return "no error node";
-  const auto found = std::find(graph.handles.nodes.begin(), graph.handles.nodes.end(), node);
+  const auto found = std::ranges::find(graph.handles.nodes, node);
   if (found == graph.handles.nodes.end()) return "an error node that is not the graph's";
   const auto index = static_cast<hip::NodeIndex>(found - graph.handles.nodes.begin());
   for (const NodePlace& place : graph.places) {
@@ -135,7 +135,7 @@ hip::Status run_command(Run& run, const Upload& c) {
   const ExecObject* exec = run.live_exec(c.exec);
   if (exec == nullptr || !run.has_stream(c.stream)) return missing_object();
   if (run.context.api.hipGraphUpload == nullptr) return lacking(run.context, "hipGraphUpload");
-  return hip::called(run.context.api.hipGraphUpload(exec->exec, run.stream(c.stream)), "hipGraphUpload");
+  return hip::call<&hip::Api::hipGraphUpload>(run.context.api, exec->exec, run.stream(c.stream));
 }
 
 // HIP: "Flags used to instantiate this executable graph" (hip_runtime_api.h, hipGraphExecGetFlags).
@@ -145,7 +145,7 @@ hip::Status run_command(Run& run, const AskFlags& c) {
   if (exec == nullptr) return missing_object();
   if (run.context.api.hipGraphExecGetFlags == nullptr) return lacking(run.context, "hipGraphExecGetFlags");
   unsigned long long flags = 0;
-  hip::Status status = hip::called(run.context.api.hipGraphExecGetFlags(exec->exec, &flags), "hipGraphExecGetFlags");
+  hip::Status status = hip::call<&hip::Api::hipGraphExecGetFlags>(run.context.api, exec->exec, &flags);
   if (status) run.attempt.seen = fmt::format("{}", flags);
   return status;
 }

@@ -1,8 +1,6 @@
 // How the commands about failures are written as HIP calls (verify/commands/export.h).
 #include "verify/commands/export.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <span>

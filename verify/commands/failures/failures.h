@@ -15,7 +15,7 @@ struct Fail {
         "The N-th call of a HIP function that the subject makes from here on fails once. The command in which "
         "it happens has to report an error; it is then run again and has to succeed as if nothing had failed. "
         "The baseline never sees the failure.",
-        kDrawnByHand, kNoDeviation, field::number_of_call(&Fail::nth), field::function(&Fail::function));
+        kDrawnByHand, kNoDeviation, field::number_of_call(&Fail::nth), FunctionField{&Fail::function});
   }
   bool operator==(const Fail&) const = default;
 };
@@ -29,7 +29,7 @@ struct BadCall {
         "A call of a HIP function with one invalid argument, by the case's name in `verify/errors/cases.inc`, "
         "against live objects of its own. Its status, and the answer of `hipGetLastError` behind it, are "
         "observations.",
-        kDrawnByHand, kDeviations, field::error_case(&BadCall::function, &BadCall::error_case));
+        kDrawnByHand, kDeviations, ErrorCaseField{&BadCall::function, &BadCall::error_case});
   }
   bool operator==(const BadCall&) const = default;
 };

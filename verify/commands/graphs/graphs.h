@@ -10,7 +10,7 @@ struct DeclareGraph {
   Id graph = 0;
   static constexpr auto spec() {
     return describe_command("graph", "An empty graph.", kDrawnByHand, kNoDeviation,
-                            field::name(&DeclareGraph::graph, 'g', kIsNew))
+                            NameField{&DeclareGraph::graph, 'g', kIsNew})
         .uncounted();
   }
   bool operator==(const DeclareGraph&) const = default;
@@ -21,8 +21,8 @@ struct CloneGraph {
   Id from = 0;
   static constexpr auto spec() {
     return describe_command("clone", "`hipGraphClone`. The nodes of the clone have the names of the original's.",
-                            kDrawnByHand, kDeviations, field::name(&CloneGraph::graph, 'g', kIsNew),
-                            field::name(&CloneGraph::from, 'g', meets("clone", Leaves::kNothing)))
+                            kDrawnByHand, kDeviations, NameField{&CloneGraph::graph, 'g', kIsNew},
+                            NameField{&CloneGraph::from, 'g', meets("clone", Leaves::kNothing)})
         .replaced_by([](const CloneGraph& c) { return DeclareGraph{c.graph}; });
   }
   bool operator==(const CloneGraph&) const = default;
@@ -37,8 +37,8 @@ struct FindInClone {
         "find",
         "`hipGraphNodeFindInClone`. The node that it finds, or that it finds none, is an observation. Not "
         "after either graph was set or patched: a strategy may have recorded it again.",
-        drawn(Topic::kQueries, 25), kNoDeviation, field::name(&FindInClone::clone, 'g', kNotCovered),
-        field::graph_node(&FindInClone::graph, &FindInClone::node, meets("find", Leaves::kNothing)));
+        drawn(Topic::kQueries, 25), kNoDeviation, NameField{&FindInClone::clone, 'g', kNotCovered},
+        NodeNameField{&FindInClone::graph, &FindInClone::node, 'g', meets("find", Leaves::kNothing)});
   }
   bool operator==(const FindInClone&) const = default;
 };
@@ -51,13 +51,13 @@ struct ChangeEdges {
   bool cycle = false;
   static constexpr auto spec() {
     return describe_command(
-        word_by_flag(&ChangeEdges::add, "edge", "unedge"),
+        WordByFlag{&ChangeEdges::add, "edge", "unedge"},
         "Adds or removes dependencies of a node, in one call; a node may wait for later ones. Only `edge` "
         "takes `cycle`: edges that close a circle say it, others may not. Instantiating a graph with a "
         "circle is refused, which is an observation.",
         kDrawnByHand, kDeviations,
-        field::graph_node(&ChangeEdges::graph, &ChangeEdges::node, met_by_word(Leaves::kGraphChanged)),
-        field::nodes_key("after", &ChangeEdges::after, true), field::flag("cycle", &ChangeEdges::cycle, {}));
+        NodeNameField{&ChangeEdges::graph, &ChangeEdges::node, 'g', met_by_word(Leaves::kGraphChanged)},
+        NodesKey{"after", &ChangeEdges::after, true}, FlagKey{"cycle", &ChangeEdges::cycle, {}});
   }
   bool operator==(const ChangeEdges&) const = default;
 };
@@ -70,7 +70,7 @@ struct RemoveNode {
         "`hipGraphDestroyNode`: the node's edges go with it. Executable graphs keep theirs, but the node "
         "cannot be named there any more: a patch that concerns it records again.",
         kDrawnByHand, kDeviations,
-        field::graph_node(&RemoveNode::graph, &RemoveNode::node, meets("remove", Leaves::kGraphChanged)));
+        NodeNameField{&RemoveNode::graph, &RemoveNode::node, 'g', meets("remove", Leaves::kGraphChanged)});
   }
   bool operator==(const RemoveNode&) const = default;
 };
@@ -96,7 +96,7 @@ struct PrintDot {
         "dot",
         "`hipGraphDebugDotPrint` into a temporary file. The numbers of nodes and edges are observations. Not "
         "for graphs with child graphs.",
-        drawn(Topic::kQueries, 10), kDeviations, field::name(&PrintDot::graph, 'g', meets("dot", Leaves::kNothing)));
+        drawn(Topic::kQueries, 10), kDeviations, NameField{&PrintDot::graph, 'g', meets("dot", Leaves::kNothing)});
   }
   bool operator==(const PrintDot&) const = default;
 };

@@ -79,9 +79,7 @@ template <>
 constexpr Traits kTraits<ChangeEdges>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
                                       kNoDevice,       kTwice,    kOnce};
 
-namespace {
-
-Reason check_edges(const State& state, const ChangeEdges& c) {
+static Reason check_edges(const State& state, const ChangeEdges& c) {
   if (Reason reason = state.missing_node(c.graph, c.node)) return reason;
   const GraphState& graph = *state.graph(c.graph);
   const auto at = static_cast<std::uint32_t>(graph.index_of(c.node));
@@ -94,7 +92,7 @@ Reason check_edges(const State& state, const ChangeEdges& c) {
     if (std::find(c.after.begin(), id, *id) != id) return "a dependency is named twice";
     const auto before = static_cast<std::uint32_t>(graph.index_of(*id));
     const std::vector<std::uint32_t>& known = graph.nodes[at].after;
-    const bool there = std::find(known.begin(), known.end(), before) != known.end();
+    const bool there = std::ranges::find(known, before) != known.end();
     if (there == c.add) return fmt::format("n{} {} on n{}", c.node, there ? "depends already" : "does not depend", *id);
     circle = circle || (c.add && waits_for(graph, before, at));
     pairs += std::uint64_t{graph.nodes[at].fan} * graph.nodes[before].fan;
@@ -104,8 +102,6 @@ Reason check_edges(const State& state, const ChangeEdges& c) {
   if (circle != c.cycle) return circle ? "that would close a circle: say 'cycle'" : "that closes no circle";
   return {};
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const ChangeEdges& c) {
@@ -142,17 +138,13 @@ Reason check(const State& state, const RemoveNode& c) {
   return "HIP refuses to remove nodes of a graph with memory nodes";
 }
 
-namespace {
-
-std::uint32_t depth_of(const GraphState& graph) {
+static std::uint32_t depth_of(const GraphState& graph) {
   std::uint32_t depth = 1;
   for (const NodeState& node : graph.nodes) {
     if (node.child) depth = std::max(depth, node.child->depth + std::get<ChildParams>(node.params).nest);
   }
   return depth;
 }
-
-}  // namespace
 
 template <>
 void apply(State& state, const RemoveNode& c) {
@@ -202,8 +194,7 @@ template <>
 Reason check(const State& state, const PrintDot& c) {
   if (Reason reason = state.missing_graph(c.graph)) return reason;
   const std::vector<NodeState>& nodes = state.graph(c.graph)->nodes;
-  const bool child =
-      std::any_of(nodes.begin(), nodes.end(), [](const NodeState& node) { return node.child != nullptr; });
+  const bool child = std::ranges::any_of(nodes, [](const NodeState& node) { return node.child != nullptr; });
   if (child) return fmt::format("g{} has child graphs", c.graph);
   return {};
 }
@@ -225,17 +216,13 @@ CaptureAnswer answer(const State& state, const Destroy& c) {
   return invalidate(kAnswerSuccess, *capture);
 }
 
-namespace {
-
-Reason check_destroyed_stream(const State& state, Id stream) {
+static Reason check_destroyed_stream(const State& state, Id stream) {
   if (stream == kNullStream) return "the null stream cannot be destroyed";
   if (state.per_thread(stream)) return "the per-thread stream cannot be destroyed";
   if (const CaptureState* capture = state.capture_of(stream); capture != nullptr && capture->into)
     return "what a graph holds of a capture that went with its stream is not documented";
   return state.missing_stream(stream);
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const Destroy& c) {
@@ -265,17 +252,13 @@ Reason check_in_capture(const State& state, const Destroy& c) {
   return "a graph is not destroyed while a stream captures";
 }
 
-namespace {
-
-void leave_capture(State& state, Id stream) {
+static void leave_capture(State& state, Id stream) {
   StateParts& parts = state.change();
   CaptureState* capture = parts.captures.of_stream(stream);
   if (capture == nullptr) return;
   if (capture->origin == stream) return parts.drop_capture(capture->serial);
   capture->behind.erase(stream);
 }
-
-}  // namespace
 
 template <>
 void apply(State& state, const Destroy& c) {

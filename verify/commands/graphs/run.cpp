@@ -58,13 +58,13 @@ hip::Status clone_graph(Run& run, const CloneGraph& c) {
   if (api.hipGraphClone == nullptr) return lacking(run.context, "hipGraphClone");
   if (api.hipGraphNodeFindInClone == nullptr) return lacking(run.context, "hipGraphNodeFindInClone");
   hip::RecordedGraph clone;
-  hip::Status status = hip::called(api.hipGraphClone(&clone.graph, from->handles.graph), "hipGraphClone");
+  hip::Status status = hip::call<&hip::Api::hipGraphClone>(api, &clone.graph, from->handles.graph);
   if (!status) return status;
   for (const hipGraphNode_t original : from->handles.nodes) {
     hipGraphNode_t node = nullptr;
-    status = hip::called(api.hipGraphNodeFindInClone(&node, original, clone.graph), "hipGraphNodeFindInClone");
+    status = hip::call<&hip::Api::hipGraphNodeFindInClone>(api, &node, original, clone.graph);
     if (!status) {
-      const hip::Status destroyed = hip::called(api.hipGraphDestroy(clone.graph), "hipGraphDestroy");
+      const hip::Status destroyed = hip::call<&hip::Api::hipGraphDestroy>(api, clone.graph);
       return destroyed ? status : destroyed;
     }
     clone.nodes.push_back(node);
@@ -100,10 +100,9 @@ hip::Status change_edges(Run& run, GraphObject& object, const ChangeEdges& c) {
     }
   }
   const hipGraph_t handle = object.handles.graph;
-  hip::Status status = c.add ? hip::called(api.hipGraphAddDependencies(handle, from.data(), to.data(), from.size()),
-                                           "hipGraphAddDependencies")
-                             : hip::called(api.hipGraphRemoveDependencies(handle, from.data(), to.data(), from.size()),
-                                           "hipGraphRemoveDependencies");
+  hip::Status status =
+      c.add ? hip::call<&hip::Api::hipGraphAddDependencies>(api, handle, from.data(), to.data(), from.size())
+            : hip::call<&hip::Api::hipGraphRemoveDependencies>(api, handle, from.data(), to.data(), from.size());
   if (!status) return status;
   for (const auto& [before, after] : pairs) {
     if (c.add) {
@@ -130,13 +129,12 @@ void forget_node(Run& run, Id graph, Id node) {
 hip::Status remove_node(Run& run, GraphObject& object, const RemoveNode& c) {
   const hip::Api& api = run.context.api;
   if (api.hipGraphDestroyNode == nullptr) return lacking(run.context, "hipGraphDestroyNode");
-  const auto place =
-      std::find_if(object.places.begin(), object.places.end(), [&](const NodePlace& p) { return p.id == c.node; });
+  const auto place = std::ranges::find(object.places, c.node, &NodePlace::id);
   if (place == object.places.end()) return missing_object();
   object.patcher.reset();
   while (place->fan > 0) {
     const hip::NodeIndex index = place->first;
-    hip::Status status = hip::called(api.hipGraphDestroyNode(object.handles.nodes[index]), "hipGraphDestroyNode");
+    hip::Status status = hip::call<&hip::Api::hipGraphDestroyNode>(api, object.handles.nodes[index]);
     if (!status) return status;
     forget_node(run, c.graph, c.node);
     object.recording.erase(index);
@@ -150,14 +148,14 @@ hip::Status remove_node(Run& run, GraphObject& object, const RemoveNode& c) {
 
 hip::Status destroy_stream(Run& run, Id id) {
   if (!run.streams.contains(id)) return missing_object();
-  hip::Status status = hip::called(run.context.api.hipStreamDestroy(run.streams.at(id)), "hipStreamDestroy");
+  hip::Status status = hip::call<&hip::Api::hipStreamDestroy>(run.context.api, run.streams.at(id));
   if (status) run.streams.erase(id);
   return status;
 }
 
 hip::Status destroy_event(Run& run, Id id) {
   if (!run.events.contains(id)) return missing_object();
-  hip::Status status = hip::called(run.context.api.hipEventDestroy(run.events.at(id)), "hipEventDestroy");
+  hip::Status status = hip::call<&hip::Api::hipEventDestroy>(run.context.api, run.events.at(id));
   if (status) run.events.erase(id);
   return status;
 }
@@ -174,7 +172,7 @@ hip::Status run_command(Run& run, const DeclareGraph& c) {
   GraphObject& graph = run.graphs[c.graph];
   graph.id = c.graph;
   graph.addresses = run.memory.addresses();
-  hip::Status status = hip::called(run.context.api.hipGraphCreate(&graph.handles.graph, 0), "hipGraphCreate");
+  hip::Status status = hip::call<&hip::Api::hipGraphCreate>(run.context.api, &graph.handles.graph, 0);
   graph.alive = static_cast<bool>(status);
   return status;
 }
@@ -193,9 +191,8 @@ hip::Status run_command(Run& run, const FindInClone& c) {
   const NodePlace place = place_of(original->places, c.node);
   if (place.fan == 0) return missing_object();
   hipGraphNode_t node = nullptr;
-  hip::Status status =
-      hip::called(api.hipGraphNodeFindInClone(&node, original->handles.nodes[place.first], clone->handles.graph),
-                  "hipGraphNodeFindInClone");
+  hip::Status status = hip::call<&hip::Api::hipGraphNodeFindInClone>(api, &node, original->handles.nodes[place.first],
+                                                                     clone->handles.graph);
   if (!status) return status;
   run.attempt.seen = "a node that is not the clone's";
   for (const NodePlace& candidate : clone->places) {
@@ -240,8 +237,7 @@ hip::Status run_command(Run& run, const PrintDot& c) {
   const hip::Api& api = run.context.api;
   if (api.hipGraphDebugDotPrint == nullptr) return lacking(run.context, "hipGraphDebugDotPrint");
   const PassingFile file;
-  hip::Status status =
-      hip::called(api.hipGraphDebugDotPrint(graph->handles.graph, file.path().c_str(), 0), "hipGraphDebugDotPrint");
+  hip::Status status = hip::call<&hip::Api::hipGraphDebugDotPrint>(api, graph->handles.graph, file.path().c_str(), 0);
   if (!status) return status;
   std::ifstream text(file.path());
   run.attempt.seen = count_dot(text);

@@ -287,7 +287,7 @@ Reason pool_of_other_device(const State& state, const NodeParams& params, Id dev
   devices.push_back(device);
   bool of_pool = false;
   for_each_ref(params, [&](const BufferRef& ref) { of_pool = of_pool || state.buffer(ref.buffer)->runtime_places(); });
-  const bool other = std::any_of(devices.begin(), devices.end(), [](Id one) { return one != 0; });
+  const bool other = std::ranges::any_of(devices, [](Id one) { return one != 0; });
   if (!of_pool || !other) return {};
   return "what graphs and streams allocate is device 0's, and no other device reaches it";
 }

@@ -17,17 +17,16 @@ struct AddNode {
   NodeForm form = NodeForm::kTyped;
   static constexpr auto spec() {
     return describe_command(
-        word_of_node(&AddNode::params),
+        WordOfNode{&AddNode::params},
         "Adds a node to a graph. `after=n0,n1` names the nodes that it waits for. `fan=N` makes N unordered "
         "nodes of one command; pointers that they write through advance by the bytes that each writes. "
         "`form=generic` adds through `hipGraphAddNode`, which takes any type but linear copies, opaque "
         "kernels and memory nodes. `form=driver` uses the driver's functions (`hipDrvGraph...`) for "
         "`memcpy3d`, `memset` and `free`.",
         kDrawnByHand, kDeviations,
-        field::graph_node(&AddNode::graph, &AddNode::node, met_by_word(Leaves::kGraphChanged)),
+        NodeNameField{&AddNode::graph, &AddNode::node, 'g', met_by_word(Leaves::kGraphChanged)},
         field::params_of_own_type(&AddNode::params), field::fan_key(&AddNode::fan),
-        field::choice_key("form", &AddNode::form, kFormWords, "form", {}),
-        field::nodes_key("after", &AddNode::after, false));
+        ChoiceKey{"form", &AddNode::form, kFormWords, "form", {}}, NodesKey{"after", &AddNode::after, false});
   }
   bool operator==(const AddNode&) const = default;
 };
@@ -43,9 +42,8 @@ struct SetNode {
         "HIP's setters: complete new parameters of the same type; on an executable graph also of the same "
         "direction and shape. `form` as for adding a node: `hipGraphNodeSetParams`, "
         "`hipGraphExecNodeSetParams`, or the driver's setters of an executable graph.",
-        kDrawnByHand, kDeviations,
-        field::node_of_target(&SetNode::target, &SetNode::id, &SetNode::node, &SetNode::params),
-        field::params(&SetNode::params), field::choice_key("form", &SetNode::form, kFormWords, "form", {}));
+        kDrawnByHand, kDeviations, NodeOfTargetField{&SetNode::target, &SetNode::id, &SetNode::node, &SetNode::params},
+        field::params(&SetNode::params), ChoiceKey{"form", &SetNode::form, kFormWords, "form", {}});
   }
   bool operator==(const SetNode&) const = default;
 };
@@ -55,11 +53,11 @@ struct EnableNode {
   bool enabled = false;
   static constexpr auto spec() {
     return describe_command(
-        word_by_flag(&EnableNode::enabled, "enable", "disable"),
+        WordByFlag{&EnableNode::enabled, "enable", "disable"},
         "Enables or disables a kernel, copy or memset node of an executable graph. A disabled node counts as "
         "an empty one, through patches, setters and updates.",
         kDrawnByHand, kDeviations,
-        field::exec_node(&EnableNode::exec, &EnableNode::node, met_by_word(Leaves::kNothing)));
+        NodeNameField{&EnableNode::exec, &EnableNode::node, 'e', met_by_word(Leaves::kNothing)});
   }
   bool operator==(const EnableNode&) const = default;
 };
@@ -82,8 +80,8 @@ struct SetAttributes {
         "`inspect g0` from then on. Setters keep attributes; an executable graph has those that its graph "
         "had.",
         drawn(Topic::kAttributes, 65), kDeviations,
-        field::graph_node(&SetAttributes::graph, &SetAttributes::node, meets("set attributes in", Leaves::kNothing)),
-        field::node_attributes(&SetAttributes::attributes));
+        NodeNameField{&SetAttributes::graph, &SetAttributes::node, 'g', meets("set attributes in", Leaves::kNothing)},
+        NodeAttributesKey{&SetAttributes::attributes});
   }
   bool operator==(const SetAttributes&) const = default;
 };
@@ -97,9 +95,9 @@ struct CopyAttributes {
     return describe_command("copy_attributes",
                             "`hipGraphKernelNodeCopyAttributes`: the first node gets all attributes of the second.",
                             drawn(Topic::kAttributes, 35), kDeviations,
-                            field::graph_node(&CopyAttributes::graph, &CopyAttributes::node, kNotCovered),
-                            field::graph_node(&CopyAttributes::from, &CopyAttributes::source,
-                                              meets("copy attributes from", Leaves::kNothing)));
+                            NodeNameField{&CopyAttributes::graph, &CopyAttributes::node, 'g', kNotCovered},
+                            NodeNameField{&CopyAttributes::from, &CopyAttributes::source, 'g',
+                                          meets("copy attributes from", Leaves::kNothing)});
   }
   bool operator==(const CopyAttributes&) const = default;
 };

@@ -106,9 +106,7 @@ Id highest_device(const AddNode& c) {
   return kernel == nullptr ? 0 : kernel->device;
 }
 
-namespace {
-
-void note_memory_node(MemoryState& memory, GraphState& graph, const AddNode& c) {
+static void note_memory_node(MemoryState& memory, GraphState& graph, const AddNode& c) {
   graph.has_memory = memory.runtime_allocates = true;
   if (const auto* allocation = std::get_if<MemoryAllocParams>(&c.params)) {
     BufferState& buffer = memory.buffers[allocation->buffer];
@@ -119,8 +117,6 @@ void note_memory_node(MemoryState& memory, GraphState& graph, const AddNode& c) 
     memory.buffers.at(std::get<MemoryFreeParams>(c.params).buffer).has_free_node = true;
   }
 }
-
-}  // namespace
 
 template <>
 void apply(State& state, const AddNode& c) {
@@ -318,17 +314,13 @@ template <>
 constexpr Traits kTraits<SetAttributes>{kCheckInCapture, kSucceeds, kNeverRefused, kNothingSeen,
                                         kNoDevice,       kTwice,    kOnce};
 
-namespace {
-
-Reason no_attributes(const State& state, Id graph, Id node) {
+static Reason no_attributes(const State& state, Id graph, Id node) {
   if (Reason reason = state.missing_node(graph, node)) return reason;
   const auto* kernel = std::get_if<KernelParams>(&state.graph(graph)->find(node)->params);
   if (kernel == nullptr) return fmt::format("g{}.n{} is no kernel", graph, node);
   if (kernel->opaque) return fmt::format("nobody knows how to record g{}.n{} but who did", graph, node);
   return {};
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const SetAttributes& c) {

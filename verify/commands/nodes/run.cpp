@@ -189,9 +189,8 @@ hip::Status copy_attributes(Run& run, GraphObject& graph, const CopyAttributes& 
   const hip::Api& api = run.context.api;
   if (api.hipGraphKernelNodeCopyAttributes == nullptr) return lacking(run.context, "hipGraphKernelNodeCopyAttributes");
   for (std::uint32_t k = 0; k < place.fan; ++k) {
-    hip::Status status = hip::called(
-        api.hipGraphKernelNodeCopyAttributes(from->handles.nodes[source.first], graph.handles.nodes[place.first + k]),
-        "hipGraphKernelNodeCopyAttributes");
+    hip::Status status = hip::call<&hip::Api::hipGraphKernelNodeCopyAttributes>(api, from->handles.nodes[source.first],
+                                                                                graph.handles.nodes[place.first + k]);
     if (!status) return status;
   }
   const hip::KernelAttributes copied = attributes_at(*from, source);

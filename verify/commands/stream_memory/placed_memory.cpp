@@ -10,8 +10,7 @@ namespace verify {
 namespace {
 
 bool touches(const NodeState& node, Id buffer) {
-  return std::any_of(node.ranges.begin(), node.ranges.end(),
-                     [buffer](const ByteRange& range) { return range.buffer == buffer; });
+  return std::ranges::any_of(node.ranges, [buffer](const ByteRange& range) { return range.buffer == buffer; });
 }
 
 Reason names_graph_memory(const State& state, const NodeParams& params, Id id, const NodePlace& place) {

@@ -86,18 +86,14 @@ CaptureAnswer answer(const State& state, const FreeAsync& c) {
   return answer_to_work(state, c.stream);
 }
 
-namespace {
-
 // HIP's header, hipFreeAsync: in a capture it has to be passed the address of a graph allocation.
-Reason check_captured_free(const State& state, const FreeAsync& c) {
+static Reason check_captured_free(const State& state, const FreeAsync& c) {
   const BufferState& buffer = *state.buffer(c.buffer);
   const CaptureState* capture = state.capture_of(c.stream);
   if (capture == nullptr || buffer.capture != capture->serial) return kMemoryInCapture;
   if (buffer.has_free_node) return fmt::format("a node frees b{} already", c.buffer);
   return freed_early(capture->graph, capture->behind.at(c.stream), c.buffer);
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const FreeAsync& c) {

@@ -22,11 +22,9 @@ hip::Result<hip::DeviceAddress> allocate(Run& run, const MallocAsync& c) {
   const hip::Api& api = run.context.api;
   if (const char* function = lacking_for(api, c)) return lacking(run.context, function);
   void* memory = nullptr;
-  hip::Status status =
-      c.pool ? hip::called(
-                   api.hipMallocFromPoolAsync(&memory, c.bytes, run.stream_memory.pool(*c.pool), run.stream(c.stream)),
-                   "hipMallocFromPoolAsync")
-             : hip::called(api.hipMallocAsync(&memory, c.bytes, run.stream(c.stream)), "hipMallocAsync");
+  hip::Status status = c.pool ? hip::call<&hip::Api::hipMallocFromPoolAsync>(
+                                    api, &memory, c.bytes, run.stream_memory.pool(*c.pool), run.stream(c.stream))
+                              : hip::call<&hip::Api::hipMallocAsync>(api, &memory, c.bytes, run.stream(c.stream));
   if (!status) return status.error();
   return reinterpret_cast<hip::DeviceAddress>(memory);
 }
@@ -80,7 +78,7 @@ hip::Status run_command(Run& run, const DeclarePool& c) {
   properties.allocType = hipMemAllocationTypePinned;
   properties.location = {hipMemLocationTypeDevice, kPoolDevice};
   hipMemPool_t pool = nullptr;
-  hip::Status status = hip::called(api.hipMemPoolCreate(&pool, &properties), "hipMemPoolCreate");
+  hip::Status status = hip::call<&hip::Api::hipMemPoolCreate>(api, &pool, &properties);
   if (status) run.stream_memory.declared(c.pool, pool);
   return status;
 }
@@ -95,8 +93,8 @@ hip::Status run_command(Run& run, const AskPool& c) {
     if (hip::Status status = pools.set(c.pool, c.attribute, *c.value); !status) return status;
   }
   std::uint64_t value = 0;  // an int's bytes are its first four
-  hip::Status status = hip::called(api.hipMemPoolGetAttribute(pools.pool(c.pool), hip_attribute(c.attribute), &value),
-                                   "hipMemPoolGetAttribute");
+  hip::Status status =
+      hip::call<&hip::Api::hipMemPoolGetAttribute>(api, pools.pool(c.pool), hip_attribute(c.attribute), &value);
   if (!status) return status;
   if (is_kept(c.attribute)) run.attempt.seen = std::to_string(value);
   if (c.attribute == PoolAttribute::kUsed)
@@ -108,7 +106,7 @@ template <>
 hip::Status run_command(Run& run, const TrimPool& c) {
   const hip::Api& api = run.context.api;
   if (api.hipMemPoolTrimTo == nullptr) return lacking(run.context, "hipMemPoolTrimTo");
-  return hip::called(api.hipMemPoolTrimTo(run.stream_memory.pool(c.pool), c.bytes), "hipMemPoolTrimTo");
+  return hip::call<&hip::Api::hipMemPoolTrimTo>(api, run.stream_memory.pool(c.pool), c.bytes);
 }
 
 template <>
@@ -120,9 +118,9 @@ hip::Status run_command(Run& run, const AccessPool& c) {
   hipMemAccessDesc access{};
   access.location = {hipMemLocationTypeDevice, kPoolDevice};
   access.flags = hipMemAccessFlagsProtReadWrite;
-  if (hip::Status s = hip::called(api.hipMemPoolSetAccess(pool, &access, 1), "hipMemPoolSetAccess"); !s) return s;
+  if (hip::Status s = hip::call<&hip::Api::hipMemPoolSetAccess>(api, pool, &access, 1); !s) return s;
   hipMemAccessFlags rights = hipMemAccessFlagsProtNone;
-  hip::Status status = hip::called(api.hipMemPoolGetAccess(&rights, pool, &access.location), "hipMemPoolGetAccess");
+  hip::Status status = hip::call<&hip::Api::hipMemPoolGetAccess>(api, &rights, pool, &access.location);
   if (status)
     run.attempt.seen = rights == hipMemAccessFlagsProtReadWrite ? "read and write" : "less than read and write";
   return status;
@@ -140,7 +138,7 @@ hip::Status run_command(Run& run, const UsePool& c) {
   hip::Status status = pools.use(c.pool, c.pool ? pools.pool(*c.pool) : standard.value());
   if (!status) return status;
   hipMemPool_t now = nullptr;
-  status = hip::called(api.hipDeviceGetMemPool(&now, kPoolDevice), "hipDeviceGetMemPool");
+  status = hip::call<&hip::Api::hipDeviceGetMemPool>(api, &now, kPoolDevice);
   if (!status) return status;
   const std::optional<Id> name = pools.name_of(now);
   run.attempt.seen = now == standard.value() ? "default" : name ? fmt::format("p{}", *name) : "another";
@@ -149,8 +147,7 @@ hip::Status run_command(Run& run, const UsePool& c) {
 
 template <>
 hip::Status run_command(Run& run, const DestroyPool& c) {
-  hip::Status status =
-      hip::called(run.context.api.hipMemPoolDestroy(run.stream_memory.pool(c.pool)), "hipMemPoolDestroy");
+  hip::Status status = hip::call<&hip::Api::hipMemPoolDestroy>(run.context.api, run.stream_memory.pool(c.pool));
   if (status) run.stream_memory.destroyed(c.pool);
   return status;
 }

@@ -18,10 +18,10 @@ struct MallocAsync {
         "Stream-ordered memory: `hipMallocAsync`, or `hipMallocFromPoolAsync`. The name is a buffer from here "
         "on. On a stream that captures it becomes an allocation node; it does not stand in a capture `into` a "
         "graph.",
-        kDrawnByHand, kDeviations, field::name(&MallocAsync::buffer, 'b', kIsNew),
+        kDrawnByHand, kDeviations, NameField{&MallocAsync::buffer, 'b', kIsNew},
         field::size(&MallocAsync::bytes, 0, kMaxBufferBytes, Simpler::kSmallSize),
-        field::name(&MallocAsync::stream, 's', meets("allocate on", Leaves::kNothing), true),
-        field::name_key("pool", &MallocAsync::pool, 'p', "pool of one's own"));
+        NameField{&MallocAsync::stream, 's', meets("allocate on", Leaves::kNothing), true},
+        NameKey{"pool", &MallocAsync::pool, 'p', "pool of one's own"});
   }
   bool operator==(const MallocAsync&) const = default;
 };
@@ -35,8 +35,8 @@ struct FreeAsync {
         "`hipFreeAsync` of memory that a graph or a stream allocated and nobody has freed. The name of a "
         "stream's memory ends with it. On a stream that captures it becomes a free node, of memory of that "
         "capture and behind everything that names it.",
-        kDrawnByHand, kDeviations, field::name(&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)),
-        field::name(&FreeAsync::stream, 's', meets("free memory on", Leaves::kNothing), true));
+        kDrawnByHand, kDeviations, NameField{&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)},
+        NameField{&FreeAsync::stream, 's', meets("free memory on", Leaves::kNothing), true});
   }
   bool operator==(const FreeAsync&) const = default;
 };
@@ -46,8 +46,8 @@ struct DeclarePool {
   bool of_device = false;
   static constexpr auto spec() {
     return describe_command("pool", "A memory pool (`hipMemPoolCreate`), or a name for the device's default pool.",
-                            drawn(Topic::kPools, 8), kNoDeviation, field::name(&DeclarePool::pool, 'p', kIsNew),
-                            field::flag("default", &DeclarePool::of_device, "default pool"))
+                            drawn(Topic::kPools, 8), kNoDeviation, NameField{&DeclarePool::pool, 'p', kIsNew},
+                            FlagKey{"default", &DeclarePool::of_device, "default pool"})
         .uncounted();
   }
   bool operator==(const DeclarePool&) const = default;
@@ -82,8 +82,8 @@ struct AskPool {
         "of the flags `follow_events`, `opportunistic` and `internal_dependencies` are observations. For "
         "`used` the observation is whether it is at least the bytes that were taken and not freed; for "
         "`used_high`, `reserved` and `reserved_high` it is only the status. High marks are reset with `=0`.",
-        drawn(Topic::kPools, 50), kNoDeviation, field::name(&AskPool::pool, 'p', kNotCovered),
-        field::pool_attribute(&AskPool::attribute, &AskPool::value));
+        drawn(Topic::kPools, 50), kNoDeviation, NameField{&AskPool::pool, 'p', kNotCovered},
+        PoolAttributeField{&AskPool::attribute, &AskPool::value});
   }
   bool operator==(const AskPool&) const = default;
 };
@@ -92,7 +92,7 @@ struct TrimPool {
   std::uint64_t bytes = 0;  // that it may keep
   static constexpr auto spec() {
     return describe_command("pool_trim", "`hipMemPoolTrimTo`.", drawn(Topic::kPools, 15), kNoDeviation,
-                            field::name(&TrimPool::pool, 'p', kNotCovered),
+                            NameField{&TrimPool::pool, 'p', kNotCovered},
                             field::size(&TrimPool::bytes, 0, kAnyNumber, Simpler::kLess));
   }
   bool operator==(const TrimPool&) const = default;
@@ -104,7 +104,7 @@ struct AccessPool {
     return describe_command("pool_access",
                             "Read and write access for the pool's own device (`hipMemPoolSetAccess`); the answer of "
                             "`hipMemPoolGetAccess` is an observation.",
-                            drawn(Topic::kPools, 8), kNoDeviation, field::name(&AccessPool::pool, 'p', kNotCovered));
+                            drawn(Topic::kPools, 8), kNoDeviation, NameField{&AccessPool::pool, 'p', kNotCovered});
   }
   bool operator==(const AccessPool&) const = default;
 };
@@ -115,7 +115,7 @@ struct UsePool {
     return describe_command(
         "pool_use",
         "`hipDeviceSetMemPool`, where a pool is given. The pool that the device then has is an observation.",
-        drawn(Topic::kPools, 12), kNoDeviation, field::name_or_word(&UsePool::pool, 'p', "default"));
+        drawn(Topic::kPools, 12), kNoDeviation, NameOrWordField{&UsePool::pool, 'p', "default"});
   }
   bool operator==(const UsePool&) const = default;
 };
@@ -124,7 +124,7 @@ struct DestroyPool {
   static constexpr auto spec() {
     return describe_command("destroy",
                             "`hipMemPoolDestroy`. Memory of the pool stays, and the device has its default pool again.",
-                            drawn(Topic::kPools, 15), kNoDeviation, field::name(&DestroyPool::pool, 'p', kNotCovered));
+                            drawn(Topic::kPools, 15), kNoDeviation, NameField{&DestroyPool::pool, 'p', kNotCovered});
   }
   bool operator==(const DestroyPool&) const = default;
 };

@@ -15,17 +15,13 @@ template <>
 constexpr Traits kTraits<DeclareStream>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
                                         kNamesDevices,   kTwice,    kOnce};
 
-namespace {
-
-Reason check_per_thread(const State& state, const DeclareStream& c) {
+static Reason check_per_thread(const State& state, const DeclareStream& c) {
   if (c.non_blocking || c.priority != 0) return "the per-thread stream is as HIP makes it";
   for (const auto& [id, stream] : state.parts().streams.known) {
     if (stream.per_thread) return fmt::format("s{} is the per-thread stream already", id);
   }
   return c.device != 0 ? Reason("the per-thread stream is that of device 0") : Reason();
 }
-
-}  // namespace
 
 template <>
 Reason check(const State& state, const DeclareStream& c) {
@@ -259,17 +255,13 @@ CaptureAnswer answer(const State& state, const Query& c) {
                                     : answer_to_host_on_stream(state, c.id, c.thread);
 }
 
-namespace {
-
-bool may_be_busy(const State& state, const Query& c) {
+static bool may_be_busy(const State& state, const Query& c) {
   if (c.target == Target::kEvent) return state.parts().events.find(c.id)->busy;
   for (const auto& [id, stream] : state.parts().streams.known) {
     if ((id == c.id || c.id == kNullStream) && stream.busy) return true;
   }
   return false;
 }
-
-}  // namespace
 
 // Whether work is over is a matter of time, except where somebody has waited or the rules refuse.
 template <>

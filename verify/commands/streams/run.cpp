@@ -27,10 +27,9 @@ hip::Status make_stream(Run& run, const DeclareStream& c) {
   const unsigned flags = c.non_blocking ? hipStreamNonBlocking : hipStreamDefault;
   if (c.priority != 0 && api.hipStreamCreateWithPriority == nullptr)
     return run.unsupported("hipStreamCreateWithPriority");
-  hip::Status status =
-      c.priority != 0
-          ? hip::called(api.hipStreamCreateWithPriority(&stream, flags, c.priority), "hipStreamCreateWithPriority")
-          : hip::called(api.hipStreamCreateWithFlags(&stream, flags), "hipStreamCreateWithFlags");
+  hip::Status status = c.priority != 0
+                           ? hip::call<&hip::Api::hipStreamCreateWithPriority>(api, &stream, flags, c.priority)
+                           : hip::call<&hip::Api::hipStreamCreateWithFlags>(api, &stream, flags);
   if (!status) return status;
   run.streams[c.stream] = stream;
   run.attempt.seen = described(run.interposer.inner(), stream, c.priority);
@@ -41,11 +40,11 @@ hip::Status synchronize(Run& run, const Synchronize& c) {
   const hip::Api& api = run.context.api;
   if (c.target == Target::kStream) {
     if (!run.has_stream(c.id)) return missing_object();
-    return hip::called(api.hipStreamSynchronize(run.stream(c.id)), "hipStreamSynchronize");
+    return hip::call<&hip::Api::hipStreamSynchronize>(api, run.stream(c.id));
   }
   if (c.target == Target::kEvent) {
     if (!run.events.contains(c.id)) return missing_object();
-    return hip::called(api.hipEventSynchronize(run.events.at(c.id)), "hipEventSynchronize");
+    return hip::call<&hip::Api::hipEventSynchronize>(api, run.events.at(c.id));
   }
   return synchronize_devices(api, run.context.devices);
 }
@@ -110,10 +109,10 @@ hip::Status run_command(Run& run, const Query& c) {
   if (c.target == Target::kEvent) {
     const auto event = run.events.find(c.id);
     if (event == run.events.end()) return missing_object();
-    return run.on_thread(c.thread, [&] { return hip::called(api.hipEventQuery(event->second), "hipEventQuery"); });
+    return run.on_thread(c.thread, [&] { return hip::call<&hip::Api::hipEventQuery>(api, event->second); });
   }
   if (!run.has_stream(c.id)) return missing_object();
-  return run.on_thread(c.thread, [&] { return hip::called(api.hipStreamQuery(run.stream(c.id)), "hipStreamQuery"); });
+  return run.on_thread(c.thread, [&] { return hip::call<&hip::Api::hipStreamQuery>(api, run.stream(c.id)); });
 }
 
 template struct FamilyRun<StreamsCommands>;

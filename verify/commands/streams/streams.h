@@ -16,10 +16,10 @@ struct DeclareStream {
                "stream",
                "A stream. Its flags and its priority (taken into the device's range) are observations. `s0` is the "
                "null stream and exists already. `per_thread` names `hipStreamPerThread` of the program's own thread.",
-               kDrawnByHand, kNoDeviation, field::name(&DeclareStream::stream, 's', kIsNew),
-               field::flag("nonblocking", &DeclareStream::non_blocking, "non-blocking stream"),
-               field::priority_key(&DeclareStream::priority, "stream with a priority"),
-               field::flag("per_thread", &DeclareStream::per_thread, "per-thread stream"),
+               kDrawnByHand, kNoDeviation, NameField{&DeclareStream::stream, 's', kIsNew},
+               FlagKey{"nonblocking", &DeclareStream::non_blocking, "non-blocking stream"},
+               PriorityKey{"priority", &DeclareStream::priority, "stream with a priority"},
+               FlagKey{"per_thread", &DeclareStream::per_thread, "per-thread stream"},
                field::device_key(&DeclareStream::device, "stream of another device"))
         .uncounted();
   }
@@ -50,7 +50,7 @@ struct Enqueue {
         "before the call returns. On a stream that captures it becomes a node. `eventrecord` and `eventwait` "
         "stand only on a stream that captures: `hipEventRecordWithFlags` and `hipStreamWaitEvent` with the "
         "flags `hipEventRecordExternal` and `hipEventWaitExternal`.",
-        kDrawnByHand, kDeviations, field::name(&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)),
+        kDrawnByHand, kDeviations, NameField{&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)},
         field::params(&Enqueue::params), field::thread_key(&Enqueue::thread));
   }
   bool operator==(const Enqueue&) const = default;

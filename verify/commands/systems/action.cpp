@@ -158,7 +158,7 @@ std::optional<std::int32_t> number(std::string_view text) {
 
 std::optional<std::int32_t> value_of(const FieldOfAction& field, std::string_view text) {
   if (!field.function) return number(text);
-  const auto found = std::find(kInjectable.begin(), kInjectable.end(), text);
+  const auto found = std::ranges::find(kInjectable, text);
   if (found == kInjectable.end()) return std::nullopt;
   return static_cast<std::int32_t>(found - kInjectable.begin());
 }
@@ -200,8 +200,8 @@ std::string print_action(const SystemAction& action) {
 }
 
 bool is_system_word(std::string_view word) {
-  return std::any_of(kVerbs.begin(), kVerbs.end(),
-                     [word](const VerbOfAction& verb) { return verb.words.substr(0, verb.words.find(' ')) == word; });
+  return std::ranges::any_of(
+      kVerbs, [word](const VerbOfAction& verb) { return verb.words.substr(0, verb.words.find(' ')) == word; });
 }
 
 std::optional<SystemVerb> verb_of(std::string_view first_word, std::string_view second_word) {

@@ -4,13 +4,9 @@
 
 namespace verify {
 
-namespace {
-
-void count_run(void* data) {
+static void count_run(void* data) {
   static_cast<UserObjects::Object*>(data)->runs.fetch_add(1);
 }
-
-}  // namespace
 
 template <>
 hip::Status run_command(Run& run, const DeclareUserObject& c) {
@@ -18,9 +14,8 @@ hip::Status run_command(Run& run, const DeclareUserObject& c) {
   if (api.hipUserObjectCreate == nullptr) return lacking(run.context, "hipUserObjectCreate");
   if (api.hipUserObjectRelease == nullptr) return lacking(run.context, "hipUserObjectRelease");
   UserObjects::Object& object = run.user_objects.add(c.object);
-  hip::Status status =
-      hip::called(api.hipUserObjectCreate(&object.handle, &object, count_run, 1, hipUserObjectNoDestructorSync),
-                  "hipUserObjectCreate");
+  hip::Status status = hip::call<&hip::Api::hipUserObjectCreate>(api, &object.handle, &object, count_run, 1,
+                                                                 hipUserObjectNoDestructorSync);
   if (status) {
     object.held = 1;
   } else {
@@ -36,9 +31,8 @@ hip::Status run_command(Run& run, const RetainUserObject& c) {
   if (object == nullptr || graph == nullptr) return missing_object();
   const hip::Api& api = run.context.api;
   if (api.hipGraphRetainUserObject == nullptr) return lacking(run.context, "hipGraphRetainUserObject");
-  hip::Status status = hip::called(
-      api.hipGraphRetainUserObject(graph->handles.graph, object->handle, 1, c.move ? hipGraphUserObjectMove : 0),
-      "hipGraphRetainUserObject");
+  hip::Status status = hip::call<&hip::Api::hipGraphRetainUserObject>(api, graph->handles.graph, object->handle, 1,
+                                                                      c.move ? hipGraphUserObjectMove : 0);
   if (!status) return status;
   ++graph->held_objects[object->handle];
   if (c.move) --object->held;
@@ -52,13 +46,12 @@ hip::Status run_command(Run& run, const ReleaseUserObject& c) {
   if (object == nullptr || (c.graph && graph == nullptr)) return missing_object();
   const hip::Api& api = run.context.api;
   if (graph == nullptr) {
-    hip::Status status = hip::called(api.hipUserObjectRelease(object->handle, 1), "hipUserObjectRelease");
+    hip::Status status = hip::call<&hip::Api::hipUserObjectRelease>(api, object->handle, 1);
     if (status) --object->held;
     return status;
   }
   if (api.hipGraphReleaseUserObject == nullptr) return lacking(run.context, "hipGraphReleaseUserObject");
-  hip::Status status =
-      hip::called(api.hipGraphReleaseUserObject(graph->handles.graph, object->handle, 1), "hipGraphReleaseUserObject");
+  hip::Status status = hip::call<&hip::Api::hipGraphReleaseUserObject>(api, graph->handles.graph, object->handle, 1);
   if (!status) return status;
   const auto held = graph->held_objects.find(object->handle);
   if (held != graph->held_objects.end() && --held->second == 0) graph->held_objects.erase(held);

@@ -13,7 +13,7 @@ struct DeclareUserObject {
         "userobject",
         "A user object (`hipUserObjectCreate`). The objects whose functions ran in a command are an "
         "observation.",
-        drawn(Topic::kObjects, 4), kNoDeviation, field::name(&DeclareUserObject::object, 'u', kIsNew));
+        drawn(Topic::kObjects, 4), kNoDeviation, NameField{&DeclareUserObject::object, 'u', kIsNew});
   }
   bool operator==(const DeclareUserObject&) const = default;
 };
@@ -27,9 +27,9 @@ struct RetainUserObject {
         "retain",
         "A graph takes a reference of its own, or (`move`) the program's. A graph that holds user objects, "
         "and its executables, are not patched, set or updated, and are no child graphs.",
-        drawn(Topic::kObjects, 5), kDeviations, field::name(&RetainUserObject::object, 'u', kNotCovered),
-        field::name(&RetainUserObject::graph, 'g', meets("retain into", Leaves::kNothing)),
-        field::flag("move", &RetainUserObject::move, {}));
+        drawn(Topic::kObjects, 5), kDeviations, NameField{&RetainUserObject::object, 'u', kNotCovered},
+        NameField{&RetainUserObject::graph, 'g', meets("retain into", Leaves::kNothing)},
+        FlagKey{"move", &RetainUserObject::move, {}});
   }
   bool operator==(const RetainUserObject&) const = default;
 };
@@ -38,10 +38,9 @@ struct ReleaseUserObject {
   Id object = 0;
   std::optional<Id> graph;
   static constexpr auto spec() {
-    return describe_command(
-        "release", "The program, or the graph, gives a reference back.", drawn(Topic::kObjects, 4), kDeviations,
-        field::name(&ReleaseUserObject::object, 'u', kNotCovered),
-        field::optional_name(&ReleaseUserObject::graph, 'g', meets("release from", Leaves::kNothing)));
+    return describe_command("release", "The program, or the graph, gives a reference back.", drawn(Topic::kObjects, 4),
+                            kDeviations, NameField{&ReleaseUserObject::object, 'u', kNotCovered},
+                            OptionalNameField{&ReleaseUserObject::graph, 'g', meets("release from", Leaves::kNothing)});
   }
   bool operator==(const ReleaseUserObject&) const = default;
 };

@@ -13,9 +13,6 @@ enum CurrentVerb : std::uint8_t { kEnter, kLeave, kUse };
 
 class Current {
  public:
-  Current() = default;
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
   virtual ~Current() = default;
   virtual void enter(unsigned thread, const hip::StreamRef& stream) = 0;
   virtual void leave(unsigned thread) = 0;

@@ -2,7 +2,6 @@
 #include "hip/launcher.h"
 
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "verify/race/scenarios/scenarios.h"
@@ -15,9 +14,6 @@ constexpr std::size_t kBytes = 64;
 
 class LauncherLike {
  public:
-  LauncherLike() = default;
-  LauncherLike(const LauncherLike&) = delete;
-  LauncherLike& operator=(const LauncherLike&) = delete;
   virtual ~LauncherLike() = default;
   virtual hip::Status launch_on(const hip::StreamRef& stream, const hip::KernelLaunch& launch) = 0;
 };

@@ -97,7 +97,7 @@ class Deciding final : public RanksWorld {
 // As many threads as ranks, and as many rounds for every one of them.
 bool every_rank_comes(const Plan& plan) {
   const auto of = [](RankVerb verb, const std::vector<Call>& calls) {
-    return std::count_if(calls.begin(), calls.end(), [verb](const Call& call) { return call.verb == verb; });
+    return std::ranges::count(calls, verb, &Call::verb);
   };
   std::int32_t ranks = kRanksUnlessSaid;
   for (const Call& call : plan.before) {

@@ -1,8 +1,6 @@
 // The scenarios' rows, one a file, and words that they share.
 #pragma once
 
-#include <cstddef>
-
 #include "hip/errors.h"
 #include "verify/race/fake_hip.h"
 #include "verify/race/scenario.h"

@@ -23,9 +23,6 @@ constexpr std::size_t kBytes = 256;
 
 class Buffers {
  public:
-  Buffers() = default;
-  Buffers(const Buffers&) = delete;
-  Buffers& operator=(const Buffers&) = delete;
   virtual ~Buffers() = default;
   virtual void* get(std::int32_t index) = 0;  // null: there is none
   virtual bool is_cached(void* memory) = 0;

@@ -115,7 +115,7 @@ class TraceCacheModel final : public SequentialModel {
       return true;
     }
     const TraceStep step(call.argument);
-    const auto found = std::find_if(traces_.begin(), traces_.end(), [&](const TraceStep& trace) {
+    const auto found = std::ranges::find_if(traces_, [&](const TraceStep& trace) {
       return trace.command == step.command && trace.identity == step.identity;
     });
     auto outcome = hip::TraceOutcome::kRecorded;

@@ -15,9 +15,6 @@ enum WorkerVerb : std::uint8_t { kPost, kPostAfter, kDrain };
 
 class Worker {
  public:
-  Worker() = default;
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
   virtual ~Worker() = default;
   virtual hip::Status post(std::function<void()> callback) = 0;
   virtual hip::Status post_after(const hip::StreamRef& stream, std::function<void()> callback) = 0;
