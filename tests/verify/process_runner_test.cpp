@@ -1,6 +1,7 @@
 // Subject processes that crash, hang, close their pipe or send garbage: part of what a program observed, never the end.
 #include "verify/subject/process_runner.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -130,6 +131,57 @@ TEST(ProcessRunner, ProgramsWithAnotherNumberOfDevicesHaveAProcessOfTheirOwnThat
   runner.start_afresh();
   EXPECT_EQ(runner.process(1), -1);
   EXPECT_EQ(runner.process(2), -1);
+}
+
+TEST(ProcessRunner, ASubjectWithTheMachinesDevicesRunsAllProgramsInOneProcess) {
+  ProcessOptions options = odd({"behaves"});
+  options.own_devices = true;
+  ProcessRunner runner(options);
+  for (const char* device : {"0", "1"}) {
+    const Program program =
+        parsed(fmt::format("hgcheck-program 1\nplacement arena\ngraph g0\nkernel g0.n0 count_only n=0 a=0 b=0 "
+                           "device={}\n",
+                           device));
+    EXPECT_EQ(runner.run(program, {}).observation.death, "");
+  }
+  EXPECT_EQ(runner.starts(), 1U);
+}
+
+TEST(ProcessRunner, ASpareThatIsThereAlreadyReplacesAProcessThatDied) {
+  ProcessOptions options = odd({"behaves"});
+  options.spares = 2;
+  ProcessRunner runner(options);
+  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_EQ(runner.starts(), 3U);
+  for (std::uint64_t died = 1; died <= 4; ++died) {
+    kill(runner.process(), SIGKILL);
+    EXPECT_THAT(runner.run(parsed(kExample), {}).observation.death, HasSubstr("killed by signal 9"));
+    EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+    EXPECT_EQ(runner.starts(), 3 + died);  // one spare more, which waits
+  }
+  const pid_t last = runner.process();
+  runner.start_afresh();
+  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_NE(runner.process(), last);
+  EXPECT_EQ(runner.starts(), 8U);
+}
+
+TEST(ProcessRunner, AForkedProcessTakesNoSpareOfItsParent) {
+  ProcessOptions options = odd({"behaves"});
+  options.spares = 1;
+  ProcessRunner runner(options);
+  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool good = runner.run(parsed(kExample), {}).observation.death.empty();
+    runner.start_afresh();
+    _exit(good && runner.run(parsed(kExample), {}).observation.death.empty() ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  runner.start_afresh();  // what the child has taken would be gone now
+  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
 }
 
 TEST(ProcessRunner, ASubjectThatCannotStartIsAnErrorThatQuotesIt) {

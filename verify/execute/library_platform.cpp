@@ -115,6 +115,8 @@ hip::Status LibraryPlatform::load_kernels_of([[maybe_unused]] Id device) {
     if (code != hipSuccess) return unusable(library_.path, "hipModuleGetFunction", code);
     functions_[device].push_back(function);
   }
+  // A GPU's first wait takes longer than many programs. Before the greeting nobody waits for an answer.
+  if (!counted_) static_cast<void>(api.hipDeviceSynchronize());
 #endif
   return {};
 }

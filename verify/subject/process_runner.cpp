@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "verify/program/foreign_kernels.h"
@@ -19,54 +18,73 @@ constexpr int kStartsAgain = 3;
 
 ProcessRunner::ProcessRunner(ProcessOptions options) : options_(std::move(options)) {}
 
-SubjectProcess& ProcessRunner::with(Id devices) {
-  const auto found = processes_.find(devices);
-  if (found != processes_.end()) return found->second;
+std::unique_ptr<SubjectProcess> ProcessRunner::make(Id devices) const {
   std::vector<std::string> command = options_.command;
   // A subject that knows nothing of devices is asked for one.
   if (devices > 1) command.insert(command.end(), {"--devices", fmt::format("{}", devices)});
-  return processes_.try_emplace(devices, std::move(command), options_.timeouts).first->second;
+  return std::make_unique<SubjectProcess>(std::move(command), options_.timeouts);
+}
+
+ProcessRunner::Line& ProcessRunner::with(Id devices) {
+  Line& line = processes_[devices];
+  if (line.empty()) line.push_back(make(devices));
+  return line;
+}
+
+SubjectProcess& ProcessRunner::next_of(Line& line) {
+  if (line.size() > 1 && !line.front()->is_there()) {
+    starts_ += line.front()->starts();
+    line.pop_front();
+  }
+  return *line.front();
+}
+
+void ProcessRunner::fill(Line& line, Id devices) {
+  while (line.size() <= options_.spares) line.push_back(make(devices));
+  // One that cannot be launched says so when its turn comes.
+  for (std::size_t i = 1; i < line.size(); ++i) static_cast<void>(line[i]->launch());
 }
 
 void ProcessRunner::start_afresh() {
-  for (auto& [devices, process] : processes_) {
-    if (process.runs() > 0) process.stop();  // one that has run nothing is as fresh as its successor
+  for (auto& [devices, line] : processes_) {
+    if (line.front()->runs() > 0) line.front()->stop();  // one that has run nothing is as fresh as its successor
   }
 }
 
 hip::Status ProcessRunner::start() {
-  return with(1).start();
-}
-
-const Hello& ProcessRunner::hello() const {
-  return processes_.at(1).hello().value();
+  SubjectProcess& process = next_of(with(1));
+  hip::Status status = process.start();
+  if (status && !hello_) hello_ = process.hello();
+  return status;
 }
 
 pid_t ProcessRunner::process(Id devices) {
-  return with(devices).pid();
+  return with(devices).front()->pid();
 }
 
 std::uint64_t ProcessRunner::starts() const {
-  std::uint64_t starts = 0;
-  for (const auto& [devices, process] : processes_) starts += process.starts();
+  std::uint64_t starts = starts_;
+  for (const auto& [devices, line] : processes_) {
+    for (const std::unique_ptr<SubjectProcess>& process : line) starts += process->starts();
+  }
   return starts;
 }
 
-bool ProcessRunner::has_started() const {
-  return std::ranges::any_of(processes_, [](const auto& process) { return process.second.hello().has_value(); });
-}
-
 RunResult ProcessRunner::run(const Program& program, const RunOptions& options, const AddressScript& script) {
-  SubjectProcess& process = with(devices_needed(program));
-  if (process.runs() >= options_.runs_a_process) process.stop();
+  const Id devices = options_.own_devices ? 1 : devices_needed(program);
+  Line& line = with(devices);
+  if (line.front()->runs() >= options_.runs_a_process) line.front()->stop();
+  SubjectProcess& process = next_of(line);
   hip::Status started = process.start();
   // What has started before may have been killed on its way up.
-  for (int again = 0; !started && has_started() && again < kStartsAgain; ++again) started = process.start();
+  for (int again = 0; !started && hello_ && again < kStartsAgain; ++again) started = process.start();
   if (!started) {
     RunResult result;
     result.observation.harness_error = started.error().message;
     return result;
   }
+  if (!hello_) hello_ = process.hello();
+  fill(line, devices);
   Request request{options_.strategy, options_.patcher, options_.layer, print_program(program), options, script, {}};
   for (const KernelSpec* kernel : foreign_kernels_of(program)) {
     request.code_objects[kernel->object->id] = kernel->object->elf;

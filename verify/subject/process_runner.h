@@ -7,11 +7,17 @@
 // what a runtime answers after that means nothing, and a context that CUDA has lost never comes back.
 //
 // Programs with another number of devices have a process of their own, which stays beside the first: what a program
-// meets is the same whatever was run before it, and a start costs as much as tens of programs. start_afresh() and the
-// destructor end all of them.
+// meets is the same whatever was run before it, and a start costs as much as tens of programs. On a machine's own GPUs,
+// whose number no program changes, one process runs all programs. start_afresh() and the destructor end them.
+//
+// A GPU takes two seconds to give a process its first context (docs/real-gpu.md), longer than a hundred programs take.
+// Spare processes are launched ahead, so that a process that replaces another has its context already.
 #pragma once
 
+#include <deque>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +32,10 @@ struct ProcessOptions {
   // Runs after which a process is replaced: 6.4 keeps signals alive that it should destroy and becomes slower and
   // larger with each program (docs/agent.md).
   std::uint64_t runs_a_process = 4000;
-  std::string patcher{};  // as SubjectName's
-  std::string layer{};    // a runtime fault by id, or empty
+  std::string patcher{};     // as SubjectName's
+  std::string layer{};       // a runtime fault by id, or empty
+  bool own_devices = false;  // the subject has the machine's devices, however many a program uses
+  std::size_t spares = 0;    // processes launched ahead beside each that runs programs
 };
 
 class ProcessRunner final : public Runner {
@@ -42,16 +50,24 @@ class ProcessRunner final : public Runner {
   // Starts the process for programs of one device if there is none. An error says what became of it.
   hip::Status start();
   // Of that process; it has been started.
-  [[nodiscard]] const Hello& hello() const;
+  [[nodiscard]] const Hello& hello() const { return hello_.value(); }
   [[nodiscard]] pid_t process(Id devices = 1);  // for programs with that many devices; -1 when there is none
   [[nodiscard]] std::uint64_t starts() const;   // of all
 
  private:
-  SubjectProcess& with(Id devices);
-  [[nodiscard]] bool has_started() const;  // any of them, ever
+  // The first runs programs, the others are spares.
+  using Line = std::deque<std::unique_ptr<SubjectProcess>>;
+  Line& with(Id devices);
+  // Launches what is missing of the spares.
+  void fill(Line& line, Id devices);
+  // The process that runs the next program: a spare where the one that ran the last program is gone.
+  SubjectProcess& next_of(Line& line);
+  [[nodiscard]] std::unique_ptr<SubjectProcess> make(Id devices) const;
 
   const ProcessOptions options_;
-  std::map<Id, SubjectProcess> processes_;  // by the number of devices that they were started with
+  std::map<Id, Line> processes_;  // by the number of devices that they were started with
+  std::optional<Hello> hello_;    // of the first that started
+  std::uint64_t starts_ = 0;      // of processes that are dropped
 };
 
 }  // namespace verify

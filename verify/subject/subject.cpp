@@ -18,8 +18,15 @@ constexpr std::string_view kLibrary = "lib=";
 constexpr std::string_view kCommand = "cmd=";
 constexpr std::string_view kPatcherLibrary = ":lib=";
 
+// While one process runs programs, one gets its context and one has it: two divergences may follow each other.
+constexpr std::size_t kSparesOnGpus = 2;
+
+bool is_hardware(std::string_view runtime) {
+  return runtime == "nvidia" || runtime == "rocm";
+}
+
 bool is_installed(std::string_view runtime) {
-  return runtime == "nvidia" || runtime == "rocm" || runtime == "rocm-soft" || runtime.starts_with("rocm-soft@");
+  return is_hardware(runtime) || runtime == "rocm-soft" || runtime.starts_with("rocm-soft@");
 }
 
 hip::Result<std::vector<std::string>> command_of(const std::string& runtime) {
@@ -99,6 +106,8 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
     ProcessOptions process_options{std::move(command).value(), name.strategy, {.program = options.program_timeout}};
     process_options.patcher = name.patcher;
     process_options.layer = options.layer_name;
+    process_options.own_devices = is_hardware(name.runtime);
+    process_options.spares = is_hardware(name.runtime) ? kSparesOnGpus : 0;
     auto runner = std::make_unique<ProcessRunner>(std::move(process_options));
     subject->process_ = runner.get();
     subject->runner_ = std::move(runner);

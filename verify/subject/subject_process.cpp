@@ -104,14 +104,24 @@ hip::Status SubjectProcess::spawn() {
   pid_ = child;
   owner_ = getpid();
   runs_ = 0;
+  greeted_ = false;
   ++starts_;
   return {};
 }
 
+bool SubjectProcess::is_there() const {
+  return pid_ > 0 && owner_ == getpid();
+}
+
+hip::Status SubjectProcess::launch() {
+  if (is_there()) return {};
+  forget();  // a fork's other side has it
+  return spawn();
+}
+
 hip::Status SubjectProcess::start() {
-  if (pid_ > 0 && owner_ != getpid()) forget();  // a fork's other side has it
-  if (pid_ > 0) return {};
-  if (hip::Status status = spawn(); !status) return status;
+  if (hip::Status status = launch(); !status) return status;
+  if (greeted_) return {};
   const Received greeting = receive(timeouts_.start);
   const auto failed = [this](const std::string& why) {
     const std::string errors = last_errors();
@@ -123,6 +133,7 @@ hip::Status SubjectProcess::start() {
   hip::Result<Hello> hello = decode_hello(greeting.body);
   if (!hello) return failed(hello.error().message);
   hello_ = std::move(hello).value();
+  greeted_ = true;
   return {};
 }
 

@@ -1,7 +1,7 @@
 // verify::SubjectProcess: one process that runs programs, and the pipe to it.
 //
-// Starts a command when a program comes and speaks verify/subject/protocol.h with it. Its end, a hang, and what is no
-// frame are an answer (Observation::death); the next program starts it again.
+// Starts a command when a program comes, or ahead of it (launch()), and speaks verify/subject/protocol.h with it. Its
+// end, a hang, and what is no frame are an answer (Observation::death); the next program starts it again.
 //
 // Owns the process: it is killed, with its process group, by the destructor and by stop(). After a fork each side has a
 // process of its own: the child forgets the parent's and starts another when it first needs one. Standard error of the
@@ -33,7 +33,10 @@ class SubjectProcess {
   SubjectProcess& operator=(const SubjectProcess&) = delete;
   ~SubjectProcess();
 
-  // Starts the process if there is none. An error says what became of it, with the last lines of its standard error.
+  // Starts the process if there is none, and does not wait until it can run programs.
+  hip::Status launch();
+  // Starts the process if there is none and waits until it can run programs. An error says what became of it, with the
+  // last lines of its standard error.
   hip::Status start();
   // Starts none: start() succeeded since the last stop() or death.
   [[nodiscard]] RunResult run(const Request& request);
@@ -41,6 +44,7 @@ class SubjectProcess {
 
   [[nodiscard]] const std::optional<Hello>& hello() const { return hello_; }
   [[nodiscard]] pid_t pid() const { return pid_; }  // -1 when there is none
+  [[nodiscard]] bool is_there() const;              // launched, by this process and not by one that it is a fork of
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
   [[nodiscard]] std::uint64_t runs() const { return runs_; }  // of this process
 
@@ -63,6 +67,7 @@ class SubjectProcess {
   pid_t owner_ = -1;  // the process that started it
   int to_ = -1, from_ = -1, errors_ = -1;
   FrameReader reader_;
+  bool greeted_ = false;  // by the process that is there
   std::optional<Hello> hello_;
   std::uint64_t starts_ = 0, runs_ = 0;
 };
