@@ -23,5 +23,5 @@ foreach(folder IN LISTS folders)
 endforeach()
 if(NOT HGCHECK_HAVE_CUDA_HEADERS)
   hgcheck_left_out("hip/nvidia (HIP on NVIDIA's GPUs): no headers of CUDA 12.4 or later"
-                   "install CUDA's headers and pass -DHGCHECK_CUDA_INCLUDE=<toolkit>/include")
+                   "tools/fetch-capsule cuda, or pass -DHGCHECK_CUDA_INCLUDE=<toolkit>/include")
 endif()

@@ -29,6 +29,12 @@ HEADERS_7_2 = {
     "libamdhip64-dev": ("7.2.4-1", "libamdhip64-7 (= 7.2.4-1)", ["usr/include/hip/hip_runtime_api.h"]),
 }
 
+# CUDA's headers, in a package that has more than these.
+CUDA = {
+    "nvidia-cuda-dev": ("12.4.127-1", "libcudart12 (>= 12.4)",
+                        ["usr/include/cuda.h", "usr/include/cuda_runtime_api.h", f"{LIBRARIES}/libcublas_static.a"]),
+}
+
 
 def without(packages, name):
     return {key: value for key, value in packages.items() if key != name}
@@ -66,19 +72,19 @@ class Sandbox:
 
     # --- the repository ---
 
-    def publish(self, suite, packages, signed=True):
+    def publish(self, suite, packages, signed=True, component="main"):
         """Makes SUITE hold PACKAGES, and nothing else."""
         index = "".join(self._build(name, *what) for name, what in packages.items()).encode()
         place = self.mirror / "dists" / suite
-        binary = place / "main" / "binary-amd64"
+        binary = place / component / "binary-amd64"
         binary.mkdir(parents=True, exist_ok=True)
         (binary / "Packages.gz").write_bytes(gzip.compress(index))
         (binary / "Packages").write_bytes(index)
-        lines = [f"Suite: {suite}", f"Codename: {suite}", "Architectures: amd64", "Components: main",
+        lines = [f"Suite: {suite}", f"Codename: {suite}", "Architectures: amd64", f"Components: {component}",
                  "Date: Sat, 01 Jan 2022 00:00:00 UTC", "Valid-Until: Sun, 02 Jan 2022 00:00:00 UTC", "SHA256:"]
         for file in ("Packages.gz", "Packages"):
             data = (binary / file).read_bytes()
-            lines.append(f" {hashlib.sha256(data).hexdigest()} {len(data)} main/binary-amd64/{file}")
+            lines.append(f" {hashlib.sha256(data).hexdigest()} {len(data)} {component}/binary-amd64/{file}")
         (place / "Release").write_text("\n".join(lines) + "\n")
         (place / "InRelease").unlink(missing_ok=True)
         if signed:

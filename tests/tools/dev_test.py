@@ -104,17 +104,26 @@ class Dev(unittest.TestCase):
         failed = self.root / "failed"
         self.stand_in("bin/cmake", f"""echo "cmake $*" >>"{self.log}"
             if [[ $* == *--build* && ! -e {failed} ]]; then : >"{failed}"; exit 1; fi""")
-        _, first, again, second = self.calls(self.dev("run"), "cmake")
-        self.assertEqual(first, second)
-        self.assertIn("HGCHECK_JOIN=OFF", again)
+        for word in ("run", "build"):
+            failed.unlink(missing_ok=True)
+            _, first, again, second = self.calls(self.dev(word), "cmake")
+            self.assertEqual(first, second)
+            self.assertTrue(again.endswith("HGCHECK_JOIN=OFF"), again)
+            self.installed(packages("packages-run.txt") + packages("packages.txt"))
 
     def test_a_build_is_of_everything_again(self):
         self.installed(packages("packages-run.txt") + packages("packages.txt"))
         configure, build = self.calls(self.dev("build"), "cmake")
         self.assertIn("BUILD_TESTING=ON", configure)
         self.assertIn("HGCHECK_BENCH=ON", configure)
-        self.assertIn("HGCHECK_JOIN=OFF", configure)
+        self.assertIn("HGCHECK_JOIN=ON", configure)
         self.assertNotIn("--target", build)
+
+    def test_where_sources_are_cached_each_is_compiled_by_itself(self):
+        self.installed(packages("packages-run.txt") + packages("packages.txt"))
+        self.stand_in("bin/ccache", "")
+        configure, _ = self.calls(self.dev("build"), "cmake")
+        self.assertIn("HGCHECK_JOIN=OFF", configure)
 
     @unittest.skipIf(os.geteuid() != 0, "packages are installed as root alone")
     def test_a_campaign_installs_its_own_packages_alone(self):

@@ -4,10 +4,11 @@ Not verified here: that Debian's archive holds what it should, and that a real f
 stands for it.
 """
 import os
+import shutil
 import time
 import unittest
 
-from debian_repository import HEADERS_7_2, LIBRARIES, RELEASE_6_4, Sandbox, without
+from debian_repository import CUDA, HEADERS_7_2, LIBRARIES, RELEASE_6_4, Sandbox, without
 
 NOBODY_LISTENS = "http://127.0.0.1:9/debian"
 
@@ -57,6 +58,17 @@ class FetchCapsule(unittest.TestCase):
         folder = self.sandbox.capsule / "7.2-headers"
         self.assertEqual((folder / "VERSION").read_text(), "libamdhip64-dev 7.2.4-1\n")
         self.assertTrue((folder / "include" / "hip" / "hip_runtime_api.h").exists())
+
+    def test_headers_of_cuda_are_kept_without_its_libraries(self):
+        self.sandbox.publish("sid", CUDA, component="non-free")
+        self.assertIn("CUDA's headers: nvidia-cuda-dev 12.4.127-1", self.succeeds("cuda"))
+        folder = self.sandbox.capsule / "cuda"
+        self.assertTrue((folder / "include" / "cuda_runtime_api.h").exists())
+        self.assertFalse((folder / LIBRARIES).exists())
+        for path in (folder, self.sandbox.mirror):
+            shutil.rmtree(path)
+        self.succeeds("cuda", mirror=NOBODY_LISTENS)  # the cache holds them
+        self.assertTrue((folder / "include" / "cuda.h").exists())
 
     def test_a_run_with_nothing_to_do_asks_no_mirror(self):
         self.sandbox.publish("forky", RELEASE_6_4)

@@ -5,9 +5,9 @@
 namespace verify {
 namespace {
 
-constexpr int kAttempts = 64;  // at an action that may stand here; most do at once
+constexpr int kActionAttempts = 64;  // at an action that may stand here; most do at once
 constexpr unsigned kInjectPercent = 10, kDevicePercent = 4;
-constexpr std::array<std::int32_t, 10> kSizes = {0, 1, 100, 256, 257, 512, 1000, 4096, 5000, 65536};
+constexpr std::array<std::int32_t, 10> kActionSizes = {0, 1, 100, 256, 257, 512, 1000, 4096, 5000, 65536};
 
 constexpr std::array<std::int32_t, 6> kTraceSizes = {0, 0, 16, 64, 200, 256};  // without bytes there is no work
 
@@ -66,7 +66,7 @@ std::int32_t draw_function(Choices& choices, System system) {
 // A value that is often the lowest or 0, so that keys and sizes meet again.
 std::int32_t draw_field(Choices& choices, const FieldOfAction& field) {
   if (field.highest == kMaxScratchBytes) {
-    return std::max(field.lowest, kSizes[choices.below(kSizes.size())]);
+    return std::max(field.lowest, kActionSizes[choices.below(kActionSizes.size())]);
   }
   if (field.highest == kMaxTraceBytes) return kTraceSizes[choices.below(kTraceSizes.size())];
   const bool key = field.name == "device" || field.name == "flags" || field.name == "priority";
@@ -98,7 +98,7 @@ SystemVerb draw_verb(Choices& choices, System system, const ScenarioOptions& opt
 }  // namespace
 
 SystemAction draw_action(Choices& choices, System system, const SystemsState& state, const ScenarioOptions& options) {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kActionAttempts; ++attempt) {
     SystemAction action;
     action.verb = draw_verb(choices, system, options);
     const std::span<const FieldOfAction> fields = describe(action.verb).fields;

@@ -19,7 +19,7 @@ namespace verify {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kShownErrors = 2000;  // characters of the subject's standard error in a message
 constexpr int kThroeMilliseconds = 300;     // a hung subject gets this long to say where it is
@@ -174,7 +174,7 @@ std::string SubjectProcess::ended(const std::string& how) {
 SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
   Received received;
   auto deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_seconds));
+      SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(timeout_seconds));
   std::string late;  // what is said when the time is up for good
   while (true) {
     std::string body;
@@ -192,11 +192,11 @@ SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
       received.throe = answer.value().throe;
       continue;
     }
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
     if (left <= 0) {
       if (late.empty()) {
         late = fmt::format("hung: no answer within {} seconds", timeout_seconds);
-        deadline = Clock::now() + std::chrono::milliseconds(kThroeMilliseconds);
+        deadline = SteadyClock::now() + std::chrono::milliseconds(kThroeMilliseconds);
         kill(pid_, SIGTERM);  // its handler says where it is
         continue;
       }
@@ -206,7 +206,7 @@ SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
     pollfd poller{from_, POLLIN, 0};
     if (poll(&poller, 1, static_cast<int>(std::min<long long>(left, 1000))) <= 0) continue;
     char buffer[1 << 16];
-    const ssize_t n = read(from_, buffer, sizeof buffer);
+    const ssize_t n = ::read(from_, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       received.death = ended(late);

@@ -13,7 +13,7 @@
 namespace verify {
 namespace {
 
-constexpr std::size_t kArena = std::size_t{kStablePlaces} * kStablePlaceBytes + kMaxStableBytes;
+constexpr std::size_t kArenaBytes = std::size_t{kStablePlaces} * kStablePlaceBytes + kMaxStableBytes;
 constexpr std::size_t kPlaceAlignment = 256;  // hip/address_stabilizer.h: as an allocation's
 constexpr std::array<hip::BufferUse, 4> kUses = {hip::BufferUse::kInOut, hip::BufferUse::kOut, hip::BufferUse::kIn,
                                                  hip::BufferUse::kDonated};
@@ -96,7 +96,7 @@ class BenchWork final : public hip::StableWork {
 class StabilizerBench final : public SystemBench {
  public:
   StabilizerBench(BenchContext& context, const Parts& parts)
-      : context_(context), part_(parts.stabilizer(context.api(), context.sink())), bytes_(kArena) {
+      : context_(context), part_(parts.stabilizer(context.api(), context.sink())), bytes_(kArenaBytes) {
     const AtHome home(context.inner());
     for (int i = 0; i < kStableStreams; ++i) {
       hipStream_t handle = nullptr;  // of the first: the default stream
@@ -108,9 +108,9 @@ class StabilizerBench final : public SystemBench {
       buffers_.push_back({static_cast<std::size_t>(i) * 512, 64});
       uses_.push_back(kUses[static_cast<std::size_t>(i)]);
     }
-    for (std::size_t i = 0; i < kArena; ++i) bytes_[i] = static_cast<unsigned char>(i * 7);
-    static_cast<void>(context.inner().hipMalloc(&arena_, kArena));
-    static_cast<void>(context.inner().hipMemcpy(arena_, bytes_.data(), kArena, hipMemcpyHostToDevice));
+    for (std::size_t i = 0; i < kArenaBytes; ++i) bytes_[i] = static_cast<unsigned char>(i * 7);
+    static_cast<void>(context.inner().hipMalloc(&arena_, kArenaBytes));
+    static_cast<void>(context.inner().hipMemcpy(arena_, bytes_.data(), kArenaBytes, hipMemcpyHostToDevice));
   }
 
   int run(const SystemAction& action) override {
@@ -209,7 +209,7 @@ class StabilizerBench final : public SystemBench {
   // The caller's memory, with what it should be: the command done to it where it lies.
   void compare(const SystemAction& action, bool done) {
     const Shape now = shape();
-    std::vector<unsigned char> direct = bytes_, seen(kArena);
+    std::vector<unsigned char> direct = bytes_, seen(kArenaBytes);
     for (const Operation& each : operations_of(now, action.fields[2])) {
       unsigned char* const to = direct.data() + now.buffers[each.to].at + each.offset;
       if (each.fills)
@@ -217,7 +217,7 @@ class StabilizerBench final : public SystemBench {
       else
         std::memmove(to, direct.data() + now.buffers[each.from].at, each.bytes);
     }
-    std::vector<bool> written(kArena);
+    std::vector<bool> written(kArenaBytes);
     for (const StabilizerModel::Buffer& buffer : now.buffers) {
       for (std::size_t i = 0; buffer.out && i < buffer.bytes; ++i) written[buffer.at + i] = true;
     }
@@ -226,10 +226,10 @@ class StabilizerBench final : public SystemBench {
     if (looks) {
       wait();
       const AtHome home(context_.inner());
-      static_cast<void>(context_.inner().hipMemcpy(seen.data(), arena_, kArena, hipMemcpyDeviceToHost));
+      static_cast<void>(context_.inner().hipMemcpy(seen.data(), arena_, kArenaBytes, hipMemcpyDeviceToHost));
     }
     bool right = true;
-    for (std::size_t i = 0; i < kArena; ++i) {
+    for (std::size_t i = 0; i < kArenaBytes; ++i) {
       const unsigned char expected = written[i] ? direct[i] : bytes_[i];
       // After an error what the step writes may be as before or as after.
       if (looks && seen[i] != expected && !(written[i] && !done)) right = false;
