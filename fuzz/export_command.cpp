@@ -24,7 +24,7 @@ namespace fuzz {
 
 namespace {
 
-constexpr std::uint64_t kSchedules = 8;       // orders of the device in which the subject is looked at
+constexpr std::uint64_t kExportSchedules = 8;       // orders of the device in which the subject is looked at
 constexpr std::uint64_t kMoreSchedules = 64;  // at most, where a known quirk has not shown yet
 constexpr std::uint32_t kAttempts = 100;      // of a file whose failure not every order shows
 constexpr std::size_t kMaxExpected = 256;     // bytes of one buffer that a file checks
@@ -142,7 +142,7 @@ Order try_order(Setup& setup, verify::Runner& model, const verify::Program& prog
 // the difference may come from an earlier run. A program that damages its process is never run twice in one.
 Seen look(Setup& setup, verify::Runner& model, const verify::Program& program, const Known& known) {
   Seen seen;
-  const auto enough = [&] { return seen.orders >= (known.quirk && seen.pairs.empty() ? kMoreSchedules : kSchedules); };
+  const auto enough = [&] { return seen.orders >= (known.quirk && seen.pairs.empty() ? kMoreSchedules : kExportSchedules); };
   for (std::uint64_t seed = 1; !enough(); ++seed) {
     const bool afresh = seed == 1 || known.damages;
     Order order = try_order(setup, model, program, seed, afresh);

@@ -65,10 +65,7 @@ void Setup::know_quirks() {
 verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t index) const {
   verify::GeneratorOptions options;
   options.size = size;
-  // A model of two devices is what its systems are driven on, and the software gfx942 has as many as a program asks
-  // for; how many another runtime has is not known here.
-  const auto runs_on = [this](std::string_view runtime) { return options_.subject.starts_with(runtime); };
-  if (runs_on("model") || runs_on("rocm-soft")) options.system_devices = 2;
+  options.system_devices = subject_->system_devices();
   // A fault of a system shows in scenarios of that system alone.
   if (const Fault* fault = find_fault(options_.fault); fault != nullptr && fault->scenarios) {
     options.systems_every = 1;

@@ -205,6 +205,7 @@ int main(int argc, char** argv) {
   hello.headers = HIP_VERSION;
   hello.library = library;
   hello.schedulable = platform.value()->schedulable();
+  hello.devices = platform.value()->devices();
   const hip::Result<int> version = hip::version_of_release(platform.value()->api());
   if (version) hello.runtime = version.value();
   if (!send(encode_hello(hello))) return 0;

@@ -34,6 +34,7 @@ class LibraryPlatform final : public Platform {
   [[nodiscard]] KeptMemory* kept_memory() override { return counted_ ? nullptr : &kept_memory_; }
   // Whether `schedule_seed` means anything to it.
   [[nodiscard]] bool schedulable() const { return agent_.configure != nullptr; }
+  [[nodiscard]] int devices() const { return static_cast<int>(functions_.size()); }
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::vector<Held> held() override;
 

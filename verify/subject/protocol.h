@@ -34,7 +34,7 @@
 
 namespace verify {
 
-inline constexpr std::uint32_t kProtocol = 4;
+inline constexpr std::uint32_t kProtocol = 5;
 inline constexpr std::size_t kMaxFrame = std::size_t{256} << 20;  // bytes
 inline constexpr std::size_t kFrameHeader = 12;
 
@@ -45,6 +45,7 @@ struct Hello {
   int runtime = 0;           // hip::version_of_release
   std::string library;       // the runtime's path as it was loaded
   bool schedulable = false;  // the runtime lets its schedule be seeded (the software gfx942)
+  int devices = 1;           // that programs may use: what the subject was asked for, or what the machine has
 };
 
 struct Request {

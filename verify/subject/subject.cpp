@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hip/releases/releases.h"
 #include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"
@@ -20,6 +22,8 @@ constexpr std::string_view kPatcherLibrary = ":lib=";
 
 // While one process runs programs, one gets its context and one has it: two divergences may follow each other.
 constexpr std::size_t kSparesOnGpus = 2;
+
+constexpr int kMostSystemDevices = 2;
 
 bool is_hardware(std::string_view runtime) {
   return runtime == "nvidia" || runtime == "rocm";
@@ -132,7 +136,14 @@ hip::Status Subject::start() {
   if (process_ == nullptr) return {};
   if (hip::Status status = process_->start(); !status) return status;
   release_ = hip::release_name_of(process_->hello().runtime);
+  devices_ = process_->hello().devices;
   return {};
+}
+
+int Subject::system_devices() const {
+  // The model and the software gfx942 have as many as a program asks for.
+  if (name_.runtime == "model" || name_.runtime.starts_with("rocm-soft")) return kMostSystemDevices;
+  return std::clamp(devices_, 1, kMostSystemDevices);
 }
 
 std::vector<SubjectListing> list_subjects() {

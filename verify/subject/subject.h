@@ -54,6 +54,9 @@ class Subject {
   hip::Status start();
   // "7.2" of a runtime of AMD's, "nvidia-13.0" of NVIDIA's; empty for the model, and before start().
   [[nodiscard]] const std::string& release() const { return release_; }
+  // That a scenario of the systems may name, of two at most. One where it is not known: of a library in this process,
+  // and before start().
+  [[nodiscard]] int system_devices() const;
 
  private:
   explicit Subject(const SubjectName& name) : name_(name) {}
@@ -63,6 +66,7 @@ class Subject {
   std::unique_ptr<Runner> runner_;
   ProcessRunner* process_ = nullptr;  // the runner, when it is one
   std::string release_;
+  int devices_ = 1;  // of the process
 };
 
 struct SubjectListing {
