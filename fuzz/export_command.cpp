@@ -24,11 +24,11 @@ namespace fuzz {
 
 namespace {
 
-constexpr std::uint64_t kExportSchedules = 8;       // orders of the device in which the subject is looked at
-constexpr std::uint64_t kMoreSchedules = 64;  // at most, where a known quirk has not shown yet
-constexpr std::uint32_t kAttempts = 100;      // of a file whose failure not every order shows
-constexpr std::size_t kMaxExpected = 256;     // bytes of one buffer that a file checks
-constexpr std::uint64_t kArenaFactor = 4;     // as verify::BufferMemory's
+constexpr std::uint64_t kExportSchedules = 8;  // orders of the device in which the subject is looked at
+constexpr std::uint64_t kMoreSchedules = 64;   // at most, where a known quirk has not shown yet
+constexpr std::uint32_t kAttempts = 100;       // of a file whose failure not every order shows
+constexpr std::size_t kMaxExpected = 256;      // bytes of one buffer that a file checks
+constexpr std::uint64_t kArenaFactor = 4;      // as verify::BufferMemory's
 
 const verify::Quirk* quirk_of(const std::string& name) {
   for (const verify::Quirk& quirk : verify::quirks()) {
@@ -142,7 +142,9 @@ Order try_order(Setup& setup, verify::Runner& model, const verify::Program& prog
 // the difference may come from an earlier run. A program that damages its process is never run twice in one.
 Seen look(Setup& setup, verify::Runner& model, const verify::Program& program, const Known& known) {
   Seen seen;
-  const auto enough = [&] { return seen.orders >= (known.quirk && seen.pairs.empty() ? kMoreSchedules : kExportSchedules); };
+  const auto enough = [&] {
+    return seen.orders >= (known.quirk && seen.pairs.empty() ? kMoreSchedules : kExportSchedules);
+  };
   for (std::uint64_t seed = 1; !enough(); ++seed) {
     const bool afresh = seed == 1 || known.damages;
     Order order = try_order(setup, model, program, seed, afresh);

@@ -5,9 +5,10 @@
 // hipGraphExecUpdate; patched; the setters alone). The device is waited for outside of what is timed. A call that is
 // opaque, or that a library refuses, has the reason instead. Exit status 1: bytes differ, or a call of HIP failed.
 //
-// Does not measure the device's time. The all-reduce is over one GPU.
+// Does not measure the device's time. The all-reduce is over one GPU and, where the machine has two, over two.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -30,6 +31,7 @@ constexpr std::size_t kMatrix = std::size_t{kSide} * kSide * sizeof(float);
 constexpr std::size_t kWorkspace = std::size_t{64} << 20;
 constexpr std::size_t kSlack = std::size_t{1} << 20;  // for places that differ in their lowest byte
 constexpr int kStepCalls = 728;
+constexpr int kMostGpus = 2;
 constexpr hip::BufferIndex kStepMatrices = 12;  // of each of the three operands
 // CUBLAS_OP_N, CUBLAS_OP_T, CUDA_R_16F, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT; ncclFloat32, ncclSum.
 constexpr int kAsIs = 0, kTransposed = 1, kHalf = 2, kComputeFloat = 68, kDefault = -1, kNcclFloat = 7, kNcclSum = 0;
@@ -39,6 +41,7 @@ struct Call {
   std::string name;
   std::size_t buffers = 0;  // of kMatrix bytes
   hip::EnqueueAt enqueue;
+  std::size_t buffers_a_gpu = buffers;  // the first so many are on GPU 0, the next on GPU 1, ...
 };
 
 float* at(std::span<const hip::DeviceAddress> addresses, std::size_t buffer) {
@@ -120,10 +123,12 @@ class Bed {
 
   // Every buffer is elsewhere by another distance, and its lowest byte differs (hip::flaw_of).
   hip::Status place(const Call& call, hip::Shadows& shadows) {
+    gpus_ = static_cast<int>(call.buffers / call.buffers_a_gpu);
     for (std::size_t k = 0; k < kPlaces; ++k) {
       hip::AddressTable table;
       for (std::size_t buffer = 0; buffer < call.buffers; ++buffer) {
         void* memory = nullptr;
+        if (hip::Status s = use_gpu(static_cast<int>(buffer / call.buffers_a_gpu)); !s) return s;
         if (hip::Status s = hip::called(api_.hipMalloc(&memory, kMatrix + kSlack), "hipMalloc"); !s) return s;
         memory_.push_back(memory);
         table.push_back(reinterpret_cast<std::uintptr_t>(memory) + k * (64 + 4096 * (buffer + 1)));
@@ -140,12 +145,20 @@ class Bed {
     return {};
   }
 
+  hip::Status use_gpu(int gpu) { return hip::called(api_.hipSetDevice(gpu), "hipSetDevice"); }
+
+  // Waits for the device: a copy from pageable memory returns before its last bytes arrive (CUDA driver API, "API
+  // synchronization behavior"), and the stream of the calls does not wait for it.
   hip::Status fill(const hip::AddressTable& table) {
     for (std::size_t buffer = 0; buffer < table.size(); ++buffer) {
       const std::vector<std::uint16_t> values = contents(buffer);
       hip::Status s =
           hip::called(api_.hipMemcpy(at(table, buffer), values.data(), kMatrix, hipMemcpyHostToDevice), "hipMemcpy");
       if (!s) return s;
+    }
+    for (int gpu = gpus_; gpu-- > 0;) {  // GPU 0 last: it stays the current one
+      if (hip::Status s = use_gpu(gpu); !s) return s;
+      if (hip::Status s = hip::called(api_.hipDeviceSynchronize(), "hipDeviceSynchronize"); !s) return s;
     }
     return {};
   }
@@ -216,6 +229,7 @@ class Bed {
   const hip::Api& api_;
   const Driver& driver_;
   hipStream_t stream_;
+  int gpus_ = 1;  // that the call uses
   std::vector<void*> memory_;
   std::string failure_;
 };
@@ -259,6 +273,80 @@ std::vector<Call> cublas_calls(const Cublas& blas, void* handle) {
   return calls;
 }
 
+// An all-reduce with one rank a GPU, all driven by this thread. Each GPU but the first has a stream of its own, which
+// joins the first one's work by events, so that a capture takes in all of them. Buffers 2g and 2g+1 of a table are what
+// GPU g reduces and where the sum goes.
+class AllReduce {
+ public:
+  AllReduce(const hip::Api& api, const Nccl& nccl) : api_(api), nccl_(nccl) {}
+  AllReduce(const AllReduce&) = delete;
+  AllReduce& operator=(const AllReduce&) = delete;
+  ~AllReduce() {
+    for (void* communicator : communicators_) static_cast<void>(nccl_.ncclCommDestroy(communicator));
+    for (const Peer& peer : peers_) {
+      static_cast<void>(api_.hipStreamDestroy(peer.stream));
+      static_cast<void>(api_.hipEventDestroy(peer.joined));
+    }
+    if (forked_ != nullptr) static_cast<void>(api_.hipEventDestroy(forked_));
+  }
+
+  hip::Status prepare(int gpus) {
+    std::vector<int> devices;
+    for (int gpu = 0; gpu < gpus; ++gpu) devices.push_back(gpu);
+    std::vector<void*> communicators(devices.size());
+    hip::Status s = answered(nccl_.ncclCommInitAll(communicators.data(), gpus, devices.data()), "ncclCommInitAll");
+    if (!s) return s;
+    communicators_ = std::move(communicators);
+    if (s = event(&forked_); !s) return s;
+    for (int gpu = 1; gpu < gpus && s; ++gpu) {
+      Peer& peer = peers_.emplace_back();
+      s = hip::called(api_.hipSetDevice(gpu), "hipSetDevice");
+      if (s) s = hip::called(api_.hipStreamCreateWithFlags(&peer.stream, hipStreamNonBlocking), "hipStreamCreate");
+      if (s) s = event(&peer.joined);
+    }
+    const hip::Status back = hip::called(api_.hipSetDevice(0), "hipSetDevice");
+    return s ? back : s;
+  }
+
+  hip::Status enqueue(hipStream_t on, std::span<const hip::DeviceAddress> table) const {
+    hip::Status s = hip::called(api_.hipEventRecord(forked_, on), "hipEventRecord");
+    for (const Peer& peer : peers_) {
+      if (s) s = hip::called(api_.hipStreamWaitEvent(peer.stream, forked_, 0), "hipStreamWaitEvent");
+    }
+    if (s) s = answered(nccl_.ncclGroupStart(), "ncclGroupStart");
+    if (!s) return s;
+    for (std::size_t gpu = 0; gpu < communicators_.size(); ++gpu) {
+      const hipStream_t stream = gpu == 0 ? on : peers_[gpu - 1].stream;
+      if (!s) break;
+      s = answered(nccl_.ncclAllReduce(at(table, 2 * gpu), at(table, 2 * gpu + 1), kMatrix / sizeof(float), kNcclFloat,
+                                       kNcclSum, communicators_[gpu], stream),
+                   "ncclAllReduce");
+    }
+    const hip::Status ended = answered(nccl_.ncclGroupEnd(), "ncclGroupEnd");
+    if (s) s = ended;
+    for (const Peer& peer : peers_) {
+      if (s) s = hip::called(api_.hipEventRecord(peer.joined, peer.stream), "hipEventRecord");
+      if (s) s = hip::called(api_.hipStreamWaitEvent(on, peer.joined, 0), "hipStreamWaitEvent");
+    }
+    return s;
+  }
+
+ private:
+  struct Peer {
+    hipStream_t stream = nullptr;
+    hipEvent_t joined = nullptr;
+  };
+  hip::Status event(hipEvent_t* made) const {
+    return hip::called(api_.hipEventCreateWithFlags(made, hipEventDisableTiming), "hipEventCreate");
+  }
+
+  const hip::Api& api_;
+  const Nccl& nccl_;
+  std::vector<void*> communicators_;
+  std::vector<Peer> peers_;  // GPU 1, ...
+  hipEvent_t forked_ = nullptr;
+};
+
 int main_of(const std::string& path) {
   const hip::Result<hip::LoadedApi> loaded = hip::load_api(path, {.minimum_version = 0});
   const hip::Result<Driver> driver = open_driver();
@@ -284,17 +372,20 @@ int main_of(const std::string& path) {
   }
   std::vector<Call> calls = cublas_calls(blas.value(), handle);
   const hip::Result<Nccl> nccl = open_nccl();
-  void* communicator = nullptr;
-  const int device = 0;
-  if (!nccl) {
-    fmt::print("no all-reduce: {}\n", nccl.error().message);
-  } else if (nccl.value().ncclCommInitAll(&communicator, 1, &device) == 0) {
-    calls.push_back({"all-reduce, one GPU", 2, [&](hipStream_t on, std::span<const hip::DeviceAddress> table) {
-                       return answered(nccl.value().ncclAllReduce(at(table, 0), at(table, 1), kMatrix / sizeof(float),
-                                                                  kNcclFloat, kNcclSum, communicator, on),
-                                       "ncclAllReduce");
-                     }});
+  std::vector<std::unique_ptr<AllReduce>> reductions;
+  int devices = 0;
+  ready = hip::called(api.hipGetDeviceCount(&devices), "hipGetDeviceCount");
+  if (ready && !nccl) ready = nccl.error();
+  for (int gpus = 1; ready && gpus <= std::min(devices, kMostGpus); ++gpus) {
+    AllReduce& reduce = *reductions.emplace_back(std::make_unique<AllReduce>(api, nccl.value()));
+    ready = reduce.prepare(gpus);
+    if (!ready) break;
+    calls.push_back(
+        {fmt::format("all-reduce, GPUs: {}", gpus), 2 * static_cast<std::size_t>(gpus),
+         [&reduce](hipStream_t on, std::span<const hip::DeviceAddress> table) { return reduce.enqueue(on, table); },
+         2});
   }
+  if (!ready) fmt::print("no all-reduce, or not over all GPUs: {}\n", ready.error().message);
   fmt::print(
       "| call | graph | bytes | capture us | update us | patch us | setters us | times |\n"
       "| --- | --- | --- | --- | --- | --- | --- | --- |\n");

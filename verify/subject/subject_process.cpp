@@ -173,8 +173,8 @@ std::string SubjectProcess::ended(const std::string& how) {
 
 SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
   Received received;
-  auto deadline =
-      SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(timeout_seconds));
+  auto deadline = SteadyClock::now() +
+                  std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(timeout_seconds));
   std::string late;  // what is said when the time is up for good
   while (true) {
     std::string body;
