@@ -212,10 +212,10 @@ verify::Finding make_finding(const Setup& setup, const verify::Program& shrunk, 
 Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::JudgeOptions checks, double program_timeout,
                       double budget_seconds) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(budget_seconds);
-  const auto judge = [&](const verify::Program& candidate) {
-    return judge_isolated(setup, candidate, checks, program_timeout);
+  const auto judge = [&](const verify::Program& candidate, const verify::JudgeOptions& options) {
+    return judge_isolated(setup, candidate, options, program_timeout);
   };
-  Shrunk shrunk{program, judge(program), false};
+  Shrunk shrunk{program, judge(program, checks), false};
   if (shrunk.judgement.verdict != verify::VerdictKind::kDiverge) return shrunk;
   shrunk.reproduced = true;
   const verify::PropertyId property = shrunk.judgement.broken.front();
@@ -223,16 +223,29 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
   checks.every_order = checks.every_order || property == verify::PropertyId::kP5;
   // A difference that a client could see must stay visible: a detector's word alone is weak evidence.
   const bool observable = !shrunk.judgement.differences.empty();
-  const verify::ShrinkResult result = verify::Shrinker().shrink(program, [&](const verify::Program& candidate) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    verify::Judgement judgement = judge(candidate);
-    const bool still_fails = judgement.verdict == verify::VerdictKind::kDiverge &&
-                             judgement.broken.front() == property && (!observable || !judgement.differences.empty());
-    // Kept and not asked for again at the end: a race that showed once may stay away then.
-    if (still_fails) shrunk.judgement = std::move(judgement);
-    return still_fails;
-  });
-  shrunk.program = result.program;
+  const auto shows_it = [&](const verify::Judgement& judgement) {
+    return judgement.verdict == verify::VerdictKind::kDiverge && judgement.broken.front() == property &&
+           (!observable || !judgement.differences.empty());
+  };
+  const auto shrink = [&](const verify::JudgeOptions& options) {
+    const verify::ShrinkResult result = verify::Shrinker().shrink(program, [&](const verify::Program& candidate) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      verify::Judgement judgement = judge(candidate, options);
+      const bool still_fails = shows_it(judgement);
+      // Kept and not asked for again at the end: a race that showed once may stay away then.
+      if (still_fails) shrunk.judgement = std::move(judgement);
+      return still_fails;
+    });
+    return result.program;
+  };
+  if (setup.starts_slowly()) {
+    verify::JudgeOptions quick = checks;
+    quick.confirm = false;
+    shrunk.program = shrink(quick);
+    shrunk.judgement = judge(shrunk.program, checks);
+    if (shows_it(shrunk.judgement)) return shrunk;  // else a candidate showed what an earlier one had left behind
+  }
+  shrunk.program = shrink(checks);
   return shrunk;
 }
 

@@ -34,7 +34,8 @@ inline constexpr std::uint64_t kFirstCostProgram = 1'000'000'000'000;
                                            std::uint64_t original_commands);
 
 // Shrinks while the most specific property stays the same and, if a client could see the divergence, still can; every
-// candidate runs in a process of its own.
+// candidate runs in a process of its own. Where a fresh process is slow (a GPU), candidates follow each other in one
+// process, and only the shortest has to show it in a fresh one.
 struct Shrunk {
   verify::Program program;
   verify::Judgement judgement;

@@ -42,6 +42,8 @@ class Setup {
   [[nodiscard]] bool fragile() const { return subject_->fragile() || baseline_->fragile(); }
   // Whether a crash or a hang of the subject stays in a process of the subject's own.
   [[nodiscard]] bool contained() const { return subject_->runner().contained(); }
+  // Whether a fresh process of the subject costs as much as many programs.
+  [[nodiscard]] bool starts_slowly() const { return subject_->starts_slowly(); }
   // How the campaign's `index`-th program is generated: most steer around the quirks that the subject's release is
   // known for, so that what lies behind is reached.
   [[nodiscard]] verify::GeneratorOptions generator(std::uint32_t size, std::uint64_t index) const;

@@ -252,6 +252,11 @@ TEST(Judge, ADivergenceThatAFreshProcessDoesNotShowIsPoisonedAndNoFinding) {
   Contaminated once(1), always(1000);
   EXPECT_EQ(Judge(once, baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kPoisoned);
   EXPECT_EQ(once.starts(), kConfirmations);
+  Contaminated believed(1);
+  JudgeOptions at_once;
+  at_once.confirm = false;
+  EXPECT_EQ(Judge(believed, baseline).judge(parsed(kExample), at_once).verdict, VerdictKind::kDiverge);
+  EXPECT_EQ(believed.starts(), 0);
   EXPECT_EQ(Judge(always, baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kDiverge);
 }
 

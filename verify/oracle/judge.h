@@ -25,6 +25,7 @@ struct JudgeOptions {
   bool failures = true;             // obey `fail`; off likewise
   bool cycles = false;              // P8, the program's commands again and again
   bool costs = false;               // P10, of programs whose fans are wide enough
+  bool confirm = true;              // look for a subject process's divergence in a fresh one; off while shrinking
 };
 
 class Judge {

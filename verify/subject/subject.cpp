@@ -140,6 +140,10 @@ hip::Status Subject::start() {
   return {};
 }
 
+bool Subject::starts_slowly() const {
+  return is_hardware(name_.runtime);
+}
+
 int Subject::system_devices() const {
   // The model and the software gfx942 have as many as a program asks for.
   if (name_.runtime == "model" || name_.runtime.starts_with("rocm-soft")) return kMostSystemDevices;

@@ -50,6 +50,8 @@ class Subject {
   [[nodiscard]] const SubjectName& name() const { return name_; }
   // Whether a program can bring the runtime down for those that follow in this process.
   [[nodiscard]] bool fragile() const { return platform_ != nullptr && name_.runtime != "model"; }
+  // Whether its processes wait for a GPU for as long as many programs take.
+  [[nodiscard]] bool starts_slowly() const;
   // Starts the subject's process, if it is one, and learns which release it is. An error says why it does not.
   hip::Status start();
   // "7.2" of a runtime of AMD's, "nvidia-13.0" of NVIDIA's; empty for the model, and before start().
