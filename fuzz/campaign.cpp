@@ -140,14 +140,17 @@ class Campaign {
     started_ns_ = steady_ns();
     if (hip::Status status = recall(); !status) return status.error();
     if (hip::Status status = start(); !status) return status.error();
-    start_measuring();
+    if (!setup_->starts_slowly()) start_measuring();
     while (true) {
       wait_for_news();
       const std::uint64_t settled = settled_so_far();  // before what was said of it is read
       read_workers();
       reap();
       watch_the_clock();
-      shrink_next();
+      // Processes that work on one GPU in turn wait for each other's share of its time, longer than for their own work.
+      const bool over = std::all_of(workers_.begin(), workers_.end(), [](const Worker& w) { return w.finished; });
+      if (over || !setup_->starts_slowly()) shrink_next();
+      if (over && setup_->starts_slowly() && shrinking_.pid < 0 && !cost_asked_) start_measuring();
       const Progress now = report_progress();
       if (ended_ns_ == 0) note_moment(now);
       if (seconds_since(remembered_ns_) >= kRememberEvery) remember(settled);
@@ -156,7 +159,6 @@ class Campaign {
         outcome_.interrupted = true;
         break;
       }
-      const bool over = std::all_of(workers_.begin(), workers_.end(), [](const Worker& w) { return w.finished; });
       if (over && measuring_.pid < 0 && waiting_.empty() && shrinking_.pid < 0) break;
       if (over && ended_ns_ == 0) ended_ns_ = steady_ns();
       if (over && seconds_since(ended_ns_) > options_.shrink_seconds) break;
@@ -485,6 +487,7 @@ class Campaign {
   void start_measuring() {
     int ends[2];
     const bool measured = !outcome_.result.costs.empty();  // by an earlier session
+    cost_asked_ = true;
     if (options_.shard != 1 || measured || pipe(ends) != 0) return;
     const pid_t child = fork();
     if (child == 0) {
@@ -874,7 +877,7 @@ class Campaign {
   Shrinking shrinking_;
   Shrinking measuring_;                                                        // likewise a child with lines
   std::uint64_t costs_measured_ = 0, cost_exercised_ = 0, cost_violated_ = 0;  // programs; operations by measure
-  bool stopping_ = false, fault_found_ = false;
+  bool stopping_ = false, fault_found_ = false, cost_asked_ = false;
   std::uint64_t started_ns_ = 0, ended_ns_ = 0, remembered_ns_ = 0;
   double base_seconds_ = 0;       // of earlier sessions
   double moment_distance_ = 0.2;  // seconds

@@ -147,6 +147,7 @@ class EventEmitter {
     base_.set(k_leaves, leaves_of(graph));
     base_.set(k_most_dependents, most_dependents_of(graph));
     base_.set(k_host_nodes, host_nodes_in(graph));
+    base_.set(k_copies_moved, copies_moved_in(state_, graph));
     base_.set(k_copies_to_pageable, copies_to_pageable_in(state_, graph));
     base_.set(k_memory_nodes, memory_nodes_in(graph));
     base_.set(k_freed_by_program, graph.has_memory ? freed_by_program_in(state_, graph) : 0);

@@ -213,6 +213,20 @@ std::uint64_t copies_to_pageable_in(const State& state, const GraphState& graph)
   return copies;
 }
 
+std::uint32_t copies_moved_in(const State& state, const GraphState& graph) {
+  std::uint32_t most = 0;
+  for (const NodeState& node : graph.nodes) {
+    if (node.child) most = std::max(most, copies_moved_in(state, *node.child));
+    if (!std::holds_alternative<CopyParams>(node.params)) continue;
+    for_each_ref(node.params, [&](const BufferRef& ref) {
+      const auto known = graph.addresses.find(ref.buffer);
+      const BufferState* buffer = state.buffer(ref.buffer);
+      if (known != graph.addresses.end() && buffer != nullptr) most = std::max(most, buffer->version - known->second);
+    });
+  }
+  return most;
+}
+
 std::int64_t freed_by_program_in(const State& state, const GraphState& graph) {
   return std::ranges::count_if(graph.nodes, [&](const NodeState& node) {
     const auto* memory = std::get_if<MemoryAllocParams>(&node.params);

@@ -22,6 +22,7 @@ namespace verify {
 // Allocation and free nodes of the graph.
 [[nodiscard]] std::uint64_t memory_nodes_in(const GraphState& graph);
 // Copies to pageable memory, at any depth.
+[[nodiscard]] std::uint32_t copies_moved_in(const State& state, const GraphState& graph);
 [[nodiscard]] std::uint64_t copies_to_pageable_in(const State& state, const GraphState& graph);
 // Allocations of the graph that the program freed itself.
 [[nodiscard]] std::int64_t freed_by_program_in(const State& state, const GraphState& graph);
