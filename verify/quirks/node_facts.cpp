@@ -15,6 +15,16 @@ bool is_pageable(const State& state, const CopyEnd& end) {
   return buffer != nullptr && buffer->memory == MemoryKind::kPageable;
 }
 
+// Whether a runtime tells the memory of the two apart by the call that allocated it: pageable memory, memory of a pool,
+// all else.
+bool is_other_memory(const State& state, const CopyEnd& a, const CopyEnd& b) {
+  const auto of_pool = [&](const CopyEnd& end) {
+    const BufferState* buffer = state.buffer(end.ref.buffer);
+    return buffer != nullptr && (buffer->graph || buffer->of_stream);
+  };
+  return is_pageable(state, a) != is_pageable(state, b) || of_pool(a) != of_pool(b);
+}
+
 bool has_pageable_end(const State& state, const CopyParams& copy) {
   return is_pageable(state, copy.dst) || is_pageable(state, copy.src);
 }
@@ -51,12 +61,16 @@ void describe(const State& state, const EventWaitParams& p, Event& event) {
   event.set(k_event_stream_gone, state.event_stream_gone(p.event) ? 1 : 0);
 }
 // What the node before it was, where it is of the same type.
-void describe_before(const State& state, const NodeState& before, Event& event) {
+void describe_before(const State& state, const NodeParams& params, const NodeState& before, Event& event) {
   event.set(k_other_nodes, event[k_nodes] - 1);
   const auto* copy = std::get_if<CopyParams>(&before.params);
   if (copy == nullptr) return;
   event.set(k_was_pageable, has_pageable_end(state, *copy) ? 1 : 0);
   event.set(k_was_linear, copy->linear ? 1 : 0);
+  if (const auto* now = std::get_if<CopyParams>(&params)) {
+    const bool other = is_other_memory(state, copy->dst, now->dst) || is_other_memory(state, copy->src, now->src);
+    event.set(k_other_memory, other ? 1 : 0);
+  }
 }
 
 }  // namespace
@@ -100,7 +114,7 @@ void describe_node(const State& state, const NodeParams& params, const GraphStat
   if (before == nullptr) return;
   event.set(k_was_driver, before->form == NodeForm::kDriver ? 1 : 0);
   if (event[k_enabled] == kUnset) event.set(k_enabled, before->enabled ? 1 : 0);
-  if (before->params.index() == params.index()) describe_before(state, *before, event);
+  if (before->params.index() == params.index()) describe_before(state, params, *before, event);
 }
 
 }  // namespace verify

@@ -9,8 +9,8 @@
 namespace verify {
 namespace {
 
-constexpr unsigned kFlagsOfStream[kSystemStreams] = {hipStreamDefault, hipStreamNonBlocking, hipStreamDefault,
-                                                     hipStreamNonBlocking};
+constexpr unsigned kLauncherStreamFlags[kSystemStreams] = {hipStreamDefault, hipStreamNonBlocking, hipStreamDefault,
+                                                           hipStreamNonBlocking};
 constexpr std::byte kOverwritten{0xdb};
 constexpr std::uint32_t kScalar = 7;
 
@@ -31,7 +31,7 @@ class LauncherBench final : public SystemBench {
     const AtHome home(context.inner());
     for (int i = 0; i < kSystemStreams; ++i) {
       hipStream_t handle = nullptr;
-      if (i != 0) static_cast<void>(context.inner().hipStreamCreateWithFlags(&handle, kFlagsOfStream[i]));
+      if (i != 0) static_cast<void>(context.inner().hipStreamCreateWithFlags(&handle, kLauncherStreamFlags[i]));
       streams_.emplace_back(context.api(), handle, 0);
     }
   }
