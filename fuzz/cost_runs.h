@@ -1,0 +1,49 @@
+// fuzz::CostRuns: what operations cost (P10), measured once a campaign by a process of its own.
+//
+// The fixed programs come first, then as many as are drawn: the measurements of all count, and the report's table is of
+// the fixed ones.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "fuzz/campaign.h"
+#include "fuzz/child.h"
+
+namespace fuzz {
+
+// The `which`-th of them, from 0: a fixed one, or one drawn from the campaign's seed.
+[[nodiscard]] verify::Program cost_program(std::uint64_t seed, std::uint64_t which);
+
+class CostRuns {
+ public:
+  // All outlive it. Measurements and messages go into the result.
+  CostRuns(const CampaignOptions& options, Setup& setup, verify::CampaignResult& result)
+      : options_(options), setup_(setup), result_(result) {}
+
+  // Starts the process, which calls `before` first; none where an earlier session or another shard has measured.
+  void start(const std::function<void()>& before);
+  [[nodiscard]] bool was_started() const { return asked_; }
+  [[nodiscard]] Child& child() { return child_; }
+  // Takes a line of the process; calls `broke` with the index of a program that breaks P10, and the cause.
+  void take(const nlohmann::json& line, const std::function<void(std::uint64_t, const std::string&)>& broke);
+  // Ends the process when it is no longer waited for.
+  void watch(bool stopping);
+  // Adds what this session measured to the counts of P10.
+  void add_to(verify::CampaignResult& result) const;
+
+ private:
+  [[nodiscard]] std::uint64_t drawn() const;
+  [[noreturn]] void measure(int fd) const;
+
+  const CampaignOptions& options_;
+  Setup& setup_;
+  verify::CampaignResult& result_;
+  Child child_;
+  bool asked_ = false;
+  std::uint64_t measured_ = 0, exercised_ = 0, violated_ = 0;  // programs; operations by measure
+};
+
+}  // namespace fuzz

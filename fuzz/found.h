@@ -1,0 +1,96 @@
+// fuzz::Found: what a campaign has found, from the first divergence of a cause to its shrunk program.
+//
+// One finding a cause. Its program is written before it is shrunk, so that killing the campaign loses nothing that was
+// found; causes that --accept names are counted and are no finding. With a memory, each step is kept there.
+// Does not run anything but shrink(), which is for a child of the campaign.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuzz/campaign.h"
+#include "fuzz/campaign_memory.h"
+
+namespace fuzz {
+
+// A cause that was seen, and the first program that showed it.
+struct Cause {
+  std::uint64_t index = 0;
+  std::string property;
+  std::string cause;
+  std::uint64_t seen = 1;
+  std::string death;  // of the worker, when that is how it showed
+};
+
+class Found {
+ public:
+  // All outlive it. Findings, reasons and messages go into the outcome.
+  Found(const CampaignOptions& options, Setup& setup, const Corpus& corpus, CampaignOutcome& outcome)
+      : options_(options), setup_(setup), corpus_(corpus), outcome_(outcome) {}
+  Found(const Found&) = delete;
+  Found& operator=(const Found&) = delete;
+  ~Found() = default;
+
+  // From here on; null: nothing is remembered.
+  void remember_in(CampaignMemory* memory) { memory_ = memory; }
+  // The first failure of the memory is told: what follows it says the same.
+  void note_failure(const hip::Status& status);
+
+  void note(const Cause& cause);
+  // Keeps the program of a verdict that is neither good nor bad, so that a person can look at it.
+  void keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index);
+  // Goes on with a finding of an earlier session.
+  void take_up(KeptFinding kept);
+  // All, with those that are accepted.
+  [[nodiscard]] std::vector<KeptFinding> kept() const;
+
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  // The finding that is to be shrunk next, which waits no more.
+  [[nodiscard]] std::optional<std::size_t> next();
+  // Shrinks a finding and writes it to `fd`, in a child; ends the process.
+  [[noreturn]] void shrink(std::size_t finding, int fd);
+  void take_shrunk(std::size_t finding, const nlohmann::json& line);
+  void end_of_shrinking(std::size_t finding);
+  // A fault was asked for and is found: the rest of the queue would say the same.
+  [[nodiscard]] bool fault_found() const { return fault_found_; }
+
+  // Once, at the end: joins findings that shrank to one program. What was kept before names them all.
+  void settle();
+
+ private:
+  struct Entry {
+    std::uint64_t index = 0;  // of the program in the campaign
+    std::string death;        // of the worker, or empty
+    bool shrunk = false;
+  };
+  [[nodiscard]] bool wanted(const std::string& property) const;
+  void note_accepted(const Cause& cause);
+  [[nodiscard]] verify::Program program_of(std::uint64_t index) const;
+  [[nodiscard]] verify::Finding unshrunk(const Cause& cause);
+  void name_files(verify::Finding& finding) const;
+  void write_program(const verify::Finding& finding);
+  void write_program(const std::string& path, const std::string& text);
+  [[nodiscard]] KeptFinding kept(std::size_t finding) const;
+  void keep(std::size_t finding);
+  void drop_unshrunk();
+  void merge_equal_findings();
+
+  const CampaignOptions& options_;
+  Setup& setup_;
+  const Corpus& corpus_;
+  CampaignOutcome& outcome_;
+  CampaignMemory* memory_ = nullptr;
+  std::map<std::string, std::size_t> causes_;    // cause -> finding
+  std::vector<Entry> entries_;                   // of outcome_.result.findings
+  std::map<std::string, KeptFinding> accepted_;  // by cause
+  std::deque<std::size_t> waiting_;              // findings to be shrunk
+  unsigned unclear_ = 0;                         // programs of other verdicts that were written
+  bool fault_found_ = false;
+};
+
+}  // namespace fuzz

@@ -1,0 +1,99 @@
+#include "fuzz/tally.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "verify/program/coverage.h"
+#include "verify/program/features.h"
+#include "verify/properties/property.h"
+
+namespace fuzz {
+
+constexpr std::size_t kMaxMoments = 240;  // of a report's history
+
+static void sum_pairs(std::span<const Board* const> boards, verify::CampaignResult& result) {
+  const std::span<const verify::CoveragePair> pairs = verify::coverage_pairs();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    std::uint64_t count = 0;
+    for (const Board* board : boards) count += board->pairs[i];
+    if (!pairs[i].why_not.empty()) {
+      result.unreachable[pairs[i].operation][pairs[i].state] = pairs[i].why_not;
+    } else {
+      result.states[pairs[i].operation][pairs[i].state] += count;
+    }
+  }
+}
+
+void sum_boards(std::span<const Board* const> boards, verify::CampaignResult& result) {
+  std::uint64_t* const verdicts[kVerdicts] = {&result.verdicts.agree,        &result.verdicts.diverge,
+                                              &result.verdicts.known_quirk,  &result.verdicts.poisoned,
+                                              &result.verdicts.unsupported,  &result.verdicts.discarded,
+                                              &result.verdicts.harness_error};
+  for (const std::string& name : verify::feature_names()) result.coverage.try_emplace(name, 0);
+  for (const Board* of_worker : boards) {
+    const Board& board = *of_worker;
+    result.programs += board.programs();
+    result.commands += board.commands;
+    for (std::size_t i = 0; i < kVerdicts; ++i) *verdicts[i] += board.verdicts[i];
+    for (const verify::Property& property : verify::properties()) {
+      verify::PropertyCount& count = result.properties[std::string(property.name)];
+      count.exercised += board.exercised[static_cast<std::size_t>(property.id)];
+      count.violated += board.violated[static_cast<std::size_t>(property.id)];
+    }
+    for (std::size_t i = 0; i < verify::feature_names().size(); ++i) {
+      result.coverage[verify::feature_names()[i]] += board.features[i];
+    }
+  }
+  sum_pairs(boards, result);
+}
+
+void measure_a_program(std::span<const Board* const> boards, verify::CampaignResult& result) {
+  std::uint64_t programs = 0, generate_ns = 0, judge_ns = 0;
+  for (const Board* board : boards) {
+    programs += board->programs();
+    generate_ns += board->generate_ns;
+    judge_ns += board->judge_ns;
+  }
+  if (programs == 0) return;
+  const auto each = [&](std::uint64_t ns) { return static_cast<double>(ns) / 1e3 / static_cast<double>(programs); };
+  result.generate_us = each(generate_ns);
+  result.judge_us = each(judge_ns);
+}
+
+void add_boards(std::span<const Board* const> boards, Progress& progress) {
+  progress.features = verify::feature_names().size();
+  std::vector<bool> seen(progress.features, false);
+  for (const Board* board : boards) {
+    progress.programs += board->programs();
+    for (std::size_t i = 0; i < progress.features; ++i) {
+      if (board->features[i].load(std::memory_order_relaxed) != 0) seen[i] = true;
+    }
+  }
+  progress.features_seen = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
+}
+
+void History::note(const Progress& now, std::vector<verify::Moment>& history) {
+  if (!history.empty() && now.seconds < history.back().seconds + distance_) return;
+  history.push_back({now.seconds, now.programs, now.findings, now.features_seen});
+  if (history.size() < kMaxMoments) return;
+  for (std::size_t i = 0; 2 * i < history.size(); ++i) history[i] = history[2 * i];
+  history.resize((history.size() + 1) / 2);
+  distance_ *= 2;
+}
+
+void check_caps(CampaignOutcome& outcome) {
+  verify::CampaignResult& result = outcome.result;
+  const auto check = [&](std::uint64_t count, double cap, const char* what) {
+    const double share = result.programs == 0 ? 0 : static_cast<double>(count) / static_cast<double>(result.programs);
+    if (share <= cap) return;
+    outcome.cap_exceeded = true;
+    result.messages.push_back(
+        fmt::format("{} of {} programs were {}: more than {} %", count, result.programs, what, 100 * cap));
+  };
+  check(result.verdicts.poisoned, kMaxPoisonedShare, "poisoned");
+  check(result.verdicts.discarded, kMaxDiscardedShare, "discarded");
+  check(result.verdicts.harness_error, 0, "harness errors");
+}
+
+}  // namespace fuzz

@@ -1,0 +1,30 @@
+// What a campaign reads from the boards of its workers: the counts of its result, how far it has come, and how that
+// grew.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fuzz/board.h"
+#include "fuzz/campaign.h"
+
+namespace fuzz {
+
+// Adds the workers' counts to those of earlier sessions.
+void sum_boards(std::span<const Board* const> boards, verify::CampaignResult& result);
+void add_boards(std::span<const Board* const> boards, Progress& progress);
+// The mean time to generate and to judge a program, of this session.
+void measure_a_program(std::span<const Board* const> boards, verify::CampaignResult& result);
+// Says in the result's messages which share passes its cap (kMaxPoisonedShare, ...).
+void check_caps(CampaignOutcome& outcome);
+
+// Moments at equal distances; when there are too many, every second one goes and the distance doubles.
+class History {
+ public:
+  void note(const Progress& now, std::vector<verify::Moment>& history);
+
+ private:
+  double distance_ = 0.2;  // seconds
+};
+
+}  // namespace fuzz
