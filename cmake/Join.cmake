@@ -11,7 +11,7 @@ set(HGCHECK_JOINED_AT_ONCE 8)
 set(HGCHECK_APART
     fuzz/faults/systems/scratch_buffers.cpp fuzz/faults/systems/stabilizers.cpp fuzz/faults/systems/stream_caches.cpp
     hip/cached_allocator.cpp hip/driver_nodes.cpp hip/flatten.cpp hip/generic_nodes.cpp hip/kernel_attributes.cpp
-    hip/launcher.cpp hip/recording.cpp hip/release_quirks.cpp
+    hip/launcher.cpp hip/record_graph.cpp hip/recording.cpp hip/release_quirks.cpp
     model/abi/device_image.cpp model/abi/graphs.cpp model/abi/peers.cpp model/abi/pools.cpp
     model/dot.cpp
     reports/html_sections.cpp reports/json.cpp reports/markdown.cpp
