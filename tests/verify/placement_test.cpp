@@ -311,7 +311,7 @@ RC_GTEST_PROP(Placement, ABaselineThatIsLaidOutByTheSubjectsScriptHasEqualAddres
 }
 
 TEST(Placement, WithoutTheScriptAnotherHistoryGivesOtherAddresses) {
-  // What the property above is worth: on the model, a program with one allocation more is laid out differently.
+  // Shows that the property above is not trivial: on the model, one allocation more changes a program's layout.
   Entered entered;
   const Program program = program_of("buffer b0 64");
   void* other = nullptr;
@@ -360,11 +360,37 @@ TEST(KeptMemory, TheArenasOfAProgramServeTheNextProgramOfThatSize) {
   platform.leave();
 }
 
+// A buffer that was freed goes back to the runtime, and from then on the runtime places.
+TEST(KeptMemory, ABufferThatAProgramHadAtItsEndServesTheNextProgramThatHasFreedNothing) {
+  Keeping platform;
+  platform.enter();
+  platform.begin(0);
+  const Program program = program_of("buffer b0 300\nbuffer b1 300\nfree b0");
+  const auto run = [&](bool free_first) {
+    BufferMemory memory(platform, program, {.placement = Placement::kNative}, {});
+    EXPECT_TRUE(memory.declare(0, 300, MemoryKind::kPinned).ok());
+    if (free_first) EXPECT_TRUE(memory.release(0).ok());
+    EXPECT_TRUE(memory.declare(1, 300, MemoryKind::kPinned).ok());
+    EXPECT_EQ(content_of(memory, 1), pattern(1, 0, 300));
+    const hip::AddressTable addresses = memory.addresses();
+    EXPECT_TRUE(memory.release_everything().ok());
+    return std::set(addresses.begin(), addresses.end());
+  };
+  const std::set both = run(false);
+  EXPECT_EQ(both.size(), 2U);
+  EXPECT_EQ(run(false), both);
+  run(true);
+  int kept = 0;
+  while (platform.kept.take({MemoryKind::kPinned, 0}, 300)) ++kept;
+  EXPECT_EQ(kept, 2) << "one of both was freed, and the runtime allocated another";
+  platform.leave();
+}
+
 TEST(KeptMemory, GivesAnAllocationOnceAndOnlyForItsKindAndSize) {
   KeptMemory kept;
-  kept.give({MemoryKind::kPinned, 1}, 5000, 0x1000);
-  EXPECT_FALSE(kept.take({MemoryKind::kDevice, 1}, 5000));
-  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 0}, 5000));
+  kept.give({MemoryKind::kPinned, 1}, 8192, 0x1000);
+  EXPECT_FALSE(kept.take({MemoryKind::kDevice, 1}, 8192));
+  EXPECT_FALSE(kept.take({MemoryKind::kPinned, 0}, 8192));
   EXPECT_FALSE(kept.take({MemoryKind::kPinned, 1}, 8193));
   EXPECT_FALSE(kept.take({MemoryKind::kPinned, 1}, 4096));
   EXPECT_EQ(kept.take({MemoryKind::kPinned, 1}, 8192), hip::DeviceAddress{0x1000});

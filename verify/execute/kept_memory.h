@@ -1,10 +1,10 @@
-// verify::KeptMemory: allocations of a runtime that one program's arenas had and the next program's arenas get.
+// verify::KeptMemory: allocations of a runtime that one program had at its end and that a later program gets.
 //
 // On a GPU an allocation of pinned or device memory and its release cost up to milliseconds in the driver, which lets
-// one process in at a time; a program cannot tell whether its arena was allocated for it, because the harness writes
-// every buffer before a program reads it. Sizes are rounded up to powers of two, so that few sizes serve all programs.
+// one process in at a time; a program cannot tell whether memory was allocated for it, because the harness writes
+// every buffer before a program reads it. Arenas round their size up to a power of two, so that few serve all programs.
 //
-// Promises: what take() gives was given by give() with the same kind and at least as many bytes, and is given once.
+// Promises: take() returns an allocation that give() got with the same kind and size, and returns it once.
 // Does not free anything: the process that asked the runtime ends with it. One thread at a time.
 #pragma once
 
@@ -25,19 +25,17 @@ class KeptMemory {
     Id device = 0;
     auto operator<=>(const Kind&) const = default;
   };
-  // The bytes to ask the runtime for where `bytes` are needed.
+  // The size of an arena that needs `bytes`.
   [[nodiscard]] static std::uint64_t rounded(std::uint64_t bytes) { return std::bit_ceil(bytes); }
 
   [[nodiscard]] std::optional<hip::DeviceAddress> take(Kind kind, std::uint64_t bytes) {
-    const auto found = kept_.find({kind, rounded(bytes)});
+    const auto found = kept_.find({kind, bytes});
     if (found == kept_.end()) return {};
     const hip::DeviceAddress address = found->second;
     kept_.erase(found);
     return address;
   }
-  void give(Kind kind, std::uint64_t bytes, hip::DeviceAddress address) {
-    kept_.emplace(Size{kind, rounded(bytes)}, address);
-  }
+  void give(Kind kind, std::uint64_t bytes, hip::DeviceAddress address) { kept_.emplace(Size{kind, bytes}, address); }
 
  private:
   struct Size {

@@ -160,12 +160,10 @@ hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t byt
   return note_in_script(allocated, scripted);
 }
 
-hip::Result<hip::DeviceAddress> BufferMemory::arena_memory(Kind kind) {
-  const std::uint64_t bytes = arena_bytes_[kind];
+hip::Result<hip::DeviceAddress> BufferMemory::kept_or_new(std::uint64_t bytes, Kind kind) {
   KeptMemory* const kept = platform_.kept_memory();
-  if (kept == nullptr) return runtime_allocate(bytes, kind);
-  const std::optional<hip::DeviceAddress> address = kept->take(kind, bytes);
-  if (!address) return runtime_allocate(KeptMemory::rounded(bytes), kind);
+  const std::optional<hip::DeviceAddress> address = kept == nullptr ? std::nullopt : kept->take(kind, bytes);
+  if (!address) return runtime_allocate(bytes, kind);
   return note_in_script(pointer(*address), place_as_scripted());
 }
 
@@ -190,10 +188,13 @@ hip::Status BufferMemory::runtime_free(hip::DeviceAddress address, MemoryKind me
 }
 
 hip::Result<hip::DeviceAddress> BufferMemory::place(std::uint64_t bytes, Kind kind) {
-  if (options_.placement == Placement::kNative) return runtime_allocate(bytes, kind);
+  if (options_.placement == Placement::kNative) {
+    return freed_some_ ? runtime_allocate(bytes, kind) : kept_or_new(bytes, kind);
+  }
   auto arena = arenas_.find(kind);
   if (arena == arenas_.end()) {
-    const hip::Result<hip::DeviceAddress> base = arena_memory(kind);
+    if (platform_.kept_memory() != nullptr) arena_bytes_[kind] = KeptMemory::rounded(arena_bytes_[kind]);
+    const hip::Result<hip::DeviceAddress> base = kept_or_new(arena_bytes_[kind], kind);
     if (!base) return base.error();
     arena = arenas_.emplace(kind, Arena{base.value(), BestFit(base.value(), arena_bytes_[kind])}).first;
     if (options_.fresh_addresses) arena->second.space.never_reuse();
@@ -205,6 +206,7 @@ hip::Result<hip::DeviceAddress> BufferMemory::place(std::uint64_t bytes, Kind ki
 
 hip::Status BufferMemory::unplace(hip::DeviceAddress address, std::uint64_t capacity, Kind kind) {
   if (options_.placement == Placement::kNative) {
+    freed_some_ = true;
     return options_.fresh_addresses ? hip::Status{} : runtime_free(address, kind.memory);
   }
   arenas_.at(kind).space.release(address, capacity);
@@ -333,24 +335,22 @@ hip::Status BufferMemory::release(Id buffer) {
 
 hip::Status BufferMemory::release_everything() {
   hip::Status first;
-  const auto keep_first = [&first](hip::Status status) {
-    if (first && !status) first = std::move(status);
+  KeptMemory* const kept = platform_.kept_memory();
+  const auto release = [&](hip::DeviceAddress address, std::uint64_t bytes, Kind kind) {
+    if (kept != nullptr) {
+      kept->give(kind, bytes, address);
+    } else if (hip::Status status = runtime_free(address, kind.memory); first && !status) {
+      first = std::move(status);
+    }
   };
   if (options_.placement == Placement::kNative) {
     for (Id id = 0; id < places_.size(); ++id) {
       const bool ours = places_[id].alive && places_[id].symbol == nullptr;
-      if (ours) keep_first(runtime_free(addresses_[id], places_[id].kind.memory));
+      if (ours) release(addresses_[id], places_[id].capacity, places_[id].kind);
       places_[id].alive = false;
     }
   }
-  KeptMemory* const kept = platform_.kept_memory();
-  for (const auto& [kind, arena] : arenas_) {
-    if (kept != nullptr) {
-      kept->give(kind, arena_bytes_[kind], arena.base);
-    } else {
-      keep_first(runtime_free(arena.base, kind.memory));
-    }
-  }
+  for (const auto& [kind, arena] : arenas_) release(arena.base, arena_bytes_[kind], kind);
   arenas_.clear();
   return first;
 }

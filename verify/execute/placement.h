@@ -89,8 +89,8 @@ class BufferMemory {
   };
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, Kind kind);
   hipError_t allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated);
-  // The memory of an arena of arena_bytes_[kind]: one that the platform kept, or a new one.
-  hip::Result<hip::DeviceAddress> arena_memory(Kind kind);
+  // An allocation that the platform kept of an earlier program, or a new one.
+  hip::Result<hip::DeviceAddress> kept_or_new(std::uint64_t bytes, Kind kind);
   hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
   hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, Kind kind);
   [[nodiscard]] hip::DeviceAddress place_as_scripted();
@@ -110,6 +110,7 @@ class BufferMemory {
   AddressScript script_;
   std::size_t script_next_ = 0;
   bool replaying_ = false;
+  bool freed_some_ = false;  // then the runtime places, and may give that memory again
   Id devices_ = 1;
   std::map<Kind, std::uint64_t> arena_bytes_;
   std::map<Kind, Arena> arenas_;
@@ -120,7 +121,7 @@ class BufferMemory {
   std::vector<std::byte> scratch_;
 };
 
-// What a buffer holds after `declare` (seed 0) or `write`: a function of buffer, seed and offset.
+// Fills `bytes` with the content of a buffer after `declare` (seed 0) or `write`: depends on buffer, seed and offset.
 void fill_pattern(Id buffer, std::uint64_t seed, std::vector<std::byte>& bytes);
 
 }  // namespace verify
