@@ -1,0 +1,169 @@
+#include "fuzz/recorded_work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "hip/code_object/code_object.h"
+#include "hip/recorder/hash.h"
+#include "verify/program/kernel_spec.h"
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+#include "hip/kernels/device_kernels.h"
+#endif
+
+namespace fuzz {
+namespace {
+
+// The code object whose kernels a program may name, as the recorder spells it.
+std::string own_code_object() {
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+  const hip::Result<std::span<const std::byte>> elf = hip::code_object::find_code_object(hg::device_code_object());
+  if (elf) return fmt::format("{:016x}", hip::recorder::hash_of(elf.value()));
+#endif
+  return "none";
+}
+
+std::vector<std::byte> bytes_of(const std::string& hex) {
+  std::vector<std::byte> bytes(hex.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::uint8_t value = 0;
+    std::from_chars(hex.data() + 2 * i, hex.data() + 2 * i + 2, value, 16);
+    bytes[i] = std::byte{value};
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<std::string> RecordedObjects::ref(std::uint64_t address) const {
+  auto after = buffers.upper_bound(address);
+  if (after == buffers.begin()) return std::nullopt;
+  const auto& [start, buffer] = *--after;
+  if (address - start > buffer.bytes) return std::nullopt;
+  return fmt::format("b{}+{}", buffer.id, address - start);
+}
+
+std::string RecordedObjects::name(char letter, const std::map<std::uint64_t, std::uint32_t>& names,
+                                  std::uint64_t handle) {
+  const auto found = names.find(handle);
+  return found == names.end() ? std::string() : fmt::format("{}{}", letter, found->second);
+}
+
+const char* copy_kind(std::uint64_t kind) {
+  static constexpr const char* kKinds[] = {"h2h", "h2d", "d2h", "d2d", "default"};
+  return kKinds[std::min<std::uint64_t>(kind, 4)];
+}
+
+WorkReader::WorkReader(const RecordedObjects& objects, std::function<void(const std::string&)> note)
+    : objects_(objects), note_(std::move(note)), own_(own_code_object()) {}
+
+Work WorkReader::read(LogWords& words) {
+  const std::string kind = words.word();
+  if (kind == "kernel") return kernel(words);
+  if (kind == "copy") return copy(words);
+  if (kind == "copy3d") return copy3d(words);
+  if (kind == "fill") return fill(words);
+  if (kind == "host") {
+    const auto [tag, fresh] = tags_.try_emplace(words.number(), tags_.size() + 1);
+    if (fresh) note_("what a host function does: a counting one stands for it");
+    return {"host", fmt::format("tag={}", tag->second)};
+  }
+  if (kind == "empty") return {"empty", "", ""};
+  if (kind == "child") {
+    const std::string child = objects_.graph(words.number());
+    return {"child", child, child.empty() ? "a child graph that was not recorded" : ""};
+  }
+  if (kind == "eventrecord" || kind == "eventwait") {
+    const std::string e = objects_.event(words.number());
+    return {kind, e, e.empty() ? "an event node of an event that was not recorded" : ""};
+  }
+  return {"", "", "a copy of an array"};
+}
+
+Work WorkReader::copy(LogWords& words) const {
+  const std::optional<std::string> dst = objects_.ref(words.number()), src = objects_.ref(words.number());
+  const std::uint64_t bytes = words.number(), kind = words.number();
+  if (!dst || !src) return {"", "", "a copy between memory that no call of HIP told of"};
+  return {"memcpy", fmt::format("dst={} src={} bytes={} kind={}", *dst, *src, bytes, copy_kind(kind))};
+}
+
+Work WorkReader::copy3d(LogWords& words) const {
+  struct End {
+    std::optional<std::string> place;
+    std::uint64_t pitch, rows, x, y, z;
+  };
+  const auto end = [&]() -> End {
+    End e{objects_.ref(words.number()), 0, 0, 0, 0, 0};
+    for (std::uint64_t* field : {&e.pitch, &e.rows, &e.x, &e.y, &e.z}) *field = words.number();
+    return e;
+  };
+  const End dst = end(), src = end();
+  const std::uint64_t width = words.number(), height = words.number(), depth = words.number();
+  const std::uint64_t kind = words.number();
+  if (!dst.place || !src.place) return {"", "", "a copy between memory that no call of HIP told of"};
+  return {"memcpy3d",
+          fmt::format("dst={} src={} width={} height={} depth={} dpitch={} spitch={} drows={} srows={} dpos={},{},{} "
+                      "spos={},{},{} kind={}",
+                      *dst.place, *src.place, width, height, depth, dst.pitch, src.pitch, dst.rows, src.rows, dst.x,
+                      dst.y, dst.z, src.x, src.y, src.z, copy_kind(kind))};
+}
+
+Work WorkReader::fill(LogWords& words) const {
+  const std::optional<std::string> dst = objects_.ref(words.number());
+  const std::uint64_t value = words.number(), element = words.number(), width = words.number();
+  const std::uint64_t height = words.number(), pitch = words.number();
+  if (!dst) return {"", "", "a memset of memory that no call of HIP told of"};
+  const std::uint64_t mask = element >= 4 ? 0xffffffff : (std::uint64_t{1} << (8 * element)) - 1;
+  std::string rest = fmt::format("dst={} value={} element={} width={}", *dst, value & mask, element, width);
+  if (height > 1) rest += fmt::format(" height={} pitch={}", height, pitch);
+  return {"memset", rest};
+}
+
+Work WorkReader::kernel(LogWords& words) {
+  std::uint64_t size[6];
+  for (std::uint64_t& n : size) n = words.number();
+  const std::uint64_t shared = words.number();
+  const std::string kernel = words.word(), object = words.word(), style = words.word();
+  std::vector<std::byte> block;
+  while (!words.at_end()) {
+    const std::uint64_t offset = words.number();
+    const std::string kind = words.word(), data = words.word();
+    const std::vector<std::byte> bytes = bytes_of(data.starts_with("=") ? data.substr(1) : "");
+    block.resize(std::max<std::size_t>(block.size(), offset + bytes.size()));
+    if (!bytes.empty()) std::memcpy(block.data() + offset, bytes.data(), bytes.size());
+  }
+  const verify::KernelSpec* spec = verify::find_kernel(object == own_ ? kernel : kernel + "@" + object);
+  if (spec == nullptr) return {"", "", "kernel " + kernel + ", whose code could not be read"};
+  if (spec->object == nullptr && size[1] * size[2] * size[4] * size[5] != 1)
+    return {"", "", "a launch of two or three dimensions"};
+  std::string rest = spec->name;
+  for (const verify::FieldSpec& field : spec->fields) {
+    std::uint64_t value = 0;
+    if (field.offset + field.size > block.size()) return {"", "", "a kernel's arguments"};
+    std::memcpy(&value, block.data() + field.offset, field.size);
+    const std::optional<std::string> place =
+        field.kind == verify::FieldKind::kScalar ? std::nullopt : objects_.ref(value);
+    const bool said = field.touch != verify::Touch::kNothing;  // by the metadata: a pointer, or null
+    if (!place && (field.kind == verify::FieldKind::kPointer || (said && value != 0)))
+      return {"", "", "a kernel with a pointer into memory that no call of HIP told of"};
+    if (place && !said && field.kind == verify::FieldKind::kEither && doubtful_.insert(field.name + kernel).second) {
+      note_(
+          fmt::format("whether {} of {} is a pointer: it equals an address and is taken for one", field.name, kernel));
+    }
+    rest += fmt::format(" {}={}", field.name, place ? *place : std::to_string(value));
+  }
+  if (spec->object == nullptr) {
+    rest += fmt::format(" grid={} block={}", size[0], size[3]);
+  } else {
+    rest += fmt::format(" grid={},{},{} block={},{},{}", size[0], size[1], size[2], size[3], size[4], size[5]);
+  }
+  rest += " style=" + style;
+  if (shared != 0) rest += fmt::format(" shared={}", shared);
+  return {"kernel", rest};
+}
+
+}  // namespace fuzz

@@ -1,0 +1,94 @@
+// The work of a node, or of one operation on a stream, from the log of libhgrecorder.so to the words of the language.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fuzz {
+
+// The words of one line of a log. A word that is missing is read as an empty word, or as 0.
+class LogWords {
+ public:
+  explicit LogWords(std::string_view line) {
+    while (!line.empty()) {
+      const std::size_t space = line.find(' ');
+      words_.emplace_back(line.substr(0, space));
+      line.remove_prefix(space == std::string_view::npos ? line.size() : space + 1);
+    }
+  }
+  std::string word() { return next_ < words_.size() ? std::string(words_[next_++]) : std::string(); }
+  std::uint64_t number() {
+    const std::string text = word();
+    std::uint64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value, 16);
+    return value;
+  }
+  [[nodiscard]] bool at_end() const { return next_ >= words_.size(); }
+
+ private:
+  std::vector<std::string_view> words_;
+  std::size_t next_ = 0;
+};
+
+// The names that a program gives to the handles and addresses of a log.
+struct RecordedObjects {
+  struct Buffer {
+    std::uint32_t id = 0;
+    std::uint64_t bytes = 0;
+  };
+  struct Node {
+    std::uint32_t graph = 0, id = 0;
+  };
+
+  // "b0+16" of an address, or nothing. One past the end belongs to a buffer when no other begins there.
+  [[nodiscard]] std::optional<std::string> ref(std::uint64_t address) const;
+  // "v0", "g0", "e0"; empty: the handle was not recorded.
+  [[nodiscard]] std::string event(std::uint64_t handle) const { return name('v', events, handle); }
+  [[nodiscard]] std::string graph(std::uint64_t handle) const { return name('g', graphs, handle); }
+  [[nodiscard]] std::string exec(std::uint64_t handle) const { return name('e', execs, handle); }
+
+  std::map<std::uint64_t, Buffer> buffers;  // by their addresses
+  std::map<std::uint64_t, std::uint32_t> streams, events, graphs, execs;
+  std::map<std::uint64_t, Node> nodes;
+
+ private:
+  static std::string name(char letter, const std::map<std::uint64_t, std::uint32_t>& names, std::uint64_t handle);
+};
+
+// A node's work in the language's words: "kernel", "axpy_u64 out=b0+0 ...".
+struct Work {
+  std::string word, rest;
+  std::string flaw{};  // why it cannot be said, or empty
+};
+
+// "h2d" of HIP's number; "default" of any other number.
+const char* copy_kind(std::uint64_t kind);
+
+class WorkReader {
+ public:
+  // `note` is told of each thing that the program says otherwise than the log. `objects` outlives the reader.
+  WorkReader(const RecordedObjects& objects, std::function<void(const std::string&)> note);
+  // The rest of a line, from the kind of work on.
+  Work read(LogWords& words);
+
+ private:
+  Work copy(LogWords& words) const;
+  Work copy3d(LogWords& words) const;
+  Work fill(LogWords& words) const;
+  Work kernel(LogWords& words);
+
+  const RecordedObjects& objects_;
+  const std::function<void(const std::string&)> note_;
+  const std::string own_;  // the hash of the project's code object, whose kernels are named without one
+  std::map<std::uint64_t, std::size_t> tags_;
+  std::set<std::string> doubtful_;  // fields whose unknown meaning has been noted
+};
+
+}  // namespace fuzz
