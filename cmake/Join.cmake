@@ -3,8 +3,8 @@
 #
 # Off unless asked for: each source has to stand by itself, and ccache knows single sources better. Sources that define
 # a name for themselves that another source of their room defines, too, are listed here and compiled alone, and so is
-# executor.cpp, which must not see how commands run (verify/run/run_command.h). A source that is missing in the list does
-# not compile then; `./dev` says so and compiles all of them alone.
+# executor.cpp, which must not see how commands run (verify/run/run_command.h). A source that is missing in the list
+# does not compile then; `./dev` says so and compiles all of them alone.
 option(HGCHECK_JOIN "Compile several sources of a room at once" OFF)
 
 set(HGCHECK_JOINED_AT_ONCE 8)

@@ -1,8 +1,8 @@
 # Writes a linker's version script from the lines HIP_FUNCTION(name, need, version, ...) of hip/api/functions.inc and
 # HGMODEL_SYMBOL(name, version) of model/abi/symbols.inc.
 #
-# Run as `cmake "-DTABLES=<in>;<in>" -DSCRIPT=<out> -P VersionScript.cmake`. Versions are chained, oldest first, as AMD's
-# are. What is ours (hgmodel_*) gets a version of its own; nothing else is exported.
+# Run as `cmake "-DTABLES=<in>;<in>" -DSCRIPT=<out> -P VersionScript.cmake`. Versions are chained, oldest first, as
+# AMD's are. What is ours (hgmodel_*) gets a version of its own; nothing else is exported.
 set(versions "")
 foreach(table IN LISTS TABLES)
   file(STRINGS ${table} lines REGEX "^(HIP_FUNCTION|HGMODEL_SYMBOL)")

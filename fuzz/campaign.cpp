@@ -28,7 +28,7 @@ namespace {
 
 constexpr int kPollMilliseconds = 100;
 constexpr double kMaxRunsAJudgement = 100;  // every call failing in turn, equal variants, causes told apart
-constexpr double kRememberEvery = 2;        // seconds: what a kill makes a campaign try again
+constexpr double kRememberEvery = 2;        // seconds; a campaign that is killed repeats this much work
 
 struct Worker {
   Child child;
@@ -80,7 +80,7 @@ class Campaign {
     if (!setup_->starts_slowly()) start_measuring();
     while (true) {
       wait_for_news();
-      const std::uint64_t settled = settled_so_far();  // before what was said of it is read
+      const std::uint64_t settled = settled_so_far();  // before the reports are read: they cover every settled program
       read_children();
       reap();
       watch_the_clock();
@@ -285,7 +285,7 @@ class Campaign {
     for (Child* child : {&shrinking_, &costs_.child()}) child->wait();
   }
 
-  // ---- what comes in
+  // ---- reports of the workers
 
   void news(const nlohmann::json& line) {
     const std::string kind = line.value("kind", "");
@@ -322,7 +322,7 @@ class Campaign {
     corpus_ = std::move(corpus).value();
     take_up(std::move(remembered).value());
     memory_ = std::move(memory).value();
-    found_.remember_in(memory_.get());  // from here on: what is taken up is in it
+    found_.remember_in(memory_.get());  // after take_up(): the database has these findings already
     return {};
   }
 
@@ -368,7 +368,7 @@ class Campaign {
     const std::uint64_t first = options_.shard - 1;
     return options_.programs <= first ? 0 : (options_.programs - first + options_.shards - 1) / options_.shards;
   }
-  // The rate is that of judging: what is shrunk when all is judged does not count.
+  // The rate counts judging alone: shrinking after the last judgement does not count.
   [[nodiscard]] double seconds_of_judging(double shrinking_after) const {
     return base_seconds_ + seconds_since(started_ns_) - shrinking_after;
   }
@@ -412,7 +412,7 @@ class Campaign {
   History history_;
   Board* boards_ = nullptr;
   Deal* deal_ = nullptr;
-  std::uint64_t first_place_ = 0;  // of the shard: what is before was settled by an earlier session
+  std::uint64_t first_place_ = 0;  // of the shard; an earlier session settled the places before it
   std::vector<Worker> workers_;
   Child shrinking_;
   std::size_t shrunk_finding_ = 0;  // by that child

@@ -1,12 +1,12 @@
 // fuzz::Campaign: generated programs, judged in worker processes, findings shrunk and written as they come.
 //
-// The campaign itself runs no program. It starts the workers, reads what they report, restarts one that died or hung
-// (the program that did it is a finding), and hands one finding a cause to a shrinking process, one at a time. A
-// finding's program is written before it is shrunk, so that killing the campaign loses nothing that was found. The same
-// seed, size and version give the same programs whatever `jobs` and `shard` are.
+// The campaign itself runs no program. It starts the workers, reads their reports, and restarts a worker that died or
+// hung (its program is a finding). It hands one finding for each cause to a shrinking process, one at a time. It writes
+// a finding's program before it shrinks it, so that killing the campaign loses no finding. The same seed, size and
+// version give the same programs whatever `jobs` and `shard` are.
 //
-// With a database a campaign goes on where it stopped, however it stopped (fuzz/campaign_memory.h), and its outcome is
-// that of all its sessions.
+// With a database a campaign goes on where it stopped, however it stopped (fuzz/campaign_memory.h), and its outcome
+// covers all its sessions.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +29,17 @@ struct CampaignOptions {
   std::uint32_t size = 30;
   unsigned jobs = 1;
   std::uint64_t shard = 1, shards = 1;
-  std::vector<std::string> properties;  // findings of others are not reported; empty: all
+  std::vector<std::string> properties;  // findings of other properties are not reported; empty: all
   double shrink_seconds = 60;           // for one finding, and for all that still wait when the last program is done
   std::set<std::string> accepted;       // causes that are known
   std::string report;                   // folder, or empty
-  Corpus corpus;                        // what every second program is a mutant of; empty: none is
+  Corpus corpus;                        // every second program is a mutant of its programs; empty: none is
   std::string db;  // the database it remembers itself in and goes on from, with a corpus of its own; or empty
   std::function<void(const verify::Finding&)> found;  // called for each cause, once it is kept; or empty
   std::string version;
 };
 
-// Shares above these make a campaign fail: it did not test what it seems to.
+// A campaign fails when its shares exceed these limits: it tested less than it seems to.
 inline constexpr double kMaxPoisonedShare = 0.01;
 inline constexpr double kMaxDiscardedShare = 0.01;
 inline constexpr std::size_t kMaxFindings = 1000;  // causes that are kept; more are counted
@@ -57,7 +57,7 @@ struct CampaignOutcome {
   bool cap_exceeded = false;
   bool interrupted = false;
   bool resumed = false;        // an earlier session is part of it
-  bool memory_failed = false;  // what was found may not be in the database; a message says why
+  bool memory_failed = false;  // findings may be missing from the database; a message says why
 };
 
 // `interrupted` is polled; `progress` is called a few times a second. An error is an operating one: no processes, no

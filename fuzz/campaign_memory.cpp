@@ -257,7 +257,7 @@ hip::Result<Corpus> CampaignMemory::corpus() {
 
 hip::Status CampaignMemory::keep_program(const std::string& text) {
   const std::optional<verify::Program> program = parse_valid(text);
-  // Every worker knows only what itself has seen.
+  // A worker knows the coverage of its own programs only, so another worker may have reported the same coverage.
   if (!program || !seen_.add(*program)) return {};
   return database_.run("INSERT OR IGNORE INTO corpus (program, covers, session, added) VALUES (?, ?, ?, ?)",
                        {text, covers(*program), session_, now()});

@@ -1,15 +1,15 @@
-// The memory of campaigns in a database (--db): how far each one is, its findings by cause, and a corpus with what each
-// entry covers.
+// The memory of campaigns in a database (--db): the progress of each campaign, its findings by cause, and a corpus with
+// the coverage of each entry.
 //
-// A campaign is named by what decides its programs and what counts as a finding: version, subject, baseline, fault,
-// seed, size, quirks and properties. Every shard of it goes on where it stopped; several processes may share a
-// database, one process a shard. Programs with a database are mutants of its corpus as with --corpus, of the entries
-// that were there when the campaign was begun: all its shards and sessions see the same ones.
+// A campaign is identified by the options that decide its programs and its findings: version, subject, baseline, fault,
+// seed, size, quirks and properties. Each of its shards goes on where it stopped. Several processes may share a
+// database, one process for each shard. Programs with a database are mutants of its corpus as with --corpus, of the
+// entries that were there when the campaign began: all its shards and sessions use the same entries.
 //
-// Promises: keep_finding() returns when the finding is on the disk, so what is printed after it survives a kill at any
-// moment. `next` of a shard never runs ahead of the findings: a killed campaign tries its unsettled programs again,
-// and no program is left out. Programs that ran side by side with one that was not settled are then counted twice.
-// Not for a database on a network file system: SQLite's locks are not to be trusted there.
+// Promises: keep_finding() returns when the finding is on the disk, so a finding printed after that survives a kill at
+// any moment. `next` of a shard never runs ahead of the findings: a killed campaign tries its unsettled programs again,
+// and no program is left out. Programs that ran side by side with an unsettled program are then counted twice.
+// Not for a database on a network file system: SQLite's locks are not reliable there.
 #pragma once
 
 #include <unistd.h>
@@ -33,7 +33,7 @@ struct CampaignIdentity {
   std::uint64_t shard = 1, shards = 1;
 };
 
-// A finding as it is remembered: what a campaign needs to go on with it.
+// A finding as the database holds it: the data that a campaign needs to go on with it.
 struct KeptFinding {
   verify::Finding finding;
   std::uint64_t index = 0;  // of the program that showed it
@@ -44,7 +44,7 @@ struct KeptFinding {
 
 struct Remembered {
   std::uint64_t next = 0;          // how many of the shard's programs are settled
-  bool begun_before = false;       // `counts` holds what an earlier session came to
+  bool begun_before = false;       // `counts` holds the counts of earlier sessions
   verify::CampaignResult counts;   // without findings
   std::vector<KeptFinding> found;  // in the order in which they were found
 };
@@ -66,7 +66,7 @@ class CampaignMemory {
   [[nodiscard]] hip::Status keep_progress(std::uint64_t next, const verify::CampaignResult& counts,
                                           const std::vector<KeptFinding>& found);
   [[nodiscard]] hip::Status end(const char* how);
-  // A child that was forked lets go of what the parent holds; it must not use the memory otherwise.
+  // For a forked child: closes its copy of the parent's lock. The child must not use the memory otherwise.
   void leave_to_parent() const;
 
  private:

@@ -1,7 +1,7 @@
 // fuzz::Child: a process that was forked off, and the lines of JSON that it writes to its parent.
 //
-// Owns the read end of a pipe, and the process until kill() and wait() end it: one that is dropped while it runs goes
-// on. A line that is no JSON, or longer than kMaxLine, is what a child writes that went mad: it is left out.
+// Owns the read end of a pipe, and the process until kill() and wait() end it: a process whose Child is destroyed goes
+// on. A line that is not JSON, or is longer than kMaxLine, comes from a broken child and is left out.
 #pragma once
 
 #include <sys/types.h>
@@ -35,7 +35,7 @@ class Child {
   [[nodiscard]] int fd() const { return lines_ && !lines_->ended ? lines_->fd : -1; }
   // Hands over every line that has come.
   void read(const Handle& handle);
-  // The status of waitpid() of a process that has ended, once. What it wrote can still be read.
+  // The status of waitpid(), once, when the process has ended. Its output can still be read.
   [[nodiscard]] std::optional<int> ended();
   void kill() const;
   void wait();

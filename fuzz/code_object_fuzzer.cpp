@@ -1,5 +1,5 @@
 // libFuzzer: any bytes as an image for hipModuleLoadData, all the way to the metadata of its kernels.
-// Run under AddressSanitizer and UBSan; what it finds beyond the tests is reading outside of libelf's copy.
+// Run under AddressSanitizer and UBSan. Beyond the tests it finds reads outside of libelf's copy.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 found.value().data() + found.value().size() > image.data() + image.size())) {
     std::abort();
   }
-  // The metadata reader takes any bytes, not only those that the first one passes.
+  // The metadata reader takes any bytes, not only the code objects that find_code_object() accepts.
   check_metadata(found ? found.value() : image);
   return 0;
 }

@@ -32,7 +32,7 @@ struct ReportCommand {
 struct HistoryCommand {
   std::string db, json;
 };
-// Runs a command and writes down what it asks of HIP.
+// Runs a command and records its calls of HIP.
 struct RecordCommand {
   std::vector<std::string> command;
   std::string output = "recorded.program";
@@ -51,7 +51,7 @@ struct ShrinkCommand {
 };
 struct ExportCommand {
   std::string file;
-  SetupOptions setup;        // an empty subject: what the catalogue of quirks says of the file's name, else the default
+  SetupOptions setup;        // an empty subject: the subject that the quirk of the file's name needs, else the default
   std::string form = "hip";  // or "catch2"
   std::string output;        // empty: standard output
   std::string version;

@@ -1,11 +1,11 @@
 // A corpus: programs in a folder that campaigns begin from and add to.
 //
 // With a corpus every second program of a campaign is a mutant of two of its entries (verify/generate/mutate.h), the
-// others are generated as without one. The entries that count are those that were there when the campaign began, in
-// order of name, so the same seed, size, version and corpus give the same programs. Programs that met something which
+// others are generated as without one. Only the entries that are there when the campaign begins are used, in order
+// of name, so the same seed, size, version and corpus give the same programs. Programs that meet something which
 // no entry meets (a feature, or an operation in a state) are added under a name made from their text.
 //
-// Not done: entries are never removed, and what a runtime executes inside is not looked at.
+// Not done: entries are never removed, and the coverage of the runtime's own code is not measured.
 #pragma once
 
 #include <cstdint>

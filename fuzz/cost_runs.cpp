@@ -21,8 +21,8 @@ namespace fuzz {
 namespace {
 
 constexpr double kMaxRunsACost = 20;                                      // sizes times programs, some of them large
-constexpr std::uint64_t kProgramsAWideOne = 100, kMostWidePrograms = 60;  // of those whose costs are measured
-constexpr double kMaxSecondsOfWide = 900;                                 // that a campaign waits for those
+constexpr std::uint64_t kProgramsAWideOne = 100, kMostWidePrograms = 60;  // of the wide programs that are measured
+constexpr double kMaxSecondsOfWide = 900;                                 // that a campaign waits for wide programs
 
 }  // namespace
 
@@ -102,7 +102,7 @@ void CostRuns::take(const nlohmann::json& line, const std::function<void(std::ui
   broke(index, line.value("cause", "P10"));
 }
 
-// The fixed programs are waited for; those that are drawn are measured as long as the campaign goes on.
+// The campaign waits for the fixed programs. Drawn programs are measured as long as the campaign goes on.
 void CostRuns::watch(bool stopping) {
   if (!child_.is_running()) return;
   const bool fixed_done = measured_ >= verify::cost_programs().size();

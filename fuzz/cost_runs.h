@@ -1,7 +1,7 @@
-// fuzz::CostRuns: what operations cost (P10), measured once a campaign by a process of its own.
+// fuzz::CostRuns: the cost of operations (P10), measured once for each campaign in a process of its own.
 //
-// The fixed programs come first, then as many as are drawn: the measurements of all count, and the report's table is of
-// the fixed ones.
+// The fixed programs come first, then the drawn programs. The measurements of all of them count; the report's table
+// shows the fixed programs.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class CostRuns {
   void take(const nlohmann::json& line, const std::function<void(std::uint64_t, const std::string&)>& broke);
   // Ends the process when it is no longer waited for.
   void watch(bool stopping);
-  // Adds what this session measured to the counts of P10.
+  // Adds this session's measurements to the counts of P10.
   void add_to(verify::CampaignResult& result) const;
 
  private:

@@ -1,8 +1,8 @@
-// `hgcheck export`: runs a program on the model and on the subject, finds out what the subject does otherwise, and
-// hands verify/export/reproducer.h exactly that to write down.
+// `hgcheck export`: runs a program on the model and on the subject, finds the first deviation of the subject, and lets
+// verify/export/reproducer.h write a file that shows exactly this deviation.
 //
-// Frozen addresses are written as numbers first, and the program is run as it is exported, so that what the file
-// expects is what its own program comes to. Everything behind the first thing that differs is left out of the file.
+// Frozen addresses are written as numbers first, and the program is run as it is exported, so that the file expects the
+// results of its own program. Everything behind the first deviation is left out of the file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t kExportSchedules = 8;  // orders of the device in which the subject is looked at
 constexpr std::uint64_t kMoreSchedules = 64;   // at most, where a known quirk has not shown yet
-constexpr std::uint32_t kAttempts = 100;       // of a file whose failure not every order shows
+constexpr std::uint32_t kAttempts = 100;       // of a file that fails in some orders only
 constexpr std::size_t kMaxExpected = 256;      // bytes of one buffer that a file checks
 constexpr std::uint64_t kArenaFactor = 4;      // as verify::BufferMemory's
 
@@ -39,8 +39,8 @@ const verify::Quirk* quirk_of(const std::string& name) {
 
 // ---- the program as it is exported
 
-// Where the buffers of an arena are: what verify::BufferMemory does, without a runtime.
-// Only these three commands give or take places of an arena.
+// The places of the buffers in their arenas, as verify::BufferMemory assigns them, without a runtime.
+// Only declaring, moving and freeing a buffer give or take places of an arena.
 class ArenaLayout {
  public:
   explicit ArenaLayout(verify::Reproducer& out) : out_(out) {
@@ -102,7 +102,7 @@ class ArenaLayout {
   std::vector<verify::BestFit> arenas_;
 };
 
-// ---- what differs
+// ---- differences
 
 // The catalogue's entries about the program on the subject's release.
 struct Known {
@@ -195,7 +195,7 @@ void expect_reads(const Seen& seen, verify::Reproducer& out) {
   }
 }
 
-// Cuts the program behind what shows first: what follows works on what that left behind.
+// Cuts the program behind the first deviation: the later steps work on the state that it left behind.
 void cut(verify::Reproducer& out, std::size_t step) {
   if (step >= out.program.steps.size()) return;
   out.program.steps.resize(step + 1);
@@ -219,7 +219,7 @@ bool calls_host(const verify::Program& program) {
   });
 }
 
-// Marks the command whose answer differs, by its status or by what else it says.
+// Marks the command whose answer differs, in its status or only in other values that it answers.
 void mark(const Seen& seen, verify::Reproducer& out) {
   const std::size_t step = seen.first->step;
   const verify::StepStatus& expected = seen.pairs.front().first.statuses[step];
@@ -301,7 +301,7 @@ void expect(const Seen& seen, bool damaged, verify::Reproducer& out) {
   }
 }
 
-// ---- what the file says about itself
+// ---- the comment in the file
 
 std::vector<std::string> folded(const std::string& text) {
   constexpr std::size_t kColumns = 112;

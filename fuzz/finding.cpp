@@ -243,7 +243,7 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
     quick.confirm = false;
     shrunk.program = shrink(quick);
     shrunk.judgement = judge(shrunk.program, checks);
-    if (shows_it(shrunk.judgement)) return shrunk;  // else a candidate showed what an earlier one had left behind
+    if (shows_it(shrunk.judgement)) return shrunk;  // else state that an earlier candidate left made it fail
   }
   shrunk.program = shrink(checks);
   return shrunk;

@@ -21,10 +21,10 @@ inline constexpr unsigned kHoweverBuiltEvery = 16;
 inline constexpr unsigned kEveryOrderEvery = 32;
 inline constexpr unsigned kCyclesEvery = 512;
 
-// The checks that a campaign makes of its `index`-th program, and what everything else makes of every program.
+// The checks that a campaign makes of its `index`-th program; all_checks() are the checks of the other commands.
 [[nodiscard]] verify::JudgeOptions campaign_checks(std::uint64_t index);
 
-// From this index on a campaign's programs are those that measure costs (P10), once each.
+// From this index on, a campaign's programs measure costs (P10), once each.
 inline constexpr std::uint64_t kFirstCostProgram = 1'000'000'000'000;
 [[nodiscard]] verify::JudgeOptions all_checks(std::uint64_t schedule_seed);
 

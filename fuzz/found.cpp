@@ -138,7 +138,7 @@ void Found::take_shrunk(std::size_t finding, const nlohmann::json& line) {
   entries_[finding].shrunk = true;
   keep(finding);
   if (options_.setup.fault.empty()) return;
-  fault_found_ = true;  // what was asked for is found: the rest of the queue would say the same
+  fault_found_ = true;  // the fault is found: the rest of the queue would show nothing new
   waiting_.clear();
 }
 
@@ -179,7 +179,7 @@ void Found::keep(std::size_t finding) {
   if (memory_) note_failure(memory_->keep_finding(kept(finding)));
 }
 
-// The first failure is told: what follows it says the same.
+// Reports the first failure only: later failures say the same.
 void Found::note_failure(const hip::Status& status) {
   if (status || outcome_.memory_failed) return;
   outcome_.memory_failed = true;

@@ -1,4 +1,4 @@
-// fuzz::Found: what a campaign has found, from the first divergence of a cause to its shrunk program.
+// fuzz::Found: the findings of a campaign, from the first divergence of a cause to its shrunk program.
 //
 // One finding a cause. Its program is written before it is shrunk, so that killing the campaign loses nothing that was
 // found; causes that --accept names are counted and are no finding. With a memory, each step is kept there.
@@ -38,7 +38,7 @@ class Found {
 
   // From here on; null: nothing is remembered.
   void remember_in(CampaignMemory* memory) { memory_ = memory; }
-  // The first failure of the memory is told: what follows it says the same.
+  // Reports the first failure of the memory only: later failures say the same.
   void note_failure(const hip::Status& status);
 
   void note(const Cause& cause);
@@ -46,7 +46,7 @@ class Found {
   void keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index);
   // Goes on with a finding of an earlier session.
   void take_up(KeptFinding kept);
-  // All, with those that are accepted.
+  // All findings, the accepted ones included.
   [[nodiscard]] std::vector<KeptFinding> kept() const;
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
@@ -56,10 +56,10 @@ class Found {
   [[noreturn]] void shrink(std::size_t finding, int fd);
   void take_shrunk(std::size_t finding, const nlohmann::json& line);
   void end_of_shrinking(std::size_t finding);
-  // A fault was asked for and is found: the rest of the queue would say the same.
+  // A fault was asked for and is found: the rest of the queue would show nothing new.
   [[nodiscard]] bool fault_found() const { return fault_found_; }
 
-  // Once, at the end: joins findings that shrank to one program. What was kept before names them all.
+  // Called once, at the end: joins findings that shrank to one program. The memory has kept all of them before.
   void settle();
 
  private:

@@ -1,4 +1,4 @@
-// `hgcheck history`: what a database of campaigns remembers, for a person and as JSON.
+// `hgcheck history`: shows the contents of a database of campaigns, as text and as JSON.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -24,10 +24,11 @@ GROUP BY c.subject, c.baseline, c.fault, CASE WHEN f.shrunk THEN f.bug ELSE f.ca
 // The shortest program that shows a bug.
 constexpr std::string_view kShortest = R"(
 SELECT f.finding FROM findings f JOIN shards s ON f.shard = s.id JOIN campaigns c ON s.campaign = c.id
-WHERE c.subject = ? AND c.baseline = ? AND c.fault = ? AND f.bug = ? ORDER BY f.shrunk DESC, length(f.finding) LIMIT 1)";
+WHERE c.subject = ? AND c.baseline = ? AND c.fault = ? AND f.bug = ?
+ORDER BY f.shrunk DESC, length(f.finding) LIMIT 1)";
 constexpr std::string_view kSessions = R"(
-SELECT e.begun, e.last, e.ended, c.version, c.subject, c.baseline, c.fault, c.seed, c.size, s.shard, s.shards, e.programs,
-       s.next, (SELECT count(*) FROM findings f WHERE f.shard = s.id AND NOT f.accepted)
+SELECT e.begun, e.last, e.ended, c.version, c.subject, c.baseline, c.fault, c.seed, c.size, s.shard, s.shards,
+       e.programs, s.next, (SELECT count(*) FROM findings f WHERE f.shard = s.id AND NOT f.accepted)
 FROM sessions e JOIN shards s ON e.shard = s.id JOIN campaigns c ON s.campaign = c.id ORDER BY e.id)";
 constexpr std::string_view kCovered =
     "SELECT count(DISTINCT covered.value) FROM corpus, json_each(corpus.covers) AS covered";

@@ -76,7 +76,7 @@ bool receive(int fd, double timeout_seconds, std::string& text) {
 
 struct ChildResult {
   std::optional<Judgement> judgement;
-  std::string death;  // what became of the process, when there is no judgement
+  std::string death;  // how the process ended, when there is no judgement
 };
 
 ChildResult judge_in_child(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
@@ -130,7 +130,7 @@ bool dies_in_capture(Setup& setup, const verify::Program& program, const verify:
 
 verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
                                  double timeout_seconds) {
-  // The subject is a process already, and its death is part of what it observed.
+  // The subject is a process of its own already, and its death is part of the observation.
   if (setup.contained()) return setup.judge().judge(program, options);
   ChildResult result = judge_in_child(setup, program, options, timeout_seconds);
   if (result.judgement) return std::move(*result.judgement);

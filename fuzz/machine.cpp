@@ -34,7 +34,7 @@ std::string machine() {
   utsname names{};
   std::string system = "an unnamed system";
   if (uname(&names) == 0) {
-    const std::string_view release = names.release;  // behind the first '-' stands who built it
+    const std::string_view release = names.release;  // the text behind the first '-' names the builder
     system = fmt::format("{} {} {}", names.sysname, release.substr(0, release.find('-')), names.machine);
   }
   const int count = processors();

@@ -190,7 +190,8 @@ Five things to do with it:
   hgcheck shrink mine.program -o small.program      make a program of your own small
   hgcheck export small.program --as hip -o small.hip   one HIP source for those who own the runtime
 
-'hgcheck subjects' lists the subjects of this machine, 'hgcheck --help' all commands. docs/tutorial.md takes ten minutes.
+'hgcheck subjects' lists the subjects of this machine, 'hgcheck --help' all commands. )"
+    R"(docs/tutorial.md takes ten minutes.
 )";
 
 constexpr const char* kExitStatuses = R"(

@@ -1,9 +1,9 @@
-// libFuzzer target: programs as text, changed by what knows their structure, with the patched model judged by the
-// rebuilt one.
+// libFuzzer target: programs as text, changed by a mutator that knows their structure. The patched model is judged by
+// the rebuilt model.
 //
-// Holds: the subject agrees with its baseline on every program. Inputs are programs in their text form, so a corpus of
-// it and one of `hgcheck campaign --corpus` are the same thing. Bytes that are no program are answered by a generated
-// one. A divergence prints the program and aborts.
+// Holds: the subject agrees with its baseline on every program. Inputs are programs in their text form, so its corpus
+// can be a corpus of `hgcheck campaign --corpus` and the reverse. Bytes that are no program are replaced by a generated
+// program. A divergence prints the program and aborts.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

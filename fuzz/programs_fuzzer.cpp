@@ -1,7 +1,7 @@
 // libFuzzer target: the parser of programs, the printer and the validator, on any bytes.
 //
-// Holds: parsing never crashes; what parses prints to text that parses to the same text; validity can be asked of any
-// program; what is left after dropping invalid commands is valid.
+// Holds: parsing never crashes; a parsed program prints to text that parses and prints to the same text; any program
+// can be validated; a program without its invalid commands is valid.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,5 @@
-// `hgcheck race`, and what other commands do with a race file: they start hgcheck-race (fuzz/race), which stands beside
-// this program. It is compiled for the exploration of schedules, and nothing else is.
+// `hgcheck race`, and race files that are given to other commands: both start hgcheck-race (fuzz/race), which stands
+// beside this program. Only hgcheck-race is compiled for the exploration of schedules.
 #include <fmt/format.h>
 #include <unistd.h>
 

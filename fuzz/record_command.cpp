@@ -1,8 +1,8 @@
-// `hgcheck record`: runs a command with libhgrecorder.so preloaded, and turns what it logged into programs of ours.
+// `hgcheck record`: runs a command with libhgrecorder.so preloaded, and turns its logs into programs.
 //
-// The command's standard streams, environment (but for LD_PRELOAD) and status are its own. Whatever becomes of it, what
-// it had logged by then is turned into a program: one for each process that called HIP. Programs are
-// replayed on the model, and what the command had read back is held against what the replay reads.
+// The command's standard streams, environment (but for LD_PRELOAD) and status are its own. However the command ends,
+// the log up to then is turned into programs, one for each process that called HIP. The programs are replayed on the
+// model, and the bytes that the command read back are compared with the bytes that the replay reads.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,8 +63,8 @@ std::string read_all(const fs::path& path) {
   return text.str();
 }
 
-// Ignores SIGINT while it lives: Ctrl-C is the command's to answer, and what it had logged by then is wanted. Made
-// before the command's process, so that there is no moment at which Ctrl-C ends only the one that watches.
+// Ignores SIGINT while it lives: the command answers Ctrl-C, and hgcheck still needs the log that it wrote. Made before
+// the command's process, so that there is no moment at which Ctrl-C ends only hgcheck.
 class DeafToInterrupts {
  public:
   DeafToInterrupts() {
@@ -87,7 +87,7 @@ hip::Result<int> run_watched(const std::vector<std::string>& command, const std:
   std::vector<char*> argv;
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  const char* const before = std::getenv("LD_PRELOAD");  // the dynamic loader's, not ours: what is there stays
+  const char* const before = std::getenv("LD_PRELOAD");  // the dynamic loader's variable: its entries stay
   const std::string preload = before == nullptr || *before == '\0' ? library : library + ":" + before;
   const DeafToInterrupts deaf;
   const pid_t child = fork();
@@ -151,7 +151,7 @@ void tell_what_is_missing(const RecordedProgram& program, const std::string& pat
   }
 }
 
-// Makes the kernels known whose code objects the recorder kept (code.HASH).
+// Reads the code objects that the recorder kept (code.HASH), so that their kernels are known.
 void know_code_objects(const fs::path& folder) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {

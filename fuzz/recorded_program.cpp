@@ -317,9 +317,9 @@ class Conversion {
     note("a line of the log that cannot be read");
   }
 
-  // ---- what may not stand
+  // ---- invalid commands
 
-  // Why the first command that may not stand may not, and which it is; the text has a line an entry.
+  // Turns each command that is not valid in its place into a comment with the reason. The text has one line an entry.
   void drop_what_may_not_stand() {
     for (std::size_t i = 0; i < kMaxDropped; ++i) {
       std::string text = "hgcheck-program 1\nplacement native\n";

@@ -26,9 +26,9 @@ struct RecordedProgram {
   std::map<std::uint32_t, RecordedBytes> reads;     // by the line of the text that reads them again
 };
 
-// The code objects of its kernels have to be known (verify/program/foreign_kernels.h); a kernel of another one is not
-// recorded. `log` may hold lines that were not finished: who wrote it may have crashed. `header`: comment lines of the
-// program.
+// The code objects of its kernels have to be known (verify/program/foreign_kernels.h); a kernel of an unknown code
+// object is not recorded. `log` may hold unfinished lines, since the process that wrote it may have crashed. `header`:
+// comment lines of the program.
 [[nodiscard]] RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header);
 
 }  // namespace fuzz

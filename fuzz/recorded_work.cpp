@@ -18,7 +18,7 @@
 namespace fuzz {
 namespace {
 
-// The code object whose kernels a program may name, as the recorder spells it.
+// The project's own code object, whose kernels a program may name, as the recorder spells it.
 std::string own_code_object() {
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
   const hip::Result<std::span<const std::byte>> elf = hip::code_object::find_code_object(hg::device_code_object());

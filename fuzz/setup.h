@@ -18,7 +18,7 @@ struct SetupOptions {
   std::string subject = "model:patch";
   std::string baseline = "model:rebuild";
   std::string fault;            // of the catalogue, or empty
-  bool no_quirks = false;       // what is known of a release is reported like anything else
+  bool no_quirks = false;       // the known quirks of a release are reported like any finding
   double program_timeout = 10;  // seconds for one run in a subject process
   // Replaces the real patcher, for patchers that are not in the catalogue of faults; empty: the real one.
   verify::PatcherFactory patchers;
@@ -29,7 +29,7 @@ inline constexpr std::uint64_t kMeetQuirksEvery = 10;
 
 class Setup {
  public:
-  // An error names the option, what is wrong with it and what there is.
+  // An error names the option, the mistake in its value and the possible values.
   static hip::Result<std::unique_ptr<Setup>> make(const SetupOptions& options);
 
   [[nodiscard]] verify::Judge& judge() { return judge_; }
@@ -38,14 +38,14 @@ class Setup {
   // The subject's release: "7.2", or empty where it has none.
   [[nodiscard]] const std::string& release() const { return subject_->release(); }
   [[nodiscard]] verify::StrategyKind strategy() const { return subject_->name().strategy; }
-  // Whether a program that diverged may have brought a runtime down for those that follow in this process.
+  // Whether a program that diverged may have damaged a runtime for the later programs in this process.
   [[nodiscard]] bool fragile() const { return subject_->fragile() || baseline_->fragile(); }
   // Whether a crash or a hang of the subject stays in a process of the subject's own.
   [[nodiscard]] bool contained() const { return subject_->runner().contained(); }
   // Whether a fresh process of the subject costs as much as many programs.
   [[nodiscard]] bool starts_slowly() const { return subject_->starts_slowly(); }
-  // How the campaign's `index`-th program is generated: most steer around the quirks that the subject's release is
-  // known for, so that what lies behind is reached.
+  // The generator options for the campaign's `index`-th program. Most programs avoid the known quirks of the subject's
+  // release, so that the behaviour behind them is tested.
   [[nodiscard]] verify::GeneratorOptions generator(std::uint32_t size, std::uint64_t index) const;
   // " --subject S --fault F" as far as they are not the defaults.
   [[nodiscard]] std::string arguments() const;

@@ -104,7 +104,7 @@ hip::Status SqlDatabase::transaction(const std::function<hip::Status()>& work) {
   hip::Status done = work();
   if (done) done = run("COMMIT");
   if (done) return done;
-  // SQLite rolls back by itself after some errors: what counts is the first one.
+  // SQLite rolls back by itself after some errors: then nothing is left to undo, and the first error is returned.
   if (sqlite3_get_autocommit(handle_.get()) == 0) {
     if (const hip::Status undone = run("ROLLBACK"); !undone) return undone;
   }

@@ -1,8 +1,8 @@
 // A SQLite database, as little of it as campaigns need: errors are values, statements are prepared anew each time.
 //
 // Promises: write-ahead log, so that readers and a writer do not wait for each other; every commit is on the disk when
-// it returns; who finds the database busy waits for kBusySeconds. A process that is killed at any moment leaves a
-// database that the next one opens as of the last commit.
+// it returns; a call that finds the database busy waits for kBusySeconds. A process that is killed at any moment leaves
+// a database that the next process opens as of the last commit.
 // Not for processes that fork and go on using it on both sides: children leave it alone.
 #pragma once
 
@@ -38,7 +38,7 @@ class SqlRow {
 
 class SqlDatabase {
  public:
-  // Made when it is missing. An error names the file and what is wrong with it.
+  // Opens the database, or makes it when it is missing. An error names the file and the reason.
   [[nodiscard]] static hip::Result<SqlDatabase> open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }

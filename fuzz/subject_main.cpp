@@ -1,10 +1,10 @@
-// hgcheck-subject: runs programs on one HIP runtime and says what it saw, over its standard input and output.
+// hgcheck-subject: runs programs on one HIP runtime and reports its observations, over its standard input and output.
 //
 // Built once per release of HIP, against that release's headers: types and enumerators differ between releases.
-// verify/subject/protocol.h says what goes over the pipes. A signal that ends the process is announced with the step of
-// the program that was running.
+// verify/subject/protocol.h describes the messages on the pipes. A signal that ends the process is announced with the
+// step of the program that was running.
 //
-// Does not survive what a program does to the runtime, on purpose: whoever started it starts it again.
+// Does not survive a program that crashes the runtime, on purpose: the process that started it starts it again.
 #include <execinfo.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ void announce(int signal) {
   std::raise(signal);
 }
 
-// Who recurses without an end has no stack left for the handler.
+// Endless recursion leaves no stack for the handler, so the handler gets a stack of its own.
 void give_handler_a_stack() {
   static thread_local std::array<std::byte, kSignalStack> stack;
   stack_t alternate{};
@@ -65,7 +65,7 @@ void give_handler_a_stack() {
 
 void announce_deaths() {
   void* frame = nullptr;
-  static_cast<void>(backtrace(&frame, 1));  // loads what it needs now, and not in the handler
+  static_cast<void>(backtrace(&frame, 1));  // loads its library now, and not in the handler
   give_handler_a_stack();
   begin_host_threads_with(give_handler_a_stack);
   struct sigaction action{};
@@ -74,7 +74,7 @@ void announce_deaths() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-// The frames get descriptors of their own; what prints to standard output from here on prints to standard error.
+// The frames get descriptors of their own. From here on, output to standard output goes to standard error.
 bool move_pipes(int& requests) {
   requests = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
   answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

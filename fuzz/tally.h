@@ -1,5 +1,5 @@
-// What a campaign reads from the boards of its workers: the counts of its result, how far it has come, and how that
-// grew.
+// The numbers that a campaign reads from the boards of its workers: the counts of its result, its progress, and the
+// growth of its progress.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-// Adds the workers' counts to those of earlier sessions.
+// Adds the workers' counts to the counts of earlier sessions.
 void sum_boards(std::span<const Board* const> boards, verify::CampaignResult& result);
 void add_boards(std::span<const Board* const> boards, Progress& progress);
 // The mean time to generate and to judge a program, of this session.

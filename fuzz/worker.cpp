@@ -104,7 +104,7 @@ std::uint64_t steady_ns() {
 
 void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pipe_end) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group: the campaign decides what becomes of its workers
+  std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group: the campaign decides when its workers end
   Coverage coverage;
   CoverageSeen seen = options.corpus->seen();
   const bool collects = options.corpus->reports() || !options.corpus->folder().empty();

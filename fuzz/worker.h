@@ -1,4 +1,4 @@
-// A campaign's worker process: generates, runs and judges its share of the programs and reports what is not agreement.
+// A campaign's worker process: generates, runs and judges its share of the programs and reports all but agreement.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Share {
   Deal* deal = nullptr;   // never null when it runs
 };
 inline constexpr std::uint64_t kNothingLeft = ~std::uint64_t{0};
-// Every program at a place below is judged, and what its worker had to say is in the pipe.
+// The place below which every program is judged and every report of a worker is in the pipe.
 [[nodiscard]] std::uint64_t settled_below(const Deal& deal, const std::vector<const Board*>& boards);
 
 struct WorkerOptions {

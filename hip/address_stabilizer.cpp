@@ -34,7 +34,7 @@ CachedAllocator& AddressStabilizer::memory_of(int device) {
       .first->second;
 }
 
-// The members try again to free what is left: events and the allocator.
+// The destructors of the events and of the allocator try again to free the events and buffers that clear() could not.
 AddressStabilizer::~AddressStabilizer() {
   options_.errors(clear());
 }
@@ -79,8 +79,8 @@ void AddressStabilizer::lay_out(Entry& entry, std::span<const StepBuffer> buffer
   }
 }
 
-// A persistent buffer for each region; and with it, an address for each buffer. Memory that moved takes with it what
-// was recorded, whatever becomes of this step: a later one may find it at the address that it had.
+// Gives each region a persistent buffer and each buffer of the step an address. If a persistent buffer moved, the
+// recording is dropped even if this step fails later: a later step may get the address of the recording again.
 Status AddressStabilizer::place(Command command, Entry& entry, std::span<const StepBuffer> buffers) {
   for (Region& region : entry.regions) {
     const std::uintptr_t before = region.slices ? region.begin % kPieceAlignment : 0;
@@ -220,7 +220,7 @@ Result<StableStep> AddressStabilizer::step(Command command, std::span<const Step
   return outcome;
 }
 
-// The allocator keeps what it could not free, and the event tries again when it goes.
+// The allocator keeps the buffers that it could not free. The destructor of the event tries again to destroy it.
 Status AddressStabilizer::give_back(Command command, Entry& entry) {
   // Freeing waits for the memory's own device, but not where it fails; and then the command's next step would be
   // ordered behind nothing.

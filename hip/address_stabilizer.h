@@ -1,9 +1,9 @@
 // hip::AddressStabilizer: persistent device buffers, so that one recording is launched at every step although the
 // caller's buffers move from step to step.
 //
-// A step names a command, the caller's buffers and the stream. The stabiliser keeps a buffer of its own for each of
-// them, copies in what the step reads, launches the command on its own buffers, and copies back what the step writes,
-// to where the caller has it at this step. The caller cannot tell (S4):
+// A step names a command, the caller's buffers and the stream. The stabiliser keeps a persistent buffer for each of the
+// caller's buffers, copies the inputs of the step in, launches the command on the persistent buffers, and copies the
+// outputs back to the caller's buffers of this step. The caller sees no difference (S4):
 //
 //   uses      an input is copied in and an output copied back; a buffer of both uses is both. A donated one is read,
 //             and then given up: it is not copied back, and after step() the caller may free it in the stream's order.
@@ -14,13 +14,13 @@
 //             alignment that they have at the caller's, modulo 256.
 //   moving    the command is recorded when it never was (or recording failed), and again when its persistent addresses
 //             or memory change: a buffer has outgrown its persistent one, other buffers overlap, or slices have another
-//             alignment. Slices whose alignment modulo 256 changes from step to step are recorded at every step, which
-//             is right and slow: align the buffer that they are cut from as allocations are. "Recorded" is noted after
-//             recording succeeded, never before.
+//             alignment. If the alignment of slices modulo 256 changes at each step, each step records, which is right
+//             and slow: the buffer that contains the slices should be aligned as allocations are. "Recorded" is noted
+//             after recording succeeded, never before.
 //   order     all work of a step goes to its stream, behind the command's earlier step, on whatever stream that was.
 //             Streams are told apart by their handles: a stream has to outlive the work that a step gave to it.
-//             Where the release refuses to wait for an event whose stream captures by now and the host may wait, the
-//             host does (ReleaseQuirks::of_follow_capturing).
+//             If the stream of the event has begun to capture, some releases refuse that a stream waits for the event.
+//             Where the host may wait instead, the host waits (ReleaseQuirks::of_follow_capturing).
 //   devices   a buffer's own memory is on the buffer's device. Where that is not the stabiliser's, a step that outgrows
 //             it waits for the stabiliser's device: freeing it does not wait for the step before.
 //   steady    a step with nothing new allocates nothing, neither from HIP nor from the host. Its cost here grows like
@@ -60,7 +60,7 @@ struct StepBuffer {
   void* address = nullptr;
   std::size_t bytes = 0;
   BufferUse use = BufferUse::kIn;
-  int device = 0;  // whose memory it is; its persistent buffer is there as well
+  int device = 0;  // the device of the buffer's memory and of its persistent buffer
 };
 
 // The work that is launched over stable addresses. The same object at each step of a command until the command is
@@ -68,10 +68,10 @@ struct StepBuffer {
 class StableWork {
  public:
   virtual ~StableWork() = default;
-  // For these addresses, one a buffer in the order of the step (null: 0 bytes), and for nothing else: a command's
-  // number stands for one extent, too. What the work depends on beside the addresses, such as the sizes of its buffers,
-  // belongs into the number: a step of other sizes that fit is launched as it was recorded. The last launch may still
-  // run, and with it what was recorded before: who destroys that waits first (LastLaunch).
+  // Records the work for these addresses, one per buffer in the order of the step (null: 0 bytes). If the work depends
+  // on anything else, such as the sizes of its buffers, each case needs a command number of its own: a step with other
+  // sizes that fit launches the recording as it is. The last launch of the earlier recording may still run: an
+  // implementation that destroys the earlier recording waits first (LastLaunch).
   [[nodiscard]] virtual Status record(std::span<void* const> addresses) = 0;
   // Launches the last recording on the stream. An exception goes to the caller of the step.
   [[nodiscard]] virtual Status launch(const StreamRef& stream) = 0;
@@ -82,7 +82,7 @@ struct AddressStabilizerOptions {
   // ReleaseQuirks::of_follow_capturing() of the runtime's release (hip/release_quirks.h); null: it is taken to be
   // right.
   const struct ReleaseQuirk* follow_capturing = nullptr;
-  ErrorSink errors{};  // what the destructor could not return
+  ErrorSink errors{};  // receives errors that cannot be returned, such as the destructor's
 };
 
 struct AddressStabilizerCounts {
@@ -109,8 +109,8 @@ class AddressStabilizer {
   // The stream is of the stabiliser's device.
   [[nodiscard]] Result<StableStep> step(Command command, std::span<const StepBuffer> buffers, const StreamRef& stream,
                                         StableWork& work);
-  // Frees the command's buffers, which waits for its work; its next step records. The first error; everything is tried,
-  // and what could not be freed is tried again by clear().
+  // Frees the command's buffers, which waits for its work; its next step records. Tries every buffer and returns the
+  // first error; clear() tries again to free the buffers that are left.
   Status release(Command command);
   Status clear();
   [[nodiscard]] AddressStabilizerCounts counts() const;

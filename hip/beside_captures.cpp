@@ -7,7 +7,7 @@ BesideCaptures::BesideCaptures(const Api& api, ErrorSink errors) : api_(api), er
 }
 
 BesideCaptures::~BesideCaptures() {
-  if (relaxed_ && !exchange()) exchange();  // what fails once may be passing
+  if (relaxed_ && !exchange()) exchange();  // tries once more: the first failure may be temporary
 }
 
 bool BesideCaptures::exchange() {

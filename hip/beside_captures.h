@@ -10,7 +10,7 @@
 // sink, and the former mode is asked for once more. A runtime without hipThreadExchangeStreamCaptureMode (no documented
 // release) changes nothing. The scope does not help a question about a stream that captures itself, nor
 // hipDeviceSynchronize beside a capture on that device: both are refused in every mode, and the capture becomes
-// invalid. 6.4 also refuses questions about an event whose stream captures by now.
+// invalid. 6.4 also refuses queries of an event after the event's stream has begun to capture.
 #pragma once
 
 #include "hip/api/api.h"
@@ -36,10 +36,10 @@ class BesideCaptures {
   bool relaxed_ = false;
 };
 
-// Whether that is the answer of a wait for an event whose stream has begun to capture since: no release of AMD's has
-// the stream wait then (docs/safe-operations.md). The host can on 7.2
-// (ReleaseQuirks::of_follow_capturing). `stream` is the one that was to wait; one that captures itself is refused for
-// good reason.
+// Whether `stream`'s wait for an event, with the result `waited`, was refused because the event's stream has begun to
+// capture since the event was recorded. No release of AMD's lets a stream wait then (docs/safe-operations.md); on 7.2
+// the host can wait (ReleaseQuirks::of_follow_capturing). False if `stream` captures itself: that refusal has a good
+// reason.
 [[nodiscard]] bool refused_for_a_later_capture(const Status& waited, const StreamRef& stream);
 
 }  // namespace hip

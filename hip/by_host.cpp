@@ -112,7 +112,7 @@ OpaqueRecord opaque(const char* reason) {
   return record;
 }
 
-using Node = std::shared_ptr<const RecordedNode>;  // the one that these stand for; its address names what they keep
+using Node = std::shared_ptr<const RecordedNode>;  // the original node; its address is the key of its HostWork in Kept
 
 RecordedNode host_node(const Node& node, bool staged, const ErrorSink& errors) {
   OpaqueRecord record = opaque("the host writes to where it was recorded for");

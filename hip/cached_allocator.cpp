@@ -38,7 +38,7 @@ Status CachedAllocator::free(void* memory) const {
   return call<&Api::hipFree>(api_, memory);
 }
 
-// In the place of what was kept there before.
+// Puts `entry` into the place `in`, instead of the allocation that was kept there.
 void CachedAllocator::keep(Cache& cache, Entry& in, const Entry& entry) {
   if (in.address != nullptr) cache.extents.erase(number(in.address));
   cache.extents.emplace(number(entry.address), number(entry.address) + entry.bytes);
@@ -75,8 +75,8 @@ bool CachedAllocator::replaces(Name name, std::size_t bytes) const {
   return found != entries.end() && found->second.bytes < bytes;
 }
 
-// Allocations do not overlap: of those that begin before the last of the bytes does, only the last can reach to the
-// first.
+// Looks only at the last allocation that begins before the end of the bytes: allocations do not overlap, so no earlier
+// one reaches the bytes.
 bool CachedAllocator::holds(const void* address, std::size_t bytes) const {
   const sync::LockGuard lock(mutex_);
   const std::map<std::uintptr_t, std::uintptr_t>& extents = cache_.read().extents;

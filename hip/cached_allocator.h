@@ -4,7 +4,7 @@
 // it is large enough.
 //
 //   get      one lock around look-up, allocation and insertion: two threads that name the same buffer get one
-//            allocation, and neither loses one. The lock is held while HIP allocates; that is what makes it one step.
+//            allocation, and no allocation is lost. The lock is held while HIP allocates, so get() is one atomic step.
 //   growing  a buffer that is too small is replaced: the larger one is there before the smaller one is freed, and the
 //            caller is told that the address has changed. hipFree waits for the memory's own device, so work of
 //            that device that still uses the smaller one is over. The caller has to wait for work of other devices,
@@ -29,7 +29,7 @@ namespace hip {
 
 struct CachedAllocatorOptions {
   int device = 0;
-  ErrorSink errors{};  // what the destructor could not return
+  ErrorSink errors{};  // receives errors that cannot be returned, such as the destructor's
 };
 
 class CachedAllocator {
@@ -50,10 +50,10 @@ class CachedAllocator {
   [[nodiscard]] Result<Buffer> get(Name name, std::size_t bytes);
   // Whether a get() of as many would replace the buffer of that name, and free it.
   [[nodiscard]] bool replaces(Name name, std::size_t bytes) const;
-  // Whether one of those bytes lies in a cached buffer. Costs the logarithm of how many there are.
+  // Whether any of these `bytes` bytes lies in a cached buffer. Takes logarithmic time in the number of cached buffers.
   [[nodiscard]] bool holds(const void* address, std::size_t bytes = 1) const;
   [[nodiscard]] std::size_t size() const;
-  // Frees the buffer of that name, if there is one. What could not be freed is tried again by clear().
+  // Frees the buffer of that name, if there is one. If freeing it fails, clear() tries again.
   Status release(Name name);
   // Frees everything. The first error, and every allocation is tried.
   Status clear();

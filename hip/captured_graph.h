@@ -1,7 +1,7 @@
 // hip::CapturedGraph: the work that a library enqueues on a stream, as a graph; hip::capture_trace makes it a trace for
 // hip/trace_cache.h, and hip::captured_command a node of a command buffer (hip/command_buffer.h).
 //
-//   mode      captured for the calling thread alone, so that other threads may do what a capture forbids.
+//   mode      captured for the calling thread alone, so that other threads may make calls that a capture forbids.
 //   empty     work that enqueues nothing gives a graph without nodes. HIP does not document instantiating such a graph
 //             or adding it as a child, and runtimes have crashed on both, so a runtime never gets one. Its trace is
 //             null, and its command is an empty node, which keeps the dependencies.
@@ -54,15 +54,15 @@ class CapturedGraph {
   ErrorSink errors_;
 };
 
-// A trace that is launched on its own, or null where the work is empty. Its addresses are those of the work: a patch
-// answers that it has to be recorded again (A7). Launched on another stream than the last time, it comes behind that
-// (hip/last_launch.h). It ends as `quirks` say that an executable graph may on the runtime's
-// release.
+// A trace that is launched on its own, or null where the work is empty. Its addresses are fixed by the work: a patch
+// answers that the trace has to be recorded again (A7). On another stream than the last launch's, a launch is ordered
+// behind the last launch (hip/last_launch.h). `quirks` tell how the trace has to wait before its executable graph is
+// destroyed on the runtime's release.
 [[nodiscard]] Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work,
                                                            ErrorSink errors = {}, const ReleaseQuirks& quirks = {});
 
 // A command with opaque nodes, for a recording: captured on `stream` each time it is recorded. The work
-// is told where the buffers are (by index, as record_graph is) and may use those that it names and no others.
+// gets the addresses of all buffers (by index, as record_graph does) and may use only the buffers in `buffers`.
 using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const DeviceAddress> addresses)>;
 [[nodiscard]] RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffers, EnqueueAt work,
                                             ErrorSink errors = {});

@@ -2,9 +2,9 @@
 //
 // hipGraphAddChildGraphNode clones a graph, and HIP has no function that finds a node of such a clone: there is only
 // hipGraphGetNodes, in an order that HIP does not document (AMD's runtime sorts topologically, breadth first, so it is
-// not the order of addition). The recording is therefore recorded once more into a passing graph whose handles are
-// known, and the two lists are read side by side: the one thing assumed is that a runtime lists a graph and a clone of
-// an equal graph in the same order. Numbers, types and edges of what was found are then held against the recording.
+// not the order of addition). The recording is therefore recorded once more into a temporary graph with known handles,
+// and the two lists are read side by side. The only assumption is that a runtime lists a graph and a clone of an equal
+// graph in the same order. The number, types and edges of the listed nodes are then compared with the recording.
 //
 // Does not see a runtime that permutes nodes of the same type and with the same edges in clones alone.
 #pragma once
@@ -18,7 +18,7 @@ namespace hip {
 
 struct ClonedNodes {
   std::vector<hipGraphNode_t> nodes;  // index for index the recording's nodes
-  const char* difference = nullptr;   // what the clone and the recording disagree about; then `nodes` is of no use
+  const char* difference = nullptr;   // the difference between the clone and the recording; then `nodes` is of no use
 };
 
 // `graph` was cloned from a graph that was recorded from `recording`; `addresses` are any that it can be recorded at.

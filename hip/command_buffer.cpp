@@ -62,7 +62,7 @@ void name_device(NodeRecord& record, int device) {
   child->graph = std::make_shared<const Recording>(std::move(named));
 }
 
-// Releases launch at once what should become part of a graph.
+// Refuses a step on a capturing stream if the release would launch at once instead of capturing the launch.
 Status refuse_capture(const StreamRef& stream, const ReleaseQuirks& quirks) {
   if (quirks.of_captured_launch() == nullptr) return {};
   const Result<bool> captures = stream.capturing();
@@ -165,7 +165,7 @@ bool CommandBuffer::ready() const {
   return commands_.state() == CommandsState::kReady || commands_.state() == CommandsState::kReadyOpaque;
 }
 
-// Makes of the commands those that are recorded, with the buffers at these addresses.
+// Makes the commands to record from the given commands, with the buffers at these addresses.
 Status CommandBuffer::prepare(std::span<const DeviceAddress> addresses) {
   Recording commands = given_;
   if (Status looked = look_into_traced(addresses, commands); !looked) return looked;
@@ -180,8 +180,8 @@ Status CommandBuffer::prepare(std::span<const DeviceAddress> addresses) {
   return {};
 }
 
-// Traced commands of which every node is known become these; the others are opaque until the commands are prepared
-// again.
+// Replaces each traced command by its nodes if differential capture knows every node. The other traced commands are
+// opaque until the commands are prepared again.
 Status CommandBuffer::look_into_traced(std::span<const DeviceAddress> addresses, Recording& commands) {
   inlined_.clear();
   for (NodeIndex i = 0; i < commands.nodes().size() && !options_.quirks.empty(); ++i) {

@@ -1,52 +1,52 @@
 // hip::CommandBuffer: the commands of one executable graph, launched step after step while their buffers move.
 //
-// At each step the buffer decides how its executable graph gets to where the buffers are, and says why:
+// At each step the buffer decides how its executable graph gets the present addresses of the buffers, and says why:
 //
 //   launch   nothing changed since the last step.
 //   patch    buffers moved and every address is known: hip::GraphPatcher changes the graph in place, and traces of
 //            traced commands are handed over as children.
-//   update   the commands are others of the same shape, or a moved buffer is one of an opaque command: recorded into a
-//            fresh graph that hipGraphExecUpdate brings over. Only where the options allow it.
-//   record   anything else, and whatever could not be done: the first step, another shape, a patch or an update that
-//            failed. Recording again is always right.
+//   update   set() gave other commands of the same shape, or a moved buffer belongs to an opaque command: the commands
+//            are recorded into a fresh graph for hipGraphExecUpdate. Only where the options allow it.
+//   record   all other cases: the first step, another shape, a patch or an update that failed. Recording again is
+//            always right.
 //
-// Traced commands (hip/traced_command.h) are children of the graph. The buffer keeps their traces (hip/trace_cache.h):
-// a step says how many were as they had to be (hit), brought there (patched) or captured. What has not moved is not
-// asked about. A trace that does not fit in place of the child that is there is one more reason to record the graph.
+// Traced commands (hip/traced_command.h) are children of the graph. The buffer keeps their traces (hip/trace_cache.h).
+// A step counts the traces that were ready (hit), patched or captured. It does not ask for a trace if no buffer of the
+// command moved. A trace that does not fit in place of the present child is one more reason to record the graph.
 //
-// Collectives are traced commands, and every step asks about each: in the order of the commands, ranks agree to use
-// their traces or all of them capture (C6). They agree once more when their graphs are ready. A rank that fails before
-// that still comes to each round, so that its peers launch nothing and say so, and the next step of all of them can
-// succeed; a rank that does not come is an error for all within the agreement's patience, never a deadlock. A rank
-// takes part with the same collectives in the same order at every step, which is the caller's to see to: it is counted
-// rounds that keep ranks together. What a device does whose peer's launch fails afterwards is the collective library's
-// matter.
+// Collectives are traced commands, and every step asks for the trace of each: in the order of the commands, ranks agree
+// to use their traces or all of them capture (C6). They agree once more when their graphs are ready. A rank that fails
+// before that still comes to each round, so that its peers launch nothing and say so, and the next step of all of them
+// can succeed; a rank that does not come is an error for all within the agreement's patience, never a deadlock. The
+// caller ensures that a rank takes part with the same collectives in the same order at every step: ranks only count
+// rounds. If a peer's launch fails after the agreement, the collective library decides how it ends on the other
+// devices.
 //
-// Given the quirks of the runtime's release (hip/release_quirks.h), no way is taken that they touch: commands are
-// flattened or chained when they are set, done by the host (hip/by_host.h; where the memory is known), and added by
-// functions and kinds of copies that the release does rightly; what a setter, a hand-over or an update would do wrong
-// is recorded, and so is a graph that was set so often that the release has grown by it. The step says which quirk it
-// was that made it record, or record otherwise.
+// With the quirks of the runtime's release (hip/release_quirks.h), the buffer takes no way that they affect: commands
+// are flattened or chained when they are set, done by the host (hip/by_host.h; where the memory is known), and added by
+// functions and kinds of copies that the release does rightly. Where the release does a setter, a hand-over or an
+// update wrong, the graph is recorded; it is also recorded after so many calls of setters that the release has grown by
+// them. The step names the quirk that made it record, or record otherwise.
 //
-//   known    what a library enqueues, and differential capture knows, becomes nodes of the buffer's own then, which are
-//            flattened, chained, patched and held to the release's quirks like any other; no trace of it is kept.
-//   opaque   what nobody can look into is taken to be done rightly by itself. Where the release launches a graph with
+//   known    with quirks, the work of a traced command that differential capture knows becomes nodes of the buffer's
+//            own. They are flattened, chained, patched and held to the quirks like any other; no trace of it is kept.
+//   opaque   other work of traced commands is taken to be done rightly by itself. If the release launches a graph with
 //            such a child wrongly, the commands go into several executable graphs, launched one behind the other. Each
-//            has traces of its own, of which max_traces holds; set() and another footing of what is known begin them
-//            anew.
+//            graph has a cache of its own for max_traces traces. set() starts new caches, and so do buffers that move
+//            so that known commands may become other nodes.
 //
-// A step is for a stream that does not capture: hip/captured_launch.h is for one that does; where the release would
-// launch at once, such a step is refused. Where nothing helps, a step is hipErrorNotSupported, and so it is for memory
-// that the graph allocates (its addresses are others with every recording), and for a collective in a child graph that
+// A step is for a stream that does not capture; hip/captured_launch.h is for a stream that does. If the release would
+// launch at once, a step on a capturing stream is refused. A step returns hipErrorNotSupported where nothing helps, for
+// memory that the graph allocates (each recording gets new addresses), and for a collective in a child graph that
 // cannot be flattened (its ranks could not agree).
 //
-// Work that throws has failed like any other: its exception is the caller's when the step is over, rounds and all.
+// Work that throws has failed like other work: the step ends, its rounds included, and the caller gets the exception.
 //
 // A failure on a faster way is counted by its reason and told to the error sink: the step succeeds when recording
-// does. An error of recording or launching is the answer; then the next step begins with recording (of several graphs
-// those that failed). Where one of several graphs could not be launched, the ones before it have been: the next step
-// launches them once more. A buffer without commands is a graph of one empty node: HIP does not document what a graph
-// without nodes does when it is instantiated.
+// does. An error of recording or launching is returned, and the next step begins with recording (with several graphs,
+// the failed ones). If one of several graphs could not be launched, the graphs before it have been launched: the next
+// step launches them once more. A buffer without commands is a graph of one empty node: HIP does not document the
+// instantiation of a graph without nodes.
 // A step in which nothing changed makes one HIP call for the launch and one to note it (for each executable graph), and
 // allocates nothing. On another stream than the last step's it comes behind that (hip/last_launch.h), which is one more
 // call; where the release launches into captures, asking whether the stream captures is another.

@@ -26,8 +26,8 @@ constexpr std::uint64_t kNextIdentity = std::uint64_t{1} << 32;  // of the same 
 
 }  // namespace
 
-// A graph of a traced command as its cache keeps it. Each change of its content has a version of its own. Launched, it
-// goes to the traced command that asks for it: the executable graph is what runs.
+// A graph of a traced command as its cache keeps it. Each change of its content gets a new version. launch() only hands
+// the graph to the traced command that asks for it: the executable graph is launched later.
 class CommandGraph::KeptTrace final : public Trace {
  public:
   KeptTrace(std::shared_ptr<TracedGraph> graph, CommandGraph& owner)
@@ -74,8 +74,8 @@ void CommandGraph::expect(BufferIndex buffers, std::size_t traced, std::size_t c
   traces_.collectives.keep_at_least(collectives);
 }
 
-// The nodes of traced commands become ones that put the step's trace into the graph, and whose buffers are nobody
-// else's to look after.
+// Takes the commands. The node of each traced command is replaced by an opaque node that adds the step's trace to the
+// graph and names no buffers.
 void CommandGraph::take(LaunchableCommands commands) {
   commands_ = std::move(commands.commands);
   launched_by_ = commands.launched_by;
@@ -426,7 +426,7 @@ bool CommandGraph::may_update(Step& step) const {
   return !keeps && !recorded_otherwise(before_, commands_);
 }
 
-// Whether the executable graph is what `fresh` is now. A patch that failed half-way is no place to go on from.
+// Updates the executable graph to `fresh` and returns whether that succeeded. Not tried after a patch failed half-way.
 bool CommandGraph::updated_to(const RecordedGraph& fresh) {
   if (fresh.nodes.size() != recorded_.nodes.size() || (patcher_ && !patcher_->usable())) return false;
   hipGraphNode_t node = nullptr;

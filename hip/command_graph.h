@@ -98,7 +98,7 @@ class CommandGraph {
 
  private:
   static constexpr std::uint64_t kNothing = 0;
-  // A traced command: a node of commands_ whose record puts the trace of the step there.
+  // A traced command: the node of commands_ that adds the trace of the step to the graph.
   struct Traced {
     NodeIndex node = 0;
     std::shared_ptr<const TracedWork> work;
@@ -154,7 +154,7 @@ class CommandGraph {
   Recording before_;  // exec_ was recorded from it or updated to it; kept where updates are asked about
   std::vector<Traced> traced_;
   Traced* asking_ = nullptr;  // by ask(), while the cache is asked for the trace of it
-  RecordedGraph recorded_;    // its nodes name those of exec_
+  RecordedGraph recorded_;    // its node handles name the nodes of exec_
   hipGraphExec_t exec_ = nullptr;
   std::optional<GraphPatcher> patcher_;  // of exec_; goes before it
   AddressTable addresses_;               // where exec_ has the buffers

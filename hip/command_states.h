@@ -37,7 +37,7 @@ constexpr Transition<State, Event> never(State state, Event event, const char* w
 // ---- the commands
 
 enum class CommandsState : std::uint8_t {
-  kGiven,        // the next step prepares them, and makes nodes of those traced commands that are known
+  kGiven,        // the next step prepares them, and turns known traced commands into nodes
   kGivenOpaque,  // the next step prepares them, and takes each traced command to be opaque
   kReady,        // prepared; known traced commands are nodes
   kReadyOpaque,  // prepared; each traced command is opaque
@@ -144,7 +144,7 @@ enum class Way : std::uint8_t {
   kChoose,    // looks at the GraphState
   kCompare,   // asks which buffers moved, and asks for the traces of traced commands that name them
   kPatch,     // sets the nodes of moved buffers in the executable graph
-  kHandOver,  // replaces the children whose traces are others
+  kHandOver,  // replaces the child of each traced command that has another trace
   kRecord,    // asks for the other traces, and records a graph
   kUpdate,    // updates the executable graph to the recorded one
   kReplace,   // instantiates the recorded graph, and drops the executable graph that was there

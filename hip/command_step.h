@@ -27,7 +27,7 @@ enum class StepReason : std::uint8_t {
   kTraceRefused,    // recorded: a trace did not fit in the place of the one before
   kQuirk,           // recorded: the runtime's release would do the faster way wrong
   kRenewed,         // recorded: the graph was set so often that the release has grown by it
-  kUpdateRefused,   // recorded: the runtime does not update to what it is now
+  kUpdateRefused,   // recorded: the runtime does not update to the present commands
   kEarlierFailure,  // recorded: the step before failed
 };
 inline constexpr std::size_t kStepDecisions = 4, kStepReasons = 13;
@@ -49,12 +49,12 @@ struct CommandBufferOptions {
   // The memory of the buffers, as far as quirks depend on it; none: not known. A buffer's number keeps its kind until
   // set(), also behind forget().
   std::function<BufferMemory(BufferIndex)> memory{};
-  ErrorSink errors{};  // what no step could answer
+  ErrorSink errors{};  // receives errors that no step returns
 };
 
 // The use that was made of the traces of traced commands.
 struct TraceUse {
-  std::uint64_t hits = 0, patched = 0, captured = 0;  // of those that were asked about
+  std::uint64_t hits = 0, patched = 0, captured = 0;  // of the traces that were asked for
   std::uint64_t overruled = 0;                        // captured only because a peer had to
   std::uint64_t handed_over = 0;                      // children replaced in place
 };
@@ -67,7 +67,7 @@ struct CommandStep {
   const ReleaseQuirk* quirk = nullptr;  // that made it be recorded, or otherwise than it was set
 };
 
-// How often each was what a step came to, and how often each transition was taken.
+// Counts of steps by decision and by reason, of failed steps, of traces, and of transitions.
 struct CommandBufferCounts {
   std::array<std::uint64_t, kStepDecisions> decisions{};
   std::array<std::uint64_t, kStepReasons> reasons{};

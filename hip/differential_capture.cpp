@@ -67,7 +67,7 @@ std::span<const Relocation> touching_slot(std::span<const Relocation> found, con
   return found.subspan(static_cast<std::size_t>(first - found.begin()), static_cast<std::size_t>(last - first));
 }
 
-// Why what was found is not what the argument is said to be, or null.
+// Returns why the relocations contradict the argument's layout and kind, or null.
 const char* contradiction(const ArgumentSlot& slot, std::span<const Relocation> touching) {
   for (const Relocation& relocation : touching) {
     const bool within = relocation.offset >= slot.offset && relocation.offset + kWord <= slot.offset + slot.size;
@@ -103,9 +103,9 @@ bool found_twice(const Shadows& shadows) {
   return false;
 }
 
-// ---- what a captured graph holds, node by node
+// ---- the content of a captured graph, node by node
 
-// One node, as far as its type is understood: what has to be the same in every capture, and the bytes that may move.
+// A node of a captured graph. `block` has the bytes that may move; the rest has to be the same in every capture.
 struct SeenNode {
   NodeRecord record;
   std::vector<std::byte> block;
@@ -152,7 +152,7 @@ class Reader {
   Reader(const Api& api, const KernelLayouts& layouts, const ReleaseQuirks& quirks)
       : api_(api), layouts_(layouts), quirks_(quirks) {}
 
-  // Empty: something in it is not understood, and `why` says what.
+  // Reads the nodes of a graph. If a part of the graph is not understood, returns no nodes and the reason in `why`.
   [[nodiscard]] Result<std::vector<SeenNode>> read(hipGraph_t graph, std::string* why) {
     std::size_t count = 0;
     if (Status s = call<&Api::hipGraphGetNodes>(api_, graph, nullptr, &count); !s) return s.error();
@@ -196,9 +196,9 @@ class Reader {
         return {};
     }
   }
-  // Reads what the getter points at while the graph is there. It is the node's own, as CUDA documents
-  // (cudaGraphKernelNodeGetParams) and AMD's 6.4 and 7.2 do: whatever the launch handed over may be gone
-  // (tests/hip/captured_kernels_on_amd.cpp). Launched with `extra`, a node of theirs has kernelParams null.
+  // Reads the memory that the getter points at while the graph exists. The node owns this memory, as CUDA documents
+  // (cudaGraphKernelNodeGetParams) and as on AMD's 6.4 and 7.2: the launch's own arguments may be gone
+  // (tests/hip/captured_kernels_on_amd.cpp). On AMD's, a node of a launch with `extra` has a null kernelParams.
   Status kernel(hipGraphNode_t handle, SeenNode& node, std::string* why) {
     hipKernelNodeParams params{};
     if (Status s = call<&Api::hipGraphKernelNodeGetParams>(api_, handle, &params); !s) {
@@ -396,7 +396,7 @@ Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>
   std::size_t covered = 0;  // bytes before this are explained
   for (std::size_t i = 0; i < size; ++i) {
     if (!differs[i]) continue;
-    // Every word that holds this byte; of those that are addresses there has to be one, and it is not another byte's.
+    // Tries every word that holds this byte. Exactly one has to be an address, and it must not overlap another address.
     std::size_t candidates = 0;
     Relocation candidate;
     const std::size_t first = i + 1 < kWord ? 0 : i + 1 - kWord;

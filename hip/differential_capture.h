@@ -22,8 +22,8 @@
 // Undecidable, and left to the caller:
 //   - a scalar that is computed from an address and is, in all captures, that address plus an offset within its buffer
 //     (a tag made of the pointer's own bits, say) is taken for an address;
-//   - so is a smaller scalar beside the low half of an address whose value is the high half in all captures; shadows
-//     that differ in their high halves tell them apart;
+//   - so are the low half of an address and a smaller scalar beside it that equals the high half in all captures;
+//     shadows that differ in their high halves tell them apart;
 //   - an address of an earlier capture in a struct by value is taken for a number;
 //   - AMD's 7.2 does not tell that a kernel was launched cooperatively (its getter answers 0; 6.4 does not capture such
 //     launches): where it matters, leave that kernel out of `layouts`;
@@ -47,11 +47,11 @@ namespace hip {
 struct Shadows {
   std::vector<AddressTable> tables;    // two or more, by buffer index
   std::vector<std::uint64_t> bytes;    // of the buffers
-  std::vector<BufferIndex> buffers{};  // those that the work uses
+  std::vector<BufferIndex> buffers{};  // the buffers that the work uses
 };
 
-// Why these tables tell nothing apart, in words, or null: fewer than two, a table without one of the buffers, a buffer
-// that is in the same place twice or whose lowest byte is the same in all, or two whose moves look alike at some byte.
+// The flaw of the tables in words, or null: fewer than two tables, a table without one of the buffers, buffers that
+// overlap (also between tables), a buffer with the same lowest byte in all tables, or two that move alike at some byte.
 [[nodiscard]] const char* flaw_of(const Shadows& shadows);
 
 // The relocations of a block of bytes, of which blocks[k] was captured for tables[k]; an error says why it is opaque.
@@ -62,8 +62,8 @@ struct Shadows {
 [[nodiscard]] Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>> blocks,
                                                         const Shadows& shadows, std::span<const ArgumentSlot> slots);
 
-// Where a kernel's arguments lie and what they are, from its code object's metadata (hip/metadata_slots.h); nothing
-// where that is not known. All of them and no more: the runtime's array of arguments does not say how long it is.
+// The places and kinds of a kernel's arguments, from its code object's metadata (hip/metadata_slots.h); nullopt where
+// they are not known. Lists all arguments and no others: the runtime's array of arguments does not tell its length.
 using KernelLayouts = std::function<std::optional<std::vector<ArgumentSlot>>(hipFunction_t)>;
 
 // The enqueued work as a command for a recording: a child whose nodes have their relocations, or, where something
@@ -72,8 +72,8 @@ using KernelLayouts = std::function<std::optional<std::vector<ArgumentSlot>>(hip
                                                         const Shadows& shadows, const KernelLayouts& layouts,
                                                         ErrorSink errors = {}, const ReleaseQuirks& quirks = {});
 
-// Whether the work, captured once more with its buffers at `addresses`, is what `known` (a child of
-// differential_command) is there: no shadow shows what a library chooses by where its buffers are.
+// Whether the work, captured once more with its buffers at `addresses`, equals `known` (a child of
+// differential_command) at these addresses. Shadows do not show the choices that a library makes by its addresses.
 [[nodiscard]] Result<bool> does_as_known(const Api& api, hipStream_t stream, const EnqueueAt& work,
                                          const Recording& known, std::span<const DeviceAddress> addresses,
                                          const KernelLayouts& layouts, ErrorSink errors = {},

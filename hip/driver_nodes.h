@@ -1,5 +1,5 @@
 // The driver's forms of nodes: hipDrvGraphAddMemcpyNode, hipDrvGraphAddMemsetNode, hipDrvGraphAddMemFreeNode and the
-// setters beside them, whose copies say where each end is and not which way they go.
+// setters beside them. A copy names the memory type of each end and no direction.
 //
 // For copies (as their 3D form), memsets and memory free nodes; any other node is asserted. The context is the calling
 // thread's current one. A runtime, or a release of HIP's headers, that lacks the form is hipErrorNotSupported.

@@ -12,7 +12,7 @@
 
 namespace hip {
 
-// Success, or an error that names the function and what it answered.
+// Success, or an error that names the function and its status.
 [[nodiscard]] Status called(hipError_t status, const char* function);
 // The name of a function, by its place in the table.
 template <auto Function>

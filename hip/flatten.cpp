@@ -21,7 +21,7 @@ class Flattener {
   // Adds the nodes of `from` behind `entry`, and says which of them come last. Depth is bounded by the recording's.
   Nodes expand(const Recording& from, const Nodes& entry, Places* places = nullptr) {
     const auto nodes = from.nodes();
-    std::vector<Nodes> exits(nodes.size());  // what stands for each node to those behind it
+    std::vector<Nodes> exits(nodes.size());  // for each node, the flat nodes that its dependents depend on
     std::vector<bool> last(nodes.size(), true);
     if (places != nullptr) places->assign(nodes.size(), {});
     for (const NodeIndex i : node_order(from)) {

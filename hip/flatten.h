@@ -6,8 +6,8 @@
 // meet several, an empty node stands between, so that the number of edges stays linear. A child without nodes leaves an
 // empty node.
 //
-// A child whose dependencies close a circle stays a child. A recording that closes a circle itself, or that is outside
-// its bounds (hip/recording.h), stays as it is.
+// A child graph with a circle of dependencies stays a child. A recording with a circle, or outside of its bounds
+// (hip/recording.h), stays as it is.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace hip {
 // Which nodes of the flat recording stand for each of the recording's own: none for a child that was expanded.
 using Places = std::vector<std::vector<NodeIndex>>;
 [[nodiscard]] Recording flattened(const Recording& recording, Places& places);
-// The nodes that stand for a node, one behind the other; none: it stays what it is.
+// Returns the nodes that replace a node, one behind the other; if it returns none, the node stays as it is.
 using Spelling = std::function<std::vector<RecordedNode>(const RecordedNode&)>;
 [[nodiscard]] Recording flattened(const Recording& recording, Places& places, const Spelling& spelling);
 

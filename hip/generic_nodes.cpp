@@ -23,7 +23,7 @@ struct Generic {
   hipGraphNodeParams params{};
   std::unique_ptr<KernelParameters> kernel;
   hipGraph_t child = nullptr;  // recorded for the call
-  Kept kept;                   // of what is in it
+  Kept kept;                   // of the nodes of `child`
 };
 
 Result<Generic> generic_of(const Api& api, NodeRecord& record, std::span<const DeviceAddress> addresses) {
@@ -62,7 +62,7 @@ Result<Generic> generic_of(const Api& api, NodeRecord& record, std::span<const D
   return generic;
 }
 
-// Destroys what was recorded for a call that answered `status`.
+// Destroys the child graph that was recorded for the call, and returns the result of the call, which was `status`.
 Status finish(const Api& api, const Generic& generic, const char* function, hipError_t status) {
   const Status dropped = generic.child == nullptr ? Status() : destroy_graph(api, generic.child);
   if (status != hipSuccess) return failed(function, status);

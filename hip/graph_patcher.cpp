@@ -1,6 +1,6 @@
-// One patch: check all moves, refuse what cannot be known, find the nodes, prepare child graphs, then write the new
-// addresses into the owned records and hand each touched node to its setter. Since a field is always base plus addend,
-// the old parameters need no copy: putting back is writing the old addresses and calling the same setters again.
+// One patch: check all moves, refuse moves of buffers of opaque nodes, find the nodes, prepare child graphs, then write
+// the new addresses into the owned records and hand each touched node to its setter. Since a field is always base plus
+// addend, the old parameters need no copy: to undo a patch, write the old addresses and call the same setters again.
 #include "hip/graph_patcher.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ struct GraphPatcher::State {
   PatchTree tree_;
   bool usable_ = true;
 
-  // Scratch, empty or all false between patches; its capacity is what the tree can need.
+  // Scratch, empty or all false between patches; its capacity suffices for all nodes and buffers of the tree.
   std::vector<bool> buffer_seen_;
   std::vector<std::uint64_t> node_seen_;  // kBitsOfWord nodes a word
   std::vector<TreeIndex> touched_;
@@ -184,9 +184,9 @@ std::uint32_t GraphPatcher::State::plan(std::span<const Move> moves) {
   return relocations;
 }
 
-// Brings touched_ into node order and takes the marks away. Many nodes are read off the marks, which are in order
-// already and then fewer words than there are nodes; few are sorted, so that a small patch does not cost what the graph
-// has.
+// Brings touched_ into node order and clears the marks. Many nodes are read from the marks, which are in order already
+// and take fewer words than there are touched nodes. Few nodes are sorted, so that the cost of a small patch does not
+// depend on the size of the graph.
 void GraphPatcher::State::order_touched() {
   if (touched_.size() < node_seen_.size()) {
     for (const TreeIndex node : touched_) node_seen_[node / kBitsOfWord] = 0;
@@ -285,9 +285,9 @@ hipError_t GraphPatcher::State::call(const Step& step) {
 
 // Sets everything up to and including the step that failed to the records, which hold the old addresses again. The step
 // that failed is documented to have changed nothing; it is put back all the same, because runtimes give up half-way
-// (AMD's stops at the first inner node of a handed-over child that it does not like) and what they had changed would
-// point into memory that the caller believes free. Child graphs are handed over
-// after their inner nodes were put back. Goes on after an error, to save what can be saved; returns the first one.
+// (AMD's stops at the first inner node of a handed-over child that it refuses), and the changed parameters would point
+// into memory that the caller believes free. Child graphs are handed over after their inner nodes were put back. Goes
+// on after an error, to put back as much as possible; returns the first error.
 hipError_t GraphPatcher::State::put_back(std::size_t first_failed) {
   hipError_t first_error = hipSuccess;
   for (const bool hand_over : {false, true}) {

@@ -7,15 +7,15 @@
 //   every top-level child graph node that holds one), and a patch that changes nothing makes no call; A7 a moved buffer
 //   of an opaque node is refused before the first call, with kRecordAgain.
 //   P1 nothing the caller passed is kept; P2 only this executable graph (or, for a patcher of a graph, that graph)
-//   changes; P4 a patch that fails half-way puts back what it had changed; if that fails too, the patcher is unusable.
+//   changes; P4 a patch that fails half-way undoes its changes; if that fails too, the patcher is unusable.
 // Cost: linear in the relocations of the buffers that moved (few touched nodes are sorted into node order as well), no
 // allocation in the steady state. The first patch that reaches into a top-level child graph node of an executable graph
 // records a private copy of that child graph, because HIP changes the nodes of a child only by handing over a whole
-// graph with the new parameters, and the caller's graph must not change (P2). That costs what the child has, once.
+// graph with the new parameters, and the caller's graph must not change (P2). That cost is linear in the child, once.
 //
 // Does not check: that no launch of the executable graph is in flight where the runtime forbids patching under it, and
-// that the memory at the new addresses exists. How nodes inside nested child graphs are found, and what is assumed for
-// it, is in hip/cloned_nodes.h; where the runtime's clone differs from the recording a patch says kRecordAgain.
+// that the memory at the new addresses exists. hip/cloned_nodes.h describes how nodes inside nested child graphs are
+// found, and under which assumption; if the runtime's clone differs from the recording, a patch returns kRecordAgain.
 // One patcher per executable graph; not thread-safe, like the graph.
 #pragma once
 
@@ -35,10 +35,10 @@
 namespace hip {
 
 struct PatchReport {
-  std::uint32_t nodes = 0;        // nodes whose parameters were set, children's inner nodes included
+  std::uint32_t nodes = 0;        // nodes that got new parameters, inner nodes of children included
   std::uint32_t relocations = 0;  // fields that changed
   std::uint32_t calls = 0;        // calls of setters: one a node, one for each child graph that was handed over
-  std::uint32_t prepared = 0;     // child graphs whose nodes had to be found (or recorded) first; 0 in the steady state
+  std::uint32_t prepared = 0;     // child graphs that had to be prepared (nodes found or recorded); 0 in steady state
 };
 
 enum class PatchFailure : std::uint8_t {
@@ -114,8 +114,8 @@ class GraphPatcher {
   // Asserts that the node keeps its type (an opaque node may stand for any). Linear in the node when its relocations
   // stay as they were, else in the whole tree. May destroy a private child graph.
   void replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations);
-  // The caller changed all of them, by hipGraphExecUpdate or otherwise: `recording` has as many nodes of the same types
-  // (asserted). The handles stay those of the graph that the executable graph came from.
+  // The caller changed all nodes, by hipGraphExecUpdate or otherwise: `recording` has as many nodes of the same types
+  // (asserted). The patcher keeps its handles, which belong to the graph that the executable graph came from.
   void replace_all(const Recording& recording, std::span<const DeviceAddress> addresses);
 
  private:

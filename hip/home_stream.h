@@ -18,7 +18,7 @@ namespace hip {
 
 class HomeStream {
  public:
-  // `api` outlives it. The sink is told what a launch that was made could not answer.
+  // `api` outlives it. The sink gets errors after a launch that was made: launch() returns success then.
   HomeStream(const Api& api, int device, ErrorSink errors) : api_(&api), device_(device), errors_(errors) {}
 
   // An error is one of the launch: it was not made, or nothing could order or wait for its work.
@@ -33,7 +33,7 @@ class HomeStream {
   int device_;
   ErrorSink errors_;
   std::optional<Stream> own_;
-  std::optional<Event> given_;  // of the device of the stream that it was launched for last: what that was given before
+  std::optional<Event> given_;  // on the device of the last caller's stream; marks the stream's work before the launch
   std::optional<Event> done_;
 };
 

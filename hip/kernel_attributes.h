@@ -9,7 +9,7 @@
 
 namespace hip {
 
-// Sets those that are given. hipErrorNotSupported where the runtime, or this release of HIP's header, lacks one.
+// Sets the given attributes. hipErrorNotSupported where the runtime, or this release of HIP's header, lacks one.
 [[nodiscard]] Status set_attributes(const Api& api, hipGraphNode_t node, const KernelAttributes& attributes);
 // The node's values of the attributes that `asked` names. AMD's runtime remembers the one that was set last
 // and answers hipErrorInvalidValue for the other (docs/findings.md, kernel-attribute-one-only).

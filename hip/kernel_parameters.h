@@ -1,7 +1,7 @@
 // hip::KernelParameters: the C structs through which HIP takes the arguments of a kernel, over an owned packed block.
 //
-// The structs point into the record, so this lives no longer than one call needs it. HIP promises to copy what they
-// point at before the call returns (P1); that promise is the runtime's and is not checked here.
+// The structs point into the record, so the object lives only for the time of one call. HIP promises to copy the memory
+// that they point at before the call returns (P1); that promise is the runtime's and is not checked here.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -4,21 +4,21 @@
 // both any previous work in this stream and any previous launches of graphExec"; no release of AMD's runtime does so,
 // docs/findings.md, launches-overlap).
 //
-// HIP does not document that an executable graph may go while it runs. Behind each launch stands an event on the
-// stream's device; where that could not be recorded, or where the release needs more than an event
-// (ReleaseQuirks::of_destroy), the device is waited for instead. Owns the event, not the graph. The first
-// launch on another device than the last one's makes it and fails when that fails; others make nothing.
+// HIP does not document that an executable graph may be destroyed while it runs. Each launch records an event behind
+// itself on its stream; where that failed, or where the release needs more than an event (ReleaseQuirks::of_destroy),
+// the device is waited for instead. Owns the event, not the graph. The first launch, and each launch on another device
+// than the last one's, makes the event and fails if it cannot; other launches make nothing.
 //
-// Where the last launch's stream has begun to capture since, AMD's releases refuse to have another one wait for it: on
-// 7.2 the host waits (ReleaseQuirks::of_follow_capturing), elsewhere that is the answer and nothing was launched. Other
-// clients' captures are left alone (hip/beside_captures.h), save where a device is waited for: any capture refuses that
-// and is invalid then. So destroy, and record again, a graph that 7.2 has launched only while no stream captures.
+// If the last launch's stream has begun to capture since, AMD's releases refuse a wait of another stream for it. On 7.2
+// the host waits (ReleaseQuirks::of_follow_capturing); elsewhere launch() returns the error and launches nothing. Other
+// clients' captures are left alone (hip/beside_captures.h), except by a wait for a device: a capture refuses it and is
+// invalid then. So destroy, and record again, a graph that 7.2 has launched only while no stream captures.
 //
-// On a stream of another device than the graph's own it is launched as hip/home_stream.h says, where the release needs
-// that (ReleaseQuirks::of_launch_elsewhere).
+// On a stream of another device than the graph's own it is launched as hip/home_stream.h describes, where the release
+// needs that (ReleaseQuirks::of_launch_elsewhere).
 //
-// Streams are told apart by their handles: one has to outlive what is launched on it, and may go then. One thread at a
-// time.
+// Streams are told apart by their handles: a stream has to outlive the work that is launched on it. It may be destroyed
+// after that. One thread at a time.
 #pragma once
 
 #include <optional>
@@ -32,8 +32,8 @@ namespace hip {
 
 class LastLaunch {
  public:
-  // `api` outlives it. `device` is the one that is current when the graph is instantiated. The sink is told what
-  // neither a launch nor a wait could answer.
+  // `api` outlives it. `device` is the current device when the graph is instantiated. The sink gets the errors that
+  // neither a launch nor a wait returns.
   LastLaunch(const Api& api, const ReleaseQuirks& quirks, int device, ErrorSink errors)
       : api_(&api),
         device_first_(quirks.of_destroy() != nullptr),
@@ -45,7 +45,7 @@ class LastLaunch {
   [[nodiscard]] Status launch(hipGraphExec_t exec, const StreamRef& stream);
   // Work that is given to the stream from now on comes behind the last launch.
   [[nodiscard]] Status follow(const StreamRef& stream);
-  // Nothing is waited for when nothing was launched. The calling thread's current device stays what it is.
+  // Waits for the last launch, if there is one. The calling thread's current device stays the same.
   [[nodiscard]] Status wait();
 
  private:

@@ -88,7 +88,7 @@ class Launcher::Context {
         staging_(api, options.errors) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  // Waits for the device first. One that cannot be waited for is reported, and what it had is given back all the same.
+  // Waits for the context's work. If that fails, the error is reported, and the memory is given back all the same.
   ~Context() {
     // A failure may be transient: try once more.
     for (int attempt = 0; state_ != State::kIdle && attempt < 2; ++attempt) errors_(settle());
@@ -236,7 +236,7 @@ Launcher::Launcher(const Api& api, const LauncherOptions& options) : api_(api), 
   pool_.write().contexts.reserve(options.max_contexts);
 }
 
-// Contexts wait for their work, and give back what they had.
+// The contexts wait for their work and give their memory back.
 Launcher::~Launcher() {
   const BesideCaptures beside(api_, options_.errors);
   pool_.write().contexts.clear();
@@ -255,7 +255,7 @@ Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) 
   if (!captures) return captures.error();
   if (captures.value()) return Error{hipErrorStreamCaptureUnsupported, "a launcher's launch is no part of a graph"};
   const BesideCaptures beside(api_, options_.errors);
-  // That the caller's device could not be made current again goes to the sink: the launch is what it is all the same.
+  // If the caller's device cannot be made current again, the error goes to the sink and the launch's result stays.
   const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
   if (!scope) return scope.error();
   Result<std::unique_ptr<Context>> taken = take();
@@ -273,9 +273,9 @@ Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) 
   return status;
 }
 
-// A context whose work is done, oldest first, so that a long launch blocks no other. Null: there is none, and a new
-// one is made. Where no more may be made, the oldest one, whose work is not done. They are asked under the
-// lock: asking is quick, and a context outside the pool cannot be found by another launch.
+// Takes the oldest context with finished work, so that a long launch blocks no other. Null: there is none, and the
+// caller makes a new context. Where no more may be made, takes the oldest context with work that is not done. Contexts
+// are asked under the lock: asking is quick, and another launch cannot find a context outside of the pool.
 std::unique_ptr<Launcher::Context> Launcher::pick() {
   sync::UniqueLock lock(mutex_);
   const auto may_make = [&] { return pool_.read().made < options_.max_contexts; };

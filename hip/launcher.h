@@ -1,25 +1,25 @@
 // hip::Launcher: kernel launches with transfers of host arrays and results, through buffers that persist.
 //
-// A launch names a kernel, its packed argument block and the host arrays whose device addresses belong into the block.
+// A launch names a kernel, its packed argument block and the host arrays; their device addresses go into the block.
 // Everything goes to the active stream (the calling thread's CurrentStream, else the default stream of the launcher's
 // device): arrays in, the kernel, arrays and results out.
 //
 //   buffers    a launch works in a context: device memory for its arrays, pinned memory on the way to them, an event.
 //              Contexts are used again; once they are large enough a launch allocates nothing and frees nothing. A
-//              context whose work is done is used before another is made; a launch waits only where no context is idle
+//              context with finished work is used before another is made; a launch waits only where no context is idle
 //              and no more may be made.
 //   results    with results to bring back, the call synchronises with the stream exactly once, and the arrays then hold
 //              the kernel's results. Without, it does not wait at all.
 //   lifetimes  the arguments may be freed when the call returns. A context is used again, or destroyed, only after its
-//   work
-//              is done; that work may outlive the stream, but not the launcher: its destructor waits.
+//              work is done. The work may outlive the stream. It does not outlive the launcher: the launcher's
+//              destructor waits.
 //   failure    a call that failed has brought nothing back; some of its work may have reached the stream, and its
-//              context is not used again before that is over. That the caller's device could not be made current again
-//              is no failure of the launch: the error sink is told.
+//              context is not used again before that is over. If the caller's device cannot be made current again, the
+//              launch has not failed: the error goes to the error sink.
 //
 // Several threads may launch at once. A stream that captures is refused: contexts are no part of a graph. Captures of
-// other streams are left alone (hip/beside_captures.h), but on 6.4 one that a launch went to and that captures
-// by now.
+// other streams are left alone (hip/beside_captures.h). Exception: on 6.4, the capture of a stream that has begun to
+// capture after a launch went to it.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ struct LauncherOptions {
   int device = 0;
   std::size_t max_contexts = 8;                     // launches in flight, at least 1; one more waits for the oldest
   const struct ReleaseQuirk* free_async = nullptr;  // as ScratchOptions has it
-  ErrorSink errors{};                               // what neither a launch nor the destructor could return
+  ErrorSink errors{};                               // receives errors that no launch returns, and the destructor's
 };
 
 struct LauncherCounts {

@@ -24,7 +24,8 @@ struct SetNode {
                 : api.hipGraphKernelNodeSetParams(node, parameters.get());
   }
   hipError_t operator()(const CopyRecord& copy) const {
-    // AMD's runtime keeps what the driver added as another type, and another setter would write past it.
+    // AMD's runtime keeps a copy node that hipDrvGraphAddMemcpyNode added as another type of object. The other setters
+    // would write past that object.
     if (form == NodeForm::kDriver) return call_driver_copy_setter(api, exec, node, copy.params);
     if (copy.symbol.symbol != nullptr) return call_symbol_setter(api, exec, node, copy);
     hipMemcpy3DParms params = copy.params;

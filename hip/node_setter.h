@@ -1,5 +1,5 @@
-// The setter of a node's own type: hipGraphKernelNodeSetParams, hipGraphMemsetNodeSetParams, the copies' and symbols',
-// and those of executable graphs beside them.
+// The setter of a node's own type: hipGraphKernelNodeSetParams, hipGraphMemsetNodeSetParams, the setters of copies and
+// of copies with symbols, and the corresponding setters of executable graphs.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -10,8 +10,8 @@
 namespace hip {
 namespace {
 
-// Appends a node and all below it to `out`, whose first element has the tree index `base`. Recursion is as deep as
-// child graphs are opened: kMaxChildDepth.
+// Appends a node and all nodes below it to `out`. The first element of `out` has the tree index `base`. Recursion is as
+// deep as child graphs are opened: kMaxChildDepth.
 struct Flattener {
   TreeIndex base;
   std::span<const DeviceAddress> addresses;

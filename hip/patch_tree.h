@@ -32,7 +32,7 @@ struct TreeNode {
 
 class PatchTree {
  public:
-  // `handles` are those of the recording's own nodes; nodes of child graphs get theirs later.
+  // `handles` are the handles of the recording's own nodes; nodes of child graphs get their handles later.
   PatchTree(const Recording& recording, std::span<const hipGraphNode_t> handles,
             std::span<const DeviceAddress> addresses);
 

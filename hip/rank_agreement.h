@@ -1,9 +1,9 @@
 // hip::RankAgreement: the ranks of a collective decide together.
 //
-// A rank that replays a cached trace while another one records enqueues other collectives than its peer waits for, and
-// both hang. So every rank says whether it could take the fast way, and all take it exactly when all could. Waiting for
-// the others is bounded: a rank that does not come makes it an error for all, in this and in every later round, rather
-// than a deadlock. There is no way back: ranks that lost each other begin anew, with another agreement. Between two
+// A rank that replays a cached trace while a peer records enqueues other collectives than the peer waits for, and both
+// hang. So every rank says whether it could take the fast way, and all take it exactly when all could. The wait for
+// the other ranks is bounded: if a rank does not come, this round and every later round is an error for all ranks, and
+// not a deadlock. There is no way back: ranks that lost each other begin anew, with another agreement. Between two
 // rounds a rank may capture and instantiate, so patience has to be that long; the first step takes longest.
 //
 // The framework decides how ranks talk; between processes it has its own way (MPI, sockets; hip/example/ranks.cpp has
@@ -41,8 +41,8 @@ class ThreadRanks final : public RankAgreement {
   struct Round {
     std::uint64_t number = 0;
     int arrived = 0;
-    bool all = true;       // of those that arrived in this round
-    bool last_all = true;  // what the round before came to
+    bool all = true;       // of the ranks that arrived in this round
+    bool last_all = true;  // the result of the round before
     bool broken = false;
   };
 

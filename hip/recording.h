@@ -2,12 +2,12 @@
 //
 // A recording is plain data: every node's parameters (copied, never the caller's memory), its dependencies and its
 // relocations. From it and a table of addresses the graph can be recorded again at any time, on any runtime, and a
-// patcher can compute any node's parameters at any addresses without asking the runtime for them (getters hand out
-// memory that is the runtime's own, and on ROCm for `extra` the block that was given, whose layout they do not know).
+// patcher can compute any node's parameters at any addresses without asking the runtime for them (getters return the
+// runtime's own memory; on ROCm, for `extra`, they return the given block without its layout).
 //
-// Not checked here: whether a kernel's argument block is what the kernel expects. `KernelRecord::from_arguments`
-// packs by the slots of the kernel's metadata; a caller that packs by hand owns the layout. Whether a symbol is a
-// variable of the program, and large enough, is the runtime's to say.
+// Not checked here: whether a kernel's argument block has the layout that the kernel expects.
+// `KernelRecord::from_arguments` packs by the slots of the kernel's metadata; a caller that packs by hand owns the
+// layout. The runtime checks whether a symbol is a variable of the program, and large enough.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -41,7 +41,7 @@ enum class ArgumentKind : std::uint8_t { kUnknown, kPointer, kValue };
 struct ArgumentSlot {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
-  ArgumentKind kind = ArgumentKind::kUnknown;  // for who attributes addresses (hip/differential_capture.h)
+  ArgumentKind kind = ArgumentKind::kUnknown;  // for the attribution of addresses (hip/differential_capture.h)
 };
 
 // Attributes of a kernel node that were set; an empty one has the default of the runtime.
@@ -59,7 +59,7 @@ struct KernelRecord {
   std::vector<ArgumentSlot> slots;   // needed for kParams only; may be empty with kExtra
   ArgumentStyle style = ArgumentStyle::kExtra;
   KernelAttributes attributes = {};  // set behind the node's parameters, and not touched by patches
-  int device = 0;                    // whose function it is; current while the node is recorded and set
+  int device = 0;                    // of the function; current while the node is recorded and set
 
   // Packs one value a slot at the offset that the slot states. Bytes that belong to no slot are zero. Every value has
   // to be as large as its slot, and no two slots may overlap (asserted). Launch dimensions are left at their defaults.
@@ -75,9 +75,9 @@ struct CopySymbol {
   bool to = false;               // it is the destination; else the source
 };
 
-// A copy of any shape. `linear` nodes were recorded by the 1D form and stay 1D (dst, src, extent.width bytes, kind); a
-// copy to or from a symbol is linear, and goes through HIP's functions for those: AMD's runtime keeps it as another
-// type, which the other setters do not know.
+// A copy of any shape. `linear` nodes were recorded by the 1D form and stay 1D (dst, src, extent.width bytes, kind). A
+// copy to or from a symbol is linear and goes through HIP's functions for symbols: AMD's runtime keeps such a copy as
+// another type of node, and the other setters do not know that type.
 struct CopyRecord {
   hipMemcpy3DParms params{};
   bool linear = false;
@@ -91,7 +91,7 @@ struct CopyRecord {
 
 struct MemsetRecord {
   hipMemsetParams params{};
-  int device = 0;  // whose memory it sets; current while the node is recorded and set
+  int device = 0;  // of the memory; current while the node is recorded and set
 };
 struct HostRecord {
   hipHostNodeParams params{};
@@ -111,8 +111,8 @@ struct EventWaitRecord {
   hipEvent_t event = nullptr;
 };
 
-// Memory that the graph allocates when it runs, and what frees it. Its address is the runtime's own and new each time
-// the node is recorded: the recorder is told it (RecordedGraph::allocations), and the nodes behind name the
+// Nodes that allocate and free memory when the graph runs. The runtime chooses a new address each time the allocation
+// node is recorded. record_graph() returns the address (RecordedGraph::allocations), and the nodes behind name the
 // buffer like any other. A patch never moves it.
 struct MemoryAllocRecord {
   BufferIndex buffer = 0;
@@ -138,8 +138,8 @@ class Kept {
   std::vector<std::pair<const void*, std::shared_ptr<void>>> things_;
 };
 
-// A node that can be recorded again but whose fields are unknown. A patch that moves one of its buffers says
-// that the graph has to be recorded again (A7); it never guesses.
+// A node that can be recorded again but has unknown fields. A patch that moves one of its buffers says that the graph
+// has to be recorded again (A7); it never guesses.
 struct OpaqueRecord {
   std::function<Result<hipGraphNode_t>(const Api&, hipGraph_t, std::span<const hipGraphNode_t> dependencies,
                                        std::span<const DeviceAddress> addresses, Kept& kept)>
@@ -149,7 +149,7 @@ struct OpaqueRecord {
   bool kernel = false;               // it adds one kernel node; if false, it may be a child graph
   int device = 0;                    // that it is recorded on, as KernelRecord's
   bool by_host = false;              // it adds one node that is no child graph, and of no device (hip/by_host.h)
-  bool with_the_one_before = false;  // it uses what the node before it keeps, which has to be of the same graph
+  bool with_the_one_before = false;  // it uses an object that the node before it keeps; both have to be in one graph
 };
 
 using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord,
@@ -170,8 +170,8 @@ struct RecordedNode {
 // node may be asked about.
 [[nodiscard]] const char* flaw_of(const RecordedNode& node, std::size_t earlier_nodes);
 
-// How deep child graphs may nest (1: children without children), and how many nodes a graph may have, those of its
-// children included (one recording may be the child of many nodes, so a small recording can be a huge graph).
+// The limits of the depth of child graphs (1: children without children) and of the nodes of a graph, nodes of children
+// included (one recording may be the child of many nodes, so a small recording can be a huge graph).
 inline constexpr std::uint32_t kMaxChildDepth = 64;
 inline constexpr std::uint32_t kMaxTreeNodes = 1U << 24;
 
@@ -192,7 +192,7 @@ class Recording {
   // the caller's: the runtime refuses to instantiate them.
   void connect(NodeIndex from, NodeIndex to);
   void disconnect(NodeIndex from, NodeIndex to);
-  // Removes a node and what is said of it (hipGraphDestroyNode). The nodes behind it move up by one.
+  // Removes a node and its dependencies, both ways (hipGraphDestroyNode). The nodes behind it move up by one.
   void erase(NodeIndex node);
 
   [[nodiscard]] std::span<const RecordedNode> nodes() const { return nodes_; }
@@ -210,7 +210,7 @@ class Recording {
   [[nodiscard]] BufferIndex buffer_count() const { return buffer_count_; }
   // How deep children nest: 0 without children. Known without a walk, however deep they are.
   [[nodiscard]] std::uint32_t child_depth() const { return child_depth_; }
-  // Nodes, those of children at every depth included; stops counting at the largest number there is.
+  // The number of nodes, with the nodes of children at every depth; stops counting at the largest number there is.
   [[nodiscard]] std::uint32_t tree_size() const { return tree_size_; }
   // Whether it is within kMaxChildDepth and kMaxTreeNodes.
   [[nodiscard]] bool within_bounds() const { return child_depth_ <= kMaxChildDepth && tree_size_ <= kMaxTreeNodes; }
@@ -232,11 +232,11 @@ class Recording {
 [[nodiscard]] const char* kind_of(const NodeRecord& record);
 
 // The device that has to be current while the node is recorded or set: HIP takes the current one for the node's. A
-// child's is that of what is in it (home_of).
+// child graph node has the device of its recording (home_of).
 [[nodiscard]] int device_of(const NodeRecord& record);
-// The device of all kernels (opaque ones, too) and memsets of a graph, those of its children counted; 0 where they are
-// of several or there are none. Who makes such a graph has that device current while it is instantiated and updated:
-// AMD's runtimes put what an executable graph needs on the device that is.
+// The device of all kernels (opaque ones, too) and memsets of a graph and of its children; 0 if they are of several
+// devices or there are none. The caller makes that device current while the graph is instantiated and updated: AMD's
+// runtimes put the resources of an executable graph on the current device.
 [[nodiscard]] int home_of(const Recording& recording);
 
 // Whether a node may go from parameters `old` to `now` without changing its type. Opaque nodes may stand for any type.
@@ -260,7 +260,7 @@ struct RecordedGraph {
 
 // Results of recording one node beside its handle.
 struct NodeExtras {
-  DeviceAddress allocated = 0;  // what an allocation node was told
+  DeviceAddress allocated = 0;  // the address that the runtime gave to an allocation node
   Kept kept{};
 };
 

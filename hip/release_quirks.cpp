@@ -148,7 +148,8 @@ bool same_ends(const RecordedNode& was, const RecordedNode& now) {
       [](const Relocation& a, const Relocation& b) { return a.field == b.field && a.buffer == b.buffer; });
 }
 
-// The states that hold of a node that takes the place of another. The families are those of adding and of setting.
+// Adds the states for setting the node `was` to `now`. kOtherFamily: the node was added by the driver's functions and
+// is set by others, or the other way round.
 void add_change(const RecordedNode& was, const RecordedNode& now, const QuirkContext& context, QuirkyStates& states) {
   states.add(State::kDriver, form_of(was) == NodeForm::kDriver);
   states.add(State::kGeneric, now.form == NodeForm::kGeneric);
@@ -272,7 +273,8 @@ const ReleaseQuirk* ReleaseQuirks::of_set(QuirkyUse use, const RecordedNode& was
   return of_set_inside(use, was, now, context);
 }
 
-// A child that is set sets what is in it, node by node: those of the child in its place, as a graph's are.
+// The quirks of setting a child graph node. That sets the nodes of the old child graph to the nodes of the new one, one
+// by one, so the quirks of setting nodes of a graph apply as well.
 const ReleaseQuirk* ReleaseQuirks::of_set_inside(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
                                                  const QuirkContext& context) const {
   const auto *before = std::get_if<ChildRecord>(&was.record), *after = std::get_if<ChildRecord>(&now.record);

@@ -1,9 +1,9 @@
-// hip::ReleaseQuirks: what releases of AMD's and of NVIDIA's runtimes do wrong to graphs that are changed, launched or
-// destroyed, and to memory that streams hand back, as data.
+// hip::ReleaseQuirks: a table of faults in releases of AMD's and of NVIDIA's runtimes. They affect graphs that are
+// changed, launched or destroyed, and memory that streams hand back.
 //
-// An entry says on which releases which operation goes wrong at which nodes in which state, and which way is right
-// there. Code that is about to add or set a node, to update, to launch or to destroy asks, and takes that way where an
-// entry answers. An entry has the name of its finding; docs/findings.md tells what happens.
+// An entry names the releases, the operation, the nodes and their states for which the runtime goes wrong, and the
+// right way there. Code that is about to add or set a node, to update, to launch or to destroy asks this class first
+// and takes the entry's way if there is one. An entry has the name of its finding; docs/findings.md describes it.
 // docs/safe-operations.md is the same table for people. Both are made of verify/findings by tools/findings.
 //
 //   conditions  hold of the node that is added or set (all states of an entry at once), of one of the nodes of a
@@ -12,7 +12,7 @@
 //   unknown     facts that the caller does not give count as the worst case: memory may be of any kind, and a release
 //               that is not listed has every quirk of its vendor's. The way that is taken then is slower, and right.
 //
-// Not here: findings that show however a node is recorded. docs/findings.md says what to record instead.
+// Not here: findings that occur in every way of recording a node. docs/findings.md names an alternative to such a node.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace hip {
 
 enum class QuirkyUse : std::uint8_t {
   kSetInExec,        // a setter of an executable graph, of a node of its own
-  kSetInGraph,       // a setter of a graph's node; those of a child are set so too, before it is handed over
+  kSetInGraph,       // a setter of a graph's node; also used for a child graph's nodes before the child is handed over
   kUpdate,           // hipGraphExecUpdate
   kLaunch,           // hipGraphLaunch of a recorded and instantiated graph
   kCapturedLaunch,   // a launch on a stream that captures
@@ -122,7 +122,7 @@ class QuirkyStates {
 // Whether the way is to record other nodes in a node's place.
 [[nodiscard]] bool others_stand_for(QuirkWay way);
 
-// The bits of a memset's value that its element holds; the others are nobody's.
+// The bits of a memset's value that fit into its element; the other bits are cleared.
 [[nodiscard]] unsigned cut_value(const hipMemsetParams& params);
 
 struct ReleaseQuirk {
@@ -156,8 +156,8 @@ class ReleaseQuirks {
  public:
   // A release without quirks.
   ReleaseQuirks() = default;
-  // The quirks of the release that answers this (hip::version_of_release); of one that is not listed, those of all
-  // releases of its vendor.
+  // The quirks of the release with this version number (hip::version_of_release). A release that is not listed gets
+  // the quirks of all releases of its vendor.
   [[nodiscard]] static ReleaseQuirks of_version(int runtime_version);
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }
@@ -186,7 +186,7 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
   // Launching anything on a stream of another device than the one that was current when it was instantiated.
   [[nodiscard]] const ReleaseQuirk* of_launch_elsewhere() const;
-  // Destroying an executable graph whose last launch is done, as its stream or an event says.
+  // Destroying an executable graph after its stream or an event has reported that the last launch is done.
   [[nodiscard]] const ReleaseQuirk* of_destroy() const;
   // Changing one executable graph very often.
   [[nodiscard]] const ReleaseQuirk* of_set_often() const;
@@ -194,11 +194,11 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_read(const RecordedNode& node) const;
   // Giving memory back in a stream's order.
   [[nodiscard]] const ReleaseQuirk* of_free_async() const;
-  // Having a stream wait for the last launch of an executable graph, whose own stream has begun to capture since. Null
-  // also where the release has no way: its streams do not wait then, and its host invalidates the capture (6.4).
+  // Making a stream wait for the last launch of an executable graph after that launch's stream has begun to capture.
+  // Null also where no way is right (6.4): a stream does not wait then, and a wait of the host invalidates the capture.
   [[nodiscard]] const ReleaseQuirk* of_follow_capturing() const;
-  // Records other nodes for nodes whose entry says kRows or kByHost; for hip::flattened. Valid as long as this object.
-  // `errors` is told of memory that could not be freed with graphs that were recorded so.
+  // For hip::flattened: replaces each node whose entry says kRows or kByHost by other nodes. Valid as long as this
+  // object. `errors` receives failures to free the memory of such nodes with their graph.
   [[nodiscard]] Spelling spelling(const QuirkContext& context, const ErrorSink& errors) const;
 
  private:
@@ -222,8 +222,8 @@ class ReleaseQuirks {
 [[nodiscard]] bool recorded_otherwise(const RecordedNode& was, const RecordedNode& now);
 [[nodiscard]] bool recorded_otherwise(const Recording& was, const Recording& now);
 
-// The recording with its nodes one behind the other, in an order that honours its dependencies. One whose dependencies
-// close a circle stays as it is. The nodes keep their numbers.
+// The recording as one chain of nodes, in an order that honours its dependencies. A recording whose dependencies form a
+// cycle stays as it is. The nodes keep their numbers.
 [[nodiscard]] Recording chained(const Recording& recording);
 
 }  // namespace hip

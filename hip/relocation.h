@@ -1,7 +1,7 @@
 // hip::Relocation: this field of this node, at this offset, holds buffer B plus addend A.
 //
-// Relocations are stated when a node is recorded, by the recorder, which knows what its arguments mean. They are never
-// found by looking at values: a scalar that happens to equal an address is not a relocation. hip::RelocationTable
+// The recorder states relocations when it records a node, because it knows the meaning of the node's arguments. No code
+// finds them by looking at values: a scalar that happens to equal an address is not a relocation. hip::RelocationTable
 // answers the one question that a patch asks: which fields, in the whole tree of a graph and its child graphs, hold
 // buffer B?
 //
@@ -66,8 +66,8 @@ struct OpaqueUse {
   BufferIndex buffer = 0;
 };
 
-// Per buffer, its relocations and its opaque uses over the whole tree, as compressed rows: finding those of a buffer is
-// one look-up, so a patch costs what the moved buffers have, not what the graph has. Built in linear time, immutable.
+// The relocations and opaque uses of each buffer over the whole tree, as compressed rows. One look-up finds a buffer's
+// row, so the cost of a patch depends on the moved buffers, not on the graph. Built in linear time, immutable.
 class RelocationTable {
  public:
   RelocationTable() = default;

@@ -38,7 +38,7 @@ ScratchBuffer::~ScratchBuffer() {
   let_go();
 }
 
-// Where memory does not go in the stream's order: what the stream captures would use memory that is gone.
+// Needed where memory is not freed in the stream's order: the captured work would use memory that is already freed.
 Status ScratchBuffer::refuse_capture() const {
   if (in_stream_order()) return {};
   const Result<bool> captures = stream_.capturing();
@@ -86,7 +86,7 @@ Result<void*> ScratchBuffer::reserve(std::size_t bytes) {
   const Result<void*> bigger = allocate(bytes + padding);
   if (!bigger) return bigger.error();
   if (data_ != nullptr) {
-    // If the old memory cannot be given up the new one is: the buffer stays what it was.
+    // If the old memory cannot be freed, the new memory is freed instead and the buffer stays unchanged.
     if (Status kept = free(data_); !kept) {
       const Status undone = free(bigger.value());
       if (!undone) stuck_ = bigger.value();

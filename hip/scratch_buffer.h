@@ -1,8 +1,8 @@
 // hip::ScratchBuffer: device memory of a stream that grows on demand and is used again and again.
 //
-//   reserve   at least that many bytes. Only growing allocates, and the new memory is there before the old is given up:
-//             when it cannot be had, the buffer is what it was, with its address and its contents. Growing does not
-//             carry contents over: scratch is written before it is read.
+//   reserve   at least that many bytes. Only growing allocates, and it allocates the new memory before it frees the
+//             old: when the allocation fails, the buffer keeps its address and its contents. Growing does not carry
+//             contents over: scratch is written before it is read.
 //   order     memory is taken and given back in the stream's order (hipMallocAsync, hipFreeAsync), so work that was
 //             given to the stream before a call of reserve() may still use the old memory; work given to it afterwards
 //             may not: a pointer is good until the next reserve() that grows. Where the runtime has no such functions,
@@ -33,7 +33,7 @@ struct ScratchOptions {
   std::size_t granularity = 4096;
   // ReleaseQuirks::of_free_async() of the runtime's release, or null: it is right.
   const struct ReleaseQuirk* free_async = nullptr;
-  ErrorSink errors{};  // what a destructor could not return
+  ErrorSink errors{};  // receives the errors of destructors
 };
 
 class ScratchBuffer {
@@ -47,8 +47,8 @@ class ScratchBuffer {
 
   // The buffer's address; null for 0 bytes of an empty buffer.
   [[nodiscard]] Result<void*> reserve(std::size_t bytes);
-  // Several pieces at once, each aligned as what an allocation begins with is. The whole is reserved before a piece is
-  // cut, so that no piece is left behind by a growing; pieces are good until the next call that grows.
+  // Several pieces at once, each aligned like the start of an allocation. The total is reserved before the first piece
+  // is cut, so that growing invalidates no piece of the call; pieces are valid until the next call that grows.
   [[nodiscard]] Status carve(std::span<const std::size_t> bytes, std::span<void*> pieces);
   [[nodiscard]] void* data() const { return data_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
@@ -70,7 +70,7 @@ class ScratchBuffer {
   void let_go();
 
   StreamRef stream_;
-  sync::ThreadId thread_ = sync::this_thread_id();  // whose hipStreamPerThread is meant, should it be that
+  sync::ThreadId thread_ = sync::this_thread_id();  // the owner of the stream if it is hipStreamPerThread
   ScratchOptions options_;
   void* data_ = nullptr;
   std::size_t capacity_ = 0;

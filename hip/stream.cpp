@@ -108,7 +108,7 @@ Result<Stream> Stream::create(const Api& api, const StreamKey& key, ErrorSink er
   const Status created = called(create_handle(api, key, &handle), "creating a stream");
   if (!created) return both(created, scope.value().leave()).error();
   Stream stream(StreamRef(api, handle, key.device), errors);
-  // A caller whose device has changed under it is told, and gets no stream.
+  // If the caller's device could not be restored, the caller gets the error and no stream.
   if (const Status left = scope.value().leave(); !left) return both(left, stream.destroy()).error();
   return stream;
 }

@@ -1,12 +1,12 @@
-// Streams: whose they are, what can be asked of them, and which one a thread is working on.
+// Streams: their ownership, their queries, and the current stream of a thread.
 //
 // hip::StreamRef names a stream without owning it; hip::Stream owns one; hip::CurrentStream makes one the calling
 // thread's current stream for the time of a scope.
 //
 // The default stream is handle 0 and a stream like any other: synchronising it waits for its work, querying it asks for
-// its work. Which default stream handle 0 means depends on the device that is current, so calls with it make the
-// stream's device current first. A handle of 0 does not mean "none": there are backends whose handles are all 0
-// (host_backend.h), so ownership is a flag of its own.
+// its work. Handle 0 means the default stream of the current device, so calls with it make the stream's device current
+// first. A handle of 0 does not mean "none": all handles of some backends are 0 (host_backend.h), so ownership is a
+// flag of its own.
 //
 // Does not check that a StreamRef's stream is still alive; HIP has no way to ask.
 #pragma once
@@ -50,14 +50,14 @@ class StreamRef {
   [[nodiscard]] Status synchronize() const;
   // Whether it is; an error is an answer about the stream (its work failed, it captures), not about the question.
   [[nodiscard]] Result<bool> idle() const;
-  // Whether what is given to the stream becomes part of a graph instead of being done, also where the capture has
-  // become invalid.
+  // Whether work given to the stream becomes part of a graph instead of being executed. True also for a capture that
+  // has become invalid.
   [[nodiscard]] Result<bool> capturing() const;
   // Later work of the stream waits for the work before the event's record; an event without record orders nothing.
   [[nodiscard]] Status wait(const Event& event) const;
-  // The graph, behind what was given to the stream so far.
+  // Launches the graph behind the work that was given to the stream so far.
   [[nodiscard]] Status launch(hipGraphExec_t exec) const;
-  // A host function behind what was given to the stream so far; it calls no HIP.
+  // Launches a host function behind the work that was given to the stream so far. The function must not call HIP.
   [[nodiscard]] Status launch_host_function(hipHostFn_t function, void* user_data) const;
   // The stream's key as read from the handle; the parts of `otherwise` where the runtime has no such getter.
   [[nodiscard]] Result<StreamKey> read_key(const StreamKey& otherwise) const;
@@ -101,8 +101,8 @@ class Stream {
   ErrorSink errors_;
 };
 
-// The calling thread's current stream, for the time of a scope. Scopes nest, and each belongs to the thread that made
-// it: no thread sees another's. A thread without one has none: who wants the default stream names it.
+// The calling thread's current stream, for the time of a scope. Scopes nest and belong to the thread that made them; no
+// other thread sees them. A thread outside a scope has no current stream: the default stream must be named explicitly.
 class CurrentStream {
  public:
   explicit CurrentStream(StreamRef stream);

@@ -28,7 +28,7 @@ struct StreamCache::Shared {
   Shared(const Api& table, const StreamCacheOptions& chosen) : api(table), options(chosen) {}
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
-  // Nobody holds a lease any more: what could not be destroyed is tried for the last time.
+  // No lease exists any more: tries for the last time to destroy the streams whose destruction failed before.
   ~Shared() {
     for (int attempt = 0; !pool.read().doomed.empty() && attempt < 2; ++attempt) options.errors(destroy_doomed());
   }
@@ -101,7 +101,7 @@ Result<Entry> StreamCache::Shared::create(const StreamKey& key) {
   return entry;
 }
 
-// Null when it was kept, else what has to be destroyed: `entry` itself or the one that lay idle longest.
+// Returns the stream that has to be destroyed: `entry` itself or the stream that was idle longest. Null: none.
 std::optional<Entry> StreamCache::Shared::keep(const Entry& entry) {
   const sync::LockGuard lock(mutex);
   Pool& now = pool.write();
@@ -122,7 +122,7 @@ Status StreamCache::Shared::give_back(const Entry& entry) {
     idle = StreamRef(api, entry.handle, entry.key.device).idle();
     return idle.ok() ? Status() : idle.error();
   });
-  options.errors(destroy_doomed());  // which may wait for work: of what is given back, too
+  options.errors(destroy_doomed());  // after the query above: may wait for work, also for the work of `entry`
   if (!asked) {
     count([](StreamCacheCounts& counts) { ++counts.faulty; });
     return both(asked, destroy(entry));

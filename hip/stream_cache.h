@@ -3,10 +3,10 @@
 // Making a stream is slow on real hardware, and frameworks make and destroy hundreds of them with every client. A cache
 // lends them out and takes them back.
 //
-//   key       device, creation flags and priority, read back from the handle once it is made. A request is brought into
-//             the device's range of priorities first, so that what is asked for is what can be read back.
-//   acquire   makes the stream's device current and leaves it current. What it hands out is idle and free of error: it
-//             is asked once more before it goes out. The stream that was given back last comes first.
+//   key       device, creation flags and priority, read back from the handle once it is made. A requested priority is
+//             clamped to the device's range first, so that it equals the priority that can be read back.
+//   acquire   makes the stream's device current and leaves it current. The stream that it returns is idle and free of
+//             error: the cache queries it before it lends it. It lends the stream that was given back last first.
 //   release   asks the stream, with its device current, whether it is idle. Only a stream that says so is kept; one
 //             with work, with an error or in a capture is destroyed. The caller's device is current again afterwards.
 //   captures  of other clients are left alone, and do not make the cache destroy streams (hip/beside_captures.h).
@@ -31,7 +31,7 @@ namespace hip {
 
 struct StreamCacheOptions {
   std::size_t max_idle = 256;
-  ErrorSink errors{};           // what a destructor could not return
+  ErrorSink errors{};           // receives the errors of destructors
   std::size_t max_doomed = 64;  // streams that could not be destroyed and are tried again; past it the oldest is lost
 };
 
@@ -62,7 +62,7 @@ class StreamCache {
   [[nodiscard]] std::size_t idle() const;
   [[nodiscard]] StreamCacheCounts counts() const;
 
-  // The process's one cache of that runtime, for everybody who loaded it: made on first use with the default options.
+  // The only cache of that runtime in the process, shared by all its users: made on first use with the default options.
   // It keeps the library loaded, and is never destroyed: at the end of a process the runtime may be gone before it.
   // clear() empties it in time.
   [[nodiscard]] static StreamCache& of_process(const LoadedApi& runtime);
@@ -86,7 +86,7 @@ class StreamLease {
   operator StreamRef() const { return ref_; }  // NOLINT(google-explicit-constructor)
   [[nodiscard]] const StreamKey& key() const { return key_; }
 
-  // Gives the stream back. Whatever it answers, the lease is over; an error says what was wrong with the stream.
+  // Gives the stream back. The lease is over in any case; an error is an error of the stream.
   Status release();
 
  private:

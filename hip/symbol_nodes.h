@@ -1,8 +1,8 @@
 // Copies to and from symbols: hipGraphAddMemcpyNodeToSymbol, hipGraphAddMemcpyNodeFromSymbol and the setters beside
 // them.
 //
-// For linear copies whose record names a symbol (CopySymbol); any other node is asserted. The runtime finds the
-// symbol's variable, on the calling thread's current device.
+// For linear copies with a symbol in their record (CopySymbol); the functions assert that. The runtime looks up the
+// symbol's variable on the calling thread's current device.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

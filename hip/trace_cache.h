@@ -17,8 +17,8 @@
 //             error of the agreement, or of a peer's recording, is returned, and nothing was launched. Steps of a rank
 //             are rounds of all ranks: one thread of a rank at a time, in the same order on each.
 //
-// All functions may be called by any thread; steps of one trace come one after another, those of different traces do
-// not wait for each other. No lock is held while a trace is patched, recorded, launched or destroyed. A recorder may
+// Any thread may call any function. Steps of one trace run one after another; steps of different traces do not wait for
+// each other. No lock is held while a trace is patched, recorded, launched or destroyed. A recorder may
 // execute other traces, not its own (it would wait for itself). A recorder that throws has failed: its exception goes
 // to the caller.
 //
@@ -71,7 +71,7 @@ struct TraceCacheCounts {
 struct TraceCacheOptions {
   std::size_t max_traces = 64;     // at least 1
   RankAgreement* ranks = nullptr;  // of this cache's rank with its peers; outlives the cache
-  // Whether launching a trace launches something: who only collects traces agrees for itself before all are launched.
+  // False for a cache whose traces are only collected: its owner then agrees with the peers before it launches them.
   bool agree_to_launch = true;
 };
 

@@ -114,7 +114,8 @@ bool same_footing(const TracedWork& work, std::span<const DeviceAddress> was, st
 Result<std::shared_ptr<TracedGraph>> TracedGraph::capture(const Api& api, std::shared_ptr<const TracedWork> work,
                                                           std::span<const DeviceAddress> addresses,
                                                           std::optional<RecordedNode>& known) {
-  // Captured as it is, it is right all the same: what fails may be passing, or of its shadows alone.
+  // On failure the work is captured at its real addresses, which is always right: the failure may be temporary, or
+  // concern the shadows alone.
   Status looked;
   if (!known) {
     Result<RecordedNode> found = known_command(api, *work, addresses);

@@ -4,8 +4,8 @@
 // of it for these buffers, and makes the trace's graph a child of its own. Any other recording of the node captures the
 // work each time, as captured_command does.
 //
-//   relocations  with shadows, the work is captured differentially once (hip/differential_capture.h): a trace whose
-//                addresses are all known is patched when buffers move, otherwise it is captured again. Whenever a trace
+//   relocations  with shadows, the work is captured differentially once (hip/differential_capture.h). A trace with only
+//                known addresses is patched when buffers move; any other trace is captured again. Whenever a trace
 //                is made, the known command is compared with the work as captured at the real addresses; a command that
 //                differs is opaque from then on. A patch keeps the footing of its trace: each buffer's address modulo
 //                kFooting, and the distances of overlapping buffers. A library may choose its work by these, so on
@@ -35,7 +35,7 @@ namespace hip {
 inline constexpr DeviceAddress kFooting = 64;
 
 struct TracedWork {
-  std::uint64_t command = 0;         // what names the work in the cache; never that of two works
+  std::uint64_t command = 0;         // the name of the work in the cache; different for different works
   hipStream_t stream = nullptr;      // that it is captured on, as captured_command's
   std::vector<BufferIndex> buffers;  // every one that it uses, a few
   EnqueueAt work;
@@ -60,12 +60,12 @@ struct TracedWork {
 [[nodiscard]] bool same_footing(const TracedWork& work, std::span<const DeviceAddress> was,
                                 std::span<const DeviceAddress> now);
 
-// The captured graph of a traced command, which others clone as a child, at the present addresses of the buffers. The
-// same device is current whenever it is used; its nodes belong to the device of the work's stream.
+// The captured graph of a traced command, at the present addresses of the buffers. Other graphs clone it as a child.
+// The same device is current whenever it is used; its nodes belong to the device of the work's stream.
 class TracedGraph {
  public:
-  // Captures the work with the buffers at `addresses`; null where it enqueues nothing. `known`, kept by the caller from
-  // one call to the next, is what differential capture made of the work; opaque once it was found not to hold.
+  // Captures the work with the buffers at `addresses`; null where it enqueues nothing. `known` is the result of
+  // differential capture, which the caller keeps between calls; it becomes opaque once the work contradicts it.
   [[nodiscard]] static Result<std::shared_ptr<TracedGraph>> capture(const Api& api,
                                                                     std::shared_ptr<const TracedWork> work,
                                                                     std::span<const DeviceAddress> addresses,

@@ -33,7 +33,7 @@ Tickets& tickets() {
 struct WorkerThread::State {
   struct Owing {
     StreamRef stream;
-    sync::ThreadId poster;  // whose hipStreamPerThread is meant
+    sync::ThreadId poster;  // the owner of `stream` if that is hipStreamPerThread
     [[nodiscard]] Status synchronize() const;
   };
   struct Owed {

@@ -31,7 +31,7 @@ namespace hip {
 
 struct WorkerOptions {
   std::size_t max_queued = 4096;  // callbacks that were posted and did not run yet
-  ErrorSink errors{};             // what the destructor could not return
+  ErrorSink errors{};             // receives the errors of the destructor
 };
 
 class WorkerThread {
@@ -41,7 +41,7 @@ class WorkerThread {
   [[nodiscard]] static Result<std::unique_ptr<WorkerThread>> start(const WorkerOptions& options = {});
   WorkerThread(const WorkerThread&) = delete;
   WorkerThread& operator=(const WorkerThread&) = delete;
-  // drain(), then the end of the thread. What drain() answers goes to the error sink.
+  // Calls drain(), then ends the thread. An error of drain() goes to the error sink.
   ~WorkerThread();
 
   // An error: the callback is gone, and never runs.
@@ -59,7 +59,7 @@ class WorkerThread {
   explicit WorkerThread(const WorkerOptions& options);
 
   std::shared_ptr<State> state_;
-  sync::Thread thread_;  // last: it ends before what it uses
+  sync::Thread thread_;  // the last member: the thread ends before the state that it uses is destroyed
 };
 
 }  // namespace hip

@@ -261,8 +261,8 @@ Reservation::~Reservation() {
   space_.unreserve(base_);
 }
 
-// Memory that is there stays until it is freed, and keeps its bytes. With identity a backing may be one that a freed
-// allocation had, whose range is remembered: its addresses must not turn up in the caller's heap either.
+// Live memory of the range stays until it is freed, and keeps its bytes. With identity a freed allocation may have used
+// the backing. Its range is remembered, so the backing is kept: its addresses must not turn up in the caller's heap.
 void AddressSpace::unreserve(Address base) {
   const auto found =
       std::ranges::find_if(reserved_, [base](const Reserved& reserved) { return reserved.allocation.base == base; });

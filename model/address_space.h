@@ -2,13 +2,13 @@
 //
 // Addresses are numbers; the bytes live elsewhere (except with Options::identity). An allocation has an identity that
 // is never reused, so an address that was freed and handed out again belongs to another allocation; a freed range is
-// remembered (the last kMaxFreed of them) so that a stale access can name whose it was. An access is legal when it lies
-// within one live allocation: touching two neighbours with one access is an overrun of the first.
+// remembered (the last kMaxFreed of them) so that a stale access can name its former owner. An access is legal when it
+// lies within one live allocation: touching two neighbours with one access is an overrun of the first.
 //
 // Placement: the addresses queued with place_next(), in order, else the lowest free address of the window at
-// `device_base` (first fit; freed addresses come back promptly, which is what makes stale pointers dangerous and this
-// model useful), aligned to kAlignment; reservations go to the window's upper half first. With `identity` every address
-// is that of its backing, for programs that dereference what hipHostMalloc gives them; freed backings are kept while
+// `device_base` (first fit: freed addresses are reused soon, so that stale pointers reach other allocations), aligned
+// to kAlignment; reservations go to the window's upper half first. With `identity` every address is the address of its
+// backing, for programs that dereference pointers from hipHostMalloc; freed backings are kept while
 // the freed range is remembered, so that their addresses cannot turn up in the caller's own heap.
 //
 // Not modelled: paging, caches, access rights per device (every device reaches every allocation), virtual memory
@@ -57,7 +57,7 @@ struct Allocation {
   [[nodiscard]] bool contains(Address address) const { return address - base < size; }
 };
 
-// Who asks for bytes.
+// The origin of an access to memory.
 enum class Accessor : std::uint8_t { kKernel, kCopy, kHost };
 
 // Why an access is not legal.
@@ -67,7 +67,7 @@ struct BadAccess {
   bool write = false;
   bool freed = false;                    // it used to belong to `allocation`, which is freed
   bool overrun = false;                  // it begins in `allocation` (live) and ends behind it
-  std::optional<Allocation> allocation;  // whose it is or was; `bytes` is null
+  std::optional<Allocation> allocation;  // the present or former owner; `bytes` is null
 };
 
 struct AddressSpaceOptions {
@@ -78,14 +78,14 @@ struct AddressSpaceOptions {
   // An address of no live or remembered allocation, from kFirstHostAddress up and outside the window (with identity
   // there is none), is memory of the calling process and is accessed directly, with whatever follows when it is not.
   bool unknown_is_host = false;
-  std::byte fresh{0};  // what new memory holds
+  std::byte fresh{0};  // the value of each byte of new memory
 };
 
 class AddressSpace;
 
-// A range of addresses that is kept, with or without memory in it, as long as somebody holds this: what a memory
-// allocation node of a graph is given when it is added, or a stream when it allocates, and has memory at between its
-// execution and the free.
+// A range of addresses that is kept, with or without memory in it, as long as this object lives. A memory allocation
+// node of a graph gets it when the node is added, a stream gets it when it allocates. The range has memory from the
+// execution of the node or the allocation until the free.
 class Reservation : public std::enable_shared_from_this<Reservation> {
  public:
   Reservation(AddressSpace& space, Address base, std::size_t bytes, int device)
@@ -115,8 +115,8 @@ class AddressSpace {
   // Forgets every allocation, live and freed, and starts over.
   void reset(const AddressSpaceOptions& options);
 
-  // The next allocation goes exactly there; several may be queued. An address whose range is taken makes that
-  // allocation fail with kOutOfMemory. Must not be used with identity.
+  // Places the next allocation exactly at `address`; several addresses may be queued. The allocation fails with
+  // kOutOfMemory when its range is taken. Must not be used with identity.
   void place_next(Address address);
 
   // kInvalidValue for size 0 (HIP answers a null pointer: that is the C ABI's business), kOutOfMemory.
@@ -138,7 +138,7 @@ class AddressSpace {
   Status map(const Reservation& reservation);
   // The reservation that holds `address`, or null.
   [[nodiscard]] Reservation* find_reservation(Address address) const;
-  // The live allocation that holds `address` or, where there is none, what map() would put there.
+  // The live allocation that holds `address` or, where there is none, the allocation that map() would make there.
   [[nodiscard]] const Allocation* find_or_promised(Address address) const;
   // Of a device: bytes that reservations of graphs have memory for at present, and the most there were since the mark
   // was reset.
@@ -177,7 +177,7 @@ class AddressSpace {
     Backing kept;  // with identity
   };
   struct Reserved {
-    Allocation allocation;  // what map() makes, its id apart
+    Allocation allocation;  // the allocation that map() makes, except for its id
     Backing backing;
     Reservation* owner = nullptr;
   };

@@ -10,7 +10,7 @@
 namespace model {
 namespace {
 
-// Every node that comes before those of `from`, themselves included.
+// The nodes of `from` and all their ancestors.
 std::set<const Node*> ancestors(const Graph& graph, const std::vector<Node*>& from) {
   std::set<const Node*> seen;
   std::vector<const Node*> open(from.begin(), from.end());
@@ -23,7 +23,7 @@ std::set<const Node*> ancestors(const Graph& graph, const std::vector<Node*>& fr
   return seen;
 }
 
-// What an executable graph holds, level by level, as a graph again. A disabled node counts as an empty one.
+// Rebuilds a graph from the nodes of an executable graph, level by level. A disabled node becomes an empty node.
 Status rebuild(const std::vector<NodeView>& views, ObjectTable& objects, const AddressSpace& space, Graph* graph) {
   std::vector<Node*> nodes;
   for (const NodeView& view : views) {
@@ -90,8 +90,8 @@ Status Runtime::begin_capture(Stream& stream, CaptureMode mode, ThreadId thread,
   return Status::kSuccess;
 }
 
-// Everything that another stream did is among what the origin's last nodes come behind, or was taken out of what they
-// come behind on purpose (Unit_hipStreamSetCaptureDependencies_Positive_Functional).
+// Whether every node that another stream captured is an ancestor of the origin's last nodes, or of dependencies that
+// the program replaced on purpose (Unit_hipStreamSetCaptureDependencies_Positive_Functional).
 bool Runtime::all_joined(const Capture& capture, const Graph& graph) const {
   std::vector<Node*> last = nodes_behind(capture, capture.origin());
   for (const ObjectId id : capture.taken_out()) {
@@ -138,8 +138,8 @@ void Runtime::drop_capture(const Capture& capture) {
   std::erase_if(captures_, [&capture](const auto& one) { return one.get() == &capture; });
 }
 
-// A stream that is destroyed takes its capture with it when it is the origin; another one leaves, and what it did that
-// nobody waited for can never be joined.
+// For a stream that is destroyed. The origin drops the capture; any other stream leaves it. Nodes of that stream that
+// no stream has waited for can never be joined, so they make the capture invalid.
 void Runtime::leave_capture(const Stream& stream) {
   Capture* capture = capture_of(stream);
   if (capture == nullptr) return;
@@ -161,8 +161,8 @@ Status Runtime::add_captured(Capture& capture, const Stream& stream, NodeParams 
   return status;
 }
 
-// HIP, "HIP graphs": what is given to a stream that captures is not done but defined as nodes; CUDA's guide: a launch
-// becomes a child graph node. It holds what the executable graph holds now.
+// HIP, "HIP graphs": work given to a capturing stream is not executed but defined as nodes. CUDA's guide: a launch
+// becomes a child graph node. The child graph is a copy of the executable graph in its present state.
 Status Runtime::capture_launch(Capture& capture, const Stream& stream, const GraphExec& exec) {
   Graph* graph = find_graph(capture.graph());
   if (graph == nullptr || capture.status() == CaptureStatus::kInvalidated) return Status::kStreamCaptureInvalidated;
@@ -176,7 +176,7 @@ Status Runtime::capture_launch(Capture& capture, const Stream& stream, const Gra
   return status;
 }
 
-// The legacy null stream would have to wait for what is only being recorded.
+// Whether `stream` is a legacy null stream that would have to wait for work that `capture` only records.
 bool Runtime::endangers(const Stream& stream, const Capture& capture) const {
   if (stream.id() != 0) return false;
   for (const auto& [slot, unused] : capture.streams()) {

@@ -1,9 +1,9 @@
 // model::Capture: work given to streams becomes nodes of a graph instead of being done (stream capture).
 //
 // A capture begins on one stream, its origin, and spreads to the streams that wait for an event which was recorded in
-// it. Every stream that takes part has a set of nodes that its next one comes behind. It ends on the origin, when
-// everything that other streams did has been waited for there. What HIP forbids meanwhile answers HIP's status for it
-// and makes the capture invalid: then nothing is added any more, and ending it answers kStreamCaptureInvalidated.
+// it. Every stream that takes part has a set of nodes that its next node depends on. The capture ends on the origin,
+// after the origin has waited for all work of the other streams. Calls that HIP forbids meanwhile answer HIP's status
+// and make the capture invalid: then nothing is added any more, and ending it answers kStreamCaptureInvalidated.
 //
 // Sources: HIP's header documentation of hipStreamBeginCapture and its neighbours; CUDA's programming guide, "Creating
 // a Graph Using Stream Capture"; catch/unit/graph: hipStreamBeginCapture*.cc, hipStreamEndCapture.cc.

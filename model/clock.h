@@ -1,4 +1,4 @@
-// model::Clock: what must have happened before an operation: for every stream, how many of its operations.
+// model::Clock: for every stream, the number of its operations that must have happened before an operation.
 //
 // The same clock says when an operation may run and which operations are ordered for the race detector.
 #pragma once

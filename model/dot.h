@@ -1,5 +1,5 @@
-// A graph as text of Graphviz (hipGraphDebugDotPrint). HIP does not say what the text looks like; what is kept of AMD's
-// public test (Unit_hipGraphDebugDotPrint_Functional) is which words stand in it and how often: one `subgraph` a graph,
+// A graph as text of Graphviz (hipGraphDebugDotPrint). HIP does not document the format of the text. It contains the
+// words that AMD's public test (Unit_hipGraphDebugDotPrint_Functional) counts: one `subgraph` a graph,
 // one `->` an edge, and a node's type in capitals, with a copy's direction.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace model {
 
-// The numbers of hipGraphDebugDotFlags; others are ignored.
+// The numbers of hipGraphDebugDotFlags; other flags are ignored.
 inline constexpr unsigned kDotVerbose = 1u << 0;  // all of them
 inline constexpr unsigned kDotKernelParams = 1u << 2;
 inline constexpr unsigned kDotCopyParams = 1u << 3;

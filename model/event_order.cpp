@@ -71,7 +71,7 @@ void EventOrder::wait(const Plan& plan, const std::function<const Event&(ObjectI
   }
 }
 
-// What an operation is ordered after for certain; it may run later still.
+// Returns the clock that an operation is certainly ordered after; the operation may run later still.
 const Clock& Runtime::race_clock(const Operation& operation) {
   const auto* launch = std::get_if<GraphLaunch>(&operation.work);
   return launch != nullptr && launch->events != nullptr ? launch->events->base() : operation.before;

@@ -1,10 +1,10 @@
-// model::EventOrder: what the event nodes of one launch order, inside the launch and outside of it.
+// model::EventOrder: the order that the event nodes of one launch create, inside the launch and outside of it.
 //
-// An event record node records its event each time the graph is launched, at the node: whoever waits for that record
-// comes after the node and what precedes it, not after the rest of the graph. An event wait node waits for what its
-// event stood for when the graph was launched: the node's descendants come after that, the other nodes do not. Events
-// are taken in the order of the launches (Unit_hipGraphAddEventRecordNode_*, Unit_hipGraphAddEventWaitNode_*; CUDA's
-// documentation of cudaGraphAddEventRecordNode: "each launch of the graph will record event").
+// An event record node records its event each time the graph is launched, at the node: an operation that waits for the
+// record comes after the node and its ancestors, not after the rest of the graph. An event wait node waits for the
+// record that its event holds at the launch: the node's descendants come after that record, the other nodes do not.
+// Events are read in the order of the launches (Unit_hipGraphAddEventRecordNode_*, Unit_hipGraphAddEventWaitNode_*;
+// CUDA's documentation of cudaGraphAddEventRecordNode: "each launch of the graph will record event").
 //
 // A launch still runs as one step: its wait nodes delay all of it, and an event recorded by it is done when all of it
 // is. That is legal, and shows only in programs with data races, which are looked for with the finer order kept here:
@@ -28,16 +28,16 @@ struct Plan;
 
 class EventOrder {
  public:
-  // `base`: what the launch comes after whatever its nodes are. `find` knows every event that the plan names.
+  // `base`: the clock that the launch comes after independently of its nodes. `find` knows every event of the plan.
   EventOrder(const Plan& plan, Clock base, const std::function<const Event&(ObjectId)>& find);
 
   [[nodiscard]] const Clock& base() const { return clocks_.front(); }
-  // What the wait nodes wait for, all together.
+  // The merged clock of all events that the wait nodes wait for.
   [[nodiscard]] const Clock& waited() const { return waited_; }
   // How many positions of its stream the launch takes, and at which of them (from 0) a step stands.
   [[nodiscard]] std::uint64_t positions() const { return records_.size() + 1; }
   [[nodiscard]] std::uint64_t group(std::size_t step) const { return groups_[step]; }
-  // What a step comes after, outside of the launch.
+  // The clock that a step comes after, outside of the launch.
   [[nodiscard]] const Clock& before(std::size_t step) const { return clocks_[which_[step]]; }
   // The record nodes' steps, in order: the k-th is the last of group k.
   [[nodiscard]] const std::vector<std::uint32_t>& records() const { return records_; }

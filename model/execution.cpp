@@ -69,8 +69,8 @@ void Runtime::run(Operation& operation) {
   ran_.push_back(std::move(ran));
 }
 
-// Freeing is like writing: whoever touches the memory has to be ordered with it. What was touched before is nobody's
-// business afterwards, when the address belongs to another allocation.
+// A free counts as a write of the memory: every operation that touches the memory has to be ordered with the free.
+// Earlier accesses are removed from the logs, because the addresses may belong to another allocation afterwards.
 void Runtime::run_free(const Operation& operation, Address base, Ran* ran) {
   const Allocation* found = memory_.find(base);
   if (found == nullptr || found->base != base) {
@@ -124,8 +124,8 @@ void Runtime::check_races_in_graph(const Plan& plan, const Ran& ran) {
   }
 }
 
-// Against everything that ran, that the host has not waited for, and that this operation did not wait for either. What
-// comes later was pushed later: the other direction cannot be.
+// Compares `ran` with every operation that ran before it and that neither the host nor `ran` has waited for. An earlier
+// operation cannot wait for a later one, so one direction is enough.
 void Runtime::check_races_between_streams(const Ran& ran) {
   for (const Ran& other : ran_) {
     if (ran.events == nullptr && other.position <= ran.before.at(other.stream)) continue;

@@ -35,7 +35,7 @@ class Node {
   [[nodiscard]] ObjectId cloned_from() const { return cloned_from_; }
   // The child graph of a child node; null for every other type.
   [[nodiscard]] Graph* child() const { return child_.get(); }
-  // Something that lives until the parameters change or the node dies: what a getter handed out.
+  // Data that a getter has returned; it lives until the parameters change or the node dies.
   [[nodiscard]] const std::shared_ptr<void>& attachment() const { return attachment_; }
   void attach(std::shared_ptr<void> attachment) { attachment_ = std::move(attachment); }
 
@@ -97,7 +97,7 @@ class Graph {
   [[nodiscard]] UserReferences& user_references() { return user_references_; }
   [[nodiscard]] const UserReferences& user_references() const { return user_references_; }
 
-  // A copy of everything, child graphs too; its nodes know what they were cloned from.
+  // A copy of everything, child graphs too; each node of the copy knows its original.
   [[nodiscard]] std::unique_ptr<Graph> clone(Node* parent = nullptr) const;
   // The node of this graph (not of its children) that was cloned from `original`, or null.
   [[nodiscard]] Node* find_clone_of(ObjectId original) const;
@@ -118,7 +118,7 @@ class Graph {
   UserReferences user_references_;
 };
 
-// White box, for properties: what a graph or an executable graph holds, in order of insertion.
+// White box, for properties: the nodes of a graph or an executable graph, in order of insertion.
 struct NodeView {
   NodeType type = NodeType::kEmpty;
   const NodeParams* params = nullptr;       // valid until the graph or executable graph changes

@@ -157,7 +157,7 @@ Status GraphExec::set_params(ObjectId node, NodeParams params) {
   return Status::kSuccess;
 }
 
-// Whether `graph` fits on this level, and what would change. Nothing is changed.
+// Whether `graph` fits on this level, and the changes that an update would make. Changes nothing itself.
 UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph& graph,
                                  std::vector<Change>* changes) const {
   const auto refuse = [](UpdateResult result, const Node* node) {
@@ -191,7 +191,7 @@ void GraphExec::apply(const std::vector<Change>& changes) {
   for (const Change& change : changes) give(plan.steps[change.step], change.to->params());
 }
 
-// In place of what it held for another graph.
+// Holds the user objects of `graph` and releases the user objects that it held before.
 void GraphExec::hold_user_objects(const Graph& graph) {
   std::map<std::size_t, UserReferences> held;
   if (!graph.user_references().empty()) held[0] = graph.user_references();

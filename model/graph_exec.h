@@ -1,10 +1,10 @@
 // model::GraphExec: an executable graph.
 //
 // Instantiation copies everything (P1, P2). Its nodes are addressed by the nodes of the graph that it came from (their
-// ids; the graph itself may be changed or gone). A change affects later launches only; a launch that is pending keeps
-// what it was launched with. A failing call changes nothing (P4).
+// ids; the graph itself may be changed or gone). A change affects later launches only; a pending launch keeps the
+// parameters of its launch. A failing call changes nothing (P4).
 //
-// Which parameters may change: those of hipGraphExec*NodeSetParams. A kernel node may get another function (HIP and
+// The parameters of hipGraphExec*NodeSetParams may change. A kernel node may get another function (HIP and
 // CUDA from 11.2 allow it); a copy keeps its kind, and its 1D form does not turn into a 2D or 3D shape or back; a 2D
 // memset keeps width and height. A nested child's nodes are reached through set_child only, as in HIP.
 #pragma once
@@ -53,14 +53,14 @@ class GraphExec {
   // Type and parameters as instantiated or set since; null when there is no such node at the top level.
   [[nodiscard]] const NodeParams* params(ObjectId node) const;
 
-  // What a launch made now runs. Stays as it is.
+  // The plan that a launch made now runs. The plan never changes.
   [[nodiscard]] std::shared_ptr<const Plan> plan() const { return plan_; }
 
   [[nodiscard]] ObjectId source() const { return source_; }  // the graph it was instantiated from
-  // A launch frees first what earlier ones allocated and nobody freed.
+  // A launch first frees memory that earlier launches allocated and that was not freed since.
   [[nodiscard]] bool auto_free() const { return (flags_ & kAutoFreeOnLaunch) != 0; }
 
-  // Launches of one executable graph are ordered: what the next one comes after.
+  // Launches of one executable graph are ordered: the next launch comes after this clock.
   [[nodiscard]] const Clock& last_launch() const { return last_launch_; }
   void set_last_launch(Clock point) { last_launch_ = std::move(point); }
 

@@ -1,9 +1,10 @@
 // Memory allocation and free nodes.
 //
-// An allocation node has its address from the moment it is added; there is memory at it from the execution of the node
-// until it is freed: by a free node of the same or another graph, by hipFree or by hipFreeAsync. Nodes that are added
-// before may name it. Whether a launch is allowed is decided in the order of the calls: launching again what was
-// not freed is kInvalidValue, unless the executable graph frees it itself (auto_free); so is freeing what is not there.
+// An allocation node has its address from the moment it is added. There is memory at the address from the execution of
+// the node until the memory is freed: by a free node of the same or another graph, by hipFree or by hipFreeAsync. Nodes
+// that are added before that may use the address. The order of the calls decides whether a launch is allowed. A launch
+// that allocates memory which is not freed yet is kInvalidValue, unless the executable graph frees it itself
+// (auto_free). Freeing memory that is not allocated is kInvalidValue, too.
 //
 // Sources: CUDA's programming guide, "Graph Memory Nodes", and its documentation of cudaGraphAddMemAllocNode and
 // cudaGraphAddMemFreeNode, where HIP's header has no words of its own; catch/unit/graph: hipGraphAddMemAllocNode.cc,
@@ -54,7 +55,7 @@ void Runtime::make_promises(const Plan& plan) {
   }
 }
 
-// hipFree of what a launch allocates that may not have run yet.
+// hipFree of memory that a launch allocates; the launch may not have run yet.
 Status Runtime::free_reserved(Reservation& range, Address base) {
   if (range.base() != base || !range.promised) return Status::kInvalidValue;
   range.promised = false;

@@ -1,9 +1,9 @@
-// model::Kernel: a kernel as the model knows it: a name, where its arguments lie, and what it does to memory.
+// model::Kernel: a kernel in the model: its name, the layout of its arguments, and its effects on memory (semantics).
 //
 // The semantics is a callable that runs the whole grid at once and reaches memory only through a MemoryAccess, which
-// checks every access and records it exactly. What the callable does between accesses (race inside of one kernel, order
-// of work items) is not modelled. It may be a function written for the host, or whoever makes the Kernel may bring an
-// interpreter of the device's instructions; the model cannot tell.
+// checks every access and records it exactly. Behaviour between accesses (races inside of one kernel, order of work
+// items) is not modelled. The callable may be a function written for the host, or an interpreter of the device's
+// instructions that the maker of the Kernel provides; the model does not distinguish them.
 #pragma once
 
 #include <array>
@@ -51,8 +51,8 @@ struct LaunchShape {
 // One operation's window on memory. After the first illegal access it answers null for good.
 //
 // Kernels walk several buffers side by side, element by element, so the window keeps one walk for each: an access that
-// goes on where a walk stands costs a few comparisons, anything else is looked up. What was touched reaches the log in
-// finish(), which apply() calls.
+// continues a walk costs a few comparisons, any other access is looked up. finish() writes the touched bytes to the
+// log; apply() calls it.
 class MemoryAccess {
  public:
   MemoryAccess(const AddressSpace& space, Accessor who, AccessLog* log) : space_(space), who_(who), log_(log) {}
@@ -88,8 +88,8 @@ class MemoryAccess {
     if (std::byte* bytes = write(address, sizeof(T))) std::memcpy(bytes, &value, sizeof(T));
   }
 
-  // For callables that walk in no order worth following: the live allocation around [address, address + size) when the
-  // access is legal, else null bytes. Nothing of it is logged: the caller says with touched() what it did.
+  // For callables that access memory in no regular order: the live allocation around [address, address + size) when the
+  // access is legal, else null bytes. The access is not logged: the caller reports its accesses with touched().
   struct Stretch {
     std::byte* bytes = nullptr;
     Address begin = 0, end = 0;
@@ -135,11 +135,11 @@ class MemoryAccess {
   std::array<Walk, kWalks> walks_;  // no allocation comes or goes while an operation runs
 };
 
-// What the kernel does. `arguments` is the packed block, at least argument_bytes long.
+// The function that executes a kernel. `arguments` is the packed block, at least argument_bytes long.
 using Semantics =
     std::function<void(std::span<const std::byte> arguments, const LaunchShape& shape, MemoryAccess& memory)>;
 
-// What a kernel takes of the machine, for those who ask; 0 where nobody knows.
+// The resources that a kernel needs, for queries; 0 where they are unknown.
 struct Resources {
   std::uint32_t shared_bytes = 0;   // static, of a workgroup
   std::uint32_t private_bytes = 0;  // of a work item

@@ -1,13 +1,13 @@
-// model::MemoryPool: what stream-ordered memory is taken from, and model::StreamMemory: memory that was.
+// model::MemoryPool: a pool of stream-ordered memory. model::StreamMemory: memory that was taken from a pool.
 //
 // Memory of hipMallocAsync is there from when its stream reaches the allocation until a stream reaches the free; both
 // count as writing all of it, so whoever uses it has to be ordered with both. Its address is kept for as long, so no
 // other memory is there before. A pool that is destroyed is gone for HIP at once, and goes with the last of its memory.
 //
 // Sources: HIP's header, hipMallocAsync, hipFreeAsync, hipMemPoolDestroy and hipMemPoolAttr; catch/unit/memory:
-// hipMallocAsync.cc, hipMemPool*.cc; CUDA's guide, "Stream Ordered Memory Allocator", where those are silent. The model
-// keeps nothing in reserve: what is reserved is what is in use, and the attributes that steer reuse change nothing that
-// a program can see.
+// hipMallocAsync.cc, hipMemPool*.cc; where these say nothing, CUDA's guide, "Stream Ordered Memory Allocator". The
+// model keeps no memory in reserve: reserved and used memory are equal, and the attributes that control reuse change
+// nothing that a program can see.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What HIP checks in a node's parameters, and what copies, memsets, kernels and host functions do.
+// HIP's checks of a node's parameters, and the effects of copies, memsets, kernels and host functions.
 //
 // Sources: the parameter checks of ROCm/clr (hip_memory.cpp: ihipMemcpy_validate, ihipMemcpy3D_validate,
 // ihipMemset_validate, ihipGraphMemsetParams_validate; hip_module.cpp: ihipLaunchKernel_validate) and the catch2 tests
@@ -65,9 +65,9 @@ bool is_copy_kind(CopyKind kind) {
   return (kind >= CopyKind::kHostToHost && kind <= CopyKind::kDefault) || kind == CopyKind::kDeviceToDeviceNoCu;
 }
 
-// hipMemcpyKind names what both sides are: host memory is whatever the host reaches (pageable, pinned, managed), device
-// memory whatever kernels reach (device, pinned, managed). hip-tests copies host to host between pinned and pageable
-// memory (Memcpy1DHostToHostShell), and expects hipErrorInvalidValue where pageable memory is called the device's.
+// Whether the memory of both sides fits hipMemcpyKind. The host reaches pageable, pinned and managed memory; kernels
+// reach device, pinned and managed memory. hip-tests copies host to host between pinned and pageable memory
+// (Memcpy1DHostToHostShell), and expects hipErrorInvalidValue where the kind names pageable memory as device memory.
 bool kind_fits(const AddressSpace& space, const CopyParams& copy) {
   const auto host_reaches = [&space](Address address) {
     const Allocation* found = space.find_or_promised(address);
@@ -219,7 +219,7 @@ bool compares(const MemoryOperation& wait, std::uint64_t value) {
   return (~(masked | (wait.value & wait.mask)) & all) != 0;
 }
 
-// A wait that is reached and not satisfied has nobody left who could satisfy it: see Runtime::ready().
+// A wait that is reached here without being satisfied can never be satisfied any more: see Runtime::ready().
 void run_batch(const BatchParams& batch, MemoryAccess& memory) {
   for (const MemoryOperation& operation : batch.operations) {
     if (!operation.waits) {
@@ -337,7 +337,7 @@ Status apply(const NodeParams& params, MemoryAccess& memory, std::string* why) {
     case NodeType::kChild:
     case NodeType::kEventRecord:
     case NodeType::kEventWait:
-    case NodeType::kAllocate:  // what they do is the runtime's (graph_memory.cpp)
+    case NodeType::kAllocate:  // the runtime runs memory nodes (graph_memory.cpp)
     case NodeType::kFree:
       break;
   }

@@ -1,4 +1,4 @@
-// model::NodeParams: what a node of a graph, or an operation on a stream, does. Plain values that own everything.
+// model::NodeParams: the parameters of a graph node or of a stream operation. Plain values that own all their data.
 //
 // The checks and effects of copies and memsets are here as well, once for graphs, executable graphs and streams.
 #pragma once
@@ -19,7 +19,7 @@ struct EmptyParams {
   bool operator==(const EmptyParams&) const = default;
 };
 
-// hipKernelNodeAttrValue: kept and handed out again. LaunchShape::cooperative is what a kernel sees of them.
+// hipKernelNodeAttrValue: kept for the getters. A kernel sees only LaunchShape::cooperative.
 struct AccessWindow {
   Address base = 0;
   std::size_t bytes = 0;
@@ -102,7 +102,7 @@ struct ChildParams {
   bool operator==(const ChildParams&) const = default;
 };
 
-// An event by its id; event_order.h says what it means in a launch.
+// An event by its id; event_order.h describes its effect in a launch.
 struct EventRecordParams {
   ObjectId event = 0;
   bool operator==(const EventRecordParams&) const = default;
@@ -112,7 +112,7 @@ struct EventWaitParams {
   bool operator==(const EventWaitParams&) const = default;
 };
 
-// Memory nodes; graph_memory.cpp says what they do. The range is the node's from the moment it is added.
+// Memory nodes; graph_memory.cpp describes them. A node owns its range from the moment it is added.
 struct MemoryAccessRight {
   int device = 0;
   int flags = 0;  // hipMemAccessFlags
@@ -167,15 +167,15 @@ enum class NodeType : std::uint8_t {
 }
 [[nodiscard]] std::string_view name_of(NodeType type);
 
-// What HIP checks when parameters are handed over; nothing is changed. The end of a copy may be an address of no live
-// allocation (host memory, or memory that comes later); a range that begins in a live one and leaves it is refused. The
-// rules and their sources are in the .cpp.
+// Checks parameters as HIP does when it receives them; nothing is changed. The end of a copy may be an address of no
+// live allocation (host memory, or memory that is allocated later); a range that begins in a live allocation and leaves
+// it is refused. The rules and their sources are in the .cpp.
 [[nodiscard]] Status validate(const NodeParams& params, const AddressSpace& space);
 
-// What setting a kernel node's parameters does not change: its attributes. Nothing for other types.
+// Copies the attributes, which setting a kernel node's parameters does not change. Does nothing for other types.
 void keep_attributes(const NodeParams& from, NodeParams* to);
 
-// Whether what a wait waits for is there. Memory that is not counts as satisfied: the operation then finds that out.
+// Whether the memory of a wait has the awaited value. True also if the memory is gone, so that the operation runs.
 [[nodiscard]] bool satisfied(const MemoryOperation& wait, const AddressSpace& space);
 
 // Whether a copy moves one row only; its 1D form and a 3D form of one row are interchangeable.

@@ -1,4 +1,4 @@
-// Orders of execution and who comes before whom; the contract is in the header.
+// Orders of execution, and reachability between steps; the contract is in the header.
 #include "model/plan.h"
 
 #include <cassert>

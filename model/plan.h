@@ -1,4 +1,4 @@
-// model::Plan: an instantiated graph, flattened: what a launch runs.
+// model::Plan: an instantiated graph, flattened into steps that a launch runs.
 //
 // A child graph node becomes an entry and an exit that do nothing, with the child's nodes between them, so every edge
 // into and out of it is kept however empty the child is (P5). The structure never changes after instantiation and is
@@ -35,7 +35,7 @@ class Reachability {
 
  private:
   std::size_t steps_ = 0, row_ = 0;
-  std::vector<std::uint64_t> words_;  // row b: who reaches b
+  std::vector<std::uint64_t> words_;  // row b: one bit for each step that reaches b
 };
 
 struct PlanStructure {

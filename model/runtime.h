@@ -4,7 +4,7 @@
 // synchronisation, a blocking copy, hipFree) or, at the latest, in reset() and the destructor. Which of several ready
 // operations runs first, and in which order a graph's nodes run, is chosen by Options::schedule_seed (0: in order of
 // addition). A graph launch is one step with respect to other streams: results can only differ for programs with data
-// races, and those are reported.
+// races, and the runtime reports data races.
 //
 // An illegal access by an operation is a fault: nothing runs any more, and every later call answers the fault's status
 // (HIP: sticky errors). Destroying still destroys.
@@ -48,7 +48,7 @@ struct Options {
 // The first illegal thing that an operation did.
 struct Fault {
   Status status = Status::kIllegalAddress;
-  std::string text;   // for people: node, kernel, address, allocation and, if freed, whose it was
+  std::string text;   // for people: node, kernel, address, allocation (a former one if it is freed)
   ObjectId node = 0;  // 0 outside of graphs
   NodeType type = NodeType::kEmpty;
   std::uint64_t operation = 0;
@@ -57,7 +57,7 @@ struct Fault {
 
 struct LiveHandles {
   std::size_t graphs = 0, nodes = 0, graph_execs = 0, streams = 0, events = 0, modules = 0, allocations = 0, bytes = 0,
-              user_objects = 0, pools = 0;  // those of devices not counted
+              user_objects = 0, pools = 0;  // the default pools of devices are not counted
   bool operator==(const LiveHandles&) const = default;
 };
 
@@ -76,8 +76,8 @@ class Runtime {
   // Frees after synchronising with the device (hipFree, hipHostFree).
   Status free(Address base);
 
-  // Objects. `find_*` answer null for an id that is not a live object of that kind. Graphs are those of their own and
-  // child graphs; destroying a child graph is kInvalidValue.
+  // Objects. `find_*` answer null for an id that is not a live object of that kind. find_graph() finds child graphs,
+  // too; destroying a child graph is kInvalidValue.
   Graph& create_graph();
   Graph& clone_graph(const Graph& graph);
   Status destroy_graph(Graph& graph);
@@ -124,14 +124,14 @@ class Runtime {
                        std::span<Node* const> behind = {});
   Status end_capture(Stream& stream, ThreadId thread, Graph** out);
   [[nodiscard]] Capture* capture_of(const Stream& stream) const;  // null: none
-  // For calls that HIP forbids while somebody captures (allocation, device synchronisation): `caller` is what the
-  // thread chose with hipThreadExchangeStreamCaptureMode. Makes the captures that it endangers invalid.
+  // For calls that HIP forbids during a capture (allocation, event synchronisation). `caller` is the mode that the
+  // thread chose with hipThreadExchangeStreamCaptureMode. Makes the captures that the call endangers invalid.
   Status refuse_unsafe_call(CaptureMode caller, ThreadId thread);
   // Synchronising with a device: makes every capture invalid, whatever the modes.
   Status refuse_during_any_capture();
   // Work of that stream that cannot be captured, and waiting for it: makes its capture invalid.
   Status refuse_while_capturing(const Stream& stream);
-  // What would use the legacy null stream while a stream that is ordered with it captures: kStreamCaptureImplicit.
+  // Refuses use of the legacy null stream while a stream that is ordered with it captures: kStreamCaptureImplicit.
   Status refuse_null_stream(const Stream& stream);
   [[nodiscard]] bool endangers(const Stream& stream, const Capture& capture) const;  // that, as a question
   [[nodiscard]] const std::vector<std::unique_ptr<Capture>>& captures() const { return captures_; }
@@ -146,8 +146,8 @@ class Runtime {
   Status query(const Event& event);
 
   // Access of devices to the memory of others: kept, and without effect, as every device reaches every allocation.
-  // kInvalidDevice for what is no other device, and where access is as it is to be kPeerAccessAlreadyEnabled or
-  // kPeerAccessNotEnabled.
+  // kInvalidDevice if `peer` is no other device; kPeerAccessAlreadyEnabled or kPeerAccessNotEnabled if access already
+  // is as requested.
   Status set_peer_access(int device, int peer, bool enabled);
 
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
@@ -176,10 +176,10 @@ class Runtime {
     StreamSlot stream = 0;
     std::uint64_t position = 0;
     Clock before;
-    std::vector<ObjectId> nodes;  // whose logs follow: one entry of 0 for an operation that is no graph's
+    std::vector<ObjectId> nodes;  // the node of each log; a single 0 for an operation outside of graphs
     std::vector<AccessLog> logs;  // normalised
     std::shared_ptr<const EventOrder> events = {};  // of a launch with event nodes
-    // Where log i stands in its stream, and what came before it.
+    // The position of log i in its stream, and the clock that it came after.
     [[nodiscard]] std::uint64_t position_of(std::size_t i) const {
       return events == nullptr ? position : position - events->positions() + 1 + events->group(i);
     }
@@ -242,8 +242,8 @@ class Runtime {
   bool in_host_function_ = false;
   UserObjects user_objects_{objects_, in_host_function_};  // outlives whatever holds references
   std::vector<Queue> queues_;
-  std::set<std::pair<int, int>> peers_;  // who may reach whom
-  Clock host_;                           // what the host has synchronised with
+  std::set<std::pair<int, int>> peers_;  // (device, peer): enabled access of `device` to the memory of `peer`
+  Clock host_;                           // the operations that the host has synchronised with
   std::deque<Ran> ran_;
   std::uint64_t operations_ = 0;
   std::optional<Fault> fault_;

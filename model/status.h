@@ -1,4 +1,4 @@
-// model::Status: what a call of the model answers, with the numbers of hipError_t (model/abi checks them against HIP's
+// model::Status: the status of a call of the model, with the numbers of hipError_t (model/abi checks them against HIP's
 // own header).
 //
 // Only the numbers that the model itself can answer are listed.

@@ -17,7 +17,7 @@ namespace model {
 inline constexpr unsigned kStreamDefault = 0;
 inline constexpr unsigned kStreamNonBlocking = 1;
 
-// What an operation does when it runs. An empty node is a marker (event record, event wait).
+// The kinds of work of an operation. An empty node is a marker (event record, event wait).
 struct GraphLaunch {
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<const EventOrder> events = {};  // null: it has no event nodes
@@ -78,7 +78,7 @@ class Event {
   [[nodiscard]] unsigned flags() const { return flags_; }
   [[nodiscard]] int device() const { return device_; }
   [[nodiscard]] bool recorded() const { return recorded_; }
-  // What the last record stands for.
+  // The clock that the last record stands for.
   [[nodiscard]] const Clock& point() const { return point_; }
   // The number of the operation that the last record was; 0 without one. The model's only measure of time.
   [[nodiscard]] std::uint64_t operation() const { return operation_; }

@@ -45,7 +45,8 @@ Status Runtime::destroy_pool(MemoryPool& pool) {
   return Status::kSuccess;
 }
 
-// Memory that is promised and not there yet counts as taken; what a stream is about to free may be waited for.
+// Promised memory that is not allocated yet counts as taken. Where memory is short, waits for the device, because a
+// stream may be about to free some.
 Status Runtime::make_room(std::size_t bytes) {
   const auto fits = [&] {
     std::size_t taken = memory_.live_bytes();
@@ -114,7 +115,7 @@ void Runtime::run_allocation(const Operation& operation, const Reservation& rang
   }
 }
 
-// What is freed has no owner and no address any more.
+// Removes freed memory from its pool and gives up its address range.
 void Runtime::forget_stream_memory(Address base) {
   const auto found = stream_memory_.find(base);
   if (found == stream_memory_.end()) return;

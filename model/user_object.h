@@ -1,12 +1,12 @@
 // model::UserObjects: resources of the program that graphs keep alive, by counting references.
 //
-// An object's function runs when its last reference goes, inside the call (or the launch) that let it go; HIP forbids
-// calls from inside it. Who holds references: the program (hipUserObjectRetain), graphs, and through UserReferences
-// whatever was made of a graph: its clones, its executable graphs, launches that are pending (CUDA's programming guide,
-// "CUDA User Objects": references are cloned with the graph, an executable graph keeps its own until it is destroyed
-// and its launches are over, and an update replaces them by those of the graph that it takes).
+// An object's function runs when its last reference is released, inside the call (or the launch) that releases it; HIP
+// forbids calls from inside it. Holders of references are the program (hipUserObjectRetain), graphs, and through
+// UserReferences everything made from a graph: its clones, its executable graphs, launches that are pending (CUDA's
+// programming guide, "CUDA User Objects": references are cloned with the graph, an executable graph keeps its own until
+// it is destroyed and its launches are over, and an update replaces them by the new graph's).
 //
-// What is more than HIP documents, from catch/unit/graph (Unit_hipUserObj_Negative_Test,
+// Behaviour beyond HIP's documentation, from catch/unit/graph (Unit_hipUserObj_Negative_Test,
 // Unit_hipGraphRetainUserObject_Negative_Basic): taking more references than there are succeeds and takes none; an
 // object that is gone can be retained and released, successfully and without effect.
 #pragma once
@@ -46,10 +46,10 @@ class UserObjects {
   };
   ObjectTable& objects_;
   bool& calling_;
-  std::map<std::uint64_t, Object> objects_of_;  // those that are gone too, with no reference left
+  std::map<std::uint64_t, Object> objects_of_;  // by id; also destroyed objects, with no reference left
 };
 
-// References that somebody holds. A copy holds as many of its own; what is left is given back in the end.
+// References of one holder. A copy holds as many references of its own; the destructor gives back the remaining ones.
 class UserReferences {
  public:
   UserReferences() = default;

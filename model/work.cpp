@@ -1,4 +1,4 @@
-// Deferred work: what an operation has to wait for, and when it runs.
+// Deferred work: the operations that an operation has to wait for, and the time at which it runs.
 //
 // Sources: hipStreamCreateWithFlags and hipStreamWaitEvent in HIP's header documentation; CUDA's "Stream
 // synchronization behavior" for the legacy default stream; hipGraphLaunch and cudaGraphLaunch ("each launch is ordered
@@ -109,7 +109,7 @@ Status Runtime::record(Event& event, Stream& stream) {
   return status;
 }
 
-// Waiting for an event that was never recorded is nothing; a later record does not change what is waited for.
+// Waiting for an event that was never recorded does nothing. A later record of the event does not change the wait.
 Status Runtime::wait(Stream& stream, const Event& event) {
   Capture* capture = nullptr;
   if (const Status refused = route(stream, &capture); refused != Status::kSuccess) return refused;
@@ -135,7 +135,8 @@ bool Runtime::done(const Clock& point) const {
   return true;
 }
 
-// Waiting for a value (hipStreamWaitValue32) may be for what another stream writes: its work comes first.
+// An operation that waits for a value (hipStreamWaitValue32) is not ready until the memory has the value. Work of
+// another stream may write the value, so that work runs first.
 bool Runtime::ready(const Operation& operation) const {
   return done(operation.before) && !waits_for_value(operation);
 }
@@ -161,7 +162,8 @@ StreamSlot Runtime::choose_past_wait() const {
   return waiting;
 }
 
-// Whose head runs next. Without a seed only what `target` needs, lowest slot first; with one, any head that is ready.
+// Chooses the stream whose head runs next. Without a seed, only a head that `target` needs, lowest slot first; with a
+// seed, any head that is ready.
 StreamSlot Runtime::choose(const Clock& target) {
   if (options_.schedule_seed != 0) {
     std::vector<StreamSlot> heads;
@@ -186,7 +188,7 @@ void Runtime::run_head(StreamSlot slot) {
   Operation operation = std::move(queue.pending.front());
   queue.pending.pop_front();
   run(operation);
-  // The operation was a host function that destroyed what it ran on? HIP forbids such calls and the C ABI refuses them.
+  // The queue still exists: HIP forbids a host function to destroy its own stream, and the C ABI refuses such calls.
   queues_[operation.stream].completed = std::max(queues_[operation.stream].completed, operation.position);
 }
 
@@ -205,7 +207,7 @@ void Runtime::abandon_pending() {
 
 void Runtime::host_synchronized(const Clock& point) {
   host_.merge(point);
-  // What was pushed before the host waited may still race with what the host has seen finished.
+  // Work that was pushed before the host waited may still race with work that the host has seen finished.
   std::erase_if(ran_, [this](const Ran& ran) {
     if (ran.position > host_.at(ran.stream)) return false;
     for (const Queue& queue : queues_) {

@@ -63,7 +63,7 @@ BenchmarkRun run_of(const Json& object) {
   return run;
 }
 
-// "gemm" of "gemm/64": benchmarks whose times are drawn to one scale.
+// The family of a benchmark, "gemm" for "gemm/64". The times of one family are drawn to one scale.
 std::string family_of(const std::string& name) {
   return name.substr(0, name.find('/'));
 }

@@ -1,8 +1,8 @@
 // Results of Google Benchmark (its JSON) as one HTML page, on their own or held against an earlier run.
 //
-// Promises: what html.h promises of a page; every benchmark of the run is on it, the median alone where there are
-// repetitions, and one that failed with its message. Does not judge: a ratio of two clock readings is shown, not called
-// better or worse, and the page says on what machine both were taken, as far as the files do.
+// Promises: the promises of html.h for a page; every benchmark of the run is on it. The page shows only the median of
+// repetitions, and the message of a failed benchmark. Does not judge: the page shows the ratio of two clock readings
+// but does not call it better or worse. It names the machine of each reading as far as the files name it.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ struct BenchmarkResult {
   std::vector<BenchmarkRun> runs;
 };
 
-// Whether this is what --benchmark_out writes, and not a campaign's result.
+// Whether `json` is the output of --benchmark_out, and not the result of a campaign.
 [[nodiscard]] bool holds_benchmarks(const nlohmann::ordered_json& json);
 
-// An error names what is missing.
+// An error names the missing part.
 [[nodiscard]] hip::Result<BenchmarkResult> read_benchmarks(const nlohmann::ordered_json& json);
 
 // `earlier`: to compare with, or null.

@@ -1,8 +1,8 @@
 // Which findings are one bug: the same property, node types, setters and first divergence.
 //
-// A campaign keeps one finding a cause; one bug has many causes, as it shows at this buffer or at that status. What is
-// the same in their shrunk programs names the bug, for the report as for a campaign's memory. Does not promise that two
-// bugs never share a name: a person who reads both programs knows better.
+// A campaign keeps one finding for each cause. One bug can have many causes, for example one for each buffer or status
+// at which it shows. The common part of the shrunk programs names the bug, in the report and in a campaign's memory.
+// Does not promise that two bugs never share a name: only a person who reads both programs can tell them apart.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace reports {
 struct Bug {
   std::string property;
   std::vector<std::string> nodes;     // "kernel", in the order of the alphabet
-  std::vector<std::string> setters;   // "patch": what changed a graph after it was made
+  std::vector<std::string> setters;   // "patch": the commands that change a graph after it is made
   std::string divergence;             // "argument at #", or "-"
   std::vector<std::size_t> findings;  // indices; the fewest commands first
   std::uint64_t seen = 0;             // programs that showed one of them
@@ -33,7 +33,7 @@ struct Bug {
 // In the order in which the first finding of each was found.
 [[nodiscard]] std::vector<Bug> bugs_of(const std::vector<verify::Finding>& findings);
 
-// As far as the first parenthesis, each number a '#': those differ from program to program.
+// The text before the first parenthesis, with '#' for each number, because numbers differ from program to program.
 [[nodiscard]] std::string without_numbers(std::string_view text);
 
 }  // namespace reports

@@ -92,7 +92,8 @@ void fill(Agraph_t* graph, const verify::GraphPicture& picture) {
   }
 }
 
-// The renderer's SVG, without what a page of many pictures cannot take (ids, namespaces) or should decide (colours).
+// The renderer's SVG without ids and namespaces, which a page of many pictures cannot take, and without colours, which
+// the page decides.
 std::string for_inline_use(const pugi::xml_document& document, const verify::GraphPicture& picture) {
   pugi::xml_node svg = document.child("svg");
   for (const char* attribute : {"xmlns", "xmlns:xlink"}) svg.remove_attribute(attribute);

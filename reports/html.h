@@ -18,7 +18,7 @@ namespace reports {
 // `earlier`: a campaign to compare with, or null. `has_races`: races.html stands beside the page, which links to it.
 [[nodiscard]] std::string to_html(const verify::CampaignResult& result, const verify::CampaignResult* earlier = nullptr,
                                   bool has_races = false);
-// The schedules of threads: findings with their interleavings, and what was explored. Without scripts altogether.
+// The page of thread schedules: the findings with their interleavings, and the explored systems. It has no scripts.
 [[nodiscard]] std::string to_html(const verify::RaceResult& result);
 
 }  // namespace reports

@@ -103,7 +103,7 @@ struct List {
   const verify::CampaignResult& result;
   const std::vector<std::size_t>& findings;
   bool here;    // they are on this page
-  bool folded;  // a long list is; what is new is what a person came for
+  bool folded;  // the list is folded when it is long; new findings stay open
 };
 
 void write_list(HtmlWriter& page, const List& list) {

@@ -239,7 +239,7 @@ void write_bug_report(HtmlWriter& page, const verify::CampaignResult& result, co
   page.close().close().line();
 }
 
-// Where to read on: what is known of the release, and defects that break the same sentence.
+// The related entries of a finding: known quirks of the release, and faults that break the same sentence.
 void write_related(HtmlWriter& page, const verify::Finding& finding) {
   if (finding.related.empty()) return;
   page.element("h4", "Related").open("ul", {{"class", "related"}});
@@ -279,7 +279,7 @@ void write_finding(HtmlWriter& page, const verify::CampaignResult& result, std::
 
 // --- bugs ----------------------------------------------------------------------------------------------------------
 
-// "memset nodes, after set and update: status": what its findings have in common.
+// The common part of a bug's findings: "memset nodes, after set and update: status".
 std::string description_of(const Bug& bug) {
   std::string text = bug.nodes.empty() ? "no nodes" : fmt::format("{}", fmt::join(bug.nodes, ", "));
   if (!bug.setters.empty()) text += fmt::format(", after {}", fmt::join(bug.setters, ", "));

@@ -1,8 +1,8 @@
 // Writes XML-clean HTML: every element is closed, every text and attribute value is escaped.
 //
-// Promises: what is written with open(), close(), text() and element() alone is well-formed whatever the strings hold.
-// Closing more than was opened, or taking the text while an element is open, is a programmer error and asserts.
-// Does not check: names of elements and attributes, and what raw() is given; both come from this room's own code.
+// Promises: a page written only with open(), close(), text() and element() is well-formed, whatever the strings hold.
+// Closing more elements than are open, or taking the text while an element is open, is a programmer error and asserts.
+// Does not check: the names of elements and attributes, and the argument of raw(); both come from the code in reports/.
 #pragma once
 
 #include <cassert>

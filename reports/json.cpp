@@ -31,7 +31,7 @@ std::string bug_name(const verify::Finding& finding) {
   return bug_of(spelled).name();
 }
 
-// ---- what a campaign's JSON holds: each field once, for the Writer and the Reader below, in the order of the file
+// ---- the fields of a campaign's JSON: each once, for the Writer and the Reader below, in the order of the file
 
 template <class T, class Struct>
 concept Is = std::is_same_v<std::remove_const_t<T>, Struct>;
@@ -211,7 +211,7 @@ class Reader {
   void field(const std::string& key, auto& value) {
     if (error_.empty()) read(name_of(key), at(key), value);
   }
-  // What reports of an earlier hgcheck did not have.
+  // Reads a field that reports of an earlier hgcheck do not have.
   void later_field(const std::string& key, auto& value) {
     if (json_.is_object() && json_.contains(key)) field(key, value);
   }

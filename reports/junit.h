@@ -2,7 +2,7 @@
 //
 // Promises: one test case per property (failed when violated, skipped when no program exercised it: a property that was
 // never exercised has not passed) and one failed test case per finding, carrying the program and its replay command;
-// the counts on the suites are those of their children; the document is well-formed whatever bytes a program holds.
+// the counts of a suite are the sums over its children; the document is well-formed whatever bytes a program holds.
 // Does not check: a consumer's private dialect. The common subset (tests, failures, skipped, time) is all that is used.
 #pragma once
 

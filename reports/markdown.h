@@ -1,8 +1,8 @@
-// A campaign as a page of Markdown for the summary of a CI job: what came out, what was found, how to replay it.
+// A campaign as a page of Markdown for the summary of a CI job: the result, the findings, and how to replay each.
 //
-// Promises: what stands in it is text (whatever a program holds makes no markup of its own, and no fence ends early);
-// at most kMaxSummaryFindings findings and kMaxSummaryBytes in all, so that a job page takes it; what was left out is
-// said.
+// Promises: the text of a program never becomes markup and never ends a fence early, whatever the program holds; the
+// page has at most kMaxSummaryFindings findings and kMaxSummaryBytes bytes, so that a job page accepts it; and the page
+// says how much it leaves out.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The style sheet and the script of the page. Neither holds '<' or '&', so the page stays XML-clean.
 //
-// The script only adds comfort: it shows the copy buttons and the filters that it serves, and opens what a link leads
-// to. Everything else works without it.
+// The script only adds comfort: it shows the copy buttons and the filters that it serves, and opens the target of a
+// link. Everything else works without it.
 #pragma once
 
 namespace reports {
@@ -24,8 +24,8 @@ p { margin: 0.4rem 0; max-width: 60rem; overflow-wrap: anywhere; }
 a { color: var(--link); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 pre, code, .mono { font-family: ui-monospace, monospace; font-size: 0.875rem; }
-pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 0.7rem 0.9rem; margin: 0.4rem 0;
-  overflow-x: auto; }
+pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 0.7rem 0.9rem;
+  margin: 0.4rem 0; overflow-x: auto; }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 1rem; top: 0.5rem; background: var(--page); padding: 0.4rem 0.8rem; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -35,7 +35,8 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px
 .verdict.bad { border-color: var(--bad); background: var(--bad-soft); }
 .verdict.good { border-color: var(--good); background: var(--good-soft); }
 .verdict.warn { border-color: var(--warn); background: var(--warn-soft); }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 0.7rem 1.2rem; margin: 1rem 0; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 0.7rem 1.2rem;
+  margin: 1rem 0; }
 .facts div { min-width: 0; }
 .facts .long { grid-column: 1 / -1; }
 .facts dt { color: var(--soft); font-size: 0.85rem; }
@@ -44,7 +45,8 @@ nav ul { display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; list-style: none; p
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; margin: 0.4rem 0; }
 caption { text-align: left; color: var(--soft); padding: 0.2rem 0; }
-th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.8rem 0.35rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.8rem 0.35rem 0;
+  border-bottom: 1px solid var(--line); }
 thead th { color: var(--soft); font-weight: 600; font-size: 0.85rem; }
 tbody th { font-weight: 600; overflow-wrap: anywhere; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -78,17 +80,19 @@ summary { cursor: pointer; }
 .note { color: var(--soft); }
 .replay { display: flex; gap: 0.6rem; align-items: flex-start; }
 .replay pre { flex: 1; min-width: 0; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
-button { font: inherit; padding: 0.45rem 0.9rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card);
-  color: var(--ink); cursor: pointer; min-width: 6rem; }
-mark { background: var(--bad-soft); color: var(--bad); font-weight: 700; text-decoration: underline; border-radius: 2px; }
-.values { display: grid; grid-template-columns: 1fr 1fr; gap: 0.2rem 1.2rem; margin: 0 0 0.9rem; border-left: 3px solid var(--line);
-  padding-left: 0.8rem; }
+button { font: inherit; padding: 0.45rem 0.9rem; border: 1px solid var(--line); border-radius: 6px;
+  background: var(--card); color: var(--ink); cursor: pointer; min-width: 6rem; }
+mark { background: var(--bad-soft); color: var(--bad); font-weight: 700; text-decoration: underline;
+  border-radius: 2px; }
+.values { display: grid; grid-template-columns: 1fr 1fr; gap: 0.2rem 1.2rem; margin: 0 0 0.9rem;
+  border-left: 3px solid var(--line); padding-left: 0.8rem; }
 .values p { grid-column: 1 / -1; margin: 0; }
 .values div { min-width: 0; }
 .values .label { color: var(--soft); font-size: 0.85rem; }
 .values .mono { overflow-wrap: anywhere; }
 .graphs { display: flex; flex-wrap: wrap; gap: 1rem; }
-figure { margin: 0.4rem 0; border: 1px solid var(--line); border-radius: 6px; padding: 0.7rem; max-width: 100%; overflow-x: auto; }
+figure { margin: 0.4rem 0; border: 1px solid var(--line); border-radius: 6px; padding: 0.7rem;
+  max-width: 100%; overflow-x: auto; }
 figcaption { color: var(--soft); font-size: 0.9rem; margin-bottom: 0.4rem; }
 figure svg { display: block; max-width: none; }
 svg text { fill: var(--ink); font-family: ui-monospace, monospace; }
@@ -109,8 +113,9 @@ svg .middle { text-anchor: middle; }
 .holes { columns: 16rem; column-gap: 2rem; padding-left: 1.2rem; }
 .holes li { overflow-wrap: anywhere; }
 footer { color: var(--soft); margin-top: 3rem; padding-bottom: 2rem; }
-@media (max-width: 40rem) { .bug { padding: 0.5rem 0.7rem; } .values { grid-template-columns: 1fr; } .replay { flex-direction: column; }
-  .replay pre { width: 100%; } h1 { font-size: 1.35rem; } .finding { padding: 0 0.7rem; }
+@media (max-width: 40rem) { .bug { padding: 0.5rem 0.7rem; } .values { grid-template-columns: 1fr; }
+  .replay { flex-direction: column; } .replay pre { width: 100%; } h1 { font-size: 1.35rem; }
+  .finding { padding: 0 0.7rem; }
   th, td { padding-right: 0.5rem; } td.state { white-space: normal; } thead th, tbody td { font-size: 0.8rem; }
   .facts { grid-template-columns: 1fr 1fr; gap: 0.5rem 1rem; } }
 @media print { button, nav, .filters { display: none; } }

@@ -59,7 +59,7 @@ struct File {
   fs::path temporary;
 };
 
-// Removes what is still temporary when it goes.
+// Removes the remaining temporary files in its destructor.
 struct Temporaries {
   std::vector<File> files;
   Temporaries() = default;

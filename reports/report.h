@@ -2,8 +2,8 @@
 //
 // Promises: each file appears whole or not at all (written beside its place, then renamed), so a reader or a killed
 // campaign never leaves half a file; the folder is made when it is missing; other files in it are left alone.
-// Does not check: that the files are replaced together. A crash between two renames leaves a folder whose files
-// are each whole but of two runs; each file names its seed and version.
+// Does not promise that all files are replaced together. After a crash between two renames each file is whole, but the
+// files come from two runs; each file names its seed and version.
 #pragma once
 
 #include <filesystem>

@@ -26,7 +26,7 @@ std::string sentence_of(const verify::CampaignResult& result, const std::string&
   return found == result.property_sentences.end() ? id : found->second;
 }
 
-// A URI reference: what a path may hold and a URI may not is spelled %NN.
+// The path as a URI reference. A character that a URI may not hold becomes %NN.
 std::string uri_of(std::string_view path) {
   std::string uri;
   for (const char c : path) {

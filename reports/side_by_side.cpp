@@ -83,7 +83,8 @@ void write_quirks(HtmlWriter& page, const std::vector<CampaignColumn>& columns) 
   page.close().close().line();
 }
 
-// "violated by 3" where it was: what holds on one release and not on another is the first thing to look for.
+// The state of a property in one campaign, for example "violated by 3". The table shows properties that hold on one
+// release and not on another.
 std::string state_of(const verify::CampaignResult& result, const std::string& property) {
   const auto found = result.properties.find(property);
   if (found == result.properties.end() || found->second.exercised == 0) return "not exercised";

@@ -1,9 +1,9 @@
-// Several campaigns side by side: one page that shows what each subject came to, quirk by quirk.
+// Several campaigns side by side: one page that shows the results of each subject, quirk by quirk.
 //
-// Promises: what html.h promises of a page; every campaign is a column (in the order given), every property, every
-// quirk that one of them met and every bug that one of them showed a row, and every finding is named with its campaign.
-// Does not check: that the campaigns ran the same programs; seed, size and count are in the table, so that a person
-// sees it.
+// Promises: the promises of html.h for a page; every campaign is a column, in the given order; every property, every
+// quirk and every bug that a campaign met is a row; every finding is named with its campaign.
+// Does not check: that the campaigns ran the same programs. The table shows the seed, size and count of each campaign,
+// so that a person can see it.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // The result of a campaign as text for a terminal.
 //
-// Promises: the short form has at most kTerminalLines lines, whatever the campaign found: what ran and how fast, the
+// Promises: the short form has at most kTerminalLines lines, whatever the campaign finds: the subject, the speed, the
 // counts of verdicts, the most frequent notes, the first findings with the command that replays each, and the verdict
-// as the last line. A number says how much was left out. The long form has everything: all notes and findings, the
+// as the last line. A number says how much is left out. The long form has everything: all notes and findings, the
 // features and pairs that were never generated, and the measured costs.
 // Does not check: the width of a line. The terminal wraps long ones.
 #pragma once

@@ -15,8 +15,8 @@ std::uint8_t byte_at(std::string_view bytes, std::size_t at) {
   return static_cast<std::uint8_t>(bytes[at]);
 }
 
-// Length of the well-formed UTF-8 sequence at `at`, or 0. The ranges are those of the Unicode standard's table 3-7,
-// which leaves out overlong forms, surrogates and everything past U+10FFFF.
+// Length of the well-formed UTF-8 sequence at `at`, or 0. The ranges come from the Unicode standard's table 3-7, which
+// leaves out overlong forms, surrogates and everything past U+10FFFF.
 std::size_t sequence_length(std::string_view bytes, std::size_t at) {
   const auto in = [&](std::size_t offset, std::uint8_t low, std::uint8_t high) {
     return at + offset < bytes.size() && byte_at(bytes, at + offset) >= low && byte_at(bytes, at + offset) <= high;

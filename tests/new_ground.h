@@ -1,4 +1,4 @@
-// What the language says about more than buffers, common nodes, plain instantiation, launches, events and patches.
+// Commands of the language beyond buffers, common nodes, plain instantiation, launches, events and patches.
 #pragma once
 
 #include <type_traits>

@@ -1,4 +1,4 @@
-// What programs of the tests that call HIP themselves share: checks that end the program, and a code object's kernels.
+// Helpers of test programs that call HIP themselves: checks that end the program, and the kernels of a code object.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

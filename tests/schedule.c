@@ -1,6 +1,7 @@
 // Preloaded into a program that knows nothing of hgcheck, so that the software gfx942 delays and reorders its work.
 //
-//   HGCHECK_SCHEDULE=SEED:MICROSECONDS[:DEVICES] LD_PRELOAD=libhgschedule.so .capsule/7.2/bin/run --agent build/lib/agent PROGRAM
+//   HGCHECK_SCHEDULE=SEED:MICROSECONDS[:DEVICES] LD_PRELOAD=libhgschedule.so
+//       .capsule/7.2/bin/run --agent build/lib/agent PROGRAM
 //
 // The environment is the only thing that reaches such a program before its first HIP call. Where the agent is not
 // loaded (the shell that starts the program), nothing happens.
@@ -23,6 +24,7 @@ __attribute__((constructor)) static void choose_schedule(void) {
                             &options.agents);
   const int refused = fields >= 2 ? configure(&options) : -1;
   if (refused == 0) return;
-  fprintf(stderr, "libhgschedule: HGCHECK_SCHEDULE=%s is refused (%d); it is SEED:MICROSECONDS[:DEVICES]\n", text, refused);
+  fprintf(stderr, "libhgschedule: HGCHECK_SCHEDULE=%s is refused (%d); it is SEED:MICROSECONDS[:DEVICES]\n", text,
+          refused);
   abort();
 }

@@ -1,4 +1,4 @@
-// What an exploration of schedules came to, as reports show it: the counterpart of CampaignResult (result.h) for
+// The result of an exploration of schedules, as reports show it: the counterpart of CampaignResult (result.h) for
 // threads.
 #pragma once
 

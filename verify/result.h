@@ -1,4 +1,4 @@
-// Results: what a campaign, a replay or a shrink hands to reports/. Plain data, no behaviour.
+// The results that a campaign, a replay or a shrink hands to reports/. Plain data, no behaviour.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Difference {
   std::string observed;
 };
 
-// A drawing of one graph of the program: what a person needs to see, not what a runtime holds.
+// A drawing of one graph of the program. It shows the parts that a person needs, not the state of a runtime.
 struct GraphPicture {
   struct Node {
     std::string name;
@@ -48,12 +48,12 @@ struct CostMeasurement {
   std::string measure;    // "calls", "allocations", "bytes", "steps"
   std::uint64_t step = 0;
   std::vector<std::uint64_t> sizes;   // nodes
-  std::vector<std::uint64_t> values;  // what it cost at each
+  std::vector<std::uint64_t> values;  // the cost at each size
   double exponent = 0;                // fitted; 0 for a constant
   double bound = 0;                   // stated
 };
 
-// What is known already and may have to do with a finding.
+// A known quirk or fault that may be related to a finding.
 struct Related {
   std::string kind;   // "quirk" of the release, or "fault" of the catalogue
   std::string id;     // "memset-2d-element-size", "F04"
@@ -63,8 +63,8 @@ struct Related {
 struct Finding {
   std::string id;                 // "A1-000123": property and index of the program in the campaign
   std::string property;           // the most specific property that it breaks
-  std::string cause;              // what findings have in common when they are one bug: as --accept spells it
-  std::vector<std::string> also;  // the others
+  std::string cause;              // the same for all findings of one bug: as --accept spells it
+  std::vector<std::string> also;  // the other properties that it breaks
   std::string fault;              // the fault that was switched on, or empty
   std::string program_text;       // shrunk
   std::string program_path;       // where it was written, or empty
@@ -88,7 +88,7 @@ struct VerdictCounts {
                 harness_error = 0;
 };
 
-// What a campaign had come to after some time.
+// The progress of a campaign after some time.
 struct Moment {
   double seconds = 0;
   std::uint64_t programs = 0, findings = 0, features = 0;
@@ -99,8 +99,8 @@ struct CampaignResult {
   std::string subject;
   std::string baseline;
   std::string fault;
-  std::string machine;  // what it ran on: processor, how many, operating system
-  std::string release;  // that the subject's runtime told, or empty
+  std::string machine;  // processor, number of processors, operating system
+  std::string release;  // the release that the subject's runtime reports, or empty
   std::uint64_t seed = 0;
   std::uint64_t size = 0;
   std::uint64_t jobs = 1;

@@ -175,7 +175,8 @@ class GraphReader {
     if (status) seen_.memory.push_back({reinterpret_cast<std::uintptr_t>(params.dptr), params.bytesize});
     return status;
   }
-  // What it frees is a word like any other: memory of the graph stays, anything else is opaque when it differs.
+  // Reads a free node. Its block is the freed address: an address in the graph's own memory stays, any other address
+  // that differs between captures makes the node opaque.
   hip::Status release(LibraryNode& node) const {
     if (api_.hipGraphMemFreeNodeGetParams == nullptr) {
       node.opaque = "a free node of which the runtime does not tell what it frees";

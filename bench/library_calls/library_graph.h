@@ -78,7 +78,7 @@ struct SeenGraph {
   std::vector<GraphMemory> memory;  // in the order of its nodes
 };
 
-// What a captured graph holds. Errors are the runtime's or the driver's; what is not understood makes a node opaque.
+// Reads a captured graph. Errors are the runtime's or the driver's; a node that is not understood is opaque.
 [[nodiscard]] hip::Result<SeenGraph> read_graph(const hip::Api& api, const Driver& driver, hipGraph_t graph);
 
 // The first of the captures, its nodes with their relocations or with why they are opaque; capture k was made at

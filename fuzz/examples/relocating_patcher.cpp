@@ -1,8 +1,8 @@
-// An example of somebody's own patcher, done right: it asks which fields are pointers and changes those.
+// An example of a correct patcher of a user: it asks which fields are pointers and changes only these fields.
 //
-// The same patcher as value_scan_patcher.cpp in everything but the one thing that matters: it asks for relocations
-// (HGPATCHER_WANTS_RELOCATIONS) and sets exactly the fields that they name, to where their buffer is now plus the
-// addend. A child graph or an opaque node that holds a moved buffer is given back to be recorded again.
+// It differs from value_scan_patcher.cpp in one point: it asks for relocations (HGPATCHER_WANTS_RELOCATIONS) and sets
+// exactly the fields that they name, to the present address of their buffer plus the addend. When a child graph or an
+// opaque node holds a moved buffer, it asks for the graph to be recorded again.
 //
 // Built as a shared library against hip/patcher_abi.h alone (shown_graph.h is the examples' own);
 // docs/check-your-own-patcher.md runs it.

@@ -1,5 +1,5 @@
-// What both examples of somebody's own patcher do alike: they keep what they are shown of a graph, set the nodes that
-// they changed, and put back what they set when a call fails. They differ in how they find pointers
+// The common part of two examples of a client's own patcher: they keep the graph that they are shown, set the nodes
+// that they changed, and restore the nodes that they set when a call fails. They differ in how they find pointers
 // (relocating_patcher.cpp, value_scan_patcher.cpp), and each of them includes this file once.
 #pragma once
 

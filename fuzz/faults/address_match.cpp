@@ -1,12 +1,12 @@
-// F03 and F04: patchers that know where pointers are, and look at what they point at.
+// F03 and F04: patchers that know where the pointers are, and decide by the values of the pointers.
 //
-// F03: what the author believed: an argument is a buffer, so a pointer that has to change equals the base of its buffer
-// (any other value is derived by the caller, who has to change it). What is wrong: slices and end pointers
-// are pointers into the buffer too, and they stay where they were. A2.
+// F03. The author believed: an argument is a buffer, so a pointer that has to change equals the base of its buffer
+// (the caller derives any other value, and has to change it). The mistake: slices and end pointers are pointers into
+// the buffer too, and they keep their old addresses. A2.
 //
-// F04: what the author believed: a list of moves is carried out by carrying out its moves. What is wrong: once a moved
-// to where b was, the move of b takes a's pointers along: swaps, cycles and chains come out wrong. The moves of one
-// patch happen all at once. A3.
+// F04. The author believed: a patcher carries out a list of moves one move after another. The mistake: when buffer a
+// moves to the old place of buffer b, the move of b takes the pointers to a along. Swaps, cycles and chains come out
+// wrong. The moves of one patch happen all at once. A3.
 #include "fuzz/faults/flat_patcher.h"
 
 namespace fuzz {

@@ -1,12 +1,12 @@
 // F16 and F17: patchers that keep a table of where the buffers were.
 //
-// F16: what the author believed: the table is needed for as long as the patcher, and a patcher for as long as the
-// program. It is in pinned memory, for a kernel that compares addresses on the device, and nothing owns it. What is
-// wrong: executable graphs come and go, and each leaves its table behind. P8.
+// F16. The author believed: the table is needed as long as the patcher, and the patcher as long as the program. The
+// table is in pinned memory, for a kernel that compares addresses on the device, and nothing owns it. The mistake:
+// executable graphs come and go, and each leaves its table behind. P8.
 //
-// F17: what the author believed: the addresses of the last call are those that the graph has, so a call needs to look
-// only at what differs from them. What is wrong: the last call may have failed, and what it wanted is not what is
-// there: tried again, it finds nothing to do and says that it is done. P3, P4.
+// F17. The author believed: the graph has the addresses of the last call, so a call needs to look only at the
+// differences from them. The mistake: the last call may have failed, and then the graph does not have these addresses.
+// A second attempt finds nothing to do and reports success. P3, P4.
 #include "fuzz/faults/flat_patcher.h"
 
 namespace fuzz {

@@ -19,7 +19,7 @@ Fault runtime_fault(std::string_view id, std::string_view summary, std::vector<v
           .layer = find_runtime_fault(id)->make};
 }
 
-// What is wrong with each is said in fuzz/faults/runtime.
+// The files of fuzz/faults/runtime describe each fault.
 std::vector<Fault> layer_faults() {
   using enum verify::PropertyId;
   return {

@@ -1,7 +1,7 @@
-// fuzz::Fault: a known defect on purpose, by name, that a campaign must find and whose property it must name.
+// fuzz::Fault: a deliberate defect with a name. A campaign must find it and must name the property that it breaks.
 //
 // Each is written as its author would have written it: a patcher (or another part) of its own that is right in all but
-// the one thing, so that what a campaign names is that thing. What such a part does not handle it refuses honestly.
+// one point, so that a campaign's finding shows this point. Such a part refuses the cases that it does not handle.
 // The catalogue is data: neither the executor nor a detector knows that there are faults.
 //
 // Does not promise that a fault shows in every program; tests/fuzz/faults_test.cpp holds each to a number of programs.
@@ -21,7 +21,7 @@ namespace fuzz {
 
 struct Fault {
   std::string_view id;      // "F01"
-  std::string_view system;  // what is at fault: "patcher"
+  std::string_view system;  // the part with the defect: "patcher"
   std::string_view summary;
   std::vector<verify::PropertyId> properties;  // the finding is named after one of these
   verify::PatcherFactory patchers{};           // stands in for the real patcher; empty where `system` is another
@@ -39,7 +39,7 @@ struct RaceFault {
   std::string_view id, system, summary, property;
   std::string_view scenario;  // `hgcheck race --scenario SCENARIO --fault ID` finds it
 };
-// In the order of ids. tests/fuzz/race_command_test.py holds them to what `hgcheck race` finds.
+// In the order of ids. tests/fuzz/race_command_test.py compares them with the findings of `hgcheck race`.
 [[nodiscard]] std::span<const RaceFault> race_faults();
 // Null when there is none.
 [[nodiscard]] const Fault* find_fault(std::string_view id);

@@ -1,8 +1,8 @@
 // F09: a patcher that skips child graphs.
 //
-// The author believed: the nodes of the graph are the nodes of the graph. The mistake: those inside child graphs
-// hold addresses too, and HIP's list of a graph's nodes does not show them; they stay where they were. A2. (Opaque
-// nodes are known from the recording, inside child graphs as well, and are refused.)
+// The author believed: HIP's list of a graph's nodes shows every node. The mistake: it does not show the nodes inside
+// child graphs. These nodes hold addresses too, and the patcher leaves their addresses as they are. A2. (Opaque nodes
+// are known from the recording, inside child graphs as well, and are refused.)
 #include "fuzz/faults/flat_patcher.h"
 
 namespace fuzz {

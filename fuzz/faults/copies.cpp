@@ -1,10 +1,10 @@
 // F07 and F08: patchers that re-issue copies in a shape of their own.
 //
-// F07: what the author believed: a copy moves width * height * depth bytes, so the 1D setter does for all of them. What
-// is wrong: pitches, positions and slices are gone, and rows that lay apart are written over what lay between. A5.
+// F07. The author believed: a copy moves width * height * depth bytes, so the 1D setter serves for every copy. The
+// mistake: pitches, positions and slices are lost, and rows that lie apart overwrite the bytes between them. A5.
 //
-// F08: what the author believed: what a graph copies lives on the device. What is wrong: a copy to or from the host, or
-// one that leaves the direction to the runtime, is another copy then. A5.
+// F08. The author believed: a graph copies only memory of the device. The mistake: a copy to or from the host, or a
+// copy that leaves the direction to the runtime, becomes a different copy. A5.
 //
 // A runtime refuses some of these changes in an executable graph (a copy there keeps its direction and its number of
 // dimensions); then the patch fails and says so. In a graph's definition they go through.

@@ -1,10 +1,10 @@
-// fuzz::FlatPatcher: what the faulty patchers have in common, and right: a flat list of nodes, one setter call for each
-// node that changes, putting back when a setter fails.
+// fuzz::FlatPatcher: the correct common part of the faulty patchers: a flat list of nodes, one setter call for each
+// node that changes, and the old parameters put back when a setter fails.
 //
-// It keeps copies of the nodes' parameters at the current addresses. A patch first works out what each node would hold
-// (rewrite), then calls the setters (apply), then keeps the result; so a refusal changes nothing, and a patch in which
-// no node changes makes no call. Each defect overrides one step. Opaque nodes and child graphs that hold a moved buffer
-// are refused with kRecordAgain.
+// It keeps copies of the nodes' parameters at the current addresses. A patch first computes the new parameters of each
+// node (rewrite), then calls the setters (apply), then keeps the result. So a refusal changes nothing, and a patch in
+// which no node changes makes no call. Each defect overrides one step. Opaque nodes and child graphs that hold a moved
+// buffer are refused with kRecordAgain.
 //
 // Trusts the moves that it is given. Slow on purpose: it looks at every node in every patch.
 #pragma once
@@ -27,7 +27,7 @@ struct HeldNode {
 enum class Rewrite : std::uint8_t {
   kUnchanged,
   kChanged,
-  kUnknown,  // what the node should hold cannot be told: the graph has to be recorded again
+  kUnknown,  // the node's new parameters cannot be computed: the graph has to be recorded again
 };
 
 class FlatPatcher : public verify::ExecPatcher {
@@ -46,7 +46,7 @@ class FlatPatcher : public verify::ExecPatcher {
 
   // Whether `node` cannot be patched under these moves (all of which change something, here and below).
   [[nodiscard]] virtual bool refuses(const HeldNode& node, std::span<const hip::Move> moves) const;
-  // Once a patch, before its first node: what has to be worked out for all of them. Here: nothing.
+  // Called once for each patch, before its first node: prepares data for all nodes. Here: does nothing.
   virtual void begin(std::span<const hip::Move>) {}
   // Brings `record`, a copy of the node's, to the moves. Here: by relocation, as is right.
   [[nodiscard]] virtual Rewrite rewrite(hip::NodeIndex node, std::span<const hip::Move> moves,
@@ -55,7 +55,7 @@ class FlatPatcher : public verify::ExecPatcher {
   [[nodiscard]] virtual hip::NodeRecord current(hip::NodeIndex node) const { return nodes_[node].record; }
   // One setter call: on the executable graph, or on the graph's definition where that is the target.
   [[nodiscard]] virtual hipError_t set(hipGraphNode_t node, hip::NodeRecord& record) const;
-  // Calls the setters. Here: puts back what was changed when one fails.
+  // Calls the setters. Here: puts the changed nodes back when a setter fails.
   [[nodiscard]] virtual hip::PatchResult apply(std::vector<Step>& steps);
 
   [[nodiscard]] const hip::Api& api() const { return api_; }

@@ -1,4 +1,4 @@
-// The faults that each file of this folder and of systems/ defines; what is wrong with each is said there.
+// The faults that each file of this folder and of systems/ defines. That file describes the defect of each fault.
 #pragma once
 
 #include "fuzz/faults/catalogue.h"

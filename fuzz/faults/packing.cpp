@@ -1,13 +1,13 @@
 // F05 and F06: patchers with arguments of their own making.
 //
-// F05: what the author believed: an argument is a word, so a list of words is a packed argument block. What is wrong:
-// arguments lie where their sizes and alignments put them. Small ones are read past their end, large ones are cut off
-// after a word, and whatever follows is in the wrong place. A4. (Where the block comes out shorter than the kernel's,
-// the runtime refuses it, and the graph is recorded again.)
+// F05. The author believed: an argument is a word, so a list of words is a packed argument block. The mistake: sizes
+// and alignments decide the offsets of arguments. Small arguments are read past their end, large arguments are cut off
+// after a word, and all later arguments are in the wrong place. A4. (Where the block comes out shorter than the
+// kernel's, the runtime refuses it, and the graph is recorded again.)
 //
-// F06: what the author believed: no kernel has that many arguments; the tables of pointers are arrays of 64 entries
-// where a kernel was recorded through kernelParams and of 16 where it was recorded through `extra`. What is wrong:
-// fused kernels do, and pointers behind the last entry stay where they were. A2.
+// F06. The author believed: no kernel has more arguments than the tables of pointers have entries. The tables are
+// arrays of 64 entries where a kernel was recorded through kernelParams, and of 16 where it was recorded through
+// `extra`. The mistake: fused kernels have more arguments, and pointers behind the last entry stay unchanged. A2.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,12 +1,12 @@
 // F11 and F12: patchers and nodes that they do not know.
 //
-// F11: what the author believed: a node type that the patcher has no case for is none that holds an address. What is
-// wrong: it may hold a pointer that has no name, and a silent patch leaves it where it was. A7.
+// F11. The author believed: a node of a type that the patcher has no case for holds no address. The mistake: it may
+// hold a pointer that has no name, and a silent patch leaves this pointer unchanged. A7.
 //
-// F12: what the author believed: a child graph is its nodes, so they go into the parent (a graph without children is
-// launched faster), each behind the node at its dependency's place in the list; an empty node does nothing and is left
-// out. What is wrong: the list is another one once children are expanded and nodes left out, and what came behind an
-// empty node still has to come behind what the empty node came behind. P5.
+// F12. The author believed: the nodes of a child graph can go into the parent (a graph without children is launched
+// faster), each behind the node at its dependency's index in the list. An empty node does nothing and is left out. The
+// mistake: the indices change once children are expanded and nodes are left out, and the dependents of an empty node
+// still have to come behind its dependencies. P5.
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +24,7 @@ class KnownTypesOnly final : public FlatPatcher {
   }
 };
 
-// Patches as is right; what it launches is the flattened graph, recorded again when something has changed.
+// Patches correctly, but launches the flattened graph, which it records again when something has changed.
 class Flattener final : public verify::ExecPatcher {
  public:
   explicit Flattener(const verify::PatchTarget& target)

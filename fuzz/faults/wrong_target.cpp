@@ -1,12 +1,12 @@
-// F13 and F13r: patchers that change one of a graph's definition and its executable graph, and mean the other.
+// F13 and F13r: patchers that change the graph's definition instead of the executable graph, and the reverse.
 //
-// F13. What the author believed: hipGraphKernelNodeSetParams changes the node, and the executable graph is made of
-// these nodes. What is wrong: an executable graph is a snapshot; what is launched keeps the old addresses, and only
-// what is instantiated later has the new ones. P3.
+// F13. The author believed: hipGraphKernelNodeSetParams changes the node, and the executable graph is made of
+// these nodes. The mistake: an executable graph is a snapshot. Its launches keep the old addresses, and only later
+// instantiations have the new ones. P3.
 //
-// F13r, the reverse. What the author believed: who patches a graph wants what is launched to change, so the setters of
-// the executable graph are the ones to call, where there is one. What is wrong: what is launched changed although only
-// the definition was patched (P2), and what is instantiated later has the old addresses (P3).
+// F13r, the reverse. The author believed: a caller that patches a graph wants the launches to change, so the setters of
+// the executable graph are the right ones, where there is one. The mistake: the launches change although only the
+// definition was patched (P2), and later instantiations have the old addresses (P3).
 #include <map>
 
 #include "fuzz/faults/flat_patcher.h"

@@ -1,4 +1,4 @@
-// Which addresses are live, whose they are, and whose they were.
+// The live address ranges, their owners, and the ranges that died recently.
 //
 // Every access of a kernel and of a copy engine asks here. Live ranges of allocations never overlap; registered ranges
 // of host memory may overlap each other, as pages that are pinned twice. The last kHistory ranges that died are
@@ -8,8 +8,8 @@
 // instruction that it executes: whoever takes the pages away waits with quiesce() first. An access to a range that has
 // died is a fault from the visitor's next question on.
 //
-// Not checked: host threads of the program (the pages' protection does what can be done), and bytes between the end of
-// an allocation and the next multiple of kAccessGranule (compilers read the dword around a byte).
+// Not checked: accesses by host threads of the program (only the pages' protection limits them), and bytes between the
+// end of an allocation and the next multiple of kAccessGranule (compilers read the dword around a byte).
 #pragma once
 
 #include <deque>

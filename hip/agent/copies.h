@@ -1,7 +1,7 @@
 // Copies and fills that run beside the host: engines, each a thread with a list of work.
 //
-// An engine starts the first copy of its list whose dependencies are met (a seed chooses another one, and delays it):
-// only signals order copies. Every byte is checked before it is touched: both sides must be live allocations, or
+// An engine starts the first copy of its list with all dependencies met; a seed may choose another such copy and delay
+// it. Only signals order copies. Every byte is checked before it is touched: both sides must be live allocations, or
 // registered host memory. A copy that is not legal is a fault; its completion signal changes all the same.
 #pragma once
 

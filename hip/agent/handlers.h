@@ -1,8 +1,8 @@
 // Functions of the runtime that are called when a signal meets a condition, on a thread of their own.
 //
-// Each registration is called once its condition holds, in the order of registration among those whose conditions hold
-// (a seed chooses another one, and delays calls); when the function returns false the registration is over. After
-// stop() no function is called.
+// The function of a registration is called once its condition holds. If several conditions hold, the first registration
+// is called first; a seed may choose another order and delay calls. A registration is over when its function returns
+// false. After stop() no function is called.
 #pragma once
 
 #include <hsa/hsa_ext_amd.h>
@@ -37,7 +37,7 @@ class Handlers {
   };
   void run();
   [[nodiscard]] bool idle();
-  // Takes one whose condition holds out of the list; false when none does.
+  // Takes a registration with a condition that holds out of the list; false when no condition holds.
   [[nodiscard]] bool take(Registration& met, i64& value);
 
   Signals& signals_;

@@ -1,4 +1,4 @@
-// Address space of one agent: where allocations go, and what becomes of freed ones.
+// Address space of one agent: the placement of allocations and the reuse of freed ones.
 //
 // Pages are real: the host can touch all memory (large BAR), and untouched pages cost nothing. Between two allocations
 // lies an inaccessible page.

@@ -1,8 +1,8 @@
 // HSA's functions about the system, its agents and their instruction set.
 //
-// Values are those of an MI300X where nothing speaks against it: a discrete GPU with large BAR, XNACK off. Compute
-// units are fewer (see configure.h); caches and clocks are what its data sheet says, and mean nothing here. Images are
-// reported, because the runtime derives the alignment of pitched memory from them, but none can be created.
+// The reported values describe an MI300X: a discrete GPU with large BAR, XNACK off. Exceptions: there are fewer compute
+// units (see configure.h). Caches and clocks come from its data sheet and have no effect here. Images are reported,
+// because the runtime derives the alignment of pitched memory from them, but none can be created.
 #include <hsa/hsa_ext_image.h>
 
 #include <cstdio>
@@ -308,7 +308,7 @@ hsa_status_t hsa_agent_extension_supported(uint16_t extension, hsa_agent_t /*age
 hsa_status_t hsa_system_get_major_extension_table(uint16_t /*extension*/, uint16_t /*major*/, size_t size,
                                                   void* table) {
   if (table == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  // AMD's runtime asks for the loader's table, and does without what it does not get: names of files for debuggers.
+  // AMD's runtime asks for the loader's table and works without it; then debuggers get no file names.
   std::memset(table, 0, size);
   return HSA_STATUS_ERROR;
 }

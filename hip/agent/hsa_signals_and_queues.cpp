@@ -1,4 +1,4 @@
-// HSA's functions about signals and queues, and the times of what ran.
+// HSA's functions about signals, queues, and the start and end times of dispatches and copies.
 #include <hsa/hsa_ext_amd.h>
 
 #include <bit>

@@ -1,6 +1,6 @@
 // Functions that AMD's runtimes import and that graphs do not need. Each fails with the error that HSA has for it, and
-// says so once on standard error: HSA_STATUS_ERROR_NOT_SUPPORTED for what would make or use something, invalid argument
-// for what takes the thing that none of the former made.
+// says so once on standard error. A function that would create or use an object returns HSA_STATUS_ERROR_NOT_SUPPORTED.
+// A function that takes such an object as an argument returns the error for an invalid argument.
 //
 // Images and samplers: nothing executes image instructions. IPC, dmabuf and interop: memory of one process only. Shared
 // virtual memory: reported as absent, because without XNACK host memory must be registered. Direct file access: no such

@@ -13,8 +13,8 @@ constexpr u64 kDefaultBudget = u64{1} << 32;
 constexpr u32 kDefaultComputeUnits = 8;
 constexpr u32 kMaxComputeUnits = 304;
 
-// A function of the runtime, called by one of our threads, may end the process or shut down: that thread is in use, and
-// what it belongs to stays until the process is gone.
+// A function of the runtime, called by one of our threads, may end the process or shut down. That thread is still in
+// use then, so its owner (the queue, engine or handlers object) stays until the process is gone.
 template <class T>
 void end_thread(std::unique_ptr<T>& owner) {
   if (owner != nullptr && owner->runs_here()) static_cast<void>(owner.release());
@@ -218,7 +218,7 @@ void Machine::start() {
 
 void Machine::stop() {
   running_.store(false, std::memory_order_release);
-  // Handlers first: they call into a runtime that is going away. Then what might still signal.
+  // Handlers first: they call into a runtime that is going away. Then the queues and engines, which may still signal.
   end_thread(handlers_);
   {
     const hip::sync::LockGuard lock(queues_mutex_);

@@ -1,8 +1,8 @@
 // Everything between hsa_init and the last hsa_shut_down: agents, pools, queues, engines, handlers, code.
 //
-// One object for the process, never destroyed: static destructors of the runtime above may come after ours. What needs
-// threads or memory is made by start() and gone after stop(), in an order that lets no handler run and no thread live
-// behind it. Not supported: fork (the child has no threads), use from a signal handler.
+// One object for the process, never destroyed: static destructors of the runtime above may come after ours. start()
+// makes the members that need threads or memory. stop() destroys them, in an order that lets no handler run and no
+// thread live afterwards. Not supported: fork (the child has no threads), use from a signal handler.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -43,8 +43,8 @@ class Machine {
 
   hsa_status_t init();
   hsa_status_t shut_down();
-  // The process begins to end: lets queues, engines and handlers finish what they were given, for a bounded time. The
-  // runtime above is destroyed next, and does not expect a handler to run in the middle of that.
+  // Called when the process begins to end: waits for a bounded time until queues, engines and handlers have finished
+  // their work. The runtime above is destroyed next, and does not expect a handler to run in the middle of that.
   void settle();
   // The process ends: stop all threads that are left.
   void stop_for_good();

@@ -2,7 +2,7 @@
 //
 // Packets are taken in order once the doorbell was rung for them: kernel dispatch, barrier-AND, barrier-OR and AMD's
 // barrier-value packets. A kernel is complete, with all its memory written, before its completion signal changes.
-// Consecutive dispatches whose barrier bit is clear may run in any order; a seed chooses one.
+// Consecutive dispatches with a clear barrier bit may run in any order; a seed chooses the order.
 // A kernel that faults ends its queue: later packets complete without being executed, so that no wait hangs.
 //
 // Not modelled: caches (fences are free), priorities and masks of compute units, packets of other vendors and agent

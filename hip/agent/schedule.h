@@ -1,8 +1,8 @@
 // Legal schedules on purpose: delays and orders chosen by a seed.
 //
-// Every decision is a function of the seed, of who asks (a queue, an engine, the handlers' thread) and of the number of
-// the packet, copy or call that it is about: it never depends on time. What there is to choose from may: how many
-// packets a queue already sees, which copies are ready. With seed 0 nothing is delayed and nothing is reordered.
+// Every decision is a function of the seed, of the caller (a queue, an engine, the handlers' thread) and of the number
+// of the packet, copy or call to decide on, never of time. The candidates may depend on time: the packets that a queue
+// already sees, the copies that are ready. With seed 0 nothing is delayed and nothing is reordered.
 #pragma once
 
 #include "hip/agent/types.h"

@@ -34,7 +34,7 @@ struct alignas(64) SignalSlot {
   u64 reserved[4];
 
   [[nodiscard]] std::atomic_ref<i64> value() { return std::atomic_ref<i64>(const_cast<i64&>(amd.value)); }
-  // When what the signal stands for began and ended; two copies may share a signal, and one of them wins.
+  // The start and end times of the dispatch or copy of the signal. Two copies may share a signal; one of them wins.
   void set_times(u64 start, u64 end) {
     std::atomic_ref<u64>(amd.start_ts).store(start, std::memory_order_relaxed);
     std::atomic_ref<u64>(amd.end_ts).store(end, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Threads of the agent: they take no signals of the process, whose handlers expect threads of the program.
+// Threads of the agent. They block the signals of the process: the signal handlers expect threads of the program.
 #pragma once
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// Device memory as one thread of one agent sees it: what the interpreter and the copy engines ask before each access.
+// Device memory as one thread of one agent sees it. The interpreter and the copy engines ask a View before each access.
 #pragma once
 
 #include "hip/agent/address_map.h"

@@ -153,7 +153,7 @@ hsa_status_t VirtualMemory::set_access(u64 base, u64 size, AgentSet agents, Agen
     Mapping& m = it->second;
     m.readers = (m.readers & ~agents) | readers;
     m.writers = (m.writers & ~agents) | writers;
-    // Pages never lose access again here: a kernel may be in the middle of them. The map refuses what is not allowed.
+    // The pages never lose access here, because a kernel may be using them. The map refuses forbidden accesses.
     if ((m.readers | m.writers) != 0) mprotect(pointer_to(it->first), m.size, PROT_READ | PROT_WRITE);
     map_.set_access(it->first, m.readers, m.writers);
   }

@@ -116,7 +116,7 @@ Api fill_table(void* library) {
   return api;
 }
 
-// The required functions that are not there, and those of the optional ones that the client asks for.
+// The missing functions that are required, and the missing optional functions that the client asks for.
 std::vector<std::string_view> lacking_functions(const MissingFunctions& missing, const LoadOptions& options) {
   std::vector<std::string_view> lacking = missing.required;
   for (const std::string_view name : missing.optional) {
@@ -147,10 +147,10 @@ MissingFunctions missing_functions(const Api& api) {
 }
 
 Result<LoadedApi> load_api(const std::string& path, const LoadOptions& options) {
-  // dlopen("") is the program itself, which is never what a caller who names a runtime means.
+  // dlopen("") opens the program itself, and a caller that names a runtime never means the program.
   if (path.empty()) return Error{hipErrorInvalidValue, "cannot load a HIP runtime: the path is empty"};
-  // Local, so that two runtimes in one process do not take each other's symbols; at once, so that a library that lacks
-  // what it needs fails here and not in the middle of a program.
+  // RTLD_LOCAL, so that two runtimes in one process do not take each other's symbols. RTLD_NOW, so that a library with
+  // undefined symbols fails here and not in the middle of a program.
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     return Error{hipErrorSharedObjectInitFailed, "cannot load the HIP runtime '" + path + "': " + dl_error()};

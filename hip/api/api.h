@@ -50,20 +50,20 @@ struct LoadedApi {
 // versions are not held to it: hip/nvidia says itself when a driver is too old.
 inline constexpr int kOldestRuntime = 60400000;
 
-// What a client asks of a runtime beyond the required functions.
+// The requirements of a client on a runtime beyond the required functions.
 struct LoadOptions {
   // An older runtime is refused. 0: any, and it is not asked, which would start it. chipStar's, for one, answers 1.
   int minimum_version = kOldestRuntime;
   std::vector<std::string_view> functions{};  // optional ones that this client cannot do without
 };
 
-// Fills a table from the HIP runtime at `path` (what dlopen takes: a path or a soname). An error names the path, every
+// Fills a table from the HIP runtime at `path` (a path or a soname, as for dlopen). An error names the path, every
 // function that is needed and missing, and, where the runtime is too old, both versions.
 [[nodiscard]] Result<LoadedApi> load_api(const std::string& path, const LoadOptions& options = {});
 
-// The number that tells which release a runtime is (hip/releases/releases.h): what hipRuntimeGetVersion answers. On
-// NVIDIA that is the version of CUDA's runtime library, and the driver runs the graphs: there it is what
-// hipDriverGetVersion answers. An error is the runtime's.
+// The number of the runtime's release (hip/releases/releases.h): the result of hipRuntimeGetVersion. On NVIDIA, that is
+// the version of CUDA's runtime library; the driver runs the graphs, so the number is the result of hipDriverGetVersion
+// there. An error is the runtime's.
 [[nodiscard]] Result<int> version_of_release(const Api& api);
 
 // "7.2.53211" ("nvidia-13.0" on NVIDIA), from the number that hipRuntimeGetVersion answers.

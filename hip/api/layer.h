@@ -1,9 +1,9 @@
-// hip::ApiLayer: a table of HIP functions around another one, some of whose entries are its own.
+// hip::ApiLayer: a table of HIP functions around an inner table. The layer replaces some entries by its own functions.
 //
 // HIP's functions take no context, so a layer's functions act on the layer that was entered last. A layer
-// starts over with every begin(): it holds nothing of the handles that it saw before. What it does not replace goes
-// straight to the inner table, and handles are the inner table's throughout, so whoever looks inside a runtime by
-// handle still can.
+// starts over with every begin(): it holds nothing of the handles that it saw before. All other entries are the inner
+// table's. Handles are the inner table's throughout, so code that looks inside a runtime by handle still works with a
+// layer.
 //
 // One layer a process at a time, whatever the thread; not for threads that call at the same time.
 #pragma once

@@ -1,4 +1,4 @@
-// Metadata: the ELF note that holds it, by libelf; its msgpack, by msgpack-cxx under limits; what it says, checked.
+// Metadata: libelf reads the ELF note, msgpack-cxx decodes its msgpack within limits, and this file checks the content.
 #include "hip/code_object/code_object.h"
 
 #include <gelf.h>
@@ -61,7 +61,7 @@ Result<std::string> find_metadata(std::span<const std::byte> bytes) {
   if (!header) return header.error();
   static const bool version_agreed = elf_version(EV_CURRENT) != EV_NONE;
   if (!version_agreed) return invalid_image("the installed libelf is of another version of ELF");
-  // A copy, because libelf writes into what it is given.
+  // A copy, because libelf writes into the buffer that it is given.
   std::vector<char> copy(bytes.size());
   std::memcpy(copy.data(), bytes.data(), bytes.size());
   const std::unique_ptr<Elf, ElfEnd> elf(elf_memory(copy.data(), copy.size()));
@@ -275,8 +275,8 @@ Result<std::vector<KernelMetadata>> read_kernels(std::span<const std::byte> elf)
   const Result<std::string> metadata = find_metadata(elf);
   if (!metadata) return metadata.error();
   const std::string& bytes = metadata.value();
-  // Text stays where it is in `bytes`; memory is bounded by what an element costs times the elements that are there,
-  // plus one longest array for each level of nesting.
+  // Text stays where it is in `bytes`. Memory is bounded: the size of an element times the number of elements that are
+  // there, plus one longest array for each level of nesting.
   const msgpack::unpack_limit limits(kMaxKernels, kMaxMapEntries, kMaxNameBytes, 0, 0, kMaxMetadataDepth);
   const auto by_reference = [](msgpack::type::object_type, std::size_t, void*) { return true; };
   try {

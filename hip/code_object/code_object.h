@@ -1,7 +1,7 @@
 // hip::code_object: the kernels of an AMD GPU code object, from its metadata.
 //
 // Reads the msgpack metadata (note NT_AMDGPU_METADATA) of an ELF code object: names, argument layouts and sizes, as
-// AMD's loader would. The bytes may be hostile: every error names what is wrong and where; nothing crashes, reads
+// AMD's loader would. The bytes may be hostile: every error names the fault and its place; no function crashes, reads
 // outside of the span, recurses or allocates without a bound (the bounds are below).
 //
 // Not checked, because no user here relies on it: the instructions, kernel descriptors, symbols and relocations of the
@@ -20,7 +20,7 @@
 namespace hip::code_object {
 
 // Larger numbers are refused, not truncated. Real code objects stay far below.
-inline constexpr std::size_t kMaxImageBytes = std::size_t{1} << 32;     // what headers may claim
+inline constexpr std::size_t kMaxImageBytes = std::size_t{1} << 32;     // the size that headers may claim
 inline constexpr std::size_t kMaxMetadataBytes = std::size_t{1} << 25;  // the metadata note
 inline constexpr std::size_t kMaxProgramHeaders = 4096;
 inline constexpr std::size_t kMaxNotes = 4096;
@@ -68,8 +68,8 @@ struct KernelMetadata {
 [[nodiscard]] Result<std::span<const std::byte>> find_code_object(std::span<const std::byte> image,
                                                                   std::string_view processor = "gfx942");
 
-// The same for an image of unknown size (what hipModuleLoadData gets). Reads what the headers claim, up to
-// kMaxImageBytes from `image`: the caller vouches that the image is as long as it says.
+// The same for an image of unknown size (as hipModuleLoadData gets it). Reads as many bytes as the headers claim, up to
+// kMaxImageBytes from `image`: the caller guarantees that the image is as long as its headers claim.
 [[nodiscard]] Result<std::span<const std::byte>> find_code_object(const void* image,
                                                                   std::string_view processor = "gfx942");
 

@@ -1,8 +1,7 @@
-// Images: which bytes of what hipModuleLoadData gets are the code object.
+// Images: finds the bytes of the code object in an image for hipModuleLoadData.
 //
-// An ELF says how long it is by what its tables claim; a clang offload bundle says where its entries are. Compressed
-// bundles ("CCOB") are refused by name: AMD's runtime decompresses them, this project's own code objects are never
-// compressed.
+// The tables of an ELF give its length; a clang offload bundle gives the places of its entries. Compressed bundles
+// ("CCOB") are refused by name: AMD's runtime decompresses them, this project's own code objects are never compressed.
 #include <algorithm>
 #include <cstdint>
 

@@ -6,10 +6,10 @@
 // Each rank has a socket to the process that started it, and that process decides; a framework has its own way. Prints
 // the work of the ranks; status 1 and a reason when a rank did something wrong.
 //
-// One clock: the deciding process gives a round up; a rank does so only when it has not heard for much longer. Giving
-// up closes the sockets, so the others hear of it: no rank is told to launch a step that another one has given up. Not
-// covered: a process that decides and stops for so long while it is telling the ranks. Against that, ranks would have
-// to say once more that they heard, and then wait without an end.
+// The deciding process gives a round up after its patience; a rank does so only when it has had no answer for much
+// longer. Giving up closes the sockets, so the other side notices: no rank is told to launch a step after another rank
+// has given it up. Not covered: the deciding process stops for so long while it is sending the answers. Against that,
+// ranks would have to confirm the answer, and then wait without an end.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -36,7 +36,7 @@ constexpr milliseconds kOwnPatience = 2 * kPatience;  // of a rank with the deci
 constexpr milliseconds kNoPatience{50};               // where no rank will come
 constexpr std::size_t kBytes = 256;
 
-// One rank's side: says what it could do, and hears what all could.
+// One rank's side: sends whether the rank succeeded, and receives whether all ranks did.
 class SocketRanks final : public hip::RankAgreement {
  public:
   explicit SocketRanks(int socket, milliseconds patience = kOwnPatience) : socket_(socket), patience_(patience) {}
@@ -53,8 +53,8 @@ class SocketRanks final : public hip::RankAgreement {
   }
 
  private:
-  // For good: nothing that is told from now on arrives, and whoever tells it knows. What arrived just before was told
-  // to the others as well, and counts; then the next round is an error.
+  // Leaves for good: a later answer does not arrive, and its sender gets an error. An answer that arrived just before
+  // was sent to the other ranks as well, so it counts, and the next round is an error.
   hip::Result<bool> leave() {
     shutdown(socket_, SHUT_RDWR);
     char heard = 0;

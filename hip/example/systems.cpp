@@ -3,7 +3,7 @@
 //   systems                            on the host backend, which has no graphs: without trace cache and command buffer
 //   systems LIBRARY CODE_OBJECT        on a HIP runtime (libamdhip64.so.7), with this project's device kernels
 //
-// Prints what it did, a line a system; status 1 and a reason when something is not as it should be.
+// Prints a line for each system with its results. Exits with status 1 and a reason when a result is wrong.
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -247,8 +247,8 @@ int launch(const hip::Api& api, hipFunction_t function, const hip::ReleaseQuirks
   return 0;
 }
 
-// Where the arguments of each kernel of a module lie, as the metadata of its code object has them: with it,
-// differential capture finds addresses in what a launch was given.
+// The argument layouts of all kernels of a module, from the metadata of its code object. Differential capture needs
+// them to find addresses in the arguments of a launch.
 hip::Result<hip::KernelLayouts> layouts_of(const hip::Api& api, hipModule_t module, std::span<const char> code) {
   const auto elf = hip::code_object::find_code_object(std::as_bytes(code));
   if (!elf) return elf.error();
@@ -299,8 +299,8 @@ class Pieces {
   hip::Status status_;
 };
 
-// A copy and a kernel behind it, which changes what was copied: as a library enqueues them on whatever stream it is
-// given, with arguments that are gone when it returns.
+// A copy, and a kernel behind it that changes the copied bytes. It works like a library: it enqueues both on the given
+// stream, and its arguments are gone when it returns.
 hip::EnqueueAt copy_and_kernel(const hip::Api& api, hipFunction_t kernel) {
   return [&api, kernel](hipStream_t on, std::span<const hip::DeviceAddress> at) {
     void* const to = reinterpret_cast<void*>(at[1]);
@@ -332,8 +332,8 @@ hip::Result<Pieces::Bytes> without_a_graph(const hip::Api& api, const Pieces& pi
   return status ? hip::Result<Pieces::Bytes>(bytes) : status.error();
 }
 
-// A fill that is recorded, and behind it the work: where the addresses of buffers 0 and 1 stand in what it enqueues is
-// found by tracing it for two sets of shadow addresses, whose lowest bytes differ.
+// A recorded fill, and the traced work behind it. Tracing the work at two sets of shadow addresses, with different
+// lowest bytes, finds the addresses of buffers 0 and 1 in the work's nodes.
 hip::Recording fill_and_trace(const Pieces& pieces, hipStream_t capturing, hip::EnqueueAt work,
                               hip::KernelLayouts layouts) {
   hipMemsetParams fill{};
@@ -359,8 +359,8 @@ hip::Recording fill_and_trace(const Pieces& pieces, hipStream_t capturing, hip::
   return commands;
 }
 
-// A step, and the pieces that its two buffers are in. What is known of the work is nodes of the buffer's own, for it
-// knows the release: no trace is kept.
+// A step, the pieces that its two buffers are in, and the expected result. The command buffer knows the quirks of the
+// release, so the known work becomes nodes of the buffer's own and no trace is kept.
 struct ReplayedStep {
   std::array<std::size_t, 2> places;
   hip::StepDecision decision;

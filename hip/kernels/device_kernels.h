@@ -1,7 +1,7 @@
-// The project's device kernels, compiled for gfx942 and embedded: what hipModuleLoadData gets.
+// The project's device kernels, compiled for gfx942 and embedded, as an image for hipModuleLoadData.
 //
-// Exists only in builds that found a clang with the amdgcn target (HGCHECK_HAVE_DEVICE_KERNELS). The kernels and what
-// they promise are in kernels.inc; their host semantics are in host_kernels.h.
+// Exists only in builds that found a clang with the amdgcn target (HGCHECK_HAVE_DEVICE_KERNELS). The kernels and their
+// promises are in kernels.inc; their host semantics are in host_kernels.h.
 #pragma once
 
 #include <cstddef>

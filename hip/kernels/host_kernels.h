@@ -1,7 +1,7 @@
 // The project's device kernels, compiled for the host: the semantics that the model gives to the code objects.
 //
 // The one source is kernels.inc. For the host every pointer is an hg::Ptr that holds the address bits of the simulated
-// machine and reaches memory only through a HostMemory, which checks bounds and records what was touched. A kernel runs
+// machine and reaches memory only through a HostMemory, which checks bounds and records the accesses. A kernel runs
 // its whole grid in one call (grid-stride loops with one work item), in the order of the elements.
 //
 // Argument layouts are derived from the C++ parameter types (natural alignment, as the AMDGPU kernel ABI packs them);

@@ -1,4 +1,4 @@
-// The project's device kernels as PTX for NVIDIA's GPUs of sm_75 and later, embedded: what cuModuleLoadData gets.
+// The project's device kernels as PTX for NVIDIA's GPUs of sm_75 and later, embedded, as an image for cuModuleLoadData.
 //
 // Exists where device_kernels.h does. The same kernels and variables as the gfx942 code object (kernels.inc).
 #pragma once

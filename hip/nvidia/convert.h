@@ -124,7 +124,7 @@ inline void* to_pointer(CUdeviceptr address) {
 
 // ---- enumerations and small structs
 
-// An enumeration whose numbers are the same in both.
+// Converts an enumerator of an enumeration that has the same numbers in HIP and in CUDA.
 template <class To, class From>
   requires(std::is_enum_v<To> && std::is_enum_v<From>)
 constexpr To same_number(From from) {
@@ -160,13 +160,13 @@ constexpr To same_number(From from) {
 // One layout in both: data of an edge.
 [[nodiscard]] const cudaGraphEdgeData* to_cuda(const hipGraphEdgeData* list);
 
-// A launch attribute's value. The two unions are of one size and layout but for the access policy window, whose fields
-// are in another order.
+// Converts a launch attribute's value. The two unions have the same size and layout except for the access policy
+// window: its fields are in another order.
 [[nodiscard]] CUlaunchAttributeValue to_driver(int id, const hipLaunchAttributeValue& from);
 [[nodiscard]] hipLaunchAttributeValue to_hip(int id, const CUlaunchAttributeValue& from);
 
 // The list `extra` of a launch or a kernel node, ended in CUDA's way: HIP_LAUNCH_PARAM_END is 3, CU_LAUNCH_PARAM_END 0.
-// The other marks are the same. Lives as long as the call that it is handed to: CUDA copies what the list names.
+// The other marks are the same. Lives as long as the call that it is handed to: CUDA copies the buffer and its size.
 // Entries behind the second pair are not read: HIP defines two, the buffer and its size.
 class ExtraList {
  public:

@@ -25,7 +25,7 @@ Choice& choice() {
   return one;
 }
 
-// What stands for a function that could not be found.
+// The replacements for functions that could not be found.
 template <class Status, class... P>
 Status no_device(P...) {
   return static_cast<Status>(cudaErrorNoDevice);

@@ -1,10 +1,10 @@
 // hipGraphAddNode and the setters for nodes of any type. CUDA's answers.
 //
-// HIP's union holds the structs of the functions by type; CUDA's holds newer ones with the same fields and more, which
-// are zero here (a copy's or a memset's context: the current one). Kernel nodes go through the driver, whose functions
-// they name (kernel_params.h), all others through the runtime. A type that HIP's union has no member for is passed on
-// with zeroed parameters, for CUDA to refuse (or to take: empty nodes have none); HIP's types from 12 on are numbers
-// that mean something else to CUDA, so they are refused here.
+// HIP's union holds the structs of the functions by type. CUDA's union holds newer structs with the same fields and
+// more, which are zero here (a copy's or a memset's context: the current one). Kernel nodes name functions of the
+// driver, so they go through the driver (kernel_params.h); all other nodes go through the runtime. A type that HIP's
+// union has no member for is passed on with zeroed parameters: CUDA refuses it, or takes it (empty nodes have none).
+// HIP's types from 12 on are numbers that mean something else to CUDA, so they are refused here.
 // Sources: HIP 7.2's header (hipGraphNodeParams); CUDA's documentation of cudaGraphNodeParams and CUgraphNodeParams.
 #include <cstring>
 

@@ -21,7 +21,7 @@ hipGraphExecUpdateResult to_hip(cudaGraphExecUpdateResult result) {
 static_assert(static_cast<int>(cudaGraphExecUpdateErrorUnsupportedFunctionChange) ==
               static_cast<int>(hipGraphExecUpdateErrorUnsupportedFunctionChange));
 
-// The same for results of an instantiation, of which HIP lacks those above 4 (CUDA: conditional handles unused).
+// The same for results of an instantiation. HIP has no results above 4 (CUDA: conditional handles unused).
 hipGraphInstantiateResult to_hip(cudaGraphInstantiateResult result) {
   if (result > cudaGraphInstantiateMultipleDevicesNotSupported) return hipGraphInstantiateError;
   return same_number<hipGraphInstantiateResult>(result);

@@ -9,7 +9,7 @@
 namespace nvidia {
 extern "C" {
 
-// The address comes back within the caller's parameters; where CUDA refuses, it is what CUDA left there.
+// Writes the address into the caller's parameters. If CUDA refuses the node, the caller gets the value that CUDA left.
 hipError_t hipGraphAddMemAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                    size_t count, hipMemAllocNodeParams* params) {
   Given given(params);

@@ -1,12 +1,12 @@
 // The parameters of graph nodes as HIP and as CUDA define them, both ways.
 //
 // HIP and CUDA name the same fields; the structs differ in the order of fields, in widths and in a few enumerations.
-// Each conversion copies field by field and changes no value, so that CUDA judges what the caller gave. Where both
-// layouts are one, a static_assert in graph_params.cpp says so and pointers to arrays are passed on as they are.
+// Each conversion copies field by field and changes no value, so that CUDA judges the caller's values. Where both
+// layouts are equal, a static_assert in graph_params.cpp says so and pointers to arrays are passed on as they are.
 //
-// Pointers within a struct (kernel arguments, arrays of access descriptors or of memory operations) stay pointers: what
-// CUDA gives out belongs to the node, as HIP documents too, and lives until the node's parameters are set again or the
-// node is destroyed.
+// Pointers within a struct (kernel arguments, arrays of access descriptors or of memory operations) stay pointers. The
+// memory behind pointers from CUDA belongs to the node, as HIP documents too, and lives until the node's parameters are
+// set again or the node is destroyed.
 //
 // Not here: whether the values are right. CUDA answers that.
 //

@@ -4,15 +4,15 @@
 // CUfunction. `func` must be one; HIP's other meaning, the address of a host stub, is not known here (the kernels of a
 // program that hipcc compiled are AMD's code), and the driver does not check handles.
 //
-// What the driver gives out differs from HIP in two places, and both are put right:
-//   - a node that another library recorded (cuBLAS, by CUDA's runtime) may name a kernel (CUkernel) and no function.
-//   HIP
-//     knows functions only: it is given the function of that kernel in the current context, which setters take.
-//   - a list `extra` ends in CUDA's mark (0); HIP's readers look for HIP_LAUNCH_PARAM_END (3). The list is copied with
+// The driver returns parameters that differ from HIP's in two places, and both are corrected:
+//   - A node that another library recorded (cuBLAS, by CUDA's runtime) may name a kernel (CUkernel) and no function.
+//     HIP knows functions only, so it receives the function of that kernel in the current context,
+//     which setters take.
+//   - A list `extra` ends in CUDA's mark (0); HIP's readers look for HIP_LAUNCH_PARAM_END (3). The list is copied with
 //     HIP's mark. HIP documents that the list belongs to the node, so the copy lives until the node is destroyed by
-//     hipGraphDestroyNode, or hipGraphDestroy of the graph that it is in (child graphs included). Where a node goes
-//     otherwise, the 40 bytes of its copy stay until CUDA uses the handle again. The buffer that the list names is the
-//     node's own.
+//     hipGraphDestroyNode, or by hipGraphDestroy of its graph (child graphs included). If the node is destroyed in
+//     another way, the 40 bytes of its copy stay until CUDA uses the handle again. The buffer that the list names
+//     belongs to the node.
 // Sources: HIP 7.2's header (hipKernelNodeParams, HIP_LAUNCH_PARAM_END); CUDA's documentation of
 // CUDA_KERNEL_NODE_PARAMS and cuGraphKernelNodeGetParams; cuBLAS's captured nodes on an H100.
 #pragma once

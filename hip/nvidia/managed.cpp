@@ -1,4 +1,4 @@
-// Managed memory: allocation, hints and what CUDA tells of them. CUDA's answers.
+// Managed memory: allocation, hints and queries. The results are CUDA's.
 //
 // HIP names the place of a range by a device's number, with -1 for the host; CUDA's newer forms by a location.
 // Sources: HIP 7.2's header documentation (group Managed Memory); CUDA's documentation of cudaMemAdvise and

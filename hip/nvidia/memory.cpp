@@ -1,8 +1,8 @@
 // Memory of a device and pinned memory of the host, and how much of it there is. Pools: pools.cpp. Managed memory:
 // managed.cpp.
 //
-// CUDA's answers, those to a size of 0 among them. Sizes and pitches are bytes. What is allocated is the caller's until
-// it frees it.
+// The results are CUDA's, also for a size of 0. Sizes and pitches are bytes. The caller owns an allocation until it
+// frees it.
 // Sources: HIP 7.2's header documentation (group Memory); CUDA's documentation of the runtime, and of unified
 // addressing: every device reaches pinned memory at its host address, whatever its flags are.
 #include "hip/nvidia/cuda.h"

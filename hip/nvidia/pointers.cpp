@@ -1,4 +1,4 @@
-// What CUDA knows of an address: the kind of its memory, its allocation, its attributes. CUDA's answers.
+// The queries of an address: the kind of its memory, its allocation, its attributes. CUDA answers them.
 //
 // Sources: HIP 7.2's header documentation (group Memory); CUDA's documentation of cudaPointerGetAttributes,
 // cuPointerGetAttribute and cuMemGetAddressRange.

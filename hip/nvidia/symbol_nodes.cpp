@@ -1,8 +1,8 @@
 // Copies to and from variables of device code, as nodes.
 //
 // A variable is found by the address of its shadow (symbols.h), on the current device, and the node is CUDA's copy node
-// to or from its place. CUDA has functions of its own for this, for variables that nvcc registered with its runtime;
-// their nodes are copy nodes as well (cudaGraphNodeTypeMemcpy). What these check before, symbols.h checks.
+// to or from its place. CUDA has functions of its own for variables that nvcc registered with its runtime; they add
+// copy nodes as well (cudaGraphNodeTypeMemcpy). symbols.h makes the checks that those functions of CUDA make first.
 // Sources: HIP 7.2's header documentation (group Graph); CUDA's documentation of cudaGraphAddMemcpyNodeToSymbol and
 // cudaMemcpyToSymbol.
 #include "hip/nvidia/cuda.h"

@@ -37,8 +37,8 @@ Registry& registry() {
   return all;
 }
 
-// Allows the thread what a capture prohibits: a module may be loaded in the middle of one, by the first question for a
-// variable, and is no work of the capture's (CUDA, cudaThreadExchangeStreamCaptureMode).
+// Allows the thread the calls that a capture prohibits (CUDA, cudaThreadExchangeStreamCaptureMode). The first query of
+// a variable may load a module in the middle of a capture, and loading is no work of the capture.
 class RelaxedCapture {
  public:
   RelaxedCapture() { static_cast<void>(cuda().cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -69,7 +69,7 @@ bool leads(Side side, hipMemcpyKind kind) {
   return kind == (side == Side::kTo ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost);
 }
 
-// What compilers hand to __hipRegisterFatBinary (clang, CGCUDANV.cpp).
+// The structure that compilers pass to __hipRegisterFatBinary (clang, CGCUDANV.cpp).
 struct Wrapper {
   unsigned magic;
   unsigned version;

@@ -14,7 +14,7 @@ void host_range_begins(const void* address, std::size_t bytes);
 void host_range_ends(const void* address);
 // A pageable range of a copy, unless one holds it already.
 void adopt(const void* address, std::size_t bytes);
-// Writes what changed since the device was waited for.
+// Logs the ranges that changed since the device was last waited for.
 void write_changes();
 // From now on the bytes may be the device's.
 void device_waited_for();

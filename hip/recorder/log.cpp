@@ -28,7 +28,7 @@ std::string folder() {
 
 constexpr std::size_t kChunkBytes = std::size_t{16} << 20;
 
-// A part of the log's file, mapped: what is stored there is in the file whatever becomes of the process.
+// A mapped part of the log's file: stored bytes are in the file even if the process crashes.
 struct Chunk {
   char* base = nullptr;  // null: there is no room for a log, and nothing is written any more
   hip::sync::Atomic<std::size_t> used{0};
@@ -36,7 +36,7 @@ struct Chunk {
 
 // Never destroyed: programs call HIP while they end. Chunks stay mapped, for a thread may still be storing into one.
 struct Log {
-  hip::sync::Mutex mutex;  // of what follows
+  hip::sync::Mutex mutex;  // of the members below
   int fd = -1;
   off_t size = 0;
   hip::sync::Atomic<Chunk*> current{nullptr};

@@ -1,12 +1,12 @@
-// libhgrecorder.so: preloaded into a HIP program, it writes down what the program asks of HIP and does nothing else.
+// libhgrecorder.so: preloaded into a HIP program, it logs the program's calls of HIP and does nothing else.
 //
-// For every function of hip/api/functions.inc there is one here under its name, which calls the one behind it with the
-// same arguments, returns what that returned, and writes a line (log.h) about it when HIP accepted it. Objects that
-// end are written down before the call, those that begin after it, so that an address is never taken over before it was
-// given up. Calls that HIP's library makes of its own functions are left alone. Of functions that no line speaks of the
-// first call is mentioned, except those that only ask.
+// For every function of hip/api/functions.inc there is a function here under its name. It calls HIP's function with the
+// same arguments, returns the same result, and writes a line (log.h) about the call if HIP accepted it. The end of an
+// object is logged before the call and its begin after the call, so that in the log an address is given up before it is
+// used again. Calls that HIP's library makes of its own functions are left alone. If a function has no line of its own,
+// its first call is mentioned, unless the function only asks.
 //
-// It adds no call to HIP, no thread, no handler and no lock around a call. What it costs is in docs/recorder.md.
+// It adds no call to HIP, no thread, no handler and no lock around a call. Its cost is in docs/recorder.md.
 // Not seen: functions that the program looks up by itself (dlsym, hipGetProcAddress).
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
@@ -85,7 +85,7 @@ void adopt_ends(const hipMemcpy3DParms& p) {
   }
 }
 
-// ---- what each function does; Tag names it. before(): while the call has not been made. after(): HIP accepted it.
+// ---- the actions for each function; Tag names it. before(): before the call. after(): after a call that HIP accepted.
 
 // TAG and EXPORTED expand a name that HIP's header renames: the runtime exports the function under the new name.
 #define TAG(name)                               \
@@ -364,7 +364,7 @@ AFTER_IS(hipGraphUpload, Line("upload").address(e).address(s), hipGraphExec_t e,
 AFTER_IS(hipGraphExecUpdate, Line("update").address(e).address(g), hipGraphExec_t e, hipGraph_t g, hipGraphNode_t*,
          hipGraphExecUpdateResult*)
 
-// ---- calling what is behind
+// ---- calling HIP's own functions
 
 template <class F>
 F behind(const char* name) {
@@ -395,7 +395,7 @@ struct Wrapped<Tag, hipError_t (*)(A...)> {
 
 }  // namespace hip::recorder
 
-// ---- the names. Each jumps to its wrapper, whose type is that of HIP's header without being spelled out again.
+// ---- the exported names. Each jumps to its wrapper. The wrapper's type comes from hip::Api; it is not spelled out.
 
 #define EXPORTED(name)                                                                                             \
   extern "C" {                                                                                                     \
@@ -408,7 +408,7 @@ struct Wrapped<Tag, hipError_t (*)(A...)> {
 #include "hip/api/functions.inc"
 #undef HIP_FUNCTION
 
-// Compiled-in kernels: what the compiler calls before main().
+// Compiled-in kernels: the functions that compiler-generated code calls before main().
 extern "C" __attribute__((visibility("default"))) void** __hipRegisterFatBinary(const void* wrapper) {
   static const auto real = hip::recorder::behind<void** (*)(const void*)>("__hipRegisterFatBinary");
   void** const handle = real(wrapper);

@@ -57,7 +57,7 @@ inline constexpr std::array kAmdReleaseNames = {
   return version >= kFirst && version < kEnd;
 }
 
-// "7.2" or "nvidia-13.0" of what hip::version_of_release answers, whether the release is listed or not.
+// The name ("7.2", "nvidia-13.0") of the release with this version number (hip::version_of_release), listed or not.
 [[nodiscard]] inline std::string release_name_of(int runtime_version) {
   if (is_cuda_version(runtime_version)) {
     constexpr int kMajor = 1'000, kMinor = 10;

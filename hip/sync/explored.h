@@ -1,8 +1,8 @@
 // hip::sync's names in an explored build: at each operation that another thread can see, a scheduler chooses the next
 // thread. sync.h has the names, scheduler.h the scheduler.
 //
-// Semantics are those of the standard's names, with sequential consistency for values; the memory orders that the code
-// states are passed on for the scheduler to judge. Not modelled: spurious wake-ups, compare_exchange_weak that fails
+// The names behave like the standard's, with sequential consistency for values. The memory orders in the code are
+// passed on to the scheduler, which judges them. Not modelled: spurious wake-ups, compare_exchange_weak that fails
 // spuriously, Atomic::wait. Where the standard leaves behaviour undefined the scheduler reports it.
 #pragma once
 

@@ -33,7 +33,7 @@ enum class Kind : std::uint8_t {
   kFence,
   kOnce,      // call_once
   kOnceDone,  // its function has returned
-  kStep,      // of a Point: something that others can see and that is no synchronisation
+  kStep,      // of a Point: visible to other threads, but no synchronisation
   kRead,      // of a Cell
   kWrite,
   kDestroy,  // of any object
@@ -69,7 +69,7 @@ class Object {
   static constexpr std::uint32_t kAlive = 0x600DC0DE;
   static constexpr std::uint32_t kDead = 0xDEADC0DE;
 
-  // Volatile: what a destructor writes last is otherwise never written.
+  // Volatile: the compiler may otherwise drop the last write of the destructor.
   volatile std::uint32_t life_ = kAlive;
   Sort sort_;
 };

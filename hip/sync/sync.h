@@ -30,7 +30,7 @@ using SharedMutex = std::shared_mutex;
 using ConditionVariable = std::condition_variable;
 
 using LockGuard = std::lock_guard<Mutex>;
-using UniqueLock = std::unique_lock<Mutex>;           // what a ConditionVariable waits with
+using UniqueLock = std::unique_lock<Mutex>;           // the lock for a wait on a ConditionVariable
 using ExclusiveLock = std::unique_lock<SharedMutex>;  // the writer's side
 using SharedLock = std::shared_lock<SharedMutex>;     // the reader's side
 

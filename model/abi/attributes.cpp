@@ -1,4 +1,4 @@
-// What kernels take. Sources: HIP's header documentation; catch/unit/executionControl.
+// The attributes of kernels. Sources: HIP's header documentation; catch/unit/executionControl.
 #include <algorithm>
 
 #include "model/abi/convert.h"
@@ -65,7 +65,7 @@ hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute which, hipFunct
   });
 }
 
-// AMD's devices give every kernel all the LDS that it asks for: what can be set here is a hint.
+// Both attributes are only hints: AMD's devices give every kernel all the LDS that it asks for.
 hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute which, int) {
   return call([&](State& state) {
     if (find_kernel(state, function) == nullptr) return Status::kInvalidDeviceFunction;

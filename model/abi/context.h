@@ -1,4 +1,4 @@
-// What every function of the C ABI does on its way in and out. For the implementation of model/abi only.
+// The common entry and exit of every function of the C ABI. For the implementation of model/abi only.
 //
 // The functions are written once and compiled twice: into namespace model::abi::functions for the in-process table, and
 // under their HIP names for libhgmodel.so. The two differ in which instance a call acts on (Entry).
@@ -36,13 +36,13 @@ inline constexpr std::size_t kMaxCachedImages = 8;  // parsed code objects that 
 
 inline constexpr int kLowestPriority = 1, kHighestPriority = -1;  // of streams, as on AMD's runtime
 
-// What HIP keeps for each thread of the host.
+// The state that HIP keeps for each host thread.
 struct ThreadState {
   hipError_t last_error = hipSuccess;
   int device = 0;
   CaptureMode capture_mode = CaptureMode::kGlobal;  // hipThreadExchangeStreamCaptureMode
 };
-// Programs call HIP from destructors that run after those of thread-local objects.
+// Programs call HIP from destructors that run after the destructors of thread-local objects.
 static_assert(std::is_trivially_destructible_v<ThreadState>);
 
 using KernelList = std::vector<std::shared_ptr<const Kernel>>;
@@ -54,7 +54,7 @@ struct CachedImage {
   KernelList kernels;
 };
 
-// What a module was made from.
+// The code that a module was made from.
 struct LoadedCode {
   CodeBytes code;
   std::shared_ptr<DeviceImage> image;  // null as long as nobody needs its memory
@@ -105,7 +105,7 @@ class Entry {
   return reinterpret_cast<ThreadId>(state.thread);
 }
 
-// Calls that HIP forbids while a stream captures, and the other half of what a stream's own capture forbids: waiting.
+// Refuse calls that are forbidden while a stream captures: unsafe calls, and waiting for the capturing stream itself.
 [[nodiscard]] inline Status refuse_unsafe_call(State& state) {
   return state.runtime.refuse_unsafe_call(state.thread->capture_mode, thread_id(state));
 }
@@ -115,7 +115,7 @@ class Entry {
 
 enum class CallKind : std::uint8_t {
   kNormal,
-  kTeardown,  // does what it says even after a fault, and then answers the fault's status
+  kTeardown,  // does its work even after a fault, and then answers the fault's status
 };
 
 [[nodiscard]] inline hipError_t to_hip(Status status) {

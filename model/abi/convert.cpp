@@ -7,7 +7,7 @@
 namespace model::abi {
 namespace {
 
-// What a getter hands out.
+// The kernel arguments that a getter returns, and the pointers to them.
 struct KernelGetter {
   std::vector<std::byte> arguments;
   std::vector<void*> kernel_params;

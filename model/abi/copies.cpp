@@ -1,5 +1,5 @@
 // Copies that are no nodes. Sources: hipMemcpy* in HIP's header documentation; CUDA's "API synchronization behavior"
-// for what a copy of pageable memory waits for; clr's ihipMemcpy2D and ihipMemcpy3D_validate for pitches.
+// for the waits of copies of pageable memory; clr's ihipMemcpy2D and ihipMemcpy3D_validate for pitches.
 #include "model/abi/convert.h"
 
 namespace model::abi {
@@ -17,8 +17,8 @@ bool pageable(const AddressSpace& space, Address address) {
 
 }  // namespace
 
-// A stream copy of memory that does not exist is refused at once (clr checks only ranges that it knows; a program
-// cannot tell what the rest would do). Copies of pageable memory are over when the call returns.
+// A stream copy of memory that does not exist is refused at once. (clr checks only ranges that it knows; the behaviour
+// for other ranges is unpredictable.) Copies of pageable memory are over when the call returns.
 Status copy_on_stream(State& state, const CopyParams& params, hipStream_t handle, bool async) {
   Stream* stream = find(state, handle);
   if (stream == nullptr) return Status::kContextIsDestroyed;

@@ -1,5 +1,5 @@
-// Devices, errors and versions. Sources: HIP's header documentation; the properties are those of an MI300X (gfx942)
-// where a program could tell, and zero elsewhere.
+// Devices, errors and versions. Sources: HIP's header documentation. Properties that a program can observe have the
+// values of an MI300X (gfx942); all others are zero.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -31,8 +31,8 @@ void copy_text(std::string_view text, char* out, std::size_t size) {
   out[length] = '\0';
 }
 
-// What HIP asks for as a number. An attribute of the header that is not here is answered with 0, as AMD's runtime does
-// for what its devices do not have.
+// The device attributes that are numbers. An attribute of the header that is not listed here is 0, as AMD's runtime
+// answers for features that its devices lack.
 struct AttributeValue {
   hipDeviceAttribute_t attribute;
   int value;

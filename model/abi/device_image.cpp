@@ -1,6 +1,6 @@
 // Launches of interpreted kernels: the memory that they see, their arguments and their faults; the contract is in the
-// header. Sources: AMDGPU's usage document (kernel arguments, dispatch packet); ROCm's device libraries for what a
-// grid-wide barrier counts in.
+// header. Sources: AMDGPU's usage document (kernel arguments, dispatch packet); ROCm's device libraries for the counter
+// of a grid-wide barrier.
 #include "model/abi/device_image.h"
 
 #include <elf.h>
@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kImplicitBytes = 256;
 constexpr std::size_t kPacketBytes = 64;
-constexpr std::uint32_t kDynamicStackBytes = 16384;  // for kernels whose call depth the compiler could not bound
+constexpr std::uint32_t kDynamicStackBytes = 16384;  // for kernels with a call depth that the compiler cannot bound
 
 // Which bytes of an allocation a launch touched, one bit each. Random accesses cost the same as walks; pages of bits
 // that nobody touches are not made.
@@ -81,7 +81,7 @@ class TouchedBytes {
   std::vector<std::unique_ptr<Page>> pages_;
 };
 
-// Memory that belongs to one launch: its arguments, its packet, what its barriers count in.
+// Memory that belongs to one launch: its arguments, its packet, the counters of its barriers.
 struct OwnBlock {
   std::span<std::byte> bytes;
   bool writable = false;
@@ -185,7 +185,7 @@ Dimensions dimensions(const Dim3& d) {
   return {d.x, d.y, d.z};
 }
 
-// What __ockl_grid_sync counts in, by its layout there: only the number of workgroups and the counter are used.
+// The counters of __ockl_grid_sync, in its layout: only the number of workgroups and the counter are used.
 struct alignas(8) GridSync {
   std::uint64_t other_devices = 0;
   std::uint32_t grid = 0, grids = 1;
@@ -257,7 +257,7 @@ void run(const DeviceImage::Loaded& image, const gfx942::Kernel& kernel, std::sp
   gfx942::Limits limits;
   limits.instructions = kInstructionBudget;
   const gfx942::Outcome outcome = gfx942::run(image.program, dispatch, seen, limits);
-  image.hostcalls->serve();  // what nobody waited for
+  image.hostcalls->serve();  // serves packets that no wave waited for
   seen.finish();
   const auto* fault = std::get_if<gfx942::Fault>(&outcome);
   if (fault == nullptr) return;
@@ -269,8 +269,8 @@ void run(const DeviceImage::Loaded& image, const gfx942::Kernel& kernel, std::sp
               text + (refused.empty() ? "" : " (not supported and asked for before: " + refused + ")"));
 }
 
-// The bytes of address space that the segments of an ELF want, from address 0; 0 for what is none. Checked again by
-// whoever loads it.
+// The bytes of address space that the segments of an ELF need, from address 0; 0 if `code` is no ELF. The loader checks
+// the ELF again.
 std::size_t extent_of(std::span<const std::byte> code) {
   Elf64_Ehdr header{};
   if (code.size() < sizeof header) return 0;

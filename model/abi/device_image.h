@@ -3,7 +3,7 @@
 // Promises: every access of a kernel is checked by the model's address space (a stale pointer is a fault that names
 // kernel, instruction, address and former owner); code and constants cannot be written; variables are memory like any
 // other, found by name. Kernels get the implicit arguments of code object versions 4 to 6: grid and block sizes, the
-// hostcall buffer (device printf), and for cooperative launches what a grid-wide barrier counts in.
+// hostcall buffer (device printf), and for cooperative launches the counter of a grid-wide barrier.
 //
 // Race detection knows which bytes a launch read and wrote, to the byte. It does not know that an access was atomic (an
 // atomic update counts as a write, so kernels of unordered streams that update the same counter are reported), nor
@@ -47,7 +47,7 @@ class DeviceImage {
 
   [[nodiscard]] std::optional<Variable> find_variable(std::string_view name) const;
 
-  // What the kernel of that name does. The callable keeps `image` alive, not its memory.
+  // Returns the function that executes the named kernel. The function keeps `image` alive, not its memory.
   [[nodiscard]] static Semantics semantics(const std::shared_ptr<DeviceImage>& image, const std::string& kernel);
   [[nodiscard]] Resources resources(std::string_view kernel) const;
 

@@ -1,4 +1,4 @@
-// DeviceImage in a build without the gfx942 interpreter: nothing can be loaded, and what was asked for says why.
+// DeviceImage in a build without the gfx942 interpreter: load() fails and tells the reason.
 #include "model/abi/device_image.h"
 
 namespace model::abi {

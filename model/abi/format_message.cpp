@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxConversion = 4096;  // characters that one conversion of a number may make
 constexpr std::string_view kFlags = "-+ #0";
 
-// What stands between '%' and the conversion's letter.
+// The text between '%' and the conversion's letter, and the letter.
 struct Conversion {
   std::string flags;
   std::optional<int> width, precision;

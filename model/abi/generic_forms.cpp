@@ -1,5 +1,5 @@
-// The forms that take any node's parameters as one union, and the instantiation that says what went wrong. Sources:
-// HIP's header documentation; catch/unit/graph: hipGraphAddNode.cc, hipGraphNodeSetParams.cc,
+// The functions that take the parameters of any node as one union, and the instantiation that reports its result.
+// Sources: HIP's header documentation; catch/unit/graph: hipGraphAddNode.cc, hipGraphNodeSetParams.cc,
 // hipGraphInstantiateWithParams.cc.
 #include <algorithm>
 
@@ -30,7 +30,7 @@ bool is_cyclic(const Graph& graph) {
                              [](const auto& node) { return node->child() != nullptr && is_cyclic(*node->child()); });
 }
 
-// What these functions themselves refuse is the thread's last error like any other.
+// Reports an error of these functions themselves, which is the thread's last error like any other.
 hipError_t refused(Status status) {
   return call([&](State&) { return status; });
 }

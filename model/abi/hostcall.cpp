@@ -26,7 +26,8 @@ struct Payload {
   std::uint64_t slots[kLanes][kSlotWords];
 };
 
-// What the kernel knows of the buffer; a signal of HSA lies behind it, which the kernel adds to and nobody waits for.
+// The part of the buffer that the kernel knows. An HSA signal follows it: the kernel adds to the signal, and no thread
+// waits for it.
 struct Buffer {
   std::uint64_t headers;
   std::uint64_t payloads;

@@ -1,9 +1,9 @@
 // The host's side of hostcall: how a running kernel asks the host for something, device printf above all.
 //
 // A wave takes a packet from the buffer's free stack, fills it, pushes it on the ready stack and waits until the host
-// clears the packet's ready flag. The layout and the services are those that AMD's device libraries were built for.
-// serve() answers what is on the ready stack; it is called by whoever runs the kernel, between two instructions, so the
-// buffer needs no atomic operations here.
+// clears the packet's ready flag. AMD's device libraries define the layout and the services. serve() answers the
+// packets on the ready stack. The code that runs the kernel calls it between two instructions, so the buffer needs no
+// atomic operations here.
 //
 // Services: 1 calls a function of the host, 2 prints. Anything else (3 is device memory) is refused: its packet is
 // answered with zeroes, and refused() says so.
@@ -26,7 +26,7 @@ enum class PrintTo : std::uint8_t { kStdout, kStderr };
 using Print = std::function<void(PrintTo, std::string_view)>;
 
 // The text of a printf message: a format, padded to 8 bytes, and its arguments, a word each (strings padded to 8
-// bytes). What the arguments do not reach, or what is no conversion, ends the text.
+// bytes). The text ends at the first conversion that is invalid or has no argument.
 [[nodiscard]] std::string format_message(const std::uint64_t* words, std::size_t count);
 
 class HostcallService {
@@ -43,7 +43,7 @@ class HostcallService {
 
   // Answers every packet that is ready.
   void serve();
-  // What was asked for that is not there, in the order in which it was first asked for; empty: nothing.
+  // The requests that are not supported, in the order in which they were first made; empty: none.
   [[nodiscard]] const std::string& refused() const { return refused_; }
 
  private:

@@ -61,8 +61,8 @@ Status load_device_image(State& state, const CodeBytes& code, int device, std::s
   return DeviceImage::load(state.runtime.memory(), device, *code, state.hostcalls, image, why);
 }
 
-// The kernels without host functions. What cannot be interpreted ends a launch, not the loading: a program may never
-// launch it.
+// Gives kernels without host functions to the interpreter. A kernel that cannot be interpreted fails at its launch, not
+// at loading, because a program may never launch it.
 Status interpret(State& state, int device, std::vector<Kernel> kernels, LoadedCode* loaded, KernelList* out) {
   std::string why;
   const Status status = load_device_image(state, loaded->code, device, &loaded->image, &why);
@@ -157,7 +157,7 @@ void unload_module(State& state, Module& module) {
   state.runtime.unload_module(module);
 }
 
-// A module whose kernels have host functions takes memory for its variables when somebody asks for one.
+// A module whose kernels have host functions allocates memory for its variables at the first request for a variable.
 std::optional<DeviceImage::Variable> find_variable(State& state, const Module& module, const char* name,
                                                    Status* status) {
   *status = Status::kSuccess;

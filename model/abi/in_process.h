@@ -5,9 +5,9 @@
 // thread at a time.
 //
 // Handles are numbers, not pointers: nothing is dereferenced before it was looked up, and a destroyed handle is
-// recognised for as long as the instance lives. A null or unknown handle answers kInvalidValue, or what HIP documents.
-// Everything that the caller passes is copied before the call returns; what getters hand out stays the model's own and
-// is valid until the node changes or dies.
+// recognised for as long as the instance lives. A null or unknown handle answers kInvalidValue or HIP's documented
+// status. Everything that the caller passes is copied before the call returns. Memory that getters return belongs to
+// the model and is valid until the node changes or dies.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ class InProcess {
   // A module of kernels made by hand, for tests without a code object.
   [[nodiscard]] hipModule_t add_module(std::vector<Kernel> kernels);
 
-  // White box: what a handle stands for, or null.
+  // White box: the object behind a handle, or null.
   [[nodiscard]] Graph* graph(hipGraph_t handle);
   [[nodiscard]] Node* node(hipGraphNode_t handle);
   [[nodiscard]] GraphExec* exec(hipGraphExec_t handle);

@@ -11,8 +11,9 @@
 namespace model::abi {
 namespace {
 
-// What the chevrons were given, on its way to the host function that launches the kernel. Chevrons nest where an
-// argument launches another kernel. Nothing here has a destructor, as programs launch kernels from theirs.
+// The configuration between <<< and >>>, on its way to the host function that launches the kernel. Configurations nest
+// where an argument launches another kernel. Nothing here has a destructor, because programs launch kernels from their
+// destructors.
 struct Configuration {
   dim3 grid, block;
   std::size_t shared_bytes;

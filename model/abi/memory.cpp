@@ -158,7 +158,7 @@ hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned int flags
 }
 
 // The flags as hipHostMalloc was given them, for any address in its memory. Registered memory has none (CUDA's
-// documentation of cudaHostGetFlags: it fails for what cudaHostAlloc did not allocate).
+// documentation of cudaHostGetFlags: it fails for memory that cudaHostAlloc did not allocate).
 hipError_t hipHostGetFlags(unsigned int* flags, void* host) {
   return call([&](State& state) {
     if (flags == nullptr || host == nullptr) return Status::kInvalidValue;

@@ -1,4 +1,4 @@
-// Memory allocation and free nodes, and what they hold of a device. Sources: HIP's header documentation;
+// Memory allocation and free nodes, and the device memory that they hold. Sources: HIP's header documentation;
 // catch/unit/graph: hipGraphAddMemAllocNode.cc, hipGraphAddMemFreeNode.cc, hipGraphMem*NodeGetParams.cc,
 // hipDevice*GraphMem*.cc.
 #include "model/abi/node_place.h"
@@ -13,7 +13,7 @@ bool is_device(const State& state, int device) {
   return device >= 0 && device < state.runtime.options().devices;
 }
 
-// What HIP asks of the pool's properties, and CUDA of the rights: no more of them than devices.
+// Checks HIP's conditions on the pool's properties, and CUDA's on the access rights: no more of them than devices.
 bool sensible(const State& state, const hipMemAllocNodeParams& params) {
   const hipMemPoolProps& pool = params.poolProps;
   return params.bytesize != 0 && pool.allocType == hipMemAllocationTypePinned &&
@@ -107,7 +107,7 @@ hipError_t hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void* pointer) {
   });
 }
 
-// The model keeps nothing in reserve: what is reserved is what is used.
+// The model keeps no memory in reserve: reserved and used memory are equal.
 hipError_t hipDeviceGetGraphMemAttribute(int device, hipGraphMemAttributeType attribute, void* value) {
   return call([&](State& state) {
     if (!is_device(state, device)) return Status::kInvalidDevice;
@@ -127,7 +127,7 @@ hipError_t hipDeviceGetGraphMemAttribute(int device, hipGraphMemAttributeType at
   });
 }
 
-// High-water marks can be set to 0 alone, which means what is there now.
+// High-water marks can only be set to 0, which resets them to the present use.
 hipError_t hipDeviceSetGraphMemAttribute(int device, hipGraphMemAttributeType attribute, void* value) {
   return call([&](State& state) {
     if (!is_device(state, device)) return Status::kInvalidDevice;

@@ -60,7 +60,7 @@ HipOperation to_hip(const MemoryOperation& operation) {
   return out;
 }
 
-// On a stream each operation stands alone, so that a wait holds up what comes behind it and nothing before it.
+// Each operation goes to the stream separately, so that a wait delays only the operations behind it.
 Status enqueue(State& state, hipStream_t stream, const BatchParams& batch) {
   Stream* on = find(state, stream);
   if (on == nullptr) return Status::kContextIsDestroyed;

@@ -29,7 +29,7 @@ bool read_file(const char* path, std::vector<std::byte>* bytes) {
   return std::ferror(file.get()) == 0;
 }
 
-// What hipStreamAddCallback was given, until it has run.
+// The arguments of hipStreamAddCallback, until the callback has run.
 struct Callback {
   hipStreamCallback_t function;
   hipStream_t stream;

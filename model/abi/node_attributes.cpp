@@ -1,5 +1,5 @@
-// Attributes of kernel nodes and of streams: which there are, what values they take, and that they are handed out
-// again. Sources: hipLaunchAttributeID in HIP's header says what each is valid for; catch/unit/graph:
+// Attributes of kernel nodes and of streams: their ids, their legal values, and getters that return the values set.
+// Sources: hipLaunchAttributeID in HIP's header for the objects that each attribute is valid for; catch/unit/graph:
 // hipGraphKernelNode* Attribute*.cc for the values of a window; clr's hip_stream.cpp for the statuses of stream
 // attributes.
 #include "model/abi/context.h"
@@ -39,7 +39,7 @@ bool is_domain(hipLaunchMemSyncDomain domain) {
   return domain == hipLaunchMemSyncDomainDefault || domain == hipLaunchMemSyncDomainRemote;
 }
 
-// What kernel nodes and streams have in common: kInvalidValue for any other attribute.
+// Sets an attribute that kernel nodes and streams have in common: kInvalidValue for any other attribute.
 template <class Attributes>
 Status set_common(hipLaunchAttributeID which, const hipLaunchAttributeValue& value, Attributes* out) {
   switch (which) {

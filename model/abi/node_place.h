@@ -1,4 +1,4 @@
-// What every hipGraphAdd*Node has in common: where the node goes. For the implementation of model/abi only.
+// The arguments that all hipGraphAdd*Node share: the place of the node. For the implementation of model/abi only.
 #pragma once
 
 #include "model/abi/context.h"

@@ -1,9 +1,9 @@
-// Devices and their peers: who may reach whose memory, and copies that are told whose memory their ends are. Sources:
+// Peer devices: access of a device to the memory of its peers, and copies with a device named for each end. Sources:
 // hipDeviceCanAccessPeer and its neighbours in HIP's header documentation; catch/unit/device
 // (hipDeviceEnableDisablePeerAccess.cc), catch/unit/memory (hipMemcpyPeer.cc, hipMemcpyPeerAsync.cc).
 //
-// Every device of the model reaches every allocation: access is a matter of statuses alone, and who owns which end of a
-// copy makes no difference. Whether a kernel reaches what it may not is for programs to stay clear of.
+// Every device of the model reaches every allocation. Enabling access changes only the statuses of these functions, and
+// the devices named for a copy make no difference. Kernels are not checked for access to peers that is not enabled.
 #include "model/abi/convert.h"
 
 namespace model::abi {

@@ -1,5 +1,5 @@
-// What a pointer is, attribute by attribute, libhgmodel.so only. Sources: HIP's header documentation;
-// catch/unit/memory: hipPointerGetAttribute.cc, hipDrvPtrGetAttributes.cc.
+// The attributes of a pointer, libhgmodel.so only. Sources: HIP's header documentation; catch/unit/memory:
+// hipPointerGetAttribute.cc, hipDrvPtrGetAttributes.cc.
 #include "model/abi/context.h"
 
 namespace model::abi {
@@ -66,7 +66,7 @@ hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute which, hipDev
   });
 }
 
-// Those of a pointer that is none of HIP's are zero, not an error.
+// The attributes of a pointer that does not belong to HIP are zero, not an error.
 hipError_t hipDrvPointerGetAttributes(unsigned int count, hipPointer_attribute* which, void** data,
                                       hipDeviceptr_t pointer) {
   return call([&](State& state) {

@@ -1,6 +1,6 @@
 // Stream-ordered memory and memory pools. Sources: HIP's header documentation; catch/unit/memory: hipMallocAsync.cc,
-// hipFreeAsync.cc, hipMallocFromPoolAsync.cc, hipMemPool*.cc, hipDevice*MemPool.cc. Where those name no code, what
-// AMD's runtime answers.
+// hipFreeAsync.cc, hipMallocFromPoolAsync.cc, hipMemPool*.cc, hipDevice*MemPool.cc. Where these sources name no error
+// code, the model answers the same code as AMD's runtime.
 //
 // Every device reaches all memory, so rights are looked at and change nothing.
 #include "model/abi/context.h"
@@ -39,7 +39,7 @@ Status get_attribute(const MemoryPool& pool, hipMemPoolAttr attribute, void* val
   return Status::kInvalidValue;
 }
 
-// "High watermark can only be reset to zero": from there on it is what is used now.
+// "High watermark can only be reset to zero": the reset sets it to the present use.
 Status set_attribute(MemoryPool& pool, hipMemPoolAttr attribute, const void* value) {
   switch (attribute) {
     case hipMemPoolReuseFollowEventDependencies:

@@ -1,5 +1,5 @@
 // The registry and the functions that compilers emit calls to; the contract is in the header. Sources: clang's code
-// generation for HIP host code (CGCUDANV), ROCm/clr's hip_fatbin and hip_platform for what the arguments mean.
+// generation for HIP host code (CGCUDANV), ROCm/clr's hip_fatbin and hip_platform for the meaning of the arguments.
 #include "model/abi/registration.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned kFatBinaryMagic = 0x48495046;  // "HIPF"
 
-// What the compiler passes.
+// The structure that the compiler passes.
 struct FatBinaryWrapper {
   unsigned magic;
   unsigned version;
@@ -157,7 +157,7 @@ Status registered_variable(State& state, const void* symbol, DeviceImage::Variab
   return put(out, *variable);
 }
 
-// Programs end without waiting for their last kernels, and expect what these print.
+// Synchronises first: programs end without waiting for their last kernels, and expect the output of these kernels.
 static void finish_and_unload(FatBinary& code) {
   const Entry entry;
   if (entry.state() == nullptr) return;

@@ -1,4 +1,4 @@
-// The code that a program brings along: what its compiler registers before main() and takes back at the end.
+// The device code of a program, which compiler-generated calls register before main() and unregister at the end.
 //
 // A fat binary holds kernels and variables; the compiler tells which host function or variable stands for which of
 // them. Registering only notes that down (it happens before a program can choose options). A fat binary is loaded for a

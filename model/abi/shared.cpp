@@ -1,7 +1,7 @@
 // libhgmodel.so: which instance a call acts on. One for the whole process, behind one lock.
 //
-// Addresses are real (AddressSpaceOptions::identity), so that programs can dereference what hipHostMalloc gives them,
-// and memory that HIP did not allocate is the program's own. Options are set once with hgmodel_configure, before the
+// Addresses are real (AddressSpaceOptions::identity), so that programs can dereference pointers from hipHostMalloc.
+// Memory that HIP did not allocate is the program's own. Options are set once with hgmodel_configure, before the
 // first call; without it the defaults hold.
 //
 // A fault's text goes to stderr, once.
@@ -36,7 +36,7 @@ Process& process() {
   return *only;
 }
 
-// Programs print an error's name at best: what is behind a fault is said here, once.
+// Prints the cause of a fault once, because programs print the name of an error at best.
 void report_fault(Process& only) {
   if (only.reported || only.instance == nullptr || !only.instance->runtime().fault()) return;
   only.reported = true;

@@ -1,4 +1,4 @@
-// What libhgmodel.so exports besides HIP's own functions: options, and what the model saw.
+// The functions of libhgmodel.so besides HIP's own: options, and the model's observations.
 #pragma once
 
 #include <stddef.h>

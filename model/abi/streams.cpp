@@ -30,7 +30,7 @@ Status record_event(State& state, hipEvent_t event, hipStream_t stream) {
   if (found == nullptr) return Status::kInvalidHandle;
   Stream* on = find(state, stream);
   if (on == nullptr) return Status::kContextIsDestroyed;
-  // HIP, multi-device management: an event is recorded on streams of its own device. What a capture does is not said.
+  // HIP, multi-device management: an event is recorded on streams of its own device. HIP states no rule for captures.
   const bool strange = found->device() != on->device() && state.runtime.capture_of(*on) == nullptr;
   return strange ? Status::kInvalidHandle : state.runtime.record(*found, *on);
 }
@@ -176,7 +176,7 @@ hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigne
   });
 }
 
-// The model has no time: a microsecond an operation, so that what a program divides by is not zero.
+// The model has no time: each operation counts as a microsecond, so that a program does not divide by zero.
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t from, hipEvent_t to) {
   return call([&](State& state) {
     if (milliseconds == nullptr) return Status::kInvalidValue;

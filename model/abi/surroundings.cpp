@@ -1,8 +1,8 @@
-// What programs ask for around their work, libhgmodel.so only: properties in their older form, limits, flags, contexts,
-// names, and functions by name. Sources: HIP's header documentation; catch/unit/device, catch/unit/context.
+// Functions that programs call around their work, libhgmodel.so only: properties in their older form, limits, flags,
+// contexts, names, and functions by name. Sources: HIP's header documentation; catch/unit/device, catch/unit/context.
 //
-// Flags and limits are remembered and have no effect. A context is its device: the one of the driver's interface that
-// is current on a thread is the runtime's device there.
+// Flags and limits are remembered and have no effect. A context stands for its device: the driver interface's current
+// context of a thread is the runtime's current device of that thread.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -24,7 +24,7 @@ bool is_device(const State& state, int device) {
   return device >= 0 && device < state.runtime.options().devices;
 }
 
-// What the process chose. Guarded by the instance's lock.
+// The settings that the process chose. Guarded by the instance's lock.
 struct Choices {
   unsigned device_flags = hipDeviceScheduleAuto;
   std::map<hipLimit_t, std::size_t> limits = {
@@ -247,7 +247,7 @@ void __hipGetPCH(const char** header, unsigned int* size) {
   *size = 0;
 }
 
-// For AMD's debugger, which asks what it is looking at.
+// For AMD's debugger, which asks for the name and the build of the library.
 const char* amd_dbgapi_get_build_name() {
   return "hgmodel";
 }

@@ -1,7 +1,7 @@
 // One weak function for every symbol of the table: a definition elsewhere in the library takes its place.
 //
-// They are declared without parameters, so this file must not see HIP's header. That is sound where a caller cleans up
-// what it passed, as every calling convention of HIP's hosts does.
+// The functions are declared without parameters, so this file must not see HIP's header. That is sound where the caller
+// cleans up its arguments, as in every calling convention of HIP's hosts.
 #include "model/abi/unsupported.h"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // The functions of AMD's library that the model does not have, and every function's address by name.
 //
 // A program that is linked against AMD's runtime names functions that it may never call; all of them are exported, or
-// it would not start. Those without a model answer hipErrorNotSupported and say so on stderr, once a function.
+// it would not start. Functions that the model lacks answer hipErrorNotSupported, and each reports it once on stderr.
 #pragma once
 
 #include <string_view>

@@ -14,7 +14,7 @@ bool is_count(unsigned int count) {
   return count != 0 && count <= static_cast<unsigned int>(INT_MAX);
 }
 
-// 0 for what never was an object.
+// Returns 0 if the handle was never an object's.
 std::uint64_t find_object(State& state, hipUserObject_t handle) {
   const std::uint64_t id = to_id(handle);
   return state.runtime.user_objects().known(id) ? id : 0;

@@ -1,5 +1,5 @@
-// Variables of device code (__device__ int x): those that a program registered (libhgmodel.so), or that whoever made
-// the instance told it of (InProcess::add_variable). Sources: HIP's header documentation of hipMemcpyToSymbol and its
+// Variables of device code (__device__ int x). A program registers them (libhgmodel.so), or the owner of the instance
+// adds them (InProcess::add_variable). Sources: HIP's header documentation of hipMemcpyToSymbol and its
 // neighbours; catch/unit/memory: hipMemcpyToSymbol.cc, hipGetSymbolAddress.cc; for nodes catch/unit/graph:
 // hipGraphAddMemcpyNodeToSymbol.cc, hipGraphMemcpyNodeSetParamsToSymbol.cc.
 #include "model/abi/convert.h"

@@ -10,7 +10,7 @@
 
 namespace gfx942 {
 
-// Replaces *at by F(*at) in one step and returns what was there.
+// Replaces *at by f(*at) in one step and returns the old value.
 template <class T, class F>
 T modify(std::byte* at, F f) {
   std::atomic_ref<T> value(*reinterpret_cast<T*>(at));
@@ -19,7 +19,7 @@ T modify(std::byte* at, F f) {
   return old;
 }
 
-// The operations; `m` is what memory holds, `d` the data.
+// The operations; `m` is the value in memory, `d` the data.
 inline constexpr auto kSwap = [](auto /*m*/, auto d) { return d; };
 inline constexpr auto kAtomicAdd = [](auto m, auto d) { return m + d; };
 inline constexpr auto kAtomicSub = [](auto m, auto d) { return m - d; };

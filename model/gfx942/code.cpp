@@ -1,4 +1,4 @@
-// Decoding from front to end, and finding what lies at an address; the contract is in the header.
+// Decoding from front to end, and finding the instruction at an address; the contract is in the header.
 #include "model/gfx942/code.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The decoded instructions of a program, and what is asked about an address.
+// The decoded instructions of a program, and look-ups by address.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace gfx942 {
 
 class Code {
  public:
-  // Decodes `bytes`, which lie at `address`, from front to end. What is not an instruction takes one dword.
+  // Decodes `bytes`, which lie at `address`, from front to end. An invalid encoding takes one dword.
   void add_section(u64 address, std::vector<std::byte> bytes);
   // Resolves branches; after the last section.
   void link();

@@ -275,7 +275,7 @@ bool consistent(Draft& d) {
   if (in.omod != 0 && !is_float(in.op[0].type)) return false;
   if (s.packed) {
     for (u32 i = 0; i < d.sources; ++i) {
-      // What the high half of a constant is under op_sel_hi is documented for 16-bit integers only.
+      // The high half of a constant under op_sel_hi is documented for 16-bit integers only.
       const Operand& o = in.op[1 + i];
       const bool high = ((in.op_sel | in.op_sel_hi) >> i & 1) != 0;
       if (o.kind == Kind::kConstant && (is_wide(o.type) || o.type == Type::kF32) && high) return false;

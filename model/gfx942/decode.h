@@ -1,4 +1,4 @@
-// From the text of an instruction to what the interpreter runs.
+// Translates the text of an instruction into the form that the interpreter runs.
 //
 // The grammar is that of LLVM's printer: a mnemonic, operands between commas, modifiers between spaces. Whatever is not
 // understood (a mnemonic, an operand, a modifier, or one where it means nothing) gives the handler run_unknown.

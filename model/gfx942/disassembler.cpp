@@ -22,7 +22,7 @@ void initialize_llvm() {
   }();
 }
 
-// LLVM's printer assumes that the selectors of an SDWA encoding have values that exist; others crash it (LLVM 19).
+// LLVM's printer assumes valid values in the selectors of an SDWA encoding; invalid values crash it (LLVM 19).
 bool selectors_exist(u32 dword, u32 sdwa) {
   constexpr u32 kSdwa = 0xf9;
   constexpr u32 kCompare = 0x3e;
@@ -48,7 +48,7 @@ Disassembler::~Disassembler() {
 }
 
 Disassembled Disassembler::next(std::span<const std::byte> code, u64 address) const {
-  // A copy, because the library takes bytes that it may write. Zeroes behind the end decode as what they are.
+  // A copy, because the library takes a pointer to writable bytes. Bytes behind the end are zero and decoded as zeroes.
   unsigned char bytes[kLongestInstruction] = {};
   const std::size_t size = std::min(code.size(), sizeof(bytes));
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<unsigned char>(code[i]);

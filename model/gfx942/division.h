@@ -13,7 +13,7 @@ struct DivisionLimits;
 template <>
 struct DivisionLimits<float> {
   static constexpr i32 kSpread = 96;  // exponents this far apart: the quotient nears the largest number
-  static constexpr i32 kScale = 64;   // what v_div_scale scales by
+  static constexpr i32 kScale = 64;   // the exponent of v_div_scale's factor
   static constexpr i32 kTinyNumerator = 23;
   static constexpr i32 kUnderflow = -150;
 };

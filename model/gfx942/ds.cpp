@@ -48,7 +48,7 @@ void run_write(Wave& w, const Instruction& in) {
 
 enum class Part : u8 { kWhole, kLow, kHigh };
 
-// T is what the bytes hold: its sign extends.
+// T is the type of the value in memory; a signed value is sign-extended.
 template <class T, Part P>
 void run_read_narrow(Wave& w, const Instruction& in) {
   Reach reach(w, false);

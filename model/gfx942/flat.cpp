@@ -11,7 +11,7 @@
 namespace gfx942 {
 namespace {
 
-// What a narrow load makes of the bytes.
+// The conversion that a narrow load applies to the bytes.
 enum class Narrow : u8 { kWord, kU8, kI8, kU16, kI16 };
 
 template <Narrow N>

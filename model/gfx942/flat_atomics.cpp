@@ -1,6 +1,7 @@
 // Atomic operations on flat and global memory.
 //
-// Lanes act in order. With sc0 the destination gets what memory held before; the decoder leaves it absent without.
+// Lanes act in order. With sc0 the destination gets the old value from memory; without sc0 the decoder sets no
+// destination.
 #include "model/gfx942/atomic_ops.h"
 #include "model/gfx942/reach.h"
 #include "model/gfx942/valu.h"

@@ -1,7 +1,7 @@
 // Float operations on one value that several formats share.
 //
 // fused() is an exact fused multiply-add of single precision without the instruction: the product of two floats is
-// exact in double, and the sum is rounded to odd, so that the last rounding sees what the exact sum would have shown.
+// exact in double, and the sum is rounded to odd, so that the last rounding gives the same result as for the exact sum.
 #pragma once
 
 #include <bit>

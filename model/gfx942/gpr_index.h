@@ -2,14 +2,14 @@
 //
 // Between s_set_gpr_idx_on and s_set_gpr_idx_off the index in M0 is added to the register numbers of the chosen
 // operands. Compilers put the two in one straight line, so the decoder knows which instructions lie between. A branch
-// that is taken in this mode ends the launch, because what it leads to was not decoded for it.
+// that is taken in this mode ends the launch, because the instructions at its target were not decoded for this mode.
 #pragma once
 
 #include "model/gfx942/instruction.h"
 
 namespace gfx942 {
 
-// What s_set_gpr_idx_on's second operand chooses.
+// The bits of s_set_gpr_idx_on's second operand, which choose the operands to index.
 inline constexpr u32 kIndexSource0 = 1;
 inline constexpr u32 kIndexSource1 = 2;
 inline constexpr u32 kIndexSource2 = 4;

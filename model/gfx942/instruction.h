@@ -1,4 +1,4 @@
-// An instruction as the interpreter runs it: what to call, and operands that need no text any more.
+// An instruction as the interpreter runs it: the handler to call, and operands that are already parsed.
 #pragma once
 
 #include <array>
@@ -80,7 +80,7 @@ inline constexpr u32 kNoTarget = ~0u;
 
 struct Instruction {
   Handler handler = nullptr;
-  Handler indexed = nullptr;  // in GPR-index mode: what the handler calls once the registers are known
+  Handler indexed = nullptr;  // in GPR-index mode: `handler` calls it once the registers are known
   u64 address = 0;
   std::array<Operand, kOperands> op{};
   i32 offset = 0;          // of a memory access; the first of a ds_*2

@@ -123,7 +123,7 @@ void scale_floats(const Instruction& in, const Operand& o, Row& result) {
   }
 }
 
-// SDWA writes a byte or a word; dst_unused says what becomes of the rest.
+// SDWA writes a byte or a word; dst_unused controls the other bits.
 void merge_part(const Instruction& in, const Row& old, Row& result) {
   const u32 which = static_cast<u32>(in.destination_select);
   const bool word = in.destination_select >= Select::kWord0;

@@ -25,7 +25,7 @@ void set_scalar64(Wave& w, const Operand& o, u64 value);
 // 0 or all ones for each lane of `mask`.
 void expand_mask(u64 mask, Row& out);
 
-// The lanes that a vector instruction writes: EXEC, less what DPP disables.
+// The lanes that a vector instruction writes: EXEC without the lanes that DPP disables.
 [[nodiscard]] u64 written_lanes(const Wave& w, const Instruction& in);
 
 void commit_slow(Wave& w, const Instruction& in, const Operand& o, u32 part, Row& result);

@@ -17,7 +17,7 @@ u32 private_bytes(const Dispatch& d) {
   return (bytes + kScratchAlign - 1) / kScratchAlign * kScratchAlign;
 }
 
-// User registers come in a fixed order, those that the kernel did not ask for left out.
+// User registers come in a fixed order; registers that the kernel does not request are left out.
 class UserRegisters {
  public:
   explicit UserRegisters(Wave& w) : wave_(w) {}

@@ -1,8 +1,8 @@
-// What an interpreted kernel may touch outside of its own LDS and scratch.
+// The memory that an interpreted kernel may access outside of its own LDS and scratch.
 //
 // The implementation knows the live allocations. The bytes behind an address that is a multiple of 8 must be aligned to
-// 8, because atomic operations are done on them. It is asked anew for every instruction that touches memory, so that an
-// allocation freed while a kernel runs is gone for the next instruction.
+// 8, because atomic operations are done on them. Every instruction that touches memory asks the implementation again,
+// so that an allocation freed while a kernel runs is gone for the next instruction.
 #pragma once
 
 #include <cstddef>

@@ -110,7 +110,7 @@ std::optional<Operand> parse_named(std::string_view text, Type type) {
     o.count = n.count;
     return o;
   }
-  // The apertures are 64-bit values; what a 32-bit read of one gives is not documented.
+  // The apertures are 64-bit values; the result of a 32-bit read is not documented.
   if (!is_wide(type)) return std::nullopt;
   if (text == "src_shared_base") return constant(u64{kSharedAperture} << 32);
   if (text == "src_private_base") return constant(u64{kPrivateAperture} << 32);

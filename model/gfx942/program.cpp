@@ -198,7 +198,7 @@ Kernel read_descriptor(std::span<const std::byte> d, u64 address, std::string na
   return k;
 }
 
-// Whether the code of `segments`, loaded at `base`, is what `code` was decoded from at address 0.
+// Whether `code` was decoded at address 0 from the same bytes as the code of `segments`, which is loaded at `base`.
 bool same_code(const std::vector<LoadedSegment>& segments, u64 base, const Code& code) {
   std::size_t section = 0;
   for (const LoadedSegment& s : segments) {

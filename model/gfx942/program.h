@@ -5,7 +5,7 @@
 // The segments are the caller's to put into memory: a kernel reads its constants and writes its variables there.
 //
 // An instruction that the table does not have, or that the disassembler refuses, is kept and ends the launch when it is
-// executed, not before. The bytes may be hostile: what cannot be read is an error, nothing crashes.
+// executed, not before. The bytes may be hostile: unreadable bytes are an error, nothing crashes.
 // Not checked: the metadata note (hip/code_object reads it), and that a relocation's symbol is defined by another
 // object (it is refused).
 #pragma once
@@ -28,7 +28,7 @@ inline constexpr std::size_t kMaxImageBytes = std::size_t{1} << 30;  // of all s
 // A kernel descriptor, by the fields of AMDGPU's usage document.
 struct Kernel {
   std::string name;       // without ".kd"
-  u64 descriptor = 0;     // its address: what a dispatch packet's kernel_object holds
+  u64 descriptor = 0;     // its address, the kernel_object of a dispatch packet
   u64 entry = 0;          // the address of the first instruction
   u32 group_bytes = 0;    // LDS, static
   u32 private_bytes = 0;  // scratch of a work item
@@ -92,7 +92,7 @@ class Program {
   [[nodiscard]] std::span<const LoadedSegment> segments() const { return segments_; }
   // The bytes of address space that the segments span, from `base`.
   [[nodiscard]] u64 extent() const { return extent_; }
-  // The texts of the instructions that the interpreter does not know, each once, in order: what a launch could end at.
+  // The texts of the unknown instructions, each once, in order. A launch that reaches one of them ends there.
   [[nodiscard]] std::vector<std::string> unknown_instructions() const;
   [[nodiscard]] const Code& code() const { return *code_; }
 

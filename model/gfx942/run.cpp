@@ -50,8 +50,8 @@ class Launch {
   }
 
   Outcome run() {
-    // A workgroup that did not end in its turn lets a new one start, as long as there is room: then those that wait
-    // for each other are under way together, and all others run one after another.
+    // A workgroup that does not end in its turn lets a new one start, as long as there is room. So workgroups that wait
+    // for each other run together, and all other workgroups run one after another.
     while (next_ < total_ || !resident_.empty()) {
       if (next_ < total_ && has_room()) resident_.push_back(start(next_++));
       for (std::size_t turns = resident_.size(); turns > 0; --turns) {

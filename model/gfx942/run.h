@@ -4,9 +4,9 @@
 // (as many as Limits::resident_waves allows), so that a kernel whose workgroups wait for each other ends if they all
 // fit. A launch is deterministic: waves take turns of a fixed number of instructions, in order.
 //
-// The initial registers are those of AMDGPU's usage document for gfx942 with architected flat scratch and packed work
-// item ids. A launch never guesses: what it does not know ends it, with a fault that names kernel, instruction and
-// place. Not modelled: time, caches, the order in which hardware would run waves, exceptions, and hardware registers
+// The initial registers follow AMDGPU's usage document for gfx942 with architected flat scratch and packed work item
+// ids. A launch never guesses: anything unknown ends it, with a fault that names kernel, instruction and place.
+// Not modelled: time, caches, the order in which hardware would run waves, exceptions, and hardware registers
 // but MODE.
 #pragma once
 

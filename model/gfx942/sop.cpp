@@ -75,7 +75,7 @@ Semantics scalar() {
   return s;
 }
 
-// An operation whose destination is a source, too; the function's first source is the destination.
+// An operation that also reads its destination: the destination is the first source of the function.
 template <auto F>
 void run_in_place(Wave& w, const Instruction& in) {
   using Call = CallOf<F>;
@@ -103,7 +103,7 @@ Semantics scalar_compare() {
   return s;
 }
 
-// EXEC becomes F(source, EXEC), the destination what EXEC was.
+// EXEC becomes F(source, EXEC); the destination gets the old EXEC.
 template <auto F>
 void run_saveexec(Wave& w, const Instruction& in) {
   const u64 source = scalar64(w, in.op[1]);

@@ -72,7 +72,7 @@ void add_vector_atomics(Table& table);         // flat_atomics.cpp
 void add_local_memory(Table& table);           // ds.cpp
 void add_local_atomics(Table& table);          // ds_atomics.cpp
 
-// The handler of what the table does not have: ends the launch and names the instruction.
+// The handler of instructions that the table does not have: ends the launch and names the instruction.
 void run_unknown(Wave& w, const Instruction& in);
 // The handler behind the last instruction.
 void run_past_the_end(Wave& w, const Instruction& in);

@@ -32,7 +32,7 @@ struct Half {
 [[nodiscard]] Half to_half(double d);
 [[nodiscard]] Half to_half_toward_zero(float f);
 
-// The type of an operand: how its constants are read and what neg, abs and clamp mean.
+// The type of an operand. It decides how constants are read and the meaning of neg, abs and clamp.
 enum class Type : u8 { kNone, kU16, kI16, kF16, kU32, kI32, kF32, kU64, kI64, kF64 };
 
 [[nodiscard]] constexpr bool is_float(Type t) {

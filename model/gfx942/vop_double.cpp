@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kFused = [](double a, double b, double c) { return std::fma(a, b, c); };
 
-// 2/pi after the binary point, the highest bits first: what v_trig_preop_f64 takes its 53 bits from.
+// The bits of 2/pi after the binary point, the highest bits first. v_trig_preop_f64 takes 53 of them.
 constexpr u64 kTwoOverPi[] = {
     0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
     0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,

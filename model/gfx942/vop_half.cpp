@@ -1,4 +1,4 @@
-// Vector half-precision operations, and those that mix halves and floats.
+// Vector half-precision operations, and operations that mix halves and floats.
 //
 // Sums, products and roots are computed in single precision and rounded once more, which is exact: single precision has
 // more than twice the bits of a half, plus two. Fused operations go through double (float_ops.h).
@@ -36,7 +36,7 @@ void add_arithmetic(Table& t) {
   }
 }
 
-// The special cases of a division whose quotient was computed in single precision.
+// The special cases of a division. The quotient was computed in single precision.
 constexpr auto kDivFixup = [](Half q, Half d, Half n) {
   return to_half(div_fixup(to_float(q), to_float(d), to_float(n)));
 };

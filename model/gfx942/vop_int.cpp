@@ -1,7 +1,7 @@
-// Vector integer operations of 32 and 64 bits, and those that carry.
+// Vector integer operations of 32 and 64 bits, and operations with a carry.
 //
-// The names are the ISA document's; an operation is written as what it does to one lane. Shift amounts use their low
-// bits only, as the document says.
+// The names are the ISA document's; each function computes one lane of the operation. Shift amounts use their low bits
+// only, as the document says.
 #include <algorithm>
 #include <limits>
 

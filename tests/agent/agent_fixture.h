@@ -1,5 +1,5 @@
-// What a test of the agent needs: a machine that starts and ends with the test, memory, kernels and packets, through
-// HSA's functions alone.
+// The fixture of agent tests: a machine that starts and ends with the test, memory, kernels and packets, through HSA's
+// functions alone.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the library exports: exactly HSA's functions that AMD's runtimes import, with their version, and ours.
+// The exports of the library: exactly the HSA functions that AMD's runtimes import, with their versions, and our own.
 //
 // Reads dynamic symbol tables itself. The runtimes of the capsule that are there (RUNTIMES) are compared; each imports
 // a different set, and all of them must be covered.

@@ -1,4 +1,4 @@
-// What goes wrong: kernels that fault, what is said about it, that no wait hangs behind it, and failures by count.
+// Kernels that fault, the messages about the fault, waits behind it, which must not hang, and failures by count.
 #include <atomic>
 
 #include "agent/agent_fixture.h"

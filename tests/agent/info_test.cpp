@@ -1,4 +1,4 @@
-// What agents report: the values that AMD's runtime cannot do without.
+// The values that agents report and that AMD's runtime cannot do without.
 #include <hsa/hsa_ext_image.h>
 
 #include <algorithm>

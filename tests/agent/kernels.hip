@@ -61,7 +61,7 @@ KERNEL spin_forever(u32*) {
   for (;;) __builtin_amdgcn_s_sleep(1);
 }
 
-// What the device library does for a signal: the value, then the mailbox, then the interrupt.
+// The device library's steps for a signal: the value, then the mailbox, then the interrupt.
 KERNEL signal_add(u64* value, u64* mailbox, u32 id) {
   __hip_atomic_fetch_add(value, 1ul, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
   __hip_atomic_store(mailbox, id, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);

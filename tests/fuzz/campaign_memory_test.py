@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Campaigns with --db: what is printed as found is never lost, whenever the campaign is killed; who stops goes on; several
-processes share a database.
+"""Campaigns with --db: what is printed as found is never lost, whenever the campaign is killed; who stops goes on;
+several processes share a database.
 
 usage: campaign_memory_test.py HGCHECK PATCHER [--kills N] [unittest's options]
 
-PATCHER is a library of fuzz/examples/ that patches by value, so that a campaign has findings from its first programs on. The
-moments of the kills are drawn from a seed that is printed; what is held does not depend on them.
+PATCHER is a library of fuzz/examples/ that patches by value, so that a campaign has findings from its first programs
+on. The moments of the kills are drawn from a seed that is printed; what is held does not depend on them.
 """
 import json
 import pathlib
@@ -39,8 +39,8 @@ class Memory(unittest.TestCase):
         return [HGCHECK, "campaign", "--db", self.db, "--subject", SUBJECT, "--quiet", *map(str, more)]
 
     def campaign(self, *more, status=1):
-        done = subprocess.run(self.arguments(*more, "--json", self.folder / "result.json"), capture_output=True, text=True,
-                              timeout=PATIENCE, check=False)
+        done = subprocess.run(self.arguments(*more, "--json", self.folder / "result.json"), capture_output=True,
+                              text=True, timeout=PATIENCE, check=False)
         self.assertIn(done.returncode, [status] if isinstance(status, int) else status, done.stdout + done.stderr)
         if status == 2:
             return done.stderr
@@ -87,8 +87,9 @@ class Memory(unittest.TestCase):
         self.assertLessEqual(printed, self.is_whole())
 
     def test_a_campaign_that_stops_goes_on_and_comes_to_the_same(self):
-        whole = subprocess.run([HGCHECK, "campaign", "--subject", SUBJECT, "--programs", "200", "--jobs", "1", "--quiet",
-                                "--json", self.folder / "whole.json"], capture_output=True, timeout=PATIENCE, check=False)
+        whole = subprocess.run([HGCHECK, "campaign", "--subject", SUBJECT, "--programs", "200", "--jobs", "1",
+                                "--quiet", "--json", self.folder / "whole.json"], capture_output=True,
+                               timeout=PATIENCE, check=False)
         self.assertEqual(whole.returncode, 1)
         expected = json.loads((self.folder / "whole.json").read_text(encoding="utf-8"))
         for programs in (50, 51, 200, 200):
@@ -122,7 +123,8 @@ class Memory(unittest.TestCase):
         history = self.history()
         self.assertEqual(sum(session["programs"] for session in history["sessions"]), 120)
         self.is_whole()
-        busy = subprocess.Popen(self.arguments("--seconds", 3000, "--jobs", 1, "--seed", 9), stdout=subprocess.PIPE, text=True)
+        busy = subprocess.Popen(self.arguments("--seconds", 3000, "--jobs", 1, "--seed", 9), stdout=subprocess.PIPE,
+                                text=True)
         try:
             self.assertTrue(busy.stdout.readline().startswith("found "))
             self.assertIn("another process is at this campaign", self.campaign("--programs", 10, "--seed", 9, status=2))
@@ -165,9 +167,9 @@ class Memory(unittest.TestCase):
             self.assertLess(covered, covered | set(entry["covers"]), "an entry that covers nothing new")
             covered |= set(entry["covers"])
         self.assertEqual(self.history()["covered"], len(covered))
-        fresh = subprocess.run([HGCHECK, "campaign", "--subject", SUBJECT, "--programs", "120", "--jobs", "1", "--seed", "2",
-                                "--quiet", "--json", self.folder / "fresh.json"], capture_output=True, timeout=PATIENCE,
-                               check=False)
+        fresh = subprocess.run([HGCHECK, "campaign", "--subject", SUBJECT, "--programs", "120", "--jobs", "1",
+                                "--seed", "2", "--quiet", "--json", self.folder / "fresh.json"], capture_output=True,
+                               timeout=PATIENCE, check=False)
         self.assertEqual(fresh.returncode, 1)
         without = json.loads((self.folder / "fresh.json").read_text(encoding="utf-8"))
         self.assertNotEqual(self.campaign("--programs", 120, "--jobs", 1, "--seed", 2)["commands"], without["commands"])
@@ -182,8 +184,8 @@ class Memory(unittest.TestCase):
         before = other.read_text(encoding="utf-8")
         for path in (other, self.folder / "theirs.db", self.folder / "missing" / "x.db", self.folder):
             for command in (["campaign", "--programs", "1"], ["history"]):
-                done = subprocess.run([HGCHECK, *command, "--db", path], capture_output=True, text=True, timeout=PATIENCE,
-                                      check=False)
+                done = subprocess.run([HGCHECK, *command, "--db", path], capture_output=True, text=True,
+                                      timeout=PATIENCE, check=False)
                 self.assertEqual(done.returncode, 2, (path, command))
                 self.assertRegex(done.stderr, r"^hgcheck: --db: .*(remedy|name another file|makes one)")
         self.assertEqual(other.read_text(encoding="utf-8"), before)

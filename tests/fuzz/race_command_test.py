@@ -71,7 +71,8 @@ class RaceCommand(unittest.TestCase):
     def test_pct_states_its_probability_and_the_same_seed_does_the_same(self):
         runs = []
         for _ in range(2):
-            run = hgcheck("race", "--fault", "F26", "--explore", "pct", "--seed", 7, "--json", self.folder / "result.json")
+            run = hgcheck("race", "--fault", "F26", "--explore", "pct", "--seed", 7,
+                          "--json", self.folder / "result.json")
             self.assertEqual(run.returncode, 1, run.stderr)
             result = json.loads((self.folder / "result.json").read_text())
             self.assertGreater(result["scenarios"][0]["probability"], 0)

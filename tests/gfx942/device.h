@@ -1,4 +1,4 @@
-// What the device sources of these tests share: the words of CUDA-like C++ without a device library.
+// Definitions that the device sources of these tests share: CUDA-like C++ without a device library.
 #pragma once
 
 using u8 = unsigned char;

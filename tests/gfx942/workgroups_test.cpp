@@ -180,7 +180,7 @@ TEST_P(Workgroups, AHistogramThroughLdsCountsEveryElement) {
   }));
 }
 
-// What the 16 words of lane `me` are, by the definitions of the exchanges.
+// Returns the 16 words of lane `me`, by the definitions of the exchanges.
 std::array<u32, 16> exchanged(const std::vector<u32>& x, u32 me) {
   const u32 row = me & ~15u;
   const u32 in_row = me & 15;

@@ -22,7 +22,7 @@ namespace {
 using hip::BufferUse;
 using hip::StepBuffer;
 
-// What the table counts; the call of that number fails.
+// The counters of the table; the call whose number is `failing` fails.
 int calls = 0, failing = 0, allocations = 0, frees = 0, events = 0;
 int failing_frees = 0;  // so many of the next ones
 

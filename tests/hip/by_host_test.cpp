@@ -141,7 +141,7 @@ void expect_the_same(const hip::RecordedNode& node, Draw& draw, bool to_host, st
     EXPECT_EQ(staged, nodes - 1);
     launch(other, from);
     EXPECT_EQ(to, other);
-    // What the host reads is what is there when it runs.
+    // The host node reads the bytes that are in memory when it runs.
     for (unsigned char& byte : from) byte = static_cast<unsigned char>(draw(0, 255));
     run(node, to, from);
     launch(other, from);

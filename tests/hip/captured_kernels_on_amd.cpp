@@ -112,7 +112,7 @@ struct CapturedKernels : testing::Test {
     };
   }
 
-  // What the launch points at is gone when it returns.
+  // Returns work that launches the kernel and then overwrites the arguments that the launch points at.
   hip::EnqueueAt work(const Launch& launch, Style style) {
     const hipFunction_t function = functions_.at(launch.kernel);
     return [launch, style, function, slots = layouts_.at(function)](hipStream_t on,
@@ -139,7 +139,7 @@ struct CapturedKernels : testing::Test {
       return status;
     };
   }
-  // What stands for the kernel in a program.
+  // Returns the host address that stands for the kernel in a program.
   static const void* stub_of(const std::string& kernel) {
     using RegisterCode = void** (*)(const void*);
     using RegisterKernel =

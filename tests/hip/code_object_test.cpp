@@ -1,4 +1,4 @@
-// What is read from valid code objects, and the one-thing-wrong errors of invalid ones.
+// The contents that are read from valid code objects, and the errors of invalid ones, each wrong in one thing.
 #include "hip/code_object/code_object.h"
 
 #include <gmock/gmock.h>

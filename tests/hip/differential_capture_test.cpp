@@ -98,7 +98,7 @@ std::vector<Block> captured(const Signature& signature, const Shadows& shadows) 
   return blocks;
 }
 
-// What `attribute` finds in captures of random signatures is all there is and no more, and it gives up rarely.
+// Checks that `attribute` finds all addresses in captures of random signatures, no others, and that it rarely gives up.
 template <class Attribute>
 void expect_the_truth_of_random_signatures(const Attribute& attribute) {
   constexpr int kSignatures = 100000;

@@ -23,7 +23,7 @@
 
 namespace fake {
 
-// What a function handle of the fake points at: where the arguments lie, as a code object's metadata would say.
+// The kernel that a function handle of the fake points at: the places of its arguments, as in a code object's metadata.
 struct Kernel {
   std::vector<hip::ArgumentSlot> slots;
   std::size_t block_bytes = 0;
@@ -31,7 +31,7 @@ struct Kernel {
 
 struct Graph;
 
-// What a node does, whatever it waits for.
+// The work of a node, without its dependencies.
 struct Work {
   hipGraphNodeType type = hipGraphNodeTypeEmpty;
   // kernels

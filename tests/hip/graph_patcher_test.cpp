@@ -84,7 +84,7 @@ struct RandomPatcher : InAFakeWorld {
   Subject subject{fake::draw_recording(world), fake::draw_addresses(), draw_target()};
 };
 
-// What recording again at `addresses` gives.
+// Returns the description of the graph that is recorded again at `addresses`.
 std::string recorded_again(const Recording& recording, const AddressTable& addresses) {
   const hip::Api table = fake::api();
   const auto recorded = hip::record_graph(table, recording, addresses);
@@ -186,7 +186,7 @@ Recording memsets(std::initializer_list<hip::BufferIndex> buffers) {
   return recording;
 }
 
-// What the properties below say nothing about if it never comes up.
+// Counts how often each case is drawn. The properties below say nothing about a case that is never drawn.
 struct Reached {
   int kernels = 0, by_params = 0, unaligned = 0, many_arguments = 0, look_alikes = 0, linear = 0, shaped = 0;
   int memsets = 0, opaque = 0, depth_3 = 0, cycles = 0, reuses = 0;

@@ -1,9 +1,9 @@
-// Whose memory hipGraphKernelNodeGetParams points at for kernels that were captured, asked of each release of AMD's
-// runtime: the launch's arguments, arrays and all, lie in memory that is given back to the operating system before the
-// getter is called. hip/differential_capture.cpp reads what the getter hands out, and this is why it may.
+// Checks, on each release of AMD's runtime, who owns the memory that hipGraphKernelNodeGetParams points at for captured
+// kernels: the launch's arguments, arrays included, lie in memory that is given back to the operating system before the
+// getter is called. hip/differential_capture.cpp relies on the result when it reads the arguments from the getter.
 //
 //   kernel_params_owned CODE_OBJECT
-// Ends with 0 when every argument is given back, from memory of the runtime's own; else says what was not.
+// Ends with 0 if the getter returns every argument from memory of the runtime's own; else prints the check that failed.
 #include <hip/hip_runtime_api.h>
 #include <sys/mman.h>
 
@@ -20,7 +20,7 @@
 #include "fat_binary.h"
 #include "program_checks.h"
 
-// What compilers call for a program's kernels.
+// Functions that compilers call to register a program's kernels.
 extern "C" void** __hipRegisterFatBinary(const void* wrapper);
 extern "C" void __hipRegisterFunction(void** modules, const void* host_function, char* device_function,
                                       const char* device_name, unsigned threads, void*, void*, void*, void*, int*);

@@ -1,4 +1,4 @@
-// What kernels.inc promises, checked on the host: every byte of every argument shows, padding never does.
+// The promises of kernels.inc, checked on the host: each byte of each argument shows in the output, padding never does.
 // Not verified here: that the device computes the same (that takes a machine that runs the code object).
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

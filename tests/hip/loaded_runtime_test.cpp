@@ -1,5 +1,5 @@
-// What the systems of hip/ promise about threads, libraries and time, on a runtime that was loaded: libhgmodel.so, and
-// AMD's over the software gfx942 (RUNTIME names it). The benches of verify/ drive one thread on one table.
+// The promises of the systems of hip/ about threads, libraries and time, on a loaded runtime: libhgmodel.so, and AMD's
+// over the software gfx942 (RUNTIME names it). The benches of verify/ drive one thread on one table.
 #include <gtest/gtest.h>
 
 #include <array>

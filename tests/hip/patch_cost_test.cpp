@@ -1,6 +1,6 @@
 // How many HIP calls a patch makes, counted: on 4,096 kernel nodes over as many buffers, each buffer used four times.
 //
-// What a patch costs in time is measured in bench/ and asserted nowhere.
+// The time of a patch is measured in bench/ and asserted nowhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

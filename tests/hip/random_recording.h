@@ -56,7 +56,7 @@ inline hip::RecordedNode child_of(hip::Recording recording) {
   return {hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(recording))}, {}, {}};
 }
 
-// What the table is after all moves.
+// Returns the table after all moves.
 hip::AddressTable moved(hip::AddressTable addresses, const std::vector<hip::Move>& moves);
 
 }  // namespace fake

@@ -21,7 +21,7 @@ struct Draw {
   }
 };
 
-// What HIP documents, of nodes whose addresses are those of host memory.
+// Runs a node on the host as HIP documents it; the node's addresses are those of host memory.
 inline void run(const hip::RecordedNode& node, Bytes& to, Bytes& from) {
   const std::vector<hip::DeviceAddress> addresses = {reinterpret_cast<hip::DeviceAddress>(to.data()),
                                                      reinterpret_cast<hip::DeviceAddress>(from.data())};

@@ -16,7 +16,7 @@ namespace {
 using hip::TraceBuffer;
 using hip::TraceOutcome;
 
-// What the traces of a test are told.
+// The failures that the traces of a test are told to make, and the log of their calls.
 struct Script {
   bool refuse_patch = false, fail_record = false, fail_launch = false;
   int live = 0;

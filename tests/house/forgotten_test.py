@@ -30,7 +30,10 @@ SPEC = """static constexpr auto spec() {
 
 
 def compiled(source, spec, output=None):
-    """The compiler's status and messages for `source` in a tree with Forgotten and its `spec`; the object goes to `output`."""
+    """The compiler's status and messages for `source` in a tree with Forgotten and its `spec`.
+
+    The object goes to `output`.
+    """
     header = f"{FAMILY}/user_objects.h"
     text = (ROOT / header).read_text()
     place = text.index("using UserObjectsCommands")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One more command, node type, function, property or finding costs few places: tools/places holds the tree to its bounds.
+"""One more command, node type, function, property or finding costs few places: tools/places holds the tree to bounds.
 
 usage: places_test.py ROOT
 
@@ -34,7 +34,8 @@ class OneMoreCostsFewPlaces(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.copy = pathlib.Path(cls.folder.name)
-        listed = subprocess.run(GIT + [str(ROOT), "ls-files", "tools/places", "model", "hip", "verify", "fuzz", "reports"],
+        rooms = ["model", "hip", "verify", "fuzz", "reports"]
+        listed = subprocess.run(GIT + [str(ROOT), "ls-files", "tools/places", *rooms],
                                 capture_output=True, text=True, check=True).stdout.splitlines()
         for path in listed:
             if (ROOT / path).is_file():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The house stays readable: bounds on long lines, on comments that hide their subject, and on the length of the docs.
+"""The house stays readable: no long line of code, and bounds on long lines of pages, on comments that hide their
+subject, and on the length of the docs.
 
 Each bound is a number that held when it was written, and is lowered when the tree gets better. It is never raised.
 Does not check: whether a sentence is plain English; a person has to read it.
@@ -15,13 +16,13 @@ import unittest
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 
 COLUMNS = 120
-MAX_LONG_LINES = 345
+MAX_LONG_PAGE_LINES = 5
 MAX_HIDDEN_SUBJECTS = 470  # of model, verify and tests, and of hip/command_buffer
 MAX_README_LINES = 125     # three screens
 MAX_DOCS_WORDS = 22500     # half of them in pages that are generated
 MAX_CHANGELOG_WORDS = 1300
 
-SOURCES = (".cpp", ".h", ".c", ".inc", ".hip", ".py", ".cmake", ".txt", ".sh", ".yml")
+SOURCES = (".cpp", ".h", ".hh", ".c", ".inc", ".hip", ".cu", ".cuh", ".py", ".cmake", ".txt", ".sh", ".yml")
 SCRIPTS = ("dev", "tools/", "bench/", ".ci/")  # files without a suffix there are scripts
 DATA = ("tools/mutate-equivalent.txt",)        # a mutation is named by a whole line of a source
 HIDDEN = re.compile(r"^\s*(?://|#|\*|/\*)\s+(?:What|Of|Those|Who)\b")
@@ -59,15 +60,16 @@ class Style(unittest.TestCase):
         self.assertGreater(sum(map(is_source, FILES)), 500)
         self.assertIn("docs/README.md", FILES)
 
-    def test_lines_end_at_120_columns(self):
-        found = []
-        for name in FILES:
-            page = name.endswith(".md")
-            if not page and not is_source(name):
-                continue
-            found += [f"{name}:{number}" for number, line in enumerate(lines(name), 1)
-                      if len(line) > COLUMNS and not (page and line.startswith("|"))]
-        self.held(found, MAX_LONG_LINES)
+    def test_no_line_of_code_is_longer_than_120_columns(self):
+        found = [f"{name}:{number}: {len(line)} columns" for name in FILES if is_source(name)
+                 for number, line in enumerate(lines(name), 1) if len(line) > COLUMNS]
+        shown = "\n".join(found)
+        self.assertEqual(len(found), 0, f"lines of code that are longer than {COLUMNS} columns:\n{shown}")
+
+    def test_lines_of_pages_end_at_120_columns(self):
+        found = [f"{name}:{number}: {len(line)} columns" for name in FILES if name.endswith(".md")
+                 for number, line in enumerate(lines(name), 1) if len(line) > COLUMNS and not line.startswith("|")]
+        self.held(found, MAX_LONG_PAGE_LINES)
 
     def test_comments_begin_with_their_subject(self):
         found = [f"{name}:{number}: {line.strip()}" for name in FILES if is_source(name)

@@ -91,7 +91,7 @@ TEST_F(DevicesTest, AccessIsEnabledOnceAndOneWay) {
   EXPECT_EQ(api.hipDeviceDisablePeerAccess(1), hipErrorPeerAccessNotEnabled);
 }
 
-// What counts is the memory that it was given, not what has come to lie there.
+// A memset belongs to the device of the memory that it was given, not of the memory that lies at that address now.
 TEST_F(DevicesTest, AMemsetStaysOnItsDeviceThoughAnotherOnesMemoryTakesItsPlace) {
   void *first = allocate(), *taking = nullptr, *other = allocate();
   hipMemsetParams params{.dst = first, .elementSize = 1, .height = 1, .pitch = 4, .value = 7, .width = 4};

@@ -104,7 +104,7 @@ TEST_F(StreamMemoryAbiTest, ASizeOfZeroIsNoMemoryAndTooMuchIsRefused) {
   EXPECT_EQ(api.hipMallocAsync(&memory, ~std::size_t{0}, one), hipErrorOutOfMemory);
 }
 
-// What is promised counts, and what is being freed is waited for.
+// An enqueued allocation counts as used memory, and an allocation waits for enqueued frees.
 TEST_F(StreamMemoryAbiTest, AMachineThatIsFullHasRoomAgainBehindAFree) {
   constexpr std::size_t kCapacity = 4096;
   InProcessOptions options = host_memory_options();

@@ -5,7 +5,7 @@ namespace model::abi {
 namespace {
 
 struct UserObjectTest : AbiTest {
-  // What a user object stands for: how often it was destroyed.
+  // The resource of a user object: counts how often it was destroyed.
   struct Resource {
     int destroyed = 0;
   };

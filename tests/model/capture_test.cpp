@@ -18,7 +18,7 @@ struct CaptureTest : testing::Test, Machine {
     return *graph;
   }
   void enqueue(Stream& on, NodeParams params) { EXPECT_EQ(runtime.enqueue(on, std::move(params)), Status::kSuccess); }
-  // What is left of an invalid capture.
+  // Checks that ending an invalidated capture fails and leaves no graph.
   void expect_invalidated(Stream& on) {
     EXPECT_EQ(runtime.capture_of(on)->status(), CaptureStatus::kInvalidated);
     Graph* graph = nullptr;

@@ -18,7 +18,7 @@
 namespace model::abi {
 namespace {
 
-// What a shared library says of itself.
+// The soname and the exported functions of a shared library.
 struct Library {
   std::string soname;
   std::map<std::string, std::string> functions;  // exported name to version

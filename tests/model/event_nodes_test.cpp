@@ -11,7 +11,7 @@ constexpr std::uint64_t kSeeds = 20;
 struct TwoStreamsAndAGraph : TwoStreams {
   using TwoStreams::TwoStreams;
   void launch_graph(Stream& on) { launch(exec(graph), on); }
-  // What the other stream does behind the event.
+  // Adds work to the other stream behind the event and waits for the device.
   void add_behind_event(Address out, Address in, std::uint32_t amount) {
     wait(other);
     enqueue(other, add(out, in, amount));

@@ -1,4 +1,4 @@
-// What copies and memsets do and refuse, against byte-by-byte oracles.
+// The effects and the errors of copies and memsets, against byte-by-byte oracles.
 //
 // Sources of the refusals: MemsetCommonNegative, MemcpyWithDirectionCommonNegativeTests and
 // ModuleLaunchKernelNegativeParameters of HIP's public tests.

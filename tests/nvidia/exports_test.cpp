@@ -1,5 +1,5 @@
-// What libhip-nvidia.so exports: every function of hip/api/functions.inc, but for those that hip/nvidia/left_out.inc
-// lists, each with a reason.
+// The exports of libhip-nvidia.so: every function of hip/api/functions.inc, except for the functions that
+// hip/nvidia/left_out.inc lists, each with a reason.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

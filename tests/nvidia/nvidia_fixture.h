@@ -17,7 +17,7 @@ class NvidiaTest : public testing::Test {
     *cuda_ = {};
   }
 
-  // What libhip-nvidia.so asked CUDA for, and what CUDA shall answer.
+  // The calls that libhip-nvidia.so made to CUDA, and the answers that CUDA shall give.
   [[nodiscard]] stub::State& cuda() { return *cuda_; }
   [[nodiscard]] const stub::Call& last(const char* function) { return cuda_->last(function); }
 

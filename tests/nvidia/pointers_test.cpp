@@ -1,4 +1,4 @@
-// What is told of an address: kinds of memory that the two number otherwise, ranges, attributes.
+// Queries about an address: kinds of memory, which CUDA and HIP number differently, ranges, attributes.
 #include "nvidia/calls_fixture.h"
 
 namespace nvidia {

@@ -100,7 +100,7 @@ void make_and_end(std::string_view function, const std::array<void*, Count>& to)
   if (function == "cuCtxGetCurrent") write(to[0], 0xc0ffee0);
 }
 
-// What the stub says of itself; -1: an ordinary function.
+// Answers queries for the stub's version and last error; returns -1 for an ordinary function.
 int own_answer(std::string_view function, void* first) {
   constexpr int kVersion = HGSTUB_CUDA_VERSION;
   if (function == "cudaRuntimeGetVersion" || function == "cudaDriverGetVersion" || function == "cuDriverGetVersion") {

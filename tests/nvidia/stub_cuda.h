@@ -31,7 +31,7 @@ struct Call {
   std::vector<Argument> arguments;
 
   [[nodiscard]] std::uint64_t word(std::size_t index) const { return arguments.at(index).word; }
-  // What the argument points to. Throws where it pointed to nothing of that size.
+  // Returns the value that the argument points to. Throws if the argument pointed to no value of that size.
   template <class T>
   [[nodiscard]] T pointee(std::size_t index) const {
     const std::vector<std::byte>& bytes = arguments.at(index).pointee;

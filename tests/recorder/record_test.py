@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""`hgcheck record` on an ordinary HIP program: the program notices nothing, what was recorded replays to the same bytes, and what
-could not be recorded is said.
+"""`hgcheck record` on an ordinary HIP program: the program notices nothing, what was recorded replays to the same
+bytes, and what could not be recorded is said.
 
 usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS BLUR
 
-RUN starts PROGRAM on the runtime of the folder RUNTIME; KERNELS is the project's code object, OTHER_KERNELS one that is not.
-BLUR is a program with kernels of its own.
+RUN starts PROGRAM on the runtime of the folder RUNTIME; KERNELS is the project's code object, OTHER_KERNELS one that is
+not. BLUR is a program with kernels of its own.
 """
 import pathlib
 import signal
@@ -14,7 +14,8 @@ import sys
 import tempfile
 import unittest
 
-HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR = (str(pathlib.Path(path).resolve()) for path in sys.argv[1:8])
+HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR = (
+    str(pathlib.Path(path).resolve()) for path in sys.argv[1:8])
 # Threads that copy while others destroy streams crash AMD's 7.2 by itself, in one run of eighty of this program, with a
 # recorder and without: docs/findings.md, copy-while-stream-destroyed.
 MODES = ["graph", "capture", "eager"] + (["threads"] if pathlib.Path(RUNTIME).name == "dropin" else [])
@@ -22,7 +23,8 @@ PATIENCE = 240  # seconds for one process, on the busiest machine
 
 
 def run(*command):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=PATIENCE,
+                          check=False)
 
 
 class Recorder(unittest.TestCase):
@@ -54,8 +56,8 @@ class Recorder(unittest.TestCase):
             self.assertEqual(done.stderr, alone.stderr)
 
     def test_it_replays_to_the_same_bytes(self):
-        for mode, word in (("graph", "set e0.n1 kernel gemm_u32"), ("capture", "endcapture s1 g0"), ("eager", "on s1 kernel"),
-                           ("threads", "stream s3")):
+        for mode, word in (("graph", "set e0.n1 kernel gemm_u32"), ("capture", "endcapture s1 g0"),
+                           ("eager", "on s1 kernel"), ("threads", "stream s3")):
             if mode not in MODES:
                 continue
             done = self.record(*self.watched(mode))
@@ -114,11 +116,12 @@ class Recorder(unittest.TestCase):
         self.assertRegex(done.stdout, r"^blur \d+\.\d+\n")
         self.assertRegex(done.stdout, r"replayed on the model, all [1-9]\d* reads hold the same bytes")
         text = self.program.read_text(encoding="utf-8")
-        self.assertRegex(text, r"set e0\.n0 kernel \S+@[0-9a-f]{16} a0\.0=b\d+\+0 a0\.8=\d+ .* a2=0 grid=3,6,1 block=16,4,1")
+        self.assertRegex(text, r"set e0\.n0 kernel \S+@[0-9a-f]{16} a0\.0=b\d+\+0 a0\.8=\d+ .* a2=0 "
+                               r"grid=3,6,1 block=16,4,1")
         # Of what a struct holds nobody says whether it is a pointer; that is told once, and of nothing else.
         self.assertEqual([line for line in text.splitlines() if "not recorded" in line],
-                         ["# not recorded: whether a0.0 of _Z4blur5ImagePKfS1_ is a pointer: it equals an address and is "
-                          "taken for one"])
+                         ["# not recorded: whether a0.0 of _Z4blur5ImagePKfS1_ is a pointer: it equals an address and "
+                          "is taken for one"])
         self.replays(self.program, "--subject", "rocm-soft@7.2:patch")
         self.replays(self.program, "--subject", "model:update")
         export = run(HGCHECK, "export", self.program)
@@ -134,10 +137,11 @@ class Recorder(unittest.TestCase):
         self.assertRegex(done.stdout, r"other bytes: line \d+: 512 bytes from b2\+0")
 
     def test_an_interrupt_is_the_commands_to_answer(self):
-        # To the whole group, as a terminal does it, before the command has made its first call. A shell cannot trap what
-        # was ignored when it began: the trap works only if the command was given back what hgcheck ignores.
+        # To the whole group, as a terminal does it, before the command has made its first call. A shell cannot trap
+        # what was ignored when it began: the trap works only if the command was given back what hgcheck ignores.
         script = "trap 'echo interrupted' INT; kill -INT 0; exec \"$@\""
-        done = subprocess.run([HGCHECK, "record", "-o", self.program, "--", "sh", "-c", script, "sh", *self.watched("graph")],
+        done = subprocess.run([HGCHECK, "record", "-o", self.program, "--", "sh", "-c", script, "sh",
+                               *self.watched("graph")],
                               capture_output=True, text=True, timeout=PATIENCE, check=False, start_new_session=True,
                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

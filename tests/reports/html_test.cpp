@@ -269,7 +269,7 @@ RC_GTEST_PROP(Html, AnyStringsLeaveThePageWellFormedAndAreReadBackAsTheyWere, ()
   const std::string bytes = *samples::any_text();
   pugi::xml_document page;
   RC_ASSERT(page.load_string(reports::to_html(samples::campaign_of(bytes)).c_str(), kParse));
-  // What is written is what a person reads, and no element or comment came out of a string.
+  // The page shows the strings as they were given, and no string became an element or a comment.
   RC_ASSERT(text_at(page, "//pre[@aria-label='Program']/code") == reports::xml_text(bytes));
   RC_ASSERT(text_at(page, "//section[@id='messages']//li") == reports::xml_text(bytes));
   RC_ASSERT(count(page, "//script") == 1U);

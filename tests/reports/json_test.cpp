@@ -105,7 +105,7 @@ RC_GTEST_PROP(Json, AnyStringsSurviveUpToTheSpellingOfInvalidBytes, ()) {
   RC_ASSERT(dumped(read.value()) == text);
 }
 
-// What reports of an earlier hgcheck do not have.
+// Keys that reports of an earlier hgcheck do not have.
 const std::set<std::string> kLaterKeys = {"machine", "release", "related", "generate_us", "judge_us"};
 
 // Removing any one key, and giving any one a value of a wrong type, at every depth.

@@ -18,8 +18,8 @@ import unittest
 HGCHECK, CHROMIUM = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 SCREENSHOTS = pathlib.Path(sys.argv[3]).resolve() if len(sys.argv) > 3 else None
 TRIES = 3  # of a browser that does not start or does not end
-PROGRAM = ("hgcheck-program 1\nplacement arena\nbuffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=0 element=2 width=1 "
-           "height=2 pitch=16\ninstantiate e0 g0\nlaunch e0 s0\n")
+PROGRAM = ("hgcheck-program 1\nplacement arena\nbuffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=0 element=2 "
+           "width=1 height=2 pitch=16\ninstantiate e0 g0\nlaunch e0 s0\n")
 # What a person sees of the bugs, and when the page was there, as an attribute of the document.
 PROBE = """<script>
 addEventListener('load', function () { setTimeout(function () {
@@ -42,8 +42,9 @@ def letters(number):
 
 def finding(number, prop="P3"):
     """Every third one is another form of the bug before it."""
-    return {"id": f"{prop}-{number:06}", "property": prop, "cause": f"{prop} b#+# after launch {number}", "also": ["P5"],
-            "fault": "", "program": f"report/{prop}-{number:06}.program", "commands": 3, "original_commands": 40,
+    return {"id": f"{prop}-{number:06}", "property": prop, "cause": f"{prop} b#+# after launch {number}",
+            "also": ["P5"], "fault": "", "program": f"report/{prop}-{number:06}.program",
+            "commands": 3, "original_commands": 40,
             "replay": f"build/bin/hgcheck replay report/{prop}-{number:06}.program", "seen": number + 1,
             "summary": f"b0+{number} differs at 'the end'", "program_text": PROGRAM * 3,
             "differences": [{"where": f"argument {letters(number - (number % 3 == 2))}", "command": "the end",
@@ -92,8 +93,8 @@ class Page(unittest.TestCase):
         for left in reversed(range(TRIES)):
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
                 try:
-                    done = subprocess.run([*command[:1], f"--user-data-dir={profile}", *command[1:]], capture_output=True,
-                                          text=True, timeout=120, check=True)
+                    done = subprocess.run([*command[:1], f"--user-data-dir={profile}", *command[1:]],
+                                          capture_output=True, text=True, timeout=120, check=True)
                     return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
                 except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
                     if not left:
@@ -125,9 +126,10 @@ class Page(unittest.TestCase):
             self.assertLess(seen["elements"], most_elements)
 
     def test_a_run_of_benchmarks_is_a_page_beside_an_earlier_one(self):
-        run = {"context": {"date": "2026-01-02", "executable": "build/bin/bench_patch", "num_cpus": 2, "mhz_per_cpu": 2600},
-               "benchmarks": [{"name": f"patch/{size}", "run_type": "iteration", "cpu_time": size * 1.5, "real_time": size * 2,
-                               "time_unit": "us", "calls": size} for size in (16, 256, 4096)]}
+        run = {"context": {"date": "2026-01-02", "executable": "build/bin/bench_patch", "num_cpus": 2,
+                           "mhz_per_cpu": 2600},
+               "benchmarks": [{"name": f"patch/{size}", "run_type": "iteration", "cpu_time": size * 1.5,
+                               "real_time": size * 2, "time_unit": "us", "calls": size} for size in (16, 256, 4096)]}
         (self.folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
         done = subprocess.run([HGCHECK, "report", "run.json", "--compare", "run.json", "--report", "benchmarks"],
                               cwd=self.folder, check=True, capture_output=True, text=True)
@@ -154,7 +156,8 @@ class Page(unittest.TestCase):
         every = self.probe(page)
         self.assertEqual(len(every["bugs"]), 8)
         self.assertEqual(every["status"], "8 bugs shown")
-        set_text = "var text = document.getElementById('filter-text'); text.value = '{}'; text.dispatchEvent(new Event('input'));"
+        set_text = ("var text = document.getElementById('filter-text'); text.value = '{}'; "
+                    "text.dispatchEvent(new Event('input'));")
         one = self.probe(page, set_text.format("P3-000004"))
         self.assertEqual((len(one["bugs"]), one["status"]), (1, "1 of 8 bugs shown"))
         self.assertEqual(self.probe(page, set_text.format("no such words"))["bugs"], [])
@@ -163,7 +166,8 @@ class Page(unittest.TestCase):
         chosen = self.probe(page, choose)
         self.assertEqual((len(chosen["bugs"]), chosen["status"]), (1, "1 of 8 bugs shown"))
         # Whoever follows a link gets there, whatever was filtered.
-        back = self.probe(page, choose + "location.hash = '#finding-11'; dispatchEvent(new HashChangeEvent('hashchange'));")
+        back = self.probe(page, choose + "location.hash = '#finding-11'; "
+                                         "dispatchEvent(new HashChangeEvent('hashchange'));")
         self.assertEqual(len(back["bugs"]), 8)
         self.assertIn("finding-11", back["open"])
 
@@ -178,7 +182,8 @@ class Page(unittest.TestCase):
         for name, width, options in (("wide", 1300, []), ("narrow", 420, []),
                                      ("dark", 1300, ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"])):
             shot = (SCREENSHOTS or self.folder) / f"{name}.png"
-            self.browse(page.as_uri(), f"--window-size={width},2600", f"--screenshot={shot}", "--hide-scrollbars", *options)
+            self.browse(page.as_uri(), f"--window-size={width},2600", f"--screenshot={shot}", "--hide-scrollbars",
+                        *options)
             self.assertGreater(shot.stat().st_size, 20000, name)
 
 

@@ -27,7 +27,8 @@ class Capsule(unittest.TestCase):
 
     def output(self, *command, status=0, **options):
         """What COMMAND prints (both streams); it has to end with STATUS."""
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, **options)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+                              **options)
         self.assertEqual(done.returncode, status, done.stdout)
         return done.stdout
 
@@ -53,7 +54,8 @@ class Capsule(unittest.TestCase):
             release = probe.name.partition("-")[2]
             library = f"libamdhip64.so.{release.partition('.')[0]}"
             with self.subTest(release):
-                self.assertEqual(self.output(CAPSULES / release / "bin" / "run", probe, library), f"{release} {release}\n")
+                self.assertEqual(self.output(CAPSULES / release / "bin" / "run", probe, library),
+                                 f"{release} {release}\n")
 
     def test_run_passes_arguments_and_the_status_on(self):
         run = HIP / "bin" / "run"
@@ -82,8 +84,8 @@ class Capsule(unittest.TestCase):
 
     def build(self, hipcc, *options, **environment):
         """Builds probe.hip from another folder, and returns what the compiler said about its steps."""
-        said = self.output(hipcc, "--offload-arch=gfx942", "-v", *options, HERE / "probe.hip", "-o", "probe", cwd=self.folder,
-                           env={**os.environ, **environment})
+        said = self.output(hipcc, "--offload-arch=gfx942", "-v", *options, HERE / "probe.hip", "-o", "probe",
+                           cwd=self.folder, env={**os.environ, **environment})
         self.assertIn(self.output(HIP / "bin" / "run", self.folder / "probe").strip(), WHAT_THE_RUNTIME_SAYS)
         return said
 

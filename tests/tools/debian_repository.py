@@ -1,4 +1,4 @@
-"""A Debian repository in a folder, with packages, suites and signatures of its own, and a run of tools/fetch-capsule on it.
+"""A Debian repository in a folder, with packages, suites and signatures of its own, and a run of fetch-capsule on it.
 
 The repository is a real one (apt reads it, gpg signs it); the packages are empty but for the files that fetch-capsule
 asks for. Nothing here needs a network or root.
@@ -67,7 +67,8 @@ class Sandbox:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _gpg(self, *arguments):
-        command = ["gpg", "--homedir", str(self._gpg_home), "--batch", "--quiet", "--yes", "--passphrase", "", *arguments]
+        command = ["gpg", "--homedir", str(self._gpg_home), "--batch", "--quiet", "--yes", "--passphrase", "",
+                   *arguments]
         subprocess.run(command, check=True, capture_output=True)
 
     # --- the repository ---
@@ -105,7 +106,8 @@ class Sandbox:
         pool = self.mirror / "pool"
         pool.mkdir(exist_ok=True)
         file = pool / f"{name}_{version.replace(':', '%3a')}_amd64.deb"
-        subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, file], check=True, capture_output=True)
+        subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, file], check=True,
+                       capture_output=True)
         data = file.read_bytes()
         return (f"{control}Filename: pool/{file.name}\nSize: {len(data)}\n"
                 f"SHA256: {hashlib.sha256(data).hexdigest()}\n\n")
@@ -124,8 +126,8 @@ class Sandbox:
     def start(self, *arguments, mirror=None, path=None):
         environment = {"PATH": path or f"{self.bin}:{os.environ['PATH']}", "HOME": str(self.folder),
                        "XDG_CACHE_HOME": str(self.cache), "TMPDIR": str(self.folder / "tmp")}
-        command = [FETCH, "--into", self.capsule, "--mirror", mirror or f"file:{self.mirror}", "--keyring", self.keyring,
-                   *arguments]
+        command = [FETCH, "--into", self.capsule, "--mirror", mirror or f"file:{self.mirror}",
+                   "--keyring", self.keyring, *arguments]
         return subprocess.Popen(command, env=environment, text=True, stdin=subprocess.DEVNULL, start_new_session=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 

@@ -127,7 +127,8 @@ class PackWithCapsule(Pack):
         self.skipTest("this archive has the capsule")
 
     def test_amds_runtime_runs_on_the_software_gfx942(self):
-        done = self.hgcheck("campaign", "--subject", "rocm-soft@7.2:patch", "--programs", "20", "--jobs", "1", "--quiet")
+        done = self.hgcheck("campaign", "--subject", "rocm-soft@7.2:patch", "--programs", "20", "--jobs", "1",
+                            "--quiet")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_a_tree_that_looks_like_rocm_is_loaded_by_its_link(self):

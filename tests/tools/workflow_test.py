@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The CI workflow is one that GitHub takes, and does nothing but ./dev: its shape against a schema written from the
-documentation of workflow syntax, every word of ./dev against `./dev -h`, every reference to a matrix against the matrix.
+documentation of workflow syntax, every word of ./dev against `./dev -h`, every reference to a matrix against the
+matrix.
 
 usage: workflow_test.py ROOT
 """
@@ -109,7 +110,8 @@ GITLAB = {
                 "properties": {
                     "when": {"enum": ["on_success", "on_failure", "always"]},
                     "paths": {"type": "array", "items": {"type": "string"}},
-                    "reports": {"type": "object", "additionalProperties": False, "properties": {"junit": {"type": "string"}}},
+                    "reports": {"type": "object", "additionalProperties": False,
+                                "properties": {"junit": {"type": "string"}}},
                 },
             },
         },

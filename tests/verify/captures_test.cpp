@@ -36,7 +36,7 @@ Program program_with(const std::function<bool(const Program&)>& wanted) {
   return campaign_program(seed, index, {});
 }
 
-// What a run shows of one property.
+// Returns the number of violations of one property in an observation.
 std::size_t violations_of(const Observation& observation, PropertyId id) {
   return static_cast<std::size_t>(std::count_if(observation.violations.begin(), observation.violations.end(),
                                                 [id](const Violation& v) { return v.property == id; }));

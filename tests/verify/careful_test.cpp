@@ -14,7 +14,7 @@ struct Seen {
   std::vector<StepCost> costs;
 };
 
-// What becomes of the program under careful.
+// Returns the judgement and the costs of the program under careful.
 Seen seen(const std::string& commands, std::uint64_t seed = 0) {
   const Program program = program_of(commands);
   EXPECT_EQ(flaw(program), "") << commands;
@@ -64,7 +64,7 @@ TEST(Careful, PatchesAndSetsAChainInPlace) {
   agrees(begin + "move b1\npatch e0\nlaunch e0 s0\nset e0.n0 kernel inplace_u32 data=b0 n=8 k=5\nlaunch e0 s0\n");
 }
 
-// What an update would compare are edges that the chain does not have.
+// An update would compare edges, and the chain does not have the edges of the graph.
 TEST(Careful, RecordsAChainAgainInsteadOfUpdatingIt) {
   const std::string other =
       "graph g1\nkernel g1.n0 inplace_u32 data=b1 n=4 k=3\nkernel g1.n1 inplace_u32 data=b0 n=4 "

@@ -77,7 +77,7 @@ TEST(Coverage, EveryPairIsThereOnceAndHasAMeaning) {
 
 constexpr std::uint64_t kPrograms = 100000;
 
-// What is said to be impossible must not show; the rest shows sooner or later, so that a hole means something.
+// Pairs that are said to be impossible must not occur; all others occur sooner or later, so that a gap means something.
 TEST(Coverage, GeneratedProgramsShowWhatIsPossibleAndNothingElse) {
   std::vector<std::uint64_t> counts(coverage_pairs().size(), 0);
   GeneratorOptions options;

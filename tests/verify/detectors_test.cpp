@@ -105,7 +105,7 @@ TEST(Detectors, TheTinyPatcherIsCleanOnEveryProgramOfTheseTests) {
   }
 }
 
-// What TinyPatcher is about to give a node, and what it made that from.
+// The record that TinyPatcher is about to give a node, and the data that it made the record from.
 struct Spoiled {
   hip::NodeRecord& record;
   const std::vector<hip::Relocation>& relocations;

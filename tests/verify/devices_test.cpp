@@ -52,7 +52,7 @@ const std::string kPrograms[] = {
     there("peer can 0 1\npeer can 1 1\npeer enable 0 1\npeer enable 0 1\nkernel g0.n0 axpy_u64 out=b0 in=b1 n=8 a=3\n"
           "instantiate e0 g0\nlaunch e0 s0\nmove b1\npatch e0\nlaunch e0 s0\nread b0\npeer disable 0 1\n"
           "peer disable 0 1"),
-    // What is refused: recording an event on a stream of another device, times between devices.
+    // Calls that are refused: recording an event on a stream of another device, times between devices.
     there("event v0 timing\nevent v1 timing device=1\nrecord v0 s1\nrecord v1 s0\nrecord v0 s0\nrecord v1 s1\n"
           "sync device\nelapsed v0 v1\nelapsed v1 v1\nwait s0 v1"),
     "placement native\n" + there("memcpy g0.n0 dst=b1 src=b0 bytes=64 kind=default\nkernel g0.n1 inplace_u32 data=b1 "

@@ -77,7 +77,7 @@ class Machine {
   char variable_ = 0;
 };
 
-// What a call could have changed.
+// All state that a call could have changed.
 struct Everything {
   Everything(Machine& machine, const ErrorScene& scene)
       : live(machine.live()),

@@ -238,7 +238,7 @@ TEST(Judge, AMoveThatThePatcherCannotPlaceIsTheHarnesssError) {
 
 constexpr std::string_view kObject = "userobject u0\ngraph g0\nretain u0 g0 move\n";
 
-// What the runtime was given for its one user object, and who runs it when it is told to.
+// The function and the data of the runtime's one user object, and the thread that runs the function when told to.
 struct Late {
   hipHostFn_t function = nullptr;
   void* data = nullptr;

@@ -50,7 +50,7 @@ const std::string kPrograms[] = {
     three("stream s1\ninstantiate e0 g0 form=params flags=upload,priority\nupload e0 s1\nlaunch e0 s1"),
 };
 
-// What a user object's function is told, and when.
+// Checks when a user object's function is called, and for which object.
 TEST(GraphOps, AUserObjectGoesWithTheLastThatHoldsIt) {
   EXPECT_EQ(last_status("userobject u0\nrelease u0").seen, "u0 went");
   EXPECT_EQ(last_status("graph g0\nuserobject u0\nretain u0 g0\nrelease u0").seen, "");

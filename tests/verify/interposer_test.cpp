@@ -13,7 +13,7 @@
 namespace verify {
 namespace {
 
-// What the fake table was given last. A runtime has no business keeping any of these.
+// The parameters of the last call of the fake table. A runtime must not keep any of these pointers.
 struct Kept {
   int calls = 0;
   const void* params = nullptr;
@@ -121,7 +121,7 @@ TEST_F(Interposing, CountsEveryCallByFunction) {
 TEST_F(Interposing, AFunctionThatTheInnerTableLacksStaysMissing) {
   EXPECT_EQ(table().hipGraphCreate, nullptr);
   EXPECT_EQ(table().hipMalloc, nullptr);
-  // Those that are wrapped to be poisoned as well.
+  // The interposer also wraps these functions, to poison their parameters.
   EXPECT_EQ(table().hipGraphAddHostNode, nullptr);
   EXPECT_EQ(table().hipGraphExecMemcpyNodeSetParams, nullptr);
   EXPECT_NE(table().hipGraphAddKernelNode, nullptr);

@@ -120,7 +120,7 @@ inline void agrees_under_every_strategy_and_failure(const std::string& commands)
   }
 }
 
-// What the model says to a program in text under the strategy that patches.
+// Runs a program in text on the model, under the strategy that patches, and returns the observation.
 inline Observation trace_of(const std::string& commands) {
   const Program program = program_of(commands);
   EXPECT_EQ(flaw(program), "");
@@ -128,7 +128,7 @@ inline Observation trace_of(const std::string& commands) {
   return bench.subject.run(program, {}).observation;
 }
 
-// What the program's last command saw, and its status.
+// Returns the status of the program's last command, with its other answers.
 inline StepStatus last_status(const std::string& commands) {
   return trace_of(commands).statuses.back();
 }

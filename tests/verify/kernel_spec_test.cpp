@@ -88,7 +88,7 @@ TEST(KernelSpec, NamesAreDistinctAndFound) {
   EXPECT_EQ(find_kernel("no_such_kernel"), nullptr);
 }
 
-// What a kernel touches, seen by running it: the accesses of the host function are those that the catalogue bounds.
+// Records the memory that a kernel touches when it runs: the catalogue bounds the accesses of the host function.
 class Touched final : public hg::HostMemory {
  public:
   std::byte* access(std::uint64_t address, std::size_t size, bool write) override {

@@ -40,7 +40,7 @@ std::string death_of(const std::vector<std::string>& arguments, double timeout =
   return runner.run(parsed(kExample), {}).observation.death;
 }
 
-// What the process was told of devices.
+// Returns the arguments of the process from --devices on, or nothing.
 std::string devices_asked_for(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
   std::string line{std::istreambuf_iterator<char>(file), {}};

@@ -1,6 +1,6 @@
 // The catalogue of quirks: every entry is complete and readable, and each shows on exactly the releases that it names.
 //
-// What the software gfx942 cannot run here (no capsule) is not built: CMake says so.
+// The tests of a release are not built where the software gfx942 cannot run it (no capsule): CMake says so.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,6 +99,25 @@ TEST(Quirks, ADeviationIsExplainedByAnEventBeforeItAndOfThatKind) {
 }
 
 // A child that is set, or updated with its parent, sets what is in it: each copy is held against the one in its place.
+// A strategy that updates records a graph anew, so the new one has lost no edge.
+TEST(Quirks, EdgesThatAGraphLostCountWhereItIsUpdatedFromARecording) {
+  const Quirk taken[] = {made_up("op=update edges_taken_differ=1", "status=910")};
+  const QuirkSet known("7.2", taken);
+  const std::string graph =
+      "buffer b0 64\ngraph g0\nempty g0.n0\nempty g0.n1 after=n0\nmemset g0.n2 dst=b0 value=1 element=1 width=4\n";
+  const auto explained = [&](const std::string& change, StrategyKind strategy) {
+    const Program program =
+        program_of(graph + change + "instantiate e0 g0\nset e0.n2 memset dst=b0 value=2 element=1 width=4\n");
+    return known.explain(program, strategy, {program.steps.size() - 1, Effect::kStatus, 910}) != nullptr;
+  };
+  for (const char* change : {"unedge g0.n1 after=n0\n", "remove g0.n0\n"}) {
+    EXPECT_TRUE(explained(change, StrategyKind::kUpdate)) << change;
+    EXPECT_FALSE(explained(change, StrategyKind::kRebuild)) << change;
+  }
+  EXPECT_FALSE(explained("", StrategyKind::kUpdate));
+  EXPECT_FALSE(explained("remove g0.n1\nempty g0.n3\nremove g0.n3\n", StrategyKind::kRebuild));
+}
+
 TEST(Quirks, WhatIsInAChildIsSetWithIt) {
   const Quirk moved[] = {
       made_up("op=set node=memcpy was_pageable=1 pageable=0;op=update node=memcpy was_pageable=1 "
@@ -276,7 +295,7 @@ TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
     const Program program = regression(quirk);
     JudgeOptions options{.cycles = only_grows(quirk)};
     Judgement judgement = judge->judge(program, options);
-    // What depends on the order of things shows in some orders only: of fifth-dependent-unordered, in one of ten.
+    // A quirk that depends on an order shows in some orders only: fifth-dependent-unordered shows in one of ten.
     const std::uint64_t orders = named ? 200 : 8;
     for (std::uint64_t seed = 2; seed <= orders && judgement.verdict == VerdictKind::kAgree; ++seed) {
       options.schedule_seed = seed;
@@ -343,7 +362,7 @@ void expect_agreement_of(const std::string& release, StrategyKind strategy,
   }
 }
 
-// What one program's systems made current is not the next one's.
+// A device that one program's systems made current is not current for the next program.
 TEST_P(OnRelease, AScenarioOnAnotherDeviceLeavesTheFirstOneCurrent) {
   expect_agreement_of(std::string(GetParam()), StrategyKind::kPatch,
                       {"system device 1\nlauncher in stream=0 words=1 seed=0\n",
@@ -390,8 +409,8 @@ TEST_P(OnRelease, AnUpdateFromAGraphWhoseEdgeWasTakenAndAddedIsGoneAround) {
   EXPECT_EQ(judgement.reason, "update-pairs-by-order");
 }
 
-// What a capture on another device's stream is given is recorded with the devices current that the program's graph was
-// recorded with.
+// A graph that is launched into a capture on another device's stream is recorded with the same devices current as the
+// program's graph.
 TEST_P(OnRelease, AGraphThatIsCapturedOnAnotherDevicesStreamIsStillOfItsOwn) {
   for (const StrategyKind strategy : {StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
     expect_agreement_of(std::string(GetParam()), strategy,
@@ -443,7 +462,7 @@ TEST_P(OnRelease, ProgramsOfACommandBuffersOwnCallsAgree) {
   EXPECT_GT(launches, kPrograms) << "most of them launch something";
 }
 
-// What libraries enqueue, and collectives, which no program records: scenarios of traces, quirks and all.
+// Scenarios of traces, quirks included: work of libraries, and collectives, which no program records.
 TEST_P(OnRelease, ScenariosOfTracedCommandsAgree) {
   constexpr std::uint64_t kScenarios = 150;
   ReleaseJudge judge(GetParam(), StrategyKind::kCommandBuffer);

@@ -1,5 +1,5 @@
-// What may stand where: every precondition, as two programs that differ in one command, and what check() and apply()
-// promise about any program.
+// The places where a command is valid: every precondition, as two programs that differ in one command, and the promises
+// of check() and apply() about any program.
 // Not verified here: data races (the model reports them; generator_test.cpp holds the generator to having none).
 #include "verify/program/state.h"
 

@@ -138,7 +138,7 @@ TEST(StreamMemoryPrograms, MemoryThatIsNotGivenBackIsALeakAndNoMatterOfOrder) {
   EXPECT_EQ(judgement.broken.front(), PropertyId::kP8);
 }
 
-// What was freed last, for a runtime that hands it out again at once.
+// The memory that was freed last, for a runtime that hands it out again at once.
 void* g_freed = nullptr;
 
 void hand_out_again_at_once(hip::Api& api) {
@@ -163,7 +163,7 @@ TEST(StreamMemoryPrograms, MemoryReusedBeforeTheWorkThatUsesItIsAMatterOfStreamO
   ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
   EXPECT_EQ(judgement.broken.front(), PropertyId::kS1) << described(judgement);
   EXPECT_GE(judgement.exercised[index_of(PropertyId::kS1)], 1U);
-  // What is not there any more is not found any more.
+  // Without the stream-ordered frees, the violation is gone.
   const std::optional<Program> keeping = without_stream_ordered_frees(reuses);
   ASSERT_TRUE(keeping.has_value());
   EXPECT_EQ(bench.judge.judge(*keeping, {}).verdict, VerdictKind::kAgree);

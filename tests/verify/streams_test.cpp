@@ -22,7 +22,7 @@ State state_behind(const std::string& commands) {
   return state_after(program);
 }
 
-// What HIP answers to the last command of `commands`.
+// Returns the status that HIP gives to the last command of `commands`.
 int answer_to_last(const std::string& commands) {
   const Program program = program_of(kObjects + commands);
   EXPECT_EQ(flaw(program), "") << commands;

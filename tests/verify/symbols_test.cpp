@@ -22,7 +22,7 @@ const std::string kPrograms[] = {
         "instantiate e0 g0\nmove b0 b2\npatch e0\nlaunch e0 s0\npatch g0\ninspect g0\ninstantiate e1 g0\nlaunch e1 s0"),
     there("instantiate e0 g0\nset e0.n0 memcpy dst=b1+64 src=b0 bytes=16 kind=d2d symbol=dst\nlaunch e0 s0\nread b1"),
     there("set g0.n1 memcpy dst=b2+32 src=b1 bytes=16 kind=d2h symbol=src\ninstantiate e0 g0\nlaunch e0 s0\nread b2"),
-    // Another symbol.
+    // Setters that give a node another symbol.
     there("instantiate e0 g0\nset e0.n0 memcpy dst=b3+32 src=b0 bytes=16 kind=d2d symbol=dst\nlaunch e0 s0\nread b3\n"
           "set g0.n1 memcpy dst=b2 src=b3 bytes=8 kind=d2h symbol=src\nupdate e0 g0\nlaunch e0 s0\nread b2\nmove b0\n"
           "patch e0\nlaunch e0 s0"),
@@ -187,7 +187,7 @@ TEST(Attributes, OnlyKernelsHaveThem) {
   }
 }
 
-// What a rebuilt graph is given again shows when a node is asked.
+// Attributes that a rebuilt graph is given again show when a node is inspected.
 TEST(Attributes, AttributesThatAreLostAreSeen) {
   const Program program = program_of(
       "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\nattribute g0.n0 priority=1\ninspect g0");

@@ -296,7 +296,7 @@ TEST(Text, OtherSpellingsOfTheSameProgramAreTheSameProgram) {
 }
 
 TEST(Text, ProgramsThatDifferInOneThingAreDifferentPrograms) {
-  // What the equality above is worth: one change in any attribute shows.
+  // Shows that the equality above is not trivial: a change of any one attribute makes a different program.
   constexpr std::string_view kBase =
       "kernel g0.n1 axpy_u64 out=b0+8 in=b1+256 n=64 a=addr(b2+4) grid=4 block=128 style=extra opaque fan=3 after=n0";
   constexpr std::pair<const char*, const char*> kChanges[] = {

@@ -1,7 +1,7 @@
 // A family's rules.cpp writes this down for each of its commands C:
 //
 //   kTraits<C>                a row that answers every question, if only by 'this depends on the state'
-//   check<C>                  why the command may not stand; the row adds what open captures forbid
+//   check<C>                  why the command may not stand; the row adds the refusals by open captures
 //   apply<C>                  its effect
 //   the functions that the row says
 //   template struct Rules<C>  makes the rules known to verify::State
@@ -24,7 +24,7 @@ namespace verify {
 enum class InCapture : std::uint8_t {
   kLegalInCapture,
   kMemoryCall,      // no: it changes memory, which HIP would refuse in the middle of several calls
-  kGraphChange,     // no: what a strategy does about it may wait for the device
+  kGraphChange,     // no: a strategy may wait for the device to carry out the command
   kCheckInCapture,  // check_in_capture<C> says
 };
 // HIP's answer while some stream captures.
@@ -105,8 +105,8 @@ Id highest_device(const C& c) = delete;
 template <class C>
 bool may_stand_again(const State& state, const C& c) = delete;
 
-// Each function below asks for what the row says, and asserts that a family writes nothing that the row does not ask
-// for: nobody would call it.
+// Each function below calls the functions that the row names. It asserts that the family defines no function that the
+// row does not name, because nothing would call that function.
 
 template <class C>
 Reason Rules<C>::check(const State& state, const C& c) {

@@ -1,9 +1,9 @@
-// How a command declares itself: its word, what it means, and its fields. Everything that treats commands alike reads
+// How a command declares itself: its word, its meaning, and its fields. Everything that treats commands alike reads
 // these declarations: the parser, the printer, the shrinker, features, coverage and the language's reference page.
 //
 // Each command has `static constexpr auto spec()`, which returns describe_command<C>(word, meaning, field...). A field
 // names its place in the command by a member pointer and says how it is written. Fields stand in the order in which
-// they are printed; those with kByKey are read as key=value, in any order, behind the others.
+// they are printed. Fields with kByKey come after the other fields and are read as key=value, in any order.
 //
 // A declaration also says how the generator draws the command, and whether a release is known to do it wrongly. Both
 // are required.

@@ -1,7 +1,7 @@
-// The rules of a command: whether it may stand in a program, and what it does to verify::State.
+// The rules of a command: whether it may stand in a program, and its effect on verify::State.
 //
-// verify::State asks Rules<C> about a command of type C. A command's family answers in
-// verify/commands/<family>/rules.cpp, which verify/commands/define_rules.h tells how to write. A command without rules
+// verify::State asks Rules<C> about a command of type C. The family of the command answers in
+// verify/commands/<family>/rules.cpp; verify/commands/define_rules.h describes that file. A command without rules
 // does not build.
 //
 // Every question is total and free of side effects; only apply() changes the state.

@@ -53,7 +53,7 @@ ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const v
   const bool lacks_variable = variable == nullptr && needs_variable(error_case);
   if (call == nullptr || !call->exists(api) || lacks_variable)
     return {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
-  // Cases of anything else are what they were before there were variables.
+  // The scene gets the variable only for cases that need it.
   ErrorScene scene(api, kernel, needs_variable(error_case) ? variable : nullptr);
   if (scene.prepared() != hipSuccess) return {ErrorAnswer::Kind::kUnprepared, scene.prepared(), hipSuccess};
   (void)api.hipGetLastError();

@@ -25,7 +25,7 @@ struct ErrorAnswer {
   enum class Kind { kAnswered, kUnsupported, kUnprepared };  // no such function or variable; no scene could be made
   Kind kind = Kind::kAnswered;
   hipError_t status = hipSuccess;
-  hipError_t last_error = hipSuccess;  // what hipGetLastError says behind the call
+  hipError_t last_error = hipSuccess;  // the status of hipGetLastError after the call
 };
 // As it is compared: the status, and the last error where it is another one.
 [[nodiscard]] std::string describe(const ErrorAnswer& answer);

@@ -1,5 +1,5 @@
-// verify::ErrorCase: what is known of one invalid argument: the function, the case in words joined by '-', the status
-// that HIP documents, and who says so. The rows are data, verify/errors/cases.inc; what each of them calls is in
+// verify::ErrorCase: one known invalid argument: the function, the case in words joined by '-', the status that HIP
+// documents, and the source of the rule. The rows are data (verify/errors/cases.inc); their calls are in
 // verify/errors/error_calls.cpp. Releases of AMD's runtime that answer otherwise are data too (deviations.inc).
 #pragma once
 
@@ -30,10 +30,10 @@ struct ErrorDeviation {
   std::string_view function;
   std::string_view name;
   int answer = 0;      // hipError_t, kAnswerCrash, kAnswerHang or kAnswerUndefined
-  int last_error = 0;  // what hipGetLastError says behind it, where that is another status
+  int last_error = 0;  // the status of hipGetLastError after it, where that is another status
 };
 [[nodiscard]] std::span<const ErrorDeviation> error_deviations();
-// What that release answers instead; null when it does not deviate.
+// Returns the known deviation of a release for one error case; null when it does not deviate.
 [[nodiscard]] const ErrorDeviation* find_error_deviation(std::string_view release, std::string_view function,
                                                          std::string_view name);
 

@@ -23,7 +23,7 @@ ErrorScene::ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* 
   make_gone();
 }
 
-// What could not be made is null, and a runtime's answer to that is of no interest here.
+// Objects that could not be made are null; the status of a call on a null object is ignored.
 ErrorScene::~ErrorScene() {
   if (api.hipUserObjectRelease != nullptr && object != nullptr) (void)api.hipUserObjectRelease(object, 1);
   for (hipGraphExec_t one : execs_) (void)api.hipGraphExecDestroy(one);

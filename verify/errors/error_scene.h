@@ -1,6 +1,6 @@
 // verify::ErrorScene: live objects of a HIP runtime for a call with one wrong argument: graphs with a node of each
 // type, executable graphs of them, memory, a stream, an event, a user object; and handles of objects that are gone.
-// Everything is made through the table, and destroyed again. What a runtime does not have is null.
+// The scene creates every object through the table and destroys it again. Objects that a runtime lacks are null.
 #pragma once
 
 #include <array>
@@ -58,7 +58,7 @@ class ErrorScene {
   [[nodiscard]] int devices() const;
   [[nodiscard]] hipCtx_t context() const;
 
-  // Calls of a node's functions with parameters that are right; `place` is what a Place has.
+  // Calls of a node's functions with valid parameters; `place` has the members of a Place as arguments.
   hipError_t add_kernel(auto... place) { return with<&hip::Api::hipGraphAddKernelNode>(kernel_params(), place...); }
   hipError_t set_kernel(hipGraphNode_t node) {
     return with<&hip::Api::hipGraphKernelNodeSetParams>(kernel_params(), node);
@@ -136,7 +136,7 @@ class ErrorScene {
   };
   hipGraph_t leaf = nullptr;  // one empty node
   hipGraph_t graph = nullptr, other = nullptr, clone = nullptr, cyclic = nullptr;
-  hipGraph_t cyclic_outer = nullptr;  // whose child has a cycle
+  hipGraph_t cyclic_outer = nullptr;  // a graph whose child has a cycle
   Nodes nodes, others;                // of graph and other
   hipGraphExec_t exec = nullptr;
   hipStream_t stream = nullptr;

@@ -1,7 +1,7 @@
 // A launch of an executable graph into a capture, for strategies that launch another one than the program's.
 //
-// A capture keeps what it captures, and programs look into it: it is given the executable graph as the program recorded
-// it, at the program's addresses, as the child graph node that such a launch is documented to be.
+// A capture keeps such a launch as a child graph node, as HIP documents it, and programs may inspect that node. So the
+// capture gets the graph as the program recorded it, at the program's addresses.
 #pragma once
 
 #include "verify/execute/objects.h"
@@ -10,8 +10,8 @@ namespace verify {
 
 // Whether the stream captures.
 [[nodiscard]] bool captures(const StrategyContext& context, hipStream_t stream);
-// On any release. No node of `exec` is disabled (asserted): what a capture makes of those is not documented, and no
-// valid program asks. A runtime that lacks a function of it is noted in the context.
+// Works on any release. Asserts that no node of `exec` is disabled: HIP does not document the capture of disabled
+// nodes, and no valid program captures one. A function that the runtime lacks is noted in the context.
 [[nodiscard]] hip::Status launch_as_child(StrategyContext& context, const ExecObject& exec,
                                           const hip::StreamRef& stream);
 

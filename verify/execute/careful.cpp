@@ -86,7 +86,7 @@ class CarefulStrategy final : public Strategy {
     const UpdateStatus status{documented.code, documented.result,
                               documented.node ? graph.handles.nodes[*documented.node] : nullptr};
     if (status.code != hipSuccess) {
-      // What cannot fit is not tried on a release that may take it, or a part of it.
+      // An update that cannot fit is not tried on a release with quirks, which may accept it or a part of it.
       return quirks(context).empty() ? patching_->update(context, exec, graph) : status;
     }
     const auto* quirk = quirks(context).of_update(exec.recording, graph.recording, context_of(context, exec));
@@ -101,7 +101,7 @@ class CarefulStrategy final : public Strategy {
                           std::string* said) override {
     const Shaped as = shaped(context, graph.recording);
     if (as.shape == ExecShape::kAsItIs) return Strategy::instantiate(context, graph, exec, said);
-    // An executable graph holds the user objects of the graph that it came from, and what is recorded here has none.
+    // An executable graph holds the user objects of its graph, but the graph that is recorded here holds none.
     if (!graph.held_objects.empty()) {
       const hip::Result<hipGraphExec_t> anchor = hold(context, graph.held_objects);
       if (!anchor) return anchor.error();
@@ -174,7 +174,7 @@ class CarefulStrategy final : public Strategy {
   Shaped shaped(StrategyContext& context, const hip::Recording& recording,
                 const std::set<hip::NodeIndex>& disabled = {}) {
     Shaped as = shaped_whole(context, recording);
-    // Nodes that those of another type stand for cannot be switched off: they are left out.
+    // A disabled node cannot be switched off where nodes of another type stand for it: it is left out.
     std::set<hip::NodeIndex> left_out;
     for (const hip::NodeIndex index : disabled) {
       if (as.shape != ExecShape::kAsItIs && !as.keeps_type(recording.nodes()[index], index)) left_out.insert(index);
@@ -208,7 +208,7 @@ class CarefulStrategy final : public Strategy {
   std::unique_ptr<Strategy> patching_ = make_strategy(StrategyKind::kPatch);
   std::unique_ptr<Strategy> rebuilding_ = make_strategy(StrategyKind::kRebuild);
   std::optional<hip::ReleaseQuirks> quirks_;
-  std::optional<hip::RecordedNode> typed_;  // what setter() made
+  std::optional<hip::RecordedNode> typed_;  // the typed form of a node, made by setter()
 };
 
 }  // namespace

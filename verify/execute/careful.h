@@ -1,12 +1,12 @@
-// The strategy `careful`: patch, with what is known of the runtime's release (hip/release_quirks.h).
+// The strategy `careful`: `patch` that avoids the known quirks of the runtime's release (hip/release_quirks.h).
 //
-// Where an entry touches what a patch, a setter or an update would do, the graph is recorded again; where one touches
-// what a launch would do, it is recorded flat or as a chain from the beginning. Where none does, it is as `patch`: a
-// chain, too, is patched and set in place.
+// Where a quirk affects a patch, a setter or an update, the strategy records the graph again. Where a quirk affects a
+// launch, it records the graph flat or as a chain from the beginning. Without a quirk it does the same as `patch`. It
+// patches and sets a chain in place, too.
 //
-// Under it, programs that change and launch graphs agree with the model on releases whose setters, updates and launches
-// do not. What the releases record wrongly, and what they do wrong beside graphs that are changed, is as it is under
-// `patch` (docs/safe-operations.md).
+// Under `careful`, programs that change and launch graphs agree with the model on releases with wrong setters, updates
+// and launches. Two kinds of defects stay as under `patch` (docs/safe-operations.md): wrong recordings of a release,
+// and defects outside of changed graphs.
 #pragma once
 
 #include <memory>

@@ -22,7 +22,7 @@ hip::Status read_code_object(const std::string& id, std::span<const std::byte> e
 // is still there.
 class LoadedCodeObjects {
  public:
-  // Loads what `program` names, for each of its devices. An error names the code object and what the runtime answered.
+  // Loads the code objects of `program` for each of its devices. An error names the code object and HIP's answer.
   hip::Status load(const hip::Api& api, const Program& program);
   // Null for a kernel of none of them.
   [[nodiscard]] hipFunction_t function(const KernelSpec& kernel, Id device) const;

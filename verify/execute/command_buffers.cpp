@@ -11,7 +11,7 @@
 namespace verify {
 namespace {
 
-// What launches an executable graph of the program.
+// Launches an executable graph of the program through a command buffer.
 class BufferedExec final : public ExecPatcher {
  public:
   BufferedExec(StrategyContext& context, const ExecObject& exec)
@@ -52,10 +52,11 @@ class BufferedExec final : public ExecPatcher {
   const ExecObject& exec_;
   hip::CommandBuffer buffer_;
   bool other_commands_ = true;
-  std::set<hip::NodeIndex> disabled_;  // in what the buffer holds
+  std::set<hip::NodeIndex> disabled_;  // the disabled nodes of the recording in the buffer
 };
 
-// Recording the program's own executable graph again ends what launches it: the buffer lives on, with other commands.
+// Recording the program's own executable graph again would destroy its command buffer. The buffer is kept and gets the
+// new commands.
 template <class Change>
 auto keeping_buffer(ExecObject& exec, const Change& change) {
   std::unique_ptr<ExecPatcher> buffer = std::move(exec.stable);
@@ -110,7 +111,7 @@ class CommandBufferStrategy final : public StrategyForExecs {
   // The same answer for as long as a program lasts: types of nodes stay.
   static bool buffered(const hip::Recording& recording) { return !recording.has_memory_nodes(); }
 
-  // For what no command buffer launches, and for the program's own executable graphs.
+  // For graphs that no command buffer launches, and for the program's own executable graphs.
   [[nodiscard]] Strategy& careful() { return for_graphs(); }
 };
 

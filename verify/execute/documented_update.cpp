@@ -1,5 +1,5 @@
-// hipGraphExecUpdate's documented answers for two recordings; the rules and their sources are those of
-// verify/program/update_outcome.cpp, which says of which pairs of graphs there is a documented answer at all.
+// The documented answers of hipGraphExecUpdate for two recordings. verify/program/update_outcome.cpp has the rules and
+// their sources, and says for which pairs of graphs there is a documented answer at all.
 #include <algorithm>
 
 #include "verify/execute/strategy.h"

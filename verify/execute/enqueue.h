@@ -1,7 +1,7 @@
 // A node's record as a call of HIP's stream functions: the same work, done when the stream comes to it, or captured.
 //
-// An empty node, a child graph and the memory nodes have no such call: they are refused. So is an opaque record: its
-// owner enqueues what it was made of.
+// An empty node, a child graph and the memory nodes have no such call: they are refused. An opaque record is refused
+// too: its owner enqueues the work that the record was made from.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ template <class Function, class... Args>
 
 [[nodiscard]] EnqueueResult enqueue(const hip::Api& api, const hip::NodeRecord& record, hipStream_t stream);
 
-// A linear copy whose ends are told with their devices: hipMemcpyPeerAsync, or hipMemcpyPeer (`wait`), which takes no
+// A linear copy that names the device of each end: hipMemcpyPeerAsync, or hipMemcpyPeer (`wait`), which takes no
 // stream.
 struct CopyOfPeers {
   hip::CopyRecord copy;

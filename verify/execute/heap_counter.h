@@ -1,7 +1,7 @@
-// What a thread asks of the heap: a deterministic measure of work, for any code of this process (P10).
+// The heap allocations of a thread: a deterministic measure of work, for any code of this process (P10).
 //
-// Counts operator new in all its forms, those of loaded libraries included: replaced once for the whole program. Memory
-// that C code takes by malloc is not counted.
+// Counts operator new in all its forms, which is replaced once for the whole program, so calls from loaded libraries
+// count, too. Memory that C code takes by malloc is not counted.
 #pragma once
 
 #include <cstdint>

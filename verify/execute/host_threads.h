@@ -1,5 +1,5 @@
-// Helper threads that take turns: work is handed to the n-th one and waited for, so that nothing runs at the same time
-// and a program stays deterministic. What a HIP runtime keeps for each thread is kept apart.
+// Helper threads that take turns: the caller gives work to the n-th thread and waits for it, so nothing runs at the
+// same time and a program stays deterministic. Each helper has its own copy of the state that HIP keeps for a thread.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace verify {
 
-// What every helper of the process does before its first work (a signal handler's stack is a thread's own, say); null:
-// nothing. For the start of a process, before there are helpers.
+// Sets the function that every helper thread of the process runs before its first work (a signal handler's stack, for
+// example, belongs to one thread); null: none. To be called at the start of a process, before there are helpers.
 void begin_host_threads_with(void (*setup)());
 
 class HostThreads {

@@ -2,10 +2,10 @@
 // words: nodes by the names that the program gives them, pointers as "right" where they are the buffer plus offset that
 // was recorded.
 //
-// Lists are asked for three times: for their length, with an array that is one too short and with one that is longer;
-// which nodes a short array gets is the runtime's choice, how many is not. Not asked: what a kernel's arguments are
-// where somebody may have set them as a packed block (ROCm's getters do not give that back), and the details of more
-// than kMaxInspectedNodes nodes.
+// Each list is asked for three times: for its length, with an array that is one too short and with a longer array. The
+// runtime chooses the nodes that a short array gets, but not their number. The inspector does not ask for a kernel's
+// arguments where they may have been set as a packed block (ROCm's getters do not return the block), nor for the
+// details of more than kMaxInspectedNodes nodes.
 #pragma once
 
 #include <functional>
@@ -59,7 +59,7 @@ class Inspector {
 // range makes of that.
 [[nodiscard]] int priority_as_asked(const hip::Api& api, int asked, int answered);
 
-// "cooperative 0 priority -1": the attributes that a runtime answered of those that were asked for.
+// "cooperative 0 priority -1": the answered attributes, with the priority as priority_as_asked() names it.
 [[nodiscard]] std::string describe(const hip::Api& api, const hip::KernelAttributes& answered,
                                    const hip::KernelAttributes& asked);
 

@@ -1,5 +1,5 @@
-// verify::Interposer: a hip::Api table around another one, that counts calls, fails the one it was told to fail, and
-// poisons what the caller passed as soon as a call returns.
+// verify::Interposer: a hip::Api table around another one. It counts calls, fails the call that it is told to fail, and
+// poisons the arguments of a call as soon as the call returns.
 //
 // HIP's functions take no context, so the wrapped functions act on the interposer that is active on this thread
 // (Interposer::Scope). Poisoning: arguments reach the inner table as copies whose bytes are overwritten after the call
@@ -32,7 +32,7 @@ inline constexpr std::size_t kFunctions = static_cast<std::size_t>(Function::kCo
 [[nodiscard]] std::optional<Function> find_function(std::string_view name);
 
 inline constexpr std::byte kPoison{0xdb};
-// What a call that is made to fail answers.
+// The status that a call returns when its failure is injected.
 inline constexpr hipError_t kInjectedError = hipErrorOutOfMemory;
 
 class Interposer {
@@ -41,13 +41,13 @@ class Interposer {
   Interposer(const Interposer&) = delete;
   Interposer& operator=(const Interposer&) = delete;
 
-  // Starts over around `inner` (which must outlive the run). `keep`: copies of what is passed, as with poison, that
-  // stay as they are: a runtime that kept a pointer is not found out.
+  // Starts over around `inner` (which must outlive the run). `keep`: arguments are copied as with poison, but the
+  // copies stay as they are, so a runtime that kept a pointer is not found out.
   void begin(const hip::Api& inner, bool poison, bool keep = false);
   [[nodiscard]] const hip::Api& table() const { return table_; }
   [[nodiscard]] const hip::Api& inner() const { return *inner_; }
 
-  // Which kernel a function handle is: needed to copy `kernelParams`, whose sizes the call does not carry.
+  // Notes the kernel of a function handle. Copying `kernelParams` needs the sizes, which the call does not carry.
   void know_kernel(hipFunction_t function, const KernelSpec* kernel) { kernels_[function] = kernel; }
 
   // The nth call (from 1) of `function` from now on fails once.
@@ -60,8 +60,8 @@ class Interposer {
   [[nodiscard]] std::uint64_t calls_of(Function function) const { return counts_[static_cast<std::size_t>(function)]; }
   [[nodiscard]] std::uint64_t fired() const { return fired_; }
   [[nodiscard]] std::optional<Function> last_fired() const { return last_fired_; }
-  // How many calls that give something back (hipFree*, hip*Destroy, of what these wrap) the runtime itself refused, as
-  // it does what is gone already.
+  // The number of calls that give something back (hipFree*, hip*Destroy, among the wrapped functions) and that the
+  // runtime itself refused, as it refuses a handle of an object that is gone.
   [[nodiscard]] std::uint64_t refused_returns() const { return refused_returns_; }
 
   // Makes an interposer the one that its table's functions act on, on this thread.

@@ -1,7 +1,7 @@
-// A platform whose table of functions has a layer around it: a runtime with a known defect, in front of any runtime.
+// A platform with a layer around its table of functions: a runtime with a known defect, in front of any runtime.
 //
-// Everything else is the inner platform's. Nobody above can tell: what is under test is the runtime together with its
-// layer.
+// Everything else belongs to the inner platform. Callers see no difference: the runtime under test is the runtime
+// together with its layer.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,7 @@ namespace verify {
 
 namespace {
 
-// Wave instructions of one launch: some hundred times what the largest kernel of a valid program takes, and a few
+// Wave instructions of one launch: some hundred times the number in the largest kernel of a valid program, and a few
 // seconds of the interpreter's time.
 constexpr std::uint64_t kInstructionBudget = std::uint64_t{1} << 28;
 
@@ -36,7 +36,7 @@ void append_text(std::vector<std::byte>& bytes, std::string_view text) {
 }
 
 // A code object as clang's offload bundler wraps it (clang documentation, "Clang Offload Bundler"): an entry of no
-// bytes for the host, one for the device, whose code begins at a page.
+// bytes for the host, and an entry for the device with the code at the begin of a page.
 std::vector<std::byte> bundle(std::span<const std::byte> code) {
   constexpr std::uint64_t kPage = 4096;
   constexpr std::pair<std::string_view, bool> kEntries[] = {{"host-x86_64-unknown-linux--", false},
@@ -59,7 +59,8 @@ std::vector<std::byte> bundle(std::span<const std::byte> code) {
 }  // namespace
 
 hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path, Id devices) {
-  // A subject is any HIP runtime of any version; and asking for it starts the runtime, whose devices are chosen below.
+  // A subject is any HIP runtime of any version. Asking for the version would start the runtime before its devices are
+  // chosen below.
   hip::Result<hip::LoadedApi> library = hip::load_api(path, {.minimum_version = 0});
   if (!library) return library.error();
   std::unique_ptr<LibraryPlatform> platform(new LibraryPlatform(std::move(library).value()));
@@ -124,7 +125,7 @@ hip::Status LibraryPlatform::load_kernels_of([[maybe_unused]] Id device) {
 // The project's code as a compiler would register it with the variables of a program. Runtimes keep pointers into all
 // of it until they go, and know a variable by its address: so none is ever given back.
 struct LibraryPlatform::RegisteredCode {
-  struct Wrapper {                // what compilers hand to __hipRegisterFatBinary
+  struct Wrapper {                // the struct that compilers pass to __hipRegisterFatBinary
     unsigned magic = 0x48495046;  // "HIPF"
     unsigned version = 1;
     const void* binary = nullptr;
@@ -132,7 +133,7 @@ struct LibraryPlatform::RegisteredCode {
   };
   std::vector<std::byte> fat_binary;
   Wrapper wrapper;
-  char shadows[kVariables] = {};  // what stands for the variables
+  char shadows[kVariables] = {};  // the address of each stands for a variable
 };
 
 const void* LibraryPlatform::symbol(std::size_t n) {
@@ -175,7 +176,7 @@ void LibraryPlatform::find_agent() {
   agent_.options.instruction_budget = kInstructionBudget;
 }
 
-// The model's own library has as many devices as any program asks for; others have what they have.
+// The model's own library gets as many devices as any program asks for; other libraries keep their number of devices.
 hip::Status LibraryPlatform::give_devices_to_model() {
   const auto configure =
       reinterpret_cast<decltype(&hgmodel_configure)>(dlsym(library_.library.get(), "hgmodel_configure"));
@@ -217,8 +218,8 @@ RuntimeNotes LibraryPlatform::notes() {
   return notes;
 }
 
-// Of the agent: what belongs to programs. Signals and threads are the runtime's own, which it keeps and gives out
-// again.
+// The agent's resources that belong to programs. Signals and threads belong to the runtime, which keeps them and gives
+// them out again.
 std::vector<Held> LibraryPlatform::held() {
   if (agent_.counters == nullptr) return {};
   return {{"allocations", agent_.counters(HGAGENT_ALLOCATIONS)},

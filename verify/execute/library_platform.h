@@ -16,8 +16,8 @@ namespace verify {
 
 class LibraryPlatform final : public Platform {
  public:
-  // An error names the path and what is missing. `devices`: how many the software gfx942 has, where that is what the
-  // runtime runs on; a machine has as many as it has.
+  // An error names the path and the missing part. `devices`: the number of devices of the software gfx942, where the
+  // runtime runs on it; the number of a machine's own devices is fixed.
   static hip::Result<std::unique_ptr<LibraryPlatform>> open(const std::string& path, Id devices = 1);
 
   void begin(std::uint64_t schedule_seed) override;
@@ -39,7 +39,7 @@ class LibraryPlatform final : public Platform {
   [[nodiscard]] std::vector<Held> held() override;
 
  private:
-  // The software gfx942 under the runtime, where that is what it runs on: its functions are found by name.
+  // The software gfx942, where the runtime runs on it: its functions are found by name.
   struct Agent {
     decltype(&hgagent_configure) configure = nullptr;
     decltype(&hgagent_counters) counters = nullptr;
@@ -58,7 +58,7 @@ class LibraryPlatform final : public Platform {
 
   hip::LoadedApi library_;
   Agent agent_;
-  bool counted_ = false;  // the agent or the model says after each program what is still allocated
+  bool counted_ = false;  // the agent or the model reports the remaining allocations after each program
   KeptMemory kept_memory_;
   std::vector<std::vector<hipFunction_t>> functions_;  // of each device, in the order of kernel_catalogue()
   RegisteredCode* registered_ = nullptr;               // null: there are no variables

@@ -81,7 +81,7 @@ void ModelPlatform::leave() {
   active_.reset();
 }
 
-// The model is told who calls: it needs no threads to tell callers apart.
+// The model is told the number of the calling thread, so it needs no real threads.
 void ModelPlatform::on_thread(Id thread, const std::function<void()>& work) {
   instance_.use_thread(thread);
   work();

@@ -1,7 +1,7 @@
 // The host model as a platform: the model behind its C ABI, with the project's kernels loaded.
 //
-// Signatures are those of kernel_catalogue(), which tests hold against the code object's metadata; semantics are the
-// host functions. (Behind lib=libhgmodel.so the same kernels come in as a module, with signatures read from its
+// Signatures come from kernel_catalogue(), and tests compare them with the code object's metadata; semantics come from
+// the host functions. (Behind lib=libhgmodel.so the same kernels come in as a module, with signatures read from its
 // metadata.)
 #pragma once
 
@@ -16,7 +16,7 @@ namespace verify {
 
 struct ModelPlatformOptions {
   int devices = 1;
-  bool identity = false;  // addresses are those of the process, so that pinned memory can be dereferenced
+  bool identity = false;  // addresses are valid in the process, so that pinned memory can be dereferenced
 };
 
 class ModelPlatform : public Platform {
@@ -57,7 +57,7 @@ class ModelPlatform : public Platform {
   std::vector<std::shared_ptr<const model::Kernel>> kernels_;  // in the order of kernel_catalogue()
   Id needed_ = 1;                                              // devices, by the program
   std::vector<model::Module*> modules_;                        // of each of them
-  char shadows_[kVariables] = {};                              // what stands for the variables
+  char shadows_[kVariables] = {};                              // the address of each stands for a variable
   std::optional<model::abi::Activate> active_;
   std::unique_ptr<ModelPlatform> for_systems_;  // made when it is first asked for
 };

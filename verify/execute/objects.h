@@ -1,5 +1,5 @@
-// What the executor holds of a program's graphs and executable graphs: the runtime's handles and what they were
-// recorded from. Plain data; the strategies of verify/execute/strategy.h act on it.
+// The executor's state of a program's graphs and executable graphs: the runtime's handles and the recordings that they
+// were made from. Plain data; the strategies of verify/execute/strategy.h act on it.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ struct NodePlace {
 struct GraphObject {
   Id id = 0;
   bool alive = false;
-  bool spoiled = false;  // a capture into it failed: what it holds is nobody's business
+  bool spoiled = false;  // a capture into it failed: its topology is not observed
   hip::Recording recording;
   hip::RecordedGraph handles;
   hip::AddressTable addresses;  // at which it was recorded, by buffer id
@@ -40,8 +40,8 @@ struct GraphObject {
   std::map<hipUserObject_t, std::uint32_t> held_objects;  // and how often; its executable graphs hold them, too
 };
 
-// What an executable graph was recorded as. Its handles are those of the recording's nodes either way; a child that was
-// flattened has none.
+// The shape in which an executable graph was recorded. In each shape its handles name the nodes of the recording; a
+// flattened child has no handle.
 enum class ExecShape : std::uint8_t { kAsItIs, kChained, kFlat };
 
 struct ExecObject {
@@ -50,12 +50,12 @@ struct ExecObject {
   bool alive = false;
   hipGraphExec_t exec = nullptr;
   hip::Recording recording;
-  hip::RecordedGraph handles;  // whose nodes name this one's; the graph may be gone unless `owned`
+  hip::RecordedGraph handles;  // its nodes name the nodes of `exec`; the graph may be gone unless `owned`
   bool owned = false;          // the graph was recorded again for this executable graph alone
   hip::AddressTable addresses;
   std::vector<NodePlace> places;
   std::unique_ptr<ExecPatcher> patcher;
-  std::unique_ptr<ExecPatcher> stable;  // what launches it, where a strategy launches something else
+  std::unique_ptr<ExecPatcher> stable;  // launches in its place, where a strategy does not launch `exec` directly
   ExecShape shape = ExecShape::kAsItIs;
   // Of nodes for which several of their own type stand; the handle of each of these nodes is null.
   std::map<hip::NodeIndex, std::vector<hipGraphNode_t>> stand_ins;
@@ -66,7 +66,7 @@ struct ExecObject {
   std::set<hip::NodeIndex> removed;  // from the graph that it came from: the handles are not valid unless `owned`
 };
 
-// What strategies work with.
+// The executor's functions, addresses and notes that strategies work with.
 struct StrategyContext {
   const hip::Api& api;  // the interposer's table
   Interposer& interposer;
@@ -86,7 +86,7 @@ struct StrategyContext {
   bool told = false;                              // during this command: an error that did not keep it from succeeding
   Id devices = 1;                                 // that the program has
   std::vector<Id> buffer_devices{};               // by buffer id
-  std::map<int, hip::HomeStream> home_streams{};  // by device; those of a strategy that launches by them
+  std::map<int, hip::HomeStream> home_streams{};  // by device; for strategies that launch on them
 };
 
 // The program needs a function that the runtime does not have: the error to answer, noted in the context.

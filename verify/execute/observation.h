@@ -1,8 +1,8 @@
-// Observations: what a client of HIP saw while a program ran, by symbolic name.
+// Observations: the results that a client of HIP sees while a program runs, by symbolic name.
 //
 // Statuses, bytes, topology, parameters of graph nodes, host functions that ran. Addresses appear only inside bytes,
-// where both sides of a comparison have the same ones. Also what detectors of properties found on the way, which is no
-// observation (an oracle does not compare it) but evidence.
+// where both sides of a comparison have the same addresses. An observation also carries the findings of property
+// detectors: they are evidence, and an oracle does not compare them.
 #pragma once
 
 #include <array>
@@ -41,12 +41,12 @@ struct Violation {
 struct StepStatus {
   int code = 0;                  // hipError_t of the command
   int update_result = -1;        // hipGraphExecUpdateResult of an update, else -1
-  std::string seen;              // what else the command answered, by symbolic names; empty for most
+  std::string seen;              // other answers of the command, by symbolic names; empty for most
   std::uint32_t repetition = 0;  // of a repeated command that failed: which, from 1
   bool operator==(const StepStatus&) const = default;
 };
 
-// What one command cost, where costs were asked for (P10): counts, never times.
+// The cost of one command, where costs were asked for (P10): counts, never times.
 struct StepCost {
   std::uint64_t calls = 0;        // of HIP, by the subject's side
   std::uint64_t allocations = 0;  // of the heap, by the thread that calls
@@ -56,7 +56,7 @@ struct StepCost {
 };
 
 struct BytesSeen {
-  std::size_t step = 0;  // the read, or the program's length for what was there at the end
+  std::size_t step = 0;  // the step of the read, or the program's length for bytes at the end
   Id buffer = 0;
   std::vector<std::byte> bytes;
 };
@@ -69,14 +69,14 @@ struct TopologySeen {
   bool operator==(const TopologySeen&) const = default;
 };
 
-// The runtime's own word on what happened inside it; white box, only where the runtime is a model.
+// The runtime's own report of faults and races; the races are white box, only where the runtime is a model.
 struct RuntimeNotes {
   std::string fault;  // the first illegal access, or empty
   std::uint64_t races = 0;
   std::string first_race;
 };
 
-// What a runtime holds when a program's commands are done (P8), as far as it lets itself be asked.
+// One kind of resource that a runtime still holds when a program's commands are done (P8), where it can be asked.
 struct Held {
   std::string what;  // "graphs", "bytes of memory"
   std::uint64_t count = 0;
@@ -99,7 +99,7 @@ struct Observation {
   std::uint64_t failures_fired = 0;           // injected failures that came true
   std::string unsupported;                    // the function that the runtime lacks, or empty
   std::string harness_error;                  // the executor could not go on; nothing can be concluded
-  // What became of the subject's process, when it did not come to the program's end ("killed by signal 11 (...)",
+  // How the subject's process ended when it did not reach the program's end ("killed by signal 11 (...)",
   // "hung: ...", "garbage: ..."), and the step that it was in. Statuses end before that step.
   std::string death;
   std::size_t death_step = 0;

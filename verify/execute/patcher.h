@@ -1,5 +1,5 @@
-// verify::ExecPatcher: what the strategy `patch` drives. The real one is hip::GraphPatcher; the catalogue of faults and
-// other people's patchers are others. A factory makes one for each executable graph that is to be patched.
+// verify::ExecPatcher: the interface that the strategy `patch` drives. hip::GraphPatcher is the real patcher; the
+// catalogue of faults and other people have others. A factory makes one for each executable graph to be patched.
 //
 // The recording that a factory is given is the caller's: it may be destroyed or overwritten as soon as the factory
 // returns, and a patcher that kept a reference breaks P1.
@@ -27,15 +27,15 @@ class ExecPatcher {
   }
 };
 
-// What a patcher is made for. References are the caller's and end with the call.
+// The graph that a patcher is made for. References belong to the caller and are valid only during the call.
 struct PatchTarget {
   const hip::Api& api;
   const hip::Recording& recording;
   const hip::RecordedGraph& graph;
   hipGraphExec_t exec = nullptr;  // null: the graph's definition is to be patched
   std::span<const hip::DeviceAddress> addresses;
-  std::span<const std::uint64_t> buffer_bytes;  // by buffer index; what an allocator knows anyway
-  bool poison = false;                          // overwrite what was passed on, once it was used (P1)
+  std::span<const std::uint64_t> buffer_bytes;  // by buffer index; every allocator knows them
+  bool poison = false;                          // overwrite passed data after its use (P1)
 };
 using PatcherFactory = std::function<std::unique_ptr<ExecPatcher>(const PatchTarget&)>;
 

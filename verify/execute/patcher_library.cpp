@@ -44,7 +44,7 @@ struct Finder {
 // A recording as the ABI's plain structs: copies, so that they can be overwritten afterwards.
 class View {
  public:
-  // At `addresses`: what the recording holds are those of when it was made.
+  // The view has the buffers at `addresses`; the recording holds the addresses of the time when it was made.
   View(const hip::Recording& recording, const hip::RecordedGraph& graph, hipGraphExec_t exec,
        std::span<const hip::DeviceAddress> addresses, bool relocations)
       : addresses_(addresses), relocations_(relocations), graph_(view(recording, &graph.nodes)) {
@@ -265,7 +265,7 @@ class LibraryPatcher final : public ExecPatcher {
   hip::AddressTable addresses_;
   std::vector<std::uint64_t> bytes_;
   hgpatcher* patcher_ = nullptr;
-  // What the library was shown: kept, so that a stale reference reads poison.
+  // The data that the library was shown: kept, so that a stale reference reads poison.
   std::vector<std::unique_ptr<View>> views_;
   std::deque<Tables> tables_;
   std::vector<std::vector<hgpatcher_move>> moves_;

@@ -102,7 +102,7 @@ BufferMemory::BufferMemory(Platform& platform, const Program& program, Placement
     }
   }
   if (!options_.fresh_addresses) return;
-  // Every move needs a place of its own. What asks for more than this is refused by the arena.
+  // Every move needs a place of its own. The arena refuses moves beyond this bound.
   constexpr std::uint64_t kMostFresh = 4096;
   for (auto& [kind, bytes] : arena_bytes_) bytes *= 1 + std::min(moved, kMostFresh);
 }

@@ -3,8 +3,8 @@
 // `arena`: one runtime allocation a kind of memory and device, sub-allocated best fit with coalescing as frameworks do,
 // so that addresses repeat. `native`: one runtime allocation a buffer. Contents move along with a buffer. Every runtime
 // allocation's address is noted in a script; a second platform given that script is laid out alike, so both sides of a
-// comparison see the same bits. Moves and contents go through the plain table: they are the harness's and not what a
-// program tests. Everything that the device may still be doing is waited for first.
+// comparison see the same bits. Moves and contents go through the plain table: they belong to the harness, and programs
+// do not test them. All work that the device may still be doing is waited for first.
 #pragma once
 
 #include <map>
@@ -57,16 +57,16 @@ class BufferMemory {
   // A pattern over all of it, or `data` from `offset` on.
   hip::Status write(Id buffer, std::uint64_t seed, std::uint64_t offset = 0, std::span<const std::uint8_t> data = {});
   hip::Status read(Id buffer, std::vector<std::byte>& bytes);
-  // The same bytes by a copy that the runtime makes, where the host's own view is what read() gives; the device is
+  // Reads the same bytes through a copy by the runtime, where read() gives the host's own view; the device is
   // idle.
   hip::Status read_by_runtime(Id buffer, std::vector<std::byte>& bytes);
 
   [[nodiscard]] const AddressScript& script() const { return script_; }
   [[nodiscard]] hip::DeviceAddress address(Id buffer) const { return addresses_[buffer]; }
-  // By buffer id; 0 for what is not declared (yet). A freed buffer keeps its last address.
+  // By buffer id; 0 for a buffer that is not declared (yet). A freed buffer keeps its last address.
   [[nodiscard]] const hip::AddressTable& addresses() const { return addresses_; }
-  // The addresses that frozen scalars take: those of the run that the script came from. They differ from addresses() on
-  // a platform that cannot be told where to allocate.
+  // The addresses that frozen scalars take: the addresses in the run that the script came from. They differ from
+  // addresses() on a platform that cannot be told where to allocate.
   [[nodiscard]] const hip::AddressTable& frozen_addresses() const { return frozen_; }
   [[nodiscard]] std::uint64_t bytes(Id buffer) const { return places_[buffer].bytes; }
   [[nodiscard]] MemoryKind memory(Id buffer) const { return places_[buffer].kind.memory; }

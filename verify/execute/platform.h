@@ -25,8 +25,8 @@ class Platform {
  public:
   virtual ~Platform() = default;
 
-  // Calls `work` as host thread `thread` (0: this one), and returns when it is done. What HIP keeps for each thread is
-  // another thread's there.
+  // Calls `work` as host thread `thread` (0: this one), and returns when it is done. `work` then sees the state that
+  // HIP keeps for that thread.
   virtual void on_thread(Id thread, const std::function<void()>& work);
   // The table's functions may be called on this thread between the two.
   virtual void enter() {}
@@ -39,9 +39,9 @@ class Platform {
   // The next program wants that many devices. False: there are fewer.
   virtual bool need_devices(Id count) { return count == 1; }
 
-  // A kernel of a code object that somebody loaded: what its arguments are.
+  // Notes the arguments of a kernel of a loaded code object.
   virtual void know_kernel(hipFunction_t, const KernelSpec&) {}
-  // The variables of the project's device code: those of programs, and one for calls with wrong arguments.
+  // The variables of the project's device code: kSymbols for programs, and one for calls with wrong arguments.
   static constexpr std::size_t kVariables = kSymbols + 1, kVariableOfBadCalls = kSymbols;
   // The n-th of them, as HIP's functions name it; null: there are none.
   [[nodiscard]] virtual const void* symbol(std::size_t n) {
@@ -59,25 +59,25 @@ class Platform {
   virtual hip::Status load(hip::DeviceAddress address, std::byte* bytes, std::size_t size);
   // The bytes of host memory (pinned or pageable) as this process sees them; null when it does not.
   virtual std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) = 0;
-  // Memory of arenas that outlives a program; null where every program's arenas are its own, because somebody counts
-  // what a program leaves behind.
+  // Memory of arenas that outlives a program; null where every program has arenas of its own, because the remaining
+  // allocations of a program are counted.
   [[nodiscard]] virtual KeptMemory* kept_memory() { return nullptr; }
   // The next allocation goes there. False when the platform cannot be told.
   virtual bool place_next(hip::DeviceAddress address) = 0;
 
   // Nodes and edges that the runtime's calls have visited so far, where it is a model; else 0.
   [[nodiscard]] virtual std::uint64_t steps() const { return 0; }
-  // What the systems around the patcher are driven on (verify/systems): another instance, where one can be had. It is
-  // not entered with this one, and begins for itself.
+  // The platform on which the systems around the patcher run (verify/systems): another instance, where there is one.
+  // It is not entered together with this one and has to be begun separately.
   [[nodiscard]] virtual Platform& for_systems() { return *this; }
 
   [[nodiscard]] virtual RuntimeNotes notes() { return {}; }
-  // What was not released, in words, or empty.
+  // Describes the resources that were not released; empty when there are none.
   [[nodiscard]] virtual std::string leaks() { return {}; }
-  // What is held now; nothing where the runtime does not let itself be asked.
+  // The resources that are held now; empty where the runtime cannot be asked.
   [[nodiscard]] virtual std::vector<Held> held() { return {}; }
-  // A look inside, where the runtime is a model: what a graph or an executable graph holds now. Nothing elsewhere, and
-  // for a handle that is not one.
+  // A look inside, where the runtime is a model: the nodes that a graph or an executable graph holds now. Nothing for
+  // other runtimes, and for an invalid handle.
   [[nodiscard]] virtual bool white_box() const { return false; }
   [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraph_t) { return {}; }
   [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t) { return {}; }

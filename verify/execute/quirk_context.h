@@ -1,4 +1,4 @@
-// What strategies that go around a release's quirks ask hip/release_quirks.h with.
+// The context for queries of hip/release_quirks.h by strategies that work around a release's quirks.
 #pragma once
 
 #include "hip/release_quirks.h"
@@ -10,8 +10,8 @@ namespace verify {
 [[nodiscard]] hip::ReleaseQuirks release_quirks_of(const StrategyContext& context);
 
 [[nodiscard]] hip::BufferMemory buffer_memory(MemoryKind kind);
-// Nothing is known of variables of device code, of what streams allocated, and of other graphs' memory. The function
-// refers to `context`.
+// The kind is unknown for variables of device code, for memory that streams allocated, and for other graphs' memory.
+// The function refers to `context`.
 [[nodiscard]] std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const StrategyContext& context,
                                                                            const hip::Recording& recording);
 

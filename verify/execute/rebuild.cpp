@@ -60,7 +60,7 @@ struct FreshExec {
   std::map<hip::NodeIndex, std::vector<hipGraphNode_t>> stand_ins;
 };
 
-// What stands for a node, or for those that it has stand-ins for; none, where it is left out of what was recorded.
+// Returns the handles for a node: its stand-ins, or its own; none where the node is left out of the recorded graph.
 template <class Object>
 std::vector<hipGraphNode_t> standing_for(const Object& object, hip::NodeIndex index) {
   const auto found = object.stand_ins.find(index);
@@ -82,7 +82,7 @@ hip::Status disable_again(StrategyContext& context, const ExecObject& old, const
   return {};
 }
 
-// The handles of the recording's own nodes, where what was recorded has them.
+// Gives the recording's own nodes the handles of the recorded graph's nodes, where both have the same type.
 void name_nodes(const hip::Recording& recording, const Shaped& as, FreshExec& fresh) {
   const std::vector<hipGraphNode_t> recorded = std::exchange(fresh.handles.nodes, {});
   for (hip::NodeIndex i = 0; i < as.places.size(); ++i) {
@@ -233,7 +233,7 @@ hip::Status rebuild(StrategyContext& context, GraphObject& graph, const hip::Rec
 }
 
 hip::Status destroy(StrategyContext& context, ExecObject& exec) {
-  // Before what it refers to. A capture forbids to free memory.
+  // `stable` refers to the executable graph and goes first. A capture forbids to free memory.
   if (context.capturing && exec.stable) context.leftovers.push_back(std::move(exec.stable));
   exec.stable.reset();
   exec.patcher.reset();

@@ -23,12 +23,12 @@ void note_enabled(ExecObject& exec, hip::NodeIndex index, bool on);
 // The recording with empty nodes in the place of these.
 [[nodiscard]] hip::Recording emptied(const hip::Recording& recording, const std::set<hip::NodeIndex>& indices);
 
-// hipGraphInstantiate in one of its forms. `said`, where it is given, is what hipGraphInstantiateParams got back.
+// hipGraphInstantiate in one of its forms. `said`, if given, receives the result in hipGraphInstantiateParams.
 [[nodiscard]] hip::Result<hipGraphExec_t> instantiate(StrategyContext& context, hipGraph_t graph, InstantiateForm form,
                                                       std::uint32_t flags, std::string* said = nullptr);
 
-// What stands for a recording when it is recorded, and where its nodes are there (nowhere: left out, or a child that
-// was expanded).
+// The recording that is recorded in place of another one, and the places of the other's nodes in it (no place: the node
+// is left out, or is a child that was expanded).
 struct Shaped {
   ExecShape shape = ExecShape::kAsItIs;
   hip::Recording recording;
@@ -38,8 +38,8 @@ struct Shaped {
   [[nodiscard]] bool keeps_type(const hip::RecordedNode& node, hip::NodeIndex index) const;
 };
 
-// Records `recording` at the current addresses into a new executable graph and replaces exec's with it. What was
-// disabled is disabled again.
+// Records `recording` at the current addresses into a new executable graph and replaces exec's with it. Disabled nodes
+// are disabled again.
 [[nodiscard]] hip::Status rebuild(StrategyContext& context, ExecObject& exec, const hip::Recording& recording);
 // The same at other addresses, or (`as`) in another shape.
 [[nodiscard]] hip::Status rebuild(StrategyContext& context, ExecObject& exec, const hip::Recording& recording,

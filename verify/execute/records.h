@@ -10,17 +10,17 @@
 
 namespace verify {
 
-// What a record is made with.
+// The addresses and functions from which a record is made.
 struct RecordContext {
   const hip::AddressTable& addresses;  // by buffer id
-  const hip::AddressTable& frozen;     // what addr() scalars take
+  const hip::AddressTable& frozen;     // the addresses that addr() scalars take
   std::function<hipFunction_t(const KernelSpec&, Id device)> function;
-  // A host function's parameters; the executor owns what user data points at.
+  // A host function's parameters; the executor owns the object that user data points at.
   std::function<hipHostNodeParams(const HostParams&)> host;
   std::function<std::shared_ptr<const hip::Recording>(const ChildParams&)> child;
   std::function<hipEvent_t(Id)> event;
-  std::function<Id(Id)> device;           // whose memory a buffer is
-  std::function<const void*(Id)> symbol;  // what HIP's functions name a buffer by that is a variable
+  std::function<Id(Id)> device;           // the device of a buffer's memory
+  std::function<const void*(Id)> symbol;  // HIP's name of a buffer that is a variable
 };
 
 // The arguments of a kernel as a layout for differential capture.

@@ -1,5 +1,5 @@
-// verify::Runner: whatever runs a program and says what was observed: an executor in this process, or a subject
-// process.
+// verify::Runner: the interface that runs a program and returns its observation: an executor in this process, or a
+// subject process.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ using AddressScript = std::vector<hip::DeviceAddress>;
 inline constexpr std::uint64_t kCountedOrder = std::uint64_t{1} << 63;
 
 struct RunOptions {
-  bool poison = true;            // overwrite what was passed after each call (P1)
-  bool keep_passed = false;      // without poison: what was passed stays as it was until the program's end
+  bool poison = true;            // overwrite the passed arguments after each call (P1)
+  bool keep_passed = false;      // without poison: passed arguments stay as they were until the program's end
   bool failures = true;          // obey `fail`
   bool fresh_addresses = false;  // no address is ever used twice
   bool inspect = true;           // look inside a model after each patch (A1-A5)
   bool isolation = true;         // compare everything else before and after each exec operation (P2)
-  bool costs = false;            // count what each command costs (P10)
-  bool held = false;             // ask what the runtime holds when the last command is done (P8)
+  bool costs = false;            // count the cost of each command (P10)
+  bool held = false;             // count the resources that the runtime holds after the last command (P8)
   std::uint64_t schedule_seed = 0;
   std::uint64_t fail_graph_call = 0;  // the nth call of the graph API fails (0: none)
 };
@@ -54,7 +54,7 @@ class Runner {
 
   // Whether a program that crashes or hangs there leaves this process alive: its death is then part of the observation.
   [[nodiscard]] virtual bool contained() const { return false; }
-  // The next run starts from nothing, where that can be had: what earlier programs left behind in the runtime is gone.
+  // Makes the next run start from nothing, where possible: all leftovers of earlier programs in the runtime are gone.
   virtual void start_afresh() {}
 };
 

@@ -32,9 +32,9 @@ std::vector<hip::BufferIndex> stable_buffers(const StrategyContext& context, con
   return named;
 }
 
-// Launches of a graph that is recorded for them, at the program's addresses: into captures, which keep what they
-// capture, and on devices that the stabiliser's streams are not of. What is launched so is kept until the next launch
-// that nothing captures, or this, ends: releases of AMD's runtime run it instead of capturing it.
+// Launches of a graph that is recorded for one launch, at the program's addresses: into captures, which keep the
+// launched graph, and on devices on which the stabiliser has no streams. Each such graph is kept until the next launch
+// outside of captures, or until this object's end: releases of AMD's runtime run it instead of capturing it.
 class RecordedLaunches {
  public:
   explicit RecordedLaunches(StrategyContext& context) : context_(context) {}
@@ -82,7 +82,7 @@ class RecordedLaunches {
   std::vector<std::pair<hipGraphExec_t, hipGraph_t>> kept_;
 };
 
-// What launches an executable graph whose buffers have moved: the graph with its stable addresses.
+// Launches an executable graph whose buffers have moved: the graph recorded at its stable addresses.
 class StableExec final : public ExecPatcher, private hip::StableWork {
  public:
   StableExec(StrategyContext& context, ExecObject& exec)
@@ -121,7 +121,8 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     return done.ok() ? code_of(waited) : static_cast<hipError_t>(done.error().code);
   }
 
-  // A stabiliser's streams are of one device: what is launched on another's is recorded for that launch.
+  // Whether another device is current. The stabiliser's streams belong to one device, so a launch on another device
+  // records a graph of its own.
   [[nodiscard]] hip::Result<bool> elsewhere() const {
     int device = 0;
     if (context_.devices < 2) return false;
@@ -141,7 +142,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   static hipError_t code_of(const hip::Status& status) {
     return status ? hipSuccess : static_cast<hipError_t>(status.error().code);
   }
-  // What is still held when the program ends is found by whoever looks for leaks.
+  // Ignores the error: the check for leaks finds everything that is still held when the program ends.
   static void note_error(void*, const hip::Error&) {}
 
   hip::Status record(std::span<void* const> addresses) override {
@@ -149,7 +150,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       at[buffers_[i]] = reinterpret_cast<hip::DeviceAddress>(addresses[i]);
     }
-    // Recording again ends what was stable, which is this.
+    // rebuild() destroys the `stable` of the executable graph, which is this object.
     std::unique_ptr<ExecPatcher> self = std::move(exec_.stable);
     hip::AddressTable programs = exec_.addresses;
     hip::Status status = rebuild(context_, exec_, exec_.recording, at);
@@ -158,8 +159,8 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     return status;
   }
   hip::Status launch(const hip::StreamRef& stream) override {
-    // Releases of AMD's runtime begin a graph's further roots before what the stream was given earlier is done, and the
-    // copies to the stable buffers are that (docs/quirks.md).
+    // Releases of AMD's runtime begin a graph's further roots before earlier work of the stream is done. The copies to
+    // the stable buffers are such earlier work (docs/quirks.md).
     if (hip::Status waited = stream.synchronize(); !waited) return waited;
     return hip::call<&hip::Api::hipGraphLaunch>(context_.api, exec_.exec, stream.handle());
   }
@@ -168,7 +169,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   ExecObject& exec_;
   const std::vector<hip::BufferIndex> buffers_;
   hip::AddressStabilizer stabilizer_;
-  bool forget_ = false;  // what was recorded is not what the program has any more
+  bool forget_ = false;  // the recorded graph is out of date
   RecordedLaunches recorded_;
 };
 

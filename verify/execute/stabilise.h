@@ -1,13 +1,13 @@
 // The strategy `stabilise`: an executable graph whose buffers move is recorded once for buffers that never move
-// (hip::AddressStabilizer), and from then on each launch copies what is in the program's buffers there and back.
+// (hip::AddressStabilizer). From then on each launch copies the contents of the program's buffers there and back.
 //
-// Stable are the buffers of device memory that the program allocated. All others a graph names where they are: when one
-// of those moves, it is recorded again. What HIP's setters and hipGraphExecUpdate change is recorded again for the
-// program's own buffers, which ends stability until the next patch; so do graphs with memory nodes, whose addresses the
-// runtime chooses. A launch into a capture is captured as if nothing were stable, from a graph recorded for it.
+// Buffers of device memory that the program allocated are stable. A graph names all other buffers at their own
+// addresses, and a move of one records it again. HIP's setters and hipGraphExecUpdate record it again for the program's
+// own buffers, which ends stability until the next patch. Graphs with memory nodes are never stable: the runtime
+// chooses the addresses. A launch into a capture is captured as if nothing were stable, from a graph recorded for it.
 //
-// Launches with stable addresses are waited for, before and after: what runs beside them may touch other bytes of the
-// same buffers, and the copies touch all. Order on streams is not what this strategy is there to find.
+// A launch with stable addresses is waited for, before and after: concurrent work may touch other bytes of the same
+// buffers, and the copies touch all bytes. This strategy does not look for wrong order on streams.
 #pragma once
 
 #include <memory>

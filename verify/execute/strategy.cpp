@@ -42,8 +42,8 @@ void append_buffers(const hip::RecordedNode& node, std::vector<hip::BufferIndex>
   for (const hip::RecordedNode& inner : child->graph->nodes()) append_buffers(inner, buffers);
 }
 
-// What a patcher may know of an executable graph: a node whose handle went with the node of the graph that it came from
-// cannot be set any more, so it is opaque.
+// Returns the recording that a patcher gets for an executable graph. A node cannot be set any more when its handle went
+// with the removed node of the original graph, so it is opaque here.
 hip::Recording patchable(const ExecObject& exec) {
   hip::Recording recording = exec.recording;
   if (exec.owned) return recording;
@@ -209,14 +209,15 @@ bool holds_opaque(const hip::NodeRecord& record) {
   return std::holds_alternative<hip::OpaqueRecord>(record);
 }
 
-// The recording with one node replaced. Types stay, so this is what Recording::replace is for.
+// The recording with one node replaced. The node's type stays, as Recording::replace requires.
 hip::Recording with_node(const hip::Recording& recording, hip::NodeIndex index, const hip::RecordedNode& node) {
   hip::Recording changed = recording;
   changed.replace(index, node.record, node.relocations);
   return changed;
 }
 
-// A runtime that says it has updated to what cannot fit is observed to say so; what it holds is what it held.
+// Whether `graph` fits the executable graph. Where it does not and the runtime still reports success, the status is
+// observed and the recording stays.
 bool fits(const ExecObject& exec, const GraphObject& graph) {
   return documented_update(exec.recording, graph.recording).code == hipSuccess;
 }
@@ -250,7 +251,7 @@ class RebuildStrategy final : public Strategy {
 UpdateStatus call_update(StrategyContext& context, ExecObject& exec, hipGraph_t graph) {
   hipGraphNode_t error_node = nullptr;
   hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
-  // What is updated keeps its devices.
+  // An update keeps the devices of the executable graph.
   const hip::Status updated = on_device(context.api, hip::home_of(exec.recording), [&]() -> hip::Status {
     const hipError_t status = context.api.hipGraphExecUpdate(exec.exec, graph, &error_node, &result);
     return status == hipSuccess ? hip::Status() : hip::Error{status, "hipGraphExecUpdate"};
@@ -314,7 +315,7 @@ class PatchStrategy final : public Strategy {
   template <class Object>
   hip::Status note(StrategyContext& context, Object& object, hip::NodeIndex index, const hip::RecordedNode& node) {
     std::vector<hip::Move> moves;
-    // Those that it names and no others: other nodes may still have theirs at old addresses.
+    // Only the buffers that this node names: other nodes may still have their buffers at old addresses.
     std::vector<hip::BufferIndex> buffers;
     append_buffers(node, buffers);
     std::sort(buffers.begin(), buffers.end());
@@ -370,7 +371,7 @@ class UpdateStrategy final : public Strategy {
   }
 
  private:
-  // What another graph allocates is another allocation: no update brings an executable graph there.
+  // The memory nodes of another graph make other allocations, and no update brings an executable graph to these.
   static hip::Status update_to(StrategyContext& context, ExecObject& exec, const hip::Recording& recording) {
     if (recording.has_memory_nodes()) return rebuild(context, exec, recording);
     hip::Result<hip::RecordedGraph> fresh = hip::record_graph(context.api, recording, context.addresses);

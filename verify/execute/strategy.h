@@ -1,6 +1,6 @@
 // Strategies: how an executable graph is brought to new addresses and new parameters.
 //
-//   rebuild  records a fresh graph and instantiates it: the meaning that the others are held against
+//   rebuild  records a fresh graph and instantiates it: the reference for the other strategies
 //   patch    changes the executable graph in place through an ExecPatcher; setters are HIP's exec setters
 //   update   records a fresh graph and hands it to hipGraphExecUpdate, for setters too
 //   careful  patches where the runtime's release is known to do that right, and records again where it does not
@@ -27,7 +27,7 @@ namespace verify {
 struct PatchOutcome {
   hip::Status status;
   hip::PatchReport report;
-  std::optional<hip::PatchFailure> failure;  // what the patcher said when it did not patch
+  std::optional<hip::PatchFailure> failure;  // the patcher's reason when it did not patch
   bool in_place = true;                      // false: the executable graph itself is where it was
 };
 
@@ -37,7 +37,7 @@ struct UpdateStatus {
   hipGraphNode_t error_node = nullptr;
 };
 
-// What hipGraphExecUpdate answers to a pair of recordings, by the documented rules (verify/program/update_outcome.cpp).
+// The documented result of hipGraphExecUpdate for a pair of recordings (verify/program/update_outcome.cpp).
 struct DocumentedUpdate {
   int code = 0;
   int result = 0;
@@ -52,7 +52,7 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
 
-  // `moves` may be empty. On success the object's addresses are those of context.addresses.
+  // `moves` may be empty. On success the object has the addresses in context.addresses.
   virtual PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) = 0;
   virtual PatchOutcome patch(StrategyContext& context, GraphObject& graph, std::span<const hip::Move> moves) = 0;
   // The node as it is to be added to a graph (so far `graph`), or set: the same, perhaps through another function or by
@@ -67,15 +67,15 @@ class Strategy {
   // From a graph of the program's, in exec's form. `said`: as verify::instantiate's.
   virtual hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
                                   std::string* said);
-  // What no patch could do.
+  // Records the executable graph again, for changes that no patch can make.
   virtual hip::Status record_again(StrategyContext& context, ExecObject& exec);
-  // Switches a node on or off (hipGraphNodeSetEnabled); what hipGraphNodeGetEnabled says then.
+  // Switches a node on or off (hipGraphNodeSetEnabled) and returns the answer of hipGraphNodeGetEnabled.
   virtual hip::Result<unsigned> enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on);
   // The stream's device is current.
   virtual hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream);
 };
 
-// A strategy for executable graphs, beside another's for graphs that are not instantiated.
+// A strategy for executable graphs. Another strategy handles graphs that are not instantiated.
 class StrategyForExecs : public Strategy {
  public:
   using Strategy::patch;

@@ -51,7 +51,7 @@ void ReproducerChecks::host_functions() {
 }
 
 void ReproducerChecks::topology() {
-  ExpectedStatus listed;  // a getter that refuses the graph is what may differ
+  ExpectedStatus listed;  // the status of a getter that refuses the graph may differ
   listed.differs = true;
   for (const ExpectedTopology& topology : reproducer_.topology) {
     const std::string& graph = out_.names().graphs[topology.graph].graph;

@@ -50,7 +50,7 @@ class Exporter {
   void call(const std::string& text) { text_.call(expected(), text); }
   // Checks the bytes that are expected at this command.
   void check_bytes() { checks_.bytes(step_); }
-  // The attributes that a kernel node answers with, where they are what differs.
+  // Checks the attributes that a kernel node answers with, where the attributes differ.
   void check_attributes(const std::string& node, std::uint32_t fan);
 
   // The file checks the answer of this command beside its status, where that differs.

@@ -54,7 +54,8 @@ void host(void* data) {
     R"(template <class T> struct Same { using type = T; };
 // Hands `use` the parameters of a launch of `kernel`.
 template <class... P, class Use>
-hipError_t with_kernel(void (*kernel)(P...), unsigned grid, unsigned block, Use use, typename Same<P>::type... arguments) {
+hipError_t with_kernel(void (*kernel)(P...), unsigned grid, unsigned block, Use use,
+                       typename Same<P>::type... arguments) {
   void* list[] = {&arguments..., nullptr};
   hipKernelNodeParams params{};
   params.func = reinterpret_cast<void*>(kernel);
@@ -66,7 +67,8 @@ hipError_t with_kernel(void (*kernel)(P...), unsigned grid, unsigned block, Use 
 )",
     R"(// The same with the arguments packed, in `extra`.
 template <class... P, class Use>
-hipError_t with_extra(void (*kernel)(P...), unsigned grid, unsigned block, Use use, typename Same<P>::type... arguments) {
+hipError_t with_extra(void (*kernel)(P...), unsigned grid, unsigned block, Use use,
+                      typename Same<P>::type... arguments) {
   unsigned char packed[4096];
   size_t size = 0;
   auto pack = [&](const auto& argument) {
@@ -184,8 +186,8 @@ void check(const char* what, const std::string& expected, const std::string& obs
   ++failures;
 }
 )";
-// The heap may be what broke, so nothing behind the signal allocates: printf's first call would, and abort again. The
-// stack may have run over, so signals have one of their own.
+// The heap may be broken, so nothing after the signal allocates: the first call of printf would allocate, and abort
+// again. The stack may have overflowed, so signals have a stack of their own.
 const std::string_view kDies = R"(  setbuf(stdout, nullptr);
   static char signal_stack[65536];
   stack_t own{};
@@ -196,7 +198,8 @@ const std::string_view kDies = R"(  setbuf(stdout, nullptr);
   action.sa_flags = SA_ONSTACK;
   action.sa_handler = [](int number) {
     char said[80];
-    const int size = snprintf(said, sizeof said, "the process\n  expected an end\n  observed signal %d (14: it hung)\n", number);
+    const int size = snprintf(said, sizeof said,
+                              "the process\n  expected an end\n  observed signal %d (14: it hung)\n", number);
     _exit(write(1, said, size) == size ? 1 : 2);
   };
   for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGALRM}) sigaction(fatal, &action, nullptr);

@@ -1,4 +1,4 @@
-// Functions that the body of a reproducer may call, as HIP source. A file holds those that it needs.
+// Functions that the body of a reproducer may call, as HIP source. A file holds only the functions that it needs.
 #pragma once
 
 #include <cstdint>

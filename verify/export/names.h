@@ -12,7 +12,7 @@
 
 namespace verify {
 
-// A graph of the file: its variable, and those of its nodes (an array where a node has a fan) in the program's order.
+// A graph of the file: its variable and its nodes' variables (an array where a node has a fan) in the program's order.
 struct GraphNames {
   std::string graph;
   std::vector<std::string> nodes;

@@ -19,7 +19,7 @@ struct NodeCalls {
   const char* suffix = "";
   std::string parameters;
   const char* setter = "SetParams";
-  std::vector<std::string> behind{};  // lines that take what the call gave
+  std::vector<std::string> behind{};  // lines that use the results of the call
 
   [[nodiscard]] std::string whole(const std::string& call) const { return around + call + after; }
 };
@@ -33,7 +33,7 @@ const char* loop_over(std::uint32_t fan, std::string& text);
 void emit(ReproducerText& text, const NodeCalls& calls, std::uint32_t fan, const ExpectedStatus& expected,
           const std::string& call);
 
-// Turns the parameters of a copy into those of the driver's call, which says where each end is.
+// Turns the parameters of a copy into the parameters of the driver's call, which says where each end is.
 void make_driver(ReproducerText& text, NodeCalls& calls, const NodeParams& params);
 // Packs the parameters into the struct for a node of any type; its variable.
 std::string make_generic(ReproducerText& text, NodeCalls& calls);

@@ -16,7 +16,7 @@ class ReproducerNodes {
   // Why the parameters cannot be exported to a stream, or nothing.
   [[nodiscard]] static std::string stream_flaw_of(const NodeParams& params);
 
-  // Adds the last node of `graph` to `names`, whose node variables are declared. `expected`: of each call.
+  // Adds the last node of `graph` to `names`. The node variables are declared. `expected`: the status of each call.
   void add(const State& state, const GraphState& graph, std::size_t node, const GraphNames& names,
            const ExpectedStatus& expected, NodeForm form = NodeForm::kTyped);
   // Sets it, in an executable graph or (exec empty) in a graph.

@@ -1,11 +1,11 @@
 // A program as one stand-alone HIP source file that needs nothing of hgcheck: the form in which a finding goes to the
-// people who own the runtime.
+// runtime's developers.
 //
 // Promises: the file builds with hipcc alone (as Catch2: within AMD's HIP tests), makes the HIP calls that the program
 // and the strategy come to, in their order, with buffers laid out as they were when the program was run, and shows the
 // failure by its exit status (0 as documented, 1 the failure, 2 could not run). A command or a node that has no such
 // form is an error that names it.
-// The exporter does not know which behaviour is right: the caller says what the file checks, and with which bytes
+// The exporter does not know which behaviour is right: the caller gives the checks of the file and the expected bytes
 // (`hgcheck export` asks the model). The file does not reproduce the overwriting of arguments after each call, nor
 // injected failures.
 #pragma once

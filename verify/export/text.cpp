@@ -90,7 +90,7 @@ std::vector<std::string> ReproducerText::take(std::size_t from) {
 
 std::vector<std::string> looped(const std::vector<std::string>& lines) {
   constexpr std::size_t kWorthALoop = 3;
-  // "MUST(hipGraphAddEmptyNode(" and what follows the node, of a line that adds one.
+  // Splits a line that adds a node into "MUST(hipGraphAddEmptyNode(", the node, and the rest.
   const auto split = [](const std::string& line) {
     const std::size_t node = line.find("Node(&"), end = node == std::string::npos ? node : line.find(", ", node);
     if (end == std::string::npos || line.find("hipGraphAdd") != line.find("hipGraph"))

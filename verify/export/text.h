@@ -34,7 +34,7 @@ class ReproducerText {
   void wait();  // for the device, unless that was the last thing done
   // With more than one device, waiting for the device means waiting for all of them.
   void use_devices(std::uint32_t count) { devices_ = count; }
-  // Runs `write`, whose lines have that device current.
+  // Runs `write`, which writes lines that have that device current.
   template <class Write>
   void on_device(std::uint32_t device, const Write& write) {
     if (device != 0) must("hipSetDevice(" + std::to_string(device) + ")");

@@ -1,5 +1,5 @@
-// For the stand-alone CUDA sources of this folder, as check.h is for HIP's. Exit status: 1 while the finding shows, 0 when
-// the runtime does what is documented, 2 when the case could not run. Build: nvcc finding.cu -o finding
+// For the stand-alone CUDA sources of this folder, as check.h is for HIP's. Exit status: 1 while the finding shows, 0
+// when the runtime does what is documented, 2 when the case could not run. Build: nvcc finding.cu -o finding
 #pragma once
 
 #include <cuda_runtime.h>

@@ -2,7 +2,7 @@
 //
 // A generator asks for numbers below a bound and nothing else, so that the same code draws from RapidCheck's randomness
 // (properties and campaigns: the same seed gives the same program on every machine) and from a fuzzer's bytes
-// (libFuzzer steers every decision). Randomness ends here: what a generator returns is plain data.
+// (libFuzzer steers every decision). Only the choices are random: a generator returns plain data.
 #pragma once
 
 #include <rapidcheck/Random.h>

@@ -1,5 +1,5 @@
-// A program in the making: its steps, the state behind them, and what every part of the generator of programs does with
-// them. Internal to verify/generate.
+// A program in the making: its steps, the state behind them, and the operations that all parts of the generator of
+// programs share. Internal to verify/generate.
 #pragma once
 
 #include "verify/generate/choices.h"
@@ -31,7 +31,7 @@ class Draft {
   [[nodiscard]] std::vector<Id> usable_buffers(const GraphState& graph) const;
   void declare_buffer();
   void make_symbol(DeclareBuffer& command) const;
-  // The live objects of a map of State's; of buffers those that the program itself places.
+  // The live objects of one of State's maps. Of the buffers, only buffers that the program itself places.
   template <class Map>
   [[nodiscard]] std::vector<Id> alive(const Map& map) const {
     std::vector<Id> ids;

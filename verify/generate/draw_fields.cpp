@@ -19,7 +19,7 @@ std::vector<Id> alive(const Map& objects) {
   return ids;
 }
 
-// What the fields of one command are drawn with.
+// The choices and the state from which the fields of one command are drawn.
 struct Source {
   Choices& choices;
   const State& state;

@@ -1,9 +1,9 @@
 // Draws commands from the fields that they declare (verify/commands/fields.h). Internal to verify/generate.
 //
 // A name is a live object of its letter, or the next number for an object that the command makes; a number is one of
-// its range that is likely to matter; a word is one of its words. What fits together is not known here: State::check
-// decides, and a draw that it refuses is drawn anew. Commands with lists of nodes, parameters of nodes, moves or calls
-// that fail are drawn by hand; to declare them as drawn by their fields does not compile.
+// its range that is likely to matter; a word is one of its words. State::check decides which values fit together, and a
+// refused draw is drawn anew. Commands with lists of nodes, parameters of nodes, moves or calls that fail are drawn by
+// hand; to declare them as drawn by their fields does not compile.
 #pragma once
 
 #include <optional>

@@ -25,7 +25,7 @@ class ProgramGenerator : private NodesDraft {
     if (swarm_.only_bad_calls) return bad_calls();
     const std::uint64_t buffers = choices_.between(2, 5);
     for (std::uint64_t i = 0; i < buffers; ++i) declare_buffer();
-    // What was drawn may all be steered around.
+    // options_.avoid may have rejected every buffer that was drawn.
     if (alive(state_.buffers()).empty() && take(DeclareBuffer{next_.buffer, 256, MemoryKind::kDevice})) ++next_.buffer;
     if (swarm_.event_nodes) declare_events();
     if (swarm_.devices) declare_device();
@@ -40,7 +40,7 @@ class ProgramGenerator : private NodesDraft {
     return std::move(program_);
   }
 
-  // A few actions more behind the first `at` steps of `base`, whose ids are all taken; what they make.
+  // Draws a few more actions behind the first `at` steps of `base` and returns their steps. No id of `base` is reused.
   std::vector<Step> go_on(const Program& base, std::size_t at) {
     for (std::size_t i = 0; i < at; ++i) {
       const Step& step = base.steps[i];
@@ -49,7 +49,7 @@ class ProgramGenerator : private NodesDraft {
         state_.apply(step.command);
       }
     }
-    // Ids behind those that `base` declares anywhere.
+    // New ids come behind every id that `base` declares anywhere.
     for (const Step& step : base.steps) next_.use(step.command);
     if (alive(state_.buffers()).empty()) declare_buffer();
     if (alive(state_.graphs()).empty()) build_graph();
@@ -104,7 +104,7 @@ class ProgramGenerator : private NodesDraft {
     }
   }
 
-  // What event nodes need to order anything: events, and streams that are not ordered already.
+  // Declares the objects without which event nodes order nothing: events, and streams that are not ordered already.
   void declare_events() {
     for (std::uint64_t i = choices_.between(1, 3); i > 0; --i) {
       if (take(DeclareEvent{next_.event})) ++next_.event;
@@ -114,7 +114,7 @@ class ProgramGenerator : private NodesDraft {
     }
   }
 
-  // Memory and a stream of the second device, and what captures need to come there and back.
+  // Declares memory and a stream of the second device, and the events that a capture needs to get there and back.
   void declare_device() {
     if (take(DeclareBuffer{next_.buffer, 256, MemoryKind::kDevice, {}, 1})) ++next_.buffer;
     if (take(DeclareStream{next_.stream, choices_.percent(50), 0, false, 1})) ++next_.stream;
@@ -224,8 +224,8 @@ class ProgramGenerator : private NodesDraft {
     if (across) behind_records(command);
   }
 
-  // What event nodes order, with nobody waiting in between: work of another stream that the launch waits for, and work
-  // that waits for the launch.
+  // Gives other streams work that event nodes order without a wait of the host: before_waits() adds work that the
+  // launch waits for, behind_records() adds work that waits for the launch.
   void before_waits(const Launch& launch) {
     const std::optional<Id> event = event_of<EventWaitParams>(launch), stream = other_stream(launch.stream);
     if (event && stream && on_streams().work(*stream)) take(RecordEvent{*event, *stream});
@@ -324,7 +324,7 @@ class ProgramGenerator : private NodesDraft {
   }
   void bytes() { by_fields(Topic::kBytes); }
 
-  // Freed at once or replaced by a newcomer that gets its address: what a cache keyed by address confuses.
+  // Frees a buffer, and mostly declares a new one that can get its address. A cache keyed by address confuses the two.
   void free_buffer() {
     const std::vector<Id> buffers = alive(state_.buffers());
     if (buffers.size() < 3) return;
@@ -423,7 +423,7 @@ class ProgramGenerator : private NodesDraft {
   void bad_call() {
     if (!swarm_.bad_calls && !swarm_.only_bad_calls) return;
     const ErrorCase& drawn = error_cases()[choices_.below(error_cases().size())];
-    // A program whose symbols the reference cannot resolve would not be run at all.
+    // The reference cannot resolve the symbols of such a call, so the program would not run at all.
     if (drawn.function.find("Symbol") != std::string_view::npos) return;
     take(BadCall{std::string(drawn.function), std::string(drawn.name)});
   }

@@ -1,7 +1,7 @@
 // Generators of whole programs, valid by construction: every command is asked of verify::State before it is taken.
 //
-// Biased towards what breaks patchers: scalars that equal addresses, swaps and cycles, addresses that are freed and
-// reused, slices, ranges that end one past a buffer, empty graphs, deep and wide ones, copies of every direction and
+// Biased towards cases that break patchers: scalars that equal addresses, swaps and cycles, addresses that are freed
+// and reused, slices, ranges that end one past a buffer, empty, deep and wide graphs, copies of every direction and
 // shape. Each program switches features on and off first (swarm testing), so that no feature drowns another.
 //
 // Not generated: data races (State's conservative question keeps clear of them) and anything that HIP leaves undefined.
@@ -37,7 +37,7 @@ struct GeneratorOptions {
 // A program of the actions of one system.
 [[nodiscard]] Program scenario_program(Choices& choices, System system, const GeneratorOptions& options);
 
-// What a campaign's `index`-th program is drawn from.
+// The random choices for a campaign's `index`-th program.
 [[nodiscard]] RandomChoices campaign_choices(std::uint64_t seed, std::uint64_t index);
 
 // The program that a campaign runs as its `index`-th: a function of seed, index and options alone.
@@ -48,7 +48,7 @@ struct GeneratorOptions {
 [[nodiscard]] Program insert_generated(const Program& program, std::size_t at, Choices& choices,
                                        const GeneratorOptions& options);
 
-// The same generator as a RapidCheck generator, whose shrinks are those of verify::Shrinker.
+// The same generator as a RapidCheck generator. It shrinks with verify::Shrinker.
 [[nodiscard]] rc::Gen<Program> arbitrary_program(const GeneratorOptions& options);
 
 }  // namespace verify

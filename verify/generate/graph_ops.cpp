@@ -43,7 +43,7 @@ std::vector<Id> GraphOpsGenerator::graphs() const {
   return ids;
 }
 
-// Those whose nodes can be named.
+// The executable graphs whose nodes can be named.
 std::vector<Id> GraphOpsGenerator::execs() const {
   std::vector<Id> ids;
   for (const auto& [id, exec] : state_.execs()) {

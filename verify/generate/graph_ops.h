@@ -1,5 +1,5 @@
 // Draws the commands that change or ask graphs and executable graphs as wholes: clones, dependencies, removed and
-// disabled nodes, the forms of instantiation; and by their fields those about queries, attributes and user objects.
+// disabled nodes, the forms of instantiation. Draws commands for queries, attributes and user objects by their fields.
 // Internal to verify/generate; each kind has a switch in the swarm.
 #pragma once
 

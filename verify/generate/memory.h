@@ -1,7 +1,7 @@
-// Generator of graphs that allocate memory when they run, and of what is done with it. Internal to verify/generate.
+// Generator of graphs that allocate memory when they run, and of commands that use it. Internal to verify/generate.
 //
 // Such a graph is drawn as one family: nodes that allocate, the memsets that fill, nodes that use, copies that carry
-// what came of it into buffers that are read, mostly nodes that free; its executable graph; a launch. What no node
+// the results into buffers that are read, mostly nodes that free; its executable graph; a launch. Memory that no node
 // frees is read, used by streams, freed, or left for the next launch, which is then refused unless it frees by itself.
 #pragma once
 
@@ -15,10 +15,10 @@ namespace verify {
 
 class MemoryGenerator {
  public:
-  // What the generator of programs does for this one.
+  // The program generator's functions and counters that this generator uses.
   struct Hands {
     std::function<bool(const Command&)> take;
-    std::function<bool(AddNode)> add;  // behind what it would race with
+    std::function<bool(AddNode)> add;  // behind the nodes that it would race with
     std::function<void(Id graph)> add_any_node;
     std::function<void(Id exec)> launch;
     Id &graph, &exec, &buffer;  // the numbers that the next objects are going to have
@@ -28,7 +28,7 @@ class MemoryGenerator {
 
   void family();
   void use_what_is_there();
-  // Mostly frees what a launch of `exec` needs to be gone.
+  // Mostly frees the memory that has to be free before a launch of `exec`.
   void before_launch(Id exec);
 
  private:

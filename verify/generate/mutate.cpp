@@ -38,7 +38,7 @@ class Repair {
     return !state_.check(command) && !(options_.avoid && options_.avoid(state_, command));
   }
 
-  // Orders what would race; false when that cannot be done.
+  // Orders the command behind work that it would race with. Returns false when the command is invalid or races anyway.
   bool prepare(Command& command) {
     if (state_.check(command)) return false;
     if (auto* add = std::get_if<AddNode>(&command)) {
@@ -141,12 +141,12 @@ std::uint64_t another_number(std::uint64_t number, Choices& choices) {
   }
 }
 
-// Another number somewhere in the command's text: an id, an offset, a size, a value. The text knows every command.
+// Changes a number somewhere in a command's text: an id, an offset, a size, a value. Every command has a text.
 void change_argument(Program& program, Choices& choices) {
   Steps& steps = program.steps;
   if (steps.empty()) return;
   Step& step = steps[choices.below(steps.size())];
-  // What foreign kernels touch nobody says: not even a buffer may become smaller.
+  // The bytes that foreign kernels touch are unknown: not even a buffer may become smaller.
   if (!foreign_kernels_of(step.command).empty()) return;
   if (std::holds_alternative<DeclareBuffer>(step.command) && !foreign_kernels_of(program).empty()) return;
   std::string text = print_command(step.command);

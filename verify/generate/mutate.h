@@ -1,8 +1,8 @@
-// Mutants: programs made from others by a few changes, valid and as free of races as generated ones.
+// Mutants: programs made from other programs by a few changes, valid and as free of races as generated programs.
 //
-// What a fuzzer does with a corpus: commands are dropped, doubled, swapped, taken from another program, generated anew
-// in the middle, or get another argument. The result is repaired: what may not stand is dropped, what would race is
-// ordered. A mutant is a function of its parents and the choices alone.
+// The changes are usual for a fuzzer with a corpus: commands are dropped, doubled, swapped, taken from another program,
+// generated anew in the middle, or get another argument. The result is repaired: invalid commands are dropped, racing
+// ones are ordered. A mutant is a function of its parents and the choices alone.
 //
 // Not promised: that a mutant differs from its parent (a repair may undo a change).
 #pragma once
@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kMaxMutantFan = 64;    // nodes of one command
 [[nodiscard]] Program mutate_program(const Program& base, const Program& other, Choices& choices,
                                      const GeneratorOptions& options);
 
-// `program` without what may not stand or what options.avoid names, and with what would race ordered.
+// `program` without commands that are invalid or that options.avoid names, and with racing commands ordered.
 [[nodiscard]] Program repair_program(const Program& program, const GeneratorOptions& options);
 
 }  // namespace verify

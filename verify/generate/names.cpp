@@ -9,7 +9,7 @@ namespace verify {
 
 namespace {
 
-// The one object that a command makes and whose name is no field of its own: the memory of an allocation node.
+// The memory of an allocation node: the only object that a command makes without a name field for it.
 void use_memory(NextNames& next, const Command& command) {
   const auto* const node = std::get_if<AddNode>(&command);
   const auto* const memory = node == nullptr ? nullptr : std::get_if<MemoryAllocParams>(&node->params);

@@ -131,7 +131,8 @@ bool NodesDraft::set_node(Target target, Id id) {
   return !state_.set_races(command) && take(command);
 }
 
-// Other shapes and other kernels, which setters of graphs take, and those of executable graphs mostly do not.
+// Parameters with another shape or another kernel. A setter of a graph takes them; a setter of an executable graph
+// mostly does not.
 std::optional<NodeParams> NodesDraft::another_of_its_type(ParamsGenerator& generator, const NodeParams& params) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::optional<NodeParams> other = generator.any();
@@ -168,7 +169,7 @@ void NodesDraft::set_exec() {
   }
 }
 
-// A child keeps its topology, so it is mostly replaced by what it was copied from, which was changed meanwhile.
+// A child keeps its topology, so its replacement is the graph that it was copied from, mostly with changed parameters.
 void NodesDraft::set_exec_child() {
   for (const Id exec : alive(state_.execs())) {
     for (const NodeState& node : state_.exec(exec)->graph.nodes) {

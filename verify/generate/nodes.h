@@ -16,7 +16,7 @@ class NodesDraft : protected Draft {
   bool build_shape(Id graph);
   Id device_for(const GraphState& graph);
   void add_node(Id graph);
-  // Another of HIP's functions for the same, where there is one.
+  // Draws another one of HIP's functions for the same command, where there is one.
   template <class NodeCommand>
   void draw_form(NodeCommand& command) {
     if (!swarm_.forms || !choices_.percent(50)) return;

@@ -13,7 +13,7 @@ bool reachable_by_kernels(MemoryKind kind) {
 bool host_memory(MemoryKind kind) {
   return kind != MemoryKind::kDevice;
 }
-// Managed memory is copied as what a device has, where a kind has to be chosen.
+// Managed memory counts as device memory where a copy needs a kind.
 bool host_side(MemoryKind kind) {
   return kind != MemoryKind::kDevice && kind != MemoryKind::kManaged;
 }
@@ -82,7 +82,7 @@ std::optional<Id> ParamsGenerator::pick(bool (*accept)(MemoryKind)) {
   return {};
 }
 
-// What a kernel of that device reaches: the host's memory, its own, and that of peers.
+// Picks a buffer that a kernel of the device can reach: memory of the host, of the device itself, or of a peer.
 std::optional<Id> ParamsGenerator::pick_for_kernel(Id device) {
   const std::size_t start = choices_.below(usable_.size());
   for (std::size_t i = 0; i < usable_.size(); ++i) {
@@ -159,7 +159,7 @@ bool ParamsGenerator::fill_elements(KernelParams& params) {
     if (field.kind == FieldKind::kPointer) most = std::min(most, room(params.arguments[i].ref) / field.element);
   }
   if (most == 0) return false;
-  // Mostly as many as fit: what is not touched cannot show a wrong byte.
+  // Mostly as many as fit: untouched memory cannot show a wrong byte.
   set_number(params, count.name, choices_.percent(75) ? most : choices_.between(choices_.percent(3) ? 0 : 1, most));
   return true;
 }
@@ -350,7 +350,7 @@ std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
   }
   if (const auto* old = std::get_if<CopyParams>(&params)) {
     CopyParams changed = *old;
-    // A symbol may become another one; what is on the other side may be another buffer.
+    // The copy may get another symbol, and another buffer on the other side.
     const bool from = old->symbol == CopySymbol::kSource;
     Id &named = (from ? changed.src : changed.dst).ref.buffer, &other = (from ? changed.dst : changed.src).ref.buffer;
     if (choices_.percent(50)) other = like(other);

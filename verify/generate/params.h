@@ -9,7 +9,7 @@
 
 namespace verify {
 
-// What one program leans towards; drawn once a program (swarm testing).
+// The tendencies of one program; drawn once per program (swarm testing).
 struct Swarm {
   unsigned collision_percent = 30;  // of scalars that take an address
   unsigned slice_percent = 50;      // of pointers that do not point at a buffer's start
@@ -31,7 +31,7 @@ struct Swarm {
   bool forms = false;      // of instantiation and of nodes
   bool eager = false;      // work given to streams
   bool captures = false;   // and captured
-  bool forbidden = false;  // with what captures forbid, now and then
+  bool forbidden = false;  // sometimes calls that a capture forbids
   bool objects = false;    // of the user, held by graphs
   bool bad_calls = false;
   bool only_bad_calls = false;
@@ -43,7 +43,7 @@ struct Swarm {
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);
 
-// Draws parameters over the buffers of `usable`; what comes back may still be refused by State::check.
+// Draws parameters over the buffers of `usable`. State::check may still refuse them.
 class ParamsGenerator {
  public:
   ParamsGenerator(Choices& choices, const Swarm& swarm, const State& state, std::vector<Id> usable)

@@ -11,7 +11,7 @@ constexpr std::array<std::int32_t, 10> kActionSizes = {0, 1, 100, 256, 257, 512,
 
 constexpr std::array<std::int32_t, 6> kTraceSizes = {0, 0, 16, 64, 200, 256};  // without bytes there is no work
 
-// What a system calls: a failure of another function would wait in vain.
+// Returns the functions that a system calls: an injected failure of any other function would never happen.
 std::span<const std::string_view> functions_of(System system) {
   static constexpr std::array<std::string_view, 8> kCache = {
       "hipGetDevice",         "hipSetDevice",      "hipStreamCreateWithPriority", "hipStreamDestroy",
@@ -85,9 +85,9 @@ SystemVerb draw_verb(Choices& choices, System system, const ScenarioOptions& opt
     if (describe(verb).system == system) verbs[count++] = verb;
   }
   const SystemVerb verb = verbs[choices.below(count)];
-  // Emptying or closing a cache ends most of what a scenario can do with it.
+  // A scenario can do little with a cache that is empty or closed.
   if (verb == SystemVerb::kCacheClear && !choices.percent(25)) return SystemVerb::kCacheRelease;
-  // A step is what shows anything.
+  // Only a step shows a result.
   if (verb == SystemVerb::kStableRelease && !choices.percent(50)) return SystemVerb::kStableStep;
   if (verb == SystemVerb::kStableRefuse && !choices.percent(30)) return SystemVerb::kStableStep;
   if (verb == SystemVerb::kTraceBuffer && !choices.percent(60)) return SystemVerb::kTraceStep;

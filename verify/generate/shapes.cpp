@@ -40,7 +40,7 @@ class Shape {
  private:
   [[nodiscard]] bool full(std::uint64_t more = 1) const { return nodes_.size() >= most_ || used_ + more > room_; }
 
-  // Cell 0 is nobody's: what a node without dependencies reads.
+  // The first cell of a node. Cell 0 belongs to no node: a node without dependencies reads it.
   [[nodiscard]] BufferRef cell_of(Id node) const {
     return {cells_, static_cast<std::int64_t>(kCellBytes * first_cell_[node])};
   }

@@ -82,7 +82,7 @@ void StreamMemoryGenerator::order(Id before, Id behind) {
   if (hands_.take(RecordEvent{event, before})) hands_.take(WaitEvent{behind, event});
 }
 
-// Whoever frees is ordered behind everybody who uses the memory.
+// Orders the free behind all work that uses the memory.
 void StreamMemoryGenerator::free(Id buffer, Id stream) {
   if (state_.work_races({{buffer, 0, kToTheEnd, true}}, stream)) hands_.take(Synchronize{Target::kDevice, 0});
   hands_.take(FreeAsync{buffer, stream});

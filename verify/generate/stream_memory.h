@@ -1,8 +1,8 @@
 // Generator of stream-ordered memory and its pools. Internal to verify/generate.
 //
-// What such a program is about is reuse: memory that a busy stream frees, and memory of the same size that the same
-// stream or another one allocates behind it, with or without an event in between. What comes of the first owner's bytes
-// is carried out before the free and read at the end, so that a runtime that gives them away too early shows (S1).
+// Such programs test reuse: a busy stream frees memory, and the same stream or another stream allocates memory of the
+// same size behind it, with or without an event in between. The first owner's bytes are copied to another buffer before
+// the free and read at the end, so that a runtime that gives the memory away too early shows (S1).
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace verify {
 
 class StreamMemoryGenerator {
  public:
-  // What the generator of programs does for this one.
+  // The program generator's functions and counters that this generator uses.
   struct Hands {
     std::function<bool(const Command&)> take;
     std::function<bool(Id stream)> work;  // anything, without races

@@ -245,7 +245,7 @@ void StreamGenerator::launch_into(Id stream) {
   if (!state_.node_races(capture->graph, ranges, capture->behind.at(stream))) take_(Launch{exec, stream});
 }
 
-// Mostly in addition to what is there; replaced dependencies let later work race, which work() keeps clear of.
+// Mostly adds to the present dependencies. Replaced dependencies let later work race, which work() avoids.
 void StreamGenerator::change_dependencies(Id stream) {
   const CaptureState* capture = state_.capture_of(stream);
   CaptureAfter command{stream, {}, choices_.percent(60)};
@@ -255,7 +255,7 @@ void StreamGenerator::change_dependencies(Id stream) {
   take_(command);
 }
 
-// What HIP refuses while something captures; whether it does, and what becomes of the capture, is observed.
+// Draws a call that HIP refuses during a capture. The refusal and the effect on the capture are observed.
 void StreamGenerator::forbidden() {
   const Id stream = pick(state_.live_streams());
   const std::vector<Id> events = state_.live_events();

@@ -37,9 +37,9 @@ class StreamGenerator {
   // Any work for a stream, clear of races; false: nothing came of it.
   bool work(Id stream);
   void record(Id event);
-  // Access of devices to each other's memory, and a copy that is told whose its ends are.
+  // Access of devices to each other's memory, and a copy that names the device of each end.
   void peers();
-  // Ends what is still open, so that what follows may touch memory.
+  // Ends all open captures, so that later commands may touch memory.
   void end_captures();
 
  private:

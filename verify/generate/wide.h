@@ -1,4 +1,4 @@
-// Programs whose work grows with one number, drawn for measuring what each operation costs (P10).
+// Programs with work that grows with one number, drawn to measure the cost of each operation (P10).
 //
 // A few layers of up to kWideFan unordered nodes each, of every type that has a fan, and operations that look at all of
 // them: instantiations, launches, patches, updates, clones and destructions in a random order. Valid at every width

@@ -21,7 +21,7 @@ bool has_failures(const Program& program) {
                      [](const Step& step) { return std::holds_alternative<Fail>(step.command); });
 }
 
-// What the first command that went wrong broke. What later ones break may follow from that.
+// Returns the properties that the first bad command broke. Violations of later commands may follow from these.
 std::set<PropertyId> broken_first(const std::vector<Violation>& violations) {
   const std::size_t first = first_step(violations);
   std::set<PropertyId> broken;
@@ -40,7 +40,7 @@ bool differs_in_bad_call(const Program& program, const std::optional<Deviation>&
          std::holds_alternative<BadCall>(program.steps[deviation->step].command);
 }
 
-// A bench names what breaks on it itself, and nothing of the program around it can be the cause.
+// A bench names the property that breaks on it, and no other part of the program can be the cause.
 bool shows_on_a_bench(const Program& program, const std::vector<Violation>& violations) {
   const auto is_action = [](const Step& step) { return std::holds_alternative<SystemAction>(step.command); };
   if (violations.empty()) return false;
@@ -66,7 +66,7 @@ const RunPair& or_else(const RunPair& pair, const RunPair& other) {
   return pair.clean() ? other : pair;
 }
 
-// One divergence, and what further runs of its program say of it.
+// One divergence, and the further runs of its program that find its cause.
 class Cause {
  public:
   Cause(PairRunner& pairs, const Program& program, const RunOptions& options)
@@ -97,8 +97,8 @@ bool Cause::needs_repeats(const RunPair& pair) {
          !holds(again.violations, PropertyId::kA2) && !holds(again.violations, PropertyId::kA3);
 }
 
-// A pointer that stayed stale may have been written to another object, where it does not show when that one held it
-// already: graphs that are not patched themselves do not.
+// A patch that leaves a pointer stale may have written the address to another object. It does not show there when that
+// object holds the address already. A graph that is not patched itself does not hold it.
 bool Cause::hits_the_graph_instead() {
   if (pairs_.subject().contained()) return false;
   Program fewer = program_;
@@ -113,8 +113,8 @@ bool Cause::hits_the_graph_instead() {
   return holds(pairs_.run(fewer, closer).subject.violations, PropertyId::kP2);
 }
 
-// A field may hold what the patch never wrote there: where setting the nodes one at a time changes others, too, the
-// runtime does.
+// A field may hold a value that the patch never wrote there. When setters of single nodes change other nodes too, the
+// runtime writes that value.
 bool Cause::setters_change_other_nodes() {
   if (pairs_.subject().contained()) return false;
   const std::optional<Program> sets = with_setters_for_patches(program_);
@@ -141,7 +141,8 @@ bool Cause::clean_without_frees() {
   return true;
 }
 
-// Who keeps every edge observes the same in every legal order: what is wrong in one and right in another lost an edge.
+// A runtime that keeps every edge gives the same observation in every legal order: when one order is wrong and another
+// is right, an edge was lost.
 bool Cause::clean_in_another_order() {
   RunOptions other = options_;
   for (std::uint64_t order = 0; order < kRandomOrders; ++order) {

@@ -1,11 +1,11 @@
-// The name of a divergence: the most specific property that it breaks among those that its first bad command breaks.
-// Later commands work on what that one left behind, so what they break is listed after. Detectors see symptoms; some
+// The name of a divergence: the most specific property that its first bad command breaks. Later commands work on the
+// state that this command leaves, so the properties that they break are listed after. Detectors see symptoms; some
 // causes are told apart by running again with one thing changed:
 //   without poisoning      clean: the subject kept the caller's memory (P1)
 //   without failures       clean: a failure was not handled (P4)
 //   in the other order     clean: an edge was not honoured (P5)
 //   without redundant edges  clean: how a graph was built made a difference (P9, where nothing else is known)
-//   looking at the others  what nobody asked to be changed was changed by the first bad command (P2)
+//   looking at the others  the first bad command changed objects that it was not asked to change (P2)
 //   graphs not patched     likewise, where the other object held the same already
 //   at fresh addresses     clean: addresses that repeat were confused (A3, where A2 was seen)
 // A command that the reference refuses and the subject says it has done is a failure that was not reported (P4).
@@ -16,7 +16,7 @@
 
 namespace verify {
 
-// Fills in what the judgement of a divergence says: properties, violations and differences. `first` ran with `options`.
+// Fills in the judgement of a divergence: properties, violations and differences. `first` ran with `options`.
 void name_cause(PairRunner& pairs, const Program& program, const RunOptions& options, const RunPair& first,
                 Judgement& judgement);
 

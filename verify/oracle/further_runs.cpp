@@ -17,7 +17,7 @@ namespace verify {
 
 namespace {
 
-constexpr int kGrowths = 8;  // measurements that all have to show that what is held grows
+constexpr int kGrowths = 8;  // measurements that all have to show growth
 
 }  // namespace
 
@@ -43,8 +43,8 @@ bool FurtherRuns::holds(const std::function<Look()>& attempt) {
   return false;
 }
 
-// The program runs once for every call of the graph API, with that call failing; each time it has to observe what it
-// does when nothing fails.
+// Runs the program once for every call of the graph API, with that call failing. Each run has to observe the same as
+// the run without a failure.
 void FurtherRuns::every_call_fails() {
   const std::uint64_t calls = pair_.subject.calls;
   const std::uint64_t stride = std::max<std::uint64_t>(1, calls / kMaxFailedCalls);
@@ -80,8 +80,8 @@ void FurtherRuns::every_call_fails() {
   }
 }
 
-// Every legal order where they can be counted, and some more: who loses an edge has more orders than there are legal
-// ones. Each has to observe what the order of addition does.
+// Runs every legal order where the orders can be counted, and some random ones: a subject that loses an edge has more
+// orders than the legal ones. Each order has to observe the same as the order of addition.
 void FurtherRuns::every_order() {
   const std::optional<std::uint64_t> counted = pairs_.subject().contained() ? std::nullopt : orders_to_count(program_);
   const std::uint64_t legal = counted.value_or(0);
@@ -133,7 +133,7 @@ void FurtherRuns::however_built() {
       if (lacking) return Look{true, nullptr};
       differences = differences_of(other);
       if (differences.empty()) return Look{true, nullptr};
-      // A quirk is looked for in the program that ran, whose steps are others.
+      // The quirk has to be found in the program that ran: its steps differ from the first program's.
       const Observation wanted = pairs_.run_baseline(variant.derived.program, other.script);
       return Look{false, pairs_.explain(variant.derived.program, wanted, other.observation),
                   fmt::format("{}: {}", variant.change, told(differences))};
@@ -143,7 +143,8 @@ void FurtherRuns::however_built() {
     if (held) continue;
     if (judgement_.verdict != VerdictKind::kDiverge) return;
     judgement_.broken = {PropertyId::kP9};
-    // Where it goes as soon as the caller leaves alone what it passed, it is no matter of how the graph was built.
+    // If the difference disappears when the caller leaves its arguments alone, it does not come from how the graph is
+    // built.
     options.poison = false;
     options.keep_passed = true;
     const bool passed = differences_of(pairs_.run_subject(variant.derived.program, options)).empty();
@@ -156,7 +157,7 @@ void FurtherRuns::however_built() {
   }
 }
 
-// The program by its streams: what it launches as eager work, what it captures recorded by hand.
+// Runs two variants of the program: its launches as eager work, and its captures recorded by hand.
 void FurtherRuns::by_streams() {
   struct Change {
     PropertyId property;
@@ -195,7 +196,7 @@ void FurtherRuns::by_streams() {
   }
 }
 
-// The subject alone, at growing sizes: what it costs is its own matter.
+// Runs the subject alone, at growing sizes. Its costs are not compared with the baseline's.
 std::vector<CostMeasurement> FurtherRuns::measure_costs() {
   const std::uint32_t widest = widest_fan(program_);
   std::vector<std::uint32_t> sizes;
@@ -207,7 +208,7 @@ std::vector<CostMeasurement> FurtherRuns::measure_costs() {
     if (size > widest) break;
     sizes.push_back(size);
     const Program narrow = narrowed(program_, size);
-    // What comes for the first time in a process (a kernel is loaded, a pool is made) is no cost of the size.
+    // This run is not measured: a process loads kernels and makes pools only once, which is no cost of the size.
     if (observations.empty()) static_cast<void>(pairs_.run_subject(narrow, options));
     observations.push_back(pairs_.run_subject(narrow, options).observation);
   }
@@ -218,7 +219,7 @@ void FurtherRuns::costs() {
   if (widest_fan(program_) < kLeastCostFan) return;
   const auto too_much = [](const CostMeasurement& cost) { return cost.exponent > cost.bound + kCostTolerance; };
   judgement_.costs = measure_costs();
-  // A runtime's own threads allocate when they like; what the size costs it costs each time.
+  // A runtime's own threads allocate at any time. A cost that depends on the size shows in every measurement.
   if (std::any_of(judgement_.costs.begin(), judgement_.costs.end(), too_much)) {
     const std::vector<CostMeasurement> again = measure_costs();
     for (std::size_t i = 0; i < std::min(again.size(), judgement_.costs.size()); ++i) {
@@ -238,9 +239,9 @@ void FurtherRuns::costs() {
   }
 }
 
-// The subject alone: many cycles to warm it up, then few and many in turns. A pool that grew because the device fell
-// behind says nothing: only what grows with the cycles each time is kept for every one of them. A program that a quirk
-// is known of says nothing either.
+// Runs the subject alone: many cycles to warm it up, then few and many in turns. A pool that grows because the device
+// falls behind is no leak: a leak grows with the cycles in every measurement. A program with a known quirk does not
+// count either.
 void FurtherRuns::cycles() {
   const std::optional<Program> few = cycled(program_, kFewCycles), many = cycled(program_, kManyCycles);
   if (!few || !many) return;

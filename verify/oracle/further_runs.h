@@ -1,8 +1,8 @@
-// verify::FurtherRuns: the checks that need many runs of one program, of which a first pair of runs is clean. Each adds
-// to the judgement: what was exercised, and the first run that does not hold.
+// verify::FurtherRuns: the checks that need many runs of one program. The first pair of runs of the program is clean.
+// Each check adds to the judgement the properties that were exercised, and the first run that does not hold.
 //
-// What a quirk explains, or a fresh process does not show again, is the program's verdict and no less counted than in
-// its first run.
+// A divergence that a quirk explains, or that a fresh process does not show again, becomes the program's verdict and
+// counts as in its first run.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class FurtherRuns {
  private:
   struct Look {
     bool clean = false;
-    const Quirk* quirk = nullptr;  // that explains why it is not
-    std::string what = {};         // which run it was, and what differed
+    const Quirk* quirk = nullptr;  // the quirk that explains the difference
+    std::string what = {};         // the run and its differences
   };
   // Whether a further run holds.
   bool holds(const std::function<Look()>& attempt);

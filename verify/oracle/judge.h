@@ -1,8 +1,8 @@
-// verify::Judge: runs a program on a subject and on its baseline and says what to make of it.
+// verify::Judge: runs a program on a subject and on its baseline and judges the two observations.
 //
-// The verdict's kinds are those of verify/result.h. A divergence gets a name (cause.h).
-// What a subject process showed has to show again in a fresh one: else it may be what an earlier program left behind,
-// and the program is Poisoned.
+// The kinds of verdicts are in verify/result.h. A divergence gets a name (cause.h).
+// A divergence of a subject process has to show again in a fresh process. Otherwise an earlier program may have caused
+// it, and the program is Poisoned.
 // A divergence that a known quirk of the subject's release explains ends the judgement as KnownQuirk.
 //
 // Checks that need many runs of one program (every call fails in turn, metamorphic pairs) are made when asked for; the
@@ -24,14 +24,14 @@ struct JudgeOptions {
   bool poison = true;               // P1; off to tell whether a crash needs it
   bool failures = true;             // obey `fail`; off likewise
   bool cycles = false;              // P8, the program's commands again and again
-  bool costs = false;               // P10, of programs whose fans are wide enough
+  bool costs = false;               // P10, of programs with wide enough fans
   bool confirm = true;              // look for a subject process's divergence in a fresh one; off while shrinking
 };
 
 class Judge {
  public:
   Judge(Runner& subject, Runner& baseline) : pairs_(subject, baseline) {}
-  // What is known to differ on the subject, and on a baseline that is a runtime too; `strategy` as Event's. The
+  // Sets the known quirks of the subject, and of a baseline that is a runtime too; `strategy` as Event's. The
   // catalogue that a set was made of must outlive this.
   void know(QuirkSet quirks, StrategyKind strategy) { pairs_.know(std::move(quirks), strategy); }
   void know_of_baseline(QuirkSet quirks, StrategyKind strategy) {

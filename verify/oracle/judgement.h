@@ -1,4 +1,4 @@
-// What a judge makes of a program. Plain data.
+// The judge's result for a program. Plain data.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct Judgement {
   VerdictKind verdict = VerdictKind::kAgree;
   std::string quirk;               // its id, of kKnownQuirk
   std::string reason;              // of a poisoned, unsupported, discarded or harness verdict
-  std::vector<PropertyId> broken;  // the name first, the others after; empty unless kDiverge
+  std::vector<PropertyId> broken;  // the name first, then the other properties; empty unless kDiverge
   std::vector<Violation> violations;
   std::vector<Difference> differences;
   std::vector<CostMeasurement> costs;  // where they were asked for

@@ -28,7 +28,7 @@ bool has_update(const Program& program) {
                              [](const Step& step) { return std::holds_alternative<Update>(step.command); });
 }
 
-// Every edge that the others imply already. What an update answers depends on the edges.
+// Adds every edge that other edges imply already. The answer of an update depends on the edges.
 bool redundant_edges(Program& program) {
   if (has_update(program)) return false;
   std::map<std::pair<Id, Id>, std::set<Id>> ancestors;
@@ -48,10 +48,10 @@ bool redundant_edges(Program& program) {
   return changed;
 }
 
-// What comes before each node of a program's graphs, as far as its commands have gone.
+// The nodes that come before each node of a program's graphs, after the commands up to here.
 class Ancestry {
  public:
-  // Takes what the others imply out of `after`, and returns whether there was any.
+  // Removes the nodes from `after` that its other nodes imply. Returns whether there are any.
   bool thin_out(Id graph, std::vector<Id>& after) {
     std::set<Id> implied;
     for (const Id id : after) implied.insert(before_[{graph, id}].begin(), before_[{graph, id}].end());
@@ -65,7 +65,7 @@ class Ancestry {
       mine.insert(id);
     }
   }
-  // Whoever loses an edge may lose what it implied; nothing is said of that graph's nodes any more.
+  // A graph that loses an edge may lose the order that the edge implied, so the order of all its nodes is forgotten.
   void forget(Id graph) {
     std::erase_if(before_, [graph](const auto& entry) { return entry.first.first == graph; });
   }
@@ -82,7 +82,7 @@ class Ancestry {
   std::map<std::pair<Id, Id>, std::set<Id>> before_;
 };
 
-// No edge that the others imply, as far as the order of the commands shows it.
+// Removes every edge that other edges imply, as far as the order of the commands shows it.
 bool fewer_edges(Program& program) {
   Ancestry ancestry;
   bool changed = false;
@@ -107,7 +107,7 @@ bool fewer_edges(Program& program) {
   return changed;
 }
 
-// For what an update answers it is of matter whether both graphs have an edge, implied or not.
+// The answer of an update depends on whether both graphs have an edge, implied or not.
 bool no_redundant_edge(Program& program) {
   return !has_update(program) && fewer_edges(program);
 }
@@ -132,7 +132,7 @@ bool other_order(Program& program) {
 
 std::optional<Program> without_redundant_edges(const Program& program) {
   Program fewer = program;
-  // What removes an edge by name may have lost it.
+  // The program is invalid when a command removes an edge by name that is not there any more.
   if (!fewer_edges(fewer) || validate(fewer)) return std::nullopt;
   return fewer;
 }
@@ -175,7 +175,7 @@ std::vector<Variant> equal_variants(const Program& program, const Avoid& avoid) 
     if (std::optional<Variant> variant = pair(program)) variants.push_back(std::move(*variant));
   }
   if (std::optional<Variant> variant = other_form(program, avoid)) variants.push_back(std::move(*variant));
-  // What is done to a graph afterwards may not fit one that was built in another way.
+  // Later commands on a graph may not be valid for a graph that was built in another way.
   std::erase_if(variants, [](const Variant& variant) {
     return validate(variant.derived.program) || (variant.reference && validate(variant.reference->program));
   });

@@ -14,7 +14,7 @@ namespace verify {
 // Only variants that are valid and differ from `program`.
 [[nodiscard]] std::vector<Variant> equal_variants(const Program& program, const Avoid& avoid = {});
 
-// The same program with every edge left out that others imply; nothing when there is none.
+// The same program without the edges that other edges imply; nothing when there is no such edge.
 [[nodiscard]] std::optional<Program> without_redundant_edges(const Program& program);
 // The same program with setters of the single nodes in the place of every patch of a graph's definition; nothing when
 // there is no such patch.

@@ -1,7 +1,7 @@
-// Oracles: compare what two runs of one program observed.
+// Oracles: compare the observations of two runs of one program.
 //
 // Statuses, bytes, topology and host functions are compared exactly; nothing is normalised away, because both sides ran
-// at the same addresses. What was noted inside a runtime (RuntimeNotes) is not an observation and is not compared.
+// at the same addresses. Notes from inside a runtime (RuntimeNotes) are no observations and are not compared.
 #pragma once
 
 #include <optional>

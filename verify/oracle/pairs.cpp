@@ -19,8 +19,8 @@ namespace {
 // SIGKILL: no program does that to itself; an operator or a system out of memory does.
 constexpr std::string_view kKilledFromOutside = "killed by signal 9 ";
 
-// A valid program's commands succeed, except where State says that being refused is what is to be observed. Anything
-// else means that the program asks for something that the reference refuses: it says nothing about the subject.
+// The commands of a valid program succeed, except where State says that the refusal itself is the observation. Any
+// other failure means that the reference refuses a command. The program then says nothing about the subject.
 std::string refused_by_baseline(const Program& program, const Observation& baseline) {
   const auto succeeded = [](const StepStatus& status) { return status.code == 0; };
   if (std::all_of(baseline.statuses.begin(), baseline.statuses.end(), succeeded)) return {};
@@ -117,7 +117,7 @@ bool PairRunner::shows_again(const Program& program, const RunOptions& options, 
   return false;
 }
 
-// A runtime that chooses its own addresses chooses others the next time, and frozen scalars see that.
+// A runtime that chooses its own addresses chooses different ones in the next run, and frozen scalars show them.
 Observation PairRunner::reference_for(const Program& program, const RunPair& pair, const RunResult& other) {
   if (other.script == pair.script) return pair.subject;
   return run_baseline(program, other.script);

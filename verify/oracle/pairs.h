@@ -1,5 +1,5 @@
 // verify::PairRunner: runs a program on a subject and on its baseline, compares, and explains a difference by a quirk
-// that is known of either side. What to make of it is the judge's matter (judge.h).
+// that is known of either side. The judge decides on the verdict (judge.h).
 //
 // Both sides see the same addresses. The baseline runs in the order of addition and with nothing done to it.
 #pragma once
@@ -24,7 +24,7 @@ struct RunPair {
   Observation subject;
   std::vector<Difference> differences;
   std::string poisoned;   // why the comparison means nothing, or empty
-  std::string discarded;  // what the baseline refuses, or empty
+  std::string discarded;  // the command that the baseline refuses, or empty
   AddressScript script;
   std::optional<Deviation> deviation;  // the first one
   std::optional<Deviation> reverse;    // the same with the parts exchanged
@@ -51,8 +51,8 @@ class PairRunner {
   [[nodiscard]] RunPair run(const Program& program, const RunOptions& options);
   // Looks for a divergence again in fresh processes; `pair` is the one that was found.
   bool shows_again(const Program& program, const RunOptions& options, RunPair& pair);
-  // The subject's observation at the addresses of `other`: the pair's own run where those are the same, else the
-  // baseline's.
+  // The subject's observation at the addresses of `other`: the pair's own run where the addresses are the same, else a
+  // run of the baseline.
   Observation reference_for(const Program& program, const RunPair& pair, const RunResult& other);
   Observation run_baseline(const Program& program, const AddressScript& script);
   // The subject alone.

@@ -1,4 +1,4 @@
-// Programs that must observe the same as the one they are made from, by what they give to streams:
+// Programs that must observe the same as the program they are made from, with other commands on streams:
 // its launches replaced by eager work (P6), its captures recorded by hand (P9).
 #pragma once
 
@@ -29,7 +29,7 @@ struct StreamVariant {
 // executable graph cannot be named as a child) or captured into.
 [[nodiscard]] std::optional<StreamVariant> recorded_by_hand(const Program& program);
 
-// What a variant observed, in terms of the program that it was made from. Steps that are not in it are as `expected`.
+// Returns a variant's observation in terms of the program it was made from. Steps that it lacks are as `expected`.
 [[nodiscard]] Observation in_terms_of(const Program& program, const StreamVariant& variant, const Observation& expected,
                                       Observation observed);
 

@@ -1,14 +1,14 @@
 // The captures of a program, over symbolic streams and nodes. HIP's rules of stream capture are written down here a
 // second time, beside the model's, and share nothing with them.
 //
-// State::answer() says what HIP answers to a command where the rules of capture decide it, and which captures the
-// command makes invalid. Property P7 holds every runtime against it, the model included. The rules are those of the
-// documentation of hipStreamBeginCapture and its neighbours, and of CUDA's where that is silent:
+// State::answer() gives HIP's answer to a command where the rules of capture decide it, and the captures that the
+// command makes invalid. Property P7 compares every runtime with it, the model included. The rules come from the
+// documentation of hipStreamBeginCapture and its neighbours, and from CUDA's where HIP's documentation is silent:
 //
 //   a stream of a capture          work becomes nodes; querying and waiting are refused and invalidate
 //   the legacy null stream         refused while a blocking stream captures (implicit), which invalidates
-//   an unsafe call, waiting for    refused by captures of the calling thread that are not relaxed, and by global ones
-//   or asking another stream or    of others, unless the caller's mode is another; invalidates those
+//   an unsafe call, waiting for    refused by captures of the calling thread that are not relaxed, and by global
+//   or asking another stream or    captures of other threads if the caller's mode is global too; invalidates them
 //   an event
 //   synchronising with the device  refused while anything captures; invalidates everything
 //   an event recorded in a capture pulls a waiting stream into it; cannot be queried or waited for by the host, even
@@ -55,12 +55,12 @@ struct CaptureState {
   Id thread = 0;  // that began it
   std::optional<Id> into;
   bool valid = true;
-  GraphState graph;                                 // what it is going to be; with `into`, what was there before too
-  std::map<Id, std::vector<std::uint32_t>> behind;  // stream -> nodes that its next one comes behind, by index
-  std::vector<std::uint32_t> taken_out;             // that capture_after replaced: they need not be joined
+  GraphState graph;                                 // the graph after the capture; with `into`, its old nodes too
+  std::map<Id, std::vector<std::uint32_t>> behind;  // stream -> dependencies of its next node, by index
+  std::vector<std::uint32_t> taken_out;             // nodes that capture_after replaced: they need not be joined
   bool taken_from_side = false;                     // some of them of another stream than the origin
 
-  // Everything that other streams captured is among what the origin's last nodes come behind, or was taken out.
+  // The origin's last nodes come behind everything that other streams captured, except the nodes that were taken out.
   [[nodiscard]] bool all_joined() const;
 };
 

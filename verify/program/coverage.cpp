@@ -171,7 +171,7 @@ const Layout& layout() {
   return made;
 }
 
-// What State does not remember because no precondition asks for it.
+// Facts that State does not remember, because no precondition needs them.
 struct GraphNotes {
   std::uint64_t changes = 0;
   bool copied = false;

@@ -5,7 +5,7 @@
 // counted by itself. The list of pairs is fixed, so that a pair that was never tried shows as a hole. A pair that no
 // valid program can show says why, and programs never show it (a test holds that).
 //
-// Not covered: combinations of states, and what the runtime's own state is beyond what HIP's documentation speaks of.
+// Not covered: combinations of states, and states of the runtime that HIP's documentation does not mention.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct CoveragePair {
 };
 [[nodiscard]] std::span<const CoveragePair> coverage_pairs();
 
-// The states in which an operation can meet its object, by kind of object: "exec: running" and what it means.
+// The states in which an operation can meet its object, by kind of object: "exec: running" and its meaning.
 struct StateMeaning {
   std::string_view name;
   std::string_view meaning;
 };
 [[nodiscard]] std::span<const StateMeaning> object_states();
 
-// Adds what the valid program `program` tries to `counts`, which is as long as coverage_pairs().
+// Adds the pairs that the valid program `program` tries to `counts`, which is as long as coverage_pairs().
 void count_pairs(const Program& program, std::span<std::uint64_t> counts);
 
 }  // namespace verify

@@ -1,4 +1,4 @@
-// Walks over what commands declare (verify/commands/fields.h).
+// Walks over the declarations of commands (verify/commands/fields.h).
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace verify {
 
-// Commands whose fields are declared: all of them, but for the actions of systems, which have a table of verbs of their
+// Whether C declares its fields. All commands do, except the actions of systems, which have a table of verbs of their
 // own (verify/commands/systems/action.h).
 template <class C>
 inline constexpr bool kIsDeclared = !std::is_same_v<C, SystemAction>;

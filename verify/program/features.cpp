@@ -1,5 +1,5 @@
-// Features of commands come from the fields that they declare; features of nodes from their types. What only a whole
-// program shows, or the state that a command meets, is counted here.
+// Features of commands come from the fields that they declare, features of nodes from their types. This file counts the
+// features that only a whole program shows, or only the state that a command meets.
 #include "verify/program/features.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 //
 // A code object is known by its name (16 hex digits: a hash of its bytes) once it was given to know_code_object(); its
 // kernels are found by find_kernel() from then on, and live as long as the process, so that two readings of one program
-// name the same kernel. What a foreign kernel touches behind its pointers nobody says (Extent::kUnknown).
+// name the same kernel. The memory that a foreign kernel touches behind its pointers is unknown (Extent::kUnknown).
 //
 // Not for several threads: code objects are known before programs that name them are read.
 #pragma once

@@ -1,8 +1,8 @@
-// Event nodes: which ones a graph has, and what they order.
+// The event nodes of a graph, and the order that they give.
 //
-// The order of a launch with event nodes is that of model/event_order.h, kept at the top level of a graph: what a child
-// graph records counts as recorded when the child begins, and what it waits for orders nothing. So launches may seem
-// less ordered than they are, never more.
+// The order of a launch with event nodes follows model/event_order.h, kept at the top level of a graph: a record in a
+// child graph counts as recorded when the child begins, and a wait in a child graph orders nothing. So launches may
+// seem less ordered than they are, never more.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct EventUse {
 [[nodiscard]] std::optional<std::string> event_conflict(const GraphState& graph, const NodeParams& params,
                                                         const GraphState* child, int replaced);
 
-// How the event nodes of a graph order its nodes with what is outside of a launch.
+// How the event nodes of a graph order its nodes with work outside of a launch.
 struct LaunchOrder {
   std::vector<EventUse> records;
   std::vector<std::uint64_t> groups;            // by node: the first record from which on all come after it

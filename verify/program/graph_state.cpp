@@ -42,7 +42,7 @@ void mark_descendants(const GraphState& graph, std::uint32_t index, std::vector<
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
     for (const std::uint32_t before : graph.nodes[i].after) dependents[before].push_back(i);
   }
-  std::vector<char> seen(graph.nodes.size(), 0);  // `marked` may hold others, whose dependents are not ours
+  std::vector<char> seen(graph.nodes.size(), 0);  // `marked` may hold marks of other nodes
   std::vector<std::uint32_t> stack = {index};
   while (!stack.empty()) {
     const std::uint32_t at = stack.back();
@@ -90,7 +90,7 @@ bool same_devices(const GraphState& a, const GraphState& b) {
   return true;
 }
 
-// HIP's generic parameters of a copy are those of its 3D form, and so are the driver's.
+// HIP's generic parameters of a copy are the parameters of its 3D form, and so are the driver's.
 bool has_form(const NodeParams& params, NodeForm form) {
   const auto* copy = std::get_if<CopyParams>(&params);
   const auto* kernel = std::get_if<KernelParams>(&params);

@@ -26,7 +26,7 @@ struct NodeState {
   NodeForm form = NodeForm::kTyped;         // that it was added through
   NodeAttributes attributes = {};           // of a kernel's
   std::vector<Id> devices = {};             // State::devices_of its parameters
-  bool captured = false;                    // it, or what it was cloned from, was captured
+  bool captured = false;                    // it, or the node that it was cloned from, was captured
   Id added_on = 0;                          // the device that was current then, or of the stream that captured it
 };
 
@@ -56,7 +56,7 @@ struct ExecState {
   Id origin = 0;  // the graph whose node handles name its nodes
   GraphState graph;
   std::uint32_t flags = 0;
-  std::set<Id> gone;  // its nodes whose handles are not valid any more: they were removed from the origin
+  std::set<Id> gone;  // nodes with handles that are not valid any more: they were removed from the origin
 };
 
 struct GraphsState {
@@ -64,7 +64,7 @@ struct GraphsState {
   std::map<Id, ExecState> execs;
   std::map<Id, std::uint32_t> objects;  // user objects, and how many references to each the program holds
 
-  // The graph, or what the executable graph of that name holds.
+  // The graph, or the contents of the executable graph of that name.
   [[nodiscard]] const GraphState& of(Target target, Id id) const;
   [[nodiscard]] GraphState& of(Target target, Id id);
 };

@@ -1,5 +1,5 @@
 // The catalogue of verify/program/kernel_spec.h. Layouts follow the natural alignment of C++, which is also that of the
-// AMDGPU kernel argument segment; the names are those of hip/kernels/kernels.inc.
+// AMDGPU kernel argument segment; the names match hip/kernels/kernels.inc.
 #include "verify/program/kernel_spec.h"
 
 #include <algorithm>
@@ -183,7 +183,7 @@ std::vector<KernelSpec> make_catalogue() {
                       .done());
   specs.push_back(Builder("no_arguments", Extent::kNone).done());
   for (KernelSpec& spec : structured_kernels()) specs.push_back(std::move(spec));
-  // Those that no generator draws are the last.
+  // The kernels that no generator draws come last.
   specs.push_back(
       Builder("packed_struct")
           .structure("r", 31, 1,

@@ -1,9 +1,9 @@
-// What a program may say about a kernel: the names, places and meaning of its arguments.
+// The description of kernels for programs: the names, places and meaning of a kernel's arguments.
 //
-// A code object's metadata gives offsets and sizes; it knows neither where pointers hide inside a by-value struct nor
-// how many bytes a kernel touches behind one. Programs need both: to be written by name, to be generated in bounds, and
-// to state relocations. This catalogue is that knowledge for the project's own kernels (hip/kernels/kernels.inc). It is
-// checked against the code object by tests/verify/kernel_spec_test.cpp; nothing here reads one.
+// A code object's metadata gives offsets and sizes; it gives neither the places of pointers inside a by-value struct
+// nor the number of bytes that a kernel touches behind a pointer. Programs need both: to be written by name, to be
+// generated in bounds, and to state relocations. This catalogue has both for the project's kernels
+// (hip/kernels/kernels.inc). tests/verify/kernel_spec_test.cpp checks it against a code object; nothing here reads one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace verify {
 enum class FieldKind : std::uint8_t {
   kPointer,
   kScalar,
-  kEither,  // eight bytes of which nobody says what they are: a program does, launch by launch
+  kEither,  // eight bytes, a pointer or a scalar: the program decides at each launch
 };
 enum class Touch : std::uint8_t { kNothing, kRead, kWrite, kReadWrite };
 
@@ -39,13 +39,13 @@ struct ArgumentSpec {
   std::uint32_t alignment = 1;
 };
 
-// How the scalars of a kernel bound what it touches behind its pointers.
+// How the scalars of a kernel bound the memory that it touches behind its pointers.
 enum class Extent : std::uint8_t {
   kElements,  // every pointer: `n` elements
   kRange,     // [begin, end) is read, out[0] is written; `end` itself is one past the last byte
   kMatrix,    // c[m*n], a and b by strides sa0, sa1, sb0, sb1
   kNone,      // no pointer at all
-  kUnknown,   // somebody else's kernel: nobody says
+  kUnknown,   // not known: a foreign kernel
 };
 
 struct CodeObject;  // verify/program/foreign_kernels.h

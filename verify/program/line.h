@@ -65,7 +65,7 @@ void parse_nodes(Line& line, Token token, std::vector<Id>& nodes);
 // "00ff": 1 to kMaxWrittenBytes bytes.
 [[nodiscard]] std::vector<std::uint8_t> parse_hex(Line& line, Token token);
 
-// The pairs key=value and the bare flags that end a line. Each is taken once; what is left over is an error.
+// The pairs key=value and the bare flags that end a line. Each is taken once; a word that is left over is an error.
 class Attributes {
  public:
   // Takes all words that are left of `line`.

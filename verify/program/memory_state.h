@@ -25,15 +25,15 @@ struct BufferState {
   bool has_free_node = false;
   bool freed_by_program = false;             // since its last launch
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
-  Id device = 0;                             // whose memory it is, where it is a device's
+  Id device = 0;                             // the device that owns the memory, for device memory
   // These are about memory that streams allocate (verify/commands/stream_memory/rules.cpp).
   bool of_stream = false;
-  bool filled = false;                        // all of it was written since: before that it holds anything
-  std::optional<Id> pool = {};                // that it is of; none: the device's default one
-  std::optional<std::uint64_t> capture = {};  // serial of the one that allocated it, as long as that has not ended
+  bool filled = false;                        // all of it was written since; before that its contents are undefined
+  std::optional<Id> pool = {};                // the pool of this memory; none: the device's default pool
+  std::optional<std::uint64_t> capture = {};  // serial of the capture that allocated it, until that capture ends
   Id allocated_on = 0;
   std::optional<Id> freed_on = {};  // the stream that was told to free it
-  // Streams that ROCm/clr takes for ordered behind that (MemoryTimestamp::AddSafeStream).
+  // Streams that ROCm/clr treats as ordered behind that free (MemoryTimestamp::AddSafeStream).
   std::set<Id> given_again_on = {};
   // The runtime chooses its address.
   [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
@@ -50,7 +50,7 @@ struct PoolState {
 struct MemoryState {
   std::map<Id, BufferState> buffers;
   std::map<Id, PoolState> pools;
-  std::optional<Id> pool_in_use;   // what hipMallocAsync takes from; none: the device's default pool
+  std::optional<Id> pool_in_use;   // the pool of hipMallocAsync; none: the device's default pool
   bool runtime_allocates = false;  // some graph has memory nodes, or some stream allocates
 
   [[nodiscard]] const BufferState* find(Id buffer) const;

@@ -1,4 +1,4 @@
-// What the nodes of a graph are made of, as plain data: references to symbolic buffers, kernel arguments, copies, sets.
+// The parameters of graph nodes, as plain data: references to symbolic buffers, kernel arguments, copies, sets.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace verify {
 
 using Id = std::uint32_t;
 
-// Bounds on what one program may ask for; the parser and the validator name them when they are passed.
+// Bounds on one program; the parser and the validator name the bound in their error when a program exceeds it.
 inline constexpr std::uint64_t kAnyNumber = ~std::uint64_t{0};  // no bound
 inline constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 28;
 inline constexpr std::uint32_t kMaxId = 9999;
@@ -45,7 +45,7 @@ struct BufferRef {
   bool operator==(const BufferRef&) const = default;
 };
 
-// What one field of a kernel's arguments is given.
+// The value of one field of a kernel's arguments.
 struct ArgumentValue {
   enum class Kind : std::uint8_t {
     kNumber,      // n=64
@@ -66,9 +66,9 @@ struct KernelParams {
   // The further dimensions of a foreign kernel; the project's kernels have one.
   std::uint32_t grid_y = 1, grid_z = 1, block_y = 1, block_z = 1;
   ArgumentStyle style = ArgumentStyle::kParams;
-  bool opaque = false;             // recorded by somebody who cannot say where its pointers are
+  bool opaque = false;             // recorded without knowledge of where its pointers are
   std::uint32_t shared_bytes = 0;  // dynamic shared memory, which no kernel of the project touches
-  Id device = 0;                   // that it runs on: its function is that device's
+  Id device = 0;                   // the device that it runs on; its function belongs to that device
   bool operator==(const KernelParams&) const = default;
 };
 
@@ -162,7 +162,7 @@ using NodeParams = std::variant<KernelParams, CopyParams, MemsetParams, HostPara
 
 enum class Target : std::uint8_t { kGraph, kExec, kStream, kEvent, kDevice };
 
-// The host threads of a program: 0 is the program's own, the others are helpers that take turns with it.
+// The host threads of a program: 0 is the program's own thread, the rest are helper threads that take turns with it.
 inline constexpr Id kMaxThread = 3;
 
 // The stream that exists without declaration: HIP's null stream.

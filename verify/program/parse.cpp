@@ -1,6 +1,6 @@
 // The parser of the text form. A command's line is read by the fields that the command declares
-// (verify/commands/fields.h): first those with a place, then those with a key. One overload of parse_field a type of
-// field; a Line remembers the first error and its column, so that the overloads need no error handling of their own.
+// (verify/commands/fields.h): first the fields with a place, then the fields with a key. Each type of field has an
+// overload of parse_field. A Line remembers the first error and its column, so the overloads need no error handling.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +36,7 @@ std::optional<std::size_t> number_of(const Words& words, std::string_view word) 
   return static_cast<std::size_t>(found - words.begin());
 }
 
-// "g0.n3", or "e0.n3": the letter decides what it names.
+// "g0.n3", or "e0.n3": the letter gives the kind of object.
 struct NodeName {
   Target target = Target::kGraph;
   Id id = 0;
@@ -361,8 +361,8 @@ const std::vector<CommandRow>& command_rows() {
   return rows;
 }
 
-// The command that a line begins with; where several have the word, the first letter of the next word decides. Where
-// it fits none, the first of them takes the line and says what it expected.
+// The command that a line begins with. Where several commands have the word, the first letter of the next word decides.
+// Where the letter fits none, the first of them takes the line, and its error gives the expected word.
 const CommandRow* find_command(std::string_view word, std::string_view next) {
   const CommandRow* found = nullptr;
   for (const CommandRow& row : command_rows()) {
@@ -373,7 +373,7 @@ const CommandRow* find_command(std::string_view word, std::string_view next) {
   return found;
 }
 
-// "cache acquire 0 device=1 flags=0 priority=0": the second word is what tells it from other commands.
+// "cache acquire 0 device=1 flags=0 priority=0": the second word selects the action.
 Command parse_system_action(Line& line, const Token& first) {
   const Token second = line.word("what the system does");
   const std::optional<SystemVerb> verb = verb_of(first.text, second.text);

@@ -24,7 +24,7 @@ void change_edges(GraphPicture& picture, const ChangeEdges& command) {
   }
 }
 
-// What captures added, node by node, as State knows it.
+// Draws the nodes that captures added, one by one, as State knows them.
 void draw_captures(const Program& program, const std::vector<std::string>& at_fault,
                    std::map<Id, GraphPicture>& pictures) {
   const bool captures = std::ranges::any_of(

@@ -1,8 +1,8 @@
 // verify::Program: a list of HIP graph operations over symbolic buffers, graphs and streams, as plain data.
 //
-// Ids are fixed up front: dropping a command never renames another. A program says nothing about addresses; whoever
-// executes it chooses a placement. The text form (verify/program/text.h) is the same thing, one command a line; what
-// each command means is in docs/commands.md.
+// Ids are fixed up front: dropping a command never renames another object. A program says nothing about addresses; the
+// executor chooses a placement. The text form (verify/program/text.h) holds the same program, one command a line.
+// docs/commands.md describes each command.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct Step {
   Command command;
   std::uint32_t repeat = 1;
   std::uint32_t line = 0;  // of the text it came from; 0 when it was generated
-  // Where it was written is no part of what it means.
+  // Does not compare `line`: the place in the text does not change the meaning of a step.
   bool operator==(const Step& other) const;
 };
 
-// What copies, compares and destroys it is in program.cpp, not here: each source that did would compile all of it
-// again.
+// The functions that copy, compare and destroy a program are in program.cpp, not here: otherwise each source that uses
+// them would compile all of it again.
 struct Program {
   Program();
   Program(const Program&);

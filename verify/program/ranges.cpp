@@ -7,8 +7,8 @@ namespace verify {
 
 namespace {
 
-// Arithmetic that stops at kFar, so that no product of what a program may say wraps round to something that fits a
-// buffer. Far enough outside of every buffer, and small enough to be an offset.
+// Arithmetic that stops at kFar, so that no product of a program's numbers wraps round to a value that fits a buffer.
+// kFar is far outside of every buffer, and small enough to be an offset.
 constexpr std::uint64_t kFar = std::uint64_t{1} << 60;
 
 std::uint64_t times(std::uint64_t a, std::uint64_t b) {
@@ -92,7 +92,7 @@ struct RangeAppender {
   void operator()(const KernelParams& params) const {
     for (std::size_t i = 0; i < params.arguments.size(); ++i) {
       const FieldSpec& field = params.kernel->fields[i];
-      if (params.kernel->extent == Extent::kUnknown) {  // all of what it is given
+      if (params.kernel->extent == Extent::kUnknown) {  // all memory that it gets
         const ArgumentValue& value = params.arguments[i];
         if (value.kind == ArgumentValue::Kind::kPointer) ranges.push_back({value.ref.buffer, 0, kToTheEnd, true});
         continue;

@@ -26,7 +26,7 @@ inline constexpr std::int64_t kToTheEnd = std::int64_t{1} << 62;
 void for_each_ref(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
 // The same for the frozen scalars.
 void for_each_frozen(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
-// Appends what a node with `fan` instances touches; children are not looked into.
+// Appends the ranges that a node with `fan` instances touches, without the nodes of children.
 void append_ranges(const NodeParams& params, std::uint32_t fan, std::vector<ByteRange>& ranges);
 // The parameters of the k-th of a node's fan instances.
 [[nodiscard]] NodeParams fan_instance(const NodeParams& params, std::uint32_t k);

@@ -1,4 +1,4 @@
-// The reference page of the program language, from what commands, nodes and systems declare (docs/commands.md).
+// The reference page of the program language, from the declarations of commands, nodes and systems (docs/commands.md).
 #pragma once
 
 #include <string>

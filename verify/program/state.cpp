@@ -1,4 +1,4 @@
-// verify::State: how it hands commands to the rules of their families, and the parts that those rules read and change.
+// verify::State: passes commands to the rules of their families, and holds the parts that the rules read and change.
 // Streams and events, captures, memory, all parts together, objects by name, nodes. Contracts are in the headers.
 #include "verify/program/state.h"
 
@@ -260,8 +260,8 @@ void StateParts::finish_all() {
   for (auto& [id, event] : events.known) event.busy = false;
 }
 
-// The documentation does not say what a failed capture leaves in a graph that it went into: programs do nothing with
-// that graph any more.
+// The documentation does not define the contents of a graph after a failed capture into it. Programs do not use that
+// graph any more.
 void StateParts::drop_capture(std::uint64_t serial) {
   ++captures.failed;
   const CaptureState& capture = *captures.with_serial(serial);
@@ -364,7 +364,7 @@ void State::fill(NodeState& node, const NodeParams& params) const {
   node.devices = devices_of(params);
 }
 
-// hipDeviceEnablePeerAccess maps the memory of a peer; what is not mapped faults.
+// hipDeviceEnablePeerAccess maps the memory of a peer; a kernel that touches unmapped memory faults.
 Reason State::unreachable(const KernelParams& kernel) const {
   Reason reason;
   for_each_ref(kernel, [&](const BufferRef& ref) {

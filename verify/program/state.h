@@ -1,5 +1,5 @@
-// verify::State: what a program has done so far, symbolically: which objects exist, what every graph and executable
-// graph holds, and at which addresses ("versions" of a buffer's place) it was recorded.
+// verify::State: the symbolic state of a program so far: the objects that exist, the contents of every graph and
+// executable graph, and the addresses ("versions" of a buffer's place) at which each was recorded.
 //
 // The validator asks it whether a command may stand where it stands, the generator asks the same question before it
 // writes a command, and the executor and the quirks ask it about the objects of a program. The rules themselves are not
@@ -63,7 +63,7 @@ class State {
   [[nodiscard]] bool may_be_refused(const Command& command) const;
   // `command`, which stands here behind itself, may stand any number of times and leaves nothing new behind (P8).
   [[nodiscard]] bool may_stand_again(const Command& command) const;
-  // Stream capture: what HIP answers to `command` by the rules of capture_state.h, and what it makes invalid.
+  // Stream capture: HIP's answer to `command` by the rules of capture_state.h, and the captures that it makes invalid.
   [[nodiscard]] CaptureAnswer answer(const Command& command) const;
   // The command's answer besides its status (StepStatus::seen), where that is determined.
   [[nodiscard]] std::string seen(const Command& command) const;
@@ -74,20 +74,20 @@ class State {
 
   // Why the program may not make a buffer of that name and size here, or nothing.
   [[nodiscard]] Reason flaw_of_buffer(Id id, std::uint64_t bytes) const;
-  // Why the program may not name such an object here, or nothing. `gone` says what became of an executable graph that
-  // is not there any more.
+  // Why the program may not name such an object here, or nothing. `gone` is the reason for an executable graph that no
+  // longer exists.
   [[nodiscard]] Reason missing_buffer(Id id) const;
   [[nodiscard]] Reason missing_graph(Id id) const;
   [[nodiscard]] Reason missing_node(Id graph, Id node) const;
   [[nodiscard]] Reason missing_exec(Id id, const char* gone = "was destroyed") const;
   [[nodiscard]] Reason missing_stream(Id id) const;
   [[nodiscard]] Reason missing_event(Id id) const;
-  // The graph whose node handles name the nodes of `exec` was destroyed.
+  // Why the nodes of `exec` cannot be named, or nothing: its origin, the graph with their handles, was destroyed.
   [[nodiscard]] Reason missing_origin(Id exec) const;
 
-  // The bytes that a node with these parameters touches: a child touches what its graph does.
+  // The bytes that a node with these parameters touches. A child touches the bytes of its graph.
   [[nodiscard]] std::vector<ByteRange> ranges_of(const NodeParams& params, std::uint32_t fan) const;
-  // Gives a node parameters, and what follows from them: child, ranges, devices.
+  // Gives a node its parameters, and the state that follows from them: child, ranges, devices.
   void fill(NodeState& node, const NodeParams& params) const;
   // Conservative: may adding (or, with `replaced`, setting) this node race with an unordered node of the same graph?
   [[nodiscard]] bool node_races(const GraphState& graph, const std::vector<ByteRange>& ranges,
@@ -120,7 +120,7 @@ class State {
   // The device of a stream and of an event that are declared.
   [[nodiscard]] Id device_of_stream(Id stream) const { return parts_.streams.device_of(stream); }
   [[nodiscard]] Id device_of_event(Id event) const { return parts_.events.device_of(event); }
-  // Where a kernel runs, and whose memory a memset and each end of a copy touches: a setter and an update keep it.
+  // The device of a kernel, of a memset's memory, and of each end of a copy. A setter and an update keep the devices.
   [[nodiscard]] std::vector<Id> devices_of(const NodeParams& params) const;
   [[nodiscard]] bool peer_enabled(Id device, Id peer) const { return parts_.peers.contains({device, peer}); }
   // Why `device` may not reach all memory that a kernel touches, or nothing.
@@ -160,8 +160,8 @@ class State {
   StateParts parts_;
 };
 
-// Why some node's host function may race with another node or launch, conservatively, or nothing. A model knows what
-// every other node touches to the byte, but not what a host function does.
+// Why some node's host function may race with another node or launch, conservatively, or nothing. A model knows to the
+// byte which memory every other node touches, but not which memory a host function touches.
 [[nodiscard]] Reason host_race(const Program& program);
 
 // For each step of a valid program whether State::may_be_refused() where it stands.

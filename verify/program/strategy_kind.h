@@ -1,5 +1,5 @@
 // verify::StrategyKind: how an executable graph is brought to new addresses and new parameters;
-// verify/execute/strategy.h tells what each does.
+// verify/execute/strategy.h describes each strategy.
 #pragma once
 
 #include <cstdint>

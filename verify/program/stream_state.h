@@ -39,7 +39,7 @@ struct EventState {
   Id captured_on = 0;  // the stream
   Id device = 0;
 
-  // It was recorded on a stream outside of captures, behind what `behind` says.
+  // Notes that it was recorded on a stream outside of captures, behind the work in `behind`.
   void record(Id stream, Clock behind);
 };
 
@@ -81,7 +81,7 @@ struct EventsState {
 
   [[nodiscard]] const EventState* find(Id event) const;
   [[nodiscard]] Id device_of(Id event) const;
-  // `clock`, and what each of these events was recorded behind.
+  // `clock`, joined with the work behind which each of these events was recorded.
   [[nodiscard]] Clock behind(const Clock& clock, const std::vector<Id>& events) const;
 };
 

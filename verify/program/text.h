@@ -1,8 +1,8 @@
 // The text form of a program: one command a line, a version line first, written and read by people.
 //
 // parse(print(p)) == p for every program that fits the bounds of program.h. A parse error names line and column (both
-// from 1) and what was expected there. The parser accepts any text without crashing; whether a program means something
-// is for verify/program/state.h. Not kept: comments ('#' to the end of a line), blank lines, spacing.
+// from 1) and the expected word. The parser takes any text without crashing; verify/program/state.h decides whether a
+// program is valid. Not kept: comments ('#' to the end of a line), blank lines, spacing.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The answer of hipGraphExecUpdate, from the documented rules. Sources: CUDA's documentation of cudaGraphExecUpdate,
 // which HIP's mirrors (pairs of nodes in order of insertion; another number of nodes, other dependencies: topology;
-// another type: type; what an update may not change: parameters), and hipGraphExecUpdate.cc of AMD's public tests.
+// another type: type; a change that updates forbid: parameters), and hipGraphExecUpdate.cc of AMD's public tests.
 #include <algorithm>
 #include <set>
 
@@ -10,7 +10,7 @@ namespace verify {
 
 namespace {
 
-// As the runtime counts them: those of this level.
+// The number of nodes as the runtime counts them: only the nodes of this level.
 std::uint64_t nodes_in(const GraphState& graph) {
   std::uint64_t count = 0;
   for (const NodeState& node : graph.nodes) count += node.fan;

@@ -1,9 +1,8 @@
 // A1, only pointers: a patch changes the bytes of relocated pointers and no other byte, whatever the value of a scalar.
 //
-// Detector: a scalar (or a piece of padding, or a memset's value or shape) that is not what was recorded although
+// Detector: a scalar (or a piece of padding, or a memset's value or shape) that differs from the recording although
 // nothing was set. For kernel arguments the new bits have to be an old address carried to its new place: bytes that are
-// wrong in any other way are a matter of layout (A4). Does not see a wrong byte whose right value cannot be told from
-// it.
+// wrong in any other way are a matter of layout (A4). Not seen: a wrong byte that equals the right value by chance.
 #include <fmt/format.h>
 
 #include <cstring>

@@ -1,10 +1,10 @@
 // A3, simultaneous: a patch maps all buffers at once: swaps and cycles come out right, and an address that was freed
 // and reused by another buffer is not confused with its earlier owner.
 //
-// Detector: a relocated field that holds an address inside some moved buffer's old or new place, but not its own (or
-// what it would hold if it belonged to that one, which may be smaller). A field that went round a cycle and came back
-// to where it was looks like one that was never patched (A2); the judge tells the two apart by running the program
-// again at addresses that never repeat (oracle/cause.cpp).
+// Detector: a relocated field that holds an address inside some moved buffer's old or new place, but not its own. The
+// place's base plus the field's offset counts too: it may lie outside of a smaller buffer. A field that goes round a
+// cycle and comes back to its old address looks like a field that was never patched (A2); the judge tells the two apart
+// by running the program again at addresses that never repeat (oracle/cause.cpp).
 #include <fmt/format.h>
 
 #include "verify/properties/evidence.h"

@@ -1,8 +1,8 @@
 // A4, sizes: arguments of any size and alignment pack at the offsets that the kernel's metadata states; none is
 // over-read, truncated or padded with garbage.
 //
-// Detector: an argument block with bytes that are neither what was recorded nor an address carried along (A1) nor a
-// pointer's business (A2, A3). Padding between arguments is not compared: nothing reads it.
+// Detector: an argument block with bytes that differ from the recording, and that neither an address carried along (A1)
+// nor a wrong pointer (A2, A3) explains. Padding between arguments is not compared: nothing reads it.
 #include <fmt/format.h>
 
 #include "verify/execute/interposer.h"
@@ -21,7 +21,7 @@ std::vector<char> covered(const hip::KernelRecord& kernel) {
   return bytes;
 }
 
-// The graph's definition holds what the executable graph should: right sizes, wrong object (P3).
+// Whether the graph's definition holds the bytes that the executable graph should: right sizes, wrong object (P3).
 bool landed_in_definition(const NodeEvidence& node, const PatchEvidence& patch) {
   if (node.definition == nullptr) return false;
   NodeEvidence definition = node;

@@ -19,7 +19,7 @@ struct CaptureWork {
   std::vector<std::uint64_t> host_runs;
 };
 
-// One command while something captures, or that is refused by the rules of capture: what they say and what was seen.
+// One command that runs during a capture, or that the rules of capture refuse: the expected and the observed answer.
 struct CaptureStep {
   std::size_t step = 0;
   int expected_status = 0;

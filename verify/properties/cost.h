@@ -1,8 +1,8 @@
 // P10's measure: how the cost of a program's commands grows with its fans.
 //
-// A program is run at several sizes: each `fan=N` that is wide is made narrower. What a command costs is counted, never
-// timed: HIP calls of the subject's side, allocations of the heap and their bytes on the thread that calls, and, in the
-// model, the nodes and edges that a call visits. A line through the logarithms, by least squares, gives the exponent.
+// A program is run at several sizes: each wide `fan=N` is made narrower. The cost of a command is counted, never timed:
+// HIP calls of the subject's side, allocations of the heap and their bytes on the calling thread, and, in the model,
+// the nodes and edges that a call visits. A line through the logarithms, by least squares, gives the exponent.
 // The stated bounds are data.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace verify {
 inline constexpr std::uint32_t kCostSizes[] = {16, 64, 256, 1024, 4096};
 // Narrower programs say nothing about growth.
 inline constexpr std::uint32_t kLeastCostFan = 1024;
-// How far over its bound a measured exponent may be: logarithmic factors, and what is rounded up to a power of two.
+// How far a measured exponent may exceed its bound: logarithmic factors, and amounts rounded up to a power of two.
 inline constexpr double kCostTolerance = 0.2;
 
 // The stated bound of a command's cost in the nodes of its graph, or nothing for a command that has none.
@@ -49,8 +49,8 @@ struct CostProgram {
 [[nodiscard]] std::optional<double> fitted_exponent(std::span<const std::uint64_t> sizes,
                                                     std::span<const std::uint64_t> values);
 
-// What runs at growing sizes measured: one observation a size, of the program narrowed to it. Commands without a bound,
-// and commands that did not succeed everywhere, are left out.
+// The costs measured by runs at growing sizes: one observation a size, of the program narrowed to it. Commands without
+// a bound, and commands that did not succeed everywhere, are left out.
 [[nodiscard]] std::vector<CostMeasurement> fit_costs(const Program& program, std::span<const std::uint32_t> sizes,
                                                      std::span<const Observation> observations);
 

@@ -1,4 +1,4 @@
-// verify::Detectors: what the executor asks of the properties while a program runs.
+// verify::Detectors: the executor's interface to the properties while a program runs.
 //
 // Gathers evidence (inside a model where there is one, by counting calls everywhere), hands it to the detectors of
 // verify/properties and notes in the observation which properties were exercised and which were broken.
@@ -57,11 +57,11 @@ class Detectors {
   struct Isolation {
     std::map<std::string, std::uint64_t> graphs, execs;
     std::uint64_t graph_setters = 0;
-    bool of_a_graph = false;  // a graph is what may change
+    bool of_a_graph = false;  // the command changes a graph
   };
   [[nodiscard]] Isolation isolation(const std::map<Id, GraphObject>& graphs, const std::map<Id, ExecObject>& execs,
                                     const ExecObject* changing, const GraphObject* changing_graph) const;
-  // A graph whose own setters were called in between was meant to change (whether it should have been is P3's matter).
+  // Graphs may change when setters of graphs were called in between (P3 checks whether they should have been called).
   void check_isolation(std::size_t step, const Isolation& before, const Isolation& after);
 
   // P2 within an object: a fingerprint of each of its nodes, by index; of the first kMaxPrints.
@@ -69,13 +69,13 @@ class Detectors {
   [[nodiscard]] std::vector<std::uint64_t> node_prints(Handle handle) const {
     return prints_of(platform_.white_box() ? platform_.look_into(handle) : std::nullopt);
   }
-  // Nodes were added, or those of [first, first + fan) set: the others are as they were. Prints that are missing say
-  // nothing.
+  // After nodes were added, or the nodes of [first, first + fan) set, all other nodes have to be unchanged. Missing
+  // prints are skipped.
   void check_node_prints(std::size_t step, const std::string& object, const std::vector<std::uint64_t>& before,
                          const std::vector<std::uint64_t>& after, const NodePlace& changed);
 
-  // A setter reported success: what it was given is what the nodes hold (P3). Whatever a later patch makes of a node
-  // that never took it is not the patch's doing.
+  // A setter reported success: the nodes have to hold the given parameters (P3). A later patch is not to blame for a
+  // node that never took the parameters.
   template <class Object, class Handle>
   void check_set(std::size_t step, const std::string& name, const Object& object, Handle handle, const NodePlace& set,
                  const std::vector<std::uint64_t>& buffer_bytes) {

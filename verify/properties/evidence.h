@@ -1,4 +1,4 @@
-// Evidence of one patch: what every node should hold now, what it held before, and what it does hold.
+// Evidence of one patch: the expected, the earlier and the actual contents of every node.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ struct VisibilityEvidence {
 };
 bool detect_p12(const VisibilityEvidence& seen, Violations& found);
 
-// One detector a property; each appends what it finds and returns whether the evidence exercised it.
+// One detector for each property. It appends its findings and returns whether the evidence exercised the property.
 bool detect_a1(const PatchEvidence& patch, Violations& found);
 bool detect_a2(const PatchEvidence& patch, Violations& found);
 bool detect_a3(const PatchEvidence& patch, Violations& found);

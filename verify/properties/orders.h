@@ -1,4 +1,4 @@
-// P5's two halves: what a run reads back of the edges, and which legal orders of a program are to be run.
+// P5's two halves: the edges that a run reads back, and the legal orders of a program that are to be run.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace verify {
 
-// A program with no more legal orders of its launches than that is run in every one of them; others in some.
+// A program with at most that many legal orders of its launches is run in each order, any other program in some.
 inline constexpr std::uint64_t kMaxOrders = 96;
 inline constexpr std::uint64_t kRandomOrders = 12;
-inline constexpr std::uint64_t kMaxOrderedSteps = 10;  // of one graph whose orders are counted
+inline constexpr std::uint64_t kMaxOrderedSteps = 10;  // of one graph with counted orders
 
-// How many numbers kCountedOrder has to count through so that every legal order is run, or nothing: more than
-// kMaxOrders, or a program that uses several streams, whose order is a matter of its own.
+// How many numbers kCountedOrder has to count through so that every legal order is run. Nothing when there are more
+// than kMaxOrders, or when the program uses several streams: the order among streams is not counted.
 [[nodiscard]] std::optional<std::uint64_t> orders_to_count(const Program& program);
 
 // The edges that a graph was read back with.

@@ -1,8 +1,8 @@
 // P10 cost: each operation ends, and its cost grows no faster than stated: a patch linear in the relocations that
 // changed, an update, an instantiation, a launch, a clone and a destruction linear in the nodes.
 //
-// Counts, never times (verify/properties/cost.h says what). What this does not see: work that neither allocates nor
-// visits a node of the model nor calls HIP, on a runtime that is not the model; work that other threads do.
+// Counts, never times (verify/properties/cost.h lists the counts). Not seen: work that neither allocates nor visits a
+// node of the model nor calls HIP, on a runtime that is not the model; work that other threads do.
 #include <algorithm>
 #include <cmath>
 
@@ -90,8 +90,8 @@ std::optional<double> fitted_exponent(std::span<const std::uint64_t> sizes, std:
   return (n * xy - x * y) / (n * xx - x * x);
 }
 
-// The exponent of the fit, or that of two neighbours where it is less: what jumps once (a table that a runtime makes,
-// and a count of 0 before it) is no growth.
+// The exponent of the fit, or the exponent between two neighbours where that is less: a single jump (a table that a
+// runtime makes, and a count of 0 before it) is no growth.
 static double steady_exponent(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> values) {
   const std::optional<double> fit = fitted_exponent(sizes, values);
   double exponent = fit.value_or(0);
@@ -113,7 +113,7 @@ std::vector<CostMeasurement> fit_costs(const Program& program, std::span<const s
       return step < observation.costs.size() && observation.statuses[step].code == 0;
     };
     if (!std::ranges::all_of(observations, succeeded)) continue;
-    // A patch or an update that records again costs what that costs.
+    // A patch or an update that records again has the bound of an instantiation.
     const bool instantiated =
         std::ranges::any_of(observations, [&](const Observation& t) { return t.costs[step].instantiations != 0; });
     const bool bounded = std::ranges::find(cost_bounds(), word, &CostBound::operation) != cost_bounds().end();

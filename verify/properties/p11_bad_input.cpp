@@ -1,9 +1,9 @@
 // P11, bad input: every invalid argument gives its documented error and leaves state unchanged; nothing crashes, hangs
 // or recurses without bound.
 //
-// Detectors: a `bad` command that is answered otherwise than its row documents; whoever runs programs in a process of
-// their own sees it die or hang. That state is unchanged is looked at on the model, row by row (errors_test.cpp), and
-// elsewhere by what the program observes afterwards.
+// Detectors: a `bad` command with an answer that its row does not document; a runner that gives a program a process of
+// its own sees the process die or hang. Unchanged state is checked on the model, row by row (errors_test.cpp), and
+// elsewhere by the later observations of the program.
 #include <fmt/format.h>
 
 #include "hip/api/api.h"

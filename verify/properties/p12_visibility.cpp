@@ -2,10 +2,11 @@
 // every memory kind.
 //
 // Detector here: memory that both the host and the device reach is read in both ways after synchronising, by the host's
-// own loads and by a copy that the runtime makes; they show the same bytes. The oracle is the other half: every read,
-// of every kind of memory, against the reference, and every node that reads what an earlier one wrote.
+// own loads and by a copy that the runtime makes; they show the same bytes. The oracle is the other half: it compares
+// every read, of every kind of memory, with the reference, and every node that reads the data of an earlier node.
 //
-// Not seen here: a write that both ways miss (the oracle's), and what the host sees before it has synchronised.
+// Not seen here: a write that both ways miss (the oracle sees it), and the bytes that the host sees before it
+// synchronises.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,14 +3,15 @@
 // that graph alone, and cloning changes none.
 //
 // Detector: inside a model every other graph and executable graph is looked at before and after each such operation. It
-// sees parameters, edges and enabled states, at every depth; not what only a launch would show (the oracle sees that).
+// sees parameters, edges and enabled states, at every depth. It does not see effects that only a launch shows (the
+// oracle sees them).
 #include "verify/properties/isolation.h"
 
 namespace verify {
 
 namespace {
 
-// FNV-1a over what a node holds. Only equality matters.
+// FNV-1a over the contents of a node. Only equality matters.
 class Fingerprint {
  public:
   void add(const void* data, std::size_t size) {

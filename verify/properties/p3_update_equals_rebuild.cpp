@@ -1,8 +1,8 @@
 // P3, update equals rebuild: launching after any mix of patches, exec setters and hipGraphExecUpdate observes the same
 // as launching a graph freshly recorded with the same parameters and instantiated.
 //
-// Detector here: a patched node whose address is not what a fresh recording would hold. The oracle is the other one: it
-// compares what launches left in memory with the same program rebuilt at every step.
+// Detector here: a patched node with an address that a fresh recording would not hold. The oracle is the other
+// detector: it compares memory after launches with the same program rebuilt at every step.
 #include <fmt/format.h>
 
 #include "verify/properties/evidence.h"

@@ -1,9 +1,9 @@
 // P5, order: every dependency edge is honoured in every legal schedule: a disabled node counts as an empty one, an
 // unsupported node type never drops an edge, a copy waits for its producer.
 //
-// Detectors: the edges of every graph are read back; and the program is run in other legal orders than its baseline, in
-// which it has to observe the same. Where there are few of them it is run in every one (on the model, whose scheduler
-// can be told the order), else in some. Not counted are orders among streams.
+// Detectors: the edges of every graph are read back; and the program is run in other legal orders than its baseline and
+// has to observe the same. Where there are few orders, the program is run in each (on the model, because its scheduler
+// takes an order), else in some. Orders among streams are not counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Steps {
   // False when there are too many.
   bool add(const GraphState& graph) { return add(graph, 0).has_value(); }
 
-  // The largest product of how many steps could be chosen at each choice: what counting has to reach.
+  // The largest product of the numbers of ready steps at each choice. Counting has to reach this product.
   std::uint64_t orders() {
     std::map<std::uint32_t, std::uint64_t> known;
     return orders_from(0, known);
@@ -51,7 +51,7 @@ class Steps {
     before_.push_back(before);
     return static_cast<std::uint32_t>(before_.size() - 1);
   }
-  // The steps that end the graph, whose first ones wait for `before`.
+  // Adds the steps of `graph`; its first steps wait for `before`. Returns the steps that end the graph.
   std::optional<Mask> add(const GraphState& graph, Mask before) {
     std::vector<Mask> exits(graph.nodes.size(), 0);
     Mask last = 0;

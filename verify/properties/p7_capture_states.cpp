@@ -1,11 +1,11 @@
 // P7, capture states: capture follows its state machine: invalid operations are rejected and invalidate the capture,
 // forks must be joined, a failed capture leaves no trace in the next one.
 //
-// Detector: the rules of verify/program/capture_state.h, written down beside the model's, say of every command while
-// something captures what HIP answers, and of `capture_info` and `capture_mode` what they show. That a failed capture
-// leaves nothing behind follows from the next one's answers. The captured graph itself is compared by the oracle.
+// Detector: the rules of verify/program/capture_state.h, written down beside the model's, give HIP's answer to every
+// command during a capture, and the values that `capture_info` and `capture_mode` show. The answers in the next capture
+// show that a failed capture leaves nothing behind. The oracle compares the captured graph itself.
 //
-// Not seen here: what two threads do at the same time (helper threads take turns).
+// Not seen here: calls of two threads at the same time (helper threads take turns).
 #include <fmt/format.h>
 
 #include "hip/api/api.h"

@@ -1,10 +1,10 @@
 // P8 no leak, no use after free: every handle, allocation and byte is released exactly once, and kManyCycles
 // repetitions of a cycle hold no more than kFewCycles do.
 //
-// That everything is released is seen after tear-down, by the executor; this is the other half. Counted are live
-// handles and allocations of the model, and of the software gfx942 what its memory pools, its reservations and its
-// locks hold. Kept by a runtime for later use and given out again (streams of its own, signals) is not held: the runs
-// that are compared come behind one of many cycles. What this does not see: a runtime's own heap.
+// The executor checks after tear-down that everything is released; this is the other half. It counts the live handles
+// and allocations of the model, and of the software gfx942 the memory in its memory pools, reservations and locks. It
+// does not count objects that a runtime keeps and gives out again (streams of its own, signals): the compared runs come
+// behind a run of many cycles. Not seen: a runtime's own heap.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMostSteps = 4096;  // of a cycled program, repetitions counted
 
-// What the places of all buffers hold together.
+// The sum of the capacities of all live buffers.
 std::uint64_t room_of(const State& state) {
   std::uint64_t bytes = 0;
   for (const auto& [id, buffer] : state.buffers()) bytes += buffer.alive ? buffer.capacity : 0;

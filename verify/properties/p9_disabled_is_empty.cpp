@@ -1,9 +1,9 @@
 // P9, a disabled node or an empty one: an executable graph with a node disabled observes the same as one that was
 // instantiated from a graph that has an empty node in its place, with the same edges.
 //
-// The node is disabled as soon as the executable graph is there. For the other side the graph is cloned, an empty node
-// takes over the edges, and the node is removed. An executable graph that is updated, or whose node is set or enabled
-// later, gives no occasion.
+// The node is disabled as soon as the executable graph exists. For the other side the graph is cloned, an empty node
+// takes over the edges, and the node is removed. The check does not use an executable graph that is updated later, or a
+// node that is set or enabled later.
 #include <algorithm>
 
 #include "verify/program/state.h"
@@ -38,7 +38,7 @@ bool disturbed(const Program& program, std::size_t from, Id exec, Id node) {
       });
 }
 
-// The node of `graph` with the most edges: what it is worth losing.
+// The node of `graph` with the most edges, because the loss of its edges shows most.
 std::optional<Occasion> occasion_in(const Program& program, std::size_t step, const GraphState& graph) {
   const auto& instantiate = std::get<Instantiate>(program.steps[step].command);
   std::optional<Occasion> best;

@@ -2,9 +2,9 @@
 // or without redundant edges; nodes added in any order; a disabled node or an empty one; the form of a type or the
 // generic one: same observations.
 //
-// The detector runs a program and one that was built differently and compares what a client sees of statuses, bytes and
-// host functions. The pairs are in variants.h and in verify/oracle/metamorphic.cpp. The answers to queries of the
-// graphs are not compared: the graphs differ on purpose.
+// The detector runs a program and a variant that is built differently, and compares the statuses, bytes and host
+// functions that a client sees. The pairs are in variants.h and in verify/oracle/metamorphic.cpp. The answers to
+// queries of the graphs are not compared: the graphs differ on purpose.
 #include "verify/properties/variants.h"
 
 namespace verify {

@@ -1,5 +1,5 @@
-// P9, child graph or flattened: a graph that holds another as a child observes the same as one that holds the child's
-// nodes themselves, between what the child waited for and what waited for the child.
+// P9, child graph or flattened: a graph that holds another graph as a child observes the same as a graph that holds the
+// child's nodes themselves, between the child's dependencies and the child's dependents.
 //
 // The child's nodes are added as they are when the child is, at every depth; an empty node with the child's name comes
 // behind them. A child that is set, removed or given other edges later, or a program with updates, gives no occasion.
@@ -30,9 +30,9 @@ class Flattener {
  public:
   Flattener(Derived& out, Id graph) : out_(out), graph_(graph) {}
 
-  // Adds the nodes of `inner` behind `after`; returns what has to be waited for.
+  // Adds the nodes of `inner` behind `after`. Returns the nodes that end `inner`.
   std::vector<Id> add(const GraphState& inner, const std::vector<Id>& after) {
-    std::vector<std::vector<Id>> ends(inner.nodes.size());  // of each node: what stands for it
+    std::vector<std::vector<Id>> ends(inner.nodes.size());  // for each node: the nodes that stand for it
     std::vector<bool> leaf(inner.nodes.size(), true);
     for (std::size_t i = 0; i < inner.nodes.size(); ++i) {
       const NodeState& node = inner.nodes[i];

@@ -2,8 +2,8 @@
 // hipGraphExecNodeSetParams, or through the driver's functions, observes the same as one that was through the function
 // of its type.
 //
-// Every node that has several forms changes to the next one, but for those that the release under test is known to do
-// wrongly.
+// Every node that has several forms changes to its next form, except where the release under test is known to do that
+// form wrongly.
 #include "verify/program/state.h"
 #include "verify/properties/variants.h"
 
@@ -37,7 +37,7 @@ std::optional<Variant> other_form(const Program& program, const Avoid& avoid) {
     if (step.command != before && avoid && avoid(state, step.command)) step.command = before;
     changed = changed || step.command != before;
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) {
-      if (state.check(step.command)) return {};  // what is done to a node may not fit one of another form
+      if (state.check(step.command)) return {};  // a command may not fit a node of another form
       state.apply(step.command);
     }
   }

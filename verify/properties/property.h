@@ -1,6 +1,6 @@
 // The properties that hgcheck holds programs against: one file each in this folder, opening with its sentence.
 //
-// A detector looks at evidence of one kind and says which property it breaks, where, and what was expected. A finding
+// A detector looks at evidence of one kind and reports the broken property, the place and the expected value. A finding
 // is named after the first property in the order of PropertyId that it breaks.
 #pragma once
 

@@ -1,10 +1,10 @@
-// S1, stream order: work and stream-ordered frees on a stream happen in order; memory whose free was enqueued is not
+// S1, stream order: work and stream-ordered frees on a stream happen in order; memory with an enqueued free is not
 // reused before the work that uses it; the default stream synchronises for real.
 //
-// Detector of programs: what differs is gone when the same program gives no memory back before its end (systems have
-// detectors of their own, in verify/systems). Nothing else of the program changes, so it is the free that came too
-// early, or what was put in the place of what it freed. Not seen: memory that is reused too early and that nobody
-// looks at afterwards.
+// Detector of programs: a difference that disappears when the same program frees no memory before its end (systems have
+// detectors of their own, in verify/systems). Nothing else of the program changes, so the cause is a free that comes
+// too early, or new memory in the place of the freed memory. Not seen: memory that is reused too early and that the
+// program does not read afterwards.
 #include "verify/program/state.h"
 #include "verify/properties/causes.h"
 

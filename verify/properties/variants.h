@@ -31,17 +31,17 @@ struct Derived {
 struct Variant {
   std::string_view change;  // "the other argument style", ...
   Derived derived;
-  // What has to observe the same: the original program, or this.
+  // The program that must observe the same as `derived`; without a value it is the original program.
   std::optional<Derived> reference = std::nullopt;
-  // A property that says of this pair more precisely what P9 says of all, and names a difference in its place.
+  // A property that describes this pair more precisely than P9, and names a difference in the place of P9.
   std::optional<PropertyId> precisely = std::nullopt;
 };
 
-// What a variant is not to do where the program's state is so, as a generator's: a release does it wrongly.
+// Checks whether a variant must avoid a command in a state, as a generator must: a release executes it wrongly.
 using Avoid = std::function<bool(const State&, const Command&)>;
 
-// What a run of `derived` observed, in the steps of the original, which has `steps` of them. Only what a client sees of
-// statuses, bytes and host functions: graphs that were built differently have other queries answered on purpose.
+// Maps the observation of a run of `derived` to the `steps` steps of the original. Keeps only the statuses, bytes and
+// host functions that a client sees: graphs that were built differently answer other queries differently on purpose.
 [[nodiscard]] Observation as_original(const Observation& observation, const Derived& derived, std::size_t steps);
 
 // The pairs; nothing where a program gives no occasion.

@@ -1,4 +1,4 @@
-// The quirks that are known, by cause: those findings of verify/findings that a program shows.
+// The known quirks, by cause: the findings of verify/findings that a program shows.
 #include "verify/quirks/quirk.h"
 
 namespace verify {

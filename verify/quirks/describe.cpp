@@ -1,5 +1,5 @@
-// Describes commands as events (verify/quirks/event.h): one function for each command whose declaration says that a
-// release is known to do it wrongly. Without a function such a command does not compile.
+// Describes commands as events (verify/quirks/event.h). There is one function for each command with a declaration that
+// says that a release does it wrongly. Without a function such a command does not compile.
 #include <algorithm>
 
 #include "hip/releases/releases.h"
@@ -116,7 +116,7 @@ class EventEmitter {
     if (way(word("add"))) return true;
     return exec && way(strategy_ == StrategyKind::kUpdate ? word("update") : word("instantiate"));
   }
-  // The nodes of `graph`, each with the node of `exec` whose place it takes (by their order), in children too.
+  // Describes the nodes of `graph`, each with the node of `exec` that it replaces (by their order), in children too.
   bool pairs(const GraphState& graph, const GraphState* exec, int level) {
     const Event around = base_;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -214,6 +214,8 @@ class Describer : private EventEmitter {
     const auto* child = std::get_if<ChildParams>(&c.params);
     const GraphState* inner = child == nullptr ? nullptr : state_.graph(child->graph);
     about(*graph);
+    // A strategy that updates records the graph anew, with the edges that are left.
+    base_.set(k_edges_taken_differ, graph->edges_taken != 0 ? 1 : 0);
     base_.set(k_generic, c.form == NodeForm::kGeneric ? 1 : 0);
     base_.set(k_driver, c.form == NodeForm::kDriver ? 1 : 0);
     return in_each_way(word("set"), [&](Op op) {
@@ -306,7 +308,9 @@ class Describer : private EventEmitter {
   }
   bool operator()(const Patch& c) {
     const GraphState* graph = target(c.target, c.id);
-    return graph != nullptr && in_each_way(word("patch"), [&](Op) { return whole(*graph); });
+    if (graph == nullptr) return false;
+    base_.set(k_edges_taken_differ, graph->edges_taken != 0 ? 1 : 0);
+    return in_each_way(word("patch"), [&](Op) { return whole(*graph); });
   }
   bool operator()(const Update& c) {
     const ExecState* exec = state_.exec(c.exec);
@@ -315,7 +319,7 @@ class Describer : private EventEmitter {
     base_.set(k_target, Target::kExec);
     base_.set(k_outcome, update_outcome(exec->graph, *graph));
     base_.set(k_same_edge_counts, same_counts(exec->graph, *graph) ? 1 : 0);
-    base_.set(k_edge_taken_and_added, exec->graph.edges_taken != graph->edges_taken ? 1 : 0);
+    base_.set(k_edges_taken_differ, exec->graph.edges_taken != graph->edges_taken ? 1 : 0);
     base_.set(k_same_node_count, nodes_of(exec->graph) == nodes_of(*graph) ? 1 : 0);
     base_.set(k_captured_off_first_device, captured_off_first_device_in(*graph));
     about(*graph);

@@ -136,13 +136,13 @@ std::uint64_t rows_off_stream_device_in(const State& state, const GraphState& gr
   });
 }
 
-// Kernels and memsets of other devices than `device`, and what kernels of the runtime make: copies within one of these
-// or within one that is not `home`, and, of a graph whose home is not device 0 or captured on another device than it is
-// launched on, rows between devices that are said to be within one. Then symbols, which are looked up where the graph
-// is launched, rows within such a device that may go to another stream of the runtime's than the launching one, as a
-// graph with branches has, and 1D copies from and to pinned, registered or managed memory whose other end is on a
-// device that is neither (host memory counts as device 0's). `stabilised`: host memory has a buffer on its device that
-// stands for it.
+// Counts kernels and memsets of other devices than `device`, and copies that the runtime makes with kernels: copies
+// within a device that is not `device` or not `home`; copies of rows between devices with a kind for one device, in a
+// graph with a home other than device 0 or captured on another device than the launching one; in a graph with branches,
+// copies of rows within a device other than 0, because they may go to another stream of the runtime. Counts copies
+// with symbols too where `device` is not 0, because the runtime looks symbols up on the launching device, and 1D copies
+// between pinned, registered or managed memory and a device that is neither `device` nor `home` (host memory counts as
+// device 0's). `stabilised`: host memory has a buffer on its device that stands for it.
 std::uint64_t nodes_off_device_in(const State& state, const GraphState& graph, Id device, Id home, bool stabilised) {
   std::uint64_t astray = 0;
   for (const NodeState& node : graph.nodes) {

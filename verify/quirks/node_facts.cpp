@@ -33,7 +33,7 @@ void set_memory(const State& state, Attribute attribute, const BufferRef& ref, E
   if (const BufferState* buffer = state.buffer(ref.buffer)) event.set(attribute, buffer->memory);
 }
 
-// What findings ask about nodes of some types besides the type.
+// Set the attributes that findings use for nodes of some types, besides the type.
 void describe(const State&, const KernelParams& p, Event& event) {
   event.set(k_device, p.device);
 }
@@ -60,7 +60,7 @@ void describe(const State& state, const MemsetParams& p, Event& event) {
 void describe(const State& state, const EventWaitParams& p, Event& event) {
   event.set(k_event_stream_gone, state.event_stream_gone(p.event) ? 1 : 0);
 }
-// What the node before it was, where it is of the same type.
+// Sets the attributes about the node as it was before, when it was of the same type.
 void describe_before(const State& state, const NodeParams& params, const NodeState& before, Event& event) {
   event.set(k_other_nodes, event[k_nodes] - 1);
   const auto* copy = std::get_if<CopyParams>(&before.params);

@@ -14,8 +14,8 @@ namespace verify {
 // Whether the node names memory that is elsewhere than where the graph has it.
 [[nodiscard]] bool names_moved_memory(const State& state, const GraphState& graph, const NodeParams& params);
 
-// Sets what `event` says of a node with these parameters. `child`: the graph of a child node. `before`: the node whose
-// place it takes, or null.
+// Sets the attributes of `event` for a node with these parameters. `child`: the graph of a child node. `before`: the
+// node that it replaces, or null.
 void describe_node(const State& state, const NodeParams& params, const GraphState* child, const NodeState* before,
                    Event& event);
 

@@ -1,7 +1,7 @@
 // verify::Quirk: a documented deviation of some releases of AMD's runtime from the model, as data.
 //
-// A quirk says which events may show it (triggers, in the words of attributes.inc), how it shows (effects), and what is
-// known about it. A program whose first deviation is one of the effects, at or after an event that matches a trigger,
+// A quirk says which events may show it (triggers, in the words of attributes.inc), how it shows (effects), and the
+// facts about it. A program whose first deviation is one of the effects, at or after an event that matches a trigger,
 // ends there as KnownQuirk(id). A status shows at the very command that triggers; bytes, crashes and the rest may show
 // later. Each is a folder of verify/findings, of which tools/findings makes the catalogue. A test fails when a quirk no
 // longer shows on a release that it names.
@@ -9,9 +9,9 @@
 // Triggers: conditions that must all hold, each ATTRIBUTE OP VALUE without spaces (OP: = != < <= > >=; VALUE: a number
 // or one of the attribute's words); alternatives are separated by ';'. An attribute that an event does not have matches
 // nothing. Effects: any of "bytes topology host crash hang teardown", "status=NUMBER" (a hipError_t, of that command)
-// and "later=NUMBER" (of a later one); "grows" where what the runtime holds grows with the program's cycles (P8), which
-// generation does not steer around; "corrupts" as well where the runtime's own memory is damaged, so that what comes
-// after in the same process means nothing.
+// and "later=NUMBER" (of a later one); "grows" where the runtime holds more with each cycle of the program (P8), which
+// generation does not steer around; "corrupts" as well where the runtime's own memory is damaged, so that later results
+// in the same process mean nothing.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +38,16 @@ enum class GoneAround : std::uint8_t {
 
 struct Quirk {
   std::string_view id;       // the folder's name
-  std::string_view title;    // one sentence: what goes wrong
+  std::string_view title;    // one sentence: the defect
   hip::ReleaseSet releases;  // on which its program shows it
   StrategyKind strategy;     // under which its program shows it
   std::string_view triggers;
   std::string_view effects;
   GoneAround gone_around;
-  std::string_view documented;  // what HIP's documentation, or CUDA's, says
+  std::string_view documented;  // the behaviour in HIP's documentation, or CUDA's
   std::string_view happens;
   std::string_view evidence;  // why it is the runtime's and neither the model's nor the agent's
-  std::string_view advice;    // what to do instead
+  std::string_view advice;    // the workaround
 };
 
 [[nodiscard]] std::span<const Quirk> quirks();

@@ -9,7 +9,7 @@
 namespace verify::race {
 namespace {
 
-constexpr std::size_t kRegionBytes = std::size_t{1} << 30;  // addresses; memory only for what is touched
+constexpr std::size_t kRegionBytes = std::size_t{1} << 30;  // of addresses; only touched pages take memory
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kOverwritten = 256;  // bytes at the front of a block that was deleted
 constexpr std::uint32_t kLive = 0xA110CA7E;
@@ -45,7 +45,7 @@ void Arena::begin(bool keep) {
     base_ = lowest_ = first_ = next_ = static_cast<std::byte*>(memory);
     end_ = base_ + kRegionBytes;
   }
-  // Half of it is always there for one schedule; wrapping round is far away from what was kept last.
+  // One schedule always has half of the region. After wrapping round it begins far away from the memory kept last.
   if (keep) first_ = next_ > base_ + kRegionBytes / 2 ? lowest_ : align(next_, kPageBytes);
   next_ = first_;
   live_ = 0;

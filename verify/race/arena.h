@@ -1,10 +1,10 @@
 // race::Arena: the memory that a schedule's threads allocate.
 //
-// While a schedule runs, operator new takes from one region of memory, and what is deleted is not used again before the
-// schedule ends: it is overwritten and marked, so that a second delete is noticed, a late use reads nonsense rather
-// than somebody else's data, and what was never deleted is counted. With the next schedule the region begins again, so
-// memory stays flat however many there are. Memory of a schedule that was given up half-way is not used again (what is
-// static in the explored code may still know it).
+// While a schedule runs, operator new takes from one region of memory. A deleted block is not used again before the
+// schedule ends: it is overwritten and marked, so that a second delete is noticed and a late use reads nonsense rather
+// than the data of another block. Blocks that are never deleted are counted. Each schedule begins the region again, so
+// memory stays flat however many schedules there are. Memory of a schedule that was given up half-way is not used again
+// (statics of the explored code may still point to it).
 //
 // The operators are in operators.cpp, which only programs that explore link; without them, and under the sanitizers,
 // which have allocators of their own, nothing is counted. Does not see malloc, and not memory that a static of the
@@ -29,14 +29,14 @@ class Arena {
  public:
   [[nodiscard]] static Arena& of_process();
 
-  // The region begins again; `keep` what the last schedule took.
+  // Begins the region again. With `keep`, the memory of the last schedule is not used again.
   void begin(bool keep);
-  // What was taken since the region began, and is not deleted yet, stays for ever: the explored code's statics.
+  // Keeps for ever the allocations since the region began that are not deleted yet: the explored code's statics.
   void pin();
   // From the calls of operator new that the caller makes from now on, or not.
   void set_on(bool on) { on_ = on && usable_; }
   [[nodiscard]] bool on() const { return on_; }
-  // Who allocates, for reports.
+  // Sets the thread and the step that allocate, for reports.
   void set_place(hip::sync::ThreadNumber thread, std::uint32_t step) { thread_ = thread, step_ = step; }
   [[nodiscard]] Leaks leaks() const;
   [[nodiscard]] std::size_t used() const { return static_cast<std::size_t>(next_ - first_); }
@@ -55,7 +55,7 @@ class Arena {
   bool on_ = false;
   bool usable_ = false;
   std::byte* base_ = nullptr;
-  std::byte* lowest_ = nullptr;  // where the region begins again: above what is pinned
+  std::byte* lowest_ = nullptr;  // where the region begins again: above the pinned blocks
   std::byte* first_ = nullptr;   // of this schedule
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;

@@ -14,7 +14,7 @@ void set_crash_expected(bool expected);
 [[nodiscard]] const char* crash_text();
 }  // namespace detail
 
-// Calls it; null, or what it crashed with. What it left half-way stays so.
+// Calls `call`. Returns null, or a text for its crash. Work that a crash interrupts stays unfinished.
 template <class Call>
 [[nodiscard]] const char* crash_of(const Call& call) {
   if (sigsetjmp(detail::crash_return(), 0) != 0) {

@@ -1,4 +1,4 @@
-// What a runner's operations do: to who may go on, and to who knows of what (vector clocks).
+// The effects of a runner's operations: on the threads that may go on, and on each thread's knowledge (vector clocks).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Effect effect_of(const hip::sync::Operation& operation) {
 
 }  // namespace
 
-// What the thread is about to do, in terms of this schedule's objects.
+// Describes the thread's next operation in terms of this schedule's objects.
 void ScheduleRunner::resolve(ThreadState& thread) {
   const hip::sync::Operation& operation = thread.pending;
   Footprint& footprint = thread.footprint;
@@ -210,7 +210,7 @@ void ScheduleRunner::execute_unlock(ThreadState& thread, ObjectState& object) {
   }
 }
 
-// A token for each thread that is notified; whichever of those that waited comes first takes it.
+// Adds a token for each notified thread. The first of the waiting threads to wake takes a token.
 void ScheduleRunner::execute_notify(ObjectState& condition, const hip::sync::Operation& operation) {
   std::uint8_t waiting = 0;
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
@@ -302,7 +302,7 @@ void ScheduleRunner::execute_plain(ThreadState& thread, ObjectState& cell) {
   cell.write_where = thread.pending.where;
 }
 
-// A load that acquires learns what the store that it reads from knew; an exchange continues what it reads from.
+// An acquiring load takes over the knowledge of the store that it reads from; an exchange adds to that knowledge.
 void ScheduleRunner::reached(hip::sync::Object& atomic, hip::sync::Access access, std::memory_order order,
                              std::uint64_t value) {
   if (!on_fiber_) return;

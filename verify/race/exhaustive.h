@@ -26,7 +26,7 @@ class Exhaustive final : public Strategy {
 
   // Before each run: whether there is one more. The first time there is.
   [[nodiscard]] bool next();
-  // Of the search, between 0 and 1: an estimate by what is open at each place of the current path.
+  // The finished share of the search, 0 to 1: an estimate from the open choices at each place of the current path.
   [[nodiscard]] double share() const;
   // Whether a schedule was left out for its preemptions alone. If not, the search was exhaustive without a bound.
   [[nodiscard]] bool bound_reached() const { return bound_reached_; }
@@ -80,7 +80,7 @@ class Exhaustive final : public Strategy {
   bool bound_reached_ = false;
   std::uint64_t schedule_ = 0;
   std::array<Clock, kMaxThreads>
-      clocks_;  // what each thread's next operation comes after, in every equivalent schedule
+      clocks_;  // the operations before each thread's next operation, in every equivalent schedule
   std::vector<Touched> objects_;
 };
 

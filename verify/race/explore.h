@@ -1,6 +1,6 @@
-// race::explore: runs a body under one schedule after another, and says what came of it.
+// race::explore: runs a body under one schedule after another, and reports the results.
 //
-// The first run is not counted, and what it leaves behind is no leak: what the explored code keeps in statics is made
+// The first run is not counted, and memory that it leaves behind is no leak: the statics of the explored code are made
 // there.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace verify::race {
 
-// What is explored. Called once a schedule, as thread 0; must do the same in every one but for the order of its
-// threads.
+// The code that is explored. It is called once a schedule, as thread 0, and must do the same in every schedule but for
+// the order of its threads.
 class Body {
  public:
   virtual ~Body() = default;
   virtual void run(ScheduleRunner& runner) = 0;
-  // After a schedule that did not fail: what it came to, in a word; empty when nobody counts.
+  // The outcome, in a word, of a schedule that did not fail; empty when outcomes are not counted.
   virtual std::string outcome() { return {}; }
 };
 

@@ -1,4 +1,4 @@
-// What can go wrong in a schedule.
+// The failures of a schedule.
 #pragma once
 
 #include <cstdint>

@@ -72,10 +72,10 @@ State& state() {
   return all;
 }
 
-// Who stands behind it.
+// The real runtime behind the fake, or null.
 const hip::Api* runtime = nullptr;
 
-// What the runtime answers; without one it is done.
+// Returns the runtime's answer; without a runtime the call succeeds.
 template <class Call>
 hipError_t forwarded(const Call& call) {
   return runtime == nullptr ? hipSuccess : call(*runtime);
@@ -261,7 +261,7 @@ hipError_t fill_on(void* memory, int value, std::size_t bytes, hipStream_t strea
     return bytes == 0 ? give_no_work(api, real) : api.hipMemsetAsync(memory, value, bytes, real);
   });
 }
-// Without a runtime what stands before it is done by then, and the function is what synchronises.
+// Without a runtime the work before the function is done by then, and the function itself synchronises.
 hipError_t host_function(hipStream_t stream, hipHostFn_t function, void* user_data) {
   const hipError_t status = give_work(stream, "hipLaunchHostFunc", [&](const hip::Api& api, hipStream_t real) {
     return api.hipLaunchHostFunc(real, function, user_data);
@@ -355,7 +355,7 @@ hipError_t stream_wait_event(hipStream_t stream, hipEvent_t event, unsigned flag
 
 // ---- memory
 
-// Memory of the fake's own, or what `call` got of the runtime.
+// Gives memory of the fake, or the memory that `call` got from the runtime.
 template <class Call>
 hipError_t allocate_by(void** out, std::size_t bytes, const Call& call) {
   void* real = nullptr;

@@ -1,14 +1,14 @@
 // race::FakeHip: a light HIP for scenarios, that keeps exact account of handles.
 //
 // Streams, events and memory are entries of fixed tables, so that a run starts from nothing at no cost. Work takes no
-// time and is never done by itself: a stream is busy from the call that gave it work until somebody synchronises with
-// it. Every call about a handle is a point at which another thread may run. Told to the referee: handles that are used
-// or destroyed after they were destroyed (C2), streams that are queried while another device is current (C1), what is
-// left at the end (C2). The default stream is handle 0, one a device. Several threads at once, explored or real.
+// time and is never done by itself: a stream is busy from the call that gave it work until a thread synchronises with
+// it. Every call about a handle is a point at which another thread may run. The referee is told of handles that are
+// used or destroyed after their destruction (C2), streams that are queried while another device is current (C1), and
+// objects left at the end (C2). The default stream is handle 0, one a device. For several threads, explored or real.
 //
-// Under stress it may stand in front of a real runtime (forward_to): the account is the same, every call goes on to the
-// runtime, whose answers count; a stream is busy until somebody synchronises with it all the same. Its two devices are
-// the runtime's, or both its one.
+// Under stress it may stand in front of a real runtime (forward_to). The account is the same, every call goes on to the
+// runtime, and the runtime's answers count. A stream is still busy until a thread synchronises with it. Its two devices
+// are two devices of the runtime, or both are the runtime's only device.
 //
 // Not there (null in the table): graphs, capture, modules' loading, pools. Kernels do nothing; device addresses cannot
 // be followed.
@@ -37,9 +37,9 @@ class FakeHip {
   [[nodiscard]] int number_of(hipStream_t stream) const;
   // The stream's queries answer an error from now on.
   void break_stream(hipStream_t stream);
-  // Who has the stream now; whoever had it is answered (-1: nobody).
+  // Sets the owner of the stream and returns the owner before it (-1: nobody).
   int take(hipStream_t stream, int owner);
-  // Told to the referee: what was not given back.
+  // Tells the referee of every stream, event and allocation that is still alive.
   void expect_nothing_left();
 };
 

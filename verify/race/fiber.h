@@ -1,7 +1,7 @@
-// race::Fiber: a stack of its own that is switched to, told to the sanitizers.
+// race::Fiber: a separate stack that the runner switches to. The sanitizers are told of each switch.
 //
-// To ThreadSanitizer a switch does not synchronise: what the fibers of one schedule do is as unordered as what threads
-// do, but for what sanitizers.h announces. A fiber may be left where it is and started anew on the same stack.
+// To ThreadSanitizer a switch does not synchronise: the work of the fibers of one schedule is as unordered as the work
+// of threads, but for the order that sanitizers.h announces. A fiber may be left and started anew on the same stack.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Fiber {
   // Makes this the fiber that the caller is on.
   void adopt();
   static void switch_to(Fiber& from, Fiber& to);
-  // To the sanitizers: all that this fiber did comes before what the caller does next.
+  // Tells the sanitizers that all the work of this fiber comes before the caller's next operation.
   void order_before_caller();
 
  private:

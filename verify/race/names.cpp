@@ -1,4 +1,4 @@
-// Names of what a runner reports.
+// The names in a runner's reports: of failures, operations, places and objects.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// operator new and delete of programs that explore: see arena.h. And what AddressSanitizer has to know of them.
+// operator new and delete of programs that explore (see arena.h), and the options of AddressSanitizer for them.
 #include "verify/race/operators.h"
 
 #include <cstdlib>
@@ -89,9 +89,9 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
 
 #endif
 
-// A schedule that shows something is given up: what its threads hold is never freed, so leaks at the end of the process
-// say nothing (the arena counts them where there is no sanitizer), and a fiber that is never gone back to would leave
-// behind the stack on which a use after return is looked for.
+// A schedule that shows a failure is given up, and the memory of its threads is never freed. So leaks at the end of the
+// process say nothing (the arena counts them where there is no sanitizer). An abandoned fiber would also leave behind
+// the stack on which AddressSanitizer looks for a use after return.
 #ifdef HGCHECK_RACE_ASAN
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() {

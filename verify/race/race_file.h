@@ -6,11 +6,11 @@
 //   thread 1 get 0, is-cached         each thread's calls
 //   thread 2 get 0
 //   after get 0
-//   schedule 1*5 2*3 1                who takes how many steps; 0 is the thread that starts the others
+//   schedule 1*5 2*3 1                threads and their steps in turn; 0 is the thread that starts the others
 //   shows C2 leak                     the property and the kind of failure that replaying has to show
 //
-// Empty lines and what stands behind '#' do not count. Whoever reads a program file recognises this one by its second
-// line (is_race_file).
+// Empty lines and text behind '#' do not count. A reader of program files recognises a race file by its second line
+// (is_race_file).
 #pragma once
 
 #include <string>
@@ -38,8 +38,8 @@ struct RaceFile {
 
 [[nodiscard]] std::string print_choices(const std::vector<ThreadNumber>& choices);
 
-// The schedule that the runner ran last, a column a thread. Calls of the scenario stand at the left edge of their
-// column, what they do below them.
+// The schedule that the runner ran last, one column for each thread. Calls of the scenario stand at the left edge of
+// their column, and the operations of a call stand below it.
 [[nodiscard]] std::string picture_of(const ScheduleRunner& runner, const Failure& failure);
 
 }  // namespace verify::race

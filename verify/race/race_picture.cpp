@@ -44,7 +44,7 @@ std::string step_text(const ScheduleRunner& runner, const Step& step) {
 
 std::string picture_of(const ScheduleRunner& runner, const Failure& failure) {
   const std::size_t threads = std::max<std::size_t>(runner.threads(), 1);
-  // Those that take part in the plan, in its order; a system may have started threads of its own before them.
+  // The threads of the plan, in its order; a system may have started threads of its own before them.
   std::vector<bool> calls(threads, false);
   for (const Step& step : runner.steps()) {
     if (step.what == Step::What::kBegin) calls[step.thread] = true;

@@ -1,9 +1,9 @@
-// What the sanitizers have to be told about fibers; nothing in a build without them.
+// Tells the sanitizers about fibers; does nothing in a build without sanitizers.
 //
-// ThreadSanitizer: every fiber is a thread to it, switches do not synchronise, and the synchronisation that a schedule
-// models is announced (acquire, release). The scheduler is excluded twice over: its room is compiled without
-// instrumentation (HGCHECK_RACE_TSAN says that the rest is not), and what it calls that is instrumented all the same
-// (malloc, templates that the linker takes from elsewhere) runs while accesses are ignored.
+// ThreadSanitizer: it sees every fiber as a thread, switches do not synchronise, and the synchronisation that a
+// schedule models is announced (acquire, release). The scheduler is excluded in two ways: its own code is compiled
+// without instrumentation (HGCHECK_RACE_TSAN says that the rest is instrumented), and the instrumented code that it
+// calls (malloc, templates that the linker takes from elsewhere) runs while accesses are ignored.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +64,7 @@ inline void heed_accesses() {
   AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
   AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
 }
-// What `fiber` did so far comes before what the caller does from now on. The fiber does not run.
+// Orders everything that `fiber` did so far before the caller's next operations. The fiber does not run.
 inline void acquire_all_of(void* fiber) {
   void* const caller = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(fiber, __tsan_switch_to_fiber_no_sync);

@@ -28,7 +28,7 @@ std::string print_call(const Scenario& scenario, const Call& call) {
   return verb.argument ? fmt::format("{} {}", verb.name, call.argument) : std::string(verb.name);
 }
 
-// What a failure names itself counts; else what kind it is of, in that system.
+// Returns the property that a failure names, or else the property for its kind in that system.
 std::string_view property_of(const Scenario& scenario, const Failure& failure) {
   if (!failure.property.empty()) return failure.property;
   switch (failure.kind) {

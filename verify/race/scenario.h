@@ -1,4 +1,4 @@
-// race::Scenario: a system, what threads do with it, and what must hold: a row of a table.
+// race::Scenario: a row of a table: a system, the calls of threads on it, and the conditions that must hold.
 //
 // A plan is data: calls before the threads start, calls of each thread, calls when all have ended. Dropping one changes
 // no other, so a plan shrinks by dropping; a call that has nothing to work on does nothing. The same rows run under
@@ -38,7 +38,7 @@ struct Verb {
   bool argument = false;
 };
 
-// Whom a world tells what is broken. Under a schedule that ends it.
+// Receives a world's reports of broken properties. A report ends the schedule, where there is one.
 class Referee {
  public:
   virtual void broken(FailureKind kind, const char* property, std::string message) = 0;
@@ -51,13 +51,13 @@ class Referee {
 class World {
  public:
   virtual ~World() = default;
-  // On the thread of that number; before and after: 0. What it answers is what the sequential model is asked about.
+  // Called on the thread of that number, or 0 before and after the threads. The sequential model checks the answer.
   virtual std::int64_t call(unsigned thread, const Call& call) = 0;
-  // With one thread again: teardown, and what must hold then.
+  // Called with one thread again: tears down, and checks the conditions that must hold then.
   virtual void finish() {}
 };
 
-// What a system promises when calls come one after another.
+// The answers that a system may give when calls come one after another.
 class SequentialModel {
  public:
   virtual ~SequentialModel() = default;
@@ -98,8 +98,8 @@ struct Invocation {
   std::int64_t answer = 0;
   std::uint32_t begin = 0, end = 0;
 };
-// Whether the model accepts the calls in some order that keeps those apart which did not overlap (Wing and Gong's
-// search).
+// Whether the model accepts the calls in some order that keeps the order of calls which did not overlap (Wing and
+// Gong's search).
 [[nodiscard]] bool linearizable(std::span<const Invocation> history, const SequentialModel& model);
 
 // The property that a failure breaks in a scenario, where the failure itself names none.

@@ -1,4 +1,4 @@
-// race::ScenarioBody: a plan of a scenario as what a runner explores.
+// race::ScenarioBody: a plan of a scenario in the form that a runner explores.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The runner's threads: who runs, when, and how a schedule begins and ends. What operations do is in effects.cpp.
+// The runner's threads: which one runs when, and how a schedule begins and ends. The effects of operations are in
+// effects.cpp.
 #include "verify/race/schedule_runner.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@
 namespace verify::race {
 namespace {
 
-constexpr std::uint32_t kGivesWayAfter = 500;  // steps in a row that a thread takes while others could
+constexpr std::uint32_t kGivesWayAfter = 500;  // steps in a row that a thread takes while other threads could run
 constexpr std::uint8_t kTimeouts = 2;          // that a thread has while another one could go on
 
 // How many Insides the running fiber is in.
@@ -106,7 +107,7 @@ const Failure& ScheduleRunner::run(Strategy& strategy, void (*body)(void*), void
   depth = 0;
   on_fiber_ = false;
   hip::sync::active() = nullptr;
-  // What one schedule leaves behind the next may use.
+  // The next schedule may use objects that this schedule leaves behind.
   for (std::uint32_t i = 0; i < thread_count_; ++i) threads_[i].fiber.order_before_caller();
   arena.set_on(false);
   abandoned_ = failure_.kind != FailureKind::kNone;
@@ -185,7 +186,7 @@ void ScheduleRunner::switch_to(ThreadNumber next) {
 
 Mask ScheduleRunner::enabled_threads(bool* yields) {
   Mask eager = 0;
-  Mask patient = 0;  // those that gave way, and waits that are over because of time
+  Mask patient = 0;  // threads that gave way, and threads whose timed wait is over
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
     const ThreadState& thread = threads_[i];
     if (thread.done || !can_go_on(thread)) continue;

@@ -1,14 +1,14 @@
 // race::ScheduleRunner: a deterministic runner that runs the threads of a schedule as fibers, one operation at a time.
 //
-// A fiber is always suspended just before its next visible operation (scheduler.h lists them). At each of them a
-// Strategy chooses which of the threads that can go on does. Effects are sequentially consistent; what the memory
-// orders in the code promise is kept in vector clocks, by which accesses to cells are judged (FastTrack's way). The
+// A fiber is always suspended just before its next visible operation (scheduler.h lists them). At each operation a
+// Strategy chooses one of the threads that can go on. Effects are sequentially consistent. Vector clocks keep the order
+// that the memory orders in the code promise, and accesses to cells are judged by these clocks (FastTrack's way). The
 // runner notices: data races on cells, deadlocks, wake-ups that were lost, uses of objects that were destroyed, memory
 // deleted twice or never (arena.h), misuse of the names, and schedules that do not end. The first of these ends the
 // schedule.
 //
-// Thread 0 is the body itself. Does not explore: what weak memory allows beyond sequential consistency (docs/race.md).
-// One at a time in a process.
+// Thread 0 is the body itself. Does not explore the behaviour of weak memory beyond sequential consistency
+// (docs/race.md). One runner at a time in a process.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ enum class Effect : std::uint8_t {
 inline constexpr std::uint32_t kNoObject = ~std::uint32_t{0};
 struct Footprint {
   std::uint32_t object = kNoObject;
-  std::uint32_t mutex = kNoObject;  // of a wait and of what follows it
+  std::uint32_t mutex = kNoObject;  // of a wait and of the wake-up after it
   Effect effect = Effect::kNone;
   Effect mutex_effect = Effect::kNone;
 };
@@ -61,11 +61,11 @@ class Strategy {
   virtual void executes(ThreadNumber, const Footprint&) {}
   virtual void spawned(ThreadNumber /*parent*/, ThreadNumber /*child*/) {}
   virtual void joined(ThreadNumber /*parent*/, ThreadNumber /*child*/) {}
-  // At the end of a schedule: what a thread would have done next.
+  // Called at the end of a schedule, with the next operation of a thread that has not ended.
   virtual void left_waiting(ThreadNumber, const Footprint&) {}
 };
 
-// One line of what happened.
+// One entry of the record of a schedule.
 struct Step {
   enum class What : std::uint8_t { kOperation, kBegin, kEnd };  // the latter of a scenario's operation
   What what = What::kOperation;
@@ -142,7 +142,7 @@ class ScheduleRunner final : public hip::sync::Scheduler {
     std::uint32_t in_a_row = 0;
     Clock clock;
     Clock released;    // at its last release fence
-    Clock acquirable;  // what an acquire fence learns
+    Clock acquirable;  // the knowledge that an acquire fence takes over
     std::vector<Local> locals;
   };
   struct ObjectState {
@@ -153,10 +153,10 @@ class ScheduleRunner final : public hip::sync::Scheduler {
     std::uint8_t tokens = 0;
     ThreadNumber writer = 0;
     bool written = false;
-    std::uint32_t number = 0;  // among those of its sort
+    std::uint32_t number = 0;  // among the objects of its sort
     std::uint32_t write_time = 0;
-    std::array<std::uint32_t, kMaxThreads> token{};  // when somebody was notified that has not come back yet
-    Clock clock;                                     // what an acquire of it learns
+    std::array<std::uint32_t, kMaxThreads> token{};  // times of notifications that no thread has taken yet
+    Clock clock;                                     // the knowledge that an acquire of it takes over
     Clock reads;                                     // of a cell: when it was read; of a shared mutex: its readers
     Where write_where;
     std::array<Where, kMaxThreads> read_where;
@@ -211,7 +211,7 @@ class ScheduleRunner final : public hip::sync::Scheduler {
 [[nodiscard]] std::string place_name(const Where& where);
 [[nodiscard]] std::string_view kind_name(Kind kind);
 
-// What the scheduler does itself is not the schedule's: not its memory, and nothing for ThreadSanitizer to look at.
+// Excludes the scheduler's own work from the schedule: from its memory and from ThreadSanitizer's checks.
 class Inside {
  public:
   Inside();

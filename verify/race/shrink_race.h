@@ -1,8 +1,8 @@
 // race::shrink_race: the smallest plan and schedule that show a failure.
 //
 // Fewer threads, then fewer calls, then fewer preemptions, then the fewest context switches of the plan. A smaller plan
-// is explored anew, beginning without preemptions, so what it shows needs as few as found; a candidate counts when it
-// shows the same kind of failure and the same property. Bounded by a number of schedules.
+// is explored anew, beginning without preemptions, so the schedule found has as few as needed. A candidate counts when
+// it shows the same kind of failure and the same property. Bounded by a number of schedules.
 #pragma once
 
 #include "verify/race/race_file.h"

@@ -14,7 +14,7 @@ std::uint64_t Pct::random(std::uint64_t below) {
   return (z ^ (z >> 31U)) % below;
 }
 
-// Priorities above depth_ to begin with; those below are for the change points.
+// Initial priorities are at least depth_; the change points use the lower priorities.
 void Pct::begin() {
   steps_ = std::max(steps_, step_);
   step_ = 0;

@@ -20,7 +20,7 @@ class Pct final : public Strategy {
   void begin() override;
   ThreadNumber choose(const Choice& choice) override;
 
-  // Of what was seen so far: the most threads that could be chosen from, and the most steps.
+  // Over all schedules so far: the most threads that could be chosen from, and the most steps.
   [[nodiscard]] std::uint32_t threads() const { return threads_; }
   [[nodiscard]] std::uint32_t steps() const { return steps_; }
   [[nodiscard]] double probability() const;
@@ -37,8 +37,8 @@ class Pct final : public Strategy {
   std::vector<std::uint32_t> changes_;
 };
 
-// What was chosen before. Where a choice is not possible, or there are no more, the current thread goes on, or the
-// lowest one that can; `deviated` says that it came to that.
+// Repeats earlier choices. Where a choice is not possible, or none is left, the current thread goes on, or the lowest
+// thread that can; `deviated` says that a choice was not possible.
 class Replay final : public Strategy {
  public:
   explicit Replay(std::vector<ThreadNumber> choices) : choices_(std::move(choices)) {}

@@ -1,7 +1,7 @@
-// race::stress: a plan of a scenario on real threads, again and again; for ThreadSanitizer to look at, and for luck.
+// race::stress: a plan of a scenario on real threads, again and again; also for runs under ThreadSanitizer.
 //
-// The worlds are those that the explorer drives, on std's own locks. Whatever the worlds notice and histories that are
-// not linearizable end it. What it does not see it does not see: schedules are the runner's.
+// The explorer drives the same worlds; here they use std's own locks. A failure that a world reports or a history that
+// is not linearizable ends it. It finds only failures that happen to occur: it does not control the schedule.
 #pragma once
 
 #include "verify/race/scenario.h"

@@ -1,10 +1,10 @@
-// verify::Captures: the stream captures of a run, and what each has captured so far.
+// verify::Captures: the stream captures of a run, and the nodes that each has captured so far.
 //
-// A capture that ends well becomes a graph like any other: a recording whose nodes are what the program gave to the
-// streams, with the dependencies that the rules of capture say (State's, not the runtime's: a runtime that lost an edge
+// A capture that ends well becomes a graph like any other. Its recording has the work that the program gave to the
+// streams as nodes, the dependencies that State's rules of capture give (not the runtime's: a runtime that lost an edge
 // shows against them), and the runtime's handles, asked for node by node with hipStreamGetCaptureInfo_v2 as frameworks
-// do. So patches, setters and updates work on it. Recording such a graph again builds it by hand, under every strategy:
-// the rebuilt graph is what the captured one is held against (P3, P9).
+// do. So patches, setters and updates work on it. Under every strategy, recording such a graph again builds it by hand,
+// and the captured graph is compared with the rebuilt graph (P3, P9).
 #pragma once
 
 #include <map>

@@ -43,7 +43,7 @@ struct Dispatch {
   }
 };
 
-// ---- what a command costs (P10)
+// ---- the cost of a command (P10)
 
 StepCost cost_so_far(const Run& run) {
   const Interposer& calls = run.interposer;
@@ -193,7 +193,7 @@ class Steps {
       return;
     }
     observation.statuses.reserve(program_.steps.size());
-    // What follows a function that the runtime lacks could meet memory and objects that are not there.
+    // Stops at a function that the runtime lacks: later steps could use memory and objects that do not exist.
     for (std::size_t i = 0; i < program_.steps.size() && supported(); ++i) {
       begin_step(i);
       step(program_.steps[i]);
@@ -252,7 +252,7 @@ class Steps {
             .seen = std::move(run_.attempt.seen)};
   }
 
-  // References go with graphs and executable graphs; what else ran is waited for before those are destroyed.
+  // References end when graphs and executable graphs are destroyed. Work that still runs is waited for before that.
   void note_gone_objects() {
     if (!run_.user_objects.any()) return;
     const std::string gone = run_.user_objects.gone();

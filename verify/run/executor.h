@@ -1,8 +1,8 @@
-// verify::Executor: runs a program over a platform with a strategy and notes what a client of HIP sees.
+// verify::Executor: runs a program over a platform with a strategy and notes the results that a client of HIP sees.
 //
 // Deterministic: the same program, platform, strategy and options give the same trace. Takes valid programs only
-// (verify/program/state.h). At the program's end every buffer is read, every graph's topology is noted, everything is
-// destroyed, and what is left over is a leak.
+// (verify/program/state.h). At the program's end the executor reads every buffer, notes every graph's topology and
+// destroys everything; any object that remains is a leak.
 //
 // `fail` commands arm the interposer. A command in which a failure fires has to report an error; it is then run once
 // more and has to succeed, as if nothing had happened (P4). A baseline ignores them.

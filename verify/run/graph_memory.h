@@ -1,9 +1,9 @@
 // verify::GraphMemory: the memory that the graphs of a run allocate.
 //
-// An allocation node has an address of its own in every graph that was recorded with it, so recording again is told
-// another one. Each graph and executable graph keeps its own in its table; the table of the program's buffers, by which
-// records are made and moves are found, shows those of the object at hand (show_as_in), or, for the program's own
-// calls, of the launch that allocated the memory (show_live). Addresses are the runtime's and no observation.
+// An allocation node has an address of its own in every graph that was recorded with it, so a new recording has a new
+// one. Each graph and executable graph keeps its addresses in its table. The table of the program's buffers, from which
+// records are made and moves are found, shows the addresses of the object at hand (show_as_in) or, for the program's
+// own calls, of the launch that allocated the memory (show_live). Addresses are no observation: the runtime chooses.
 #pragma once
 
 #include <map>
@@ -29,14 +29,14 @@ class GraphMemory {
   [[nodiscard]] bool has(Id buffer) const { return buffers_.contains(buffer); }
   hip::Status free(Id buffer);
   hip::Status free_async(Id buffer, hipStream_t stream);
-  // The program's end: frees what it leaves.
+  // Frees the memory that the program leaves at its end.
   hip::Status free_everything();
 
  private:
   struct Buffer {
     std::uint64_t bytes = 0;
     hip::DeviceAddress live = 0;      // 0: not there
-    hip::DeviceAddress captured = 0;  // by what is being captured, or was
+    hip::DeviceAddress captured = 0;  // the address in the last capture, running or ended
   };
   StrategyContext& context_;
   BufferMemory& memory_;

@@ -13,7 +13,7 @@
 
 namespace verify {
 
-// The status is what HIP answered; anything else that the command answered is put into run.attempt.
+// Returns HIP's status; all other answers of the command are put into run.attempt.
 template <class C>
 hip::Status run_command(Run& run, const C& command) = delete;
 

@@ -1,7 +1,7 @@
-// verify::UserObjects: a program's user objects, whose functions count themselves.
+// verify::UserObjects: the user objects of a program; their functions count their own runs.
 //
-// Which objects went while a command ran is an observation. Each function has to run exactly once (P8): finish() gives
-// back what the program still holds and says what did not.
+// The objects that went while a command ran are an observation. Each function has to run exactly once (P8): finish()
+// releases the references that the program still holds and reports a function that did not.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class UserObjects {
   [[nodiscard]] bool any() const { return !objects_.empty(); }
   // " u0 went" for each function that ran since the last call, or nothing.
   [[nodiscard]] std::string gone();
-  // Releases what the program holds; what is wrong with how often functions ran, when all graphs are gone, or nothing.
-  // A function that has not run half a second later must not run any more.
+  // Releases the program's references, when all graphs are gone. Returns an error of the release or a wrong number of
+  // runs of a function, or nothing. A function that has not run half a second later must not run any more.
   [[nodiscard]] std::string finish();
 
  private:

@@ -11,7 +11,7 @@ namespace verify {
 // Calls by function; a function that the model lacks is not in it.
 using CallCounts = std::map<std::string, std::uint64_t>;
 
-// Runs `programs` generated programs under each strategy on the model. Those with `bad` calls are left out.
+// Runs `programs` generated programs under each strategy on the model. Programs with `bad` calls are left out.
 [[nodiscard]] CallCounts count_calls(std::size_t programs);
 
 }  // namespace verify

@@ -1,4 +1,4 @@
-// hgcheck-semantics: writes docs/semantics.md, or says what is wrong with it.
+// hgcheck-semantics: writes docs/semantics.md, or reports its flaws.
 //
 //   hgcheck-semantics [--header FILE] [--tests FOLDER] [--compare FILE]
 //

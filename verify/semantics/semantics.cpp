@@ -23,8 +23,8 @@
 namespace verify {
 namespace {
 
-// What HIP and CUDA document differently, where NVIDIA's runtime does as CUDA says: no defect of either. A folder of
-// verify/findings each ([platform]).
+// Behaviour that HIP and CUDA document differently and in which NVIDIA's runtime follows CUDA: a defect of neither.
+// Each rule is a folder of verify/findings ([platform]).
 struct PlatformRule {
   std::string_view id, hip, hip_source, cuda, cuda_source, instead;
 };

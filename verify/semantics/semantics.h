@@ -21,7 +21,7 @@ struct SemanticsInput {
 
 struct SemanticsPage {
   std::string text;
-  std::vector<std::string> flaws;  // what is not classified, for people
+  std::vector<std::string> flaws;  // functions that are not classified or not pinned, for people
 };
 
 [[nodiscard]] SemanticsPage semantics_page(const SemanticsInput& input);

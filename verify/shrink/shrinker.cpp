@@ -15,7 +15,7 @@ Program drop_invalid(const Program& program) {
   State state;
   for (const Step& step : program.steps) {
     const std::uint32_t times = repeats_that_matter(step);
-    State before = times > 1 ? state : State{};  // what a repetition that comes to a stop is undone to
+    State before = times > 1 ? state : State{};  // the state to restore when a repetition stops
     bool stands = true;
     for (std::uint32_t k = 0; k < times && stands; ++k) {
       stands = !state.check(step.command);
@@ -65,8 +65,8 @@ bool works_for(const State& state, Id origin, const Command& command) {
   return wait != nullptr && (in_it(wait->stream) || state.event_captured(wait->event));
 }
 
-// The program with the graph that the capture ending at step `at` makes added node by node there, and without what was
-// captured. Nothing when that capture makes none, or adds to a graph that exists.
+// The program without the capture that ends at step `at`, and with the captured graph built node by node there. Nothing
+// when that capture makes no graph, or adds to a graph that exists.
 std::optional<Program> with_built(const Program& program, std::size_t at) {
   const auto& end = std::get<EndCapture>(program.steps[at].command);
   State state;
@@ -122,8 +122,8 @@ class Descent {
   bool accept(const Program& candidate) {
     if (spent()) return false;
     Program valid = drop_invalid(candidate);
-    // Dropping what became invalid may undo the change's purpose or drop everything; both are the predicate's to judge,
-    // but a program that did not get smaller or plainer must not be taken, or the descent would not end.
+    // Dropping commands that became invalid may undo the change's purpose or drop everything; the predicate judges
+    // both. But a program that did not get smaller or plainer must not be taken, or the descent would not end.
     if (valid.steps.size() > best_.steps.size()) return false;
     ++runs_;
     if (!still_fails_(valid)) return false;
@@ -169,8 +169,8 @@ class Descent {
     return any;
   }
 
-  // What a graph or a stream allocates becomes a buffer of the program's: no rule of memory nodes stands in the way any
-  // more.
+  // Turns memory that a graph or a stream allocates into a buffer of the program, so that no rule of memory nodes
+  // prevents further changes.
   bool declare_memory() {
     bool any = false;
     for (std::size_t i = 0; i < best_.steps.size() && !spent(); ++i) {
@@ -197,7 +197,7 @@ class Descent {
     return any;
   }
 
-  // A captured graph whose nodes do not matter is an empty one.
+  // Replaces a captured graph by an empty graph, where its nodes do not matter.
   bool declare_captured() {
     bool any = false;
     for (std::size_t i = 0; i < best_.steps.size() && !spent(); ++i) {

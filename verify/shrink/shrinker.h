@@ -1,9 +1,9 @@
 // verify::Shrinker: makes a program as short and as plain as it can while something about it stays true.
 //
-// Works on any valid program, whatever made it: it drops commands and simplifies what is left; ids are never
-// renumbered. After every change, commands that may no longer stand where they stand are dropped as well, so that each
-// candidate is a valid program. It ends within `max_runs` evaluations of the predicate. The result satisfies the
-// predicate; it is a local minimum (no single step of those below helps any more) unless the bound was reached first.
+// Works on any valid program from any source: it drops commands and simplifies the rest; ids are never renumbered.
+// After every change, commands that are no longer valid at their place are dropped as well, so that each candidate is a
+// valid program. It ends within `max_runs` evaluations of the predicate. The result satisfies the predicate; it is a
+// local minimum (no single step helps any more) unless the bound was reached first.
 #pragma once
 
 #include <cstdint>

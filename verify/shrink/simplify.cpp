@@ -32,7 +32,7 @@ struct FieldSimplifier {
     }
   }
 
-  // A name is what the program is about, but for the stream: the null stream is there without a declaration.
+  // A name has no simpler form, except a stream's: the null stream is there without a declaration.
   template <class At>
   void operator()(const NameField<At>& f) const {
     if (f.null_stream_is_simpler) with(f.at, kNullStream);

@@ -42,8 +42,8 @@ struct Places {
   std::string_view capsule_remedy, build_remedy;
 };
 
-// A folder that tools/pack made has the mark at its top and all that it brings beside this program. Every other program
-// belongs to a build, whose folders CMake names.
+// A folder that tools/pack made has the mark at its top, and its other parts lie beside this program. Every other
+// program belongs to a build, and CMake names the folders of the build.
 Places find_places() {
   std::error_code error;
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();

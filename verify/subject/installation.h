@@ -1,6 +1,6 @@
-// Where the subject programs, the software gfx942 and the capsule are, and what starts a subject of each runtime. They
-// are this build's, or, in a folder that tools/pack made (its top has the file `hgcheck-folder`), the folder's own,
-// wherever it was carried to.
+// The places of the subject programs, the software gfx942 and the capsule, and the command that starts a subject of
+// each runtime. They belong to this build or, in a folder that tools/pack made (its top has the file `hgcheck-folder`),
+// to that folder, wherever it was carried to.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace verify {
 
 // The command that starts a subject of "rocm", "nvidia", "rocm-soft@RELEASE" or "rocm-soft" (the reference). An error
-// says what is missing and how to get it.
+// names the missing part and the way to get it.
 [[nodiscard]] hip::Result<std::vector<std::string>> subject_command(std::string_view runtime);
 
 }  // namespace verify

@@ -1,4 +1,4 @@
-// What the ends of a pipe between processes have in common.
+// Functions that both ends of a pipe between processes share.
 #pragma once
 
 #include <string>

@@ -76,7 +76,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
   if (line.front()->runs() >= options_.runs_a_process) line.front()->stop();
   SubjectProcess& process = next_of(line);
   hip::Status started = process.start();
-  // What has started before may have been killed on its way up.
+  // The subject has started before, so this process may have been killed while it started: try again.
   for (int again = 0; !started && hello_ && again < kStartsAgain; ++again) started = process.start();
   if (!started) {
     RunResult result;

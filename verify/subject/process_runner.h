@@ -2,13 +2,13 @@
 //
 // A process (a subject through a loader, ssh, srun, ...) is started when the first program comes, and again when it
 // died, hung, or sent something that is no frame: each of these is part of that program's observation
-// (Observation::death), never the end of whoever runs programs. A subject that cannot be started at all is an error of
-// the harness (Observation::harness_error). A process in which the device faulted (Observation::notes) is replaced:
-// what a runtime answers after that means nothing, and a context that CUDA has lost never comes back.
+// (Observation::death) and never ends the caller. A subject that cannot be started at all is an error of the harness
+// (Observation::harness_error). A process in which the device faulted (Observation::notes) is replaced: the runtime's
+// answers after a fault mean nothing, and a context that CUDA has lost never comes back.
 //
-// Programs with another number of devices have a process of their own, which stays beside the first: what a program
-// meets is the same whatever was run before it, and a start costs as much as tens of programs. On a machine's own GPUs,
-// whose number no program changes, one process runs all programs. start_afresh() and the destructor end them.
+// Programs with another number of devices have a process of their own, which stays beside the first: a program meets
+// the same state whatever ran before it, and a start costs as much as tens of programs. On a machine's own GPUs the
+// number is fixed, so one process runs all programs. start_afresh() and the destructor end the processes.
 //
 // A GPU takes two seconds to give a process its first context (docs/real-gpu.md), longer than a hundred programs take.
 // Spare processes are launched ahead, so that a process that replaces another has its context already.
@@ -47,7 +47,7 @@ class ProcessRunner final : public Runner {
   [[nodiscard]] bool contained() const override { return true; }
   void start_afresh() override;
 
-  // Starts the process for programs of one device if there is none. An error says what became of it.
+  // Starts the process for programs of one device if there is none. An error gives the reason.
   hip::Status start();
   // Of that process; it has been started.
   [[nodiscard]] const Hello& hello() const { return hello_.value(); }
@@ -58,7 +58,7 @@ class ProcessRunner final : public Runner {
   // The first runs programs, the others are spares.
   using Line = std::deque<std::unique_ptr<SubjectProcess>>;
   Line& with(Id devices);
-  // Launches what is missing of the spares.
+  // Launches the missing spares.
   void fill(Line& line, Id devices);
   // The process that runs the next program: a spare where the one that ran the last program is gone.
   SubjectProcess& next_of(Line& line);

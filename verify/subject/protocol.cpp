@@ -50,7 +50,7 @@ std::string packed(const json& body) {
   return text;
 }
 
-// Every decoder runs in here: what the library throws at a body that is not as it should be becomes an error.
+// Every decoder runs in here: an exception that the library throws for a malformed body becomes an error.
 template <class Value, class Decode>
 hip::Result<Value> decoded(std::string_view body, const char* what, const Decode& decode) {
   try {

@@ -1,4 +1,4 @@
-// The protocol between whoever judges programs and a subject process: frames over a pair of pipes.
+// The protocol between the process that judges programs and a subject process: frames over a pair of pipes.
 //
 // A frame is 12 bytes, then its body:
 //
@@ -8,18 +8,18 @@
 //
 // A body is one MessagePack map. Its "kind" says which:
 //
-//   hello   subject, once, first: protocol, release ("7.2"), headers (HIP_VERSION of its build), runtime (what
-//           hip::version_of_release says), library (as loaded)
+//   hello   subject, once, first: protocol, release ("7.2"), headers (HIP_VERSION of its build), runtime (the
+//           version from hip::version_of_release), library (as loaded)
 //   sorry   subject, instead of hello: reason. The subject then ends.
 //   run     request: strategy, patcher (path or empty), layer (a runtime fault or empty), program (text), options,
 //           script, code_objects (by id: the ELF files that its foreign kernels are in)
 //   step    subject, in a death throe: step, signal. Written by its signal handler.
 //   ran     subject: the trace, and script
 //
-// A subject reads requests until its standard input ends and answers each in turn. Standard output belongs to the
-// frames alone: the subject moves it elsewhere before it loads a runtime, so that one that prints breaks nothing.
-// Anything that is no frame is garbage, and whoever reads it gives the subject up. Both ends have to speak the same
-// kProtocol; docs/subjects.md has this for people who start subjects by hand.
+// A subject reads requests until its standard input ends and answers each in turn. Standard output carries frames only:
+// the subject moves it elsewhere before it loads a runtime, so that a runtime that prints breaks nothing. Anything that
+// is no frame is garbage, and the reader gives the subject up. Both ends have to speak the same kProtocol;
+// docs/subjects.md describes the protocol for starting subjects by hand.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ struct Hello {
   int runtime = 0;           // hip::version_of_release
   std::string library;       // the runtime's path as it was loaded
   bool schedulable = false;  // the runtime lets its schedule be seeded (the software gfx942)
-  int devices = 1;           // that programs may use: what the subject was asked for, or what the machine has
+  int devices = 1;           // that programs may use: the number asked for, or the machine's own
 };
 
 struct Request {
@@ -63,7 +63,7 @@ struct Throe {
   int signal = 0;
 };
 
-// Bodies. Decoding trusts nothing: an error says what is wrong with the body.
+// Bodies. Decoding trusts nothing: an error names the flaw of the body.
 [[nodiscard]] std::string encode_hello(const Hello& hello);
 [[nodiscard]] std::string encode_sorry(std::string_view reason);
 [[nodiscard]] std::string encode_request(const Request& request);
@@ -89,7 +89,7 @@ class FrameReader {
  public:
   void append(const char* bytes, std::size_t size) { pending_.append(bytes, size); }
   enum class State : std::uint8_t { kNeedsMore, kFrame, kGarbage };
-  // kFrame: `body` is the next one. kGarbage: `body` is the beginning of what is no frame, made printable.
+  // kFrame: `body` is the next body. kGarbage: `body` is the beginning of the garbage, made printable.
   [[nodiscard]] State next(std::string& body);
 
  private:

@@ -1,9 +1,9 @@
-// verify::Subject: what is under test, named RUNTIME:STRATEGY as on the command line.
+// verify::Subject: a runtime with a strategy under test, named RUNTIME:STRATEGY as on the command line.
 //
 // A last ":WORD" is a strategy only if it is a known one, so paths and commands may hold colons; a last ":lib=PATH" is
-// the strategy of somebody's own patcher (hip/patcher_abi.h). A runtime or a
-// strategy that this build or this machine cannot run is listed with the reason and the remedy. The model and lib=PATH
-// run in the process that asks; all others are subject processes.
+// the strategy of somebody's own patcher (hip/patcher_abi.h). A runtime or a strategy that this build or this machine
+// cannot run is listed with the reason and the remedy. The model and lib=PATH run in the caller's process; all other
+// runtimes run in subject processes.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ struct SubjectName {
   [[nodiscard]] std::string text() const;
 };
 
-// An error names what is wrong and lists what there is.
+// An error names the unknown word and the valid ones.
 [[nodiscard]] hip::Result<SubjectName> parse_subject(std::string_view text);
 
 struct SubjectOptions {
@@ -48,7 +48,7 @@ class Subject {
   static hip::Result<std::unique_ptr<Subject>> make(const SubjectName& name, const SubjectOptions& options = {});
   [[nodiscard]] Runner& runner() { return *runner_; }
   [[nodiscard]] const SubjectName& name() const { return name_; }
-  // Whether a program can bring the runtime down for those that follow in this process.
+  // Whether a program can bring the runtime down for the programs that follow in this process.
   [[nodiscard]] bool fragile() const { return platform_ != nullptr && name_.runtime != "model"; }
   // Whether its processes wait for a GPU for as long as many programs take.
   [[nodiscard]] bool starts_slowly() const;
@@ -74,7 +74,7 @@ class Subject {
 struct SubjectListing {
   std::string name;  // "model:patch"
   std::string description;
-  std::string unavailable;  // why this machine cannot run it and what to do, or empty
+  std::string unavailable;  // the reason why this machine cannot run it and the remedy, or empty
 };
 [[nodiscard]] std::vector<SubjectListing> list_subjects();
 

@@ -175,7 +175,7 @@ SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
   Received received;
   auto deadline = SteadyClock::now() +
                   std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(timeout_seconds));
-  std::string late;  // what is said when the time is up for good
+  std::string late;  // the death to report once the time is up; empty before
   while (true) {
     std::string body;
     const FrameReader::State state = reader_.next(body);

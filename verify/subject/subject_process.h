@@ -1,7 +1,7 @@
 // verify::SubjectProcess: one process that runs programs, and the pipe to it.
 //
 // Starts a command when a program comes, or ahead of it (launch()), and speaks verify/subject/protocol.h with it. Its
-// end, a hang, and what is no frame are an answer (Observation::death); the next program starts it again.
+// end, a hang and bytes that are no frame are an answer (Observation::death); the next program starts it again.
 //
 // Owns the process: it is killed, with its process group, by the destructor and by stop(). After a fork each side has a
 // process of its own: the child forgets the parent's and starts another when it first needs one. Standard error of the
@@ -35,8 +35,8 @@ class SubjectProcess {
 
   // Starts the process if there is none, and does not wait until it can run programs.
   hip::Status launch();
-  // Starts the process if there is none and waits until it can run programs. An error says what became of it, with the
-  // last lines of its standard error.
+  // Starts the process if there is none and waits until it can run programs. An error gives the reason, with the last
+  // lines of the process's standard error.
   hip::Status start();
   // Starts none: start() succeeded since the last stop() or death.
   [[nodiscard]] RunResult run(const Request& request);

@@ -1,8 +1,8 @@
-// What a cached allocator promises, in sequence: the model of hip::CachedAllocator.
+// The sequential model of hip::CachedAllocator: the promises of a cached allocator.
 //
-// A name has one allocation as long as that is large enough. Asked for more, it gets another one, and the smaller one
-// is freed; the caller is told that the buffer is not where it was. What fails changes nothing; what could not be freed
-// belongs to no name any more, is counted among what is held, and is tried again when everything is cleared.
+// A name has one allocation as long as that is large enough. For a larger request it gets a new allocation, and the
+// smaller one is freed; the caller is told that the buffer has moved. A failed call changes nothing; an allocation that
+// could not be freed belongs to no name any more, is counted as held, and is tried again when everything is cleared.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class AllocatorModel {
   [[nodiscard]] bool has(Name name) const { return buffers_.contains(name); }
   [[nodiscard]] std::size_t bytes_of(Name name) const { return buffers_.at(name); }
   [[nodiscard]] const std::map<Name, std::size_t>& buffers() const { return buffers_; }
-  // Allocations: of names, and those that could not be freed.
+  // The number of allocations: of names, and allocations that could not be freed.
   [[nodiscard]] std::size_t held() const { return buffers_.size() + stuck_; }
 
   // A get() that succeeded. `freed`: so did freeing the smaller buffer, where there was one.

@@ -1,10 +1,10 @@
 // verify::SystemsBench: drives the systems around the patcher, one action at a time, and holds each to its model.
 //
 // A bench runs on a platform's HIP (through an interposer that counts and injects failures), with the real systems or
-// with others behind the same interfaces (parts.h). After every action it compares what came of it with the model and
-// says which property is broken; finish() tears everything down and looks for what is left.
+// with other implementations of their interfaces (parts.h). After every action it compares the result with the model
+// and names the broken property; finish() tears everything down and looks for leaks.
 //
-//   C1  what a stream cache hands out: key, device, idle, free of error          stream_cache_model.h
+//   C1  the streams that a cache hands out: key, device, idle, free of error     stream_cache_model.h
 //   C2  two leases of one stream; streams that are left over
 //   C5  anything else in which the cache differs from its model
 //   P4  an injected failure that nobody reported
@@ -13,12 +13,12 @@
 //   A3, P10, P11  traces: stale ones, recorded too often, without work           trace_model.h
 //   C6  a rank that does not do as its peers do                                  scripted_peers.h
 //   S4  the bytes that steps leave with the caller, and when commands are recorded stabilizer_model.h
-//   C3  what is launched was recorded; C4 errors of teardown, and nothing given back twice; P10 what is allocated
+//   C3  only recorded work is launched; C4 errors of teardown, and nothing given back twice; P10 allocations
 //   S3  scratch buffers that fail or move; results and their one synchronisation scratch_model.h, launcher_model.h
 //
-// Not seen: races between threads (an explorer of schedules drives the same parts), time, and what the cache's bound
-// saves; nor leaks of scenarios in which several calls of one action failed: destructors try again once. Once the
-// runtime reports a fault nothing more is concluded.
+// Not checked: races between threads (an explorer of schedules drives the same parts), time, and the savings of the
+// cache's bound; nor leaks of scenarios in which several calls of one action failed: destructors try again once. Once
+// the runtime reports a fault nothing more is concluded.
 #pragma once
 
 #include <memory>
@@ -33,19 +33,19 @@
 
 namespace verify {
 
-// The devices that a scenario may name; a runtime with fewer cannot run those that name more.
+// The devices that a scenario may name; a runtime with fewer devices cannot run scenarios that name more.
 inline constexpr int kScenarioDevices = 2;
 
-// What the benches of the single systems share. For the implementation.
+// The state that the benches of the single systems share. For the implementation.
 struct BenchContext {
   Platform& platform;
   Interposer& interposer;
-  std::vector<std::string> reported{};  // what reached the error sink during the action
+  std::vector<std::string> reported{};  // the errors that the sink got during the action
   std::vector<Violation> found{};       // broken by the action
   std::array<std::uint64_t, kProperties> exercised{};
 
-  [[nodiscard]] const hip::Api& api() const { return interposer.table(); }    // what the systems call
-  [[nodiscard]] const hip::Api& inner() const { return interposer.inner(); }  // what the bench calls
+  [[nodiscard]] const hip::Api& api() const { return interposer.table(); }    // the functions that the systems call
+  [[nodiscard]] const hip::Api& inner() const { return interposer.inner(); }  // the functions that the bench calls
   [[nodiscard]] hip::ErrorSink sink();
   void expect(bool holds, PropertyId property, const std::string& where, const std::string& expected,
               const std::string& observed);
@@ -71,7 +71,7 @@ class AtHome {
 class SystemBench {
  public:
   virtual ~SystemBench() = default;
-  // A hipError_t: what the action answered.
+  // Runs the action and returns its hipError_t.
   virtual int run(const SystemAction& action) = 0;
   // Gives everything back.
   virtual void finish() = 0;

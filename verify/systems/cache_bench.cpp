@@ -174,7 +174,8 @@ class CacheBench final : public SystemBench {
     }
     const bool query_failed = failed && context_.interposer.last_fired() == Function::k_hipStreamQuery;
     model_.released(number, idle, query_failed);
-    // Whether it was kept is C1's business, when it comes back; what else is kept then depends on it.
+    // The cache may keep a stream that is not idle or drop it, and its other streams depend on that. C1 checks the
+    // stream when it comes back.
     if (!idle) model_.lose_certainty();
     lease.stream.reset();
     return status;

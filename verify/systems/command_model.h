@@ -1,13 +1,13 @@
-// What a command buffer with traced commands promises of each step, in sequence: the model of hip::CommandBuffer beside
-// hip::TraceCache. No call fails, nothing is evicted, and a command stands in the buffer once.
+// The sequential model of hip::CommandBuffer beside hip::TraceCache: the promises of a command buffer with traced
+// commands about each step. No call fails, nothing is evicted, and a command stands in the buffer once.
 //
-// Recorded is what was never there or has other commands, and a copy that a move brings onto itself (no setter takes
-// that). Otherwise a step launches when no buffer has moved whose number is up to the highest that the commands name,
-// and no trace is another one, and patches when they have. Asked about is a trace that was not asked about for these
-// commands yet, whose buffers are not those, or not where, they were, every collective, and every other one where the
-// patch failed. It is a hit when it was last used for the same buffers in the same places; patched, when every address
-// of it is known and the same buffers are elsewhere; captured otherwise: what enqueued nothing there may enqueue
-// something here.
+// A step records when it is the first, when the commands are others, and when a move brings a copy onto itself (no
+// setter takes that). Otherwise it launches when no trace has changed and no buffer up to the highest number that the
+// commands name has moved; else it patches. A step asks for a trace that was not asked for since the commands were set,
+// for a trace with other buffers or other places than before, for every collective, and for every other trace where the
+// patch failed. The answer is a hit when the trace was last used for the same buffers in the same places; patched when
+// every address of the trace is known and the same buffers are elsewhere; captured otherwise: a command that enqueued
+// nothing there may enqueue something here.
 #pragma once
 
 #include <algorithm>
@@ -85,7 +85,7 @@ class CommandModel {
     });
   }
   [[nodiscard]] std::uint64_t identity(hip::BufferIndex buffer) { return generations_[buffer] * 1000 + buffer; }
-  // How many children are others than they were: 0 or 1. `anyway`: the graph is recorded again, with every child.
+  // The number of changed child graphs: 0 or 1. `anyway`: the graph is recorded again, with every child.
   std::uint64_t ask(const Command& command, Where now, bool anyway, hip::TraceUse& use) {
     const auto before = asked_.find(command.number);
     if (!anyway && !command.collective && before != asked_.end() && before->second == now) return 0;

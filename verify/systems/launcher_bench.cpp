@@ -62,7 +62,7 @@ class LauncherBench final : public SystemBench {
   }
 
  private:
-  // Work that nobody waited for: what its output has to be.
+  // Work that has not been waited for, with its expected output.
   struct Outstanding {
     void* device = nullptr;
     std::vector<std::uint64_t> expected;
@@ -147,7 +147,7 @@ class LauncherBench final : public SystemBench {
     const int code = launch(action, block, transfers);
     work.expected.resize(count);
     run_on_host(block.kernel(), block.set("out", work.expected.data()).set("in", data.data()).bytes());
-    // What was passed is the caller's again.
+    // The arrays that were passed belong to the caller again.
     std::fill_n(reinterpret_cast<std::byte*>(data.data()), count * 8, kOverwritten);
     if (code != hipSuccess) work.expected.clear();
     outstanding_.push_back(std::move(work));

@@ -1,8 +1,8 @@
-// What a launcher promises, in sequence: the model of hip::Launcher.
+// The sequential model of hip::Launcher: the promises of a launcher.
 //
-// A launch does to its arrays what the kernel's host function does to them: run here, at once, on the host. With
-// something to bring back it synchronises with its stream once, else never. What was passed may be overwritten as soon
-// as the call returned.
+// A launch changes its arrays as the kernel's host function does, which runs here, at once, on the host. A launch with
+// output to bring back synchronises with its stream once, any other launch never. The arrays that were passed may be
+// overwritten as soon as the call has returned.
 #pragma once
 
 #include <cassert>

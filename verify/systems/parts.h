@@ -71,7 +71,7 @@ class StabilizerPart {
 // hip::TraceCache over hip::capture_trace, and hip::CommandBuffer; both also as one rank of several.
 class TracesPart {
  public:
-  // What a command enqueues on a stream for its buffers.
+  // The function that enqueues a command's work on a stream for its buffers.
   using Work = std::function<hip::Status(hipStream_t stream, std::span<const hip::TraceBuffer> buffers)>;
 
   virtual ~TracesPart() = default;
@@ -80,8 +80,8 @@ class TracesPart {
   // The same through another cache, which is that of a rank: it decides together with its peers.
   virtual hip::Status rank(std::uint64_t command, std::span<const hip::TraceBuffer> buffers,
                            const hip::StreamRef& stream, const Work& work, hip::RankAgreement& peers) = 0;
-  // A command buffer by number, with these commands; they are those of its last step while `version` is. `look` is
-  // called with what its executable graph was instantiated from, unless it has several.
+  // A command buffer by number, with these commands. As long as `version` stays, the commands stay as at its last step.
+  // `look` is called with the graph that its executable graph was instantiated from, unless it has several.
   struct Body {
     std::size_t number = 0;  // below kTraceBodies
     std::uint64_t version = 0;
@@ -110,8 +110,8 @@ inline constexpr std::size_t kScenarioTraces = 4;
 inline constexpr std::size_t kTraceForms = 3;
 inline constexpr std::size_t kTraceBodies = kTraceForms << kTraceCommands;
 
-// The ones in hip/.
-// Of hip/; as one makes them who gives them the quirks of a release, or none.
+// The real parts: the implementations in hip/.
+// They are made with the quirks of a release, or without quirks.
 [[nodiscard]] Parts real_parts(const hip::ReleaseQuirks& quirks = {});
 
 }  // namespace verify

@@ -82,7 +82,7 @@ class ScratchBench final : public SystemBench {
                     "one of " + bytes(buffer(number).capacity()));
   }
 
-  // What failed has changed nothing: the memory is there, and holds what it held.
+  // Checks that a failed call has changed nothing: the memory is there and has the same contents.
   void check_unchanged(int number, const std::string& where) {
     check_place(number, where);
     static_cast<void>(check_contents(number, where));

@@ -1,8 +1,8 @@
-// What a scratch buffer promises, in sequence: the model of hip::ScratchBuffer.
+// The sequential model of hip::ScratchBuffer: the promises of a scratch buffer.
 //
-// It has a place and a size. reserve() of what fits changes neither; of more it gives a place that is large enough, and
-// the contents are gone; when it fails nothing has changed, contents included. Moving takes place, size, contents and
-// stream along and leaves an empty buffer on the same stream. Released it is empty.
+// It has a place and a size. A reserve() that fits changes neither; a larger one gives a place that is large enough,
+// and the contents are lost; a failed one changes nothing, contents included. A move takes place, size, contents and
+// stream along and leaves an empty buffer on the same stream. A released buffer is empty.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // verify::ScriptedPeers: the other ranks of a collective, as one step of a scenario meets them.
 //
 // A rank asks its peers about each of its collectives whether all can take the fast way, and once more whether all are
-// ready to launch: a trace cache only where they record, a command buffer at every step. What the peers answer is a
-// script, so that one rank on one thread meets whatever its peers may be like.
+// ready to launch: a trace cache asks only where they record, a command buffer asks at every step. The answers of the
+// peers are a script, so that one rank on one thread meets every kind of peers.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Scenarios of address stabilisers, against stabilizer_model.h.
 //
 // The caller's buffers lie in one allocation and overlap as they like. A command fills its donated buffers, then each
-// that it writes: the first half, or all of an output, and what it reads in its first input goes to its last bytes. The
-// same is done to a copy of the caller's memory on the host.
+// buffer that it writes: the first half, or all of an output. It copies bytes of its first input to the last bytes of
+// the written buffer. The same is done to a copy of the caller's memory on the host.
 #include <cstring>
 #include <span>
 #include <utility>
@@ -53,7 +53,7 @@ std::vector<Operation> operations_of(const Shape& shape, int seed) {
   return all;
 }
 
-// A command: notes what it was recorded for, and what is launched before it was.
+// A command that notes the addresses of its recording and reports a launch without a successful recording.
 class BenchWork final : public hip::StableWork {
  public:
   explicit BenchWork(BenchContext& context) : context_(context) {}
@@ -164,7 +164,7 @@ class StabilizerBench final : public SystemBench {
       given.push_back({buffers_[i].bytes == 0 ? nullptr : address, buffers_[i].bytes, uses_[i]});
     }
     const int stream = action.fields[1];
-    // What two commands do to the caller's memory is the caller's to order; what one does, the stabiliser's.
+    // The caller orders the accesses of two commands to its memory; the stabiliser orders the accesses of one command.
     if (command != last_command_) wait();
     last_command_ = command;
     const std::uint64_t recordings = work.recordings, fired = context_.interposer.fired();
@@ -206,7 +206,7 @@ class StabilizerBench final : public SystemBench {
     static_cast<void>(context_.inner().hipDeviceSynchronize());
   }
 
-  // The caller's memory, with what it should be: the command done to it where it lies.
+  // Compares the caller's memory with the expected bytes: the result of the command on that memory itself.
   void compare(const SystemAction& action, bool done) {
     const Shape now = shape();
     std::vector<unsigned char> direct = bytes_, seen(kArenaBytes);
@@ -231,7 +231,7 @@ class StabilizerBench final : public SystemBench {
     bool right = true;
     for (std::size_t i = 0; i < kArenaBytes; ++i) {
       const unsigned char expected = written[i] ? direct[i] : bytes_[i];
-      // After an error what the step writes may be as before or as after.
+      // After an error the bytes that the step writes may be as before or as after.
       if (looks && seen[i] != expected && !(written[i] && !done)) right = false;
       bytes_[i] = looks && written[i] ? seen[i] : expected;
     }
@@ -260,7 +260,7 @@ class StabilizerBench final : public SystemBench {
   std::vector<StabilizerModel::Buffer> buffers_;
   std::vector<hip::BufferUse> uses_;
   StabilizerModel model_;
-  std::vector<unsigned char> bytes_;  // what the caller's memory should hold
+  std::vector<unsigned char> bytes_;  // the expected bytes of the caller's memory
   void* arena_ = nullptr;
   int last_command_ = -1;
 };

@@ -1,10 +1,10 @@
-// What an address stabiliser promises, in sequence: the model of hip::AddressStabilizer.
+// The sequential model of hip::AddressStabilizer: the promises of an address stabiliser.
 //
-// There are no persistent buffers in it: a step changes the caller's memory as the command would that ran on it
-// directly, where the step writes, and nowhere else. Besides, it says when a command is recorded: the first time, after
-// release(), after a recording that failed, and when its own addresses have to be others: buffers overlap in another
-// way, slices of a group are aligned otherwise, or a group of overlapping buffers is longer than any that bore its name
-// (its lowest index) before. Nothing else allocates.
+// The model has no persistent buffers: a step changes the caller's memory as the command would if it ran on that memory
+// directly, where the step writes, and nowhere else. The model also says when a command is recorded: the first time,
+// after release(), after a failed recording, and when the command's own addresses must change: buffers overlap in
+// another way, slices of a group are aligned otherwise, or a group of overlapping buffers is longer than every earlier
+// group of the same name (its lowest index). Nothing else allocates.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct StabilizerModel {
       return bytes != 0 && other.bytes != 0 && at < other.at + other.bytes && other.at < at + bytes;
     }
   };
-  // Of a buffer's own address: whose group it is in, how often that group's memory was replaced, how far into it.
+  // The place of a command's own buffer: its group, how often the group's memory was replaced, and the offset in it.
   struct Place {
     int group = -1;
     int age = 0;
@@ -33,7 +33,7 @@ struct StabilizerModel {
   struct Command {
     std::map<int, std::pair<std::size_t, int>> groups;  // length and age, by lowest index
     std::optional<std::vector<Place>> recorded_for;
-    bool certain = true;  // no failure has left open what is allocated
+    bool certain = true;  // false: after a failure the allocations are not known
   };
   std::map<int, Command> commands;
 

@@ -1,11 +1,11 @@
-// What a stream cache promises, in sequence: the model of hip::StreamCache.
+// The sequential model of hip::StreamCache: the promises of a stream cache.
 //
-// Idle streams lie in the order in which they were given back. A request gets the last of them that has its key, else a
-// new stream. What is given back is kept when it is idle and healthy and the cache is open; past the bound the one that
-// lay idle longest goes. Nothing is in two hands at once.
+// Idle streams are kept in the order in which they were given back. A request gets the last of them that has its key,
+// else a new stream. A returned stream is kept when it is idle and healthy and the cache is open; past the bound the
+// stream that was idle for longest is dropped. No stream has two holders at once.
 //
-// A stream is named by its handle's bits. Once something failed (an injected error, work that may or may not be done),
-// which stream is kept is not known for certain: the model then stops predicting and only says what must never be.
+// A stream is named by its handle's bits. After a failure (an injected error, work that may or may not be done) it is
+// not certain which stream is kept: the model then stops predicting and only says which answers must never occur.
 #pragma once
 
 #include <algorithm>

@@ -86,7 +86,7 @@ class StreamsBench final : public SystemBench {
     }
   }
 
-  // Nothing for a stream whose making failed.
+  // Nothing for a stream that could not be made.
   [[nodiscard]] std::optional<hip::StreamRef> stream(int number) const {
     if (number == 0) return hip::StreamRef::of_default(context_.api());
     const std::optional<hip::Stream>& made = streams_[static_cast<std::size_t>(number)];
@@ -213,8 +213,8 @@ class StreamsBench final : public SystemBench {
                     is && must ? "another stream" : text(is));
   }
 
-  // The other thread starts without one, has its own, and leaves this thread's alone: looked at while it is inside. The
-  // two take turns, so what is seen does not depend on their timing.
+  // The other thread starts without a current stream, enters its own, and leaves this thread's alone; this thread
+  // checks its stream while the other one is inside. The two take turns, so the result does not depend on their timing.
   int enter_on_another_thread(int number) {
     const std::optional<hip::StreamRef> own = stream(number);
     if (!own) return hipSuccess;

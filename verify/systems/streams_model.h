@@ -1,12 +1,12 @@
-// What streams and events promise about order, in sequence: the model of hip::Stream, hip::Event and
-// hip::CurrentStream.
+// The sequential model of hip::Stream, hip::Event and hip::CurrentStream: the promises of streams and events about
+// order.
 //
-// Every piece of work has a number, and a set of numbers that must be done before it: what its stream was given
-// earlier, what the stream was told to wait for, and, between the default stream and the blocking streams of its
-// device, everything of the other side. A stream stands behind a set; synchronising with it waits for that set. Sets
-// are words.
+// Every piece of work has a number, and a set of numbers of work that must be done before it: the earlier work of its
+// stream, the work that its stream was told to wait for, and, between the default stream and the blocking streams of
+// its device, all work of the other side. Every stream has the set of work that it stands behind; synchronising with
+// the stream waits for that set. Sets are words.
 //
-// Order only: no time, and nothing about when work runs that nobody waits for.
+// Order only: no time, and nothing about when work runs if nobody waits for it.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class StreamsModel {
     return number;
   }
   [[nodiscard]] Set before(int work) const { return before_[static_cast<std::size_t>(work)]; }
-  // What must be done when a synchronisation with that stream returns.
+  // The work that must be done when a synchronisation with that stream returns.
   [[nodiscard]] Set waited_for(int stream) const { return streams_[static_cast<std::size_t>(stream)].behind; }
   void record(int event, int stream) {
     at(stream).behind = behind(stream);
@@ -45,7 +45,7 @@ class StreamsModel {
     const std::optional<Set>& point = events_[static_cast<std::size_t>(event)];
     if (point) at(stream).behind = behind(stream) | *point;
   }
-  // What must be done when waiting for the event returns: nothing, when it was never recorded.
+  // The work that must be done when a wait for the event returns: none, when the event was never recorded.
   [[nodiscard]] Set waited_for_event(int event) const {
     return events_[static_cast<std::size_t>(event)].value_or(Set{0});
   }

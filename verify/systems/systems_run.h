@@ -1,8 +1,8 @@
 // verify::SystemsRun: the system actions of one run of a program, on a bench of their own.
 //
 // Actions run beside the program's graphs and share nothing with them: where the runtime is a model they have another
-// instance of it (two devices, memory that the process can touch), elsewhere the runtime is the same. What a bench
-// finds goes into the observation as violations; statuses of actions are no observation, so nothing of them is compared
+// instance of it (two devices, memory that the process can touch), elsewhere the runtime is the same. The findings of
+// the bench go into the observation as violations; statuses of actions are no observation, so they are not compared
 // with a baseline.
 #pragma once
 

@@ -58,7 +58,7 @@ class TraceBench final : public SystemBench {
   }
 
  private:
-  // What was called until now, to tell what an action called.
+  // The numbers of calls until now; their growth gives the calls of one action.
   struct Calls {
     std::uint64_t captures = 0, recordings = 0, instantiations = 0, launches = 0, fired = 0;
   };
@@ -83,7 +83,7 @@ class TraceBench final : public SystemBench {
                     "the bytes of the command's buffers as they are now", "others");
   }
 
-  // A rank does what its peers do, and launches only what all of them could record.
+  // Checks that a rank meets its peers in `rounds` rounds, and launches only if the peers can launch, too.
   void expect_together(const std::string& where, const ScriptedPeers& peers, int rounds, const Calls& before,
                        const hip::Status& status) {
     const Calls now = calls();
@@ -144,7 +144,7 @@ class TraceBench final : public SystemBench {
     std::vector<hip::DeviceAddress> addresses;
     bool there = false;  // its last step succeeded
   };
-  // Whether every traced command of the mask is one whose trace is patched where its buffers have moved.
+  // Whether the trace of every traced command of the mask is patched where its buffers have moved.
   [[nodiscard]] bool patchable(int mask, Form form, const Body& last) const {
     for (int command = TraceWork::kFirstTraced; command < kTraceCommands; ++command) {
       if ((mask >> command & 1) == 0) continue;

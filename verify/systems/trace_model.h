@@ -1,10 +1,10 @@
-// What traces and command buffers promise, in sequence: the model of hip::TraceCache over hip::capture_trace.
+// The sequential model of hip::TraceCache over hip::capture_trace: the promises of traces and command buffers.
 //
 // A trace is launched as it was captured when the command and the identity and the address of each of its buffers are
-// what they were; otherwise it is captured: when a buffer of a trace that has work has moved (nobody knows where it
-// holds its address), and always when another buffer is at the old address. At most `max` are kept, and the one that
-// was not used for longest goes. After an error nothing is kept of that trace. That less is kept is a capture too many;
-// that more is, nobody's harm.
+// unchanged. Otherwise it is captured: when a buffer of a trace that has work has moved (it is not known where the
+// trace holds the address), and always when another buffer is at the old address. At most `max` traces are kept, and
+// the least recently used one is dropped. A trace is not kept after an error. To keep fewer costs one capture too many;
+// to keep more does no harm.
 #pragma once
 
 #include <algorithm>

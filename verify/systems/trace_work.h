@@ -1,11 +1,11 @@
-// verify::TraceWork: the commands of scenarios of traces, over three buffers of the caller's: what each enqueues, and
-// what it leaves behind.
+// verify::TraceWork: the commands of scenarios of traces, over three buffers of the caller: the work that each command
+// enqueues, and the bytes that it leaves behind.
 //
 //   0  fills buffer 0
 //   1  fills buffers 0 and 1
 //   2  fills buffers 1 and 2; in a command buffer it is a library's
-//   3  a library's kernel, from buffer 0 to buffer 2: its arguments are a packed struct, whose pointers lie at odd
-//      bytes and whose scalar has the bits of an address that buffers may have
+//   3  a library's kernel, from buffer 0 to buffer 2: its arguments are a packed struct, with pointers at odd bytes
+//      and a scalar that has the bits of an address that buffers may have
 //
 // A buffer of 0 bytes (a kernel's: of fewer than 4) is left out, so that a command may have nothing to do. A buffer may
 // lie where another one lies.
@@ -24,7 +24,7 @@ namespace verify {
 class TraceWork {
  public:
   using Bytes = std::vector<unsigned char>;
-  // What a traced command is to a command buffer.
+  // The kind of a traced command, as a command buffer sees it.
   enum class Form : std::uint8_t { kOpaque, kKnown, kCollective };
   static constexpr int kFirstTraced = 2;
 
@@ -34,7 +34,7 @@ class TraceWork {
   TraceWork& operator=(const TraceWork&) = delete;
   void finish();
 
-  // Another buffer is this one from here on. Its sizes are in the numbers of commands (version()).
+  // Replaces a buffer by a new one. The numbers of commands include its sizes (version()).
   void replace(std::size_t buffer, std::size_t place, std::size_t bytes);
   void move(std::size_t buffer, std::size_t place) { buffers_[buffer].place = place; }
 
@@ -46,14 +46,14 @@ class TraceWork {
   // Whether traces of the command that were made with the buffers at `before` may be patched to where they are now.
   [[nodiscard]] bool same_footing(int command, std::span<const hip::DeviceAddress> before) const;
 
-  // `addresses` are those of buffers_of(command), in that order.
+  // `addresses` has the addresses of buffers_of(command), in that order.
   [[nodiscard]] hip::Status enqueue(int command, hipStream_t stream, std::span<const std::uint64_t> addresses) const;
   // The commands of the mask, each behind the one before; traced ones are captured on `capturing`.
   [[nodiscard]] hip::Recording commands_of(int mask, Form form, hipStream_t capturing) const;
 
   void wipe() const;
   [[nodiscard]] Bytes look() const;
-  // What the commands of the mask leave in wiped memory.
+  // The bytes that the commands of the mask leave in wiped memory.
   [[nodiscard]] Bytes expected(int mask) const;
 
  private:

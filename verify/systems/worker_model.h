@@ -1,9 +1,9 @@
-// What a worker promises, in sequence: the model of hip::WorkerThread.
+// The sequential model of hip::WorkerThread: the promises of a worker.
 //
-// Callbacks run one at a time, each once: behind those that were ready when it was posted, and behind what its stream
-// was given before, other callbacks of that stream included. A callback of a stream is ready once the stream came to
-// it, which is certain when somebody has waited for the stream. Draining waits for all of them. What is refused never
-// runs; nor does what was given up, and draining says how much that is.
+// Callbacks run one at a time, each once: behind the callbacks that were ready when it was posted, and behind the work
+// that its stream was given before, other callbacks of that stream included. A callback of a stream is ready once the
+// stream has reached it, which is certain when somebody has waited for the stream. Draining waits for all callbacks. A
+// refused callback never runs; nor does a callback that was given up, and draining says how many were.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class WorkerModel {
   }
 
  private:
-  std::map<Callback, std::set<Callback>> before_;  // of each that runs: those that run before it
+  std::map<Callback, std::set<Callback>> before_;  // for each callback that runs: the callbacks that run before it
   std::map<std::size_t, std::set<Callback>> behind_;
   std::set<Callback> ready_;
 };

@@ -1,16 +1,16 @@
 // U09, U10, U13 and U14: runtimes that are wrong while a stream is captured.
 //
-// U09 (ROCm/rocm-systems#11517). The author believed: joining a captured stream means joining what the event's stream
-// has joined. What is wrong: that stream may be the waiting one itself, and the search for unjoined streams misses
-// that. P7.
+// U09 (ROCm/rocm-systems#11517). The author believed: a stream that waits for an event of a captured stream joins all
+// streams that the event's stream has joined. The mistake: the event's stream may be the waiting stream itself, and the
+// search for unjoined streams does not consider this. P7.
 //
-// U10 (CHIP-SPV/chipStar#1490). The author believed: what is given to a stream is done as ever, and noted beside that.
-// The mistake: work that is given to a capturing stream must not run. P6.
+// U10 (CHIP-SPV/chipStar#1490). The author believed: a capturing stream still runs its work, and also records it. The
+// mistake: work that is given to a capturing stream must not run. P6.
 //
-// U13 (ROCm/hip#3876). The author believed: querying an event while anything is captured is unsafe. What is wrong: the
-// event may have been recorded elsewhere, and the capture has nothing to do with it. P7.
+// U13 (ROCm/hip#3876). The author believed: querying an event while any stream is captured is unsafe. The mistake: the
+// event may have been recorded elsewhere, and then the capture has nothing to do with it. P7.
 //
-// U14 (ROCm/rocm-systems#738). The author believed: ending a capture hands its graph over. What is wrong: when the end
+// U14 (ROCm/rocm-systems#738). The author believed: ending a capture hands its graph over. The mistake: when the end
 // fails, nothing owns the graph or destroys it. P8.
 #include <set>
 
@@ -111,7 +111,7 @@ class LosesTheGraphOfAFailedEnd final : public hip::ApiLayer {
   static hipError_t end(hipStream_t stream, hipGraph_t* graph) {
     const hip::Api& hip = current<Self>().inner();
     const hipError_t status = hip.hipStreamEndCapture(stream, graph);
-    hipGraph_t captured = nullptr;  // this layer's own name for what the inner runtime has cleaned up
+    hipGraph_t captured = nullptr;  // replaces the captured graph, which the inner runtime has cleaned up
     if (status != hipSuccess && status != hipErrorIllegalState) static_cast<void>(hip.hipGraphCreate(&captured, 0));
     return status;
   }

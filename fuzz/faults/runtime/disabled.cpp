@@ -1,7 +1,7 @@
 // U07 (ROCm/rocm-systems#11359): a runtime in which a disabled node is no node at all.
 //
-// The author believed: a node that is disabled has no commands, so nothing has to wait for it. What is wrong: it still
-// stands between those before it and those behind it, and what is behind it waits for nothing any more. P5.
+// The author believed: a disabled node has no commands, so nothing has to wait for it. The mistake: a disabled node
+// still orders the nodes before it and the nodes behind it. Here the nodes behind it wait for nothing any more. P5.
 //
 // An executable graph with disabled nodes is replaced by one without their edges, made from a clone that is taken at
 // instantiation. An executable graph that was changed, or whose graph cannot be cloned, is launched as it is.
@@ -20,7 +20,7 @@ class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
   struct Held {
     hipGraph_t clone = nullptr;  // owned; null: it is launched as it is
     std::set<hipGraphNode_t> disabled;
-    hipGraphExec_t without = nullptr;  // what runs, made when first needed
+    hipGraphExec_t without = nullptr;  // launched in its place, made when first needed
   };
 
   void start() override {

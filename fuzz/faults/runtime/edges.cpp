@@ -1,11 +1,11 @@
 // U08 and U11: runtimes that mistake the edges of a graph.
 //
-// U08 (ROCm/rocm-systems#11499). The author believed: a dependent past as many as there are streams is on its parent's
-// stream again, so it need not wait for it. What is wrong: streams are dealt out in turn, so only every so many is; the
-// others wait for nothing and may run before what they depend on. P5.
+// U08 (ROCm/rocm-systems#11499). The author believed: when a node has more dependents than there are streams, the
+// further dependents are on the node's own stream and need not wait for it. The mistake: streams are assigned in turn,
+// so only every kStreams-th of them is. The other dependents wait for nothing and may run before the node. P5.
 //
-// U11 (CHIP-SPV/chipStar#1491). The author believed: an edge that other edges imply does not occur, since nobody needs
-// it. What is wrong: it is legal, and a graph that has one cannot be launched. P9.
+// U11 (CHIP-SPV/chipStar#1491). The author believed: an edge that other edges imply does not occur, since no program
+// needs it. The mistake: such an edge is legal, and a graph that has one cannot be launched. P9.
 #include <set>
 
 #include "fuzz/faults/runtime/faults.h"
@@ -30,7 +30,7 @@ Edges edges_of(const hip::Api& hip, hipGraph_t graph) {
 
 class SkipsWaitsPastTheLastStream final : public hip::ApiLayer {
   using Self = SkipsWaitsPastTheLastStream;
-  static constexpr std::size_t kStreams = 2;  // what the runtime is configured for; it wraps around the sooner
+  static constexpr std::size_t kStreams = 2;  // as the runtime is configured; few streams wrap around sooner
 
   void start() override {
     replace().hipGraphInstantiate = instantiate;

@@ -1,5 +1,5 @@
 // Runtime faults: layers around any table of HIP functions, each with one defect that was reported of a HIP runtime or
-// of a program on top of one. What is wrong with each, and where it was reported, is said where it is defined.
+// of a program on top of one. The file that defines a fault describes its defect and names the report.
 //
 // They use HIP's functions alone, so that they fit around every runtime: the model, a library, AMD's.
 #pragma once
@@ -22,7 +22,7 @@ struct RuntimeFault {
 // Null when there is none.
 [[nodiscard]] const RuntimeFault* find_runtime_fault(std::string_view id);
 
-// What each file of this folder defines.
+// The faults that each file of this folder defines.
 [[nodiscard]] std::vector<RuntimeFault> ownership_faults();      // U01, U02
 [[nodiscard]] std::vector<RuntimeFault> isolation_faults();      // U03, U04
 [[nodiscard]] std::vector<RuntimeFault> updates_faults();        // U05, U06, U12

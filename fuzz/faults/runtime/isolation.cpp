@@ -1,12 +1,12 @@
 // U03 and U04: runtimes in which setting the parameters of one node changes others.
 //
-// U03 (CHIP-SPV/chipStar#1498). The author believed: the node that an executable graph is asked to change is the node
-// of the graph that it came from, so looking that one up is enough. What is wrong: the executable graph has nodes of
-// its own; the original is changed instead, and with it every later instantiation. P2.
+// U03 (CHIP-SPV/chipStar#1498). The author believed: an executable graph has the same nodes as its original graph, so
+// a setter can change the node of the original graph. The mistake: the executable graph has nodes of its own. The
+// original node is changed instead, and with it every later instantiation. P2.
 //
-// U04 (CHIP-SPV/chipStar#782). The author believed: a kernel's handle is where its arguments are bound, one handle a
-// kernel. What is wrong: two nodes of a graph may run one kernel, and binding the arguments of the second overwrites
-// those of the first. P2.
+// U04 (CHIP-SPV/chipStar#782). The author believed: arguments can be bound to the handle of the kernel, one handle for
+// each kernel. The mistake: two nodes of a graph may run the same kernel, and binding the arguments of the second node
+// overwrites the arguments of the first. P2.
 
 #include "fuzz/faults/runtime/faults.h"
 

@@ -1,11 +1,10 @@
-// U15 and U16: runtimes that are wrong about what there is, and for how long.
+// U15 and U16: runtimes that expect objects which need not exist: a command in a graph, a next launch.
 //
-// U15 (openxla/xla#39417). The author believed: a graph has work in it. Empty nodes are none, so they are not put on
-// the list of commands. What is wrong: a traced graph may be empty, and the first command of an empty list is not one.
-// P11.
+// U15 (openxla/xla#39417). The author believed: a graph has work in it. Empty nodes are no work, so they are not put on
+// the list of commands. The mistake: a traced graph may be empty, and an empty list has no first command. P11.
 //
-// U16 (ROCm/rocm-systems#6860). The author believed: a child graph's completion is released by the next launch, which
-// puts its own in the place. What is wrong: after the last launch there is no next one. P8.
+// U16 (ROCm/rocm-systems#6860). The author believed: the next launch releases a child graph's completion, when it
+// stores its own completion in the same place. The mistake: the last launch has no next launch. P8.
 #include "fuzz/faults/runtime/faults.h"
 #include "fuzz/faults/runtime/queries.h"
 

@@ -1,13 +1,13 @@
-// U01 and U02: a runtime, and a program on top of one, that keep pointers to memory which is the caller's.
+// U01 and U02: a runtime, and a program on top of one, that keep pointers to memory of the caller.
 //
-// U01 (ROCm/clr#138). The author believed: the parameters that a caller sets are the node's from now on, so the struct
-// is taken over as it came. What is wrong: what the struct points at is the caller's, who may overwrite or free it as
-// soon as the call has returned. Instantiation reads what is there by then. (The runtime of the report freed it as
-// well, when the graph was destroyed.) P1.
+// U01 (ROCm/clr#138). The author believed: the node owns the parameters that a caller sets, so it can store the struct
+// as it came. The mistake: the caller owns the memory that the struct points to, and may overwrite or free it as soon
+// as the call has returned. Instantiation reads the bytes that are there by then. (The runtime of the report also freed
+// this memory, when the graph was destroyed.) P1.
 //
-// U02 (ggml-org/llama.cpp#12152). The author believed: the argument array that a getter returns may be edited, so a
-// changed argument is put in by replacing its pointer with one to a block of one's own. What is wrong: the node reads
-// its arguments through that array for as long as it lives, and the block is gone before that. P1.
+// U02 (ggml-org/llama.cpp#12152). The author believed: the argument array that a getter returns may be edited, so the
+// program changes an argument by replacing its pointer with a pointer to a block of the program. The mistake: the node
+// reads its arguments through that array as long as it lives, and the block is gone before that. P1.
 #include "fuzz/faults/runtime/faults.h"
 #include "fuzz/faults/runtime/queries.h"
 

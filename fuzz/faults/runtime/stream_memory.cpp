@@ -1,9 +1,9 @@
 // U17: an allocator that gives memory to its next owner while the one before still uses it.
 //
 // U17 (kokkos/kokkos#9433: memory of one thread's kernels was freed too early, and another thread's allocation got it).
-// The author believed: who frees memory needs it no more, so a block is free from that call on, and the next allocation
-// of its size is spared the runtime. What is wrong: the free is ordered in its stream behind work that has not run, and
-// the next owner's stream waits for nothing. S1.
+// The author believed: a caller that frees memory no longer needs it, so the block is free from that call on, and the
+// next allocation of its size can take it without a call of the runtime. The mistake: the free is ordered in its stream
+// behind work that has not run, and the next owner's stream waits for nothing. S1.
 #include <map>
 
 #include "fuzz/faults/runtime/faults.h"

@@ -1,15 +1,14 @@
 // U05, U06 and U12: runtimes that update badly.
 //
 // U05 (ROCm/rocm-systems#11070). The author believed: a batch of packets has to be formed again when one of its nodes
-// has changed, so the node's update does that. What is wrong: an update changes every node, and forming the batch looks
+// has changed, so the node's update forms it. The mistake: an update changes every node, and forming the batch looks
 // at every node: the cost of hipGraphExecUpdate grows with the square of the graph. P10.
 //
-// U06 (ROCm/rocm-systems#10714). The author believed: what a node's update answers matters to that node alone. What is
-// wrong: the error is dropped, the caller is told that the update was done, and what was there runs on. P4.
+// U06 (ROCm/rocm-systems#10714). The author believed: the status of a node's update matters to that node alone. The
+// mistake: the error is dropped, the caller is told that the update succeeded, and the old graph runs on. P4.
 //
 // U12 (CHIP-SPV/chipStar#1499). The author meant to store the new copy kind and wrote the assignment the wrong way
-// round. What is wrong: the kind that a setter is given is never stored; the node keeps the one that it was made with.
-// P3.
+// round. The result: the kind that a setter is given is never stored, and the node keeps its first kind. P3.
 #include "fuzz/faults/runtime/faults.h"
 #include "fuzz/faults/runtime/queries.h"
 

@@ -1,10 +1,9 @@
 // F38 and F39: launchers that allocate for each launch, as the first versions did, and are right in all but one thing.
 //
-//   F38  copies its arrays in with the copy that takes no stream: its author's active stream was always the default
-//   one.
-//        The kernel, on another stream, does not wait for it.
-//   F39  waits for its transfers, and counts arrays as those: a launch that returns a result and has no arrays has its
-//        result read before the kernel ran.
+//   F38  copies its arrays in on the default stream: its author's active stream was always the default stream. The
+//        kernel, on another stream, does not wait for the copy.
+//   F39  waits for its transfers, but counts only arrays as transfers: the result of a launch without arrays is read
+//        before the kernel has run.
 #include <algorithm>
 #include <cstring>
 #include <vector>

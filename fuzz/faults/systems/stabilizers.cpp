@@ -140,7 +140,7 @@ class PatchedStabilizer final : public verify::StabilizerPart {
     return memory;
   }
 
-  // In; with what is kept of the command, back.
+  // Copies the step's buffers into the persistent ones or, with `kept`, copies the results back.
   hip::Status copy(std::span<const hip::StepBuffer> buffers, const std::vector<void*>& own, const Kept* kept,
                    const hip::StreamRef& stream) const {
     for (std::size_t i = 0; i < buffers.size(); ++i) {

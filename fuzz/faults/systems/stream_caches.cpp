@@ -5,7 +5,7 @@
 //   F31  its author's program had one device: nothing makes the stream's device current, neither where it is made and
 //        asked nor where it is handed out.
 //   F32  its author's streams were all alike: the key is the device, and flags and priority come as they come.
-//   F33  its author took a stream that is given back to be one whose client has waited for it.
+//   F33  its author assumed that a client waits for a stream before it gives the stream back.
 #include <algorithm>
 #include <map>
 #include <vector>

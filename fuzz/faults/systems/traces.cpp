@@ -4,7 +4,7 @@
 //   F19  a body is finished when its commands are in it. One without commands is instantiated as it is.
 //   F20  a trace is looked up by the addresses that it was captured for. Memory that was freed and given out again is
 //        taken for the buffer that was there before.
-//   F21  a collective is captured at every step: its author's cache holds what one rank alone can decide about.
+//   F21  a collective is captured at every step: its author's cache holds traces that one rank can decide about alone.
 //   F22  a rank of a collective looks into its own cache, and launches: its author's ranks moved together.
 #include <optional>
 #include <utility>
@@ -29,7 +29,7 @@ enum class Habit : std::uint8_t {
 constexpr std::uint64_t kCollective = 2;        // the command that is one
 constexpr std::size_t kTracesByAddress = 1024;  // every address a buffer may have is a trace of its own
 
-// An executable graph of its own, and what it came from.
+// An executable graph of its own, and the graph that it was instantiated from.
 struct Instance {
   hipGraph_t graph = nullptr;
   hipGraphExec_t exec = nullptr;
@@ -81,7 +81,7 @@ class ChildTrace final : public hip::Trace {
   hip::ErrorSink errors_;
 };
 
-// A command buffer that is what its commands are. One waits for it at the end of each step.
+// A command buffer made from its body's commands and nothing else. Each step waits for it at its end.
 class PlainBody {
  public:
   PlainBody(const hip::Api& api, hip::ErrorSink errors) : api_(api), errors_(errors) {}

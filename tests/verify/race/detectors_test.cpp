@@ -1,4 +1,4 @@
-// What a runner notices by itself, each beside a body that differs in one thing and is clean.
+// The defects that a runner detects by itself, each beside a body that differs in one thing and is clean.
 #include <gtest/gtest.h>
 
 #include "bodies.h"

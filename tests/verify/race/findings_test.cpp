@@ -1,4 +1,4 @@
-// What is found is small, is text, and shows again every time.
+// Findings are small, are text, and reproduce every time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-# Looks for names of the explorer among the symbols of a room as it ships; the explored build of the same room must have them.
+# Looks for names of the explorer among the symbols of a room as it ships; the explored build of the same room must have
+# them.
 function(explorer_symbols file out)
   execute_process(COMMAND ${NM} -C ${file} OUTPUT_VARIABLE symbols ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "hip::sync::(active|detail|Scheduler|Object)[^\n]*|verify::race::[^\n]*" found "${symbols}")

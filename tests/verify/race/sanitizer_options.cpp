@@ -1,5 +1,5 @@
-// What ThreadSanitizer reports in the explorer's tests and is meant to: races that are there on purpose. Everything
-// else ends the test with a report. Nothing in a build without it.
+// The races that are in the explorer's tests on purpose: ThreadSanitizer must not report them. Every other race ends
+// the test with a report. Empty in a build without ThreadSanitizer.
 //
 // Evidence, one a line: the test that fails when the race is not there.
 #include "verify/race/sanitizers.h"

@@ -29,8 +29,8 @@ TEST(Scenarios, TheRealSystemsAreCleanInEveryScheduleOfTwoPreemptions) {
   }
 }
 
-// Another thread is between owing a callback and giving it to the stream for as long as the schedule likes; so few
-// steps leave no room for asking again and again meanwhile.
+// A schedule may stop a thread between owing a callback and giving it to the stream for as long as it likes; the limit
+// on steps leaves drain() no room to ask again and again meanwhile.
 TEST(Scenarios, DrainingAWorkerWaitsForACallbackThatIsBeingPostedWithoutSpinning) {
   count_memory();
   const Scenario& scenario = *find_scenario("worker-thread");

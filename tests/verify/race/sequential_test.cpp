@@ -27,7 +27,7 @@ std::vector<std::int32_t> arguments_of(const Scenario& scenario) {
 
 Call draw(const Scenario& scenario, std::mt19937& random) {
   Call call{static_cast<std::uint8_t>(random() % scenario.verbs.size())};
-  // What takes a system down, or empties it, comes now and then.
+  // The last two verbs, which may take a system down or empty it, are drawn less often.
   if (call.verb + 2U >= scenario.verbs.size() && random() % 4 != 0) call.verb = 0;
   const std::vector<std::int32_t> arguments = arguments_of(scenario);
   if (scenario.verbs[call.verb].argument) call.argument = arguments[random() % arguments.size()];

@@ -31,7 +31,7 @@ constexpr int k72 = 70253211;  // as hipRuntimeGetVersion answers
 // The parameter is the host thread that captures: 0 is this one.
 class BesideCaptures : public testing::TestWithParam<verify::Id>, protected CommandBed {
  protected:
-  // What `call` does while the bed's second stream is captured; the capture has to be whole afterwards.
+  // Runs `call` while the bed's second stream is captured; the capture must be whole afterwards.
   void while_captured(const std::function<void()>& call) { while_captured(capturing_, call); }
   void while_captured(hipStream_t captured, const std::function<void()>& call) {
     hipError_t begun = hipErrorUnknown, ended = hipErrorUnknown;
@@ -64,7 +64,7 @@ class BesideCaptures : public testing::TestWithParam<verify::Id>, protected Comm
   void TearDown() override { EXPECT_EQ(testing::PrintToString(told_), "{}"); }
 };
 
-// What the other tests would not show if nothing were refused.
+// Shows that the runtime refuses unsafe calls; if it refused none, the other tests would show nothing.
 TEST_P(BesideCaptures, AnUnsafeCallIsRefusedUnlessItIsInAScope) {
   void* memory = nullptr;
   while_captured([&] {
@@ -137,7 +137,7 @@ TEST_P(BesideCaptures, BuffersGrowAndGo) {
   });
 }
 
-// What its own stream captures uses the memory whenever the graph is launched.
+// A graph that is captured on the buffer's own stream uses the memory whenever it is launched.
 TEST_P(BesideCaptures, AScratchBufferStaysWhatItIsWhileItsOwnStreamCaptures) {
   hip::ScratchBuffer scratch({api(), capturing_, device()}, {.free_async = by_malloc(), .errors = sink()});
   const hip::Result<void*> memory = scratch.reserve(kBytes);

@@ -98,7 +98,7 @@ class Bed {
   std::optional<hip::CachedAllocator> allocator_;
 };
 
-// What is to fail is drawn with the action: the nth call of a function from there on, or none.
+// The failure that is drawn with an action: the nth call of a function from there on, or none.
 struct Failure {
   std::size_t function = 0;
   std::uint32_t nth = 0;

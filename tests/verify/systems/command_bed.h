@@ -1,5 +1,5 @@
-// What tests of command buffers stand on: a runtime behind an interposer, some memory, two streams and commands
-// that fill a buffer. One on a thread at a time; ranks of a test have one each.
+// The fixture of command buffer tests: a runtime behind an interposer, some memory, two streams and commands
+// that fill a buffer. A thread has one bed at a time; each rank of a test has its own.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -236,7 +236,7 @@ TEST_F(InParts, WhatALibraryEnqueuedAndIsKnownBecomesNodesThatArePatched) {
   EXPECT_TRUE(told_.empty()) << told_[0];
 }
 
-// What is known on one footing need not hold on another.
+// Nodes that are known on one footing (hip/traced_command.h) need not be the same on another footing.
 TEST_F(InParts, NodesOfWhatALibraryEnqueuedAreLookedAtAgainOnAnotherFooting) {
   const hip::EnqueueAt work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
     return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(at[0]), at[0] % 4 == 0 ? 7 : 9, 16, on), "");
@@ -400,7 +400,7 @@ TEST_F(QuirkAware, WorkThatCannotBeCapturedAtItsShadowsIsOpaque) {
   EXPECT_EQ(told_.size(), 1U);
 }
 
-// What became known again on this footing is not in the executable graph, whose nodes were others.
+// The executable graph lacks the nodes that became known again on this footing: it was made of other nodes.
 TEST_F(InParts, NodesThatBecomeKnownAgainAreRecorded) {
   const auto work_of = [this](std::uint64_t command, hip::BufferIndex buffer, bool by_alignment) {
     hip::TracedWork work{.command = command, .stream = capturing_, .buffers = {buffer}, .work = {}};
@@ -501,7 +501,7 @@ TEST_F(QuirkAware, WorkThatEnqueuesNothingAtItsShadowsAloneIsNoEmptyNode) {
   }
 }
 
-// What a library enqueued on a stream of device 1 is of device 1.
+// Work that a library enqueued on a stream of device 1 belongs to device 1.
 TEST_F(QuirkAware, NodesOfWhatALibraryEnqueuedAreOfTheDeviceOfItsStream) {
   const DevicesOfMemsets watched(api());
   const hipStream_t there = stream_of(1), capturing = stream_of(1);
@@ -628,7 +628,7 @@ struct OnAnotherDevice : QuirkAware {
   }
   ~OnAnotherDevice() override { EXPECT_EQ(api().hipStreamDestroy(away_), hipSuccess); }
   [[nodiscard]] hip::StreamRef elsewhere() { return {api(), away_, 1}; }
-  // What work that is given to the stream now finds there. Nothing waits for the buffers' device.
+  // Returns the value that new work on the stream finds at `place`. Nothing waits for the buffers' device.
   int value_behind(std::size_t place) {
     unsigned char value = 0;
     EXPECT_EQ(api().hipMemcpyAsync(&value, reinterpret_cast<void*>(at(place)), 1, hipMemcpyDeviceToHost, away_),

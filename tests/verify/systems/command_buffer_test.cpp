@@ -164,7 +164,7 @@ TEST_F(CommandBuffers, ALaunchIntoACaptureIsAChildBehindWhatCameBeforeAndBeforeW
   }
 }
 
-// What a graph holds that a capture ends with, after `work`.
+// Tests of launches into a capture. nodes_after() counts the nodes of the graph that `work` is captured into.
 struct CapturedLaunch : CommandBuffers {
   std::size_t nodes_after(const hip::Enqueue& work) {
     const auto captured = hip::CapturedGraph::capture(api(), capturing_, work);

@@ -1,4 +1,4 @@
-// What tests of hip::CommandBuffer share.
+// The fixture and the helpers that tests of hip::CommandBuffer share.
 #pragma once
 
 #include <functional>

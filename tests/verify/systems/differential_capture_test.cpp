@@ -166,7 +166,7 @@ TEST_F(DifferentialCommands, WhatIsNotUnderstoodIsOpaqueWithItsReason) {
   EXPECT_TRUE(std::holds_alternative<hip::OpaqueRecord>(fickle.record));
 }
 
-// What a getter may say instead of a node's arguments.
+// A getter that answers with no arguments, or with the list `extra`, instead of a node's arguments.
 struct Answer {
   static inline decltype(hip::Api::hipGraphKernelNodeGetParams) real = nullptr;
   static inline std::array<void*, 5> extra{};
@@ -287,7 +287,7 @@ TEST_F(DifferentialCommands, AGetterOfAttributesThatFailsIsAnError) {
   EXPECT_TRUE(is_opaque(hip::differential_command(table, stream_, launch_of(spec, truth), shadows_, layouts())));
 }
 
-// What a release's getter tells wrongly is not believed where the release is known.
+// Parameters that a release's getter reports wrongly are not believed where the release is known.
 TEST_F(DifferentialCommands, WhatAReleasesGetterTellsWronglyIsOpaque) {
   const hip::EnqueueAt rows = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
     return hip::called(api().hipMemset2DAsync(reinterpret_cast<void*>(at[0]), 64, 7, 16, 2, on), "hipMemset2DAsync");

@@ -1,5 +1,5 @@
-// What several systems stand on, with every call of HIP failing in turn: launches into captures and on a graph's own
-// device, work that the host does, and nodes of another device. A failure is the answer, or told; the caller's device
+// Parts that several systems use, with every call of HIP failing in turn: launches into captures and on a graph's own
+// device, work that the host does, and nodes of another device. A failure is returned or reported; the caller's device
 // is current again, nothing is left behind, and the next step is right. The systems themselves: systems_test.cpp,
 // command_buffer_test.cpp, traced_commands_test.cpp, worker_thread_test.cpp.
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct TwoDevices : CommandBed {
     EXPECT_EQ(call(), hipSuccess);
     EXPECT_EQ(api().hipSetDevice(kHome), hipSuccess);
   }
-  // What the call under test left: an error or a word about it where something failed, and the device as it was.
+  // Checks that the call under test returned or reported an error where something failed, and kept the current device.
   void expect_said(const FailingCall& call, bool answered) {
     EXPECT_EQ(answered || !told_.empty(), call.fired()) << call;
     int current = -1;

@@ -1,4 +1,4 @@
-// What tests of systems run on: a host model of their own, or AMD's runtime, which the process has once (in the program
+// The runtime of system tests: a host model of their own, or AMD's runtime, which the process has once (in the program
 // that is built with HGCHECK_ON_RUNTIME, for the capsule's loader). Both have two devices.
 #pragma once
 

@@ -101,7 +101,7 @@ class TracedBed : public CommandBed {
     for (const std::size_t place : places) addresses.push_back(at(place));
     return addresses;
   }
-  // What the commands leave in the wiped memory.
+  // Checks the bytes that the commands leave in the wiped memory.
   void expect_bytes(std::size_t mask, const Places& places) {
     std::array<int, kPlaces> expected{};
     for (std::size_t number = 0; number < kCommands; ++number) {
@@ -397,7 +397,7 @@ TEST_F(TracedCommands, MoreCollectivesThanTracesAreNotCapturedAtEveryStep) {
   EXPECT_EQ(again.traces.captured, 0u);
 }
 
-// What the runtime, which is the model, takes from the heap is not the buffer's.
+// Heap allocations of the runtime, which is the model; they do not count as the buffer's.
 std::uint64_t t_inside = 0;
 template <auto Api_function>
 struct Apart;
@@ -494,7 +494,7 @@ TEST(FailingCommands, WhateverFailsOfTheEndIsToldAndNothingIsLeftBehind) {
 
 constexpr std::chrono::minutes kPatience{10};  // a busy machine is no rank that does not come
 
-// What a rank does, on its own device; the agreement keeps the ranks in step.
+// One rank on its own device; the agreement keeps the ranks in step.
 class Rank {
  public:
   Rank(hip::RankAgreement& ranks, int device)

@@ -22,7 +22,7 @@ using Callback = WorkerModel::Callback;
 
 constexpr std::size_t kStreams = 3, kMostQueued = 6;
 
-// What callbacks write down, on the worker's thread.
+// The order in which callbacks ran; they write it down on the worker's thread.
 class Log {
  public:
   void ran(Callback callback) {
@@ -62,7 +62,7 @@ struct Bed : CommandBed {
   ~Bed() {
     log_.open();
     worker_.reset();
-    // What was given up is still in its stream, and so is the work before it, which writes down that it is done.
+    // Callbacks that were given up are still in their stream, as is the work before them, which notes that it is done.
     for (std::size_t stream = 0; stream < kStreams; ++stream) EXPECT_TRUE(stream_of(stream).synchronize());
   }
   void start() {
@@ -199,7 +199,7 @@ struct Settle : Act {
 struct PostAfterACapture : Act {
   void run(const Nothing&, System& system) const override {
     Bed& bed = system.bed;
-    // What it owes could not be waited for while it captures.
+    // Callbacks that the stream owes could not be waited for while it captures.
     RC_ASSERT(bed.stream_of(1).synchronize().ok());
     system.model.settled(1);
     RC_ASSERT(bed.api().hipStreamBeginCapture(bed.capturing_, hipStreamCaptureModeRelaxed) == hipSuccess);
@@ -261,7 +261,7 @@ struct LetGo : Act {
   void show(std::ostream& out) const override { out << "let the worker go"; }
 };
 
-// Those of them that did not run although they were to are given up, which somebody was told.
+// Notes the expected callbacks that did not run as given up. Requires that the caller was told of it.
 void note_given_up(System& system, bool told) {
   const std::vector<Callback> order = system.bed.log_.order();
   for (Callback number = 1; number <= system.last; ++number) {

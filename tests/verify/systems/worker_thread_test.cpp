@@ -143,7 +143,7 @@ TEST_F(Worker, ADrainWaitsForWhatIsPostedBehindAStreamMeanwhile) {
   EXPECT_EQ(ran, 1);
 }
 
-// What a callback holds may use the worker when it goes.
+// An object that a callback holds may use the worker in its destructor.
 TEST_F(Worker, ACallbackThatDoesNotRunIsDestroyedWithoutTheWorkersLock) {
   int ran = 0;
   const auto last_word = [&] {

@@ -14,7 +14,7 @@ struct DeclareBuffer {
   MemoryKind memory = MemoryKind::kDevice;
   // A variable of the device code, by number: it is where it is, for as long as the program runs.
   std::optional<std::uint32_t> symbol = {};
-  Id device = 0;  // whose memory it is; of device memory alone
+  Id device = 0;  // the device that owns the memory; for device memory only
   static constexpr auto spec() {
     return describe_command(
                "buffer",

@@ -9,21 +9,21 @@ namespace verify {
 [[nodiscard]] CaptureAnswer refuse(int status);
 [[nodiscard]] CaptureAnswer invalidate(int status, const CaptureState& capture);
 
-// Any use of `stream` that is not part of a capture: the legacy null stream would have to wait for what is only being
-// recorded.
+// The answer to any use of `stream` that is not part of a capture. The legacy null stream would have to wait for work
+// that is only being recorded.
 [[nodiscard]] CaptureAnswer answer_to_null_stream(const State& state, Id stream);
-// Work for a stream: of its capture, while that is valid.
+// The answer to work for a stream. The work becomes part of the stream's capture while the capture is valid.
 [[nodiscard]] CaptureAnswer answer_to_work(const State& state, Id stream);
-// A call that captures of this thread and of others may forbid.
+// The answer to a call that captures may forbid, both captures of this thread and of other threads.
 [[nodiscard]] CaptureAnswer answer_to_unsafe(const State& state, Id thread);
-// The host queries an event or waits for it.
+// The answer when the host queries an event or waits for it.
 [[nodiscard]] CaptureAnswer answer_to_host_on_event(const State& state, Id event, Id thread);
-// The host queries a stream or waits for it.
+// The answer when the host queries a stream or waits for it.
 [[nodiscard]] CaptureAnswer answer_to_host_on_stream(const State& state, Id stream, Id thread);
 
 // Why the thread may not use the stream: hipStreamPerThread is another stream on every thread.
 [[nodiscard]] Reason unknown_thread(const State& state, Id stream, Id thread);
-// The graph is being captured into: what it holds is for the capture's end to say.
+// Why the graph cannot be used: a stream captures into it, and only the end of the capture fixes its contents.
 [[nodiscard]] Reason captured_into(const State& state, Id graph);
 
 }  // namespace verify

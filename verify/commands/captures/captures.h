@@ -25,8 +25,8 @@ struct BeginCapture {
   }
   bool operator==(const BeginCapture&) const = default;
 };
-// The capture becomes `graph`, whose nodes are named in the order in which they were captured: from n0, or from where
-// the names of the graph that was captured into end.
+// The capture becomes `graph`. Its nodes are named in the order of the capture, from n0 on. In a capture into a graph
+// that exists the names continue after the names of that graph.
 struct EndCapture {
   Id stream = 0;
   Id graph = 0;
@@ -61,7 +61,7 @@ struct CaptureInfo {
 struct CaptureAfter {
   Id stream = 0;
   std::vector<Id> nodes;
-  bool add = false;  // else they replace what the stream's next node comes behind
+  bool add = false;  // else they replace the dependencies of the stream's next node
   static constexpr auto spec() {
     return describe_command(
         "capture_after",

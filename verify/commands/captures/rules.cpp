@@ -90,7 +90,7 @@ void apply(State& state, const EndCapture& c) {
   graph = std::move(capture.graph);
   graph.alive = true;
   const std::uint64_t serial = capture.serial;
-  for (auto& [id, buffer] : parts.memory.buffers) {  // what it allocates is the graph's
+  for (auto& [id, buffer] : parts.memory.buffers) {  // memory that the capture allocates belongs to the graph
     if (buffer.capture != serial) continue;
     buffer.capture.reset();
     buffer.of_stream = false;

@@ -85,7 +85,7 @@ hip::Status ended(Run& run, const EndCapture& c, hipGraph_t graph) {
     return {};
   }
   OpenCapture& open = run.captures.open(*capture);
-  // A node that the runtime refused is no node of its graph: nobody can say which of the others is which.
+  // A node that the runtime refused is missing in its graph, and the other nodes can no longer be told apart.
   if (open.before + open.nodes.size() != capture->graph.nodes.size()) {
     if (capture->into) {
       run.graphs[c.graph].spoiled = true;

@@ -5,7 +5,7 @@
 
 namespace verify {
 
-// Whether `device` may reach, from now on reaches, or does not reach any more what is on `peer`.
+// Asks whether `device` can access the memory of `peer`, enables that access, or disables it.
 enum class PeerVerb : std::uint8_t { kCan, kEnable, kDisable };
 inline constexpr std::array<std::string_view, 3> kPeerWords = {"can", "enable", "disable"};
 struct PeerAccess {

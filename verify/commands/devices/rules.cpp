@@ -24,7 +24,7 @@ Id highest_device(const PeerAccess& c) {
   return std::max(c.device, c.peer);
 }
 
-// Enabling what is enabled, disabling what is not.
+// HIP may refuse to enable access that is enabled, and to disable access that is not enabled.
 template <>
 bool may_be_refused(const State& state, const PeerAccess& c) {
   return c.verb != PeerVerb::kCan && state.peer_enabled(c.device, c.peer) == (c.verb == PeerVerb::kEnable);

@@ -5,8 +5,8 @@
 
 namespace verify {
 
-// What an event tells of when it is recorded (hipEventReleaseToDevice, hipEventReleaseToSystem): no order depends on
-// it.
+// The scope of the release when an event is recorded (hipEventReleaseToDevice, hipEventReleaseToSystem). No order
+// depends on it.
 enum class EventRelease : std::uint8_t { kDefault, kDevice, kSystem };
 inline constexpr std::array<std::string_view, 3> kReleaseWords = {"", "device", "system"};
 struct DeclareEvent {

@@ -109,8 +109,8 @@ CaptureAnswer answer(const State& state, const WaitEvent& c) {
   return c.stream == kNullStream ? invalidate(kAnswerImplicit, *of_event) : CaptureAnswer{};
 }
 
-// AMD's pools take a stream that waits for an event for ordered behind what the event's stream freed since
-// it was recorded, and hand that memory out again (docs/findings.md, on stream-ordered memory).
+// When a stream waits for an event, AMD's pools treat the stream as ordered behind frees on the event's stream after
+// the record, and hand that memory out again (docs/findings.md, on stream-ordered memory).
 static void note_given_again(State& state, const WaitEvent& c, const EventState& event) {
   const std::optional<Id> told = event.told_on;
   if (!told || *told == kNullStream || state.device_of_stream(*told) != state.device_of_stream(c.stream)) return;

@@ -245,8 +245,8 @@ Reason check(const State& state, const Update& c) {
   if (update_outcome(exec, graph) == UpdateOutcome::kUndefinedHere)
     return "what an update does with these two graphs is not documented";
   if (exec.has_memory || graph.has_memory) return "what an update does with memory nodes is not documented";
-  // CUDA, cudaGraphExecUpdate: neither the context of a function nor the device of an operand can change; what is
-  // answered when it does is not said.
+  // CUDA, cudaGraphExecUpdate: neither the context of a function nor the device of an operand can change. The
+  // documentation does not give the status when one does.
   if (!same_devices(exec, graph))
     return "what an update does with memory or kernels of another device is not documented";
   return {};

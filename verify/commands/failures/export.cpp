@@ -14,8 +14,7 @@ namespace {
 // A call with one invalid argument, and the objects that it needs.
 //
 // verify/errors/cases.inc has a thousand such calls on a scene of forty objects; the ones in kForms have a stand-alone
-// form. A call whose answer depends on the heap (handles that are gone) has none: a file would show something else each
-// time.
+// form. A call with a destroyed handle has none: its answer depends on the heap and would differ from run to run.
 struct BadCallForm {
   std::string_view function, error_case;
   std::span<const std::string_view> declarations, preparation;  // the second: calls that have to succeed

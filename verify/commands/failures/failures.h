@@ -19,7 +19,7 @@ struct Fail {
   }
   bool operator==(const Fail&) const = default;
 };
-// A call with one invalid argument, against objects of its own (verify/errors/cases.inc): what it answers is observed.
+// A call with one invalid argument, against objects of its own (verify/errors/cases.inc). Its answer is observed.
 struct BadCall {
   std::string function;
   std::string error_case;

@@ -137,7 +137,7 @@ void export_command(Exporter& out, const RemoveNode& c) {
   names.nodes.erase(names.nodes.begin() + graph.index_of(c.node));
 }
 
-// Getters change nothing: the one whose answer differs is written, and no other.
+// Getters change nothing, so the export writes only the getters with an answer that differs.
 template <>
 void export_command(Exporter& out, const Inspect& c) {
   out.needs().use_captured_nodes();

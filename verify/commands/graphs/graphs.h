@@ -1,5 +1,5 @@
 // The family of commands about graphs as wholes: declaring, cloning, changing their edges, asking about them;
-// destroying what HIP destroys by handle.
+// destroying the objects that HIP destroys by handle.
 #pragma once
 
 #include "verify/commands/fields.h"

@@ -154,9 +154,10 @@ void apply(State& state, const RemoveNode& c) {
   const NodeState& node = graph.nodes[index];
   graph.instances -= node.fan;
   if (node.child) graph.instances -= node.child->instances + std::get<ChildParams>(node.params).nest - 1;
+  graph.edges_taken += node.after.size();
   graph.nodes.erase(graph.nodes.begin() + index);
   for (NodeState& other : graph.nodes) {
-    std::erase(other.after, index);
+    graph.edges_taken += std::erase(other.after, index);
     for (std::uint32_t& before : other.after) before -= before > index ? 1 : 0;
   }
   graph.removed.insert(c.node);
@@ -207,8 +208,8 @@ void apply(State&, const PrintDot&) {}
 template <>
 constexpr Traits kTraits<Destroy>{kCheckInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
-// A stream that goes takes its capture with it when it is the origin. What another stream leaves behind unjoined can
-// never be joined.
+// The destruction of the origin stream ends the capture. The unjoined work of any other destroyed stream can never be
+// joined.
 template <>
 CaptureAnswer answer(const State& state, const Destroy& c) {
   const CaptureState* capture = c.target == Target::kStream ? state.capture_of(c.id) : nullptr;

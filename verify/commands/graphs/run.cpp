@@ -1,7 +1,7 @@
 // How commands about graphs as wholes run.
 //
-// Each either succeeds or reports an error and can be tried again; recordings, places and handles follow what the
-// runtime has done.
+// Each command either succeeds or reports an error and can be tried again. Recordings, places and handles always match
+// the state of the runtime.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>

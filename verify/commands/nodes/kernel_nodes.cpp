@@ -193,7 +193,7 @@ void simplify_kernel(const KernelParams& p, const EmitKernel& emit) {
     emit(changed);
     changed = p;
   }
-  const bool own = p.kernel->object == nullptr;  // a foreign kernel's shape means what its author knows
+  const bool own = p.kernel->object == nullptr;  // only a foreign kernel's author knows which shapes it takes
   if (own && p.grid != 1) {
     changed.grid = 1;
     emit(changed);

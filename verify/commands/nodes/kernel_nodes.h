@@ -1,5 +1,5 @@
 // The parameters of nodes that run a kernel: how they are read, printed, made simpler and counted. Only node_types.cpp
-// calls these; the contracts are those of the functions for all types (node_types.h).
+// calls these functions. Their contracts are the contracts of the functions for all types (node_types.h).
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The rules of what a node is made of; the contract is in the header.
+// The rules for the parameters of a node; the contract is in the header.
 #include "verify/commands/nodes/node_rules.h"
 
 #include <fmt/format.h>
@@ -76,8 +76,8 @@ Reason range_kernel(const KernelParams& p) {
   return {};
 }
 
-// Its scalars say what is touched, so none of them may take an address's bits; and its work needs a bound, because
-// strides of 0 let any number of products lie within a few bytes.
+// The scalars of a matrix kernel bound the memory that it touches, so no scalar may hold the bits of an address. Its
+// work needs a bound of its own, because strides of 0 let any number of products lie within a few bytes.
 Reason matrix_kernel(const KernelParams& p) {
   std::uint64_t products = 1;
   for (std::size_t i = 0; i < p.arguments.size(); ++i) {

@@ -1,4 +1,4 @@
-// The rules of what a node is made of, for the commands that add, set or enqueue one.
+// The rules for the parameters of a node, for the commands that add, set or enqueue one.
 //
 // A node's parameters lie within buffers that live and that its type can reach, fit the addresses at which its graph
 // has buffers, and fit the devices of the program. Memory that the runtime places has rules of its own

@@ -67,7 +67,7 @@ NodeParams start_copy(Line&) {
   return copy;
 }
 
-// The parameters of a type whose places are the one name of an object, or none.
+// The parameters of a node type that takes one object name by place (start_named) or none (start_empty).
 template <class Params, char letter>
 NodeParams start_named(Line& line) {
   return Params{next_id(line, letter)};
@@ -77,7 +77,7 @@ NodeParams start_empty(Line&) {
   return Params{};
 }
 
-// What reads the places of each word, in the order of kNodeWords.
+// The functions that parse the places of each word, in the order of kNodeWords.
 constexpr std::array<NodeParams (*)(Line&), kNodeWords.size()> kStarts = {parse_kernel_name,
                                                                           start_copy<true>,
                                                                           start_copy<false>,

@@ -25,7 +25,7 @@ struct NodeWord {
 [[nodiscard]] std::span<const NodeWord> node_words();
 [[nodiscard]] bool is_node_word(std::string_view word);
 
-// Reads what stands by its place behind the type's word: a kernel's name, a child's graph.
+// Reads the parameters that stand by place after the word of the node type: a kernel's name, a child's graph.
 [[nodiscard]] NodeParams parse_node_places(Line& line, std::string_view word);
 // Reads the keys of the parameters that parse_node_places began.
 void parse_node_keys(Attributes& attributes, NodeParams& params);

@@ -13,7 +13,7 @@ struct AddNode {
   Id node = 0;
   NodeParams params;
   std::vector<Id> after;
-  std::uint32_t fan = 1;  // that many unordered nodes; written pointers advance by what each writes
+  std::uint32_t fan = 1;  // number of unordered nodes; written pointers advance by the bytes that each writes
   NodeForm form = NodeForm::kTyped;
   static constexpr auto spec() {
     return describe_command(
@@ -67,7 +67,7 @@ struct NodeAttributes {
   std::optional<bool> cooperative = {};
   bool operator==(const NodeAttributes&) const = default;
 };
-// Sets those that are given; what the node has then is observed.
+// Sets the given attributes. The attributes of the node after the call are observed.
 struct SetAttributes {
   Id graph = 0;
   Id node = 0;

@@ -1,4 +1,4 @@
-// The rules of the commands about nodes; node_rules.h says what a node may be made of.
+// The rules of the commands about nodes; node_rules.h has the rules for the parameters of a node.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -154,8 +154,8 @@ namespace {
 // A setter of a graph's own node may not change its kind: everything else is a parameter.
 bool same_kind(const NodeParams& a, const NodeParams& b) {
   if (a.index() != b.index()) return false;
-  // HIP's setters of copies to and from symbols are named after what the node was added as; AMD's runtime keeps each as
-  // a type of its own. Another symbol is a parameter like any other (graph_memcpy_to_from_symbol_common.hh).
+  // HIP names its setters of copies to and from symbols after the form in which the node is added; AMD's runtime keeps
+  // each form as a node type of its own. A new symbol is a parameter change (graph_memcpy_to_from_symbol_common.hh).
   const auto* copy = std::get_if<CopyParams>(&a);
   if (copy != nullptr && copy->symbol != std::get<CopyParams>(b).symbol) return false;
   const auto* kernel = std::get_if<KernelParams>(&a);

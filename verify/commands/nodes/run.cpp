@@ -149,7 +149,8 @@ const hip::KernelAttributes& attributes_at(const GraphObject& graph, const NodeP
   return std::get<hip::KernelRecord>(graph.recording.nodes()[place.first].record).attributes;
 }
 
-// Recorded again the nodes get `attributes` again; the runtime says what the ones that were `asked` for are now.
+// Stores `attributes` in the recording, which sets them when it is recorded again. Then reads the attributes of `asked`
+// from the runtime.
 hip::Status note_attributes(Run& run, GraphObject& graph, const NodePlace& place,
                             const hip::KernelAttributes& attributes, const hip::KernelAttributes& asked) {
   for (std::uint32_t k = 0; k < place.fan; ++k) {

@@ -1,20 +1,20 @@
 // Memory that the runtime places: which commands may name it, and in which order.
 //
-// HIP gives an allocation node its address when it is added and memory when it is executed; what may be done to a graph
-// that has such a node is CUDA's programming guide, "Graph Memory Nodes", where HIP's header has no words of its own:
-// no clone, no child, no node or edge removed, one executable graph at a time, nothing freed twice. Those are
-// preconditions here (what the runtime answers to them is in verify/errors/cases.inc). That launching again before the
-// memory was freed is refused is an observation.
+// HIP gives an allocation node its address when it is added and memory when it is executed. Where HIP's header has no
+// rule for a graph with such a node, CUDA's programming guide, "Graph Memory Nodes", gives the rule:
+// no clone, no child, no node or edge removed, one executable graph at a time, nothing freed twice. These rules are
+// preconditions here (verify/errors/cases.inc has the runtime's answers to violations). The refusal of a second launch
+// before the memory is freed is an observation.
 //
-// New memory holds anything, so a memset of the whole comes before everything else that names it. Only the graph that
+// New memory has undefined contents, so a memset of all of it comes before every other use. Only the graph that
 // allocates it names it, and the program's own work between a launch and the free. An executable graph is not patched
-// or set while its memory is there: a strategy that records it again would leave that behind.
+// or set while its memory is allocated: a strategy that records the graph again would leave that memory behind.
 //
-// Memory of hipMallocAsync is there for work that is ordered behind the allocation, until the free in stream order
-// (HIP's header, hipMallocAsync and hipFreeAsync). Work that is not ordered races, which is not a matter of validity:
-// the model finds it. A memset of one row over all of it, given to a stream, or a write comes before everything else
-// that names it. It never moves. In a capture it is the graph's, from an allocation to a free in that very capture: HIP
-// asks that a free there gets memory of a graph.
+// Memory of hipMallocAsync is valid for work that is ordered behind the allocation, until the free in stream order
+// (HIP's header, hipMallocAsync and hipFreeAsync). Unordered work races. A race does not make a program invalid: the
+// model finds it. The first command that names the memory is a write, or a memset on a stream of one row over all of
+// it. The memory never moves. In a capture it belongs to the graph, from the allocation to the free in the same
+// capture: HIP requires that a free in a capture gets memory of a graph.
 #pragma once
 
 #include "verify/program/state.h"

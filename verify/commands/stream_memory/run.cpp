@@ -1,7 +1,7 @@
 // How commands about stream-ordered memory and memory pools run.
 //
-// Observed are statuses, what a pool's attributes are once they were set, which pool a device has, and that a pool
-// tells of at least the memory that was taken from it and not freed: how much more is the runtime's business.
+// Observed are statuses, the attributes of a pool after they are set, and the pool of a device. A pool has to report at
+// least the memory that is taken from it and not freed. The runtime decides how much more it reports.
 #include <fmt/format.h>
 
 #include "hip/errors.h"

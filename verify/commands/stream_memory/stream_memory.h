@@ -66,7 +66,7 @@ enum class PoolAttribute : std::uint8_t {
 inline constexpr std::array<std::string_view, 8> kPoolAttributeWords = {
     "follow_events", "opportunistic", "internal_dependencies", "release_threshold", "reserved", "reserved_high",
     "used",          "used_high"};
-// Whether it is set, and not a mark or a count: what it then is is an observation.
+// Whether a program sets the attribute, unlike a mark or a count. The value after the set is an observation.
 [[nodiscard]] inline bool is_kept(PoolAttribute attribute) {
   return attribute <= PoolAttribute::kThreshold;
 }

@@ -49,7 +49,7 @@ hip::Status synchronize(Run& run, const Synchronize& c) {
   return synchronize_devices(api, run.context.devices);
 }
 
-// An opaque kernel is launched like any other: only what is known of it differs.
+// An opaque kernel is launched like any other kernel; the program only knows less about it.
 NodeParams plain(NodeParams params) {
   if (auto* kernel = std::get_if<KernelParams>(&params)) kernel->opaque = false;
   return params;

@@ -2,8 +2,8 @@
 // scratch_buffer, launcher, address_stabilizer, trace_cache, command_buffer), as plain data.
 //
 // Actions name leases, streams, events and buffers by small numbers that are fixed up front, so that dropping one never
-// renames another. The text form is the verb and its fields: "cache acquire 0 device=1 flags=0 priority=-1". What each
-// does is in docs/commands.md. SystemsState says which action may stand where; asking has no side effects.
+// renames another. The text form is the verb and its fields: "cache acquire 0 device=1 flags=0 priority=-1". The file
+// docs/commands.md describes each action. SystemsState says which action may stand where; asking has no side effects.
 #pragma once
 
 #include <array>
@@ -69,14 +69,14 @@ inline constexpr int kMaxScratchBytes = 65536, kMaxLaunchWords = 512;
 inline constexpr int kStableCommands = 2, kStableBuffers = 3, kStableStreams = 3;
 inline constexpr int kStablePlaces = 16, kStablePlaceBytes = 100, kMaxStableBytes = 1000;  // of the caller's memory
 inline constexpr int kTraceCommands = 4, kTraceBuffers = 3, kTracePlaces = 6, kMaxTraceBytes = 256;
-inline constexpr int kTracePeers = 4;       // what the other ranks of a step may be like (docs/commands.md)
-inline constexpr int kMaxStreamWorks = 64;  // of one scenario: the model keeps what is behind what in a word
-// Functions that an injection may name: those that the systems call.
+inline constexpr int kTracePeers = 4;       // kinds of behaviour of a step's other ranks (docs/commands.md)
+inline constexpr int kMaxStreamWorks = 64;  // of one scenario: the model keeps their order in words of 64 bits
+// The functions that an injection may name: the functions that the systems call.
 [[nodiscard]] std::span<const std::string_view> injectable_functions();
 
 struct SystemAction {
   SystemVerb verb = SystemVerb::kDevice;
-  std::array<std::int32_t, 4> fields{};  // as many as the verb has; the others are 0
+  std::array<std::int32_t, 4> fields{};  // one for each field of the verb; the rest are 0
   bool operator==(const SystemAction&) const = default;
 };
 
@@ -99,14 +99,14 @@ struct VerbOfAction {
 [[nodiscard]] std::string print_action(const SystemAction& action);
 // Whether a line that begins with that word is an action.
 [[nodiscard]] bool is_system_word(std::string_view word);
-// The verb whose words a line begins with; empty when it is no action.
+// The verb of a line that begins with these words; empty when the line is no action.
 [[nodiscard]] std::optional<SystemVerb> verb_of(std::string_view first_word, std::string_view second_word);
-// What follows the words. Why not goes to `error`.
+// Parses the fields that follow the verb's words. On failure, the reason goes to `error`.
 [[nodiscard]] std::optional<SystemAction> parse_action(SystemVerb verb, std::span<const std::string_view> fields,
                                                        std::string* error);
 
-// What earlier actions made, as far as an action's validity depends on it. Injected failures change nothing here: an
-// action on what failed to come into being does nothing.
+// The objects that earlier actions made, as far as the validity of an action depends on them. Injected failures change
+// nothing here: an action on an object that could not be made does nothing.
 class SystemsState {
  public:
   // Why `action` may not stand here, or nothing.

@@ -1,4 +1,4 @@
-// The rules of the actions on systems are those of SystemsState (verify/commands/systems/action.h).
+// The rules of the actions on systems. SystemsState decides (verify/commands/systems/action.h).
 #include "verify/commands/define_rules.h"
 
 namespace verify {

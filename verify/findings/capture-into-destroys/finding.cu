@@ -2,8 +2,8 @@
 //
 // Documentation: cudaStreamBeginCaptureToGraph captures into a graph that the caller made; cudaStreamEndCapture says
 // nothing of destroying it.
-// What happens: after cudaStreamEndCapture has answered an error the graph's handle is dead. (Another implementation may
-// crash at the destruction instead of answering an error.)
+// What happens: after cudaStreamEndCapture has answered an error the graph's handle is dead. (Another implementation
+// may crash at the destruction instead of answering an error.)
 #include "../check.cuh"
 
 int main() {

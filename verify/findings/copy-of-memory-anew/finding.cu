@@ -1,7 +1,7 @@
 // A copy node crashes where its memory was freed and allocated again at the same address.
 //
-// Documentation: parameters of a copy node are addresses (cudaGraphAddMemcpyNode); those of this one name memory that is
-// there.
+// Documentation: parameters of a copy node are addresses (cudaGraphAddMemcpyNode); those of this one name memory that
+// is there.
 // What happens: the launch ends the process. Shown in a child process; the case cannot run where no allocation comes
 // back to the address.
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 // The end of a launch does not wait for a kernel in front of a disabled memset.
 //
-// Documentation: cudaGraphNodeSetEnabled: "Disabled nodes are functionally equivalent to empty nodes", and an empty node
-// waits for its dependencies.
+// Documentation: cudaGraphNodeSetEnabled: "Disabled nodes are functionally equivalent to empty nodes", and an empty
+// node waits for its dependencies.
 // What happens: cudaDeviceSynchronize returns before the kernel has written.
 #include "../check.cuh"
 

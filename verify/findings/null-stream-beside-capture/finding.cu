@@ -1,7 +1,7 @@
 // The null stream beside a capture: what is refused anyway is refused for another reason, and a wait is refused.
 //
-// Documentation: cudaErrorStreamCaptureImplicit names a dependency on a capture from the legacy stream; a stream that was
-// made with cudaStreamNonBlocking has none (cudaStreamCreateWithFlags).
+// Documentation: cudaErrorStreamCaptureImplicit names a dependency on a capture from the legacy stream; a stream that
+// was made with cudaStreamNonBlocking has none (cudaStreamCreateWithFlags).
 // What happens: cudaErrorStreamCaptureImplicit and, for the wait, cudaErrorStreamCaptureUnsupported.
 #include "../check.cuh"
 

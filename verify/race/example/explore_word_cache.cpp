@@ -1,6 +1,6 @@
 // Explores the cache of word_cache.h: every schedule of two threads that ask for the same word.
 //
-// Prints what came of each way to look up. Exit status 0 when the right one is clean and the wrong one is caught.
+// Prints the result of each way to look up a word. Exit status 0: the right way is clean and the wrong way is caught.
 #include <cstdio>
 
 #include "verify/race/explore.h"
@@ -11,7 +11,7 @@ namespace {
 
 using Length = std::size_t (example::WordCache::*)(const std::string&);
 
-// What is done in one schedule. Everything is made anew in each.
+// The code of one schedule. Every schedule makes its objects anew.
 class TwoReaders final : public verify::race::Body {
  public:
   explicit TwoReaders(Length length) : length_(length) {}

@@ -1,8 +1,8 @@
-// Threads that capture streams in the three modes while others make calls that HIP forbids meanwhile, on the host
-// model.
+// Threads that capture streams in the three modes while other threads make calls that HIP forbids during a capture, on
+// the host model.
 //
-// The model's runtime behind a lock, as its drop-in library keeps it; held against the rules of HIP's documentation of
-// hipStreamBeginCapture and hipThreadExchangeStreamCaptureMode, written down once more in half a page.
+// The model's runtime stands behind a lock, as in its drop-in library. CaptureRules states the rules of HIP's
+// documentation of hipStreamBeginCapture and hipThreadExchangeStreamCaptureMode once more, and checks the answers.
 #include <array>
 
 #include "hip/sync/sync.h"
@@ -108,7 +108,7 @@ class CaptureRules final : public SequentialModel {
     return stream.valid ? Status::kSuccess : Status::kStreamCaptureInvalidated;
   }
 
-  std::array<OfStream, kMaxClientThreads> streams_{};  // each thread has one; who began it is whose it is
+  std::array<OfStream, kMaxClientThreads> streams_{};  // each thread's own; only its thread begins captures on it
   std::array<bool, kMaxClientThreads> relaxed_{};
 };
 

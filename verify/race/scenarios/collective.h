@@ -1,5 +1,5 @@
-// verify::race::Collective: a collective as its ranks meet it: everybody has to come, and waits for the others for
-// ever.
+// verify::race::Collective: a collective as its ranks see it: every rank has to arrive, and waits for the other ranks
+// without a limit.
 #pragma once
 
 #include <cassert>

@@ -1,4 +1,4 @@
-// Threads that make streams current, each for itself, and give work to what is current.
+// Threads that make streams current, each for itself, and give work to the current stream.
 #include <array>
 #include <optional>
 

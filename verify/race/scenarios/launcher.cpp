@@ -30,8 +30,8 @@ class RealLauncher final : public LauncherLike {
   hip::Launcher launcher_;
 };
 
-// F37: a launch puts its context on a list of those to be freed before it is through with it, and every launch begins
-// by freeing what is on the list.
+// F37: a launch puts its context on the list of contexts to be freed while it still uses the context. Every launch
+// begins by freeing the contexts on the list.
 class DeferringLauncher final : public LauncherLike {
  public:
   ~DeferringLauncher() override { drain(); }

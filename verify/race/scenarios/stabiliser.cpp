@@ -16,7 +16,7 @@ using hip::sync::Cell;
 
 enum StabiliserVerb : std::uint8_t { kStep, kRelease, kClear };
 
-// A step's argument: command and size of its buffer, a digit each; others fold into that.
+// A step's argument: command and size of its buffer, a digit each. A larger argument is taken modulo 100.
 constexpr std::size_t kDigits = 10, kGrain = 256;
 std::size_t command_of(std::int32_t argument) {
   return static_cast<std::size_t>(argument) / kDigits % kDigits;
@@ -25,8 +25,8 @@ std::size_t bytes_of(std::int32_t argument) {
   return kGrain * (1 + static_cast<std::size_t>(argument) % kDigits);
 }
 
-// What the stabiliser does to HIP, as it does it: which persistent buffers there are, and whose step is between its
-// copy in and its copy back. Everything of it is under the stabiliser's lock, if that is right: so it needs none.
+// Follows the stabiliser's calls of HIP as they happen: the live persistent buffers, and the stream of the step that is
+// between its copy in and its copy back. A correct stabiliser makes these calls under its lock, so Watch needs no lock.
 class Watch {
  public:
   explicit Watch(Referee& referee) : referee_(referee) {

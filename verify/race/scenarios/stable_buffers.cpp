@@ -1,6 +1,6 @@
 // Buffers at addresses that stay, by index: threads look them up, make them and free them.
 //
-// The real one is hip::CachedAllocator; the faults are those of address stabilisers, as their authors had them.
+// The real implementation is hip::CachedAllocator; the faults are faults of address stabilisers in their first form.
 #include <array>
 #include <map>
 #include <set>
@@ -44,7 +44,7 @@ class RealBuffers final : public Buffers {
   hip::CachedAllocator allocator_;
 };
 
-// What the two faults have in common: right but for what they override.
+// The common base of the two faults: correct except for the functions that they override.
 class OwnBuffers : public Buffers {
  public:
   ~OwnBuffers() override { clear(); }

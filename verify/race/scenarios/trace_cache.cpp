@@ -1,5 +1,5 @@
-// Threads that execute commands through one hip::TraceCache: hits, moves, evictions, buffers that go and whose
-// addresses come again, at the same time.
+// Threads that execute commands through one hip::TraceCache: hits, moves, evictions, and buffers that are freed and
+// whose addresses are used again, at the same time.
 #include "hip/trace_cache.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class OneBufferTrace final : public hip::Trace {
     buffer_.write() = buffers[0];
     return {};
   }
-  // The stream says whose launch it is.
+  // The stream's device is the number of the thread that launches.
   hip::Status launch(const hip::StreamRef& stream) override {
     if (buffer_.read() != wanted_.at(static_cast<std::size_t>(stream.device()))) {
       referee_.broken(FailureKind::kInvariant, "A3", "a trace is launched with the buffers of another step");

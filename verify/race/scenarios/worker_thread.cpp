@@ -45,8 +45,8 @@ class JoiningThread {
   hip::sync::Thread thread_;
 };
 
-// F34: the destructor says stop and leaves the rest to the members. The thread was declared first, so it is joined
-// last: what it waits with and reads goes before it.
+// F34: the destructor says stop and leaves the rest to the members. The thread is declared first, so it is joined last:
+// the condition and the queue that it uses are destroyed before.
 class UndrainedWorker final : public Worker {
  public:
   UndrainedWorker() {
