@@ -1,10 +1,10 @@
 // A campaign's time for one program of size 30: generating it, running it on the subject and on the baseline, and
-// judging both observations; and how many programs a second one core does.
+// judging both observations; and the number of programs that one core handles in a second.
 //
 // The programs and the checks are a campaign's own (seed 1, indices from 0, fuzz::campaign_checks). Detectors that look
-// inside the subject do so while it runs, so `run_subject` has their cost in it; `run_subject_unwatched` is that run
-// without poisoning and without looking at isolation. `judge` is what is left for after the runs. `whole` is a worker's
-// loop: it also has the extra runs that a campaign samples (every call fails in turn, built differently).
+// inside the subject do so while it runs, so the time of `run_subject` includes them; `run_subject_unwatched` is the
+// same run without poisoning and without looking at isolation. `judge` is the comparison after the runs. `whole` is a
+// worker's loop, which includes the extra runs that a campaign samples (every call fails in turn, built differently).
 //
 // Measures the model as subject and baseline, in this process; a campaign's workers also write to a pipe and a shared
 // page. Asserts nothing about time.

@@ -2,10 +2,10 @@
 // streams, on the host model and on AMD's runtime.
 //
 // An iteration is a life, and there are 4,500 of them unless `--lives=N` says otherwise: the numbers are of all. One
-// that comes first is not timed. Making a stream on real hardware cannot be had here: on AMD's runtime over the
-// software gfx942 it costs what that runtime does on the host, and figures with `create_us` add that many microseconds
-// to each stream that is made, and are synthetic. Times are this thread's processor time. The counts are of the last
-// life.
+// more life comes first and is not timed. The cost of making a stream on real hardware cannot be measured here. On
+// AMD's runtime over the software gfx942, a stream costs the runtime's work on the host. Figures with `create_us` add
+// that many microseconds to each stream that is made, and are synthetic. Times are this thread's processor time. The
+// counts are of the last life.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

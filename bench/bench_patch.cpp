@@ -1,8 +1,8 @@
 // The cost of a patch, against scanning by value and against rebuilding: 16 to 16,384 kernel nodes with 1 %, 10 % and
 // 100 % of the buffers moved, on a table that does nothing and on the model's.
 //
-// Prints ratios of one run on one machine and asserts none of them: a clock reading is no property. What can be counted
-// (HIP calls) is shown here and asserted in tests/hip/patch_cost_test.cpp.
+// Prints ratios of one run on one machine and asserts none of them, because times vary from run to run. The number of
+// HIP calls is shown here and asserted in tests/hip/patch_cost_test.cpp.
 //
 // Every turn moves the buffers away or back again, so a turn always has work to do and a session never grows. Options
 // are Google Benchmark's.
@@ -49,7 +49,7 @@ std::vector<PatchCase> all_cases() {
 
 using CountedCases = std::map<std::string, Counted>;
 
-// Counted once a case, outside of what is timed; Google Benchmark comes by several times to find its iterations.
+// Counts a case once, outside of the timed loop. Google Benchmark runs a case several times to find its iterations.
 const Counted& count(const PatchCase& what, CountedCases& counted) {
   const auto [at, fresh] = counted.try_emplace(name_of(what));
   if (fresh) at->second = counts_of_one_turn(what);
@@ -101,7 +101,7 @@ int run_patch(int argc, char** argv) {
     const auto turns = [what, &counted](benchmark::State& state) { run_turns(state, what, counted); };
     benchmark::RegisterBenchmark(name_of(what).c_str(), turns)->Unit(benchmark::kMicrosecond);
   }
-  // Interleaved, so that what else the machine does falls on all alike.
+  // Cases are interleaved, so that other load on the machine affects all of them alike.
   return run(argc, argv,
              {"--benchmark_min_time=0.02", "--benchmark_repetitions=5", "--benchmark_display_aggregates_only=true",
               "--benchmark_enable_random_interleaving=true"},

@@ -3,11 +3,11 @@
 //
 //   bring   the graph to where the buffers are; launches of graphs answer at once. The device does nothing, except the
 //           copies of the way with stable addresses.
-//   step    all of it, launches too; the device is waited for outside of what is timed.
+//   step    the whole step with its launches. The wait for the device is not timed.
 //
-// Every step the buffers that move are at the other one of two places. Before a case is timed its steps are held to
-// what the commands leave without a graph, byte for byte; a way that leaves other bytes is an error of its benchmark
-// and has no number. Calls, setters, launches and allocations of a step are counted beside. Times are this thread's
+// Moving buffers alternate between two places from step to step. Before a case is timed, the bytes that its steps leave
+// are compared with the bytes that the commands leave without a graph. A way that leaves other bytes reports an error
+// and has no number. Calls, setters, launches and allocations of a step are counted too. Times are this thread's
 // processor time. Figures with `capture_us` are synthetic: see StepOptions::collective_capture_us.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ std::vector<StepCase> all_cases(std::vector<StepRuntime>& runtimes) {
   return cases;
 }
 
-// A bed stays for all cases of its runtime and model, and what a case was checked and counted for.
+// Keeps one bed for all cases of a runtime and a model, and the result of each case's check and count.
 class Beds {
  public:
   hip::Result<StepBed*> of(const StepCase& what) {
@@ -105,7 +105,7 @@ hip::Status run_steps(benchmark::State& state, const StepCase& what, StepBed& be
   hip::Result<std::unique_ptr<StepSession>> session = StepSession::make(what.options, bed, table);
   if (!session) return session.error();
   hip::Status status;
-  for (const bool away : {false, true}) {  // what is made once, at either place
+  for (const bool away : {false, true}) {  // a way sets itself up in its first step at either place
     if (status) status = session.value()->step(bed.addresses(away));
     if (status) status = bed.synchronize();
   }
@@ -258,7 +258,7 @@ int run_steps(int argc, char** argv) {
       run_case(state, what, beds);
     })->Unit(benchmark::kMicrosecond);
   }
-  // Interleaved, so that what else the machine does falls on all alike.
+  // Cases are interleaved, so that other load on the machine affects all of them alike.
   return run(argc, argv,
              {"--benchmark_min_time=0.02", "--benchmark_repetitions=5", "--benchmark_display_aggregates_only=true",
               "--benchmark_enable_random_interleaving=true"},

@@ -1,8 +1,8 @@
-// bench::ClientLives: what a client of a GPU framework does with streams in its life: it takes 112 of two kinds, and
-// gives them all back.
+// bench::ClientLives: the use of streams by a client of a GPU framework during its life: the client takes 112 streams
+// of two kinds and gives them all back.
 //
-// Without a cache each is made and destroyed (hip/stream); with one they are lent (hip/stream_cache). The client does
-// nothing else, so what is measured is what streams cost it.
+// Without a cache each stream is made and destroyed (hip/stream); with a cache they are lent (hip/stream_cache). The
+// client does nothing else, so a benchmark of it measures the cost of streams.
 #pragma once
 
 #include <optional>

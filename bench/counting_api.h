@@ -1,5 +1,5 @@
-// A table around another one that counts: calls, those that set something in an executable graph, and what the inner
-// functions ask of the heap, so that the rest is the caller's own.
+// A table around another one that counts calls, calls that set something in an executable graph, and heap allocations
+// inside the inner functions, so that the rest of the allocations is the caller's own.
 //
 // HIP's functions take no context, so there is one at a time (asserted), for one thread.
 #pragma once
@@ -37,8 +37,8 @@ class CountingApi {
   ApiCounts counts_;
 };
 
-// `inner`, except that a launch of a graph, and the event that is recorded behind it, answer at once: what is left of a
-// step is what brings the graph to where the buffers are.
+// `inner`, except that hipGraphLaunch and hipEventRecord (which follows a launch) answer at once. What remains of a
+// step is the work of bringing the graph to the addresses of the buffers.
 [[nodiscard]] hip::Api without_launches(const hip::Api& inner);
 
 }  // namespace bench

@@ -37,7 +37,7 @@ class PatchSession {
   PatchSession& operator=(const PatchSession&) = delete;
   ~PatchSession();
 
-  // Moves the buffers away, or back when they are away. Null, or what went wrong.
+  // Moves the buffers away, or back when they are away. Null on success, else a description of the error.
   [[nodiscard]] const char* turn();
 
   [[nodiscard]] const Workload& workload() const { return workload_; }

@@ -13,7 +13,7 @@ namespace bench {
 // that were filtered out or failed are missing.
 using Times = std::map<std::string, double>;
 
-// Runs what was registered and returns the exit code. `defaults` give way to the options in `argv`. The summary goes to
+// Runs the registered benchmarks and returns the exit code. Options in `argv` override `defaults`. The summary goes to
 // standard output, or to standard error where another format than the console's has standard output for itself.
 int run(int argc, char** argv, std::vector<std::string> defaults,
         const std::function<void(std::ostream&, const Times&)>& summarise);

@@ -1,7 +1,7 @@
 // The HIP tables that the patch benchmarks run on: one that does nothing, and the model's.
 //
-// The table that does nothing answers hipSuccess and hands out numbers as handles; it looks at no argument, so what is
-// measured on it is the caller's side alone. On the model a setter also checks and copies the parameters.
+// The table that does nothing answers hipSuccess and hands out numbers as handles. It looks at no argument, so a
+// benchmark on it measures the caller's side alone. On the model a setter also checks and copies the parameters.
 // Neither launches anything.
 #pragma once
 

@@ -1,7 +1,7 @@
-// bench::StepBed: a workload on a runtime: its memory, its kernels, and what each command enqueues.
+// bench::StepBed: a workload on a runtime: its memory, its kernels, and the work that each command enqueues.
 //
-// Every buffer has a place where it is, and one that moves a second place; a step finds the buffers at one of the two
-// tables. The memory is the runtime's, filled and read from outside of what is measured.
+// Every buffer has a place at home; a buffer that moves has a second place. A step finds the buffers at one of the two
+// address tables. The memory is the runtime's; filling and reading it is not timed.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class StepBed {
   [[nodiscard]] const hip::Api& api() const { return platform_.api(); }  // that owns the streams and the memory
   // Where the buffers are: moved away or not.
   [[nodiscard]] const hip::AddressTable& addresses(bool away) const { return away ? away_ : home_; }
-  // A number for each place that a buffer may have: the identity of what is there.
+  // The number of the place at `address`; it identifies the buffer that is there.
   [[nodiscard]] std::uint64_t place_of(hip::DeviceAddress address) const;
   [[nodiscard]] hipStream_t stream() const { return stream_; }        // the steps'
   [[nodiscard]] hipStream_t capturing() const { return capturing_; }  // nothing ever runs on it
@@ -43,10 +43,10 @@ class StepBed {
   [[nodiscard]] hip::Result<hip::Recording> known_commands(const hip::Api& api,
                                                            std::span<const StepCommand> commands) const;
 
-  // Gives every place contents, the same every time; what is at a place without a buffer is junk to the step.
+  // Fills every place with the same contents at every call; a place without a buffer gets bytes that no step uses.
   [[nodiscard]] hip::Status fill(bool away);
   [[nodiscard]] hip::Status synchronize() const;
-  // The bytes of the buffers whose role `counts`, one behind the other; waits for the stream first.
+  // The bytes of all buffers with a role that `counts` accepts, one after the other; waits for the stream first.
   using Counts = bool (*)(BufferRole role);
   [[nodiscard]] hip::Result<std::vector<std::byte>> read(bool away, Counts counts);
 
@@ -55,7 +55,7 @@ class StepBed {
     hipFunction_t function = nullptr;
     std::uint32_t bytes = 0;               // of its arguments
     std::vector<hip::ArgumentSlot> slots;  // in order
-    std::vector<std::uint32_t> pointers;   // offsets of those among them that are addresses
+    std::vector<std::uint32_t> pointers;   // offsets of the arguments that are addresses
     std::vector<std::byte> scalars;        // the block without its addresses
   };
   static constexpr std::size_t kKinds = 3;

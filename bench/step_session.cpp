@@ -31,7 +31,7 @@ class Common : public StepSession {
 
  protected:
   [[nodiscard]] Commands commands() const { return bed_.workload().commands; }
-  // On a stream that captures, a collective costs what it is said to.
+  // On the capturing stream, a collective costs options_.collective_capture_us on top.
   [[nodiscard]] hip::Status enqueue(Commands some, hipStream_t on, std::span<const hip::DeviceAddress> at) const {
     for (const StepCommand& command : some) {
       if (command.collective && on == bed_.capturing() && options_.collective_capture_us != 0)
@@ -98,7 +98,7 @@ class Recorded final : public Common {
     return status;
   }
 
-  std::optional<hip::CapturedGraph> graph_;  // what exec_ came from
+  std::optional<hip::CapturedGraph> graph_;  // exec_ was instantiated from this graph
   hipGraphExec_t exec_ = nullptr;
 };
 
@@ -203,7 +203,7 @@ class Buffered final : public Common {
   hip::CommandBuffer buffer_;
 };
 
-// capture and cache: runs of collectives are traces, all others command buffers.
+// capture and cache: a run of collectives is a trace, a run of other commands is a command buffer.
 class Traced final : public Common {
  public:
   Traced(const StepOptions& options, StepBed& bed, const hip::Api& api)
@@ -433,7 +433,7 @@ hip::Result<StepCounts> count_step(const StepOptions& options, StepBed& bed) {
   if (!session) return session.error();
   ApiCounts before;
   StepCounts counted;
-  // The first step makes what is made once, the next ones what is made at the other place.
+  // The first step sets up the session, the second one sets up the other place.
   for (const bool away : {false, true, false, true}) {
     before = counting.counts();
     const std::uint64_t allocated = verify::heap_use().allocations, copied = session.value()->bytes_copied();

@@ -2,14 +2,14 @@
 //
 //   eager         no graph: every command is enqueued on the stream.
 //   record        all commands captured again as one graph, instantiated, the old executable graph destroyed.
-//   record_nodes  the same from what is known of every node, without capturing (hip/command_buffer, patching off).
+//   record_nodes  the same, but built from recorded nodes, without a capture (hip/command_buffer, patching off).
 //   update        all commands captured again; hipGraphExecUpdate brings the executable graph over.
 //   retrace       a child graph a command, in graphs of at most kMaxChildren; the commands that hold a moved buffer are
 //                 captured again and handed over by hipGraphExecChildGraphNodeSetParams.
 //   patch         one executable graph, its addresses found by differential capture (hip/command_buffer).
-//   careful       the same by a command buffer that knows the quirks of the release (hip/release_quirks.h): it holds
-//                 each patch to them, and records again where the release has grown by setters. On the model, too,
-//                 which has no quirks: those of the release that it answers.
+//   careful       the same by a command buffer that knows the quirks of the release (hip/release_quirks.h): it checks
+//                 each patch against them, and records again where setters have grown the release's memory. The model
+//                 has no quirks; there the buffer applies the quirks of the release that the model reports.
 //   capture       runs of other commands patched; each run of collectives, whose addresses are unknown, is captured
 //                 again, instantiated and launched.
 //   cache         the same, but runs of collectives come from a hip/trace_cache.
@@ -55,7 +55,7 @@ struct StepOptions {
 
 class StepSession {
  public:
-  // Through `api`, which is the bed's or a table around it; both outlive this. Makes what is made once.
+  // Calls HIP through `api`: the bed's table or one around it. Both outlive the session. Does the one-time set-up.
   [[nodiscard]] static hip::Result<std::unique_ptr<StepSession>> make(const StepOptions& options, StepBed& bed,
                                                                       const hip::Api& api);
   virtual ~StepSession() = default;
@@ -64,18 +64,18 @@ class StepSession {
   [[nodiscard]] virtual hip::Status step(const hip::AddressTable& addresses) = 0;
   // Device memory that steps have copied beside their commands' work.
   [[nodiscard]] virtual std::uint64_t bytes_copied() const { return 0; }
-  // Whether a step leaves every buffer as the others do, or only the outwardly visible ones.
+  // Whether a step leaves the same bytes in every buffer as the other ways, or only in the outwardly visible buffers.
   [[nodiscard]] virtual bool keeps_temporaries() const { return true; }
 };
 
-// Null when two steps, one with the buffers moved and one without, leave the same bytes as without a graph; else what
-// is wrong. Steps are launched for real.
+// Success when two steps, one with the buffers moved and one without, leave the same bytes as the commands without a
+// graph; else the error. Steps are launched for real.
 [[nodiscard]] hip::Status check_steps(const StepOptions& options, StepBed& bed);
 
 // The counts of one step in the steady state.
 struct StepCounts {
   std::uint64_t calls = 0;         // of HIP
-  std::uint64_t setters = 0;       // those that set something in an executable graph
+  std::uint64_t setters = 0;       // calls that set something in an executable graph
   std::uint64_t launches = 0;      // of graphs
   std::uint64_t allocations = 0;   // of operator new, outside of the runtime
   std::uint64_t bytes_copied = 0;  // as StepSession has it

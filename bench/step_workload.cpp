@@ -122,8 +122,8 @@ Buffer forwards(Builder& step, FsdpLayer& layer, Buffer in) {
   return step.combine(down, layer.attended, layer.attended);
 }
 
-// 9 gathers and 24 commands: two products for each of forwards, one combination for each but two for a norm. Answers
-// the gradient of the layer's input; `gradients` are those of its parameters.
+// 9 gathers and 24 commands: two products for each product of forwards(), one combination for each combination, but two
+// for a norm. Returns the gradient of the layer's input; `gradients` receives the gradients of its parameters.
 Buffer backwards(Builder& step, const FsdpLayer& layer, Buffer out, std::vector<Buffer>& gradients) {
   const std::vector<Buffer> w = gather(step, layer);
   gradients.resize(kParameters);

@@ -8,8 +8,8 @@
 //                     gathered forwards and backwards, gradients scattered). Of the buffers so many move that one
 //                     command in ten changes.
 //
-// A command enqueues one kernel of the project (integers, 64 elements a buffer). A collective is such a kernel too:
-// what one rank's would do with buffers of its peers that are mapped here. The lists are the same on every machine.
+// A command enqueues one kernel of the project (integers, 64 elements a buffer). A collective is such a kernel too: it
+// does one rank's part, with the buffers of the rank's peers mapped here. The lists are the same on every machine.
 #pragma once
 
 #include <cstdint>

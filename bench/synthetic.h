@@ -1,5 +1,5 @@
-// Costs that cannot be had on this machine, made by keeping the thread busy. Whatever is measured with one is synthetic
-// and says so.
+// Costs that cannot be had on this machine, made by keeping the thread busy. Every figure measured with such a cost is
+// synthetic and says so.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace bench {
 
-// So much of the calling thread's processor time, which is what benchmarks measure: none of it while others run.
+// Spends that much of the calling thread's processor time, the clock of the benchmarks: other threads do not count.
 void spend(std::uint32_t microseconds);
 
 // `inner`, except that making a stream takes that much of the calling thread's time on top. One such table at a time.

@@ -5,7 +5,7 @@
 // product with a bias (four pointers, four scalars, 48 bytes), packed as for `extra`. Each node follows the one before
 // it, as in a captured stream. The same sizes give the same workload on every machine.
 //
-// No scalar equals an address: scanning by value gives the right answer here, so what is compared is cost alone.
+// No scalar equals an address: scanning by value gives the right answer here, so the benchmarks compare cost alone.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // hgcheck-library-calls: cuBLAS GEMMs and an NCCL all-reduce, captured at three places of their buffers, attributed,
 // patched to the third place and compared, byte for byte, with the same call captured there again.
 //
-// A row a call: what its graph holds, whether the bytes agree, and the host's time a step (captured again; captured,
-// hipGraphExecUpdate; patched; the setters alone). The device is waited for outside of what is timed. A call that is
-// opaque, or that a library refuses, has the reason instead. Exit status 1: bytes differ, or a call of HIP failed.
+// Prints a row for each call: the contents of its graph, whether the bytes agree, and the host's time of a step
+// (captured again; captured, then hipGraphExecUpdate; patched; the setters alone). The wait for the device is not
+// timed. A call that is opaque, or that a library refuses, has the reason instead. Exit status 1: bytes differ, or a
+// HIP call failed.
 //
 // Does not measure the device's time. The all-reduce is over one GPU and, where the machine has two, over two.
 #include <fmt/format.h>
@@ -87,7 +88,7 @@ class Bed {
   hip::Result<std::string> measured(const Call& call, bool* well) {
     hip::Shadows shadows;
     if (hip::Status s = place(call, shadows); !s) return s.error();
-    // A library's first call may prepare what no capture allows.
+    // A library's first call may do set-up that is not allowed during a capture.
     if (hip::Status s = call.enqueue(stream_, shadows.tables[0]); !s) return s.error();
     if (hip::Status s = wait(); !s) return s.error();
     hip::Result<LibraryGraph> graph = LibraryGraph::capture(api_, driver_, stream_, call.enqueue, shadows);
@@ -273,9 +274,9 @@ std::vector<Call> cublas_calls(const Cublas& blas, void* handle) {
   return calls;
 }
 
-// An all-reduce with one rank a GPU, all driven by this thread. Each GPU but the first has a stream of its own, which
-// joins the first one's work by events, so that a capture takes in all of them. Buffers 2g and 2g+1 of a table are what
-// GPU g reduces and where the sum goes.
+// An all-reduce with one rank for each GPU, all driven by this thread. Each GPU but the first has a stream of its own,
+// which events join to the first GPU's stream, so that a capture includes all of them. Buffer 2g of a table is the
+// input of GPU g, buffer 2g+1 the place of its sum.
 class AllReduce {
  public:
   AllReduce(const hip::Api& api, const Nccl& nccl) : api_(api), nccl_(nccl) {}

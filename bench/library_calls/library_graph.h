@@ -7,15 +7,15 @@
 //   memory    a graph may allocate and free memory itself. Its address differs from capture to capture and never moves
 //             in one graph, so an aligned word that is, in every capture, that capture's memory plus the same offset
 //             stays as it is.
-//   opaque    a node of which a byte depends on addresses and is not explained, or of a type that holds what no getter
-//             shows. The graph is then not patched: the caller captures again.
+//   opaque    a node with a byte that depends on addresses and is not explained, or a node of a type whose contents no
+//             getter shows. The graph is then not patched: the caller captures again.
 //
 // Kernel nodes go through CUDA's driver: they may name a CUkernel, and HIP's parameters have no field for one. Handles
-// of HIP on NVIDIA are CUDA's own. The layouts of CUDA's structures and its function names are those of CUDA 12 and 13
-// (CUDA Driver API: CUDA_KERNEL_NODE_PARAMS_v2, cuFuncGetParamInfo, cuKernelGetParamInfo).
+// of HIP on NVIDIA are CUDA's own. The layouts of CUDA's structures and the names of its functions are CUDA 12's and
+// 13's (CUDA Driver API: CUDA_KERNEL_NODE_PARAMS_v2, cuFuncGetParamInfo, cuKernelGetParamInfo).
 //
-// Does not compare the edges of two captures: edges with data have no getter in HIP. What the library puts into device
-// memory while it captures shows nowhere, and only launching both graphs tells.
+// Does not compare the edges of two captures: edges with data have no getter in HIP. No getter shows the data that the
+// library writes to device memory during a capture; only launching both graphs tells.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -102,7 +102,7 @@ class LibraryGraph {
   // Brings the executable graph to the addresses: one setter for each node that holds a buffer which moved. An error
   // leaves it between two places. hipErrorNotSupported: it has an opaque node.
   [[nodiscard]] hip::Status patch(std::span<const hip::DeviceAddress> addresses);
-  // The setters of all nodes with relocations, with what they hold now: the least that any patch costs.
+  // Calls the setters of all nodes with relocations, with the nodes' current values: the least cost of a patch.
   [[nodiscard]] hip::Status set_all();
 
  private:

@@ -1,4 +1,4 @@
-// The lives of clients on the host model: what is made and what comes from the cache.
+// The lives of clients on the host model: the streams that are made and the streams that come from the cache.
 #include <gtest/gtest.h>
 #include <sched.h>
 

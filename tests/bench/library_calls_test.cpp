@@ -1,5 +1,5 @@
-// A captured library call's addresses are found: arguments as pointers or as one block, layouts asked of a driver, and
-// memory that the graph itself allocates. The driver and the runtime are scripted. Not checked: what CUDA answers,
+// The addresses of a captured library call are found: arguments as pointers or as one block, layouts from a driver, and
+// memory that the graph itself allocates. The driver and the runtime are scripted. Not checked: CUDA's own answers,
 // which hgcheck-library-calls shows on a GPU.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The workloads of the step benchmarks on the host model, or on AMD's runtime (in the program that is built with
-// HGCHECK_ON_RUNTIME, for the capsule's loader): what they are, that every way of running them leaves the same
-// bytes, and what a step comes to where that can be counted.
+// HGCHECK_ON_RUNTIME, for the capsule's loader): their contents, the bytes that every way of running them leaves (the
+// same for all ways), and the counts of a step where a step can be counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -215,7 +215,7 @@ class Describer : private EventEmitter {
     const GraphState* inner = child == nullptr ? nullptr : state_.graph(child->graph);
     about(*graph);
     // A strategy that updates records the graph anew, with the edges that are left.
-    base_.set(k_edges_taken_differ, graph->edges_taken != 0 ? 1 : 0);
+    base_.set(k_edges_taken, graph->edges_taken);
     base_.set(k_generic, c.form == NodeForm::kGeneric ? 1 : 0);
     base_.set(k_driver, c.form == NodeForm::kDriver ? 1 : 0);
     return in_each_way(word("set"), [&](Op op) {
@@ -309,7 +309,7 @@ class Describer : private EventEmitter {
   bool operator()(const Patch& c) {
     const GraphState* graph = target(c.target, c.id);
     if (graph == nullptr) return false;
-    base_.set(k_edges_taken_differ, graph->edges_taken != 0 ? 1 : 0);
+    base_.set(k_edges_taken, graph->edges_taken);
     return in_each_way(word("patch"), [&](Op) { return whole(*graph); });
   }
   bool operator()(const Update& c) {
