@@ -54,7 +54,7 @@ Status AddressStabilizer::check(std::span<const StepBuffer> buffers) const {
   return {};
 }
 
-// Which buffers overlap: by address, each belongs to the region before it, or begins one.
+// Groups overlapping buffers: by address, each buffer belongs to the region before it, or begins a new one.
 void AddressStabilizer::lay_out(Entry& entry, std::span<const StepBuffer> buffers) {
   entry.order.clear();
   entry.regions.clear();
@@ -105,14 +105,14 @@ Status AddressStabilizer::place(Command command, Entry& entry, std::span<const S
   return {};
 }
 
-// Two steps of a command use the same persistent buffers, and their streams may be two.
+// Puts the step behind the earlier one: both use the same persistent buffers, and their streams may be different.
 Status AddressStabilizer::order_behind(Entry& entry, const StreamRef& stream) const {
   if (!entry.done) {
     Result<Event> made = Event::create(api_, {.device = options_.device, .errors = options_.errors});
     if (!made) return made.error();
     entry.done.emplace(std::move(made).value());
   }
-  const bool same = entry.last == stream && stream.handle() != hipStreamPerThread;  // of which each thread has its own
+  const bool same = entry.last == stream && stream.handle() != hipStreamPerThread;  // each thread has another one
   if (entry.unmarked) {
     Status waited = synchronize_device(api_, options_.device, options_.errors);
     if (waited) entry.unmarked = false;
@@ -125,7 +125,8 @@ Status AddressStabilizer::order_behind(Entry& entry, const StreamRef& stream) co
   return entry.done->synchronize();
 }
 
-// Copies the buffers that the step reads, or writes: overlapping ones as one region, so that no byte is copied twice.
+// Copies in the buffers that the step reads, or copies back those that it writes. Overlapping buffers are copied as one
+// region, so that no byte is copied twice.
 Result<std::uint64_t> AddressStabilizer::copy(const Entry& entry, std::span<const StepBuffer> buffers, Way way,
                                               const StreamRef& stream) const {
   std::uint64_t bytes = 0;
@@ -154,7 +155,7 @@ Result<std::uint64_t> AddressStabilizer::copy(const Entry& entry, std::span<cons
   return bytes;
 }
 
-// Where that cannot be noted, the work is waited for.
+// Records the event behind the step's work. If that fails, waits for the work.
 Status AddressStabilizer::mark(Entry& entry, const StreamRef& stream) const {
   Status marked = entry.done->record(stream);
   if (marked) return marked;
@@ -168,7 +169,7 @@ Status AddressStabilizer::mark(Entry& entry, const StreamRef& stream) const {
   return {};
 }
 
-// The mark comes behind all work that was given to the stream, also after a failure.
+// The event is recorded behind all work that was given to the stream, also after a failure.
 Status AddressStabilizer::enqueue(Entry& entry, std::span<const StepBuffer> buffers, const StreamRef& stream,
                                   StableWork& work, AddressStabilizerCounts& counts) const {
   if (const Status status = order_behind(entry, stream); !status) return status.error();
@@ -222,8 +223,8 @@ Result<StableStep> AddressStabilizer::step(Command command, std::span<const Step
 
 // The allocator keeps the buffers that it could not free. The destructor of the event tries again to destroy it.
 Status AddressStabilizer::give_back(Command command, Entry& entry) {
-  // Freeing waits for the memory's own device, but not where it fails; and then the command's next step would be
-  // ordered behind nothing.
+  // Waits for the work first: a hipFree that fails does not wait, and then the command's next step would not be ordered
+  // behind this work.
   const BesideCaptures beside(api_, options_.errors);
   Status all;
   if (entry.done && !entry.unmarked) all = entry.done->synchronize();

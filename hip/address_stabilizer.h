@@ -5,36 +5,36 @@
 // caller's buffers, copies the inputs of the step in, launches the command on the persistent buffers, and copies the
 // outputs back to the caller's buffers of this step. The caller sees no difference (S4):
 //
-//   uses      an input is copied in and an output copied back; a buffer of both uses is both. A donated one is read,
-//             and then given up: it is not copied back, and after step() the caller may free it in the stream's order.
-//             An output that the command does not write whole has to be kInOut, or its other bytes come back stale.
-//   aliasing  buffers of a step that overlap share one persistent buffer at the same distances, whatever their uses:
-//             one buffer twice is one address twice; buffers that only touch do not share. Alone, a buffer begins as an
-//             allocation does, and so do buffers that all begin at one address; slices, which do not, keep the
-//             alignment that they have at the caller's, modulo 256.
-//   moving    the command is recorded when it never was (or recording failed), and again when its persistent addresses
-//             or memory change: a buffer has outgrown its persistent one, other buffers overlap, or slices have another
+//   uses      an input is copied in, an output copied back, and a kInOut buffer both. A donated buffer is copied in and
+//             given up: it is not copied back, and after step() the caller may free it in stream order. An output that
+//             the command does not write whole has to be kInOut, or its other bytes come back stale.
+//   aliasing  overlapping buffers of a step share one persistent buffer at the same distances, whatever their uses: a
+//             buffer that is given twice has one address; buffers that only touch do not share. A buffer alone, or
+//             buffers that all begin at one address, begin where an allocation begins. Slices, which overlap and begin
+//             at different addresses, keep the alignment of the caller's addresses modulo 256.
+//   moving    the command is recorded at its first step, after a failed recording, and when its persistent addresses or
+//             memory change: a buffer has outgrown its persistent buffer, other buffers overlap, or slices have another
 //             alignment. If the alignment of slices modulo 256 changes at each step, each step records, which is right
-//             and slow: the buffer that contains the slices should be aligned as allocations are. "Recorded" is noted
-//             after recording succeeded, never before.
+//             and slow: the buffer that contains the slices should be aligned as allocations are. A command counts as
+//             recorded only after recording has succeeded.
 //   order     all work of a step goes to its stream, behind the command's earlier step, on whatever stream that was.
-//             Streams are told apart by their handles: a stream has to outlive the work that a step gave to it.
-//             If the stream of the event has begun to capture, some releases refuse that a stream waits for the event.
-//             Where the host may wait instead, the host waits (ReleaseQuirks::of_follow_capturing).
-//   devices   a buffer's own memory is on the buffer's device. Where that is not the stabiliser's, a step that outgrows
-//             it waits for the stabiliser's device: freeing it does not wait for the step before.
-//   steady    a step with nothing new allocates nothing, neither from HIP nor from the host. Its cost here grows like
-//             sorting its buffers by address, and with the logarithm of the number of persistent buffers.
-//   failure   returned; until the copies back begin, the caller's buffers have not changed. The next step is right.
-//   teardown  every persistent buffer is freed once; a failure is returned, or reported by the destructor, and tried
-//             again.
+//             Streams are told apart by their handles: a stream has to outlive the work that a step gave to it. If the
+//             stream of the earlier step has begun to capture, some releases refuse to let another stream wait for that
+//             step's event. Where the host may wait instead, it does (ReleaseQuirks::of_follow_capturing).
+//   devices   a persistent buffer is on the device of the caller's buffer. If that is not the stabiliser's device, a
+//             step that replaces it waits for the stabiliser's device: hipFree does not wait for that device's work.
+//   steady    a step in which nothing changed allocates nothing, neither from HIP nor from the host. Its own cost is
+//             that of sorting its buffers by address, and logarithmic in the number of persistent buffers.
+//   failure   is returned. Until the copies back begin, the caller's buffers are unchanged. The next step is right.
+//   teardown  every persistent buffer is freed once; a failure to free is returned, or reported by the destructor, and
+//             freeing is tried again.
 //
-// For several threads: a step is one moment under one lock, which is held while the command is recorded and launched;
-// the command must not call back.
+// Threads: a step holds one lock from begin to end, also while the command is recorded and launched, so steps do not
+// overlap; the command must not call the stabiliser.
 //
-// Not checked: that a command keeps to its stated uses, its dependence on other things than addresses
-// (StableWork::record), and buffers of concurrent steps. The stabiliser's own memory is refused as a buffer. Streams
-// that capture must not be used.
+// Not checked: that a command keeps to its stated uses, that it depends on nothing but addresses (StableWork::record),
+// and buffers of concurrent steps. A buffer that lies in the stabiliser's own memory is refused. Streams that capture
+// must not be used.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ namespace hip {
 
 enum class BufferUse : std::uint8_t { kIn, kOut, kInOut, kDonated };
 
-// Device memory of the caller's, as it lies at this step. One of 0 bytes has no address.
+// Device memory of the caller, at its address of this step. A buffer of 0 bytes needs no address.
 struct StepBuffer {
   void* address = nullptr;
   std::size_t bytes = 0;
@@ -63,7 +63,7 @@ struct StepBuffer {
   int device = 0;  // the device of the buffer's memory and of its persistent buffer
 };
 
-// The work that is launched over stable addresses. The same object at each step of a command until the command is
+// The work that is launched on persistent buffers. Every step of a command passes the same object until the command is
 // released.
 class StableWork {
  public:
@@ -86,14 +86,14 @@ struct AddressStabilizerOptions {
 };
 
 struct AddressStabilizerCounts {
-  std::uint64_t steps = 0;       // that succeeded
+  std::uint64_t steps = 0;       // steps that succeeded
   std::uint64_t recorded = 0;    // how often a command was recorded
   std::uint64_t bytes_in = 0;    // copied to persistent buffers
-  std::uint64_t bytes_back = 0;  // and from them
+  std::uint64_t bytes_back = 0;  // copied back from persistent buffers
 };
 
 struct StableStep {
-  bool recorded = false;  // for the first time or again, and not launched as it was
+  bool recorded = false;  // the step recorded the command, for the first time or again
 };
 
 class AddressStabilizer {
@@ -116,10 +116,10 @@ class AddressStabilizer {
   [[nodiscard]] AddressStabilizerCounts counts() const;
 
  private:
-  // Buffers of a step that overlap, and where they have their persistent buffer.
+  // Buffers of a step that overlap, and the address of their persistent buffer.
   struct Region {
-    std::uintptr_t begin = 0, end = 0;  // at the caller's
-    std::uint32_t first = 0;            // the lowest index among its buffers: its name
+    std::uintptr_t begin = 0, end = 0;  // the caller's addresses
+    std::uint32_t first = 0;            // the lowest index among its buffers; names its persistent buffer
     int device = 0;
     bool slices = false;  // its buffers do not all begin where it does
     std::uintptr_t stable = 0;
@@ -133,10 +133,10 @@ class AddressStabilizer {
     // From step to step.
     std::vector<void*> recorded_for;
     bool recorded = false;
-    std::uint32_t names = 0;        // persistent buffers were named below this
-    std::optional<Event> done;      // behind the last step
+    std::uint32_t names = 0;        // the names of the persistent buffers have indices below this
+    std::optional<Event> done;      // recorded behind the last step
     std::optional<StreamRef> last;  // its stream
-    bool unmarked = false;          // a step is in flight that `done` does not stand behind
+    bool unmarked = false;          // a step may be in flight behind which `done` is not recorded
   };
   struct State {
     std::map<Command, Entry> commands;

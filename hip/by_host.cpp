@@ -21,7 +21,7 @@ struct Box {
   [[nodiscard]] unsigned char* row(std::size_t y, std::size_t z) const { return begin + y * pitch + z * slice; }
 };
 struct Extent {
-  std::size_t bytes = 0, rows = 1, slices = 1;  // of a row; of a slice; of the box
+  std::size_t bytes = 0, rows = 1, slices = 1;  // bytes of a row; rows of a slice; slices of the box
 };
 
 Box box_of(const hipPitchedPtr& end, const hipPos& position) {
@@ -69,7 +69,7 @@ class HostWork {
     to_ = {static_cast<unsigned char*>(staging_), extent_.bytes, extent_.bytes * extent_.rows};
     return {};
   }
-  // The end of the copy that comes from there.
+  // The pinned memory as the source of the copy node.
   [[nodiscard]] hipPitchedPtr staged() const { return {staging_, extent_.bytes, extent_.bytes, extent_.rows}; }
 
   static void run(void* work) { static_cast<const HostWork*>(work)->run(); }
@@ -94,7 +94,7 @@ class HostWork {
   Box to_, from_;
   Extent extent_;
   unsigned value_ = 0;
-  std::size_t element_ = 0;  // 0: it copies
+  std::size_t element_ = 0;  // 0: the work is a copy
   void* staging_ = nullptr;
 };
 
@@ -140,7 +140,7 @@ RecordedNode host_node(const Node& node, bool staged, const ErrorSink& errors) {
   return {std::move(record), {}, {}};
 }
 
-// Behind the host node that fills the pinned memory.
+// The copy node that follows the host node that fills the pinned memory.
 RecordedNode staged_copy(const Node& node) {
   OpaqueRecord record = opaque("it copies from memory of the node before");
   record.with_the_one_before = true;

@@ -59,7 +59,7 @@ Result<CachedAllocator::Buffer> CachedAllocator::get(Name name, std::size_t byte
   void* const smaller = entry.address;
   keep(cache, entry, {memory.value(), bytes});
   if (smaller != nullptr) {
-    // The memory has no owner any more: a failure to free it is not this caller's, and it is tried again.
+    // The smaller buffer has no name any more: a failure to free it is reported, not returned, and clear() tries again.
     if (const Status status = free(smaller); !status) {
       cache.stuck.push_back(smaller);
       options_.errors(status);

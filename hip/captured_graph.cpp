@@ -9,7 +9,7 @@ Status lacks_capture() {
   return Error{hipErrorNotSupported, "the runtime has no stream capture; give a release that has one"};
 }
 
-// A failure may be transient: it is reported and tried once more.
+// A failure may be transient: the call is made once more, and its first error is returned in any case.
 template <class Call>
 Status twice(const Call& call, const char* function) {
   Status status = called(call(), function);
@@ -17,20 +17,21 @@ Status twice(const Call& call, const char* function) {
   return both(std::move(status), called(call(), function));
 }
 
-// A stream must not go on capturing: ending is tried again, and where it fails then, too, the answer says so.
+// Ends the capture. If that fails, it is tried again, since the stream must not go on capturing; the error tells of
+// both failures.
 Result<hipGraph_t> end_capture(const Api& api, hipStream_t stream) {
   hipGraph_t graph = nullptr;
   Status first = call<&Api::hipStreamEndCapture>(api, stream, &graph);
   if (first) return graph;
-  hipStreamCaptureStatus state = hipStreamCaptureStatusActive;  // unless it is said otherwise
+  hipStreamCaptureStatus state = hipStreamCaptureStatusActive;  // if the query fails
   const hipError_t asked = api.hipStreamIsCapturing(stream, &state);
-  if (asked == hipSuccess && state == hipStreamCaptureStatusNone) return first.error();  // it was invalid, and is ended
+  if (asked == hipSuccess && state == hipStreamCaptureStatusNone) return first.error();  // it was invalid; it is over
   const Status again = call<&Api::hipStreamEndCapture>(api, stream, &graph);
   if (again && graph != nullptr) first = both(std::move(first), destroy_graph(api, graph));
   return both(std::move(first), again).error();
 }
 
-// The work, and the end of the capture, also where the work throws.
+// Ends the capture in which the work is done, also when the work throws.
 class Capturing {
  public:
   Capturing(const Api& api, hipStream_t stream, const ErrorSink& errors)
@@ -56,7 +57,7 @@ class Capturing {
 
 class CapturedTrace final : public Trace {
  public:
-  // On `device` it was instantiated.
+  // `exec` was instantiated with `device` current.
   CapturedTrace(const Api& api, hipGraphExec_t exec, CapturedGraph graph, const ReleaseQuirks& quirks, int device,
                 ErrorSink errors)
       : api_(api), exec_(exec), graph_(std::move(graph)), last_launch_(api, quirks, device, errors), errors_(errors) {}

@@ -9,7 +9,7 @@
 //             could not be ended, the error says so. An exception of the work ends the capture, too.
 //
 // The stream is the caller's. It must not be the default stream, must not capture, and must not be used by another
-// thread meanwhile. Does not check the effects of the work beside enqueueing.
+// thread meanwhile. Not checked: effects of the work other than enqueueing.
 #pragma once
 
 #include <functional>
@@ -54,10 +54,10 @@ class CapturedGraph {
   ErrorSink errors_;
 };
 
-// A trace that is launched on its own, or null where the work is empty. Its addresses are fixed by the work: a patch
-// answers that the trace has to be recorded again (A7). On another stream than the last launch's, a launch is ordered
-// behind the last launch (hip/last_launch.h). `quirks` tell how the trace has to wait before its executable graph is
-// destroyed on the runtime's release.
+// A trace with an executable graph of its own, or null where the work is empty. Its addresses are fixed by the work:
+// patch() returns an error that says that the trace has to be recorded again (A7). A launch on another stream than the
+// last launch's is ordered behind the last launch (hip/last_launch.h). `quirks` tell how the trace has to wait, on the
+// runtime's release, before its executable graph is destroyed.
 [[nodiscard]] Result<std::unique_ptr<Trace>> capture_trace(const Api& api, hipStream_t stream, const Enqueue& work,
                                                            ErrorSink errors = {}, const ReleaseQuirks& quirks = {});
 
@@ -67,11 +67,11 @@ using EnqueueAt = std::function<Status(hipStream_t stream, std::span<const Devic
 [[nodiscard]] RecordedNode captured_command(hipStream_t stream, std::vector<BufferIndex> buffers, EnqueueAt work,
                                             ErrorSink errors = {});
 
-// Adds the graph as a child, or an empty node where it is null: a child without nodes is nothing that HIP documents.
+// Adds the graph as a child, or an empty node where it is null: HIP does not document child graphs without nodes.
 [[nodiscard]] Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t graph,
                                                std::span<const hipGraphNode_t> dependencies, hipGraph_t child);
 
-// A failure is reported and tried once more.
+// If the call fails, it is made once more; the first error is returned even if the second call succeeds.
 [[nodiscard]] Status destroy_exec(const Api& api, hipGraphExec_t exec);
 [[nodiscard]] Status destroy_graph(const Api& api, hipGraph_t graph);
 [[nodiscard]] Status free_pinned(const Api& api, void* memory);

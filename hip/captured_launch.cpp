@@ -7,7 +7,7 @@
 #include "hip/device_scope.h"
 
 namespace hip {
-// Or an error and no node.
+// Returns the new child node. If it returns an error, it leaves no node.
 static Result<hipGraphNode_t> add_child(const Api& api, hipGraph_t into, const std::vector<hipGraphNode_t>& behind,
                                         hipGraph_t graph, int device) {
   Result<DeviceScope> of_graph = DeviceScope::enter(api, device);
@@ -33,7 +33,7 @@ Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device
   if (const char* function = lacking_for_captured_launch(api)) {
     return Error{hipErrorNotSupported, std::string("the runtime has no ") + function};
   }
-  // hipStreamPerThread means this stream with this device current, and another with another.
+  // What hipStreamPerThread names depends on the current device.
   Result<DeviceScope> of_stream = DeviceScope::enter(api, stream.device());
   if (!of_stream) return of_stream.error();
   hipStreamCaptureStatus capturing = hipStreamCaptureStatusNone;
@@ -49,7 +49,7 @@ Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device
   if (capturing == hipStreamCaptureStatusNone) {
     return Error{hipErrorIllegalState, "the stream captures nothing: launch an executable graph instead"};
   }
-  std::vector<hipGraphNode_t> behind(last, last + count);  // the runtime's own, until its next call
+  std::vector<hipGraphNode_t> behind(last, last + count);  // copied: HIP's array is valid until the next call
   const Result<hipGraphNode_t> child = add_child(api, into, behind, graph, device);
   if (!child) return child.error();
   hipGraphNode_t node = child.value();

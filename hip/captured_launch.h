@@ -5,8 +5,8 @@
 // AMD's runtime launch an executable graph at once instead (docs/findings.md, launch-while-capturing); adding the node
 // is right on all of them.
 //
-// The capture gets a copy, and the graph stays the caller's. A graph without nodes is a child without nodes. The stream
-// and the graph may belong to different devices: the functions make each device current for its own.
+// The capture gets a copy, and the caller keeps the graph. A graph without nodes becomes a child without nodes. The
+// stream and the graph may belong to different devices: the functions make each device current for its own.
 #pragma once
 
 #include "hip/api/api.h"
@@ -15,7 +15,7 @@
 
 namespace hip {
 
-// Null where the runtime can; otherwise the function that it lacks.
+// Null if the runtime has every function that launch_into_capture needs; otherwise the name of a missing one.
 [[nodiscard]] const char* lacking_for_captured_launch(const Api& api);
 
 // `device` is the graph's (hip::home_of). hipErrorNotSupported where the runtime lacks a function, hipErrorIllegalState

@@ -20,7 +20,7 @@ Error failed(const char* function, hipError_t status) {
   return Error{status, std::string(function) + ": " + status_name(status)};
 }
 
-// The answer of hipGraphNodeGetType for a node that was recorded from `record`; nothing for an opaque one.
+// The answer of hipGraphNodeGetType for a node that was recorded from `record`; nullopt for an opaque node.
 std::optional<hipGraphNodeType> type_of(const NodeRecord& record) {
   static constexpr std::optional<hipGraphNodeType> kTypes[] = {
       hipGraphNodeTypeKernel,    hipGraphNodeTypeMemcpy,   hipGraphNodeTypeMemset, hipGraphNodeTypeHost,
@@ -59,11 +59,11 @@ Result<Edges> list_edges(const Api& api, hipGraph_t graph) {
   return edges;
 }
 
-// Where each node of the recording stands in the runtime's list of a graph that was recorded from it.
+// The position of each node of the recording in the runtime's list of the nodes of a graph that was recorded from it.
 Result<std::vector<std::size_t>> places_in_list(const Api& api, const Recording& recording,
                                                 std::span<const DeviceAddress> addresses) {
   std::vector<std::size_t> places(recording.nodes().size());
-  if (places.size() < 2) return places;  // there is one order only
+  if (places.size() < 2) return places;  // there is only one order
   Result<RecordedGraph> twin = record_graph(api, recording, addresses);
   if (!twin) return twin.error();
   const Result<Handles> listed = list_nodes(api, twin.value().graph);

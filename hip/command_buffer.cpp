@@ -36,7 +36,7 @@ bool with_the_one_before(const RecordedNode& node) {
   return opaque != nullptr && opaque->with_the_one_before;
 }
 
-// These nodes as the end of a chain, and whether one of them is opaque.
+// Appends these nodes to a chain, and returns whether one of them is opaque.
 bool append(Recording& chain, const Recording& from, const std::vector<NodeIndex>& nodes) {
   bool opaque = false;
   for (const NodeIndex index : nodes) {
@@ -49,7 +49,8 @@ bool append(Recording& chain, const Recording& from, const std::vector<NodeIndex
   return opaque;
 }
 
-// Nodes that were captured on a stream of the device name it, as each node does where there are several devices.
+// Names the device in the nodes of a child that were captured on its stream: where there are several devices, each node
+// names its own.
 void name_device(NodeRecord& record, int device) {
   auto* child = std::get_if<ChildRecord>(&record);
   if (child == nullptr || device == 0) return;
@@ -88,7 +89,7 @@ LaunchableCommands made_launchable(Recording commands, const CommandBufferOption
     made.commands = std::move(changed);
     made.unlaunchable = options.quirks.of_launch(made.commands, context);
   };
-  // A quirk may be one of a child's own nodes, so children go first.
+  // The quirk may be that of a node in a child graph, so child graphs are flattened first.
   const bool by_others = made.unlaunchable != nullptr && others_stand_for(made.unlaunchable->way);
   Places places;
   if (by_others || (made.unlaunchable != nullptr && made.commands.child_depth() > 0)) {
@@ -98,8 +99,8 @@ LaunchableCommands made_launchable(Recording commands, const CommandBufferOption
   return made;
 }
 
-// The commands in an order of theirs, as many in each part as the release launches rightly as a chain. None where it
-// launches one by itself wrongly: commands in a circle, say, have no order, and are in no chain.
+// Splits the commands, in an order that honours their dependencies, into chains that the release launches rightly.
+// Empty if there is no such order (a circle), or if the release launches even a part of a single command wrongly.
 std::vector<Recording> parts_of(const Recording& commands, const CommandBufferOptions& options) {
   std::vector<Recording> parts(1);
   const std::vector<NodeIndex> order = node_order(commands);
@@ -107,7 +108,7 @@ std::vector<Recording> parts_of(const Recording& commands, const CommandBufferOp
   const auto launched_wrongly = [&](const Recording& part) {
     return options.quirks.of_launch(part, quirk_context(options)) != nullptr;
   };
-  bool opaque = false;  // in the last part: no release launches a chain of other nodes wrongly
+  bool opaque = false;  // in the last part: every release launches a chain of other nodes rightly
   for (std::size_t place = 0; place < order.size();) {
     std::vector<NodeIndex> together{order[place]};
     while (++place < order.size() && with_the_one_before(commands.nodes()[order[place]])) {
@@ -125,7 +126,7 @@ std::vector<Recording> parts_of(const Recording& commands, const CommandBufferOp
   return parts;
 }
 
-// The answer of a part goes into that of all: the slowest way that one of them took is that of all.
+// Adds the outcome of one part to the outcome of all: the slowest decision of the parts is the decision of the step.
 void add(CommandStep& all, const CommandStep& one) {
   if (one.decision > all.decision) {
     all.decision = one.decision;
@@ -149,7 +150,7 @@ CommandBuffer::CommandBuffer(const Api& api, const CommandBufferOptions& options
 
 void CommandBuffer::set(Recording commands) {
   given_ = options_.flatten || nests_traced(commands) ? flattened(commands) : std::move(commands);
-  // A graph without nodes is nothing that HIP documents.
+  // HIP does not document graphs without nodes.
   if (given_.nodes().empty()) given_.add({EmptyRecord{}, {}, {}});
   buffers_ = given_.buffer_count();
   collective_count_ = count_traced(given_, true);
@@ -174,7 +175,7 @@ Status CommandBuffer::prepare(std::span<const DeviceAddress> addresses) {
   parts_.clear();
   last_part_ = 0;
   if (made.unlaunchable != nullptr) split(made);
-  if (!parts_.empty()) options_.errors(whole_.drop());  // launched until now, and waited for
+  if (!parts_.empty()) options_.errors(whole_.drop());  // it was launched until now: drop() waits for it
   whole_.take(std::move(made));
   take(CommandsEvent::kPrepared);
   return {};
@@ -203,11 +204,11 @@ Status CommandBuffer::look_into_traced(std::span<const DeviceAddress> addresses,
   return {};
 }
 
-// The traced command as a node of the buffer's own; an opaque one where not all of it is known.
+// The node that replaces the traced command; an opaque node if differential capture does not know all of its work.
 Result<RecordedNode> CommandBuffer::looked_into(const TracedWork& work, std::span<const DeviceAddress> addresses) {
   Result<RecordedNode> known = known_command(api_, work, addresses, options_.quirks);
   if (!known) {
-    // Twice in a row: it may be their shadows that they cannot be captured at.
+    // The second failure in a row: capturing at the shadow addresses may be what fails.
     if (has_failed(graph_.state())) take(CommandsEvent::kGivenUp);
     return known;
   }
@@ -218,19 +219,19 @@ Result<RecordedNode> CommandBuffer::looked_into(const TracedWork& work, std::spa
   return known;
 }
 
-// Whether known commands may be other nodes with the buffers there.
+// Whether known commands may become other nodes with their buffers at these addresses.
 bool CommandBuffer::stands_otherwise(std::span<const DeviceAddress> addresses) const {
   return std::ranges::any_of(inlined_,
                              [&](const Inlined& each) { return !same_footing(*each.work, each.at, addresses); });
 }
 
-// Makes parts of the commands, if the release launches these rightly.
+// Splits the commands into parts, if the release launches the parts rightly.
 void CommandBuffer::split(LaunchableCommands& commands) {
   for (Recording& part : parts_of(commands.commands, options_)) {
     auto traces = std::make_unique<CommandTraces>(options_);
     auto graph = std::make_unique<CommandGraph>(api_, options_, *traces, counts_.transitions.ways);
     graph->expect(part.buffer_count(), count_traced(part, false), count_traced(part, true));
-    // Flattening may have made nodes that are not yet added as the release takes them.
+    // Flattening may have made nodes that as_added() has not seen.
     graph->take({options_.quirks.as_added(std::move(part), quirk_context(options_))});
     parts_.push_back({std::move(traces), std::move(graph)});
   }
@@ -277,7 +278,7 @@ Result<CommandStep> CommandBuffer::get_ready(Step& step, Status status) {
   if (status && !ready()) status = step.caught([&] { return prepare(step.addresses); });
   if (!ready()) {
     for (std::size_t i = 0; i < collective_count_ && options_.ranks != nullptr; ++i) {
-      static_cast<void>(options_.ranks->all(false));  // an error is on its way already
+      static_cast<void>(options_.ranks->all(false));  // `status` is an error already
     }
     return status.error();
   }
@@ -307,7 +308,7 @@ Result<CommandStep> CommandBuffer::get_parts_ready(Step& step, Status status) {
   if (!status) return status.error();
   all.traces = step.use;
   if (all.reason == StepReason::kFirst) {
-    // The parts are new. Whether the buffer is, too, is another matter.
+    // The parts are new, but the command buffer may have had an executable graph before.
     if (graph_.state() == GraphState::kFailed) all.reason = StepReason::kEarlierFailure;
     if (graph_.state() == GraphState::kCurrent || graph_.state() == GraphState::kOutdated) {
       all.reason = StepReason::kOtherCommands;
@@ -317,7 +318,7 @@ Result<CommandStep> CommandBuffer::get_parts_ready(Step& step, Status status) {
   return all;
 }
 
-// Twice in a row: it may be the nodes of known traced commands that cannot be recorded.
+// The second failure in a row: nodes of known traced commands may be what cannot be recorded.
 void CommandBuffer::give_up_after(const Step& failed) {
   if (failed.unrecorded && has_failed(graph_.state()) && !inlined_.empty()) take(CommandsEvent::kGivenUp);
 }
@@ -333,7 +334,7 @@ Status CommandBuffer::agree_to_launch(Status status) {
 
 Status CommandBuffer::launch(const StreamRef& stream) {
   if (parts_.empty()) return whole_.launch(stream);
-  // The first comes behind the last that was launched, of a step that failed half-way as well.
+  // The first part comes behind the part that was launched last, also after a step that failed half-way.
   Status status = parts_[last_part_].graph->follow(stream);
   for (std::size_t i = 0; status && i < parts_.size(); ++i) {
     status = parts_[i].graph->launch(stream);

@@ -22,7 +22,7 @@ QuirkContext quirk_context(const CommandBufferOptions& options) {
 
 namespace {
 
-constexpr std::uint64_t kNextIdentity = std::uint64_t{1} << 32;  // of the same number; buffers have fewer bits
+constexpr std::uint64_t kNextIdentity = std::uint64_t{1} << 32;  // between an index's identities; an index is smaller
 
 }  // namespace
 
@@ -69,7 +69,7 @@ CommandGraph::~CommandGraph() {
 void CommandGraph::expect(BufferIndex buffers, std::size_t traced, std::size_t collectives) {
   buffers_ = buffers;
   for (std::uint64_t next = identities_.size(); next < buffers_; ++next) identities_.push_back(next);
-  // All are asked about in one step: with fewer places each would take that of the next.
+  // One step asks for all of them: in a smaller cache, each trace would evict another that the next step needs.
   traces_.traces.keep_at_least(traced);
   traces_.collectives.keep_at_least(collectives);
 }
@@ -115,7 +115,7 @@ Status CommandGraph::drop() {
 }
 
 void CommandGraph::finish() {
-  for (Traced& traced : traced_) traced.now = {};  // the graph is the cache's, which is bounded
+  for (Traced& traced : traced_) traced.now = {};  // the cache, which is bounded, owns the graph
 }
 
 // ---- traces
@@ -145,7 +145,7 @@ Status CommandGraph::ask(Traced& traced, Step& step) {
   traced.now.graph.reset();
   traced.now.version = kNothing;
   TraceCache& cache = traced.work->collective ? traces_.collectives : traces_.traces;
-  // Two words, so that asking for a trace that is there allocates nothing.
+  // The closure holds two pointers, so that asking for a trace that the cache has allocates nothing.
   const TraceCache::Recorder record = [this, at = &step.addresses](std::span<const TraceBuffer>) {
     return capture(*at);
   };
@@ -163,7 +163,7 @@ Status CommandGraph::ask(Traced& traced, Step& step) {
   return {};
 }
 
-// Comes to one round for each collective, whatever happens: peers count them.
+// Comes to one round for each collective, also after an error: peers count the rounds.
 Status CommandGraph::ask_collectives(Step& step, Status status) {
   const auto overruled = [this] { return options_.ranks == nullptr ? 0 : traces_.collectives.counts().overruled; };
   const std::uint64_t before = overruled();
@@ -172,7 +172,7 @@ Status CommandGraph::ask_collectives(Step& step, Status status) {
     if (status) {
       status = step.caught([&] { return ask(traced, step); });
     } else if (options_.ranks != nullptr) {
-      static_cast<void>(options_.ranks->all(false));  // an error is on its way already
+      static_cast<void>(options_.ranks->all(false));  // `status` is an error already
     }
   }
   step.use.overruled = overruled() - before;
@@ -226,7 +226,7 @@ WayEvent fails(CommandGraph::Step& step, Status error) {
   return WayEvent::kFails;
 }
 
-// The graph is recorded, for this reason.
+// A slower way is taken, for this reason.
 WayEvent gives_way(CommandGraph::Step& step, StepReason reason, const ReleaseQuirk* quirk = nullptr) {
   step.answer.reason = reason;
   step.answer.quirk = quirk;
@@ -286,7 +286,8 @@ WayEvent CommandGraph::patch(Step& step) {
   return WayEvent::kGoesOn;
 }
 
-// A node cannot become empty, or cease to be.
+// Replaces the child graph of each traced command that has another trace. A child cannot become an empty node, nor an
+// empty node a child.
 WayEvent CommandGraph::hand_over(Step& step) {
   for (Traced& traced : traced_) {
     if (traced.is_held()) continue;
@@ -328,7 +329,7 @@ WayEvent CommandGraph::replace(Step& step) {
     options_.errors(destroy_graph(api_, fresh.graph));
     return fails(step, std::move(status));
   }
-  // The new graph is there; that the old one could not go is told, and no reason not to launch.
+  // The new executable graph is ready: a failure to destroy the old one is reported, and the step goes on.
   options_.errors(drop());
   exec_ = exec;
   recorded_ = std::move(fresh);
@@ -347,7 +348,7 @@ WayEvent CommandGraph::is_recorded(Step& step, StepDecision decision) {
 
 // ---- parts of the ways
 
-// The quirk by which the release has grown, where the graph was set that often.
+// The quirk by which setter calls make the release's memory grow, if this graph was set often enough; otherwise null.
 const ReleaseQuirk* CommandGraph::grown_by() const {
   return set_calls_ >= options_.renew_after ? options_.quirks.of_set_often() : nullptr;
 }
@@ -364,7 +365,7 @@ const ReleaseQuirk* CommandGraph::quirk_of_patch() const {
   return quirk;
 }
 
-// Why the nodes that are no traces cannot be brought to where the buffers are, if so.
+// Brings the nodes other than traces to the buffers' present addresses. Returns the reason if that fails.
 std::optional<StepReason> CommandGraph::patch_nodes(PatchReport& report) {
   if (!patcher_) {
     PatcherOptions options;
@@ -386,21 +387,22 @@ std::optional<StepReason> CommandGraph::patch_nodes(PatchReport& report) {
   return StepReason::kPatchFailed;
 }
 
-// Whether the child in the executable graph is the trace of this step now.
+// Replaces the child in the executable graph by the trace of this step. Returns whether that succeeded.
 bool CommandGraph::replace_child(const Traced& traced) const {
   if (traced.now.version == kNothing || traced.held == kNothing) return false;
   const hipError_t status =
       api_.hipGraphExecChildGraphNodeSetParams(exec_, recorded_.nodes[traced.node], traced.now.graph->graph());
   if (status == hipSuccess) return true;
-  // That its shape is another is an answer; anything else, an error. No documentation says which status answers so.
+  // A refusal because the trace has another shape is no error; any other failure is. HIP does not document which status
+  // says that the shape is another.
   const bool answers =
       status == hipErrorInvalidValue || status == hipErrorUnknown || status == hipErrorGraphExecUpdateFailure;
   if (!answers) options_.errors(called(status, "hipGraphExecChildGraphNodeSetParams"));
   return false;
 }
 
-// Current while nodes are recorded or set that name none: the buffer's own device, which is current, or the first where
-// each node names its own.
+// Makes a device current for the nodes that are recorded or set and name none: the command buffer's own device, which
+// is current already, or device 0 where each node names its device.
 Result<DeviceScope> CommandGraph::nodes_device() const {
   return DeviceScope::enter_if(api_, options_.several_devices ? std::optional(0) : std::nullopt, options_.errors);
 }
@@ -410,7 +412,7 @@ Result<RecordedGraph> CommandGraph::record_nodes(std::span<const DeviceAddress> 
   return scope ? record_graph(api_, commands_, addresses) : Result<RecordedGraph>(scope.error());
 }
 
-// Whether an update to the recorded graph is tried. Notes the quirk that it would meet.
+// Whether an update to the recorded graph is tried. Notes the quirk that the update would meet.
 bool CommandGraph::may_update(Step& step) const {
   if (!options_.update || exec_ == nullptr || has_failed(step.begins)) return false;
   if (step.answer.reason == StepReason::kTraceRefused || step.answer.quirk != nullptr) return false;
@@ -422,7 +424,7 @@ bool CommandGraph::may_update(Step& step) const {
     gives_way(step, StepReason::kQuirk, quirk);
     return false;
   }
-  const bool keeps = !step.fresh->kept.empty() || !recorded_.kept.empty();  // memory that goes with its own graph
+  const bool keeps = !step.fresh->kept.empty() || !recorded_.kept.empty();  // memory that is freed with its own graph
   return !keeps && !recorded_otherwise(before_, commands_);
 }
 
@@ -432,10 +434,10 @@ bool CommandGraph::updated_to(const RecordedGraph& fresh) {
   hipGraphNode_t node = nullptr;
   hipGraphExecUpdateResult result = hipGraphExecUpdateError;
   const hipError_t updated = api_.hipGraphExecUpdate(exec_, fresh.graph, &node, &result);
-  // That the shape is another is an answer; anything else, an error.
+  // This status says that the shape is another, which is no error; any other failure is.
   if (updated != hipErrorGraphExecUpdateFailure) options_.errors(called(updated, "hipGraphExecUpdate"));
   if (updated != hipSuccess || result != hipGraphExecUpdateSuccess) return false;
-  patcher_.reset();  // it knew the other commands
+  patcher_.reset();  // it was made for the former commands
   return true;
 }
 

@@ -1,11 +1,11 @@
 // hip::CommandGraph: one executable graph of a hip::CommandBuffer, with the traces of its traced commands.
 //
-// The buffer gives it prepared commands, and asks it at each step to bring the executable graph to where the buffers
-// are. It takes the ways of hip/command_states.h (WayTable): one loop does the action of the way that it is on, and the
-// table says which way comes next. Data of a single step is in a Step, on the stack of its caller, or in `Traced::now`,
-// which finish() resets.
+// The command buffer gives it prepared commands, and asks it at each step to bring the executable graph up to date. A
+// step goes through ways of hip/command_states.h (WayTable): a loop does the action of the way that the step is on, and
+// the table says which way comes next. Data of a single step is in a Step, on the stack of its caller, or in
+// `Traced::now`, which finish() resets.
 //
-// Does not launch by itself, and does not know whether the step before failed: the buffer says so.
+// Launches only when launch() is called, and does not know whether the step before failed: Step::begins says so.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ namespace hip {
 struct LaunchableCommands {
   Recording commands;
   const ReleaseQuirk* launched_by = nullptr;   // the quirk for which they are flattened, chained or split
-  const ReleaseQuirk* unlaunchable = nullptr;  // the quirk that is left: no step can be made of them
+  const ReleaseQuirk* unlaunchable = nullptr;  // the quirk that is left: no step can launch them
 };
 
 void add(TraceUse& sum, const TraceUse& use);
 [[nodiscard]] QuirkContext quirk_context(const CommandBufferOptions& options);
 
-// The traces of one graph's commands. They go after the graph.
+// The traces of one graph's commands; destroyed after the graph.
 struct CommandTraces {
   explicit CommandTraces(const CommandBufferOptions& options);
   TraceCache traces, collectives;
@@ -50,16 +50,16 @@ class CommandGraph {
   // Data of one step of one graph.
   struct Step {
     std::span<const DeviceAddress> addresses;
-    GraphState begins = GraphState::kNone;  // before the step
+    GraphState begins = GraphState::kNone;  // the state before the step
     CommandStep answer{};                   // as far as it is known
     TraceUse use{};
     Status error{};                        // of Way::kFailed
     bool unrecorded = false;               // the commands could not be recorded
     std::optional<RecordedGraph> fresh{};  // between Way::kRecord and the way behind it
-    std::exception_ptr thrown{};           // by a command's work
+    std::exception_ptr thrown{};           // the exception of a command's work
 
-    // An exception of a command's work is an error of the step until that is over: peers count its rounds, and nothing
-    // of it may be taken for the next one's.
+    // An exception of a command's work is treated as an error until the step is over: peers count the step's rounds,
+    // and no data of this step may be left for the next step.
     template <class Body>
     auto caught(const Body& body) -> decltype(body()) {
       try {
@@ -71,28 +71,28 @@ class CommandGraph {
     }
   };
 
-  // All outlive it.
+  // All arguments outlive the object.
   CommandGraph(const Api& api, const CommandBufferOptions& options, CommandTraces& traces, TakenRows<WayTable>& taken);
   CommandGraph(const CommandGraph&) = delete;
   CommandGraph& operator=(const CommandGraph&) = delete;
   // Waits for the last launch. Failures are told to the error sink.
   ~CommandGraph();
 
-  // As many buffers are named from now on, and traces kept at least.
+  // Sets how many buffers the commands name, and how many traces of each kind have to be kept at least.
   void expect(BufferIndex buffers, std::size_t traced, std::size_t collectives);
-  // The commands from the next step on.
+  // Sets the commands for the next step and those after it.
   void take(LaunchableCommands commands);
   void forget(BufferIndex buffer);
-  // Brings the executable graph to where the buffers are. Comes to one round for each collective, whatever `status` is.
+  // Brings the executable graph to the step's addresses. Comes to one round for each collective, whatever `status` is.
   [[nodiscard]] Result<CommandStep> get_ready(Step& step, Status status);
   [[nodiscard]] Status launch(const StreamRef& stream) { return last_launch_.launch(exec_, stream); }
   [[nodiscard]] Status follow(const StreamRef& stream) { return last_launch_.follow(stream); }
-  // The step is over.
+  // Ends the step: drops the traces that it asked for.
   void finish();
   // Waits for the last launch, and destroys the executable graph.
   [[nodiscard]] Status drop();
 
-  // The graph that the executable one was instantiated from, or null.
+  // The graph that the executable graph was instantiated from, or null.
   [[nodiscard]] hipGraph_t graph() const { return recorded_.graph; }
   [[nodiscard]] const ReleaseQuirk* launched_by() const { return launched_by_; }
 
@@ -102,9 +102,9 @@ class CommandGraph {
   struct Traced {
     NodeIndex node = 0;
     std::shared_ptr<const TracedWork> work;
-    std::optional<RecordedNode> known{};  // made of it by differential capture
+    std::optional<RecordedNode> known{};  // the result of differential capture
     std::vector<TraceBuffer> buffers{};   // as the last step named them
-    std::uint64_t held = 0;               // the version that exec_ has
+    std::uint64_t held = 0;               // the version of its trace in exec_
     struct InStep {
       bool asked = false;
       std::shared_ptr<TracedGraph> graph{};  // once asked; null: it enqueues nothing
@@ -145,19 +145,19 @@ class CommandGraph {
   CommandTraces& traces_;
   TakenRows<WayTable>& taken_;
   std::vector<std::uint64_t> identities_;  // of the buffers, for the caches
-  std::uint64_t versions_ = kNothing;      // that traces have had
-  Recording commands_;                     // traced commands put their graph there and name no buffer
-  BufferIndex buffers_ = 0;                // that the commands name, traced ones too
+  std::uint64_t versions_ = kNothing;      // how many versions traces have had
+  Recording commands_;                     // traced commands are nodes that add their trace and name no buffer
+  BufferIndex buffers_ = 0;                // how many the commands name, traced commands included
   const ReleaseQuirk* launched_by_ = nullptr;
   const ReleaseQuirk* unlaunchable_ = nullptr;
-  std::vector<const ReleaseQuirk*> patch_quirks_;  // of moving each buffer of commands_
-  Recording before_;  // exec_ was recorded from it or updated to it; kept where updates are asked about
+  std::vector<const ReleaseQuirk*> patch_quirks_;  // by buffer of commands_: the quirk of moving it
+  Recording before_;  // the commands of exec_; kept only if updates are allowed and there are quirks
   std::vector<Traced> traced_;
-  Traced* asking_ = nullptr;  // by ask(), while the cache is asked for the trace of it
+  Traced* asking_ = nullptr;  // set by ask() while it asks the cache for this command's trace
   RecordedGraph recorded_;    // its node handles name the nodes of exec_
   hipGraphExec_t exec_ = nullptr;
-  std::optional<GraphPatcher> patcher_;  // of exec_; goes before it
-  AddressTable addresses_;               // where exec_ has the buffers
+  std::optional<GraphPatcher> patcher_;  // of exec_; destroyed before it
+  AddressTable addresses_;               // of the buffers in exec_
   std::vector<Move> moves_;              // filled by compare(); kept, so that a step allocates nothing
   std::uint64_t set_calls_ = 0;          // since the graph was instantiated
   LastLaunch last_launch_;

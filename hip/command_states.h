@@ -1,17 +1,17 @@
 // The states of hip::CommandBuffer, and the tables of their transitions.
 //
-// A command buffer is two machines that live for good, and one that lives for a step:
+// A command buffer has two state machines for its whole life, and one for each executable graph at each step:
 //
-//   CommandsState  how far the commands are prepared for being recorded. One of a buffer.
-//   GraphState     how the executable graph stands to the commands. One of a buffer, and one of each graph where the
-//                  commands go into several.
-//   Way            the way that a step takes to bring one executable graph to where the buffers are. A step begins with
-//                  kChoose, and is over at kReady or at kFailed.
+//   CommandsState  how far the commands are prepared for being recorded. One for each command buffer.
+//   GraphState     whether the executable graph is of the present commands. One for each command buffer, and one for
+//                  each executable graph where the commands go into several.
+//   Way            what a step is doing to bring one executable graph to the buffers' present addresses. A step begins
+//                  with kChoose, and is over at kReady or at kFailed.
 //
-// A table has one row for each event in each state, in the order of the states and then of the events; that is checked
-// when it is compiled. A row leads to the next state, or says why its event never comes in its state;
-// StateMachine::take asserts that such a row is not taken. The action belongs to the state that a row leads to, and
-// stands beside the state. Machines count the rows that they take, so that a test can ask for each.
+// A table has one row for each event in each state, in the order of the states and then of the events; this is checked
+// at compile time. A row leads to the next state, or says why its event never comes in its state; StateMachine::take
+// asserts that such a row is not taken. What is done in a state is said beside the state. Machines count the rows that
+// they take, so that a test can check that each was taken.
 #pragma once
 
 #include <array>
@@ -45,10 +45,10 @@ enum class CommandsState : std::uint8_t {
 };
 enum class CommandsEvent : std::uint8_t {
   kSet,             // by set()
-  kSetUnsupported,  // by set(), and no step can be made of them
+  kSetUnsupported,  // by set(), with commands that no step can launch
   kPrepared,
-  kFootingMoved,  // known traced commands may be other nodes with the buffers where they are now
-  kGivenUp,       // known traced commands failed twice in a row: to be captured, or to be recorded
+  kFootingMoved,  // known traced commands may be other nodes at the buffers' present addresses
+  kGivenUp,       // known traced commands could not be captured, or not be recorded, twice in a row
 };
 
 struct CommandsTable {
@@ -95,16 +95,16 @@ struct CommandsTable {
 // ---- the executable graph
 
 enum class GraphState : std::uint8_t {
-  kNone,         // no step has made one: the next step records
-  kFailedFirst,  // no step has made one, and the last step failed: the next step records
-  kCurrent,      // of these commands: the next step compares where the buffers are
+  kNone,         // there is no executable graph: the next step records
+  kFailedFirst,  // there is none, and the last step failed: the next step records
+  kCurrent,      // of these commands: the next step compares the buffers' addresses
   kOutdated,     // of other commands: the next step updates or records
   kFailed,       // the last step failed: the next step records, and does not update
 };
 enum class GraphEvent : std::uint8_t {
-  kOtherCommands,  // the commands are to be recorded anew: by set(), or known ones stand on another footing
-  kBrought,        // it is of these commands and has the buffers where they are
-  kFailed,         // it could not be brought there, or not be launched
+  kOtherCommands,  // the commands are to be recorded anew: set() was called, or kFootingMoved came
+  kBrought,        // the executable graph is of these commands and has the buffers' present addresses
+  kFailed,         // it could not be made so, or could not be launched
 };
 
 struct GraphTable {
@@ -142,19 +142,19 @@ constexpr bool has_failed(GraphState state) {
 
 enum class Way : std::uint8_t {
   kChoose,    // looks at the GraphState
-  kCompare,   // asks which buffers moved, and asks for the traces of traced commands that name them
+  kCompare,   // finds the buffers that moved, and asks for the traces of the traced commands that use them
   kPatch,     // sets the nodes of moved buffers in the executable graph
   kHandOver,  // replaces the child of each traced command that has another trace
   kRecord,    // asks for the other traces, and records a graph
   kUpdate,    // updates the executable graph to the recorded one
-  kReplace,   // instantiates the recorded graph, and drops the executable graph that was there
+  kReplace,   // instantiates the recorded graph, and destroys the former executable graph
   kReady,     // nothing: the graph can be launched
-  kFailed,    // nothing: the error is the answer
+  kFailed,    // nothing: the error is returned
 };
 enum class WayEvent : std::uint8_t {
-  kArrived,   // the executable graph is where the buffers are
+  kArrived,   // the executable graph has the buffers' present addresses
   kGoesOn,    // this part is done; there is more to do
-  kGivesWay,  // it cannot be done so: a slower way is taken, for the reason that the step notes
+  kGivesWay,  // this way is not possible: a slower one is taken, for the reason that the step notes
   kFails,
 };
 

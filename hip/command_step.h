@@ -19,35 +19,35 @@ enum class StepReason : std::uint8_t {
   kUnchanged,       // launched
   kMoved,           // patched
   kTraces,          // patched: no buffer moved, but a trace is another one (a peer had none, or a buffer was forgotten)
-  kFirst,           // recorded: there was nothing
-  kOtherCommands,   // updated or recorded: set() was called
-  kOpaque,          // updated or recorded: nobody can say where a moved buffer's address is
+  kFirst,           // recorded: there was no executable graph
+  kOtherCommands,   // updated or recorded: set() was called, or known commands may have become other nodes
+  kOpaque,          // updated or recorded: it is unknown where the graph has a moved buffer's address
   kPatchingIsOff,   // updated or recorded: the options say so
-  kPatchFailed,     // updated or recorded: and the patch said why
-  kTraceRefused,    // recorded: a trace did not fit in the place of the one before
+  kPatchFailed,     // updated or recorded: the patch failed; the error sink got its error
+  kTraceRefused,    // recorded: a trace could not replace the trace before it as a child
   kQuirk,           // recorded: the runtime's release would do the faster way wrong
-  kRenewed,         // recorded: the graph was set so often that the release has grown by it
-  kUpdateRefused,   // recorded: the runtime does not update to the present commands
+  kRenewed,         // recorded: so many setter calls have made the release's memory grow
+  kUpdateRefused,   // recorded: the executable graph could not be updated to the present commands
   kEarlierFailure,  // recorded: the step before failed
 };
 inline constexpr std::size_t kStepDecisions = 4, kStepReasons = 13;
 
 struct CommandBufferOptions {
   int device = 0;
-  // Some memory, node or stream is not of that device; each node names its device then, 0 as well. Nothing else tells
-  // the buffer so: where it is true and not said, quirks of several devices are met.
+  // Whether some memory, node or stream is of another device; each node then names its device, also device 0. The
+  // command buffer cannot find this out: if it is true and not set, the quirks of several devices are not avoided.
   bool several_devices = false;
   bool patch = true;
-  bool flatten = false;  // child graphs become nodes of the buffer's own (hip/flatten.h), where they can
-  bool update = false;   // releases of AMD's runtime leave something as it was and say nothing (docs/quirks.md)
-  // Traces of traced commands, and as many of collectives; at least 1. As many as the commands have are kept in any
-  // case.
+  bool flatten = false;  // child graphs become nodes of the command buffer (hip/flatten.h), where possible
+  bool update = false;   // updates of AMD's releases leave some values as they were, without an error (docs/quirks.md)
+  // How many traces of traced commands, and how many of collectives, are kept; at least 1. A trace for each command of
+  // the buffer is kept in any case.
   std::size_t max_traces = 64;
-  std::uint64_t renew_after = 16384;  // calls of setters and nodes updated, where the release grows by them
-  RankAgreement* ranks = nullptr;  // of this rank with its peers, for collectives; outlives the buffer. None: no peers
-  ReleaseQuirks quirks{};          // of the runtime's release; none: it is taken to be right
-  // The memory of the buffers, as far as quirks depend on it; none: not known. A buffer's number keeps its kind until
-  // set(), also behind forget().
+  std::uint64_t renew_after = 16384;  // setter calls and updated nodes, where they make the release's memory grow
+  RankAgreement* ranks = nullptr;  // of this rank with its peers, for collectives; outlives the buffer. Null: no peers
+  ReleaseQuirks quirks{};          // of the runtime's release; empty: it is assumed to have none
+  // The kind of memory of each buffer, for quirks that depend on it; empty: unknown. The kind of a buffer index stays
+  // the same until set(), also after forget().
   std::function<BufferMemory(BufferIndex)> memory{};
   ErrorSink errors{};  // receives errors that no step returns
 };
@@ -64,7 +64,7 @@ struct CommandStep {
   StepReason reason = StepReason::kUnchanged;
   PatchReport patched{};  // of a patch
   TraceUse traces{};
-  const ReleaseQuirk* quirk = nullptr;  // that made it be recorded, or otherwise than it was set
+  const ReleaseQuirk* quirk = nullptr;  // for which the graph was recorded, or has other nodes than were set
 };
 
 // Counts of steps by decision and by reason, of failed steps, of traces, and of transitions.

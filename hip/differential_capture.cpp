@@ -25,7 +25,8 @@ Error opaque(std::string why) {
   return {hipErrorNotSupported, std::move(why)};
 }
 
-// Whether the word moved with the buffer, at an addend within it.
+// Whether the word at `offset` is, in every block, the buffer's address plus the same addend, which is within the
+// buffer.
 bool moves_with(std::span<const std::vector<std::byte>> blocks, std::size_t offset, const Shadows& shadows,
                 BufferIndex buffer, std::uint64_t* addend) {
   *addend = word_at(blocks[0], offset) - shadows.tables[0][buffer];
@@ -44,7 +45,8 @@ std::vector<bool> differing(std::span<const std::vector<std::byte>> blocks) {
   return differs;
 }
 
-// How far a buffer is moved from the first table to another, looked at some bytes further on.
+// Whether the distances by which two buffers move from the first table to the others are the same when one is shifted
+// by whole bytes.
 bool look_alike(const Shadows& shadows, BufferIndex one, BufferIndex other) {
   for (unsigned shift = 0; shift < 64; shift += 8) {
     if (shift == 0 && one == other) continue;
@@ -56,7 +58,7 @@ bool look_alike(const Shadows& shadows, BufferIndex one, BufferIndex other) {
   return false;
 }
 
-// The relocations with bytes in the slot. `found` is in order and without overlaps.
+// The relocations with bytes in the slot. `found` is sorted by offset and has no overlaps.
 std::span<const Relocation> touching_slot(std::span<const Relocation> found, const ArgumentSlot& slot) {
   const auto first = std::partition_point(found.begin(), found.end(), [&](const Relocation& relocation) {
     return relocation.offset + kWord <= slot.offset;
@@ -126,7 +128,8 @@ std::vector<std::byte> block_of(const NodeRecord& record) {
   return copy == nullptr ? std::vector<std::byte>() : bytes_of({copy->params.dstPtr.ptr, copy->params.srcPtr.ptr});
 }
 
-// The block that a launch handed over as `extra`; of no bytes where there is none, or the list is another than HIP's.
+// The argument block that a launch passed as `extra`; empty if there is none, or if `extra` is not the list that HIP
+// defines.
 struct ExtraBlock {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
@@ -244,7 +247,7 @@ class Reader {
     const Result<KernelAttributes> cooperative = attributes_of(api_, handle, {.priority = {}, .cooperative = false});
     if (!cooperative) return cooperative.error();
     if (cooperative.value().cooperative.value_or(false)) attributes.cooperative = true;
-    if (missing_for_attributes(api_, {.priority = 0, .cooperative = {}}) != nullptr) return {};  // there are none
+    if (missing_for_attributes(api_, {.priority = 0, .cooperative = {}}) != nullptr) return {};  // not on this runtime
     const Result<KernelAttributes> priority = attributes_of(api_, handle, {.priority = 0, .cooperative = {}});
     if (!priority) return priority.error();
     if (priority.value().priority.value_or(0) != 0) attributes.priority = priority.value().priority;
@@ -323,7 +326,7 @@ bool same_work(const SeenNode& a, const SeenNode& b) {
   return true;
 }
 
-// The fields of a block that was made of a node's pointers.
+// Sets the fields of relocations in a block that was made of a memset's or a copy's pointers.
 void name_fields(const NodeRecord& record, std::vector<Relocation>& found) {
   for (Relocation& relocation : found) {
     if (std::holds_alternative<MemsetRecord>(record)) relocation.field = Field::kMemsetDestination;
@@ -393,7 +396,7 @@ Result<std::vector<Relocation>> attribute(std::span<const std::vector<std::byte>
   }
   const std::vector<bool> differs = differing(blocks);
   std::vector<Relocation> found;
-  std::size_t covered = 0;  // bytes before this are explained
+  std::size_t covered = 0;  // the end of the last address that was found
   for (std::size_t i = 0; i < size; ++i) {
     if (!differs[i]) continue;
     // Tries every word that holds this byte. Exactly one has to be an address, and it must not overlap another address.
@@ -458,7 +461,7 @@ Result<RecordedNode> differential_command(const Api& api, hipStream_t stream, co
     if (!why.empty()) return because(std::move(why));
     captures.push_back(std::move(nodes).value());
   }
-  // A child without nodes is nothing that HIP documents.
+  // HIP does not document child graphs without nodes.
   const bool empty = std::ranges::all_of(captures, [](const auto& nodes) { return nodes.empty(); });
   if (empty) return RecordedNode{EmptyRecord{}, {}, {}};
   Result<RecordedNode> child = child_of(captures, shadows);

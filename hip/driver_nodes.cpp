@@ -155,7 +155,7 @@ Status set_driver_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node,
   return {};
 }
 
-#else  // these headers lack some of them: none is used
+#else  // these headers lack some of the functions: none is used
 
 const char* missing_driver_adder(const Api&, const NodeRecord& record) {
   return adder_of(record);

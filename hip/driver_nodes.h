@@ -1,8 +1,8 @@
-// The driver's forms of nodes: hipDrvGraphAddMemcpyNode, hipDrvGraphAddMemsetNode, hipDrvGraphAddMemFreeNode and the
-// setters beside them. A copy names the memory type of each end and no direction.
+// The driver's forms of nodes: hipDrvGraphAddMemcpyNode, hipDrvGraphAddMemsetNode, hipDrvGraphAddMemFreeNode and their
+// setters. A copy names the memory type of each end and no direction.
 //
-// For copies (as their 3D form), memsets and memory free nodes; any other node is asserted. The context is the calling
-// thread's current one. A runtime, or a release of HIP's headers, that lacks the form is hipErrorNotSupported.
+// For copies (as their 3D form), memsets and memory free nodes; other nodes fail an assertion. The context is the
+// calling thread's current one. If the runtime or HIP's headers lack a function, the error is hipErrorNotSupported.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -20,11 +20,11 @@ namespace hip {
 // Sets a node of an executable graph, or of the graph itself when `exec` is null.
 [[nodiscard]] Status set_driver_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node, NodeRecord& record);
 
-// The setter's call alone, which allocates nothing; of a node that the driver added.
+// Only calls the setter, and allocates nothing. For a node that a function of the driver added.
 [[nodiscard]] hipError_t call_driver_copy_setter(const Api& api, hipGraphExec_t exec, hipGraphNode_t node,
                                                  const hipMemcpy3DParms& copy);
 
-// The function of either that `api` lacks, or null.
+// The name of the function that adds or sets such a node, if `api` lacks it; otherwise null.
 [[nodiscard]] const char* missing_driver_adder(const Api& api, const NodeRecord& record);
 [[nodiscard]] const char* missing_driver_setter(const Api& api, hipGraphExec_t exec, const NodeRecord& record);
 

@@ -1,4 +1,4 @@
-// Statuses of HIP calls as values, and a sink for errors that no caller can be handed.
+// Statuses of HIP calls as values, and a sink for errors that cannot be returned to a caller.
 //
 // A destructor cannot return an error: its errors go to the ErrorSink of the object's options and are never dropped.
 // A sink is called on the thread on which the error happened, possibly while other threads report too, and must not
@@ -14,7 +14,7 @@ namespace hip {
 
 // Success, or an error that names the function and its status.
 [[nodiscard]] Status called(hipError_t status, const char* function);
-// The name of a function, by its place in the table.
+// The name of a function of HIP, by its member in the table hip::Api.
 template <auto Function>
 inline constexpr const char* kFunctionName = nullptr;
 #define HIP_FUNCTION(name, ...) \
@@ -28,7 +28,7 @@ template <auto Function, class... Arguments>
   return called((api.*Function)(std::forward<Arguments>(arguments)...), kFunctionName<Function>);
 }
 [[nodiscard]] Error call_error(hipError_t status, const char* function);
-// The first of two statuses that is an error; the other one's words are added to its own.
+// Success if both are; otherwise the first error, with the message of the other error, if any, appended.
 [[nodiscard]] Status both(Status first, const Status& second);
 
 // "hip: <message>", a line on the standard error stream.

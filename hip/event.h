@@ -31,7 +31,7 @@ class Event {
   [[nodiscard]] int device() const { return options_.device; }
   [[nodiscard]] bool owns() const { return owned_; }
 
-  // Stands for everything that was given to the stream so far, and for nothing that it was recorded behind before.
+  // From now on the event stands for all work that was given to the stream so far, and no longer for an earlier record.
   [[nodiscard]] Status record(const StreamRef& stream);
   [[nodiscard]] Status synchronize() const;
   [[nodiscard]] Result<bool> done() const;
@@ -39,7 +39,7 @@ class Event {
   // Milliseconds between two timed events that were recorded and are done.
   [[nodiscard]] static Result<float> elapsed(const Event& from, const Event& to);
 
-  // When that fails the event is still owned and can be destroyed again.
+  // If it fails, the event is still owned and destroy() can be called again.
   Status destroy();
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 using Nodes = std::vector<NodeIndex>;
 
-// None of its nodes waits for itself.
+// Whether the dependencies of the recording form no circle.
 bool has_order(const Recording& recording) {
   return node_order(recording).size() == recording.nodes().size();
 }
@@ -18,7 +18,7 @@ bool has_order(const Recording& recording) {
 class Flattener {
  public:
   explicit Flattener(const Spelling& spelling) : spelling_(spelling) {}
-  // Adds the nodes of `from` behind `entry`, and says which of them come last. Depth is bounded by the recording's.
+  // Adds the nodes of `from` behind `entry`, and returns the last ones. The depth is bounded by the recording's.
   Nodes expand(const Recording& from, const Nodes& entry, Places* places = nullptr) {
     const auto nodes = from.nodes();
     std::vector<Nodes> exits(nodes.size());  // for each node, the flat nodes that its dependents depend on
@@ -60,7 +60,7 @@ class Flattener {
       return behind;
     }
     const auto* child = std::get_if<ChildRecord>(&node.record);
-    // One node at either end, so that no edge is multiplied.
+    // Joins several nodes at either end by an empty node, so that the number of edges is not multiplied.
     if (behind.size() > 1) behind = {join(std::move(behind))};
     if (child->graph->nodes().empty()) return {join(std::move(behind))};
     Nodes ends = expand(*child->graph, behind);

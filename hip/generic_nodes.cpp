@@ -18,7 +18,7 @@ static Error failed(const char* function, hipError_t status) {
 
 namespace {
 
-// The union, over a record; lives no longer than one call needs it.
+// The union, filled from a record that it points into; it is used for one call only.
 struct Generic {
   hipGraphNodeParams params{};
   std::unique_ptr<KernelParameters> kernel;

@@ -1,9 +1,9 @@
 // The forms of HIP's graph API that take the parameters of any type of node as one union: hipGraphAddNode,
 // hipGraphNodeSetParams and hipGraphExecNodeSetParams.
 //
-// A copy goes in as its 3D form. A child graph is recorded for the call and destroyed when it has returned. Opaque
-// nodes have no parameters (asserted). A runtime, or a release of HIP's headers, that lacks the form is
-// hipErrorNotSupported.
+// A copy is passed in its 3D form. A child graph is recorded for the call and destroyed when the call has returned.
+// Opaque nodes have no parameters (asserted). If the runtime or this release of HIP's headers lacks a function, the
+// error is hipErrorNotSupported.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -131,7 +131,7 @@ std::optional<PatchError> GraphPatcher::State::check(std::span<const Move> moves
     const Move& move = moves[checked];
     if (move.buffer >= addresses_.size()) {
       error = bad_move(move.buffer, "names a buffer that the patcher was not told about");
-      break;  // it has no mark to take away
+      break;  // it has no mark to clear
     }
     if (buffer_seen_[move.buffer])
       error = bad_move(move.buffer, "is not the only one of that buffer in this patch");

@@ -42,10 +42,10 @@ struct PatchReport {
 };
 
 enum class PatchFailure : std::uint8_t {
-  kBadMove,      // a move names an unknown buffer, names one twice, or `from` is not where the patcher has it
-  kRecordAgain,  // the patcher cannot know (A7): record the graph again; nothing was changed
+  kBadMove,      // a move names an unknown buffer, a buffer twice, or a `from` that is not its present address
+  kRecordAgain,  // the patcher lacks knowledge of a node (A7): record the graph again; nothing was changed
   kRolledBack,   // a HIP call failed; the executable graph is as before the patch
-  kUnusable,     // a HIP call failed and putting back failed as well: record the graph again, do not launch
+  kUnusable,     // a HIP call failed and undoing the patch failed too: record the graph again, do not launch
 };
 
 struct PatchError {
@@ -76,21 +76,21 @@ class [[nodiscard]] PatchResult {
 };
 
 struct PatcherOptions {
-  // Told about errors that no return value can carry: destroying a private child graph failed. `code` is a hipError_t.
+  // Receives errors that no return value can carry: destroying a private child graph failed. `code` is a hipError_t.
   // Must not throw. Empty: report_teardown_error.
   std::function<void(int code, const char* what)> on_teardown_error;
 };
 
-// The last resort for errors in teardown without a listener: writes one line to standard error (the only thing
-// that this room ever writes) and goes on, because a leak is no reason to end the user's process.
+// Handles teardown errors where PatcherOptions names no function for them: writes one line to standard error and goes
+// on, because a leak is no reason to end the user's process.
 void report_teardown_error(int code, const char* what);
 
 class GraphPatcher {
  public:
   // A patcher of `exec`, which was instantiated from `graph` at `addresses`. Takes copies of all that is passed, the
-  // table of functions included (a table that is changed afterwards has no effect); recordings of children are shared.
-  // The runtime identifies nodes of an executable graph by the handles of the graph it came from, so the graph has to
-  // outlive this. Both handles stay the caller's. No HIP call.
+  // table of functions included (changing the table afterwards has no effect); recordings of children are shared. The
+  // runtime identifies nodes of an executable graph by the handles of the graph it came from, so the graph has to
+  // outlive the patcher. Both handles stay the caller's. Makes no HIP call.
   static GraphPatcher of_exec(const Api& api, const Recording& recording, const RecordedGraph& graph,
                               hipGraphExec_t exec, std::span<const DeviceAddress> addresses,
                               PatcherOptions options = {});
@@ -102,20 +102,20 @@ class GraphPatcher {
   GraphPatcher& operator=(GraphPatcher&&) noexcept;
   ~GraphPatcher();  // destroys the child graphs that it recorded for itself; errors go to `on_teardown_error`
 
-  // A move from an address to itself changes nothing; a buffer that no node holds is moved in the table alone.
+  // A move from an address to itself changes nothing; a move of a buffer that no node holds only changes addresses().
   PatchResult patch(std::span<const Move> moves);
 
-  // Where this patcher has the buffers now.
+  // The buffers' addresses that the graph has now.
   [[nodiscard]] std::span<const DeviceAddress> addresses() const;
-  // False after kUnusable: patch() then always says kUnusable and calls nothing.
+  // False after kUnusable: patch() then always returns kUnusable and makes no HIP call.
   [[nodiscard]] bool usable() const;
 
-  // The caller changed a node's parameters through a setter at the current addresses: patch from these from now on.
-  // Asserts that the node keeps its type (an opaque node may stand for any). Linear in the node when its relocations
-  // stay as they were, else in the whole tree. May destroy a private child graph.
+  // Tells that the caller changed a node's parameters through a setter, at the current addresses: patches start from
+  // the new ones. Asserts that the node keeps its type (an opaque node may stand for any). Linear in the node if its
+  // relocations stay as they were, otherwise in the whole tree. May destroy a private child graph.
   void replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations);
-  // The caller changed all nodes, by hipGraphExecUpdate or otherwise: `recording` has as many nodes of the same types
-  // (asserted). The patcher keeps its handles, which belong to the graph that the executable graph came from.
+  // Tells that the caller changed all nodes, by hipGraphExecUpdate or otherwise. `recording` has as many nodes, of the
+  // same types (asserted). The patcher keeps its handles, those of the graph that the executable graph came from.
   void replace_all(const Recording& recording, std::span<const DeviceAddress> addresses);
 
  private:

@@ -36,7 +36,7 @@ Status HomeStream::launch(hipGraphExec_t exec, const StreamRef& stream) {
   Status ordered = done_->record(own);
   if (ordered) ordered = stream.wait(*done_);
   if (ordered) return {};
-  // The work is under way. Where the stream cannot wait for it, the caller does.
+  // The work is under way. The stream cannot wait for it, so the calling thread does.
   const BesideCaptures beside(*api_, errors_);
   if (const Status waited = own.synchronize(); !waited) return both(std::move(ordered), waited);
   errors_(ordered);

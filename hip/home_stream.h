@@ -2,11 +2,11 @@
 // were instantiated.
 //
 // No release of AMD's runtime launches them there (docs/findings.md, launch-on-another-device). A stream of the graph's
-// own device does it instead, between two events: the launch comes behind the earlier work of the caller's stream, and
-// the later work of that stream comes behind the launch.
+// own device launches the graph instead, between two events: the launch comes behind the earlier work of the caller's
+// stream, and the later work of that stream comes behind the launch.
 //
-// The first launch makes the stream and both events, and fails when that fails; later ones make nothing. One thread at
-// a time; the caller's streams must not capture.
+// The first launch makes the stream and both events, a launch for another device than the last one makes one event
+// anew; if that fails, so does the launch. One thread at a time; the caller's streams must not capture.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ namespace hip {
 
 class HomeStream {
  public:
-  // `api` outlives it. The sink gets errors after a launch that was made: launch() returns success then.
+  // `api` outlives the object. The sink gets the errors that do not make launch() fail.
   HomeStream(const Api& api, int device, ErrorSink errors) : api_(&api), device_(device), errors_(errors) {}
 
-  // An error is one of the launch: it was not made, or nothing could order or wait for its work.
+  // An error means that the graph was not launched, or that its work could be neither ordered nor waited for.
   [[nodiscard]] Status launch(hipGraphExec_t exec, const StreamRef& stream);
   [[nodiscard]] int device() const { return device_; }
 

@@ -6,7 +6,7 @@
 namespace hip {
 namespace {
 
-constexpr std::size_t kAlignment = 256;  // of memory, as GPUs give it
+constexpr std::size_t kAlignment = 256;  // of allocations, as on GPUs
 constexpr unsigned kAllEventFlags = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess |
                                     hipEventDisableSystemFence | hipEventReleaseToDevice | hipEventReleaseToSystem;
 
@@ -194,7 +194,7 @@ const Api& host_api() {
 }
 
 hipFunction_t host_function(const HostFunction& function) {
-  // A handle: nothing is ever written through it.
+  // Only a handle: nothing is ever written through it.
   return reinterpret_cast<hipFunction_t>(const_cast<HostFunction*>(&function));
 }
 

@@ -1,12 +1,12 @@
-// A host backend: the functions that the systems of hip/ use, done by the processor at once.
+// A host backend: the HIP functions that hip/ uses, done by the CPU before they return.
 //
-// Every stream and every event has the handle 0, and all work is done when the call that gives it returns; so querying
-// answers "idle" and synchronising has nothing to wait for. One device, number 0. Device memory is memory of the
-// process. A "kernel" is a HostFunction: it gets the packed argument block, or the kernelParams, as they were passed.
-// Elapsed time is 0: there is no clock behind a handle of 0.
+// Every stream and every event has the handle 0, and all work is done when the call that enqueues it returns; so
+// queries return hipSuccess and synchronising never waits. There is one device, number 0. Device memory is memory of
+// the process. A "kernel" is a HostFunction: it gets the packed argument block, or the kernelParams, as they were
+// passed. Elapsed time is 0: the handle 0 holds no time.
 //
-// Not there (null in the table): graphs, capture, modules, pools, symbols; and hipStreamGetFlags: a handle of 0 does
-// not know the flags that it was made with, and a cache that reads back other flags would never find the stream again.
+// Missing (null in the table): graphs, capture, modules, pools, symbols; and hipStreamGetFlags: the handle 0 does not
+// hold the flags of its creation, and a cache that reads back other flags would never find the stream again.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct HostFunction {
 };
 
 [[nodiscard]] const Api& host_api();
-// The handle of the function for hipModuleLaunchKernel. The HostFunction has to live as long as it is used.
+// The handle of the function for hipModuleLaunchKernel. The HostFunction has to live as long as the handle is used.
 [[nodiscard]] hipFunction_t host_function(const HostFunction& function);
 
 }  // namespace hip

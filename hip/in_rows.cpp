@@ -7,7 +7,7 @@
 namespace hip {
 namespace {
 
-// A relocated field `bytes` further on.
+// The relocations of the field, with `bytes` added to their addends.
 std::vector<Relocation> moved_on(const RecordedNode& node, Field field, std::size_t bytes) {
   std::vector<Relocation> moved;
   for (Relocation relocation : node.relocations) {
@@ -18,7 +18,7 @@ std::vector<Relocation> moved_on(const RecordedNode& node, Field field, std::siz
   return moved;
 }
 
-// The pointer may be null: a relocation writes an address over it, so it is only a number.
+// Computes with numbers, since the pointer may be null: a relocation writes an address over it.
 void* further(void* pointer, std::size_t bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(pointer) + bytes);
 }
@@ -39,12 +39,12 @@ std::vector<RecordedNode> memset_in_rows(const RecordedNode& node, const MemsetR
   return nodes;
 }
 
-// Where row `y` of slice `z` of an extent begins.
+// The offset at which row `y` of slice `z` of an extent begins.
 std::size_t row_at(const hipPitchedPtr& end, const hipPos& position, std::size_t y, std::size_t z) {
   return position.x + end.pitch * (position.y + y + end.ysize * (position.z + z));
 }
 
-// Whether the rows of an extent lie there without gaps.
+// Whether the rows of an extent lie without gaps.
 bool gapless(const hipPitchedPtr& end, const hipExtent& extent) {
   return (end.pitch == extent.width || (extent.height == 1 && extent.depth == 1)) &&
          (end.ysize == extent.height || extent.depth == 1);

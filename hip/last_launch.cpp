@@ -28,14 +28,14 @@ Status LastLaunch::launch(hipGraphExec_t exec, const StreamRef& stream) {
     return status;
   }
   last_ = stream;
-  // The work is under way: that it could not be marked is told, and no reason to say that it is not.
+  // The work is under way: a failure to record the event is reported, and is no failure of the launch.
   const Status marked = done_->record(stream);
   unmarked_ = !marked;
   errors_(marked);
   return {};
 }
 
-// Each thread has a per-thread stream of its own.
+// hipStreamPerThread is another stream in each thread, so it may be another one even if the handles are equal.
 Status LastLaunch::follow(const StreamRef& stream) {
   if (!last_ || (*last_ == stream && stream.handle() != hipStreamPerThread)) return {};
   if (unmarked_) return wait();
@@ -62,7 +62,7 @@ Status LastLaunch::wait_for_it() {
     unmarked_ = false;
     return waited;
   }
-  return both(std::move(waited), done_->synchronize());  // the next best
+  return both(std::move(waited), done_->synchronize());  // at least for the event
 }
 
 }  // namespace hip

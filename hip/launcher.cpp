@@ -96,7 +96,7 @@ class Launcher::Context {
   }
 
   [[nodiscard]] bool at_rest() const { return state_ == State::kIdle; }
-  // Whether its work is done; then it is at rest. Where asking fails that is told, and it may be done or not.
+  // Whether its work is done; if so, the context becomes idle. False also if the query fails, which is reported.
   [[nodiscard]] bool finished() {
     if (state_ != State::kInFlight) return at_rest();
     const Result<bool> done = done_.done();
@@ -116,17 +116,17 @@ class Launcher::Context {
     return status;
   }
 
-  // Enqueues everything, and waits where there is something to bring back.
+  // Enqueues everything, and waits if there are results to bring back.
   Status run(const StreamRef& stream, const KernelLaunch& launch, bool* synchronized);
 
  private:
   enum class State : std::uint8_t {
     kIdle,
     kInFlight,  // until the event is done
-    kUnknown,   // something failed half-way: until the device is done (the stream may be gone by then)
+    kUnknown,   // after a failure half-way, until the device is done (the stream may be gone by then)
   };
 
-  // Idle contexts are bound to no client's stream, which may go before them.
+  // An idle context is bound to no client's stream: that stream may be destroyed before the context.
   void rest() {
     state_ = State::kIdle;
     stream_ = home_;
@@ -148,8 +148,8 @@ class Launcher::Context {
   std::vector<std::size_t> offsets_;  // of the transfers, in both buffers
 };
 
-// Buffers that are large enough, and the argument block with the arrays' addresses in it. Nothing reaches the stream
-// but the growing of the device's buffer.
+// Makes the buffers large enough, and writes the arrays' addresses into the argument block. Gives the stream no work
+// except for growing the device buffer.
 Status Launcher::Context::prepare(const KernelLaunch& launch) {
   std::size_t total = 0;
   offsets_.clear();
@@ -159,7 +159,7 @@ Status Launcher::Context::prepare(const KernelLaunch& launch) {
     if (!next) return Error{hipErrorOutOfMemory, "the arrays of a launch have more bytes than there are"};
     total = *next;
   }
-  // Both are grown before an address is taken: a pointer is good until the next growing.
+  // Both buffers grow before an address is taken: growing makes earlier addresses invalid.
   const Result<void*> memory = device_.reserve(total);
   if (!memory) return memory.error();
   if (Status status = staging_.reserve(total); !status) return status;
@@ -273,9 +273,9 @@ Status Launcher::launch_on(const StreamRef& stream, const KernelLaunch& launch) 
   return status;
 }
 
-// Takes the oldest context with finished work, so that a long launch blocks no other. Null: there is none, and the
-// caller makes a new context. Where no more may be made, takes the oldest context with work that is not done. Contexts
-// are asked under the lock: asking is quick, and another launch cannot find a context outside of the pool.
+// Takes the oldest context with finished work, so that a long launch blocks no other. Null if there is none and the
+// caller may make a new context; if no more may be made, takes the oldest context with work that is not done. Contexts
+// are queried under the lock: a query is quick, and other launches find only contexts that are in the pool.
 std::unique_ptr<Launcher::Context> Launcher::pick() {
   sync::UniqueLock lock(mutex_);
   const auto may_make = [&] { return pool_.read().made < options_.max_contexts; };
@@ -304,7 +304,7 @@ Result<std::unique_ptr<Launcher::Context>> Launcher::take() {
   return settled.error();
 }
 
-// One that `made` counts already.
+// Makes a context that pool_.made counts already.
 Result<std::unique_ptr<Launcher::Context>> Launcher::make() {
   Result<Event> done = Event::create(api_, {.device = options_.device, .errors = options_.errors});
   const sync::LockGuard lock(mutex_);
@@ -317,7 +317,7 @@ Result<std::unique_ptr<Launcher::Context>> Launcher::make() {
   return std::make_unique<Context>(api_, options_, std::move(done).value());
 }
 
-// Idle contexts come first, so that the next launch finds one without asking.
+// Idle contexts come first, so that the next launch finds one without a query.
 void Launcher::give_back(std::unique_ptr<Context> context) {
   const sync::LockGuard lock(mutex_);
   std::vector<std::unique_ptr<Context>>& contexts = pool_.write().contexts;

@@ -4,22 +4,22 @@
 // Everything goes to the active stream (the calling thread's CurrentStream, else the default stream of the launcher's
 // device): arrays in, the kernel, arrays and results out.
 //
-//   buffers    a launch works in a context: device memory for its arrays, pinned memory on the way to them, an event.
+//   buffers    a launch works in a context: device memory for its arrays, pinned memory to stage them, and an event.
 //              Contexts are used again; once they are large enough a launch allocates nothing and frees nothing. A
-//              context with finished work is used before another is made; a launch waits only where no context is idle
+//              context with finished work is used before another one is made; a launch waits only if no context is idle
 //              and no more may be made.
 //   results    with results to bring back, the call synchronises with the stream exactly once, and the arrays then hold
-//              the kernel's results. Without, it does not wait at all.
+//              the kernel's results. Without results it does not wait at all.
 //   lifetimes  the arguments may be freed when the call returns. A context is used again, or destroyed, only after its
 //              work is done. The work may outlive the stream. It does not outlive the launcher: the launcher's
 //              destructor waits.
 //   failure    a call that failed has brought nothing back; some of its work may have reached the stream, and its
-//              context is not used again before that is over. If the caller's device cannot be made current again, the
-//              launch has not failed: the error goes to the error sink.
+//              context is not used again before that work is over. If the caller's device cannot be made current again,
+//              the launch has not failed: the error goes to the error sink.
 //
-// Several threads may launch at once. A stream that captures is refused: contexts are no part of a graph. Captures of
-// other streams are left alone (hip/beside_captures.h). Exception: on 6.4, the capture of a stream that has begun to
-// capture after a launch went to it.
+// Several threads may launch at once. A launch on a stream that captures is refused: contexts are no part of a graph.
+// Captures of other streams are left alone (hip/beside_captures.h). Exception: on 6.4, the capture of a stream that has
+// begun to capture after a launch on it.
 #pragma once
 
 #include <cstddef>
@@ -61,14 +61,14 @@ struct KernelLaunch {
 struct LauncherOptions {
   int device = 0;
   std::size_t max_contexts = 8;                     // launches in flight, at least 1; one more waits for the oldest
-  const struct ReleaseQuirk* free_async = nullptr;  // as ScratchOptions has it
+  const struct ReleaseQuirk* free_async = nullptr;  // as in ScratchOptions
   ErrorSink errors{};                               // receives errors that no launch returns, and the destructor's
 };
 
 struct LauncherCounts {
   std::uint64_t launches = 0;
   std::uint64_t synchronizations = 0;  // for results
-  std::uint64_t waits = 0;             // because the work of no context was done, and no more may be made
+  std::uint64_t waits = 0;             // because no context had finished, and no more may be made
   std::uint64_t contexts = 0;          // made
 };
 
@@ -80,7 +80,7 @@ class Launcher {
   // Waits for the work that is in flight; errors go to the error sink.
   ~Launcher();
 
-  // On the active stream.
+  // Launches on the active stream.
   [[nodiscard]] Status launch(const KernelLaunch& launch);
   [[nodiscard]] Status launch_on(const StreamRef& stream, const KernelLaunch& launch);
 
@@ -89,7 +89,7 @@ class Launcher {
  private:
   class Context;
   struct Pool {
-    std::vector<std::unique_ptr<Context>> contexts;  // not in use: longest unused first
+    std::vector<std::unique_ptr<Context>> contexts;  // not in use: idle ones first, then the longest unused
     std::size_t made = 0;
     LauncherCounts counts;
   };

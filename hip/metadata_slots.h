@@ -1,8 +1,8 @@
 // hip::slots_of: the arguments of a kernel as its code object's metadata has them, kinds included, for
 // hip::KernelLayouts.
 //
-// Header only, so that hip/ itself reads no code objects: a user of it needs the leaf hip/code_object as well
-// (hgcheck::code_object of the package). Hidden arguments are the runtime's business and left out.
+// Header only, so that hip/ itself reads no code objects: its users need the library hip/code_object as well
+// (hgcheck::code_object of the package). Hidden arguments are left out: the runtime fills them in.
 #pragma once
 
 #include <vector>

@@ -42,7 +42,7 @@ struct SetNode {
     return exec ? api.hipGraphExecMemsetNodeSetParams(exec, node, &memset.params)
                 : api.hipGraphMemsetNodeSetParams(node, &memset.params);
   }
-  // These have no relocations, so no patch touches them; flaw_of sees to it.
+  // These nodes have no relocations (flaw_of checks that), so no patch sets them.
   hipError_t operator()(const HostRecord&) const { return untouchable(); }
   hipError_t operator()(const EmptyRecord&) const { return untouchable(); }
   hipError_t operator()(const ChildRecord&) const { return untouchable(); }

@@ -8,9 +8,9 @@
 
 namespace hip {
 
-// Sets the parameters of one node to `record`, which stands as it is: in an executable graph, or in a graph when `exec`
-// is null. Of kernels, copies and memsets; anything else is asserted. `form` is how the node was added. The runtime's
-// status; hipErrorNotSupported where it lacks the function.
+// Sets the parameters of one node to `record`, as it is: in an executable graph, or in a graph when `exec` is null. For
+// kernels, copies and memsets; other nodes fail an assertion. `form` is how the node was added. Returns the runtime's
+// status, or hipErrorNotSupported if the runtime lacks the function.
 [[nodiscard]] hipError_t set_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node, NodeForm form,
                                   NodeRecord& record);
 

@@ -1,4 +1,4 @@
-// Flattening a recording, and splicing one top-level node.
+// Flattens a recording, and replaces one top-level node.
 #include "hip/patch_tree.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct Flattener {
   }
 };
 
-// Every buffer that `node` may hold in a place without a name.
+// Adds every buffer that `node` may hold in a field that is not known.
 void append_opaque_uses(const TreeNode& node, TreeIndex at, std::vector<OpaqueUse>& uses) {
   if (const auto* opaque = std::get_if<OpaqueRecord>(&node.record)) {
     for (const BufferIndex buffer : opaque->buffers) uses.push_back({at, buffer});

@@ -1,9 +1,9 @@
 // hip::PatchTree: a recording and its child graphs as one flat list of nodes with a relocation table over it.
 //
-// A GraphPatcher's knowledge of its graph, without any call of HIP: every node's parameters at the current addresses
-// (owned), where its setter is addressed, and which fields hold which buffer. Nodes are in preorder (see TreeIndex).
-// Child graphs that are nested deeper than kMaxChildDepth, or that would take the tree past kMaxTreeNodes, are not
-// opened: such a node counts as opaque for every buffer that its recording could name, so nothing is ever skipped.
+// It holds a GraphPatcher's data about its graph and makes no HIP call: every node's parameters at the current
+// addresses (owned), the handle for its setter, and which fields hold which buffer. Nodes are in preorder (see
+// TreeIndex). Child graphs that are nested deeper than kMaxChildDepth, or that would take the tree past kMaxTreeNodes,
+// are not opened: such a node counts as opaque for every buffer that its recording could name, so no buffer is missed.
 //
 // Does not check that the nodes' handles belong to the graph; the runtime does.
 #pragma once
@@ -45,11 +45,11 @@ class PatchTree {
   [[nodiscard]] std::span<const TreeIndex> top_level() const { return top_level_; }
   // Whether any node in [first, last) has a relocation.
   [[nodiscard]] bool holds_relocations(TreeIndex first, TreeIndex last) const;
-  // "node 3/0/2 (kernel)": the indices on the way from the top, for people.
+  // "node 3/0/2 (kernel)": the indices from the top-level node down, for messages.
   [[nodiscard]] std::string name_of(TreeIndex node) const;
 
-  // Replaces a top-level node; its handle stays, its child's nodes are new and not prepared. Linear in the node when
-  // its relocations stay and it is neither opaque nor a child graph, else in the tree.
+  // Replaces a top-level node; its handle stays, its child's nodes are new and not prepared. Takes time linear in the
+  // node if its relocations stay and it is neither opaque nor a child graph, otherwise linear in the tree.
   void replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations,
                std::span<const DeviceAddress> addresses);
 

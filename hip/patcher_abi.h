@@ -1,27 +1,27 @@
-/* The C ABI of a graph patcher, version 1: how somebody's own code that brings instantiated HIP graphs to new addresses
- * is put under test (`hgcheck campaign --subject RUNTIME:lib=PATH`; docs/check-your-own-patcher.md).
+/* The C ABI of a graph patcher, version 1: for testing your own code that brings instantiated HIP graphs to new
+ * addresses (`hgcheck campaign --subject RUNTIME:lib=PATH`; docs/check-your-own-patcher.md).
  *
  * A patcher is a shared library that exports, with C linkage, the functions at the end of this file (hgpatcher_launch
- * may be left out). For each executable graph that is patched it is shown what was recorded (hgpatcher_record), then
- * told each time which buffers have moved (hgpatcher_patch). After somebody else changed the graph, through a setter or
- * hipGraphExecUpdate, it is shown the graph again: the old patcher is destroyed and a new one asked for.
+ * may be left out). For each executable graph that is patched it gets the recorded graph (hgpatcher_record), then
+ * each time the buffers that have moved (hgpatcher_patch). After other code has changed the graph, through a setter or
+ * hipGraphExecUpdate, the patcher is destroyed, and hgpatcher_record is called again for a new one.
  *
  * Its duty. After hgpatcher_patch returned HGPATCHER_DONE the executable graph must do what a graph freshly
- * recorded at the new addresses would do. Where the patcher cannot know, or meets a kind of node that it does not
- * handle, it says HGPATCHER_RECORD_AGAIN before it has changed anything; the graph is then recorded again. A HIP call
- * that fails is never swallowed: HGPATCHER_ROLLED_BACK when everything is as before, else HGPATCHER_UNUSABLE.
+ * recorded at the new addresses would do. If the patcher cannot know which fields move, or meets a kind of node that it
+ * does not handle, it returns HGPATCHER_RECORD_AGAIN before it changes anything; the graph is then recorded again. A
+ * failed HIP call is never ignored: it returns HGPATCHER_ROLLED_BACK if all is as before, else HGPATCHER_UNUSABLE.
  *
  * How it calls HIP. Through `hip->find` alone, which knows every HIP function of the runtime under test by name and
- * answers null for one that this runtime lacks. Do not link a HIP runtime: the one under test may be a model. The
- * functions may be called from within the functions below, on the thread that called them, and from nowhere else.
+ * returns null for one that this runtime lacks. Do not link a HIP runtime: the one under test may be a model. HIP
+ * functions may be called only from within the functions below, on the thread that called them.
  *
- * Ownership. All that hgpatcher_record and hgpatcher_patch are passed is the caller's and ends with
- * the call (`hip` and what it points at live as long as the patcher): copy the parts that are needed later. Handles
+ * Ownership. All that hgpatcher_record and hgpatcher_patch are passed belongs to the caller and is valid only during
+ * the call (`hip` and the memory behind it live as long as the patcher): copy the parts that are needed later. Handles
  * (graph, exec, nodes) stay the caller's; the graph outlives the patcher. The object that hgpatcher_record puts into
- * `*out` is the library's, and goes back to it through hgpatcher_destroy, before the executable graph is destroyed.
+ * `*out` is the library's. hgpatcher_destroy gets it back before the executable graph is destroyed.
  *
- * Not asked of it: threads (one call at a time, one patcher an executable graph), and definitions: a graph's definition
- * is only offered (exec is null) to a library that asks for it with HGPATCHER_WANTS_DEFINITIONS.
+ * Not required: thread safety (one call at a time, one patcher per executable graph), and patching a graph that is not
+ * instantiated: such a graph (exec is null) is only passed to a library with HGPATCHER_WANTS_DEFINITIONS.
  */
 #ifndef HIP_PATCHER_ABI_H
 #define HIP_PATCHER_ABI_H
@@ -36,7 +36,7 @@ extern "C" {
 
 #define HGPATCHER_ABI_VERSION 1u
 
-/* The wishes of the library: hgpatcher_abi()'s second half. */
+/* The data that the library wants: the lower 16 bits of hgpatcher_abi(). */
 #define HGPATCHER_WANTS_RELOCATIONS                                                                                  \
   1u                                   /* else hgpatcher_node.relocations is null: the library finds pointers itself \
                                         */
@@ -44,7 +44,7 @@ extern "C" {
 
 typedef enum hgpatcher_status {
   HGPATCHER_DONE = 0,
-  HGPATCHER_RECORD_AGAIN = 1, /* cannot know: nothing was changed */
+  HGPATCHER_RECORD_AGAIN = 1, /* the patcher cannot do these moves: nothing was changed */
   HGPATCHER_ROLLED_BACK = 2,  /* a HIP call failed, everything is as before the patch */
   HGPATCHER_UNUSABLE = 3      /* a HIP call failed and the graph is neither old nor new */
 } hgpatcher_status;
@@ -54,7 +54,7 @@ typedef struct hgpatcher_hip {
   hgpatcher_function (*find)(const struct hgpatcher_hip* self, const char* name);
 } hgpatcher_hip;
 
-/* This field of the node holds the address of `buffer` plus `addend`. */
+/* The field of a node that holds the address of `buffer` plus `addend`. */
 typedef enum hgpatcher_field {
   HGPATCHER_KERNEL_ARGUMENT = 0, /* 8 bytes at `offset` of hgpatcher_kernel.block */
   HGPATCHER_COPY_DESTINATION = 1,
@@ -87,14 +87,14 @@ typedef enum hgpatcher_kind {
   HGPATCHER_HOST = 3,   /* holds no buffer that moves */
   HGPATCHER_EMPTY = 4,
   HGPATCHER_CHILD = 5,        /* `child` */
-  HGPATCHER_OPAQUE = 6,       /* recorded by code that cannot say what it holds; `buffers` are those that it may hold */
+  HGPATCHER_OPAQUE = 6,       /* its fields are unknown; `buffers` are those whose addresses it may hold */
   HGPATCHER_EVENT_RECORD = 7, /* `event`; holds no buffer */
   HGPATCHER_EVENT_WAIT = 8    /* `event`; holds no buffer */
 } hgpatcher_kind;
 
 typedef struct hgpatcher_node {
   hipGraphNode_t handle; /* as setters of the executable graph take it; null inside a child */
-  uint32_t kind;         /* an hgpatcher_kind; which of the following holds */
+  uint32_t kind;         /* an hgpatcher_kind; says which members below are valid */
   int linear;
   hgpatcher_kernel kernel;
   hipMemcpy3DParms copy;
@@ -115,12 +115,12 @@ typedef struct hgpatcher_graph {
   hipGraphExec_t exec; /* null: the definition is to be patched */
   const hgpatcher_node* nodes;
   size_t node_count;
-  const uint64_t* addresses; /* where each buffer is, by its number; 0: it does not exist yet */
-  const uint64_t* bytes;     /* how large each is, likewise; both null for a child */
+  const uint64_t* addresses; /* each buffer's address, by its index; 0: it does not exist yet */
+  const uint64_t* bytes;     /* each buffer's size, by its index; both null for a child */
   size_t buffer_count;
 } hgpatcher_graph;
 
-/* A buffer that lives elsewhere now. All moves of one patch happen at once. */
+/* A buffer that has another address now. All moves of one patch happen at once. */
 typedef struct hgpatcher_move {
   uint32_t buffer;
   uint64_t from, to, bytes;
@@ -130,18 +130,18 @@ typedef struct hgpatcher hgpatcher; /* the library's own */
 
 /* ---- what the library exports */
 
-/* HGPATCHER_ABI_VERSION, and what it wants to see, as (version << 16 | wants). */
+/* HGPATCHER_ABI_VERSION and the data that the library wants, as (version << 16 | wants). */
 uint32_t hgpatcher_abi(void);
 
-/* A graph was recorded and instantiated. hipSuccess, or an error: the graph is recorded again at each patch. */
+/* A graph was recorded and instantiated. Returns hipSuccess; after an error the graph is recorded at each patch. */
 hipError_t hgpatcher_record(const hgpatcher_hip* hip, const hgpatcher_graph* graph, hgpatcher** out);
 
-/* Brings the executable graph to where the buffers are now. `error`: the HIP error of the call that failed, if any. */
+/* Brings the executable graph to the buffers' new addresses. `error`: the error of the HIP call that failed, if any. */
 hgpatcher_status hgpatcher_patch(hgpatcher* patcher, const hgpatcher_move* moves, size_t count, hipError_t* error);
 
 void hgpatcher_destroy(hgpatcher* patcher);
 
-/* May be left out: launches. For patchers that put off part of their work until then. Without it: hipGraphLaunch. */
+/* Optional: launches the graph, for patchers that put off work until then. Without it, hipGraphLaunch is called. */
 hipError_t hgpatcher_launch(hgpatcher* patcher, hipStream_t stream);
 
 #ifdef __cplusplus

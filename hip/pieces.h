@@ -12,10 +12,10 @@ namespace hip {
 // Alignment of the start of HIP's allocations.
 inline constexpr std::size_t kPieceAlignment = 256;
 
-// Where the next piece may begin behind one of that many bytes, which begins at `at`, itself such a place. None: no
-// allocation reaches so far.
+// The offset at which the next piece may begin behind a piece of `bytes` bytes at `at`, which is such an offset itself.
+// Nullopt: no allocation is that large.
 [[nodiscard]] constexpr std::optional<std::size_t> behind_piece(std::size_t at, std::size_t bytes) {
-  // The last place where one could begin, so that rounding up stays below it: no sum here is too large.
+  // The largest offset of a piece: rounding up never exceeds it, so no sum here overflows.
   constexpr std::size_t kLast = SIZE_MAX / kPieceAlignment * kPieceAlignment;
   if (bytes > kLast - at) return std::nullopt;
   return at + (bytes + (kPieceAlignment - 1)) / kPieceAlignment * kPieceAlignment;

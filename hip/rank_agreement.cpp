@@ -3,7 +3,7 @@
 #include <cassert>
 
 namespace hip {
-// Made when it is told: ranks that agree at every step allocate nothing for it.
+// The error is made only when it is returned: ranks that agree at every step allocate nothing for it.
 static Error broken() {
   return {hipErrorLaunchTimeOut, "a rank did not come to agree in time: the ranks are no longer together"};
 }
@@ -12,8 +12,8 @@ ThreadRanks::ThreadRanks(const AgreementOptions& options) : options_(options) {
   assert(options.ranks > 0);
 }
 
-// The last to arrive decides and opens the next round. Nobody can arrive in the round after that before everybody has
-// read this one's answer: it takes every rank.
+// The last rank to arrive decides and opens the next round. The next round needs every rank, so it cannot end before
+// every rank has read the result of this one.
 Result<bool> ThreadRanks::all(bool mine) {
   sync::UniqueLock lock(mutex_);
   Round& round = round_.write();

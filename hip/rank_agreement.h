@@ -1,14 +1,14 @@
 // hip::RankAgreement: the ranks of a collective decide together.
 //
 // A rank that replays a cached trace while a peer records enqueues other collectives than the peer waits for, and both
-// hang. So every rank says whether it could take the fast way, and all take it exactly when all could. The wait for
-// the other ranks is bounded: if a rank does not come, this round and every later round is an error for all ranks, and
-// not a deadlock. There is no way back: ranks that lost each other begin anew, with another agreement. Between two
-// rounds a rank may capture and instantiate, so patience has to be that long; the first step takes longest.
+// hang. So every rank says whether it could take the fast way, and all take it exactly when all could. The wait for the
+// other ranks is bounded: if a rank does not come, this round and every later round is an error for all ranks, and not
+// a deadlock. The agreement is of no use then: the ranks have to begin anew with another one. Between two rounds a rank
+// may capture and instantiate, so patience has to be that long; the first step takes longest.
 //
-// The framework decides how ranks talk; between processes it has its own way (MPI, sockets; hip/example/ranks.cpp has
-// one). hip::ThreadRanks is for ranks that are threads of one process. One call a rank and
-// round; the rounds of a rank are in order.
+// The framework decides how ranks communicate; between processes it does so in its own way (MPI, sockets;
+// hip/example/ranks.cpp is an example). hip::ThreadRanks is for ranks that are threads of one process. Each rank makes
+// one call in each round, and makes the calls of its rounds in order.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ class RankAgreement {
  public:
   virtual ~RankAgreement() = default;
 
-  // Whether every rank said true. Once it was an error it stays one, on all ranks.
+  // Whether every rank passed true. After an error, every later call returns an error, on all ranks.
   [[nodiscard]] virtual Result<bool> all(bool mine) = 0;
 };
 

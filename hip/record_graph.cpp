@@ -1,4 +1,4 @@
-// Recording through the API: a graph of a recording, node by node.
+// Records the graph of a recording through the API, node by node.
 #include <algorithm>
 #include <cassert>
 #include <exception>
@@ -102,8 +102,9 @@ struct AddNode {
 
 }  // namespace
 
-// A linear copy has one form only: the others add nodes of rows, which setters of linear copies spoil (releases of
-// AMD's runtime). A node that was added with rows and set to a linear copy since arrives here with another form.
+// A linear copy has one form only: the other forms add nodes with rows, which setters of linear copies spoil on
+// releases of AMD's runtime. A node that was added with rows, and was set to a linear copy later, still has its former
+// form here.
 NodeForm form_of(const RecordedNode& node) {
   const auto* copy = std::get_if<CopyRecord>(&node.record);
   return copy != nullptr && copy->linear ? NodeForm::kTyped : node.form;
@@ -112,7 +113,7 @@ NodeForm form_of(const RecordedNode& node) {
 Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                    std::span<const hipGraphNode_t> dependencies,
                                    std::span<const DeviceAddress> addresses, NodeExtras& extras) {
-  // Device 0 is the caller's to have current, as before there were others.
+  // For device 0 nothing is done: the caller has to make it current.
   std::optional<DeviceScope> scope;
   if (const int device = device_of(node.record); device != 0) {
     Result<DeviceScope> entered = DeviceScope::enter(api, device);
@@ -135,7 +136,7 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
 
 namespace {
 
-// Nothing is left behind either where a node's own recorder throws.
+// Destroys an unfinished graph if the function of an opaque node throws.
 class GoneIfThrown {
  public:
   GoneIfThrown(const Api& api, hipGraph_t graph) : api_(api), graph_(graph) {}
@@ -158,7 +159,7 @@ Error abandon(const Api& api, hipGraph_t unfinished, Error error) {
   return error;
 }
 
-// Takes those that were made when the graph had as many nodes as `recorded` has from the front of `connections`.
+// Adds the edges that were made when the graph had as many nodes as `recorded` has, and takes them off `connections`.
 hipError_t connect_here(const Api& api, std::span<const Recording::Connection>& connections,
                         const RecordedGraph& recorded) {
   std::vector<hipGraphNode_t> from, to;
@@ -184,7 +185,7 @@ bool names_any(const RecordedNode& node, const std::set<BufferIndex>& buffers) {
                                                  [&](const RecordedNode& inner) { return names_any(inner, buffers); });
 }
 
-// The nodes that name memory which a later one allocates: they were set to it after both were added.
+// The nodes that name memory which a later node allocates: they were set to that memory after both were added.
 std::vector<NodeIndex> nodes_before_their_memory(const Recording& recording) {
   std::vector<NodeIndex> found;
   if (!recording.has_memory_nodes()) return found;
@@ -197,12 +198,12 @@ std::vector<NodeIndex> nodes_before_their_memory(const Recording& recording) {
   return found;
 }
 
-// A node that was recorded before its memory was, with the address that this had in another graph, is set to where it
-// is now, as it was set to it the first time: its place among the nodes is what updates pair it by.
+// Sets a node that was recorded before the node which allocates its memory, and so with the memory's address in another
+// graph, to the memory's address in this graph. The node keeps its place, since updates pair nodes by it.
 Status set_to_memory(const Api& api, const RecordedGraph& recorded, NodeIndex index, const RecordedNode& node,
                      std::span<const DeviceAddress> addresses) {
   const std::string name = "node " + std::to_string(index) + " (" + kind_of(node.record) + ")";
-  if (node.relocations.empty()) {  // a child or an opaque node: nothing of the graph sets these
+  if (node.relocations.empty()) {  // a child or an opaque node: no setter sets it
     return Error{hipErrorNotSupported, name + " names memory that a later node allocates: add it behind that one"};
   }
   NodeRecord record = relocated(node, addresses);
@@ -239,7 +240,7 @@ Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
   std::set<std::pair<NodeIndex, NodeIndex>> connected;
   for (const Recording::Connection& each : connections) connected.emplace(each.from, each.to);
   NodeExtras extras;
-  AddressTable own;  // with what this graph allocates
+  AddressTable own;  // a copy of `addresses`, with the memory that this graph allocates
   if (recording.has_memory_nodes()) {
     own.assign(addresses.begin(), addresses.end());
     addresses = own;

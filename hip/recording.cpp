@@ -13,7 +13,7 @@ namespace hip {
 namespace {
 
 constexpr std::uint32_t kPointerBytes = 8;
-constexpr BufferIndex kNoBuffer = std::numeric_limits<BufferIndex>::max();  // there is no count one above it
+constexpr BufferIndex kNoBuffer = std::numeric_limits<BufferIndex>::max();  // not an index: one more would overflow
 
 void* pointer(DeviceAddress address) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
@@ -270,7 +270,8 @@ NodeRecord relocated(const RecordedNode& node, std::span<const DeviceAddress> ad
   return record;
 }
 
-// Whether all that runs on a device of its own runs on one, which `home` is where something does.
+// Whether all nodes with a device, kernels and memsets, have the same one. Sets `home` to the device of the first of
+// them.
 static bool share_device(const Recording& recording, std::optional<int>& home) {
   return std::ranges::all_of(recording.nodes(), [&](const RecordedNode& node) {
     if (const auto* child = std::get_if<ChildRecord>(&node.record)) return share_device(*child->graph, home);

@@ -6,8 +6,8 @@
 // runtime's own memory; on ROCm, for `extra`, they return the given block without its layout).
 //
 // Not checked here: whether a kernel's argument block has the layout that the kernel expects.
-// `KernelRecord::from_arguments` packs by the slots of the kernel's metadata; a caller that packs by hand owns the
-// layout. The runtime checks whether a symbol is a variable of the program, and large enough.
+// `KernelRecord::from_arguments` packs by the slots of the kernel's metadata; a caller that packs by hand has to know
+// the layout. The runtime checks whether a symbol is a variable of the program, and large enough.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -58,11 +58,11 @@ struct KernelRecord {
   std::vector<std::byte> arguments;  // packed; pointers hold the addresses at recording time
   std::vector<ArgumentSlot> slots;   // needed for kParams only; may be empty with kExtra
   ArgumentStyle style = ArgumentStyle::kExtra;
-  KernelAttributes attributes = {};  // set behind the node's parameters, and not touched by patches
-  int device = 0;                    // of the function; current while the node is recorded and set
+  KernelAttributes attributes = {};  // set after the node was added; patches do not change them
+  int device = 0;                    // the function's device; current while the node is recorded and set
 
-  // Packs one value a slot at the offset that the slot states. Bytes that belong to no slot are zero. Every value has
-  // to be as large as its slot, and no two slots may overlap (asserted). Launch dimensions are left at their defaults.
+  // Packs one value per slot at the slot's offset. Bytes that belong to no slot are zero. Every value has to be as
+  // large as its slot, and no two slots may overlap (asserted). Launch dimensions are left at their defaults.
   [[nodiscard]] static KernelRecord from_arguments(hipFunction_t function, std::vector<ArgumentSlot> slots,
                                                    std::span<const std::span<const std::byte>> values);
 };
@@ -70,9 +70,9 @@ struct KernelRecord {
 // A variable of the program's device code, as HIP's functions name it, at one end of a copy. Its address is the
 // runtime's own and never moves, so no relocation names that end.
 struct CopySymbol {
-  const void* symbol = nullptr;  // null: the copy has none
+  const void* symbol = nullptr;  // null: neither end is a symbol
   std::size_t offset = 0;        // bytes into the variable
-  bool to = false;               // it is the destination; else the source
+  bool to = false;               // the symbol is the destination; otherwise it is the source
 };
 
 // A copy of any shape. `linear` nodes were recorded by the 1D form and stay 1D (dst, src, extent.width bytes, kind). A
@@ -91,7 +91,7 @@ struct CopyRecord {
 
 struct MemsetRecord {
   hipMemsetParams params{};
-  int device = 0;  // of the memory; current while the node is recorded and set
+  int device = 0;  // the memory's device; current while the node is recorded and set
 };
 struct HostRecord {
   hipHostNodeParams params{};
@@ -123,13 +123,13 @@ struct MemoryFreeRecord {
   BufferIndex buffer = 0;
 };
 
-// Memory that the nodes of a graph use and that is neither the runtime's nor the caller's: it has to outlive all
+// Memory that the nodes of a graph use and that belongs neither to the runtime nor to the caller: it has to outlive all
 // executable graphs of the graph, and their last launch.
 class Kept {
  public:
-  // `owner` names it for of(): any address that only its recorder uses.
+  // `owner` is the key for of(): an address that only the recorder of the thing uses as a key.
   void add(const void* owner, std::shared_ptr<void> thing) { things_.emplace_back(owner, std::move(thing)); }
-  // The one that was added last, or null.
+  // The thing that was added last under this key, or null.
   [[nodiscard]] void* of(const void* owner) const;
   void take(Kept other);
   [[nodiscard]] bool empty() const { return things_.empty(); }
@@ -147,7 +147,7 @@ struct OpaqueRecord {
   std::vector<BufferIndex> buffers;  // every buffer that it may hold an address of
   std::string reason;                // why it is opaque, for people
   bool kernel = false;               // it adds one kernel node; if false, it may be a child graph
-  int device = 0;                    // that it is recorded on, as KernelRecord's
+  int device = 0;                    // current while the node is recorded, as in KernelRecord
   bool by_host = false;              // it adds one node that is no child graph, and of no device (hip/by_host.h)
   bool with_the_one_before = false;  // it uses an object that the node before it keeps; both have to be in one graph
 };
@@ -157,17 +157,17 @@ using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostReco
 
 struct RecordedNode {
   NodeRecord record;
-  std::vector<NodeIndex> dependencies;  // nodes of this recording, each once; when it is added earlier ones only
+  std::vector<NodeIndex> dependencies;  // nodes of this recording, each once; only earlier nodes when the node is added
   std::vector<Relocation> relocations;  // of this node's own fields; a child's are in the child
-  NodeForm form = NodeForm::kTyped;     // which function it is recorded through
+  NodeForm form = NodeForm::kTyped;     // the function by which it is recorded
 };
-// The one that a recording really takes: for a linear copy there is the function of its type alone.
+// The form that is used when the node is recorded: always kTyped for a linear copy.
 [[nodiscard]] NodeForm form_of(const RecordedNode& node);
 
-// The flaw of a node that is to follow `earlier_nodes` nodes of a recording, in words, or null: a dependency
-// that is not an earlier node or is named twice, a relocation of a field that the node does not have, outside the
-// argument block or overlapping another one, slots outside the block, a child or a function that is missing. Total: any
-// node may be asked about.
+// What is wrong with a node that is to follow `earlier_nodes` nodes of a recording, or null: a dependency that is
+// not an earlier node or is named twice, a relocation of a field that the node does not have, outside the argument
+// block or overlapping another one, slots outside the block, a child or a function that is missing. Any node may be
+// passed.
 [[nodiscard]] const char* flaw_of(const RecordedNode& node, std::size_t earlier_nodes);
 
 // The limits of the depth of child graphs (1: children without children) and of the nodes of a graph, nodes of children
@@ -184,35 +184,35 @@ class Recording {
   // type) and its dependencies stay. Linear in the nodes of this level.
   void replace(NodeIndex node, NodeRecord record, std::vector<Relocation> relocations);
 
-  // The function that adds a node.
+  // Sets the form in which the node is added.
   void set_form(NodeIndex node, NodeForm form);
 
-  // Makes node `to` wait for node `from`, or not any more (hipGraphAddDependencies, hipGraphRemoveDependencies). Two
-  // different nodes, and the dependency not there yet, or there (asserted). A later node may be waited for. Circles are
-  // the caller's: the runtime refuses to instantiate them.
+  // Adds or removes the dependency of node `to` on node `from` (hipGraphAddDependencies, hipGraphRemoveDependencies).
+  // The two nodes differ, and the dependency is new, or exists (asserted). `from` may be a later node. Circles are not
+  // checked: the runtime refuses to instantiate them.
   void connect(NodeIndex from, NodeIndex to);
   void disconnect(NodeIndex from, NodeIndex to);
-  // Removes a node and its dependencies, both ways (hipGraphDestroyNode). The nodes behind it move up by one.
+  // Removes a node and its dependencies, both ways (hipGraphDestroyNode). The indices of later nodes decrease by one.
   void erase(NodeIndex node);
 
   [[nodiscard]] std::span<const RecordedNode> nodes() const { return nodes_; }
-  // The dependencies that were made behind their nodes, in the order in which they were made. A recording makes them at
-  // the same place: hipGraphExecUpdate wants the calls that make a graph's edges in the order that the executable
-  // graph's had (CUDA, cudaGraphExecUpdate; AMD's runtimes pair the nodes of two graphs by it).
+  // The dependencies that connect() added, in that order. record_graph() adds each of them after the same number of
+  // nodes: hipGraphExecUpdate requires that a graph's edges are added in the same order as the executable graph's
+  // (CUDA, cudaGraphExecUpdate; AMD's runtimes pair the nodes of two graphs by that order).
   struct Connection {
     NodeIndex from = 0, to = 0;
-    NodeIndex nodes_before = 0;  // how many nodes there were
+    NodeIndex nodes_before = 0;  // how many nodes there were then
   };
   [[nodiscard]] std::span<const Connection> connections() const { return connections_; }
-  // Memory allocation or free nodes, at this level: HIP allows none in child graphs.
+  // Whether there are memory allocation or free nodes at this level: HIP allows none in child graphs.
   [[nodiscard]] bool has_memory_nodes() const { return has_memory_nodes_; }
   // One more than the highest buffer index that any relocation, opaque or memory node names, children included.
   [[nodiscard]] BufferIndex buffer_count() const { return buffer_count_; }
-  // How deep children nest: 0 without children. Known without a walk, however deep they are.
+  // How deep children nest: 0 without children. Takes constant time.
   [[nodiscard]] std::uint32_t child_depth() const { return child_depth_; }
-  // The number of nodes, with the nodes of children at every depth; stops counting at the largest number there is.
+  // The number of nodes, with the nodes of children at every depth; stays at the largest value of its type.
   [[nodiscard]] std::uint32_t tree_size() const { return tree_size_; }
-  // Whether it is within kMaxChildDepth and kMaxTreeNodes.
+  // Whether the recording is within kMaxChildDepth and kMaxTreeNodes.
   [[nodiscard]] bool within_bounds() const { return child_depth_ <= kMaxChildDepth && tree_size_ <= kMaxTreeNodes; }
 
  private:
@@ -231,8 +231,8 @@ class Recording {
 // "event record", "event wait", "memory allocation" or "memory free".
 [[nodiscard]] const char* kind_of(const NodeRecord& record);
 
-// The device that has to be current while the node is recorded or set: HIP takes the current one for the node's. A
-// child graph node has the device of its recording (home_of).
+// The device that has to be current while the node is recorded or set: HIP takes the current device for the node's
+// device. A child graph node has the device of its recording (home_of).
 [[nodiscard]] int device_of(const NodeRecord& record);
 // The device of all kernels (opaque ones, too) and memsets of a graph and of its children; 0 if they are of several
 // devices or there are none. The caller makes that device current while the graph is instantiated and updated: AMD's
@@ -252,8 +252,8 @@ void write_address(NodeRecord& record, const Relocation& relocation, DeviceAddre
 // A graph that was recorded from a Recording: the runtime's handles, node by node.
 struct RecordedGraph {
   hipGraph_t graph = nullptr;         // owned by the caller of record_graph
-  std::vector<hipGraphNode_t> nodes;  // index for index the recording's nodes
-  // Where the memory of its allocation nodes is.
+  std::vector<hipGraphNode_t> nodes;  // in the order of the recording's nodes
+  // The addresses of the memory that its allocation nodes allocate.
   std::vector<std::pair<BufferIndex, DeviceAddress>> allocations;
   Kept kept{};
 };
@@ -264,16 +264,16 @@ struct NodeExtras {
   Kept kept{};
 };
 
-// Adds one node of a recording to `graph`, relocated, with `dependencies` as handles. Children are recorded into a
-// graph of their own, which is destroyed again (hipGraphAddChildGraphNode clones it); should destroying it fail, or
-// setting a kernel's attributes, that error is returned although the node was added.
+// Adds one node of a recording to `graph`, relocated, with `dependencies` as handles. A child is recorded into a graph
+// of its own, which is destroyed again (hipGraphAddChildGraphNode clones it). If destroying it fails, or setting a
+// kernel's attributes, that error is returned although the node was added.
 [[nodiscard]] Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                                  std::span<const hipGraphNode_t> dependencies,
                                                  std::span<const DeviceAddress> addresses, NodeExtras& extras);
 
-// Records the whole graph at `addresses`, which has to have every buffer that it names (asserted). On an error nothing
-// is left behind (as far as the runtime lets itself be asked: when destroying fails too, the message says so).
-// Recordings outside their bounds are refused with hipErrorInvalidValue before the first call.
+// Records the whole graph at `addresses`, which has to have every buffer that the recording names (asserted). After an
+// error the unfinished graph is destroyed (if that fails too, the message says so). Recordings outside their bounds are
+// refused with hipErrorInvalidValue before the first call.
 [[nodiscard]] Result<RecordedGraph> record_graph(const Api& api, const Recording& recording,
                                                  std::span<const DeviceAddress> addresses);
 

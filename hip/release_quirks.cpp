@@ -47,7 +47,7 @@ QuirkyNode kind_for(const NodeRecord& record) {
   return std::holds_alternative<HostRecord>(record) ? Node::kHost : Node::kAny;
 }
 
-// Which memory the ends of a copy may be of, and must be of, for all that is known.
+// Which memory the ends of a copy may be of, and must be of, as far as is known.
 struct Ends {
   bool may_be_pageable = false, must_be_pageable = false, must_be_from_pageable = false, may_be_between_hosts = true;
   bool may_be_between_pageable = true, may_be_managed = false, may_be_mixed = false;
@@ -60,7 +60,7 @@ BufferMemory memory_of(const QuirkContext& context, BufferIndex buffer) {
 Ends ends_of(const RecordedNode& node, const QuirkContext& context) {
   Ends ends;
   std::size_t named = 0;
-  bool may_be_other = false;  // than pageable
+  bool may_be_other = false;  // an end may be of memory that is not pageable
   for (const Relocation& relocation : node.relocations) {
     ++named;
     const BufferMemory memory = memory_of(context, relocation.buffer);
@@ -94,8 +94,9 @@ void add_copy(const RecordedNode& node, const QuirkContext& context, QuirkyState
   states.add(State::kMixedHosts, kind == hipMemcpyHostToHost && mixed);
   states.add(State::kWithinDevice, kind == hipMemcpyDeviceToDevice);
   states.add(State::kManaged, ends.may_be_managed);
-  // No direction can be named for unknown memory, and the host cannot copy from it. With several devices a copy from
-  // pinned memory may go to another device than the launching stream's, and is wrong there.
+  // kFromPageable does not hold of unknown memory: no direction can be named for it, and the host cannot copy from it.
+  // Nor with several devices: the copy from pinned memory may go to another device than the launching stream's, and is
+  // wrong there.
   states.add(State::kFromPageable, ends.must_be_from_pageable && host_can_do(node.record) && !context.several_devices);
   states.add(State::kSymbolByDefault, of_symbol && kind == hipMemcpyDefault && ends.must_be_pageable);
 }
@@ -113,7 +114,7 @@ bool has_other_device(const Recording& recording) {
   });
 }
 
-// The states that hold of a node by itself.
+// The states of a node that do not depend on other nodes.
 QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
   QuirkyStates states;
   states.add(State::kSeveralDevices, context.several_devices);
@@ -136,7 +137,7 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
     states.add(State::kNested, child->graph->child_depth() > 0);
     states.add(State::kOtherDevice, has_other_device(*child->graph));
   } else if (may_be_child(node.record)) {
-    states.add(State::kNested);  // for all that is known
+    states.add(State::kNested);  // it may be, as far as is known
     states.add(State::kNotKnown);
   }
   return states;
@@ -163,7 +164,7 @@ void add_change(const RecordedNode& was, const RecordedNode& now, const QuirkCon
   states.add(State::kOtherPageable, !known_to_stay);
 }
 
-// Edges that were made behind their nodes, in the same order: runtimes pair nodes by it.
+// Whether the edges that connect() added are the same, in the same order: runtimes pair nodes by that order.
 bool same_connections(const Recording& from, const Recording& to) {
   return std::equal(from.connections().begin(), from.connections().end(), to.connections().begin(),
                     to.connections().end(), [](const auto& a, const auto& b) {
@@ -184,7 +185,7 @@ bool same_shape(const Recording& from, const Recording& to) {
                     });
 }
 
-// Notes the entry at each buffer that the node holds, at any depth, unless another entry stands there.
+// Notes the entry for each buffer that the node holds, at any depth, unless the buffer has an entry already.
 void note(const ReleaseQuirk* quirk, const RecordedNode& node, std::vector<const ReleaseQuirk*>& of_buffers) {
   for (const Relocation& at : node.relocations) {
     if (of_buffers[at.buffer] == nullptr) of_buffers[at.buffer] = quirk;
@@ -199,7 +200,7 @@ void add_disabled(NodeIndex node, const QuirkContext& context, QuirkyStates& sta
   states.add(State::kBesideDisabled, !context.disabled.empty());
 }
 
-// Changes the node to be recorded and set the way that is right.
+// Changes the node so that it is recorded and set in this way, which the release does rightly.
 void take_way(QuirkWay way, RecordedNode& node) {
   if (way == QuirkWay::kTyped) {
     node.form = NodeForm::kTyped;
@@ -225,7 +226,7 @@ bool is_to_host(const RecordedNode& node, const QuirkContext& context) {
   });
 }
 
-// For the nodes of a child, none of which can be disabled.
+// The context for the nodes of a child, none of which can be disabled.
 QuirkContext inside(const QuirkContext& context) {
   return {context.memory, {}, context.several_devices};
 }
@@ -313,7 +314,7 @@ void ReleaseQuirks::add_of_buffers(QuirkyUse use, const Recording& recording, co
     add_disabled(i, context, states);
     if (const ReleaseQuirk* quirk = find(use, kind_for(node.record), states)) note(quirk, node, all);
     const auto* child = std::get_if<ChildRecord>(&node.record);
-    // Nodes of children are set in a graph, whoever's the parent is.
+    // Nodes of children are set by setters of a graph, also if the parent's nodes are set in an executable graph.
     if (child != nullptr) add_of_buffers(Use::kSetInGraph, *child->graph, inside(context), all);
   }
 }
@@ -368,7 +369,7 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
     roots += node.dependencies.empty() ? 1 : 0;
     for (const NodeIndex before : node.dependencies) ++dependents[before];
   }
-  // Nothing runs beside a node of a chain: no release orders one wrongly.
+  // The nodes of a chain run one after the other: no release orders them wrongly.
   const auto single = [](const RecordedNode& node) {
     return node.dependencies.size() <= 1 && !may_be_child(node.record);
   };
@@ -398,7 +399,7 @@ const ReleaseQuirk* ReleaseQuirks::of_launch(const Recording& recording, const Q
   return nullptr;
 }
 
-// The node itself, without the nodes inside it.
+// As of_add(), without the nodes inside the node.
 const ReleaseQuirk* ReleaseQuirks::of_add_itself(const RecordedNode& node, const QuirkContext& context) const {
   QuirkyStates states = states_of(node, context);
   states.add(State::kGeneric, node.form == NodeForm::kGeneric);
@@ -454,7 +455,7 @@ const ReleaseQuirk* ReleaseQuirks::of_follow_capturing() const {
   return find(Use::kFollow, Node::kAny, {State::kLastCaptures});
 }
 
-// Entries that fit the node wherever it stands.
+// The entry by which a node has to be replaced by other nodes, which does not depend on the graph around it.
 const ReleaseQuirk* ReleaseQuirks::of_node(const RecordedNode& node, const QuirkContext& context) const {
   const ReleaseQuirk* quirk = find(Use::kLaunch, kind_for(node.record), states_of(node, context));
   return quirk != nullptr && others_stand_for(quirk->way) ? quirk : nullptr;

@@ -1,18 +1,18 @@
 // hip::ReleaseQuirks: a table of faults in releases of AMD's and of NVIDIA's runtimes. They affect graphs that are
-// changed, launched or destroyed, and memory that streams hand back.
+// changed, launched or destroyed, and memory that is freed in stream order.
 //
-// An entry names the releases, the operation, the nodes and their states for which the runtime goes wrong, and the
-// right way there. Code that is about to add or set a node, to update, to launch or to destroy asks this class first
-// and takes the entry's way if there is one. An entry has the name of its finding; docs/findings.md describes it.
-// docs/safe-operations.md is the same table for people. Both are made of verify/findings by tools/findings.
+// An entry names the releases, the operation, the nodes and their states for which the runtime goes wrong, and the way
+// that is right there. Code that is about to add or set a node, to update, to launch or to destroy asks this class
+// first and takes the entry's way if there is one. An entry has the name of its finding; docs/findings.md describes it.
+// docs/safe-operations.md is the same table for readers. Both are made of verify/findings by tools/findings.
 //
 //   conditions  hold of the node that is added or set (all states of an entry at once), of one of the nodes of a
-//               recording that is updated to, or of the graph as a whole. A launch into a capture, one that
-//               follows and a destruction have none.
+//               recording that is updated to, or of the graph as a whole. Operations such as a launch into a capture or
+//               a destruction have no conditions on nodes.
 //   unknown     facts that the caller does not give count as the worst case: memory may be of any kind, and a release
 //               that is not listed has every quirk of its vendor's. The way that is taken then is slower, and right.
 //
-// Not here: findings that occur in every way of recording a node. docs/findings.md names an alternative to such a node.
+// Not in the table: findings that every way of recording a node has. docs/findings.md names an alternative to the node.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@
 namespace hip {
 
 enum class QuirkyUse : std::uint8_t {
-  kSetInExec,        // a setter of an executable graph, of a node of its own
+  kSetInExec,        // a setter of an executable graph, for one of its own nodes
   kSetInGraph,       // a setter of a graph's node; also used for a child graph's nodes before the child is handed over
   kUpdate,           // hipGraphExecUpdate
   kLaunch,           // hipGraphLaunch of a recorded and instantiated graph
   kCapturedLaunch,   // a launch on a stream that captures
   kLaunchElsewhere,  // a launch on a stream of another device than the one where the graph was instantiated
-  kAdd,              // of a node to a graph
+  kAdd,              // adding a node to a graph
   kDestroy,          // hipGraphExecDestroy of a graph that was launched
   kFollow,           // hipStreamWaitEvent for the last launch, on another stream
   kRead,             // a getter of a node that was captured
@@ -60,36 +60,36 @@ enum class QuirkyState : std::uint8_t {
   kBetweenPageable,  // copy: both ends are pageable
   kGraphMemory,      // memset, copy: of memory that a node of the graph allocates
   kToSymbol,         // copy: to a variable of device code
-  kDisabled,         // in the executable graph
+  kDisabled,         // the node is disabled in the executable graph
   kBesideDisabled,   // memset: a node of the executable graph is disabled
-  kNested,           // child: a child graph in it
+  kNested,           // child: it has a child graph itself
   kFollowed,         // child: another node waits for it
   kOtherDevice,      // child, update: a kernel or memset, at any depth, of another device than the first
-  kOtherShape,       // update: other nodes, other types or other dependencies, or these made in another order
+  kOtherShape,       // update: other nodes, types or dependencies, or dependencies that were added in another order
   kSeveralRoots,     // of the graph
   kManyNodes,        // of the graph: 16 or more
-  kManyDependents,   // of the graph: five or more of one of its nodes
-  kManyLeaves,       // of the graph: 14 or 15 nodes, and no node depends on eight of them or more
+  kManyDependents,   // of the graph: a node has five or more dependents
+  kManyLeaves,       // of the graph: 14 or 15 nodes, eight or more of them without dependents
   kStreamLeftOut,    // of the graph: hip/spread/stream_spread.h
   kMixedHosts,       // copy: host to host, one end pageable and the other one not
   kManaged,          // copy: an end is managed
   kWithinDevice,     // copy: device to device
-  kSeveralDevices,   // memory, nodes or streams are of more than one
-  kBranches,         // of the graph: several roots, or several dependents of one of its nodes
+  kSeveralDevices,   // memory, nodes or streams are of more than one device
+  kBranches,         // of the graph: several roots, or a node with several dependents
   kSymbolByDefault,  // copy: between a symbol and pageable memory, by hipMemcpyDefault
   kPinned,           // memset: of memory that is known to be pinned (or registered)
   kFromPageable,     // copy: from memory that is known to be pageable, where all is of one device
-  kNotKnown,         // child: its nodes are a library's, and opaque
-  kLastCaptures,     // of following a launch: its stream has begun to capture since
+  kNotKnown,         // child: a library enqueued its nodes, and they are opaque
+  kLastCaptures,     // kFollow: the stream of the last launch has begun to capture since
   kUncutValue,       // memset: the value does not fit into its element
   kCount
 };
 enum class QuirkWay : std::uint8_t {
   kTyped,         // the function of the node's own type
   kByDefault,     // hipMemcpyDefault
-  kByDirection,   // the direction is named: the host's memory to the device's, or the reverse
+  kByDirection,   // the direction is named: host to device, or device to host
   kRecordAgain,   // the whole graph is recorded and instantiated anew
-  kFlatten,       // child graphs become nodes of their parent's (hip/flatten.h) when it is recorded
+  kFlatten,       // child graphs become nodes of their parent graph (hip/flatten.h) when it is recorded
   kChain,         // the nodes are recorded one behind the other
   kRows,          // a node for each row is recorded in its place (hip/in_rows.h)
   kByHost,        // a host node is recorded in its place, or before it (hip/by_host.h)
@@ -141,12 +141,12 @@ enum class BufferMemory : std::uint8_t {
   kPinned,
   kPageable,
   kManaged,
-  kGraph,  // a node of the graph allocates it; no memory of which nothing is known counts as this
+  kGraph,  // a node of the graph allocates it; memory of unknown kind is not taken for this
 };
 
-// The facts that the caller of a check knows beside recordings.
+// The facts besides recordings that the caller of a check knows.
 struct QuirkContext {
-  std::function<BufferMemory(BufferIndex)> memory{};  // none: nothing is known
+  std::function<BufferMemory(BufferIndex)> memory{};  // empty: nothing is known
   std::set<NodeIndex> disabled{};                     // of the executable graph's own nodes
   // False: all memory and all streams are of one device, which is current when graphs are recorded and launched.
   bool several_devices = true;
@@ -161,11 +161,11 @@ class ReleaseQuirks {
   [[nodiscard]] static ReleaseQuirks of_version(int runtime_version);
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  // Each of these functions answers the first entry that touches the operation, or null: it is safe.
-  // Setting one node (`index`: for `context.disabled`) of an executable graph or of a graph's own.
+  // Each of these functions returns the first entry that affects the operation, or null if the operation is safe.
+  // Setting one node of an executable graph, or of a graph; `index` is its index in `context.disabled`.
   [[nodiscard]] const ReleaseQuirk* of_set(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
                                            NodeIndex index, const QuirkContext& context) const;
-  // Patching by setters: the nodes in which one of the buffers is, at any depth.
+  // Patching by setters: the nodes, at any depth, that hold one of the moved buffers.
   [[nodiscard]] const ReleaseQuirk* of_patch(QuirkyUse use, const Recording& recording, std::span<const Move> moves,
                                              const QuirkContext& context) const;
   // The same in advance, for a recording that is patched often: at each buffer's index the entry that a patch meets
@@ -177,14 +177,14 @@ class ReleaseQuirks {
                                               const QuirkContext& context) const;
   // Launching an executable graph of the recording.
   [[nodiscard]] const ReleaseQuirk* of_launch(const Recording& recording, const QuirkContext& context) const;
-  // Adding a node to a graph, with the nodes inside it.
+  // Adding a node to a graph, with the nodes of its child graph.
   [[nodiscard]] const ReleaseQuirk* of_add(const RecordedNode& node, const QuirkContext& context) const;
-  // The node as it is added and set rightly: through another function, or by another kind. Nodes of children, too.
+  // The node in a form that is added and set rightly: by another function, kind or value. Children are changed, too.
   [[nodiscard]] RecordedNode as_added(RecordedNode node, const QuirkContext& context) const;
   [[nodiscard]] Recording as_added(Recording recording, const QuirkContext& context) const;
   // Launching anything on a stream that captures.
   [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
-  // Launching anything on a stream of another device than the one that was current when it was instantiated.
+  // Launching anything on a stream of another device than the one that was current when the graph was instantiated.
   [[nodiscard]] const ReleaseQuirk* of_launch_elsewhere() const;
   // Destroying an executable graph after its stream or an event has reported that the last launch is done.
   [[nodiscard]] const ReleaseQuirk* of_destroy() const;
@@ -192,10 +192,10 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_set_often() const;
   // Reading a captured node by a getter.
   [[nodiscard]] const ReleaseQuirk* of_read(const RecordedNode& node) const;
-  // Giving memory back in a stream's order.
+  // Freeing memory in stream order.
   [[nodiscard]] const ReleaseQuirk* of_free_async() const;
   // Making a stream wait for the last launch of an executable graph after that launch's stream has begun to capture.
-  // Null also where no way is right (6.4): a stream does not wait then, and a wait of the host invalidates the capture.
+  // Null also where no way is right (6.4): a stream cannot wait then, and a wait of the host makes the capture invalid.
   [[nodiscard]] const ReleaseQuirk* of_follow_capturing() const;
   // For hip::flattened: replaces each node whose entry says kRows or kByHost by other nodes. Valid as long as this
   // object. `errors` receives failures to free the memory of such nodes with their graph.
@@ -217,8 +217,8 @@ class ReleaseQuirks {
 [[nodiscard]] const ReleaseQuirk* first_of(std::span<const ReleaseQuirk* const> of_buffers,
                                            std::span<const Move> moves);
 
-// Whether copies of the kind that the caller names were recorded by one kind and are now to be by another (`asked`):
-// no setter of an executable graph and no update changes the kind of a copy. In children, too.
+// Whether a copy of which the caller asks the same kind as before (`asked`) was recorded by one kind and is now to have
+// another: no setter of an executable graph and no update changes the kind of a copy. Also for children.
 [[nodiscard]] bool recorded_otherwise(const RecordedNode& was, const RecordedNode& now);
 [[nodiscard]] bool recorded_otherwise(const Recording& was, const Recording& now);
 

@@ -44,14 +44,14 @@ struct Relocation {
   friend bool operator==(const Relocation&, const Relocation&) = default;
 };
 
-// One buffer that lives elsewhere now. All moves of one patch happen at once, so swaps and cycles are plain data.
+// A buffer that has another address now. All moves of one patch happen at once, so swaps and cycles are plain data.
 struct Move {
   BufferIndex buffer = 0;
-  DeviceAddress from = 0;  // where the caller believes the executable graph has it; checked, never searched for
+  DeviceAddress from = 0;  // the address in the executable graph, as the caller believes; checked, never searched for
   DeviceAddress to = 0;
 };
 
-// Where each buffer is, indexed by BufferIndex.
+// The address of each buffer, by BufferIndex.
 using AddressTable = std::vector<DeviceAddress>;
 
 // A relocation and the node of the tree that it belongs to.
@@ -60,7 +60,7 @@ struct RelocationSite {
   Relocation relocation;
 };
 
-// A node of the tree that may hold `buffer` in a place without a name.
+// A node of the tree that may hold `buffer` in a field that is not known.
 struct OpaqueUse {
   TreeIndex node = 0;
   BufferIndex buffer = 0;
@@ -74,7 +74,7 @@ class RelocationTable {
   // Both lists in node order, naming buffers below `buffer_count` only (asserted).
   RelocationTable(std::span<const RelocationSite> sites, std::span<const OpaqueUse> uses, BufferIndex buffer_count);
 
-  // In node order. A node comes up as often as it has relocations of the buffer.
+  // In node order. A node occurs once for each relocation of the buffer that it has.
   [[nodiscard]] std::span<const RelocationSite> relocations_of(BufferIndex buffer) const;
   [[nodiscard]] std::span<const OpaqueUse> opaque_uses_of(BufferIndex buffer) const;
   [[nodiscard]] BufferIndex buffer_count() const { return buffer_count_; }

@@ -38,18 +38,19 @@ ScratchBuffer::~ScratchBuffer() {
   let_go();
 }
 
-// Needed where memory is not freed in the stream's order: the captured work would use memory that is already freed.
+// Refuses a stream that captures if memory is not freed in stream order: the captured work would use freed memory.
 Status ScratchBuffer::refuse_capture() const {
   if (in_stream_order()) return {};
   const Result<bool> captures = stream_.capturing();
-  // A null stream beside the capture of a blocking one, which that does not hold up: it captures nothing itself.
+  // HIP refuses to query the null stream while a blocking stream captures; the null stream itself captures nothing
+  // then.
   if (!captures && captures.error().code == hipErrorStreamCaptureImplicit) return {};
   if (!captures) return captures.error();
   if (!captures.value()) return {};
   return Error{hipErrorStreamCaptureUnsupported, "a scratch buffer cannot grow or shrink while its stream captures"};
 }
 
-// With the stream's device current: that is where the memory comes from, and which default stream is meant.
+// Makes the stream's device current: the memory comes from that device, and handle 0 means its default stream.
 Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
   assert(on_its_thread());
   if (Status refused = refuse_capture(); !refused) return refused.error();
@@ -61,7 +62,7 @@ Result<void*> ScratchBuffer::allocate(std::size_t bytes) const {
   const Status taken = in_stream_order() ? call<&Api::hipMallocAsync>(api, &memory, bytes, stream_.handle())
                                          : call<&Api::hipMalloc>(api, &memory, bytes);
   if (!taken) return taken.error();
-  return memory;  // that the caller's device could not be restored is the sink's business, not the memory's
+  return memory;  // a failure to restore the caller's device goes to the sink
 }
 
 Status ScratchBuffer::free(void* memory) const {
@@ -131,7 +132,7 @@ bool ScratchBuffer::on_its_thread() const {
   return stream_.handle() != hipStreamPerThread || thread_ == sync::this_thread_id();
 }
 
-// Memory that waits to be freed goes first: a failure leaves the buffer as it is.
+// Memory that could not be freed earlier is freed first: if that fails, the buffer stays as it is.
 Status ScratchBuffer::release() {
   for (void** const memory : {&stuck_, &data_}) {
     if (*memory == nullptr) continue;

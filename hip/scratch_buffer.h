@@ -3,19 +3,19 @@
 //   reserve   at least that many bytes. Only growing allocates, and it allocates the new memory before it frees the
 //             old: when the allocation fails, the buffer keeps its address and its contents. Growing does not carry
 //             contents over: scratch is written before it is read.
-//   order     memory is taken and given back in the stream's order (hipMallocAsync, hipFreeAsync), so work that was
-//             given to the stream before a call of reserve() may still use the old memory; work given to it afterwards
-//             may not: a pointer is good until the next reserve() that grows. Where the runtime has no such functions,
-//             or its release gives such memory to a stream that is not ordered behind the work (`free_async`;
-//             docs/findings.md, early-event-hands-memory), hipFree waits for the device instead; growing and giving
-//             back are refused while the stream captures then, and a buffer that is destroyed loses its memory, and
-//             says so.
+//   order     memory is allocated and freed in stream order (hipMallocAsync, hipFreeAsync), so work that was given to
+//             the stream before a call of reserve() may still use the old memory; work given to it afterwards may not:
+//             a pointer is valid until the next reserve() that grows. Where the runtime lacks these functions, or its
+//             release gives such memory to a stream that is not ordered behind the work (`free_async`;
+//             docs/findings.md, early-event-hands-memory), hipFree waits for the device instead. Growing and freeing
+//             are then refused while the stream captures, and a buffer that is destroyed during the capture leaks its
+//             memory and reports that.
 //   move      leaves the source empty and as usable as a new one, on the same stream.
-//   threads   one at a time. On hipStreamPerThread only the thread that made the buffer, or called rebind() last: calls
-//             of another thread, its destructor's too, would go to another stream. Functions that take or give back
-//             memory assert that.
+//   threads   one at a time. On hipStreamPerThread only the thread that made the buffer, or called rebind() last: on
+//             another thread the calls, the destructor's too, would go to another stream. Functions that allocate or
+//             free memory assert that.
 //
-// RAII: destroyed, it gives its memory back in the stream's order; so the stream has to outlive it.
+// The destructor frees the memory in stream order, so the stream has to outlive the buffer.
 #pragma once
 
 #include <cstddef>
@@ -31,14 +31,14 @@ namespace hip {
 struct ScratchOptions {
   // Allocations are a multiple of this, so that sizes that vary a little do not allocate.
   std::size_t granularity = 4096;
-  // ReleaseQuirks::of_free_async() of the runtime's release, or null: it is right.
+  // ReleaseQuirks::of_free_async() of the runtime's release, or null: the release frees in stream order rightly.
   const struct ReleaseQuirk* free_async = nullptr;
   ErrorSink errors{};  // receives the errors of destructors
 };
 
 class ScratchBuffer {
  public:
-  // Empty; nothing is allocated.
+  // Makes an empty buffer; nothing is allocated.
   explicit ScratchBuffer(StreamRef stream, const ScratchOptions& options = {});
   ScratchBuffer(ScratchBuffer&& other) noexcept;
   ScratchBuffer& operator=(ScratchBuffer&& other) noexcept;
@@ -54,11 +54,11 @@ class ScratchBuffer {
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] const StreamRef& stream() const { return stream_; }
 
-  // Goes on in the order of another stream of the same device. The caller promises that the work of the one before is
-  // done.
+  // From now on the buffer allocates and frees in the order of another stream of the same device. The caller ensures
+  // that the work of the former stream is done.
   void rebind(const StreamRef& stream);
 
-  // Gives the memory back; the buffer is empty and usable. When that fails it still has it and can try again.
+  // Frees the memory; the buffer is empty and usable. If that fails, the buffer keeps the memory and can try again.
   Status release();
 
  private:

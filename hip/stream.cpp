@@ -98,7 +98,7 @@ Result<int> clamp_priority(const Api& api, int priority) {
 }
 
 Result<Stream> Stream::create(const Api& api, const StreamKey& key, ErrorSink errors) {
-  // Without the function that takes one, a priority cannot be had: an error rather than another stream than was asked.
+  // Without hipStreamCreateWithPriority there are no priorities: an error, rather than a stream with another priority.
   if (api.hipStreamCreateWithPriority == nullptr && key.priority != 0) {
     return Error{hipErrorNotSupported, "this runtime has no hipStreamCreateWithPriority: only priority 0 can be had"};
   }

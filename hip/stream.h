@@ -3,10 +3,10 @@
 // hip::StreamRef names a stream without owning it; hip::Stream owns one; hip::CurrentStream makes one the calling
 // thread's current stream for the time of a scope.
 //
-// The default stream is handle 0 and a stream like any other: synchronising it waits for its work, querying it asks for
-// its work. Handle 0 means the default stream of the current device, so calls with it make the stream's device current
-// first. A handle of 0 does not mean "none": all handles of some backends are 0 (host_backend.h), so ownership is a
-// flag of its own.
+// The default stream is handle 0 and a stream like any other: it can be synchronised and queried. Handle 0 means the
+// default stream of the current device, so calls with it make the stream's device current first. A handle of 0 does not
+// mean "none": all handles of some backends are 0 (hip/host_backend.h), so whether a Stream owns its handle is a flag
+// of its own.
 //
 // Does not check that a StreamRef's stream is still alive; HIP has no way to ask.
 #pragma once
@@ -20,7 +20,7 @@ namespace hip {
 
 class Event;
 
-// Distinguishes streams: the properties that were asked for when the stream was made.
+// Distinguishes streams: the properties that were asked for when the stream was created.
 struct StreamKey {
   int device = 0;
   unsigned flags = hipStreamDefault;
@@ -37,8 +37,8 @@ class StreamRef {
   [[nodiscard]] hipStream_t handle() const { return handle_; }
   [[nodiscard]] int device() const { return device_; }
   bool operator==(const StreamRef&) const = default;
-  // Whether its handle, null, hipStreamLegacy or hipStreamPerThread, means another stream on another device; any other
-  // handle says itself where it belongs.
+  // Whether the handle means another stream on another device: null, hipStreamLegacy and hipStreamPerThread do. Any
+  // other handle belongs to one device.
   [[nodiscard]] bool depends_on_current_device() const {
 #ifdef hipStreamLegacy  // headers of older releases do not have it
     if (handle_ == hipStreamLegacy) return true;
@@ -48,7 +48,7 @@ class StreamRef {
 
   // Waits until all work that was given to the stream is done.
   [[nodiscard]] Status synchronize() const;
-  // Whether it is; an error is an answer about the stream (its work failed, it captures), not about the question.
+  // Whether all of it is done. An error is one of the stream (its work failed, or it captures), not one of the query.
   [[nodiscard]] Result<bool> idle() const;
   // Whether work given to the stream becomes part of a graph instead of being executed. True also for a capture that
   // has become invalid.
@@ -59,7 +59,7 @@ class StreamRef {
   [[nodiscard]] Status launch(hipGraphExec_t exec) const;
   // Launches a host function behind the work that was given to the stream so far. The function must not call HIP.
   [[nodiscard]] Status launch_host_function(hipHostFn_t function, void* user_data) const;
-  // The stream's key as read from the handle; the parts of `otherwise` where the runtime has no such getter.
+  // The stream's key as read from the handle; a part for which the runtime has no getter is taken from `otherwise`.
   [[nodiscard]] Result<StreamKey> read_key(const StreamKey& otherwise) const;
 
  private:
@@ -68,12 +68,12 @@ class StreamRef {
   int device_;
 };
 
-// A priority brought into the range that the current device has (as HIP does with one that is not).
+// Brings a priority into the range of the current device, as HIP does with a priority outside of it.
 [[nodiscard]] Result<int> clamp_priority(const Api& api, int priority);
 
 class Stream {
  public:
-  // On the device of `key`, which is current only while the stream is made.
+  // Creates a stream on the device of `key`, which is current only during the call.
   [[nodiscard]] static Result<Stream> create(const Api& api, const StreamKey& key = {}, ErrorSink errors = {});
 
   Stream(Stream&& other) noexcept;
@@ -81,15 +81,15 @@ class Stream {
   // An error of destroy() goes to the error sink.
   ~Stream();
 
-  // After destroy() and of a moved-from stream: of no stream, and not to be used.
+  // False after destroy() and for a moved-from stream: ref() must not be used then.
   [[nodiscard]] bool owns() const { return owned_; }
   [[nodiscard]] StreamRef ref() const { return ref_; }
   operator StreamRef() const { return ref_; }  // NOLINT(google-explicit-constructor)
 
-  // Gives the stream back to the runtime; its work is finished first. When that fails the stream is still owned and can
-  // be destroyed again.
+  // Destroys the stream; its work is finished first. If that fails, the stream is still owned and destroy() can be
+  // called again.
   Status destroy();
-  // The handle is the caller's from now on.
+  // The caller owns the handle from now on.
   void disown() { owned_ = false; }
 
  private:

@@ -57,7 +57,7 @@ namespace {
 
 using Entry = StreamCache::Shared::Entry;
 
-// Restores the caller's device last, and says so when that fails.
+// Makes the call with the device current, and restores the caller's device; a failure of either is returned.
 template <class Call>
 Status on_device(const Api& api, int device, ErrorSink errors, const Call& call) {
   Result<DeviceScope> scope = DeviceScope::enter(api, device, errors);
@@ -68,7 +68,7 @@ Status on_device(const Api& api, int device, ErrorSink errors, const Call& call)
 
 }  // namespace
 
-// The one that was given back last.
+// The idle stream of this key that was given back last, if there is one.
 std::optional<Entry> StreamCache::Shared::take(const StreamKey& key) {
   const sync::LockGuard lock(mutex);
   std::vector<Entry>& idle = pool.write().idle;
@@ -79,14 +79,14 @@ std::optional<Entry> StreamCache::Shared::take(const StreamKey& key) {
   return entry;
 }
 
-// With the device of `key` current.
+// The caller has made the device of `key` current.
 Result<Entry> StreamCache::Shared::create(const StreamKey& key) {
   Result<Stream> made = Stream::create(api, key, options.errors);
   if (!made) return made.error();
   Stream stream = std::move(made).value();
   const Result<StreamKey> read = stream.ref().read_key(key);
   if (!read) {
-    // The handle goes to the doomed when it cannot even be destroyed.
+    // If the stream cannot be destroyed either, its handle goes to `doomed`.
     const Entry entry{key, stream.ref().handle()};
     Status failed = read.error();
     const Status destroyed = stream.destroy();
@@ -135,7 +135,7 @@ Status StreamCache::Shared::give_back(const Entry& entry) {
   return surplus ? destroy(*surplus) : Status();
 }
 
-// Works with any current device: a handle knows its own.
+// Works with any current device: a handle belongs to one device.
 Status StreamCache::Shared::destroy(const Entry& entry) {
   Status status = call<&Api::hipStreamDestroy>(api, entry.handle);
   if (status) {
@@ -146,7 +146,7 @@ Status StreamCache::Shared::destroy(const Entry& entry) {
   return status;
 }
 
-// It is tried again later.
+// Keeps the stream to try again later to destroy it.
 void StreamCache::Shared::doom(const Entry& entry) {
   {
     const sync::LockGuard lock(mutex);
@@ -199,7 +199,7 @@ Result<StreamLease> StreamCache::acquire(const StreamKey& wanted) {
   const Result<int> priority = clamp_priority(shared_->api, wanted.priority);
   if (!priority) return both(priority.error(), scope.value().leave()).error();
   const StreamKey key{wanted.device, wanted.flags, priority.value()};
-  // A failure is reported again where it matters; nothing here depends on it.
+  // A failure is reported, and the stream is tried again later; acquire() does not depend on it.
   shared_->options.errors(shared_->destroy_doomed());
   while (const std::optional<Entry> entry = shared_->take(key)) {
     const StreamRef stream(shared_->api, entry->handle, key.device);
@@ -209,7 +209,7 @@ Result<StreamLease> StreamCache::acquire(const StreamKey& wanted) {
       scope.value().keep();
       return StreamLease(shared_, stream, key);
     }
-    // Somebody used it after giving it back, or its device is in trouble: the next one, or a new one, will tell.
+    // A client used the stream after giving it back, or its device has an error: tries the next stream, or a new one.
     if (!idle.ok()) shared_->options.errors(idle.error());
     const bool busy = idle.ok();
     shared_->count([busy](StreamCacheCounts& counts) { ++(busy ? counts.busy : counts.faulty); });
@@ -239,7 +239,7 @@ StreamCacheCounts StreamCache::counts() const {
 StreamCache& StreamCache::of_process(const LoadedApi& runtime) {
   struct OfRuntime {
     explicit OfRuntime(const LoadedApi& loaded) : runtime(loaded) {}
-    const LoadedApi runtime;  // the library stays, and the table with it
+    const LoadedApi runtime;  // keeps the library loaded and its table valid
     StreamCache cache{runtime.api};
   };
   struct Caches {

@@ -7,16 +7,16 @@
 //             clamped to the device's range first, so that it equals the priority that can be read back.
 //   acquire   makes the stream's device current and leaves it current. The stream that it returns is idle and free of
 //             error: the cache queries it before it lends it. It lends the stream that was given back last first.
-//   release   asks the stream, with its device current, whether it is idle. Only a stream that says so is kept; one
-//             with work, with an error or in a capture is destroyed. The caller's device is current again afterwards.
+//   release   queries the stream, with its device current. Only an idle stream is kept; a stream with work, with an
+//             error or in a capture is destroyed. The caller's device is current again afterwards.
 //   captures  of other clients are left alone, and do not make the cache destroy streams (hip/beside_captures.h).
-//   bound     at most max_idle streams are kept; past it the one that lay idle longest is destroyed.
+//   bound     at most max_idle streams are kept; beyond that, the stream that was idle for longest is destroyed.
 //   teardown  in any order: a lease that outlives its cache destroys its stream. A stream whose destruction failed is
-//             kept aside and tried again with every later call, and reported when it still fails at the end. At most
-//             max_doomed are; past it the oldest is given up for lost, and that is reported.
+//             kept aside and tried again with every later call, and reported if it still fails at the end. At most
+//             max_doomed such streams are kept; beyond that, the oldest is given up as lost, which is reported.
 //
-// All functions may be called by any thread. No lock is held during a call of HIP. A client must not use
-// a handle after it gave it back; the cache notices that only if there is work on it.
+// All functions may be called by any thread. No lock is held during a HIP call. A client must not use a handle after
+// giving it back; the cache notices such use only if the stream still has work.
 #pragma once
 
 #include <cstddef>
@@ -56,15 +56,15 @@ class StreamCache {
   ~StreamCache();
 
   [[nodiscard]] Result<StreamLease> acquire(const StreamKey& wanted);
-  // Destroys every idle stream; leases that are out stay valid. The first error, and every stream is tried.
+  // Destroys every idle stream, also after an error, and returns the first error. Streams on loan stay valid.
   Status clear();
 
   [[nodiscard]] std::size_t idle() const;
   [[nodiscard]] StreamCacheCounts counts() const;
 
   // The only cache of that runtime in the process, shared by all its users: made on first use with the default options.
-  // It keeps the library loaded, and is never destroyed: at the end of a process the runtime may be gone before it.
-  // clear() empties it in time.
+  // It keeps the library loaded and is never destroyed, since at the end of a process the runtime may be unloaded
+  // before it. Call clear() before that to destroy its streams.
   [[nodiscard]] static StreamCache& of_process(const LoadedApi& runtime);
 
   struct Shared;
@@ -73,7 +73,7 @@ class StreamCache {
   std::shared_ptr<Shared> shared_;
 };
 
-// A stream on loan.
+// A stream that is lent to a client.
 class StreamLease {
  public:
   StreamLease(StreamLease&& other) noexcept;
@@ -94,7 +94,7 @@ class StreamLease {
   StreamLease(std::shared_ptr<StreamCache::Shared> shared, StreamRef ref, const StreamKey& key)
       : shared_(std::move(shared)), ref_(ref), key_(key) {}
 
-  std::shared_ptr<StreamCache::Shared> shared_;  // null: holds nothing
+  std::shared_ptr<StreamCache::Shared> shared_;  // null: the lease has no stream
   StreamRef ref_;
   StreamKey key_;
 };

@@ -1,5 +1,5 @@
-// Copies to and from symbols: hipGraphAddMemcpyNodeToSymbol, hipGraphAddMemcpyNodeFromSymbol and the setters beside
-// them.
+// Copies to and from symbols: hipGraphAddMemcpyNodeToSymbol, hipGraphAddMemcpyNodeFromSymbol and the setters of such
+// nodes.
 //
 // For linear copies with a symbol in their record (CopySymbol); the functions assert that. The runtime looks up the
 // symbol's variable on the calling thread's current device.
@@ -17,8 +17,8 @@ namespace hip {
 [[nodiscard]] Result<hipGraphNode_t> add_symbol_node(const Api& api, hipGraph_t graph, const CopyRecord& copy,
                                                      std::span<const hipGraphNode_t> dependencies);
 
-// The setter's call alone, which allocates nothing: of an executable graph, or of a graph's own node when `exec` is
-// null. hipErrorNotSupported where the runtime lacks it.
+// Only calls the setter, and allocates nothing: sets a node of an executable graph, or of the graph itself when `exec`
+// is null. hipErrorNotSupported where the runtime lacks the function.
 [[nodiscard]] hipError_t call_symbol_setter(const Api& api, hipGraphExec_t exec, hipGraphNode_t node,
                                             const CopyRecord& copy);
 

@@ -27,14 +27,15 @@ std::list<TraceCache::EntryPointer>::iterator TraceCache::find(std::uint64_t com
   });
 }
 
-// An entry that leaves the list. Its trace, unless a step has it.
+// Marks an entry that leaves the list as dropped, and returns its trace unless a step uses it.
 std::unique_ptr<Trace> TraceCache::drop(Entry& entry) {
   entry.dropped = true;
   return entry.taken ? nullptr : std::move(entry.trace.write());
 }
 
-// The decision: one moment under the lock, so that steps are as if one came after the other. Whoever wants the same
-// trace meanwhile waits; a command that needs its place evicts it after the step.
+// Makes the decision under one lock, so that the steps behave as if they came one after the other. A step that wants a
+// trace that another step uses waits for it; an entry that is evicted while a step uses it is destroyed after that
+// step.
 TraceCache::Taken TraceCache::take(std::uint64_t command, std::span<const TraceBuffer> buffers) {
   Taken taken;
   sync::UniqueLock lock(mutex_);
@@ -70,7 +71,7 @@ Result<bool> TraceCache::agree(bool could) {
   return options_.ranks->all(could);
 }
 
-// The trace to where the buffers are, by the fast way where there is one.
+// Brings the trace to the buffers' addresses: by the fast way (hit or patch) if all ranks can, otherwise by recording.
 Status TraceCache::bring(Taken& taken, std::span<const TraceBuffer> buffers, const Recorder& record) {
   std::unique_ptr<Trace>& trace = taken.entry->trace.write();
   bool could = taken.outcome != TraceOutcome::kRecorded;
@@ -93,7 +94,7 @@ Status TraceCache::bring(Taken& taken, std::span<const TraceBuffer> buffers, con
   return agree_to_launch(fresh ? Status() : Status(fresh.error()));
 }
 
-// One that throws has failed like any other: its peers come to the second round, and so does this rank.
+// A recorder that throws has failed like any other: its peers come to the second round, so this rank does, too.
 Result<std::unique_ptr<Trace>> TraceCache::recorded(std::span<const TraceBuffer> buffers, const Recorder& record) {
   try {
     return record(buffers);
@@ -114,7 +115,7 @@ Status TraceCache::agree_to_launch(Status recorded) {
 }
 
 void TraceCache::give_back(const Taken& taken, bool keep) {
-  std::unique_ptr<Trace> gone;  // after the lock
+  std::unique_ptr<Trace> gone;  // destroyed after the lock is released
   const sync::LockGuard lock(mutex_);
   Entry& entry = *taken.entry;
   Cache& cache = cache_.write();
@@ -137,7 +138,7 @@ Result<TraceOutcome> TraceCache::execute(std::uint64_t command, std::span<const 
                                          const StreamRef& stream, const Recorder& record) {
   Taken taken = take(command, buffers);
   bool keep = false;
-  // Also when a recorder throws: a thread that waits for the trace would wait for ever.
+  // Gives the trace back even if a recorder throws: otherwise a thread that waits for the trace would wait for ever.
   const auto give = [&](const Taken* mine) { give_back(*mine, keep); };
   const std::unique_ptr<const Taken, decltype(give)> giving(&taken, give);
   taken.evicted.clear();

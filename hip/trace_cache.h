@@ -3,12 +3,12 @@
 // A trace is the work that a command enqueued, recorded as a graph. Recording is slow, launching a recording is fast. A
 // step names the command and its buffers, each by identity and by address, and the cache decides:
 //
-//   hit       the same command, the same buffers, all of them where they were: launched as it is.
-//   patched   the same buffers, some of them elsewhere: brought there, then launched. Never a command that enqueued
-//             nothing: for buffers elsewhere it may enqueue something, so it is recorded.
+//   hit       the same command, the same buffers, all of them at the same addresses: the trace is launched as it is.
+//   patched   the same buffers, some of them at other addresses: the trace is patched, then launched. Never for a
+//             command that enqueued nothing: at other addresses it may enqueue something, so it is recorded.
 //   recorded  in all other cases, and where patching failed. An address that was freed and belongs to another buffer
 //             now is another buffer: the identity decides, never the address alone.
-//   bound     at most max_traces; past it the one that was not executed for longest goes.
+//   bound     at most max_traces are kept; beyond that, the trace that was not executed for longest is destroyed.
 //   failure   a patch that fails is followed by recording, and counted. A failure of recording or of a launch is
 //             returned, and the trace is dropped, so that the next step records it.
 //   together  with ranks, all of them take the fast way or all record (C6): a rank that could take the fast way records
@@ -18,9 +18,9 @@
 //             are rounds of all ranks: one thread of a rank at a time, in the same order on each.
 //
 // Any thread may call any function. Steps of one trace run one after another; steps of different traces do not wait for
-// each other. No lock is held while a trace is patched, recorded, launched or destroyed. A recorder may
-// execute other traces, not its own (it would wait for itself). A recorder that throws has failed: its exception goes
-// to the caller.
+// each other. No lock is held while a trace is patched, recorded, launched or destroyed. A recorder may execute other
+// traces, but not its own trace (it would wait for itself). A recorder that throws has failed: its exception goes to
+// the caller.
 //
 // Does not check: that buffers of one identity have one size, and that a recorder depends on the buffers alone. Make
 // both part of the command's number.
@@ -41,7 +41,7 @@
 
 namespace hip {
 
-// A buffer of a step. `identity` is never the number of two buffers, also not one after the other.
+// A buffer of a step. No two buffers ever have the same `identity`, not even if one is freed before the other exists.
 struct TraceBuffer {
   std::uint64_t identity = 0;
   std::uint64_t address = 0;
@@ -53,7 +53,7 @@ class Trace {
  public:
   // May be called while the last launch still runs.
   virtual ~Trace() = default;
-  // Brings it to these addresses, all at once. An error: it has to be recorded again and is not launched any more.
+  // Sets the trace to these addresses, all at once. After an error, record it again; it must not be launched any more.
   [[nodiscard]] virtual Status patch(std::span<const TraceBuffer> buffers) = 0;
   [[nodiscard]] virtual Status launch(const StreamRef& stream) = 0;
 };
@@ -64,7 +64,7 @@ struct TraceCacheCounts {
   std::uint64_t hits = 0, patched = 0, recorded = 0;
   std::uint64_t refused = 0;    // patches that failed: recorded instead
   std::uint64_t overruled = 0;  // fast ways not taken because a peer could not
-  std::uint64_t failed = 0;     // steps that were answered by an error
+  std::uint64_t failed = 0;     // steps that returned an error
   std::uint64_t evicted = 0;
 };
 
@@ -77,7 +77,7 @@ struct TraceCacheOptions {
 
 class TraceCache {
  public:
-  // Null for a command that enqueues nothing: that is remembered, and launching it does nothing.
+  // Returns null for a command that enqueues nothing: the cache keeps that, and launching it does nothing.
   using Recorder = std::function<Result<std::unique_ptr<Trace>>(std::span<const TraceBuffer> buffers)>;
 
   explicit TraceCache(const TraceCacheOptions& options = {});
@@ -89,10 +89,10 @@ class TraceCache {
   // Launches the command's work on the stream.
   [[nodiscard]] Result<TraceOutcome> execute(std::uint64_t command, std::span<const TraceBuffer> buffers,
                                              const StreamRef& stream, const Recorder& record);
-  // The buffer is gone: traces that hold it go too. A step that is under way ends as it began.
+  // The buffer is gone: drops the traces that use it. A step that is under way still finishes with its trace.
   void forget(std::uint64_t identity);
   void clear();
-  // Keeps so many traces, where the options say fewer.
+  // Keeps at least so many traces, even if the options say fewer.
   void keep_at_least(std::size_t traces);
 
   [[nodiscard]] std::size_t size() const;
@@ -102,15 +102,15 @@ class TraceCache {
   struct Entry {
     std::uint64_t command = 0;
     std::vector<TraceBuffer> buffers;
-    bool taken = false;    // by a step
-    bool dropped = false;  // not in the list any more: goes with the step that has it
-    // The step's that took the entry; guarded by mutex_ while there is none.
+    bool taken = false;    // a step uses the entry
+    bool dropped = false;  // not in the list any more: the step that uses it destroys its trace
+    // Belongs to the step that uses the entry; guarded by mutex_ while no step does.
     sync::Cell<std::unique_ptr<Trace>> trace;
   };
   using EntryPointer = std::shared_ptr<Entry>;
   struct Cache {
-    std::list<EntryPointer> entries;  // the one that was executed last at the end
-    std::size_t most = 0;             // of them
+    std::list<EntryPointer> entries;  // in the order in which they were executed last
+    std::size_t most = 0;             // the most entries that are kept
     TraceCacheCounts counts;
   };
   using Traces = std::vector<std::unique_ptr<Trace>>;

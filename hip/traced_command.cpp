@@ -20,13 +20,14 @@ RecordedNode opaque_command(const TracedWork& work, std::string why) {
   return node;
 }
 
-// A command that is known to enqueue nothing has no recording.
+// The recording of a known command; null if the command is opaque or enqueues nothing.
 const Recording* nodes_of(const RecordedNode& known) {
   const auto* child = std::get_if<ChildRecord>(&known.record);
   return child == nullptr ? nullptr : child->graph.get();
 }
 
-// Compares the known command with the work at the addresses where its buffers are.
+// Compares the known command with the work captured at the buffers' present addresses; if they differ, it becomes
+// opaque.
 Status hold_against_the_work(const Api& api, const TracedWork& work, std::span<const DeviceAddress> addresses,
                              const ReleaseQuirks& quirks, RecordedNode& known) {
   static const Recording nothing;
@@ -44,7 +45,7 @@ bool beside(DeviceAddress one, std::uint64_t one_bytes, DeviceAddress other, std
   return one == other || (one < other + other_bytes && other < one + one_bytes);
 }
 
-// Records a traced command without keeping its trace; its type tells it from other opaque nodes.
+// Records a traced command without keeping its trace. Other opaque nodes have functions of another type.
 struct TracedRecorder {
   std::shared_ptr<const TracedWork> work;
   decltype(OpaqueRecord::record) capture_each_time;

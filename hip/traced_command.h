@@ -1,8 +1,8 @@
 // hip::traced_command: a command of a command buffer that a library enqueues, with its traces kept.
 //
 // A command buffer (hip/command_buffer.h) captures such a command when its trace cache (hip/trace_cache.h) has no trace
-// of it for these buffers, and makes the trace's graph a child of its own. Any other recording of the node captures the
-// work each time, as captured_command does.
+// of it for these buffers, and adds the trace's graph to its own graph as a child. Any other recording of the node
+// captures the work each time, as captured_command does.
 //
 //   relocations  with shadows, the work is captured differentially once (hip/differential_capture.h). A trace with only
 //                known addresses is patched when buffers move; any other trace is captured again. Whenever a trace
@@ -36,17 +36,17 @@ inline constexpr DeviceAddress kFooting = 64;
 
 struct TracedWork {
   std::uint64_t command = 0;         // the name of the work in the cache; different for different works
-  hipStream_t stream = nullptr;      // that it is captured on, as captured_command's
-  std::vector<BufferIndex> buffers;  // every one that it uses, a few
+  hipStream_t stream = nullptr;      // the work is captured on it, as in captured_command
+  std::vector<BufferIndex> buffers;  // every buffer that the work uses; meant to be few
   EnqueueAt work;
   bool collective = false;
-  std::optional<Shadows> shadows{};  // without a flaw, of all its buffers (asserted); of work that is no collective
-  KernelLayouts layouts{};           // for shadows; none: no kernel's layout is known
+  std::optional<Shadows> shadows{};  // without a flaw and of all its buffers; never with a collective (asserted)
+  KernelLayouts layouts{};           // for shadows; empty: no kernel's layout is known
   ErrorSink errors{};
 };
 
 [[nodiscard]] RecordedNode traced_command(TracedWork work);
-// The work of a node that is one; else null.
+// The work of a node that is a traced command; otherwise null.
 [[nodiscard]] std::shared_ptr<const TracedWork> traced_work_of(const RecordedNode& node);
 
 // The result of differential capture: a child or an empty node where every address of it is known and the work
@@ -54,14 +54,14 @@ struct TracedWork {
 [[nodiscard]] Result<RecordedNode> known_command(const Api& api, const TracedWork& work,
                                                  std::span<const DeviceAddress> addresses,
                                                  const ReleaseQuirks& quirks = {});
-// The device of the stream that the work is captured on; the current one where that is a stream of every device.
+// The device of the work's stream; the current one for a stream that every device has, or if HIP has no getter for it.
 [[nodiscard]] Result<int> device_of(const Api& api, const TracedWork& work);
-// Whether a trace of the work, made with its buffers at `was`, is one of it with them at `now` (both by buffer index).
+// Whether a trace of the work with its buffers at `was` may be patched for buffers at `now` (both by buffer index).
 [[nodiscard]] bool same_footing(const TracedWork& work, std::span<const DeviceAddress> was,
                                 std::span<const DeviceAddress> now);
 
-// The captured graph of a traced command, at the present addresses of the buffers. Other graphs clone it as a child.
-// The same device is current whenever it is used; its nodes belong to the device of the work's stream.
+// The captured graph of a traced command, at the buffers' present addresses. Other graphs clone it as a child. The same
+// device is current whenever this object is used; its nodes belong to the device of the work's stream.
 class TracedGraph {
  public:
   // Captures the work with the buffers at `addresses`; null where it enqueues nothing. `known` is the result of
@@ -74,7 +74,7 @@ class TracedGraph {
   TracedGraph& operator=(const TracedGraph&) = delete;
   ~TracedGraph();
 
-  // Brings it to where the work's buffers are now, in the order in which the work names them. An error: capture again.
+  // Patches the graph to new addresses, in the order in which the work names its buffers. If it fails, capture again.
   [[nodiscard]] Status patch(std::span<const TraceBuffer> buffers);
   [[nodiscard]] hipGraph_t graph() const { return recorded_.graph; }
 
@@ -90,10 +90,10 @@ class TracedGraph {
 
   const Api& api_;
   const std::shared_ptr<const TracedWork> work_;
-  RecordedGraph recorded_;  // owned; without nodes where they are not known
+  RecordedGraph recorded_;  // owned; has no node handles if the nodes are not known
   AddressTable addresses_, wanted_;
-  std::optional<int> other_device_{};    // its nodes', where that is not the current one
-  std::optional<GraphPatcher> patcher_;  // of recorded_; goes before it
+  std::optional<int> other_device_{};    // the device of its nodes, if that is not the current one
+  std::optional<GraphPatcher> patcher_;  // of recorded_; destroyed before it
   std::vector<Move> moves_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using Ticket = std::uintptr_t;  // names a callback that a stream still owes
 
-// Tickets by number and not by address: a host function that comes late, or never, holds nothing that can dangle.
+// Tickets are numbers, not addresses: a host function that runs late, or never, holds no pointer that can dangle.
 struct Tickets {
   sync::Mutex mutex;
   sync::Cell<std::map<Ticket, std::shared_ptr<WorkerThread::State>>> owners;
@@ -33,7 +33,7 @@ Tickets& tickets() {
 struct WorkerThread::State {
   struct Owing {
     StreamRef stream;
-    sync::ThreadId poster;  // the owner of `stream` if that is hipStreamPerThread
+    sync::ThreadId poster;  // the thread of `stream` if that is hipStreamPerThread
     [[nodiscard]] Status synchronize() const;
   };
   struct Owed {
@@ -43,25 +43,25 @@ struct WorkerThread::State {
   struct Queue {
     std::deque<Callback> ready;
     std::map<Ticket, Owed> owed;
-    std::size_t on_the_way = 0;  // owed ones that their stream was not given yet
-    bool running = false;        // a callback
+    std::size_t on_the_way = 0;  // owed callbacks whose host function the stream does not have yet
+    bool running = false;        // a callback is running
     bool stopping = false;
   };
   explicit State(const WorkerOptions& chosen) : options(chosen) {}
 
   void run();
-  // False: the queue is full.
+  // Returns false if the queue is full.
   [[nodiscard]] bool owe(Ticket ticket, const StreamRef& stream, Callback callback);
-  // The stream has it now.
+  // The stream has got the host function of a callback.
   void given();
-  // Nothing comes of it any more. False: the stream ran the host function all the same.
+  // Removes a callback whose host function the stream refused. False: the stream ran the host function all the same.
   [[nodiscard]] bool take_back(Ticket ticket);
   void arrived(Ticket ticket);
   Status synchronize_owing_streams();
   [[nodiscard]] std::vector<std::pair<Ticket, Owing>> owing();
   Status settle(Ticket ticket, const Owing& owing);
   [[nodiscard]] bool owes(Ticket ticket) const;
-  // The callback that is owed no longer, for the caller to destroy: without the lock, since it may post.
+  // Removes an owed callback and returns it. The caller destroys it without the lock, since its destructor may post.
   [[nodiscard]] Callback no_longer_owed(Ticket ticket);
 
   const WorkerOptions options;
@@ -95,7 +95,7 @@ void deliver(void* user_data) {
 
 }  // namespace
 
-// The per-thread stream of another thread can be waited for with its device alone.
+// The per-thread stream of another thread can be waited for only by waiting for its device.
 Status WorkerThread::State::Owing::synchronize() const {
   if (stream.handle() == hipStreamPerThread && poster != sync::this_thread_id()) {
     return synchronize_device(stream.api(), stream.device());
@@ -172,7 +172,7 @@ Status WorkerThread::State::synchronize_owing_streams() {
   return all;
 }
 
-// A stream is asked after a pending callback was given to it: before, it would answer that it is done.
+// Waits until every stream has got its host functions: before, a stream would report that it is done.
 std::vector<std::pair<Ticket, WorkerThread::State::Owing>> WorkerThread::State::owing() {
   sync::UniqueLock lock(mutex);
   changed.wait(lock, [&] { return queue.read().on_the_way == 0; });
@@ -184,14 +184,14 @@ std::vector<std::pair<Ticket, WorkerThread::State::Owing>> WorkerThread::State::
 // A callback that is still owed after a wait for its stream never comes: the wait failed, or the stream ended without
 // it.
 Status WorkerThread::State::settle(Ticket ticket, const Owing& by) {
-  if (!owes(ticket)) return {};  // it came while another one was waited for
+  if (!owes(ticket)) return {};  // it arrived while another callback was waited for
   Status waited;
   {
     const BesideCaptures beside(by.stream.api(), options.errors);
     waited = by.synchronize();
   }
   if (!owes(ticket)) {
-    options.errors(waited);  // it came all the same
+    options.errors(waited);  // it arrived all the same
     return {};
   }
   forget(ticket);
@@ -259,7 +259,7 @@ Status WorkerThread::post_after(const StreamRef& stream, Callback callback) {
     return {};
   }
   if (state_->take_back(ticket)) return status;
-  // The failure came behind the launch: the callback runs, or did, so it was posted.
+  // The call failed after the stream had got the host function: the callback runs or has run, so it was posted.
   state_->options.errors(status);
   return {};
 }

@@ -83,7 +83,7 @@ std::vector<std::pair<Address, Address>> AddressSpace::taken() const {
 std::optional<Address> AddressSpace::first_fit(std::size_t size, Address from) const {
   const Address window_end = options_.device_base + options_.device_bytes;
   Address candidate = aligned_up(from);
-  const auto skip = [&](Address begin, Address end) {  // false: there is room before it
+  const auto skip = [&](Address begin, Address end) {  // false: there is room before the range
     if (end <= candidate) return true;
     if (begin >= candidate && begin - candidate >= size) return false;
     candidate = aligned_up(end);
@@ -110,8 +110,8 @@ std::optional<Address> AddressSpace::choose(std::size_t size) {
   return wanted;
 }
 
-// Reservations stay out of the way of allocations, as the address ranges of real drivers do: whoever lays this space
-// out like another one (place_next) must not find a range of the model's own choice in the place of an allocation.
+// Reservations stay away from allocations, as the address ranges of real drivers do. A caller that gives allocations
+// the addresses that they have in another address space (place_next) must not find a reservation at one of them.
 std::optional<Address> AddressSpace::choose_for_reservation(std::size_t size) {
   if (!placements_.empty()) return choose(size);
   const std::optional<Address> base = first_fit(size, options_.device_base + options_.device_bytes / 2);
@@ -189,13 +189,13 @@ void AddressSpace::forget_oldest_freed() {
 void AddressSpace::remember(const Allocation& allocation, Backing backing) {
   Freed freed{allocation, nullptr};
   freed.allocation.bytes = nullptr;
-  if (allocation.adopted) return;  // the memory goes on being the process's own
-  if (options_.identity && allocation.mapped && backing == nullptr) return;  // the reservation's, which is still there
+  if (allocation.adopted) return;  // the memory still belongs to the calling process
+  if (options_.identity && allocation.mapped && backing == nullptr) return;  // the reservation still has the backing
   if (options_.identity && allocation.size <= kMaxKeptBytes) {
     freed.kept = std::move(backing);
     kept_bytes_ += aligned_up(allocation.size);
   } else if (options_.identity) {
-    return;  // its addresses go back to the process and mean nothing to the model any more
+    return;  // the addresses go back to the process; the model forgets them
   }
   freed_.push_back(std::move(freed));
   while (freed_.size() > kMaxFreed || kept_bytes_ > kMaxKeptBytes) forget_oldest_freed();
@@ -262,11 +262,11 @@ Reservation::~Reservation() {
 }
 
 // Live memory of the range stays until it is freed, and keeps its bytes. With identity a freed allocation may have used
-// the backing. Its range is remembered, so the backing is kept: its addresses must not turn up in the caller's heap.
+// the backing. The freed range is remembered, so the backing is kept: the caller's heap must not reuse its addresses.
 void AddressSpace::unreserve(Address base) {
   const auto found =
       std::ranges::find_if(reserved_, [base](const Reserved& reserved) { return reserved.allocation.base == base; });
-  if (found == reserved_.end()) return;  // of a space that was reset since
+  if (found == reserved_.end()) return;  // the address space was reset since
   if (const Allocation* live = find(base); live != nullptr && live->mapped) {
     backing_[static_cast<std::size_t>(live - live_.data())] = std::move(found->backing);
   } else if (options_.identity) {
@@ -332,7 +332,7 @@ const Allocation* AddressSpace::find(Address address) const {
 
 const Allocation* AddressSpace::find_freed(Address address) const {
   for (auto freed = freed_.rbegin(); freed != freed_.rend(); ++freed) {
-    // A backing that was handed out again belongs to a live allocation; where that is smaller, the rest is nobody's.
+    // A live allocation may use the backing again. If it is smaller, the addresses behind it still count as freed.
     if (freed->allocation.contains(address)) return &freed->allocation;
   }
   return nullptr;

@@ -1,6 +1,6 @@
 // model::AddressSpace: the memory of the modelled machine.
 //
-// Addresses are numbers; the bytes live elsewhere (except with Options::identity). An allocation has an identity that
+// Addresses are numbers; the bytes live elsewhere (except with `identity`). An allocation has an identity that
 // is never reused, so an address that was freed and handed out again belongs to another allocation; a freed range is
 // remembered (the last kMaxFreed of them) so that a stale access can name its former owner. An access is legal when it
 // lies within one live allocation: touching two neighbours with one access is an overrun of the first.
@@ -34,13 +34,13 @@ using AllocationId = std::uint64_t;  // 0: none; never reused within a runtime's
 inline constexpr std::size_t kAlignment = 256;                      // of every address that the model chooses
 inline constexpr std::size_t kMaxFreed = 1024;                      // freed ranges that are remembered
 inline constexpr std::size_t kMaxKeptBytes = std::size_t{1} << 28;  // of freed backings, with identity
-inline constexpr Address kFirstHostAddress = 1 << 16;               // below it nothing is memory, as on Linux
+inline constexpr Address kFirstHostAddress = 1 << 16;               // nothing below this address is memory, as on Linux
 
 enum class MemoryKind : std::uint8_t {
-  kDevice,    // hipMalloc: kernels, copies and memsets; not the host
-  kPinned,    // hipHostMalloc: everybody
-  kManaged,   // hipMallocManaged: everybody
-  kPageable,  // ordinary memory of the host: copies and the host; not kernels
+  kDevice,    // hipMalloc: accessible to kernels, copies and memsets, not to the host
+  kPinned,    // hipHostMalloc: accessible to all of them
+  kManaged,   // hipMallocManaged: accessible to all of them
+  kPageable,  // ordinary memory of the host: accessible to copies and the host, not to kernels
 };
 
 struct Allocation {
@@ -52,8 +52,8 @@ struct Allocation {
   std::byte* bytes = nullptr;
   bool adopted = false;     // the bytes are the calling process's own
   bool mapped = false;      // memory of a reservation
-  bool registered = false;  // was pageable, and is pinned until it is unpinned
-  bool of_stream = false;   // mapped, and no graph's
+  bool registered = false;  // pageable memory that pin() made pinned, until unpin()
+  bool of_stream = false;   // memory of a stream's reservation, not of a graph's
   [[nodiscard]] bool contains(Address address) const { return address - base < size; }
 };
 
@@ -65,8 +65,8 @@ struct BadAccess {
   Address address = 0;
   std::size_t size = 0;
   bool write = false;
-  bool freed = false;                    // it used to belong to `allocation`, which is freed
-  bool overrun = false;                  // it begins in `allocation` (live) and ends behind it
+  bool freed = false;                    // the address used to belong to `allocation`, which is freed
+  bool overrun = false;                  // the access begins in `allocation` (live) and ends behind it
   std::optional<Allocation> allocation;  // the present or former owner; `bytes` is null
 };
 
@@ -76,7 +76,7 @@ struct AddressSpaceOptions {
   std::size_t capacity = std::size_t{1} << 34;      // bytes that can be live at once; past it: out of memory
   bool identity = false;
   // An address of no live or remembered allocation, from kFirstHostAddress up and outside the window (with identity
-  // there is none), is memory of the calling process and is accessed directly, with whatever follows when it is not.
+  // there is none), is taken for memory of the calling process and accessed directly. The model does not check that.
   bool unknown_is_host = false;
   std::byte fresh{0};  // the value of each byte of new memory
 };
@@ -97,10 +97,10 @@ class Reservation : public std::enable_shared_from_this<Reservation> {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] int device() const { return device_; }
 
-  // In the order of the calls, not of their execution: a launch allocated it and nothing has freed it since.
+  // In the order of the calls, not of their execution: a launch or a stream allocated it, and no call freed it since.
   bool promised = false;
-  bool has_free_node = false;  // of any graph; there is one at most, ever
-  bool of_stream = false;      // a stream allocated it, and no graph
+  bool has_free_node = false;  // in any graph; a range gets one free node at most
+  bool of_stream = false;      // a stream allocated the range, not a graph
 
  private:
   AddressSpace& space_;
@@ -119,29 +119,29 @@ class AddressSpace {
   // kOutOfMemory when its range is taken. Must not be used with identity.
   void place_next(Address address);
 
-  // kInvalidValue for size 0 (HIP answers a null pointer: that is the C ABI's business), kOutOfMemory.
+  // kInvalidValue for size 0 (where HIP returns a null pointer, the C ABI does that), kOutOfMemory.
   Status allocate(std::size_t size, MemoryKind kind, int device, Address* out);
   // Only the base of a live allocation can be freed, else kInvalidValue.
   Status release(Address base);
-  // Memory of the calling process becomes an allocation at its own address (hipHostRegister) until it is released: its
-  // bytes stay the caller's. kInvalidValue for size 0, kHostMemoryAlreadyRegistered when the range touches a live one.
+  // Makes memory of the calling process an allocation at its own address (hipHostRegister) until release(). The caller
+  // keeps the bytes. kInvalidValue for size 0, kHostMemoryAlreadyRegistered if a live or reserved range overlaps it.
   Status adopt(std::byte* bytes, std::size_t size, MemoryKind kind, int device);
 
-  // A whole pageable allocation becomes pinned (hipHostRegister), and pageable again. kInvalidValue for a part of one
-  // or another kind, kHostMemoryAlreadyRegistered, kHostMemoryNotRegistered.
+  // Make a whole pageable allocation pinned (hipHostRegister), and pageable again. kInvalidValue for a part of an
+  // allocation or another kind of memory, kHostMemoryAlreadyRegistered, kHostMemoryNotRegistered.
   Status pin(Address base, std::size_t size);
   Status unpin(Address base);
 
-  // Device memory's addresses without the memory; placed like an allocation.
+  // Reserves addresses of device memory, without the memory (placement: top of this file).
   Status reserve(std::size_t size, int device, std::shared_ptr<Reservation>* out);
-  // Memory for a whole reservation, until release(base). kOutOfMemory; kInvalidValue when it is there already.
+  // Memory for a whole reservation, until release(base). kOutOfMemory; kInvalidValue when the range has memory already.
   Status map(const Reservation& reservation);
   // The reservation that holds `address`, or null.
   [[nodiscard]] Reservation* find_reservation(Address address) const;
   // The live allocation that holds `address` or, where there is none, the allocation that map() would make there.
   [[nodiscard]] const Allocation* find_or_promised(Address address) const;
-  // Of a device: bytes that reservations of graphs have memory for at present, and the most there were since the mark
-  // was reset.
+  // For a device: the bytes of memory that reservations of graphs have at present, and the highest value of this number
+  // since reset_mapped_high().
   [[nodiscard]] std::size_t mapped_bytes(int device) const;
   [[nodiscard]] std::size_t mapped_high(int device) const;
   void reset_mapped_high(int device) { mapped_high_[device] = mapped_bytes(device); }
@@ -151,13 +151,13 @@ class AddressSpace {
   // The latest remembered freed allocation that held `address`, or null.
   [[nodiscard]] const Allocation* find_freed(Address address) const;
 
-  // The bytes of [address, address + size) for that accessor; null when not legal (`why`, if given, is filled in).
-  // Size 0 is no access: null.
+  // The bytes of [address, address + size) for an access by `who`; null when the access is not legal (`why`, if given,
+  // is filled in). Size 0 is no access: null.
   [[nodiscard]] std::byte* access(Address address, std::size_t size, bool write, Accessor who,
                                   BadAccess* why = nullptr) const;
-  // For host code that wants to look at pinned, managed or pageable memory of the model. Null when not legal.
+  // For host code that looks at pinned, managed or pageable memory of the model. Null when the access is not legal.
   [[nodiscard]] std::byte* view(Address address, std::size_t size) const;
-  // White box: the bytes of any live allocation, device memory included. Null when not within one.
+  // White box: the bytes of any live allocation, device memory included. Null for a range that is not within one.
   [[nodiscard]] std::byte* peek(Address address, std::size_t size) const;
 
   // True for host memory that no allocation covers (unknown_is_host).
@@ -171,7 +171,7 @@ class AddressSpace {
   struct FreeDelete {
     void operator()(std::byte* raw) const;
   };
-  using Backing = std::unique_ptr<std::byte, FreeDelete>;  // up to kAlignment - 1 bytes before the bytes in use
+  using Backing = std::unique_ptr<std::byte, FreeDelete>;  // begins up to kAlignment - 1 bytes before the bytes in use
   struct Freed {
     Allocation allocation;
     Backing kept;  // with identity
@@ -209,7 +209,7 @@ class AddressSpace {
 // "write of 16 bytes at 0x1000: 8 bytes into allocation 3 (64 bytes at 0xff8, freed)": for people, on failure paths
 // only.
 [[nodiscard]] std::string describe(const BadAccess& bad);
-// The part behind the colon.
+// The part of that text behind the colon.
 [[nodiscard]] std::string describe_owner(const BadAccess& bad);
 
 }  // namespace model

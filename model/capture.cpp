@@ -65,7 +65,7 @@ Capture* Runtime::capture_of(const Stream& stream) const {
   return nullptr;
 }
 
-// Nodes that were removed from the graph meanwhile are nobody's dependency any more.
+// Nodes that were removed from the graph meanwhile are left out: no node can depend on them.
 std::vector<Node*> Runtime::nodes_behind(const Capture& capture, StreamSlot stream) const {
   std::vector<Node*> nodes;
   for (const ObjectId id : capture.behind(stream)) {
@@ -91,7 +91,7 @@ Status Runtime::begin_capture(Stream& stream, CaptureMode mode, ThreadId thread,
 }
 
 // Whether every node that another stream captured is an ancestor of the origin's last nodes, or of dependencies that
-// the program replaced on purpose (Unit_hipStreamSetCaptureDependencies_Positive_Functional).
+// the program replaced itself (Unit_hipStreamSetCaptureDependencies_Positive_Functional).
 bool Runtime::all_joined(const Capture& capture, const Graph& graph) const {
   std::vector<Node*> last = nodes_behind(capture, capture.origin());
   for (const ObjectId id : capture.taken_out()) {
@@ -235,18 +235,18 @@ Status Runtime::refuse_captured(const Event& event) {
     capture->invalidate();
     return Status::kCapturedEvent;
   }
-  // Of a capture that is over: there is nothing to wait for, and nothing that was done.
+  // The event was recorded in a capture that is over. No work was done that the caller could wait for.
   return Status::kCapturedEvent;
 }
 
-// A wait in which a capture has a part, on either side.
+// A wait whose stream takes part in a capture or whose event was recorded in one.
 Status Runtime::wait_captured(Capture* capture, const Stream& stream, const Event& event) {
   Capture* of_event = nullptr;
   for (const auto& one : captures_) {
     if (event.capture() != 0 && one->id() == event.capture()) of_event = one.get();
   }
   if (of_event == nullptr) {
-    // Work outside of the capture, or of one that is over.
+    // The event stands for work outside of every capture, or it was recorded in a capture that is over.
     if (capture != nullptr) capture->invalidate();
     return event.capture() != 0 ? Status::kCapturedEvent : Status::kStreamCaptureIsolation;
   }

@@ -8,8 +8,8 @@
 // Sources: HIP's header documentation of hipStreamBeginCapture and its neighbours; CUDA's programming guide, "Creating
 // a Graph Using Stream Capture"; catch/unit/graph: hipStreamBeginCapture*.cc, hipStreamEndCapture.cc.
 //
-// A graph launch becomes a child graph node. Not modelled: captures of allocations and of frees
-// (kStreamCaptureUnsupported).
+// A graph launch becomes a child graph node, hipMallocAsync a memory allocation node, and hipFreeAsync a free node.
+// hipMalloc and hipFree are unsafe calls (refuse_unsafe_call(): kStreamCaptureUnsupported).
 #pragma once
 
 #include <cstdint>
@@ -38,15 +38,15 @@ class Capture {
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] ObjectId graph() const { return graph_; }
-  [[nodiscard]] bool owns_graph() const { return owns_graph_; }  // it was made for this capture
+  [[nodiscard]] bool owns_graph() const { return owns_graph_; }  // the graph was made for this capture
   [[nodiscard]] CaptureMode mode() const { return mode_; }
-  [[nodiscard]] ThreadId thread() const { return thread_; }  // that began it
+  [[nodiscard]] ThreadId thread() const { return thread_; }  // that began the capture
   [[nodiscard]] StreamSlot origin() const { return origin_; }
   [[nodiscard]] CaptureStatus status() const { return valid_ ? CaptureStatus::kActive : CaptureStatus::kInvalidated; }
   void invalidate() { valid_ = false; }
 
   [[nodiscard]] bool has(StreamSlot stream) const { return behind_.contains(stream); }
-  // The ids of the nodes that the stream's next one comes behind.
+  // The ids of the nodes that the stream's next node depends on.
   [[nodiscard]] const std::vector<ObjectId>& behind(StreamSlot stream) const { return behind_.at(stream); }
   void set_behind(StreamSlot stream, std::vector<ObjectId> nodes) { behind_[stream] = std::move(nodes); }
   // The caller replaces the dependencies (hipStreamUpdateCaptureDependencies): the old ones need not be joined any
@@ -57,7 +57,7 @@ class Capture {
     old = std::move(nodes);
   }
   [[nodiscard]] const std::vector<ObjectId>& taken_out() const { return taken_out_; }
-  // Also behind these: a stream that takes no part yet begins to.
+  // Adds dependencies of the stream's next node. A stream that takes no part yet begins to take part.
   void wait(StreamSlot stream, const std::vector<ObjectId>& nodes);
   void leave(StreamSlot stream) { behind_.erase(stream); }
   [[nodiscard]] const std::map<StreamSlot, std::vector<ObjectId>>& streams() const { return behind_; }

@@ -7,7 +7,7 @@
 namespace model {
 namespace {
 
-// Within the quotes of a label.
+// Escapes `text` for the quotes of a label.
 std::string quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -108,7 +108,7 @@ std::string name_of_node(const Graph& graph, const Node& node) {
   return "\"graph_" + std::to_string(graph.id()) + "_node_" + std::to_string(node.index()) + "\"";
 }
 
-// Nesting is bounded by kMaxChildDepth.
+// Prints child graphs recursively; kMaxChildDepth bounds the depth.
 void print(const Graph& graph, unsigned flags, std::string* out) {
   const std::string name = std::to_string(graph.id());
   *out += "subgraph cluster_" + name + " {\nlabel=\"graph " + name + "\" graph[style=\"dashed\"];\n";

@@ -1,4 +1,4 @@
-// The order that event nodes make, and launching a graph that has some; the contract is in the header.
+// The order that event nodes create, and launches of graphs with event nodes; the contract is in the header.
 #include "model/event_order.h"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ EventOrder::EventOrder(const Plan& plan, Clock base, const std::function<const E
   wait(plan, find);
 }
 
-// Walks the records from the last one back: a step belongs to the first of the unbroken run of records that come after
-// it. Where reachability is unknown nothing is known to come before a record.
+// For each step, walks the records from the last one back while they come after the step. The step belongs to the last
+// record reached. Where reachability is unknown, no step is known to come before a record.
 void EventOrder::place_steps(const Plan& plan) {
   std::ranges::fill(groups_, records_.size());
   const Reachability& reachability = plan.structure->reachability;
@@ -55,7 +55,7 @@ void EventOrder::wait(const Plan& plan, const std::function<const Event&(ObjectI
     waited_.merge(event.point());
   }
   if (waits.empty() || !reachability.known()) return;
-  std::map<std::vector<StepIndex>, std::uint32_t> clock_of;  // by the waits that a step is behind
+  std::map<std::vector<StepIndex>, std::uint32_t> clock_of;  // key: the waits that a step comes after
   for (StepIndex step = 0; step < which_.size(); ++step) {
     std::vector<StepIndex> behind;
     std::ranges::copy_if(waits, std::back_inserter(behind),
@@ -86,7 +86,7 @@ void Runtime::record_events(const EventOrder& order, const Plan& plan, StreamSlo
   }
 }
 
-// An event that a node names and that was destroyed is no event any more: kInvalidHandle, as for any use of it.
+// A launch with a node whose event was destroyed answers kInvalidHandle, as every other use of such an event does.
 Status Runtime::launch_with_events(GraphExec& exec, Stream& stream) {
   if (fault_) return sticky();
   const std::shared_ptr<const Plan> plan = exec.plan();

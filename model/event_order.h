@@ -7,11 +7,11 @@
 // CUDA's documentation of cudaGraphAddEventRecordNode: "each launch of the graph will record event").
 //
 // A launch still runs as one step: its wait nodes delay all of it, and an event recorded by it is done when all of it
-// is. That is legal, and shows only in programs with data races, which are looked for with the finer order kept here:
+// is. That is legal, and shows only in programs with data races. The race detector uses the finer order kept here:
 // a launch with r record nodes takes r + 1 positions of its stream, and every step is put at the first one that all
-// records from there on come after. So the order is exact for records that follow each other, and claims too little
-// for records that nothing orders. A wait behind a record of the same event in the same launch adds nothing to the
-// edges.
+// records from there on come after. So the order is exact for records that follow each other, and too weak for records
+// that nothing orders with each other. A wait node behind a record node of the same event in the same launch adds no
+// order to that of the edges.
 #pragma once
 
 #include <cstdint>

@@ -51,7 +51,7 @@ void Runtime::run_graph(const Operation& operation, const Plan& plan, Ran* ran) 
 void Runtime::run(Operation& operation) {
   Ran ran{operation.number, operation.stream, operation.position, std::move(operation.before), {}, {}, {}};
   if (const auto* params = std::get_if<NodeParams>(&operation.work)) {
-    if (params->index() == 0) return;  // a marker
+    if (params->index() == 0) return;  // a marker of an event record or wait
     ran.nodes.assign(1, 0);
     ran.logs.resize(1);
     run_step(*params, 0, operation, &ran, 0);

@@ -1,7 +1,7 @@
 // Building and querying graphs; the contract is in the header.
 //
 // Sources: hipGraphAdd*Node, hipGraphAddDependencies, hipGraphRemoveDependencies and hipGraphClone in HIP's header
-// documentation; GraphAddNodeCommonNegativeTests (catch/unit/graph) for dependencies that are foreign or named twice.
+// documentation; GraphAddNodeCommonNegativeTests (catch/unit/graph) for dependencies of another graph or named twice.
 #include "model/graph.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ Status Graph::add(NodeParams params, std::span<Node* const> dependencies, Node**
   if (const Status status = check_dependencies(dependencies); status != Status::kSuccess) return status;
   if (const Status status = validate(params, space_); status != Status::kSuccess) return status;
   if (auto* kernel = std::get_if<KernelParams>(&params); kernel != nullptr && kernel->shape.cooperative) {
-    kernel->attributes.cooperative = 1;  // launched so, and captured
+    kernel->attributes.cooperative = 1;  // captured from a cooperative launch
   }
   *out = &append(std::move(params), dependencies);
   return Status::kSuccess;

@@ -1,8 +1,8 @@
 // model::Graph: a graph as HIP's API builds it: nodes in the order of insertion, edges, child graphs.
 //
 // A node owns its parameters (P1). A child graph is cloned when its node is added (hipGraphAddChildGraphNode) and
-// belongs to the node. Cycles can be built through edges (HIP reports them at instantiation), never followed here.
-// Boost.Graph holds topology (graph.cpp alone includes it); vertex i is node i, so removing a node renumbers the ones
+// belongs to the node. Edges can form a cycle, which HIP reports at instantiation; no function here follows it.
+// Boost.Graph holds topology (graph.cpp alone includes it); vertex i is node i, so removing a node renumbers the nodes
 // behind it: hold nodes by pointer or id, not by index.
 #pragma once
 
@@ -55,7 +55,7 @@ struct Topology;
 
 class Graph {
  public:
-  // `objects` and `space` outlive the graph. A graph of its own is registered as kGraph; so is a child.
+  // `objects` and `space` outlive the graph. Every graph registers itself as kGraph, a child graph too.
   Graph(ObjectTable& objects, const AddressSpace& space, Node* parent = nullptr);
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -87,13 +87,13 @@ class Graph {
   [[nodiscard]] std::vector<Node*> dependents(const Node& node) const;
   [[nodiscard]] std::vector<Node*> roots() const;
   [[nodiscard]] bool acyclic() const;  // this level
-  // HIP lets such a graph be neither cloned nor a child, lose no nodes or edges and have one executable graph at a
-  // time; cloning and removing nodes is for the caller to refuse.
+  // HIP forbids cloning such a graph, making it a child, removing its nodes or edges, and having two executable graphs
+  // of it at a time. The callers of clone() and remove() have to refuse.
   [[nodiscard]] bool has_memory_nodes() const;
   [[nodiscard]] int height() const;  // 0 without child graphs
   [[nodiscard]] int depth() const;   // 0 for a graph that is no child
 
-  // User objects that it keeps alive, for as long as it lives.
+  // User objects that the graph keeps alive as long as it lives.
   [[nodiscard]] UserReferences& user_references() { return user_references_; }
   [[nodiscard]] const UserReferences& user_references() const { return user_references_; }
 

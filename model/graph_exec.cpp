@@ -1,7 +1,7 @@
-// Instantiation, exec setters and update; the contract is in the header.
+// Instantiation, setters of executable graphs, and update; the contract is in the header.
 //
 // Sources: HIP's header documentation of hipGraphExec*NodeSetParams and hipGraphExecUpdate, CUDA's documentation of
-// cudaGraphExecUpdate where HIP has no words of its own, and the tests catch/unit/graph/hipGraphExecUpdate.cc:
+// cudaGraphExecUpdate where HIP's says nothing, and the tests catch/unit/graph/hipGraphExecUpdate.cc:
 // Negative_Functional_CountDiffer_1 (counts differ: topology, no error node), Negative_NodeType_Changed,
 // Negative_Dependent_NodesDiffer (dependencies differ: topology, that node), Negative_Functional_ParametersChanged (the
 // kind of a copy), Functional_KernelFunction_Changed (another function is fine). clr compares only how many
@@ -96,14 +96,14 @@ Status GraphExec::instantiate(ObjectTable& objects, const AddressSpace& space, c
   return Status::kSuccess;
 }
 
-// Ids are handed out in ascending order and nodes keep the order of insertion.
+// Ids are handed out in ascending order and nodes keep the order of insertion, so nodes_ is sorted by origin.
 const GraphExec::ExecNode* GraphExec::find(ObjectId node) const {
   const auto found = std::lower_bound(nodes_.begin(), nodes_.end(), node,
                                       [](const ExecNode& exec, ObjectId id) { return exec.origin < id; });
   return found != nodes_.end() && found->origin == node ? &*found : nullptr;
 }
 
-// A launch that is pending shares the plan: it keeps the one that it has.
+// A pending launch shares the plan. It keeps that plan, and the change is made in a copy.
 Plan& GraphExec::writable() {
   if (plan_.use_count() > 1) plan_ = std::make_shared<Plan>(*plan_);
   return *plan_;
@@ -120,7 +120,7 @@ Status GraphExec::change_allowed(const Step& step, const NodeParams& to) const {
   const NodeParams& from = step.params;
   if (type_of(from) != type_of(to)) return Status::kInvalidValue;
   if (const Status status = validate(to, space_); status != Status::kSuccess) return status;
-  // A memory node's range is its own for good.
+  // The address range of a memory node never changes.
   if (type_of(from) == NodeType::kAllocate || type_of(from) == NodeType::kFree) {
     return from == to ? Status::kSuccess : Status::kNotSupported;
   }
@@ -157,7 +157,7 @@ Status GraphExec::set_params(ObjectId node, NodeParams params) {
   return Status::kSuccess;
 }
 
-// Whether `graph` fits on this level, and the changes that an update would make. Changes nothing itself.
+// Whether `graph` matches this level, and the changes that an update would make. Makes none of these changes.
 UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph& graph,
                                  std::vector<Change>* changes) const {
   const auto refuse = [](UpdateResult result, const Node* node) {

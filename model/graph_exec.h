@@ -39,7 +39,7 @@ class GraphExec {
   [[nodiscard]] ObjectId id() const { return id_; }
   [[nodiscard]] std::uint64_t flags() const { return flags_; }  // hipGraphInstantiateFlags, as given
 
-  // kInvalidValue: no such node at the top level, another type, not valid, or a change that is not allowed.
+  // kInvalidValue: no such node at the top level, another type or a forbidden change (memory nodes: kNotSupported).
   Status set_params(ObjectId node, NodeParams params);
   // The child must match in number, types and edges of nodes, at any depth, and every node's change must be allowed:
   // else kUnknown (topology, as HIP answers) or kInvalidValue (parameters).

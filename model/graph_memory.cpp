@@ -7,11 +7,11 @@
 // (auto_free). Freeing memory that is not allocated is kInvalidValue, too.
 //
 // Sources: CUDA's programming guide, "Graph Memory Nodes", and its documentation of cudaGraphAddMemAllocNode and
-// cudaGraphAddMemFreeNode, where HIP's header has no words of its own; catch/unit/graph: hipGraphAddMemAllocNode.cc,
+// cudaGraphAddMemFreeNode, where HIP's header says nothing; catch/unit/graph: hipGraphAddMemAllocNode.cc,
 // hipGraphAddMemFreeNode.cc, hipDevice*GraphMem*.cc; clr's GraphExec::Run for launching again.
 //
-// Both nodes count as writing the whole range, so whoever uses it has to be ordered with them. Not modelled: two graphs
-// that share physical memory, and memory that is kept in reserve (it goes back at once).
+// Both kinds of nodes count as writing the whole range, so every operation that uses the range has to be ordered with
+// them. Not modelled: two graphs that share physical memory, and memory in reserve (freed memory goes back at once).
 #include <map>
 
 #include "model/runtime.h"
@@ -22,7 +22,7 @@ static Reservation& range_of(const NodeParams& params) {
   return allocate != nullptr ? *allocate->range : *std::get<FreeParams>(params).range;
 }
 
-// Goes through the launch as it would run, and changes nothing.
+// Checks the allocations and frees of a launch in the order in which they would run; changes nothing.
 Status Runtime::check_promises(const GraphExec& exec) const {
   const Plan& plan = *exec.plan();
   std::map<const Reservation*, bool> there;
@@ -61,7 +61,7 @@ Status Runtime::free_reserved(Reservation& range, Address base) {
   range.promised = false;
   const Status synchronized = synchronize_device();
   const Status released = memory_.release(base);
-  forget_stream_memory(base);  // the range goes with it
+  forget_stream_memory(base);  // may destroy `range`
   return synchronized != Status::kSuccess ? synchronized : released;
 }
 

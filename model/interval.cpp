@@ -18,7 +18,7 @@ bool IntervalSet::join(std::size_t index, Address begin, Address end) {
 void IntervalSet::add(Address begin, std::size_t size) {
   if (size == 0) return;
   const Address end = begin + size;
-  // A loop touches its buffers in the same order again and again: the one behind the last one first.
+  // A loop touches its buffers in the same order again and again: the interval behind the last one is tried first.
   if (next_ >= intervals_.size()) next_ = 0;
   if (!intervals_.empty() && join(next_, begin, end)) return;
   constexpr std::size_t kLast = 4;

@@ -1,7 +1,7 @@
-// model::IntervalLog: the exact set of bytes that an operation read and wrote, as half-open intervals of addresses.
+// model::AccessLog: the exact sets of bytes that an operation read and wrote, as half-open intervals of addresses.
 //
-// A kernel walks its buffers side by side, so a range is joined to the interval where the walk is expected, or to one
-// of the last few, where it can be; normalise() makes the sets sorted, disjoint and minimal.
+// A kernel walks its buffers side by side, so add() tries to join a range to the interval where the walk is expected,
+// then to one of the last few intervals; normalise() makes the sets sorted, disjoint and minimal.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class IntervalSet {
   void add(Address begin, std::size_t size);
   // Sorts and merges.
   void normalise();
-  // Takes the bytes of [begin, end) out. Of a normalised set, which stays one.
+  // Takes the bytes of [begin, end) out. A normalised set stays normalised.
   void remove(Address begin, Address end);
   void clear() { intervals_.clear(), next_ = 0; }
   [[nodiscard]] std::span<const Interval> intervals() const { return intervals_; }

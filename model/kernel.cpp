@@ -63,7 +63,7 @@ std::byte* MemoryAccess::access_elsewhere(Address address, std::size_t size, boo
     finish();
     return nullptr;
   }
-  const Allocation* found = space_.find(address);  // null: memory of the host, of which only this much is known
+  const Allocation* found = space_.find(address);  // null: memory of the host; its extent is unknown
   begin_walk({address, address + size, found != nullptr ? found->base + found->size : address + size, bytes, write});
   return bytes;
 }

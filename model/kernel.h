@@ -48,9 +48,9 @@ struct LaunchShape {
   bool operator==(const LaunchShape&) const = default;
 };
 
-// One operation's window on memory. After the first illegal access it answers null for good.
+// The access of one operation to memory. After the first illegal access every access answers null.
 //
-// Kernels walk several buffers side by side, element by element, so the window keeps one walk for each: an access that
+// Kernels walk several buffers side by side, element by element, so there is one walk for each buffer: an access that
 // continues a walk costs a few comparisons, any other access is looked up. finish() writes the touched bytes to the
 // log; apply() calls it.
 class MemoryAccess {
@@ -75,14 +75,14 @@ class MemoryAccess {
   [[nodiscard]] const std::byte* read(Address address, std::size_t size) { return access(address, size, false); }
   [[nodiscard]] std::byte* write(Address address, std::size_t size) { return access(address, size, true); }
 
-  // Zero where not legal.
+  // Zero where the access is not legal.
   template <class T>
   [[nodiscard]] T load(Address address) {
     T value{};
     if (const std::byte* bytes = read(address, sizeof(T))) std::memcpy(&value, bytes, sizeof(T));
     return value;
   }
-  // Writes nothing where not legal.
+  // Writes nothing where the access is not legal.
   template <class T>
   void store(Address address, const T& value) {
     if (std::byte* bytes = write(address, sizeof(T))) std::memcpy(bytes, &value, sizeof(T));
@@ -103,7 +103,7 @@ class MemoryAccess {
   // Brings the log up to date.
   void finish();
 
-  // The operation ends here for a reason that the callable knows better: `why` is for people. The first call counts.
+  // The callable reports that the operation failed, and the reason; `why` is for people. The first call counts.
   void fail(Status status, std::string why);
   struct Failure {
     Status status = Status::kLaunchFailure;
@@ -114,7 +114,7 @@ class MemoryAccess {
   [[nodiscard]] const std::optional<BadAccess>& bad() const { return bad_; }
 
  private:
-  // [begin, next) was touched, all in one way; up to `limit` it may go on.
+  // [begin, next) was touched, all of it read or all of it written; the walk may go on up to `limit`.
   struct Walk {
     Address begin, next, limit;
     std::byte* bytes;  // of `begin`

@@ -1,8 +1,8 @@
 // model::MemoryPool: a pool of stream-ordered memory. model::StreamMemory: memory that was taken from a pool.
 //
-// Memory of hipMallocAsync is there from when its stream reaches the allocation until a stream reaches the free; both
-// count as writing all of it, so whoever uses it has to be ordered with both. Its address is kept for as long, so no
-// other memory is there before. A pool that is destroyed is gone for HIP at once, and goes with the last of its memory.
+// Memory of hipMallocAsync exists from when its stream reaches the allocation until a stream reaches the free. Both
+// count as writing all of it, so every operation on it has to be ordered with both. No other memory gets its address
+// before the free. HIP does not know a destroyed pool any more; the object lives until the last of its memory is freed.
 //
 // Sources: HIP's header, hipMallocAsync, hipFreeAsync, hipMemPoolDestroy and hipMemPoolAttr; catch/unit/memory:
 // hipMallocAsync.cc, hipMemPool*.cc; where these say nothing, CUDA's guide, "Stream Ordered Memory Allocator". The

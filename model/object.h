@@ -53,7 +53,7 @@ class ObjectTable {
   [[nodiscard]] std::uint64_t visited() const { return visited_; }
 
   [[nodiscard]] std::size_t live(ObjectKind kind) const { return live_[static_cast<std::size_t>(kind)]; }
-  // Forgets every id. Only when no object is left: ids start over.
+  // Forgets every id, so that ids start over. Only to be called when no object is left.
   void clear() {
     for (const std::size_t count : live_) assert(count == 0);
     entries_.assign(1, {});

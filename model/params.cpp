@@ -3,7 +3,7 @@
 // Sources: the parameter checks of ROCm/clr (hip_memory.cpp: ihipMemcpy_validate, ihipMemcpy3D_validate,
 // ihipMemset_validate, ihipGraphMemsetParams_validate; hip_module.cpp: ihipLaunchKernel_validate) and the catch2 tests
 // that state them (catch/unit/graph: MemsetCommonNegative, MemcpyWithDirectionCommonNegativeTests; catch/unit/module:
-// ModuleLaunchKernelNegativeParameters). Where clr approximates a bound (3D copies) the exact one is used here.
+// ModuleLaunchKernelNegativeParameters). Where clr approximates a bound (3D copies), the exact bound is used here.
 #include "model/params.h"
 
 #include <cstring>
@@ -41,7 +41,7 @@ std::size_t plus(std::size_t a, std::size_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::size_t>::max() : sum;
 }
 
-// One past the last byte that a copy touches on a side, from its base; saturated.
+// One past the last byte that a copy touches on a side, as an offset from the side's base; saturated.
 std::size_t reach(const Side& side, const Extent& extent) {
   const std::size_t slices = plus(side.position.z, extent.depth - 1);
   const std::size_t rows = plus(side.position.y, extent.height - 1);
@@ -50,7 +50,7 @@ std::size_t reach(const Side& side, const Extent& extent) {
   return plus(before, plus(side.position.x, extent.width));
 }
 
-// "memory object" in clr: memory that the runtime handed out, device or pinned or managed.
+// The allocation, if it is a "memory object" of clr: device, pinned or managed memory of the runtime.
 const Allocation* known(const AddressSpace& space, Address address) {
   const Allocation* found = space.find_or_promised(address);
   return found != nullptr && found->kind != MemoryKind::kPageable ? found : nullptr;
@@ -97,7 +97,7 @@ Status check_pitches(const CopyParams& copy) {
       plus(copy.extent.width, copy.src_pos.x) > copy.src.pitch) {
     return Status::kInvalidValue;
   }
-  // Several slices need the height of one (hipPitchedPtr documentation: ysize is the logical height).
+  // A copy of several slices needs the height of a slice (hipPitchedPtr documentation: ysize is the logical height).
   if (copy.extent.depth > 1 && (copy.src.ysize < copy.extent.height || copy.dst.ysize < copy.extent.height)) {
     return Status::kInvalidValue;
   }
@@ -154,7 +154,7 @@ Status validate(const KernelParams& kernel) {
                                                                                       : Status::kInvalidValue;
 }
 
-// Rows one after the other; overlapping sides are the program's mistake, and move in that order here.
+// Copies one row after the other. If the sides overlap, which is an error of the program, the order of rows decides.
 void copy_rows(const CopyParams& copy, MemoryAccess& memory) {
   if (empty(copy.extent)) return;
   for (std::size_t z = 0; z < copy.extent.depth; ++z) {

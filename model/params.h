@@ -57,7 +57,7 @@ enum class CopyKind : int {
 struct PitchedPointer {
   Address base = 0;
   std::size_t pitch = 0;  // bytes from row to row
-  std::size_t xsize = 0;  // bytes of a row that are the caller's
+  std::size_t xsize = 0;  // logical width of a row in bytes
   std::size_t ysize = 0;  // rows of a slice
   bool operator==(const PitchedPointer&) const = default;
 };
@@ -97,7 +97,7 @@ struct HostParams {
   bool operator==(const HostParams&) const = default;
 };
 
-// The child itself is the node's (Graph) or the executable node's (GraphExec).
+// The child graph itself belongs to the node (Graph) or to the executable node (GraphExec).
 struct ChildParams {
   bool operator==(const ChildParams&) const = default;
 };
@@ -120,7 +120,7 @@ struct MemoryAccessRight {
 };
 struct AllocateParams {
   std::shared_ptr<Reservation> range;
-  std::vector<MemoryAccessRight> rights;  // kept for whoever asks: every device reaches every allocation
+  std::vector<MemoryAccessRight> rights;  // kept for the getter, without effect: every device reaches every allocation
   bool operator==(const AllocateParams&) const = default;
 };
 struct FreeParams {
@@ -181,9 +181,9 @@ void keep_attributes(const NodeParams& from, NodeParams* to);
 // Whether a copy moves one row only; its 1D form and a 3D form of one row are interchangeable.
 [[nodiscard]] bool one_dimensional(const CopyParams& copy);
 
-// Runs one operation on memory: copies, memsets and kernels through `memory`, host functions directly. Empty, child and
-// event nodes do nothing. kIllegalAddress when an access was (`memory.bad()`); another status when it cannot be run:
-// `why` says it.
+// Runs one operation: copies, memsets, batches and kernels through `memory`, host functions directly. Empty, child,
+// event and memory nodes do nothing here. kIllegalAddress after an illegal access (`memory.bad()`); another status when
+// the operation failed or cannot be run, with the reason in `why`.
 Status apply(const NodeParams& params, MemoryAccess& memory, std::string* why);
 
 }  // namespace model

@@ -44,25 +44,25 @@ struct PlanStructure {
   std::vector<StepIndex> stable_order;  // the legal order that takes the lowest ready index first
   Reachability reachability;
   std::vector<StepIndex> event_steps;   // event record and wait nodes, in stable order
-  std::vector<StepIndex> memory_steps;  // memory allocation and free nodes, likewise
+  std::vector<StepIndex> memory_steps;  // memory allocation and free nodes, in stable order
 };
 
 struct Step {
   NodeParams params;
   ObjectId origin = 0;  // the node that it was instantiated from
   bool enabled = true;  // a disabled step does nothing and keeps its edges (hipGraphNodeSetEnabled)
-  // Of a memset: the device of its memory when it was given it. Another device's may lie there since.
+  // Of a memset: the device of the memory at its address when the parameters were set. The memory may be another since.
   std::optional<int> device{};
 };
 
 struct Plan {
   std::shared_ptr<const PlanStructure> structure;
   std::vector<Step> steps;
-  // Of the graph itself (0), and of each child graph of the top level with all that is in it (its node's index + 1).
+  // Of the graph itself (key 0), and of each child graph of the top level with all in it (key: its node's index + 1).
   std::map<std::size_t, UserReferences> user_references;
 };
 
-// The lowest-index-first order (seed 0), or a legal order drawn from `random`. Empty when there is a cycle.
+// The lowest-index-first order (null `random`), or a legal order drawn from `random`. Empty when there is a cycle.
 [[nodiscard]] std::vector<StepIndex> topological_order(std::span<const std::vector<StepIndex>> dependencies,
                                                        std::span<const std::vector<StepIndex>> dependents,
                                                        Random* random);

@@ -30,7 +30,7 @@ struct DataRace {
   bool operator==(const DataRace&) const = default;
 };
 
-// Two conflicting logs, by position, and the first bytes that they share. One report a pair.
+// Two conflicting logs, by position, and the first bytes that they share. At most one for each pair.
 struct Conflict {
   std::uint32_t a = 0, b = 0;  // a < b
   Interval bytes;

@@ -9,8 +9,8 @@ namespace model {
 
 class Random {
  public:
-  // A seed with this bit does not draw but counts: the choices are the digits of the rest of it, each in the base of
-  // its bound. Counting from 0 up to the product of the bounds makes every sequence of choices.
+  // With this bit in the seed, the choices are not random: they are the digits of the rest of the seed, each in the
+  // base of its bound. Counting from 0 up to the product of the bounds makes every sequence of choices.
   static constexpr std::uint64_t kCounting = std::uint64_t{1} << 63;
 
   explicit Random(std::uint64_t seed) : state_(seed & ~kCounting), counting_((seed & kCounting) != 0) {}

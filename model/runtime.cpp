@@ -1,4 +1,4 @@
-// A runtime's objects: creation, destruction, lookup. Work is in work.cpp, its execution in execution.cpp.
+// A runtime's objects: creation, destruction, lookup. work.cpp queues work, execution.cpp executes it.
 #include "model/runtime.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace model {
 namespace {
 
-// Lately made objects die first, as a rule.
+// Searches from the end: as a rule, programs destroy recently created objects first.
 template <class T>
 void erase(std::vector<std::unique_ptr<T>>& owners, const T& object) {
   const auto found =
@@ -38,7 +38,7 @@ void Runtime::start() {
 }
 
 void Runtime::drop_everything() {
-  // Finishing is part of the contract; a fault on the way is in fault() until the reset is done and nobody asks later.
+  // The contract says that pending work is finished. A fault of this work is dropped with everything else.
   (void)synchronize_device();
   user_objects_.abandon();
   captures_.clear();

@@ -7,10 +7,10 @@
 // races, and the runtime reports data races.
 //
 // An illegal access by an operation is a fault: nothing runs any more, and every later call answers the fault's status
-// (HIP: sticky errors). Destroying still destroys.
+// (HIP: sticky errors). Objects can still be destroyed.
 //
 // Not modelled: time, stream priorities (stored, without effect), several processes. Not thread-safe: the C ABI
-// serialises.
+// serialises calls.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct Options {
   AddressSpaceOptions memory;
 };
 
-// The first illegal thing that an operation did.
+// The first illegal action of an operation.
 struct Fault {
   Status status = Status::kIllegalAddress;
   std::string text;   // for people: node, kernel, address, allocation (a former one if it is freed)
@@ -73,7 +73,7 @@ class Runtime {
 
   [[nodiscard]] AddressSpace& memory() { return memory_; }
   [[nodiscard]] const AddressSpace& memory() const { return memory_; }
-  // Frees after synchronising with the device (hipFree, hipHostFree).
+  // Frees after synchronising with all devices (hipFree, hipHostFree).
   Status free(Address base);
 
   // Objects. `find_*` answer null for an id that is not a live object of that kind. find_graph() finds child graphs,
@@ -104,7 +104,7 @@ class Runtime {
   [[nodiscard]] MemoryPool& current_pool(int device);
   void set_current_pool(int device, MemoryPool& pool);
   [[nodiscard]] UserObjects& user_objects() { return user_objects_; }
-  [[nodiscard]] Stream& null_stream(int device = 0);  // legacy: one a device, ordered with its blocking streams
+  [[nodiscard]] Stream& null_stream(int device = 0);  // legacy: one a device, ordered with that device's blocking ones
 
   // Work. Everything is validated and copied now and runs later.
   Status enqueue(Stream& stream, NodeParams params);
@@ -114,12 +114,12 @@ class Runtime {
   Status record(Event& event, Stream& stream);
   Status wait(Stream& stream, const Event& event);
 
-  // Microseconds of a clock that ticks once an operation, in milliseconds as HIP has it. kInvalidHandle for events that
-  // were not recorded or belong to different devices, kNotReady while one is pending.
+  // The time between two events, in milliseconds as in HIP; each operation counts as a microsecond. kInvalidHandle for
+  // events that were not recorded or belong to different devices, kNotReady while one of the events is pending.
   Status elapsed(const Event& from, const Event& to, float* milliseconds);
 
-  // Capture (capture.h). While a stream takes part in one, work given to it becomes nodes. `into` (null: a new graph)
-  // gets them, the first ones behind `behind`.
+  // Capture (capture.h). While a stream takes part in a capture, its work becomes nodes of `into` (null: of a new
+  // graph). The first nodes depend on `behind`.
   Status begin_capture(Stream& stream, CaptureMode mode, ThreadId thread, Graph* into = nullptr,
                        std::span<Node* const> behind = {});
   Status end_capture(Stream& stream, ThreadId thread, Graph** out);
@@ -127,20 +127,20 @@ class Runtime {
   // For calls that HIP forbids during a capture (allocation, event synchronisation). `caller` is the mode that the
   // thread chose with hipThreadExchangeStreamCaptureMode. Makes the captures that the call endangers invalid.
   Status refuse_unsafe_call(CaptureMode caller, ThreadId thread);
-  // Synchronising with a device: makes every capture invalid, whatever the modes.
+  // For synchronisation with a device: makes every capture invalid, whatever the modes.
   Status refuse_during_any_capture();
-  // Work of that stream that cannot be captured, and waiting for it: makes its capture invalid.
+  // For work of that stream that cannot be captured, and for waits for the stream: makes its capture invalid.
   Status refuse_while_capturing(const Stream& stream);
   // Refuses use of the legacy null stream while a stream that is ordered with it captures: kStreamCaptureImplicit.
   Status refuse_null_stream(const Stream& stream);
-  [[nodiscard]] bool endangers(const Stream& stream, const Capture& capture) const;  // that, as a question
+  [[nodiscard]] bool endangers(const Stream& stream, const Capture& capture) const;  // asks whether that call refuses
   [[nodiscard]] const std::vector<std::unique_ptr<Capture>>& captures() const { return captures_; }
 
   // Synchronisation: all answer the fault's status once there is one.
   Status synchronize(Stream& stream);
   Status synchronize(const Event& event);
-  Status synchronize_device();            // all of them
-  Status synchronize_device(int device);  // its streams
+  Status synchronize_device();            // all devices
+  Status synchronize_device(int device);  // the device's streams
   // kNotReady while work is pending; every such answer lets one operation run, so that polling ends.
   Status query(Stream& stream);
   Status query(const Event& event);
@@ -156,7 +156,7 @@ class Runtime {
   [[nodiscard]] std::uint64_t races_seen() const { return races_seen_; }
   [[nodiscard]] std::uint64_t unchecked_launches() const { return unchecked_launches_; }  // too large for the detector
   [[nodiscard]] LiveHandles live_handles() const;
-  // How many nodes and edges calls have visited; whoever is called counts itself (ObjectTable).
+  // How many nodes and edges calls have visited (ObjectTable); a call of the C ABI counts itself with visit().
   [[nodiscard]] std::uint64_t visited() const { return objects_.visited(); }
   void visit() { objects_.visit(); }
   [[nodiscard]] std::size_t pending() const;
@@ -170,7 +170,7 @@ class Runtime {
     Clock clock;              // of the last operation enqueued, itself included
     Stream* owner = nullptr;  // null: the slot can be taken by another stream
   };
-  // An operation that ran and that the host has not synchronised with: the next ones may race with it.
+  // An operation that ran and that the host has not synchronised with: later operations may race with it.
   struct Ran {
     std::uint64_t number = 0;
     StreamSlot stream = 0;

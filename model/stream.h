@@ -20,7 +20,7 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 // The kinds of work of an operation. An empty node is a marker (event record, event wait).
 struct GraphLaunch {
   std::shared_ptr<const Plan> plan;
-  std::shared_ptr<const EventOrder> events = {};  // null: it has no event nodes
+  std::shared_ptr<const EventOrder> events = {};  // null: the plan has no event nodes
 };
 struct FreeMemory {
   Address address = 0;
@@ -80,13 +80,13 @@ class Event {
   [[nodiscard]] bool recorded() const { return recorded_; }
   // The clock that the last record stands for.
   [[nodiscard]] const Clock& point() const { return point_; }
-  // The number of the operation that the last record was; 0 without one. The model's only measure of time.
+  // The number of the operation of the last record; 0: never recorded. The model's only measure of time.
   [[nodiscard]] std::uint64_t operation() const { return operation_; }
   void record(Clock point, std::uint64_t operation) {
     point_ = std::move(point), recorded_ = true, operation_ = operation, capture_ = 0;
     captured_nodes_.clear();
   }
-  // The capture that it was last recorded in, and the nodes that it stands for there; 0: in none.
+  // The capture in which the event was last recorded (0: none), and the nodes that the event stands for there.
   [[nodiscard]] std::uint64_t capture() const { return capture_; }
   [[nodiscard]] const std::vector<ObjectId>& captured_nodes() const { return captured_nodes_; }
   void record_captured(std::uint64_t capture, std::vector<ObjectId> nodes) {

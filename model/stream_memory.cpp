@@ -45,8 +45,8 @@ Status Runtime::destroy_pool(MemoryPool& pool) {
   return Status::kSuccess;
 }
 
-// Promised memory that is not allocated yet counts as taken. Where memory is short, waits for the device, because a
-// stream may be about to free some.
+// Memory of allocations that have not run yet counts as taken. Where memory is short, the call waits for all devices,
+// because a stream may be about to free some.
 Status Runtime::make_room(std::size_t bytes) {
   const auto fits = [&] {
     std::size_t taken = memory_.live_bytes();
@@ -90,8 +90,8 @@ Status Runtime::allocate_async(std::size_t bytes, MemoryPool& pool, Stream& stre
   return Status::kSuccess;
 }
 
-// HIP's header, hipFreeAsync: in a capture it makes a free node "and must therefore be passed the address of a graph
-// allocation".
+// HIP's header, hipFreeAsync: in a capture the call makes a free node "and must therefore be passed the address of a
+// graph allocation".
 Status Runtime::free_captured(Capture& capture, const Stream& stream, Address base) {
   Reservation* range = memory_.find_reservation(base);
   if (capture.status() == CaptureStatus::kInvalidated) return Status::kStreamCaptureInvalidated;

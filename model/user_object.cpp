@@ -56,7 +56,7 @@ UserReferences::UserReferences(const UserReferences& other) {
 UserReferences::~UserReferences() {
   for (const auto& [id, count] : held_) {
     const std::uint64_t left = objects_->references(id);
-    if (left > 0) (void)objects_->release(id, std::min(count, left));  // succeeds: it is known
+    if (left > 0) (void)objects_->release(id, std::min(count, left));  // succeeds: the id is known
   }
 }
 
@@ -76,7 +76,7 @@ Status UserReferences::give_back(std::uint64_t id, std::uint64_t count) {
 void UserReferences::add(const UserReferences& other) {
   for (const auto& [id, count] : other.held_) {
     if (other.objects_->references(id) == 0) continue;
-    (void)other.objects_->retain(id, count);  // succeeds: it lives
+    (void)other.objects_->retain(id, count);  // succeeds: the object is alive
     take(*other.objects_, id, count);
   }
 }

@@ -7,7 +7,7 @@
 // it is destroyed and its launches are over, and an update replaces them by the new graph's).
 //
 // Behaviour beyond HIP's documentation, from catch/unit/graph (Unit_hipUserObj_Negative_Test,
-// Unit_hipGraphRetainUserObject_Negative_Basic): taking more references than there are succeeds and takes none; an
+// Unit_hipGraphRetainUserObject_Negative_Basic): releasing more references than exist succeeds and releases none; an
 // object that is gone can be retained and released, successfully and without effect.
 #pragma once
 
@@ -29,7 +29,7 @@ class UserObjects {
   UserObjects& operator=(const UserObjects&) = delete;
 
   ObjectId create(Function destroy, void* data, std::uint64_t references);
-  // Whether the id was ever an object's; kInvalidValue below for one that was not.
+  // Whether the id ever belonged to an object. retain() and release() answer kInvalidValue for any other id.
   [[nodiscard]] bool known(std::uint64_t id) const { return objects_of_.contains(id); }
   [[nodiscard]] std::uint64_t references(std::uint64_t id) const;  // 0: gone
   Status retain(std::uint64_t id, std::uint64_t count);
@@ -61,11 +61,11 @@ class UserReferences {
   }
   ~UserReferences();
 
-  // Takes over references that the caller has retained for it (or that the program moves to it).
+  // Takes over references that the caller has retained for this holder (or that the program moves to it).
   void take(UserObjects& objects, std::uint64_t id, std::uint64_t count);
-  // Gives some back. More than it holds, or than there are: none.
+  // Releases references; none when `count` is more than this holder has or than the object has.
   Status give_back(std::uint64_t id, std::uint64_t count);
-  // As many of its own as `other` has.
+  // Retains as many references as `other` holds.
   void add(const UserReferences& other);
   [[nodiscard]] std::uint64_t held(std::uint64_t id) const;
   [[nodiscard]] bool empty() const { return held_.empty(); }

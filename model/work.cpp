@@ -11,7 +11,7 @@
 
 namespace model {
 
-// The legacy default stream: its work waits for all blocking streams of its device, and theirs waits for it.
+// Work of the legacy default stream waits for all blocking streams of its device, and their work waits for that stream.
 void Runtime::order_with_null_stream(const Stream& stream, Clock* before) {
   if (!stream.blocking()) return;
   const auto null_slot = static_cast<StreamSlot>(stream.device());
@@ -149,7 +149,8 @@ bool Runtime::waits_for_value(const Operation& operation) const {
   return first.waits && !satisfied(first, memory_);
 }
 
-// While an operation waits for a value: another one, or (it will wait for ever) itself.
+// While an operation waits for a value, chooses a stream whose head is ready. Without such a stream, chooses the stream
+// of the waiting operation, which would wait for ever.
 StreamSlot Runtime::choose_past_wait() const {
   StreamSlot waiting = static_cast<StreamSlot>(queues_.size());
   for (StreamSlot slot = 0; slot < queues_.size(); ++slot) {
@@ -175,11 +176,11 @@ StreamSlot Runtime::choose(const Clock& target) {
   const Clock* needed = &target;
   for (;;) {
     StreamSlot slot = 0;
-    while (queues_[slot].completed >= needed->at(slot)) ++slot;  // `needed` is not done: there is one
+    while (queues_[slot].completed >= needed->at(slot)) ++slot;  // `needed` is not done: there is such a slot
     const Operation& head = queues_[slot].pending.front();
     if (ready(head)) return slot;
     if (done(head.before)) return choose_past_wait();
-    needed = &head.before;  // only names earlier operations: this ends
+    needed = &head.before;  // names earlier operations only, so the loop ends
   }
 }
 
@@ -197,7 +198,7 @@ void Runtime::drain(const Clock& target) {
   if (fault_) abandon_pending();
 }
 
-// After a fault nothing runs any more, and nobody waits for ever.
+// After a fault nothing runs any more. Pending operations count as completed, so that no wait lasts for ever.
 void Runtime::abandon_pending() {
   for (Queue& queue : queues_) {
     queue.pending.clear();
@@ -232,7 +233,7 @@ Status Runtime::synchronize(Stream& stream) {
   return synchronize_with(target);
 }
 
-// The host waits for the null stream: for everything that a null-stream operation would wait for.
+// A host that waits for the null stream waits for everything that an operation of the null stream would wait for.
 void Runtime::order_with_null_stream_for_host(const Stream& stream, Clock* target) {
   if (stream.id() == 0) order_with_null_stream(stream, target);
 }
@@ -265,7 +266,7 @@ Status Runtime::poll(const Clock& target) {
     return Status::kSuccess;
   }
   const StreamSlot slot = choose(target);
-  // Asking does not end a wait: the value may be written yet.
+  // A query does not end a wait for a value, because the value may still be written.
   if (waits_for_value(queues_[slot].pending.front())) return Status::kNotReady;
   run_head(slot);
   if (fault_) abandon_pending();

@@ -1,12 +1,12 @@
-// The live address ranges, their owners, and the ranges that died recently.
+// The live address ranges, their owners, and the ranges that were freed recently.
 //
-// Every access of a kernel and of a copy engine asks here. Live ranges of allocations never overlap; registered ranges
-// of host memory may overlap each other, as pages that are pinned twice. The last kHistory ranges that died are
-// remembered, so that a stale address is explained by the allocation that it used to belong to.
+// Every access of a kernel and of a copy engine is checked here. Live ranges of allocations never overlap; registered
+// ranges of host memory may overlap each other, as pages may be pinned twice. The last kHistory freed ranges are kept,
+// so that a stale address is explained by the allocation that it used to belong to.
 //
-// Threads that access memory are Visitors. A range that dies may still be in a visitor's hands for the rest of the
-// instruction that it executes: whoever takes the pages away waits with quiesce() first. An access to a range that has
-// died is a fault from the visitor's next question on.
+// Threads that access memory are Visitors. A visitor may still use a freed range until the end of the instruction that
+// it executes: code that unmaps the pages calls quiesce() first. From the visitor's next check on, an access to a freed
+// range is a fault.
 //
 // Not checked: accesses by host threads of the program (only the pages' protection limits them), and bytes between the
 // end of an allocation and the next multiple of kAccessGranule (compilers read the dword around a byte).
@@ -35,7 +35,7 @@ struct Range {
   u32 owner = kHostAgent;
   AgentSet readers = 0;  // agents that may read
   AgentSet writers = 0;  // agents that may write
-  u32 pool = 0;          // index of the memory pool; of allocations
+  u32 pool = 0;          // index of the memory pool; for allocations only
   u64 serial = 0;        // counts allocations; given by the map
 
   [[nodiscard]] u64 end() const { return base + round_up(size, kAccessGranule); }
@@ -46,15 +46,15 @@ struct Range {
 
 class Visitor {
  public:
-  // 0: not in memory. Otherwise the generation of the map that it knows.
+  // 0: the visitor accesses no memory. Otherwise the generation of the map that it has seen.
   hip::sync::Atomic<u64> seen{0};
 };
 
 class AddressMap {
  public:
-  // The range must not overlap a live one (registered host memory apart).
+  // The range must not overlap a live one (except for registered host memory).
   void insert(Range range);
-  // The range that starts at `base`; false when there is none. Registered ranges: the one that was inserted last.
+  // Frees the range that starts at `base`; false if there is none. Of registered ranges, frees the last one inserted.
   bool erase(u64 base, Kind kind, Range* erased = nullptr);
   // The live range around `address` that is not registered host memory.
   [[nodiscard]] bool find(u64 address, Range* found) const;
@@ -70,7 +70,7 @@ class AddressMap {
   [[nodiscard]] u64 locked_count() const;
   void add_visitor(Visitor* visitor);
   void remove_visitor(Visitor* visitor);
-  // Waits until no visitor can be inside of a range that had died before the call; false when that takes too long.
+  // Waits until no visitor can use a range that was freed before the call; false when that takes too long.
   [[nodiscard]] bool quiesce();
   void forget_all();
 
@@ -82,7 +82,7 @@ class AddressMap {
   mutable hip::sync::SharedMutex mutex_;
   Ranges live_;
   std::multimap<u64, Range> locked_;
-  std::deque<Range> dead_;  // the last one first
+  std::deque<Range> dead_;  // freed ranges, the last one first
   u64 next_serial_ = 1;
   hip::sync::Atomic<u64> generation_{1};
 

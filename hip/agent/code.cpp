@@ -10,8 +10,8 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::size_t kDecodedObjects = 256;                  // kept
-constexpr std::size_t kDecodedBytes = std::size_t{64} << 20;  // of their files
+constexpr std::size_t kDecodedObjects = 256;                  // how many are kept
+constexpr std::size_t kDecodedBytes = std::size_t{64} << 20;  // the size of their files
 
 u64 hash_of(std::span<const std::byte> bytes) {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -130,7 +130,7 @@ hsa_status_t Code::load(Executable& executable, u32 agent, std::span<const std::
     range.kind = Kind::kCode;
     range.owner = agent;
     range.readers = ~AgentSet{0};
-    // Constants are written by copies, and small copies are kernels. Code is decoded once: it must not change.
+    // Constants can be written: copies do so, and small copies are kernels. Code is decoded once and must not change.
     if (!s.executable) range.writers = ~AgentSet{0};
     map_.insert(range);
   }

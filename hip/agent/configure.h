@@ -1,10 +1,10 @@
-/* The door to the software gfx942 beside HSA's own functions: options, faults on purpose, counters. C, no other header.
+/* Functions of the software gfx942 beside HSA's own: options, deliberate faults, counters. Plain C.
  *
  * The library is loaded by AMD's runtime; a program that wants other options than the defaults finds these functions
  * with dlsym before its first HIP call. hgagent_configure takes effect
  *   - for everything, when it is called before hsa_init (that is, before the first HIP call);
- *   - afterwards for schedule_seed, max_delay_us, instruction_budget and the fail_* counts; the rest must be repeated
- *     unchanged, or nothing is taken over and the result is not 0.
+ *   - afterwards for schedule_seed, max_delay_us, instruction_budget, tell_of_faults and the fail_* counts; the others
+ *     must be the same as before, or no option changes and the result is not 0.
  * All functions may be called from any thread. No environment variable is read.
  */
 #ifndef HGCHECK_HIP_AGENT_CONFIGURE_H
@@ -22,21 +22,21 @@ extern "C" {
 typedef struct hgagent_options {
   uint32_t size;   /* sizeof(hgagent_options): a caller compiled against another version is refused */
   uint32_t agents; /* gfx942 agents, 1 to HGAGENT_MAX_AGENTS */
-  /* Work that no packet and no signal orders is delayed and reordered as this number says; 0: no delays on purpose.
+  /* The seed by which work that no packet and no signal orders is delayed and reordered; 0: no deliberate delays.
    * The same seed repeats every decision that the agent makes (they are functions of the seed, the queue, the packet
-   * and the like, never of time). The threads of the runtime and of the operating system stay what they are: a program
-   * whose host side is one thread repeats, as far as its own results do not depend on time. See docs/agent.md. */
+   * and the like, never of time). Threads of the runtime and of the operating system are not controlled: a program
+   * with a single host thread repeats, as far as its own results do not depend on time. See docs/agent.md. */
   uint64_t schedule_seed;
   uint32_t max_delay_us; /* of one delay */
   /* 0: addresses of freed memory are used again at once, last in first out, as real allocators do.
    * 1: freed memory stays inaccessible for as long as possible, so that a stale pointer faults. */
   uint32_t quarantine;
   uint64_t instruction_budget; /* wave instructions of one kernel launch */
-  uint32_t compute_units;      /* that each agent reports; how many workgroups AMD's copy and fill kernels use */
-  /* A runtime without a handler of system events (HIP 6.4) ends the process when it is told of a fault of a
-   * kernel. 0: it is not told; 1: it is, as on a real GPU. */
+  uint32_t compute_units;      /* reported for each agent; AMD's copy and fill kernels start so many workgroups */
+  /* A runtime without a handler of system events (HIP 6.4) ends the process when a fault of a kernel is reported to
+   * it. 0: faults are not reported to it; 1: they are, as on a real GPU. */
   uint32_t tell_of_faults;
-  /* The N-th such call from now fails, once; 0: none does. */
+  /* The N-th call of this kind from now on fails, once; 0: none does. */
   uint64_t fail_allocation;
   uint64_t fail_queue;
   uint64_t fail_signal;
@@ -57,18 +57,18 @@ enum hgagent_counter {
   HGAGENT_INSTRUCTIONS,    /* wave instructions executed since hsa_init */
   HGAGENT_COPIES,          /* copies done by engines since hsa_init */
   HGAGENT_FAULTS,          /* faults of kernels and copies since hsa_init */
-  HGAGENT_DECODED_OBJECTS, /* code objects disassembled since the library was loaded; the others were found again */
+  HGAGENT_DECODED_OBJECTS, /* code objects disassembled since the library was loaded; repeated ones were not */
   HGAGENT_COUNTERS
 };
 
 /* The defaults: one agent, no seed, no quarantine, no faults. */
 void hgagent_defaults(struct hgagent_options* options);
-/* 0, or the number of the first field (from 1) that cannot be taken over. */
+/* Returns 0, or the number (from 1) of the first field that is refused. */
 int hgagent_configure(const struct hgagent_options* options);
 /* The text of the last fault of a kernel or copy: kernel, instruction, address, and the allocation that the address
  * used to belong to. Returns its length; writes at most `size` bytes, the last of them 0. 0: there was no fault. */
 size_t hgagent_last_fault(char* text, size_t size);
-/* A count, by `enum hgagent_counter`; 0 for a number that is none of them. */
+/* The value of a counter of `enum hgagent_counter`; 0 for any other number. */
 uint64_t hgagent_counters(uint32_t counter);
 
 #ifdef __cplusplus

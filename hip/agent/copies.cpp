@@ -13,7 +13,7 @@ namespace {
 
 constexpr u64 kForever = ~u64{0};
 constexpr u64 kWho = u64{1} << 32;
-constexpr u64 kPiece = u64{1} << 20;  // copied between two questions whether memory is still there
+constexpr u64 kPiece = u64{1} << 20;  // copied between two checks that the memory is still there
 
 bool met(const CopyWork& work) {
   return std::ranges::all_of(work.dependencies,
@@ -104,7 +104,7 @@ void Engine::carry_out(const CopyWork& work) {
 void Engine::copy_row(u64 to, u64 from, u64 bytes, DeviceFault& fault) {
   for (u64 done = 0; done < bytes && !stop_.load(std::memory_order_relaxed);) {
     const u64 piece = std::min(kPiece, bytes - done);
-    // The second question may come after a death: the first answer holds only while nothing died.
+    // The source is checked again: it may have been freed before the destination was checked.
     const bool readable = view_.reach(from + done, piece, false).bytes != nullptr;
     const bool writable = readable && view_.reach(to + done, piece, true).bytes != nullptr;
     if (!writable || view_.reach(from + done, piece, false).bytes == nullptr) {

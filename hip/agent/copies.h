@@ -1,4 +1,4 @@
-// Copies and fills that run beside the host: engines, each a thread with a list of work.
+// Copies and fills that run asynchronously: engines, each a thread with a list of work.
 //
 // An engine starts the first copy of its list with all dependencies met; a seed may choose another such copy and delay
 // it. Only signals order copies. Every byte is checked before it is touched: both sides must be live allocations, or
@@ -18,7 +18,7 @@
 
 namespace agent {
 
-// Rows of rows of bytes: width bytes, height rows, depth slices.
+// A box of bytes: width bytes, height rows, depth slices.
 struct CopyShape {
   u64 width = 0;
   u64 height = 1;
@@ -45,7 +45,7 @@ class Engine {
   ~Engine();
 
   void add(CopyWork work);
-  // Whether the calling thread is the one that copies: it cannot wait for its own end.
+  // Whether the calling thread is the engine's own thread, which cannot wait for its own end.
   [[nodiscard]] bool runs_here() const { return thread_.get_id() == hip::sync::this_thread_id(); }
   [[nodiscard]] bool busy() const { return pending_.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] u64 done() const { return done_.load(std::memory_order_relaxed); }
@@ -61,7 +61,7 @@ class Engine {
   View view_;
   Schedule::Stream schedule_;
   const hsa_agent_t handle_;
-  std::optional<DeviceFault> fault_;  // of the copy under way
+  std::optional<DeviceFault> fault_;  // of the present copy
   hip::sync::Mutex mutex_;
   std::list<CopyWork> work_;
   hip::sync::Atomic<u64> pending_{0};

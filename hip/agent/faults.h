@@ -1,10 +1,10 @@
 // Faults of the device: kept, printed once, and reported to the runtime above.
 //
-// A fault is told the way that HSA has for it. Memory faults go to the handler of system events when there is one (the
-// runtime of HIP 6.4 registers none); everything else, and memory faults without such a handler, to the error
-// callback of the queue. A runtime without a handler of system events ends the process in its queue callback, so it is
-// not called there (unless tell_of_faults asks for it): the packets of a queue that failed are completed without being
-// executed, and the fault is known to hgagent_last_fault alone. See docs/agent.md.
+// A fault is reported as HSA defines it. Memory faults go to the handler of system events if there is one (the runtime
+// of HIP 6.4 registers none); other faults, and memory faults without such a handler, go to the error callback of the
+// queue. A runtime without a handler of system events ends the process in its queue callback, so the callback is not
+// called there (unless tell_of_faults asks for it): the packets of a queue that failed are completed without being
+// executed, and only hgagent_last_fault tells of the fault. See docs/agent.md.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -35,7 +35,7 @@ class Faults {
   hsa_status_t set_event_handler(hsa_amd_system_event_callback_t handler, void* data);
   // Whether queue callbacks are called even without a handler of system events.
   void tell_always(bool always) { tell_always_.store(always, std::memory_order_relaxed); }
-  // A new life of the machine: no handler, no faults.
+  // For a new start of the machine: no handler, no faults.
   void reset();
 
  private:

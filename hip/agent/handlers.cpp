@@ -10,7 +10,7 @@ namespace agent {
 namespace {
 
 constexpr u64 kForever = ~u64{0};
-constexpr u64 kWho = u64{1} << 40;  // of the schedule's streams: queues and engines count from below
+constexpr u64 kWho = u64{1} << 40;  // a number for the schedule: those of queues and engines are smaller
 
 }  // namespace
 

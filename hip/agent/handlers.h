@@ -21,9 +21,9 @@ class Handlers {
   Handlers& operator=(const Handlers&) = delete;
   ~Handlers();
 
-  // Whether no function is being called, and none would be as things are.
+  // Whether no function is being called, and no condition holds now.
   [[nodiscard]] bool settled();
-  // Whether the calling thread is the one that calls handlers: it cannot wait for its own end.
+  // Whether the calling thread is the one that calls the functions, which cannot wait for its own end.
   [[nodiscard]] bool runs_here() const { return thread_.get_id() == hip::sync::this_thread_id(); }
   void add(SignalSlot* slot, hsa_signal_condition_t condition, i64 value, hsa_amd_signal_handler handler, void* arg);
 
@@ -37,7 +37,7 @@ class Handlers {
   };
   void run();
   [[nodiscard]] bool idle();
-  // Takes a registration with a condition that holds out of the list; false when no condition holds.
+  // Removes a registration whose condition holds from the list; false if no condition holds.
   [[nodiscard]] bool take(Registration& met, i64& value);
 
   Signals& signals_;

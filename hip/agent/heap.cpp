@@ -40,8 +40,7 @@ bool Heap::owns(u64 address) {
 void Heap::release(u64 base, u64 size) {
   const hip::sync::LockGuard lock(mutex_);
   const Block block{base, length_of(size)};
-  // When a kernel is in the middle of it the pages stay until trim() gives them up; the map refuses the address in any
-  // case.
+  // If a kernel still uses the block, its pages stay until trim() unmaps them; the map refuses the address in any case.
   if (quarantine_) static_cast<void>(vacate(block));
   if (!quarantine_) cached_[block.length].push_back(next_number_);
   waiting_.emplace(next_number_++, block);
@@ -114,7 +113,7 @@ void Heap::remove_free(Block block) {
 
 bool Heap::vacate(Block block) {
   if (!map_.quiesce()) return false;
-  // A fresh mapping, so that its neighbours can join it: their number is limited.
+  // Maps the range anew, so that neighbouring mappings are merged with it: the number of mappings is limited.
   return mmap(pointer_to(block.base), block.length, PROT_NONE, kNothing | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
@@ -126,7 +125,7 @@ void Heap::trim() {
     waiting_.erase(waiting_.begin());
     waiting_bytes_ -= oldest.length;
     if (const auto same = cached_.find(oldest.length); same != cached_.end()) {
-      // The oldest of all is the oldest of its length.
+      // The oldest waiting block is also the oldest of its length.
       same->second.erase(same->second.begin());
       if (same->second.empty()) cached_.erase(same);
     }

@@ -3,10 +3,10 @@
 // Pages are real: the host can touch all memory (large BAR), and untouched pages cost nothing. Between two allocations
 // lies an inaccessible page.
 //
-// Prompt reuse: a freed block is the next one of its size to be handed out (last in, first out), its bytes as they were
-// left; when kCachedBytes are waiting, the oldest are merged with their neighbours, and a request that finds no block
-// of its size takes the smallest that fits. Quarantine: a freed block becomes inaccessible at once and its addresses
-// come back only when more than kQuarantineBytes are waiting.
+// Without quarantine, a freed block is the next one of its size to be allocated (last in, first out), with its old
+// bytes; when more than kCachedBytes are waiting, the oldest blocks are merged with their neighbours, and a request
+// that finds no block of its size takes the smallest that fits. With quarantine, a freed block becomes inaccessible at
+// once and its addresses are used again only when more than kQuarantineBytes are waiting.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ namespace agent {
 
 class Heap {
  public:
-  static constexpr u64 kChunkBytes = u64{16} << 30;  // of address space, at a time
+  static constexpr u64 kChunkBytes = u64{16} << 30;  // of address space, reserved at a time
   static constexpr u64 kCachedBytes = u64{64} << 20;
   static constexpr u64 kQuarantineBytes = u64{256} << 30;
   static constexpr std::size_t kQuarantineBlocks = 16384;
@@ -32,9 +32,9 @@ class Heap {
 
   // Readable and writable bytes at a multiple of `alignment` (a power of two); 0 when there is no address space.
   [[nodiscard]] u64 allocate(u64 size, u64 alignment = kPage);
-  // Whether the address is this heap's, live or not.
+  // Whether the address lies in this heap, allocated or not.
   [[nodiscard]] bool owns(u64 address);
-  // Takes back a block of allocate(). Its range must be dead in the map.
+  // Takes back a block of allocate(). Its range must have been erased from the map.
   void release(u64 base, u64 size);
 
  private:
@@ -48,7 +48,7 @@ class Heap {
   [[nodiscard]] bool reserve(u64 length);
   void add_free(Block block);
   void remove_free(Block block);
-  // Takes the pages away; false when a kernel is in the middle of them.
+  // Unmaps the pages; false if a kernel may still use them.
   [[nodiscard]] bool vacate(Block block);
   void trim();
 
@@ -56,9 +56,9 @@ class Heap {
   const bool quarantine_;
   hip::sync::Mutex mutex_;
   std::map<u64, u64> free_;                 // base to length; inaccessible
-  std::set<std::pair<u64, u64>> by_size_;   // length and base of the same
+  std::set<std::pair<u64, u64>> by_size_;   // the blocks of free_, as length and base
   std::map<u64, Block> waiting_;            // freed, by the order of freeing; accessible unless in quarantine
-  std::map<u64, std::vector<u64>> cached_;  // of the same, by length: their numbers, the last one freed at the end
+  std::map<u64, std::vector<u64>> cached_;  // the numbers of waiting blocks, by length; the last one freed at the end
   u64 next_number_ = 0;
   u64 waiting_bytes_ = 0;
   std::vector<Block> chunks_;

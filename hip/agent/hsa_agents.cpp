@@ -1,8 +1,8 @@
 // HSA's functions about the system, its agents and their instruction set.
 //
-// The reported values describe an MI300X: a discrete GPU with large BAR, XNACK off. Exceptions: there are fewer compute
-// units (see configure.h). Caches and clocks come from its data sheet and have no effect here. Images are reported,
-// because the runtime derives the alignment of pitched memory from them, but none can be created.
+// The reported values describe an MI300X (a discrete GPU with large BAR, XNACK off), with fewer compute units (see
+// configure.h). Caches and clocks come from its data sheet and have no effect here. Images are reported, because the
+// runtime derives the alignment of pitched memory from them, but none can be created.
 #include <hsa/hsa_ext_image.h>
 
 #include <cstdio>

@@ -26,7 +26,7 @@ hsa_status_t put(void* to, const T& value) {
   return HSA_STATUS_SUCCESS;
 }
 
-// The agents of a list; false when one is none.
+// The set of the agents in a list; false if a handle is no agent's.
 bool set_of(const Machine& machine, const hsa_agent_t* agents, std::size_t count, AgentSet& set) {
   set = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -70,7 +70,7 @@ hsa_status_t start_copy(Machine& machine, agent::CopyWork work, hsa_agent_t to, 
   }
   if (completion.handle == 0) return HSA_STATUS_ERROR_INVALID_SIGNAL;
   work.completion = agent::slot_of(completion);
-  // Through the eyes of the agent that is not the host; the one that is written to when there are two.
+  // Accesses are checked for the agent that is not the host; for two such agents, for the one that is written to.
   const u32 owner = std::max(u32{1}, to_agent != agent::kHostAgent ? to_agent : from_agent);
   if (engine < 0) engine = to_agent != agent::kHostAgent ? 0 : 1;
   machine.engine(owner, static_cast<u32>(engine)).add(std::move(work));
@@ -259,7 +259,7 @@ hsa_status_t hsa_amd_memory_unlock(void* pointer) {
   if (pointer == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   Range range;
   if (!machine.map().erase(address_of(pointer), Kind::kLocked, &range)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  // The caller may give the pages back now: no kernel and no copy may be in the middle of them.
+  // The caller may unmap the pages now: no kernel and no copy may still use them.
   static_cast<void>(machine.map().quiesce());
   return HSA_STATUS_SUCCESS;
 }

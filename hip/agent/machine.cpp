@@ -1,4 +1,4 @@
-// Birth and death of the machine, and its queues; the contract is in the header.
+// Start and stop of the machine, and its queues; the contract is in the header.
 #include "hip/agent/machine.h"
 
 #include <algorithm>
@@ -8,13 +8,13 @@ namespace agent {
 namespace {
 
 constexpr u64 kDefaultBudget = u64{1} << 32;
-// A quarter of a real gfx942's 304 would do as well: AMD's copy and fill kernels start a workgroup for each compute
-// unit whatever the size of the copy, and here workgroups run one after another.
+// A real gfx942 has 304, of which a quarter would do as well: AMD's copy and fill kernels start a workgroup for each
+// compute unit whatever the size of the copy, and here workgroups run one after another.
 constexpr u32 kDefaultComputeUnits = 8;
 constexpr u32 kMaxComputeUnits = 304;
 
-// A function of the runtime, called by one of our threads, may end the process or shut down. That thread is still in
-// use then, so its owner (the queue, engine or handlers object) stays until the process is gone.
+// A function of the runtime that one of our threads calls may end the process or shut the machine down. That thread is
+// still in use then, so its owner (the queue, engine or handlers object) stays until the process is gone.
 template <class T>
 void end_thread(std::unique_ptr<T>& owner) {
   if (owner != nullptr && owner->runs_here()) static_cast<void>(owner.release());
@@ -30,7 +30,8 @@ const AtExit at_exit;
 constexpr std::chrono::milliseconds kSettleLimit{500};
 constexpr std::chrono::microseconds kSettleNap{50};
 
-// Runs before the destructors of the statics so far: functions that are registered last are called first.
+// Lets settle() run before the destructors of the static objects made so far: exit calls the last registered function
+// first.
 void settle_before_exit() {
   static_cast<void>(std::atexit([] { Machine::get().settle(); }));
 }
@@ -273,7 +274,7 @@ hsa_status_t Machine::create_queue(QueueRequest request, hsa_queue_t** queue) {
   range.readers = ~AgentSet{0};
   range.writers = ~AgentSet{0};
   map_.insert(range);
-  // The runtime has made more of its own objects since hsa_init.
+  // Registered once more: the runtime has made more static objects since hsa_init.
   static hip::sync::OnceFlag once;
   hip::sync::call_once(once, settle_before_exit);
   const hip::sync::LockGuard lock(queues_mutex_);

@@ -1,8 +1,8 @@
 // Everything between hsa_init and the last hsa_shut_down: agents, pools, queues, engines, handlers, code.
 //
-// One object for the process, never destroyed: static destructors of the runtime above may come after ours. start()
-// makes the members that need threads or memory. stop() destroys them, in an order that lets no handler run and no
-// thread live afterwards. Not supported: fork (the child has no threads), use from a signal handler.
+// There is one object for the process. It is never destroyed: static destructors of the runtime above may run after
+// ours. start() makes the members that need threads or memory. stop() destroys them, in an order after which no handler
+// runs and no thread is left. Not supported: fork (the child has no threads), use from a signal handler.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -25,7 +25,7 @@
 
 namespace agent {
 
-inline constexpr u32 kEngines = 2;  // of each agent: towards it and away from it
+inline constexpr u32 kEngines = 2;  // of each agent: for copies to it and from it
 enum class Call : u8 { kAllocation, kQueue, kSignal, kCodeObject };
 
 [[nodiscard]] hgagent_options default_options();
@@ -38,7 +38,7 @@ class Machine {
   // Options; see configure.h.
   [[nodiscard]] int configure(const hgagent_options& options);
   [[nodiscard]] u64 counter(u32 which);
-  // Counts a call down; true when it is the one that must fail.
+  // Counts the call; true if it is the one that must fail.
   [[nodiscard]] bool must_fail(Call call);
 
   hsa_status_t init();
@@ -46,7 +46,7 @@ class Machine {
   // Called when the process begins to end: waits for a bounded time until queues, engines and handlers have finished
   // their work. The runtime above is destroyed next, and does not expect a handler to run in the middle of that.
   void settle();
-  // The process ends: stop all threads that are left.
+  // Called when the process ends: stops all threads that are left.
   void stop_for_good();
   [[nodiscard]] bool running() const { return running_.load(std::memory_order_acquire); }
 
@@ -66,7 +66,7 @@ class Machine {
   [[nodiscard]] Code& code() { return *code_; }
   [[nodiscard]] Handlers& handlers() { return *handlers_; }
   [[nodiscard]] VirtualMemory& virtual_memory() { return *virtual_memory_; }
-  // Whether the host may touch these bytes: not when they are ours and no live allocation's.
+  // Whether the host may access these bytes: those of a live range, or memory outside of the agents' heaps.
   [[nodiscard]] bool host_may_touch(u64 address, u64 bytes);
   [[nodiscard]] Heap& heap(u32 agent) { return *heaps_[agent]; }
   [[nodiscard]] Engine& engine(u32 agent, u32 number);

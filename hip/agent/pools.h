@@ -1,4 +1,4 @@
-// The memory pools that agents show, and allocations of them.
+// The memory pools that agents report, and allocations from them.
 //
 // The host has three (fine-grained with kernel arguments, fine-grained, coarse-grained), each gfx942 two
 // (coarse-grained device memory, and the group segment, from which nothing is allocated). Large BAR: the host may touch

@@ -101,7 +101,7 @@ bool Queue::wait_for_packet(u64 index) {
       hip::sync::yield();
       continue;
     }
-    // A doorbell may be rung before a packet of another thread is complete; its own ring comes later.
+    // The doorbell may be rung before another thread has completed this packet; that thread rings it later.
     bell_.wait(knocks, kForever);
   }
   return false;
@@ -112,7 +112,7 @@ void Queue::run() {
   while (wait_for_packet(index)) {
     schedule_.begin(index);
     const u32 count = unordered_from(index);
-    u64 taken = 0;  // bit by bit
+    u64 taken = 0;  // a bit for each packet
     for (u32 left = count; left > 0 && !stop_.load(std::memory_order_relaxed); --left) {
       u32 choice = schedule_.choose(left);
       u32 at = 0;

@@ -28,7 +28,7 @@ using QueueCallback = void (*)(hsa_status_t, hsa_queue_t*, void*);
 
 struct QueueRequest {
   u32 agent = 1;
-  u64 index = 0;  // counts queues
+  u64 index = 0;  // the number of queues before it
   u32 packets = 0;
   hsa_queue_type32_t type = HSA_QUEUE_TYPE_MULTI;
   QueueCallback callback = nullptr;
@@ -53,11 +53,11 @@ class Queue {
   [[nodiscard]] u32 packets() const { return shared_->hsa_queue.size; }
   [[nodiscard]] u32 agent() const { return request_.agent; }
   [[nodiscard]] SignalSlot* doorbell() const { return doorbell_; }
-  // Whether the calling thread is the one that takes the packets: it cannot wait for its own end.
+  // Whether the calling thread is the one that takes the packets, which cannot wait for its own end.
   [[nodiscard]] bool runs_here() const { return thread_.get_id() == hip::sync::this_thread_id(); }
   // Whether every packet that the doorbell was rung for is done.
   [[nodiscard]] bool idle() const;
-  // Packets up to the `index`th may be taken.
+  // From now on, packets up to and including number `index` may be taken.
   void ring(u64 index);
 
  private:

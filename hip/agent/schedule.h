@@ -1,4 +1,4 @@
-// Legal schedules on purpose: delays and orders chosen by a seed.
+// Legal delays and orders of work, chosen by a seed.
 //
 // Every decision is a function of the seed, of the caller (a queue, an engine, the handlers' thread) and of the number
 // of the packet, copy or call to decide on, never of time. The candidates may depend on time: the packets that a queue
@@ -24,7 +24,7 @@ class Schedule {
     void begin(u64 step) { count_ = step * kDecisions; }
     // A number below `choices`; 0 with seed 0.
     [[nodiscard]] u32 choose(u32 choices);
-    // Half of the time nothing, else up to the configured delay. Cut short when `stop` becomes true.
+    // In half of the cases none, otherwise a delay up to the configured one, which ends early when `stop` becomes true.
     void delay(const hip::sync::Atomic<bool>& stop);
 
    private:

@@ -73,7 +73,7 @@ SignalSlot* Signals::create(i64 value) {
     announce(*slabs_.back());
   }
   SignalSlot* slot = free_[next_free_++];
-  // The list is a ring without its front: the slot that was destroyed longest ago comes first.
+  // The slots before next_free_ are in use. Of the others, the slot that was destroyed longest ago comes first.
   if (next_free_ > kSlots) {
     free_.erase(free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(next_free_));
     next_free_ = 0;

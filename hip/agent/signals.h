@@ -1,10 +1,10 @@
-// Signals with the layout that AMD's runtime casts to (amd_signal_t), waiting for them, and being told of changes.
+// Signals with the layout that AMD's runtime casts to (amd_signal_t), waits for them, and notifications of changes.
 //
-// A slot lives as long as the process: a handle that was destroyed still reads as memory, and is handed out again last.
-// Waiters poll for kSpin, then sleep. A kernel changes a value by atomic instructions that nobody sees; it then writes
-// to the signal's mailbox, which is watched (mailbox_written), exactly as the device library does for the interrupt.
+// A slot lives as long as the process: the memory of a destroyed handle stays readable, and is used again last. Waiters
+// poll for kSpin, then sleep. A kernel changes a value by atomic instructions, which are not seen here; it then writes
+// to the signal's mailbox, as the device library does for the interrupt, which is seen (mailbox_written).
 //
-// Not checked: use of a destroyed handle, other than that the wait ends when the agent stops.
+// Not checked: use of a destroyed handle; a wait for one ends at the latest when the agent stops.
 #pragma once
 
 #include <hsa/amd_hsa_signal.h>
@@ -20,21 +20,21 @@ namespace agent {
 
 class Queue;
 
-// Sleepers look at their signals again after these nanoseconds: a program may store to a value that it has a pointer
-// to.
+// Sleeping threads look at their signals again after so many nanoseconds: a program may store to a value through a
+// pointer.
 inline constexpr u64 kLookAgain = 2'000'000;
 
 struct alignas(64) SignalSlot {
   amd_signal_t amd;
   u64 mailbox;                      // amd.event_mailbox_ptr points here
-  hip::sync::Atomic<u32> handlers;  // that watch it
-  hip::sync::Atomic<u32> waiters;   // engines and queues that watch it together with others
+  hip::sync::Atomic<u32> handlers;  // how many handlers watch the signal
+  hip::sync::Atomic<u32> waiters;   // how many engines and queues watch it together with other signals
   hip::sync::Atomic<u32> live;
-  Queue* queue;  // of a doorbell
+  Queue* queue;  // if it is a doorbell
   u64 reserved[4];
 
   [[nodiscard]] std::atomic_ref<i64> value() { return std::atomic_ref<i64>(const_cast<i64&>(amd.value)); }
-  // The start and end times of the dispatch or copy of the signal. Two copies may share a signal; one of them wins.
+  // Sets the times of the signal's dispatch or copy. Two copies may share a signal: the times of one of them stay.
   void set_times(u64 start, u64 end) {
     std::atomic_ref<u64>(amd.start_ts).store(start, std::memory_order_relaxed);
     std::atomic_ref<u64>(amd.end_ts).store(end, std::memory_order_relaxed);
@@ -52,11 +52,11 @@ static_assert(offsetof(SignalSlot, amd) == 0);
 
 [[nodiscard]] bool condition_holds(hsa_signal_condition_t condition, i64 value, i64 compared);
 
-// Sleeping until some watched signal changes, or something else happens that the sleeper must look at.
+// Lets threads sleep until a watched signal changes, or until there is another reason to look again.
 class Doorway {
  public:
   void knock();
-  // Sleeps until there was a knock after the one counted `seen`, and counts it. False after `nanoseconds`.
+  // Sleeps until knocks() is not `seen`, and updates `seen`. False if that takes longer than `nanoseconds`.
   bool wait(u64& seen, u64 nanoseconds);
   [[nodiscard]] u64 knocks() const { return knocks_.load(std::memory_order_seq_cst); }
 
@@ -75,7 +75,7 @@ class Signals {
   void destroy(SignalSlot* slot);
   [[nodiscard]] u64 live() const { return live_.load(std::memory_order_relaxed); }
 
-  // After every change of a value by the host's side.
+  // Called after every change of a value by the host.
   void changed(SignalSlot& slot);
   void store(SignalSlot& slot, i64 value);
   void subtract(SignalSlot& slot, i64 amount);
@@ -85,14 +85,14 @@ class Signals {
   // Returns the value that met the condition, or the last one seen after `nanoseconds` or when `stop` became true.
   [[nodiscard]] i64 wait(SignalSlot& slot, hsa_signal_condition_t condition, i64 compared, u64 nanoseconds,
                          const hip::sync::Atomic<bool>* stop = nullptr);
-  // All sleepers look again: something was stopped.
+  // Wakes all sleeping threads, because something was stopped.
   void wake_all();
 
-  // Where threads sleep that watch many signals: the one that calls handlers, and the others.
+  // For threads that watch many signals: the doorway of the thread that calls handlers, and that of the others.
   [[nodiscard]] Doorway& handlers_door() { return handlers_door_; }
   [[nodiscard]] Doorway& waiters_door() { return waiters_door_; }
 
-  // Puts all slots back into the map after it forgot everything.
+  // Puts all slots back into the map after its forget_all().
   void announce();
 
  private:

@@ -1,4 +1,4 @@
-// Threads of the agent. They block the signals of the process: the signal handlers expect threads of the program.
+// Threads of the agent. They block POSIX signals: the program's signal handlers expect the program's own threads.
 #pragma once
 
 #include <csignal>
@@ -13,7 +13,7 @@ template <class F>
   sigset_t mine;
   sigset_t before;
   sigfillset(&mine);
-  // Errors of the thread itself are its own.
+  // Signals about errors of the thread itself are not blocked.
   for (const int error : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&mine, error);
   pthread_sigmask(SIG_BLOCK, &mine, &before);
   hip::sync::Thread thread(std::move(f));

@@ -1,4 +1,4 @@
-// The words of this room: integers, agents, pools, and the kinds of memory.
+// Common names of hip/agent: integers, sizes, sets of agents, and conversions between addresses and pointers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The last few answers of the map, kept while nothing dies; the contract is in the header.
+// Keeps the last few answers of the map until its generation changes; the contract is in the header.
 #include "hip/agent/view.h"
 
 namespace agent {

@@ -12,7 +12,7 @@ class View final : public gfx942::Memory {
   View(AddressMap& map, Signals& signals, u32 agent);
   ~View() override;
 
-  // Between the two the thread may hold memory that it was given; outside, memory may be taken away.
+  // Between the two the thread may use memory that reach() returned; outside, that memory may be unmapped.
   void enter();
   void leave();
 
@@ -36,7 +36,7 @@ class View final : public gfx942::Memory {
   std::size_t next_ = 0;
 };
 
-// enter() and leave() of a scope.
+// Calls enter(), and leave() at the end of the scope.
 class Visit {
  public:
   explicit Visit(View& view) : view_(view) { view_.enter(); }

@@ -121,7 +121,7 @@ hsa_status_t VirtualMemory::map(u64 base, u64 size, u64 offset, u64 handle) {
 
 void VirtualMemory::unmap_one(u64 base, const Mapping& mapping) {
   map_.erase(base, Kind::kMapped);
-  // A kernel in the middle of the mapping keeps its pages until they are mapped or freed again; the map refuses them.
+  // If a kernel still uses the mapping, its pages stay until the addresses are used again; the map refuses accesses.
   if (map_.quiesce()) mmap(pointer_to(base), mapping.size, PROT_NONE, kNothing | MAP_FIXED, -1, 0);
 }
 

@@ -1,10 +1,10 @@
-// Virtual memory management: reserved addresses, handles of physical memory, and mapping the one to the other.
+// Virtual memory management: reserved addresses, handles of physical memory, and mappings of memory at addresses.
 //
 // Physical memory is a memfd: it can be mapped at several addresses at once, and outlives its handle while it is
-// mapped. A mapping is accessible to nobody until set_access(). Bounds and misuse are HSA errors, as the documentation
-// of hsa_amd_vmem_* has them.
+// mapped. No agent may access a mapping before set_access(). Arguments out of bounds and misuse return HSA errors, as
+// the documentation of hsa_amd_vmem_* describes.
 //
-// Not checked: that the host may touch a mapping. Its pages are accessible as soon as any agent may access them.
+// Not checked: whether the host may access a mapping. Its pages are accessible as soon as any agent may access them.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -46,7 +46,7 @@ class VirtualMemory {
   hsa_status_t unmap(u64 base, u64 size);
   hsa_status_t set_access(u64 base, u64 size, AgentSet agents, AgentSet readers, AgentSet writers);
   hsa_status_t get_access(u64 address, u32 agent, hsa_access_permission_t* permission);
-  // A handle of the memory that is mapped at `address`; to be released.
+  // A handle of the memory that is mapped at `address`; the caller has to release it.
   hsa_status_t retain(u64 address, u64* handle);
   hsa_status_t export_handle(u64 handle, int* file);
   hsa_status_t import_handle(int file, u64* handle);
@@ -70,7 +70,7 @@ class VirtualMemory {
   [[nodiscard]] bool inside_reservation(u64 base, u64 size) const;
   [[nodiscard]] std::map<u64, Mapping>::iterator mapping_at(u64 address);
   using Mappings = std::pair<std::map<u64, Mapping>::iterator, std::map<u64, Mapping>::iterator>;
-  // A whole number of mappings that fill this range, the first one starting at `base`; an empty range for none.
+  // The mappings that together fill exactly this range; an empty range if no mappings do.
   [[nodiscard]] Mappings mappings_of(u64 base, u64 size);
   void unmap_one(u64 base, const Mapping& mapping);
   [[nodiscard]] u64 add_handle(std::shared_ptr<PhysicalMemory> memory);

@@ -157,7 +157,7 @@ Result<LoadedApi> load_api(const std::string& path, const LoadOptions& options) 
   }
   LoadedApi loaded;
   loaded.library = std::shared_ptr<void>(handle, [](void* library) {
-    // An unload that fails leaves the library in place: nothing depends on it, and there is nobody to tell.
+    // If that fails, the library stays loaded: nothing depends on it, and no caller is left to report it to.
     static_cast<void>(dlclose(library));
   });
   loaded.path = path;

@@ -1,6 +1,6 @@
 // hip::Api: HIP as a table of functions.
 //
-// Everything in this project that calls HIP does it through one of these, so that the same code runs on the host model,
+// Everything in this project that calls HIP does it through such a table, so that the same code runs on the host model,
 // on AMD's runtime, on any other HIP runtime, and on a table that fails or counts calls on purpose. The entries are
 // listed once, in functions.inc, with the types of HIP's own header (so a signature can never drift). A table is plain
 // data: copying it copies function pointers; it does not keep a library loaded (LoadedApi does).
@@ -38,7 +38,7 @@ struct MissingFunctions {
 };
 [[nodiscard]] MissingFunctions missing_functions(const Api& api);
 
-// A table filled from a shared library, which stays loaded as long as this lives.
+// A table filled from a shared library, which stays loaded as long as this object or a copy of it lives.
 struct LoadedApi {
   Api api;
   MissingFunctions missing;       // required is always empty here
@@ -46,15 +46,15 @@ struct LoadedApi {
   std::string path;               // as given to load()
 };
 
-// The oldest release of AMD's that hip/ was tried on, HIP 6.4, as hipRuntimeGetVersion answers it (HIP_VERSION). CUDA's
-// versions are not held to it: hip/nvidia says itself when a driver is too old.
+// The oldest release of AMD's that hip/ was tried on, HIP 6.4, as hipRuntimeGetVersion returns it (HIP_VERSION). It
+// does not apply to CUDA's versions: hip/nvidia itself reports a driver that is too old.
 inline constexpr int kOldestRuntime = 60400000;
 
 // The requirements of a client on a runtime beyond the required functions.
 struct LoadOptions {
-  // An older runtime is refused. 0: any, and it is not asked, which would start it. chipStar's, for one, answers 1.
+  // An older runtime is refused. 0: any is taken, and its version is not queried, which would start it (chipStar: 1).
   int minimum_version = kOldestRuntime;
-  std::vector<std::string_view> functions{};  // optional ones that this client cannot do without
+  std::vector<std::string_view> functions{};  // optional functions that this client needs
 };
 
 // Fills a table from the HIP runtime at `path` (a path or a soname, as for dlopen). An error names the path, every
@@ -66,7 +66,7 @@ struct LoadOptions {
 // there. An error is the runtime's.
 [[nodiscard]] Result<int> version_of_release(const Api& api);
 
-// "7.2.53211" ("nvidia-13.0" on NVIDIA), from the number that hipRuntimeGetVersion answers.
+// "7.2.53211" ("nvidia-13.0" on NVIDIA), from the number that hipRuntimeGetVersion returns.
 [[nodiscard]] std::string version_name(int version);
 
 // The name of a status as HIP spells it ("hipErrorInvalidValue"), from the header's enumeration and not from a

@@ -1,11 +1,11 @@
 // hip::ApiLayer: a table of HIP functions around an inner table. The layer replaces some entries by its own functions.
 //
-// HIP's functions take no context, so a layer's functions act on the layer that was entered last. A layer
-// starts over with every begin(): it holds nothing of the handles that it saw before. All other entries are the inner
-// table's. Handles are the inner table's throughout, so code that looks inside a runtime by handle still works with a
+// HIP's functions take no context, so a layer's functions act on the layer that was entered last. begin()
+// resets a layer: it forgets the handles that it saw before. All other entries are the inner table's.
+// Handles are the inner table's throughout, so code that looks inside a runtime by handle still works with a
 // layer.
 //
-// One layer a process at a time, whatever the thread; not for threads that call at the same time.
+// One layer is current in a process at a time, for all threads; threads must not call it at the same time.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class ApiLayer {
   }
   [[nodiscard]] const Api& table() const { return table_; }
 
-  // The table may be called between the two.
+  // The table may be called between enter() and leave().
   void enter() { previous_ = std::exchange(current_layer_, this); }
   void leave() { current_layer_ = previous_; }
 
@@ -47,7 +47,7 @@ class ApiLayer {
   virtual void start() = 0;
   [[nodiscard]] Api& replace() { return table_; }
   [[nodiscard]] const Api& inner() const { return inner_; }
-  // Null for a kernel that nobody told of.
+  // Null for a kernel that know_kernel() was not told of.
   [[nodiscard]] const std::vector<std::size_t>* argument_sizes(const void* function) const {
     const auto found = argument_sizes_.find(function);
     return found == argument_sizes_.end() ? nullptr : &found->second;

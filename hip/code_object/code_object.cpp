@@ -84,14 +84,14 @@ Result<std::string> find_metadata(std::span<const std::byte> bytes) {
   return std::move(found.front());
 }
 
-// Reads maps of the metadata. The first thing that is wrong is kept, with its place; later answers are then of no
-// meaning, which keeps one check at the end instead of one after every field.
+// Reads maps of the metadata. Keeps the first error, with its place. Results after an error have no meaning, so one
+// check at the end is enough, instead of one after every field.
 class Reader {
  public:
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
   [[nodiscard]] const Error& error() const { return *error_; }
 
-  // Where in the metadata the reader is, for messages.
+  // The reader's place in the metadata, for messages.
   void enter(std::string place) { place_ = std::move(place); }
   void fail(const std::string& what) {
     if (ok()) error_ = invalid_image(place_ + ": " + what);
@@ -140,7 +140,7 @@ class Reader {
     return static_cast<std::uint32_t>(value->via.u64);
   }
 
-  // The elements of an array; none when the key is missing and may be.
+  // The elements of an array; empty if the key is missing and not required.
   std::span<const msgpack::object> array(const msgpack::object& map, std::string_view key, bool required,
                                          std::size_t limit) {
     const msgpack::object* value = find(map, key);
@@ -241,7 +241,7 @@ KernelMetadata read_kernel(Reader& reader, const msgpack::object& map, std::size
   return kernel;
 }
 
-// Every name and every symbol once: a loader finds kernels by them.
+// Checks that no two kernels have the same name, or symbol: a loader finds kernels by them.
 void check_distinct(Reader& reader, const std::vector<KernelMetadata>& kernels, std::string KernelMetadata::* field) {
   std::vector<std::string_view> all;
   all.reserve(kernels.size());
@@ -275,7 +275,7 @@ Result<std::vector<KernelMetadata>> read_kernels(std::span<const std::byte> elf)
   const Result<std::string> metadata = find_metadata(elf);
   if (!metadata) return metadata.error();
   const std::string& bytes = metadata.value();
-  // Text stays where it is in `bytes`. Memory is bounded: the size of an element times the number of elements that are
+  // Text is not copied from `bytes`. Memory is bounded: the size of an element times the number of elements that are
   // there, plus one longest array for each level of nesting.
   const msgpack::unpack_limit limits(kMaxKernels, kMaxMapEntries, kMaxNameBytes, 0, 0, kMaxMetadataDepth);
   const auto by_reference = [](msgpack::type::object_type, std::size_t, void*) { return true; };

@@ -35,7 +35,7 @@ inline constexpr std::size_t kMaxBundleEntries = 1024;
 
 enum class ArgumentKind : std::uint8_t {
   kPointer,  // global_buffer: a device address
-  kValue,    // by_value: a scalar or a struct (which may hold pointers that the metadata does not tell of)
+  kValue,    // by_value: a scalar or a struct (which may hold pointers that the metadata does not show)
   kHidden,   // filled in by the runtime
   kOther,    // images, samplers, pipes, queues, dynamic shared pointers
 };

@@ -1,7 +1,7 @@
-// The header of an ELF code object, checked against the bytes that are there. Private to this room.
+// The header of an ELF code object, checked against the bytes that are there. Private to hip/code_object.
 //
-// Promises that both tables named by the header lie inside of the bytes and have entries of the expected size, so that
-// reading an entry of the tables needs no further check (the contents of an entry do).
+// Both tables that the header names lie inside of the bytes and have entries of the expected size, so that reading an
+// entry needs no further check. The contents of an entry do need checks.
 #pragma once
 
 #include <elf.h>
@@ -15,7 +15,7 @@
 
 namespace hip::code_object {
 
-// Numbers of hipError_t; this room has no HIP headers.
+// Numbers of hipError_t, since hip/code_object includes no HIP headers.
 inline constexpr int kInvalidImage = 200;    // hipErrorInvalidImage
 inline constexpr int kNoBinaryForGpu = 209;  // hipErrorNoBinaryForGpu
 
@@ -28,7 +28,7 @@ inline constexpr int kNoBinaryForGpu = 209;  // hipErrorNoBinaryForGpu
   return offset <= total && size <= total - offset;
 }
 
-// The `index`th T of a table at `offset`, which lies inside.
+// The entry `index`, of type T, of a table at `offset`. The entry has to lie inside of `bytes`.
 template <class T>
 [[nodiscard]] T read_entry(std::span<const std::byte> bytes, std::uint64_t offset, std::size_t index) {
   T entry{};

@@ -19,7 +19,7 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
 }
 
-// How far the ELF at the start of `bytes` reaches, by its own tables.
+// The size of the ELF at the start of `bytes`, by its own tables.
 Result<std::uint64_t> claimed_size(std::span<const std::byte> bytes) {
   const Result<Elf64_Ehdr> checked = read_elf_header(bytes);
   if (!checked) return checked.error();
@@ -55,7 +55,7 @@ Suits suits(std::string_view triple, std::string_view processor) {
   return target.substr(0, target.find(':')) == processor ? Suits::kWithFeatures : Suits::kNot;
 }
 
-// Reads numbers and strings one after the other; `ok` turns false at the first that is not there.
+// Reads numbers and strings one after the other; ok() is false after the first that lies outside of the bytes.
 class Cursor {
  public:
   Cursor(std::span<const std::byte> bytes, std::uint64_t at) : bytes_(bytes), at_(at) {}

@@ -17,7 +17,7 @@ asm(".section .rodata\n"
 // clang-format on
 
 extern "C" {
-// Hidden, so that the distance between the two is a constant of this library and no other one can take their place.
+// Hidden, so that their distance is a constant of this library and symbols of other libraries cannot replace them.
 [[gnu::visibility("hidden")]] extern const std::byte hgcheck_device_code_object[];
 [[gnu::visibility("hidden")]] extern const std::byte hgcheck_device_code_object_end[];
 }

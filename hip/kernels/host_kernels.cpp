@@ -1,8 +1,8 @@
 // kernels.inc for the host: pointers that go through a HostMemory, and layouts from the parameter types.
 //
 // A kernel is compiled as an ordinary function of its C++ parameters. `run` copies each argument out of the packed
-// block at its natural offset and calls it. The memory that a kernel reaches is the calling thread's for the time of
-// the call, so that a Ptr is 8 bytes and nothing else, as on the device.
+// block at its natural offset and calls the function. The memory that a kernel may access is kept in a thread-local
+// variable during the call, so that a Ptr is 8 bytes and nothing else, as on the device.
 #include "hip/kernels/host_kernels.h"
 
 #include <array>
@@ -89,8 +89,8 @@ struct Ptr {
   friend bool operator<(Ptr a, Ptr b) { return a.bits < b.bits; }
 };
 
-// One work item does the whole grid, and stops soon after a fault: all that it could still do is read zero and write
-// nowhere, which for a count that is garbage would take hours.
+// One work item does the whole grid, and stops soon after a fault: it could only read zero and write nowhere from then
+// on, which would take hours if the count is garbage.
 constexpr u64 first_item() {
   return 0;
 }
@@ -105,7 +105,7 @@ bool running() {
 #define HG_INLINE inline
 #include "hip/kernels/kernels.inc"
 
-// Where the pointers lie in a parameter of type A.
+// The offsets of the pointers in a parameter of type A.
 template <class A>
 struct PointersIn {
   static constexpr std::array<u32, 0> kOffsets{};

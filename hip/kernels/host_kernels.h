@@ -19,9 +19,9 @@ namespace hg {
 class HostMemory {
  public:
   virtual ~HostMemory() = default;
-  // The bytes behind [address, address + size), for reading or writing; null when the access is not legal. After a
-  // null the kernel's remaining accesses read zero and write nowhere (it asks no more, and soon stops), and the
-  // implementation reports the fault.
+  // The bytes behind [address, address + size), for reading or writing; null when the access is not legal. After a null
+  // the kernel's remaining accesses read zero and write nowhere (they do not call access(), and the kernel soon stops),
+  // and the implementation reports the fault.
   virtual std::byte* access(std::uint64_t address, std::size_t size, bool write) = 0;
 };
 

@@ -25,8 +25,8 @@ HG_INLINE constexpr bool running() {
 
 #include "kernels.inc"
 
-// Variables of the device code, for copies to and from symbols (verify::Platform::kVariables of verify::kSymbolBytes).
-// No kernel names one: it is handed their addresses like any other memory's.
+// Variables of the device code, for copies to and from symbols (verify::Platform::kVariables of verify::kSymbolBytes
+// each). No kernel names them: kernels get their addresses as arguments, like those of other memory.
 #define HG_VARIABLE(name) \
   extern "C" __attribute__((device, used, visibility("default"))) alignas(256) u8 name[1024] = {}
 

@@ -13,7 +13,7 @@ asm(".section .rodata\n"
 // clang-format on
 
 extern "C" {
-// Hidden, so that no other library's can take its place.
+// Hidden, so that a symbol of another library cannot replace it.
 [[gnu::visibility("hidden")]] extern const char hgcheck_ptx_kernels[];
 }
 

@@ -5,7 +5,7 @@
 
 namespace hg {
 
-// Text that a zero ends, for as long as the program runs.
+// Text with a terminating zero, for as long as the program runs.
 [[nodiscard]] const char* ptx_kernels();
 
 }  // namespace hg

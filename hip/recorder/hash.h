@@ -8,7 +8,7 @@
 
 namespace hip::recorder {
 
-// FNV-1a over words of eight bytes: told apart, not protected.
+// FNV-1a over words of eight bytes: tells contents apart, but gives no protection against collisions on purpose.
 [[nodiscard]] inline std::uint64_t hash_of(std::span<const std::byte> bytes) {
   std::uint64_t hash = 0xcbf29ce484222325ULL ^ bytes.size();
   std::size_t i = 0;

@@ -15,7 +15,7 @@ namespace hip::recorder {
 
 namespace {
 
-constexpr std::size_t kMaxLookedAt = std::size_t{1} << 20;  // bytes of one range; larger ones are not looked at
+constexpr std::size_t kMaxLookedAt = std::size_t{1} << 20;  // bytes of one range; larger ranges are not compared
 
 struct Range {
   std::size_t bytes = 0;
@@ -32,9 +32,8 @@ Ranges& ranges() {
   return instance;
 }
 
-// The bytes of the range. A pageable range is copied, or nothing is returned: the program may have unmapped it by
-// now, which must not crash us. Memory that HIP gave out is there until the call that ends it, which waits for the
-// lock.
+// The bytes of the range. A pageable range is copied, or nothing is returned: the program may have unmapped it by now,
+// which must not crash it. Memory that HIP allocated exists until the call that frees it, which waits for the lock.
 std::span<const std::byte> contents(std::uintptr_t address, const Range& range) {
   if (!range.adopted) return {reinterpret_cast<const std::byte*>(address), range.bytes};
   static thread_local std::vector<std::byte> copy;
@@ -57,7 +56,7 @@ bool held(std::uintptr_t address, std::size_t bytes) {
 static void begin_range(const void* address, Range range) {
   const hip::sync::LockGuard lock(ranges().mutex);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  // Its present bytes are written to the log before it is used for the first time.
+  // The inverted hash makes write_changes() log the present bytes before the range is used for the first time.
   if (range.bytes <= kMaxLookedAt) range.hash = ~hash_of(contents(at, range));
   ranges().by_address[at] = range;
   if (range.bytes > kMaxLookedAt) Line("lost").word("contents-of-large-host-memory");

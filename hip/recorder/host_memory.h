@@ -12,11 +12,11 @@ namespace hip::recorder {
 
 void host_range_begins(const void* address, std::size_t bytes);
 void host_range_ends(const void* address);
-// A pageable range of a copy, unless one holds it already.
+// Adds a pageable range that a copy names, unless a known range holds it already.
 void adopt(const void* address, std::size_t bytes);
 // Logs the ranges that changed since the device was last waited for.
 void write_changes();
-// From now on the bytes may be the device's.
+// The device may have written to the ranges: their present bytes do not count as changes of the host.
 void device_waited_for();
 
 }  // namespace hip::recorder

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kSmallestImage = 64;  // an ELF header
 
 struct CodeObject {
-  std::string hash = "-";  // of the gfx942 code object; "-" where there is none to be found
+  std::string hash = "-";  // of the gfx942 code object; "-" if none was found
   std::map<std::string, code_object::KernelMetadata> kernels;
 };
 struct Kernel {
@@ -27,7 +27,7 @@ struct Kernel {
 struct Known {
   hip::sync::Mutex mutex;
   std::map<std::string, CodeObject> objects;
-  std::map<const void*, const CodeObject*> modules;  // and handles of registered binaries
+  std::map<const void*, const CodeObject*> modules;  // by module, or by handle of a registered binary
   std::map<const void*, Kernel> functions;
 };
 Known& known() {

@@ -36,7 +36,7 @@ struct Chunk {
 
 // Never destroyed: programs call HIP while they end. Chunks stay mapped, for a thread may still be storing into one.
 struct Log {
-  hip::sync::Mutex mutex;  // of the members below
+  hip::sync::Mutex mutex;  // guards the members below
   int fd = -1;
   off_t size = 0;
   hip::sync::Atomic<Chunk*> current{nullptr};
@@ -46,7 +46,7 @@ Log& log() {
   return instance;
 }
 
-// Room is asked for before it is mapped: a store to a disk that is full would end the program.
+// Disk space is allocated before it is mapped: a store to a mapped page of a full disk would end the program.
 Chunk* next_chunk(Log& own) {
   auto* chunk = new Chunk();
   if (own.fd < 0) {
@@ -61,7 +61,7 @@ Chunk* next_chunk(Log& own) {
   return chunk;
 }
 
-// A child that was forked has a log of its own.
+// Gives a forked child a log of its own.
 void begin_anew() {
   Log& own = log();
   new (&own.mutex) hip::sync::Mutex();  // another thread of the parent may have held it

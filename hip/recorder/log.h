@@ -1,10 +1,10 @@
-// The log of a recorder: one line a HIP call, of words with one space between them, written as the call returns.
+// The log of a recorder: one line for each HIP call, of words separated by one space, written as the call returns.
 //
 // The file stands beside the library that is preloaded and is named after the process ("log.1234"), so a forked child
-// has one of its own. It is mapped and every line has a place of its own in it: no call of the system is made for a
-// line, lines of threads never mix, and stored bytes are in the file when the process crashes. Unfinished lines and
-// unused room hold zeros: a reader skips text before a zero. The form of the
-// lines is read by fuzz/recorded_program.h alone.
+// has a log of its own. The file is mapped, and every line has its own place in it: a line needs no system call, lines
+// of threads never mix, and stored bytes are in the file even if the process crashes. Unfinished lines and unused space
+// hold zeros: a reader skips text before a zero.
+// Only fuzz/recorded_program.h and fuzz/recorded_work.h know the form of the lines.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace hip::recorder {
 // Contents up to this many bytes are written in full, larger ones as their hash.
 inline constexpr std::size_t kMaxDataBytes = 65536;
 
-// One line, built word by word; written when it goes.
+// One line, built word by word; the destructor writes it.
 class Line {
  public:
   explicit Line(const char* word) {
@@ -30,8 +30,8 @@ class Line {
   ~Line();
   Line& number(std::uint64_t value);
   Line& address(const void* value) { return number(reinterpret_cast<std::uintptr_t>(value)); }
-  Line& word(const std::string& text);  // of no spaces; an empty one is "-"
-  // "=00ff" in full, "#HASH" by hash.
+  Line& word(const std::string& text);  // without spaces; an empty text becomes "-"
+  // "=00ff": the bytes in full; "#HASH": their hash.
   Line& data(const void* bytes, std::size_t size);
 
  private:
@@ -39,7 +39,7 @@ class Line {
   std::string text_;
 };
 
-// A file beside the log, once a name.
+// Writes a file beside the log, once for each name.
 void keep_file(const std::string& name, std::span<const std::byte> bytes);
 
 }  // namespace hip::recorder

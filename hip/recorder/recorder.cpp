@@ -1,12 +1,12 @@
-// libhgrecorder.so: preloaded into a HIP program, it logs the program's calls of HIP and does nothing else.
+// libhgrecorder.so: preloaded into a HIP program, it logs the program's HIP calls and does nothing else.
 //
 // For every function of hip/api/functions.inc there is a function here under its name. It calls HIP's function with the
 // same arguments, returns the same result, and writes a line (log.h) about the call if HIP accepted it. The end of an
-// object is logged before the call and its begin after the call, so that in the log an address is given up before it is
-// used again. Calls that HIP's library makes of its own functions are left alone. If a function has no line of its own,
-// its first call is mentioned, unless the function only asks.
+// object is logged before the call and its begin after the call, so that in the log an address is freed before it is
+// used again. Calls that HIP's library makes to its own functions are not logged. If there is no line for a function,
+// its first call is logged as "other", unless the function only queries.
 //
-// It adds no call to HIP, no thread, no handler and no lock around a call. Its cost is in docs/recorder.md.
+// It adds no call to HIP, no thread, no handler, and holds no lock during a call. Its cost is in docs/recorder.md.
 // Not seen: functions that the program looks up by itself (dlsym, hipGetProcAddress).
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
@@ -70,7 +70,7 @@ void host_words(Line& line, const void* function) {
   line.word("host").address(function);
 }
 
-// Pageable memory of a copy that is made later: no other record has its contents.
+// Logs the pageable memory of a copy that is made later, since nothing else logs its contents.
 void adopt_ends(const void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
   if (kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost) adopt(src, bytes);
   if (kind == hipMemcpyDeviceToHost || kind == hipMemcpyHostToHost) adopt(dst, bytes);
@@ -96,7 +96,7 @@ void adopt_ends(const hipMemcpy3DParms& p) {
 #include "hip/api/functions.inc"
 #undef HIP_FUNCTION
 
-// Functions that only ask, or that change nothing a program of ours could speak of.
+// Functions that only query, or whose effects a program of this project cannot express.
 bool only_asks(std::string_view name) {
   for (const std::string_view word : {"Get", "Query", "IsCapturing", "hipInit", "hipModuleUnload", "hipModuleLoad",
                                       "PeekAtLastError", "hipSetDevice", "CanAccessPeer", "DebugDotPrint"}) {
@@ -115,7 +115,7 @@ void after(Tag, const A&...) {
 
 #define BEFORE(name, ...) void before(Tag_##name __VA_OPT__(, ) __VA_ARGS__)
 #define AFTER(name, ...) void after(Tag_##name __VA_OPT__(, ) __VA_ARGS__)
-// The same where one statement does it: a row a function.
+// The same for functions whose action is one statement: one row for each function.
 #define BEFORE_IS(name, statement, ...)     \
   BEFORE(name __VA_OPT__(, ) __VA_ARGS__) { \
     statement;                              \
@@ -320,7 +320,7 @@ AFTER_IS(hipGraphAddDependencies, edges("edge", g, from, to, n), hipGraph_t g, c
 AFTER_IS(hipGraphRemoveDependencies, edges("unedge", g, from, to, n), hipGraph_t g, const hipGraphNode_t* from,
          const hipGraphNode_t* to, size_t n)
 
-// setters: of a definition the executable graph is 0
+// setters: where they set a node of the graph itself, 0 stands for the executable graph
 #define SETS(name, words, ...)                 \
   AFTER(name, hipGraphNode_t n, __VA_ARGS__) { \
     Line line("set");                          \
@@ -377,7 +377,7 @@ template <class Tag, class... A>
 struct Wrapped<Tag, hipError_t (*)(A...)> {
   static hipError_t call(A... arguments) {
     static const auto real = behind<hipError_t (*)(A...)>(Tag::kName);
-    if (real == nullptr) return hipErrorNotSupported;  // a newer program than its runtime
+    if (real == nullptr) return hipErrorNotSupported;  // the program is newer than its runtime
     if (Depth::now != 0) return real(arguments...);
     const Depth depth;
     before(Tag(), arguments...);

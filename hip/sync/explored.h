@@ -75,7 +75,7 @@ class SharedMutex {
 
 namespace detail {
 
-// Locks of our own rather than std's: a lock is taken where its scope stands in the source, not inside <mutex>.
+// Not the locks of std: the source location of a lock is that of its scope, not one inside <mutex>.
 template <class M, bool shared>
 class Lock {
  public:
@@ -157,7 +157,7 @@ class ConditionVariable {
   void wait(UniqueLock& lock, Predicate predicate, const Where& where = Where::current()) {
     while (!predicate()) wait(lock, where);
   }
-  // Time does not pass in a schedule: a wait may be over before anybody notified, whatever its length.
+  // Time does not pass in a schedule: a timed wait may end without a notification, whatever its length.
   template <class Rep, class Period>
   std::cv_status wait_for(UniqueLock& lock, const std::chrono::duration<Rep, Period>&,
                           const Where& where = Where::current()) {
@@ -291,7 +291,7 @@ class Atomic {
     scheduler->reached(object_, access, order, shown);
   }
 
-  // An atomic of std's, so that ThreadSanitizer knows it for one.
+  // A std::atomic, so that ThreadSanitizer treats it as an atomic.
   std::atomic<T> value_;
   mutable Object object_{Sort::kAtomic};
 };
@@ -383,10 +383,10 @@ class OnceFlag {
   template <class F, class... Arguments>
   friend void call_once(OnceFlag& flag, F&& function, Arguments&&... arguments);
   Object object_{Sort::kOnce};
-  bool done_ = false;  // where there is no scheduler to keep it
+  bool done_ = false;  // used where there is no scheduler
 };
 
-// A function that throws leaves the flag as it was in std; here it ends the schedule.
+// In std, a function that throws leaves the flag as it was; here it ends the schedule.
 template <class F, class... Arguments>
 void call_once(OnceFlag& flag, F&& function, Arguments&&... arguments) {
   const Where where = Where::current();
@@ -416,13 +416,13 @@ class Cell {
 
  private:
   T value_{};
-  mutable Object object_{Sort::kCell};  // last: destroyed first, so that a late access meets a cell that is gone
+  mutable Object object_{Sort::kCell};  // last: destroyed first, so that a late access finds a destroyed cell
 };
 
 // Something that other threads can see and that synchronises nothing: a call of a runtime, say.
 class Point {
  public:
-  // Two steps of one point are told apart by their order, unless neither writes.
+  // The order of two steps of one point makes a difference, unless neither writes.
   void step(const char* label, bool writes = true, const Where& where = Where::current()) {
     Scheduler* const scheduler = active();
     if (scheduler == nullptr) return;

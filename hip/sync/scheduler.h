@@ -1,7 +1,7 @@
 // The scheduler behind an explored build's synchronisation names: every operation that another thread can see is
 // announced to a Scheduler before it takes effect, and takes effect when the scheduler returns.
 //
-// Only explored.h includes this, and only builds with HGCHECK_EXPLORE include that. The implementation is
+// Only explored.h includes this header, and only builds with HGCHECK_EXPLORE include explored.h. The implementation is
 // verify/race/schedule_runner.h. Outside a schedule there is no scheduler (active() is null): operations then take
 // effect at once and threads cannot be started.
 #pragma once
@@ -15,7 +15,7 @@ namespace hip::sync {
 enum class Kind : std::uint8_t {
   kSpawn,
   kJoin,
-  kYield,  // and sleep_for: other threads first
+  kYield,  // also sleep_for: other threads run first
   kLock,
   kTryLock,
   kUnlock,
@@ -24,7 +24,7 @@ enum class Kind : std::uint8_t {
   kUnlockShared,
   kWait,       // gives up the mutex and waits
   kWaitTimed,  // likewise; may also come back without being notified
-  kWake,       // comes back with the mutex
+  kWake,       // the wait returns with the mutex
   kNotifyOne,
   kNotifyAll,
   kLoad,
@@ -32,7 +32,7 @@ enum class Kind : std::uint8_t {
   kExchange,  // any operation that reads and writes
   kFence,
   kOnce,      // call_once
-  kOnceDone,  // its function has returned
+  kOnceDone,  // the function of call_once has returned
   kStep,      // of a Point: visible to other threads, but no synchronisation
   kRead,      // of a Cell
   kWrite,
@@ -42,7 +42,7 @@ enum class Kind : std::uint8_t {
 // The purpose of an object.
 enum class Sort : std::uint8_t { kMutex, kSharedMutex, kCondition, kAtomic, kOnce, kCell, kPoint };
 
-// How an Atomic was reached, once that is known.
+// How an Atomic was accessed, which is known after the operation.
 enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };
 
 using ThreadNumber = std::uint8_t;
@@ -57,12 +57,12 @@ class Object {
   ~Object();
 
   [[nodiscard]] Sort sort() const { return sort_; }
-  // False for one that was destroyed, as long as its memory is not used for something else. Looks at memory that may be
-  // freed: that is the question.
+  // False for a destroyed object, as long as its memory is not used for something else. This reads memory that may be
+  // freed, on purpose: it is how a use after destruction is found.
   [[nodiscard, gnu::no_sanitize_address]] bool alive() const { return life_ == kAlive; }
 
-  // The scheduler's.
-  std::uint64_t schedule = 0;  // in which `index` means something
+  // For the scheduler only.
+  std::uint64_t schedule = 0;  // the schedule in which `index` is valid
   std::uint32_t index = 0;
 
  private:
@@ -77,11 +77,11 @@ class Object {
 struct Operation {
   Kind kind{};
   std::memory_order order = std::memory_order_seq_cst;
-  ThreadNumber thread = 0;  // that is joined
+  ThreadNumber thread = 0;  // the thread that is joined
   Object* object = nullptr;
   Object* mutex = nullptr;      // of a wait
   const char* label = nullptr;  // of a step
-  bool writes = true;           // a step
+  bool writes = true;           // of a step
   std::source_location where{};
 };
 
@@ -90,21 +90,21 @@ class Scheduler {
   // Returns when the operation has taken effect; for kTryLock and kOnce with whether it succeeded, for kWake with
   // whether the thread was notified.
   virtual bool visible(const Operation& operation) = 0;
-  // An atomic's value was read or written just now, as the last operation of the calling thread.
+  // The last operation of the calling thread has read or written this value of an atomic.
   virtual void reached(Object& atomic, Access access, std::memory_order order, std::uint64_t value) = 0;
   // `run` is called once, on a thread of its own.
   virtual ThreadNumber spawn(void (*run)(void*), void* argument, const std::source_location& where) = 0;
   [[nodiscard]] virtual ThreadNumber self() const = 0;
   // The calling thread's value for `key`.
   virtual void* local(const void* key, void* (*make)(), void (*drop)(void*)) = 0;
-  // A programmer error that the names themselves notice (a joinable thread destroyed). Does not return.
+  // A programmer error that explored.h itself detects (a joinable thread destroyed). Does not return.
   [[noreturn]] virtual void misused(const char* what, const std::source_location& where) = 0;
 
  protected:
   ~Scheduler() = default;
 };
 
-// The running schedule's, or null.
+// The scheduler of the running schedule, or null.
 inline Scheduler*& active() {
   static constinit Scheduler* scheduler = nullptr;
   return scheduler;

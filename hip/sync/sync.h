@@ -3,10 +3,10 @@
 // Every lock, condition, atomic and thread of the project is spelled with these names and never with std's, so that one
 // place can turn each operation into a scheduling point that an explorer of schedules controls: explored.h, with
 // HGCHECK_EXPLORE. Without it they are plain aliases: same semantics, same cost. Locks that name a mutex type
-// (LockGuard of a Mutex) are not templates, so that no other kind of mutex slips in.
+// (LockGuard of a Mutex) are not templates, so that they take no other kind of mutex.
 //
-// Data that is not atomic is kept in a Cell where several threads reach it: its accesses have names too, so that the
-// explorer sees one that no lock orders.
+// Data that is not atomic is kept in a Cell if several threads access it: these accesses have names too, so that the
+// explorer sees an access that no lock orders.
 //
 // Not covered: signals, and locking inside HIP runtimes.
 #pragma once
@@ -44,7 +44,7 @@ using ThreadId = std::thread::id;
 inline void yield() {
   std::this_thread::yield();
 }
-// The calling thread does nothing for that long.
+// The calling thread sleeps for that long.
 inline void sleep_for(std::chrono::nanoseconds time) {
   std::this_thread::sleep_for(time);
 }
@@ -75,13 +75,13 @@ class Cell {
   T value_{};
 };
 
-// Something that other threads can see and that synchronises nothing, for the explorer to know of.
+// Something that other threads can see and that synchronises nothing; tells the explorer of it.
 class Point {
  public:
   void step(const char*, bool = true) {}
 };
 
-// The calling thread's own T, one for each Tag: made on its first use, gone with the thread.
+// The calling thread's own T, one for each Tag: made on its first use, destroyed with the thread.
 template <class Tag, class T>
 [[nodiscard]] T& of_this_thread() {
   thread_local T value{};

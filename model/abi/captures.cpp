@@ -20,8 +20,8 @@ Status find_nodes(State& state, const hipGraphNode_t* handles, std::size_t count
   return Status::kSuccess;
 }
 
-// The capture that a stream takes part in (`*out` null: none). The legacy null stream cannot be asked while a stream
-// that is ordered with it captures; asking changes nothing.
+// Finds the capture that a stream takes part in (`*out` null: none). Fails for the legacy null stream while a stream
+// that is ordered with it captures, but does not make that capture invalid.
 Status find_capture(State& state, hipStream_t handle, Stream** stream, Capture** out) {
   *stream = find(state, handle);
   if (*stream == nullptr) return Status::kContextIsDestroyed;

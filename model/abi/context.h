@@ -42,7 +42,7 @@ struct ThreadState {
   int device = 0;
   CaptureMode capture_mode = CaptureMode::kGlobal;  // hipThreadExchangeStreamCaptureMode
 };
-// Programs call HIP from destructors that run after the destructors of thread-local objects.
+// No destructor: programs call HIP from destructors that run after the destructors of thread-local objects.
 static_assert(std::is_trivially_destructible_v<ThreadState>);
 
 using KernelList = std::vector<std::shared_ptr<const Kernel>>;
@@ -57,7 +57,7 @@ struct CachedImage {
 // The code that a module was made from.
 struct LoadedCode {
   CodeBytes code;
-  std::shared_ptr<DeviceImage> image;  // null as long as nobody needs its memory
+  std::shared_ptr<DeviceImage> image;  // null until its memory is needed
 };
 
 struct InProcess::State {
@@ -70,37 +70,37 @@ struct InProcess::State {
   std::map<std::uint32_t, ThreadState> other_threads;               // InProcess::use_thread
   std::vector<CachedImage> images;                                  // latest last
   std::map<ObjectId, LoadedCode> code;                              // of live modules
-  std::shared_ptr<HostcallService> hostcalls;                       // made for the first kernel that is interpreted
+  std::shared_ptr<HostcallService> hostcalls;                       // made for the first device image
   std::map<std::pair<ThreadState*, int>, ObjectId> thread_streams;  // hipStreamPerThread, by thread and device
-  std::string load_error;                     // why the last image could not be loaded, for people
+  std::string load_error;                     // why the last image that failed could not be loaded, for people
   std::map<Address, unsigned> host_flags;     // of hipHostMalloc's memory, by its beginning
   std::vector<hipGraphNode_t> capture_nodes;  // that hipStreamGetCaptureInfo_v2 handed out last
-  // The host functions that stand for kernels and variables of a program's own code; null: there are none.
+  // Look-ups between host symbols and the kernels and variables of a program's own code; null: no such code.
   ObjectId (*kernel_of_host_function)(State& state, const void* function) = nullptr;
   const void* (*host_function_of_kernel)(ObjectId function) = nullptr;
   Status (*variable_of_symbol)(State& state, const void* symbol, DeviceImage::Variable* out) = nullptr;
-  // Without a program's own code: InProcess::add_variable. An address of 0: it has no memory yet.
+  // The variables of InProcess::add_variable, for an instance without such code. Address 0: no memory yet.
   std::map<const void*, DeviceImage::Variable> variables;
 };
 
 using State = InProcess::State;
 
-// The way into an instance, for the time of one call. In libhgmodel.so it holds the lock.
+// Access to an instance for the duration of one call. In libhgmodel.so an Entry holds the lock.
 class Entry {
  public:
   Entry();
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
   ~Entry();
-  [[nodiscard]] State* state() const { return state_; }          // null: the call cannot be made
-  [[nodiscard]] hipError_t refusal() const { return refusal_; }  // why
+  [[nodiscard]] State* state() const { return state_; }          // null: the call is refused
+  [[nodiscard]] hipError_t refusal() const { return refusal_; }  // the status of such a call
 
  private:
   State* state_ = nullptr;
   hipError_t refusal_ = hipErrorNotInitialized;
 };
 
-// An identity for the calling thread, as captures want it.
+// The identity of the calling thread, for captures.
 [[nodiscard]] inline ThreadId thread_id(const State& state) {
   return reinterpret_cast<ThreadId>(state.thread);
 }
@@ -154,7 +154,7 @@ template <class T>
   return Status::kSuccess;
 }
 
-// Handles are numbers: a tag that makes them no addresses, and the object's id. hipStreamLegacy is the null stream.
+// A handle is a number: the object's id, and a tag so that no handle is an address. hipStreamLegacy: the null stream.
 inline constexpr std::uint64_t kHandleTag = std::uint64_t{0x4847} << 48;
 inline constexpr int kHandleShift = 4;
 
@@ -189,11 +189,11 @@ template <class Handle>
 [[nodiscard]] inline Function* find(State& state, hipFunction_t handle) {
   return state.runtime.find_function(to_id(handle));
 }
-// The stream that hipStreamPerThread names on this thread and device: made when first named, and kept until the runtime
-// goes. A thread that takes the place of one that ended takes its streams as well.
+// The stream that hipStreamPerThread names on this thread and device: made when first named, kept until the instance is
+// reset or destroyed. A thread whose ThreadState lies where an ended thread's lay gets the streams of that thread.
 [[nodiscard]] Stream& per_thread_stream(State& state);
 
-// Null: no stream. The null handle is the null stream of the current device.
+// Null: no such stream. The null handle is the null stream of the current device.
 [[nodiscard]] inline Stream* find(State& state, hipStream_t handle) {
   if (handle == nullptr || handle == hipStreamLegacy) return &state.runtime.null_stream(state.thread->device);
   if (handle == hipStreamPerThread) return &per_thread_stream(state);
@@ -207,16 +207,16 @@ template <class Handle>
   return reinterpret_cast<void*>(address);
 }
 
-// A module of the kernels of an image, for `device` (image.cpp). Parsed images are remembered by content.
+// Loads the kernels of an image as a module, for `device` (image.cpp). Parsed images are remembered by content.
 [[nodiscard]] Status load_module(State& state, const void* image, int device, Module** module);
 [[nodiscard]] Status load_module(State& state, std::span<const std::byte> image, int device, Module** module);
 void unload_module(State& state, Module& module);
-// Null when the module has no such variable, or (`status`) its code cannot be loaded.
+// Null when the module has no such variable, or when its code cannot be loaded (then `status` is an error).
 [[nodiscard]] std::optional<DeviceImage::Variable> find_variable(State& state, const Module& module, const char* name,
                                                                  Status* status);
 [[nodiscard]] std::shared_ptr<const Kernel> with_host_semantics(Kernel kernel, std::span<const hg::HostKernel> table);
 
-// The primary context of a device, which is the only one that it has.
+// The primary context of a device, which is the only context of the device.
 inline hipCtx_t context_of(int device) {
   return reinterpret_cast<hipCtx_t>(kHandleTag | static_cast<std::uint64_t>(device + 1));
 }

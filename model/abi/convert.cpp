@@ -13,11 +13,11 @@ struct KernelGetter {
   std::vector<void*> kernel_params;
 };
 
-// HIP_LAUNCH_PARAM_BUFFER_POINTER p, HIP_LAUNCH_PARAM_BUFFER_SIZE &n, HIP_LAUNCH_PARAM_END, the pairs in any order.
+// HIP_LAUNCH_PARAM_BUFFER_POINTER, p, HIP_LAUNCH_PARAM_BUFFER_SIZE, &n, HIP_LAUNCH_PARAM_END; the pairs in any order.
 Status read_extra(void* const* extra, const std::byte** buffer, std::size_t* size) {
   const std::size_t* size_at = nullptr;
-  for (std::size_t i = 0; i < kMaxExtraEntries; i += 2) {
-    if (extra[i] == HIP_LAUNCH_PARAM_END) break;
+  std::size_t i = 0;
+  for (; i < kMaxExtraEntries && extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
     if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER) {
       *buffer = static_cast<const std::byte*>(extra[i + 1]);
     } else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE) {
@@ -26,7 +26,7 @@ Status read_extra(void* const* extra, const std::byte** buffer, std::size_t* siz
       return Status::kInvalidValue;
     }
   }
-  if (*buffer == nullptr || size_at == nullptr) return Status::kInvalidValue;
+  if (i >= kMaxExtraEntries || *buffer == nullptr || size_at == nullptr) return Status::kInvalidValue;
   return put(size, *size_at);
 }
 
@@ -37,7 +37,7 @@ struct DriverSide {
   hipArray_t array;
 };
 
-// Null is refused where all copies are checked.
+// Accepts a null address: validate() refuses it later, as for every copy.
 Status base_of(const DriverSide& side, Address* base) {
   if (side.type == hipMemoryTypeArray) return side.array == nullptr ? Status::kInvalidValue : Status::kNotSupported;
   const bool known = side.type == hipMemoryTypeHost || side.type == hipMemoryTypeDevice ||
@@ -168,7 +168,7 @@ Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra
   return Status::kSuccess;
 }
 
-// A handle of a module's kernel, or the host function that stands for one of the program's own.
+// `function` is a handle of a module's kernel, or the host function that stands for a kernel of the program's own code.
 const Function* find_kernel(State& state, const void* function) {
   if (const Function* found = state.runtime.find_function(to_id(function))) return found;
   if (state.kernel_of_host_function == nullptr) return nullptr;
@@ -195,7 +195,7 @@ hipKernelNodeParams to_hip(const State& state, Node& node) {
     for (const Argument& argument : kernel.function->kernel->signature.arguments) {
       getter->kernel_params.push_back(getter->arguments.data() + argument.offset);
     }
-    getter->kernel_params.push_back(nullptr);  // so that there is always something to point at
+    getter->kernel_params.push_back(nullptr);  // so that data() is never null
     node.attach(getter);
   }
   auto* getter = static_cast<KernelGetter*>(node.attachment().get());

@@ -5,13 +5,13 @@
 
 namespace model::abi {
 
-// Elements of `extra` that are looked at before it is taken for malformed.
+// Elements of `extra` that are read at most; a list without HIP_LAUNCH_PARAM_END among them is refused.
 inline constexpr std::size_t kMaxExtraEntries = 16;
 
 // kNotSupported for arrays (the model has none); kInvalidValue for null.
 [[nodiscard]] Status from_hip(const hipMemcpy3DParms* params, CopyParams* out);
 [[nodiscard]] hipMemcpy3DParms to_hip(const CopyParams& copy);
-// The driver's form names each side by type; the direction of the copy follows from them (unified memory: default).
+// The driver's struct has a memory type for each side, which give the copy's direction (unified or managed: default).
 [[nodiscard]] Status from_hip(const HIP_MEMCPY3D* params, CopyParams* out);
 [[nodiscard]] HIP_MEMCPY3D to_driver(const CopyParams& copy);
 [[nodiscard]] Status from_hip(const hipMemsetParams* params, MemsetParams* out);
@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
   const bool other = status == Status::kInvalidPitchValue || status == Status::kInvalidMemcpyDirection;
   return other ? Status::kInvalidValue : status;
 }
-// A copy that is no node (copies.cpp); `async`: the call does not wait for it, where it can.
+// Enqueues a copy that is no node (copies.cpp). With `async` the call waits only for copies of pageable memory.
 [[nodiscard]] Status copy_on_stream(State& state, const CopyParams& params, hipStream_t stream, bool async);
 
 // The kernel that a handle or a host function of the program stands for, or null.

@@ -5,7 +5,7 @@
 namespace model::abi {
 namespace {
 
-// Behind the host's back: memory of a live allocation, or of the process itself.
+// Whether there is memory at an address: of a live allocation, of a reservation, or of the process itself.
 bool exists(const AddressSpace& space, Address address) {
   return space.find_or_promised(address) != nullptr || space.is_foreign_host(address);
 }
@@ -62,7 +62,7 @@ Status copy_2d(State& state, const Rows& rows, hipStream_t stream, bool async) {
 }
 
 #ifdef HGMODEL_SHARED
-// The driver's form names each side by type; host pointers are const there, on both sides of the copy alike.
+// The driver's struct has a host and a device pointer for each side; the side's memory type says which one counts.
 Status to_rows(const hip_Memcpy2D* copy, Rows* out) {
   if (copy == nullptr) return Status::kInvalidValue;
   if (copy->srcMemoryType == hipMemoryTypeArray || copy->dstMemoryType == hipMemoryTypeArray) {

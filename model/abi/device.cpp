@@ -130,7 +130,7 @@ hipError_t hipDeviceSynchronize() {
   });
 }
 
-// The sticky error of a fault is not forgotten by asking for it.
+// Asking for the sticky error of a fault does not reset it.
 hipError_t hipGetLastError() {
   const Entry entry;
   if (entry.state() == nullptr) return entry.refusal();

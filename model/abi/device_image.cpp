@@ -32,8 +32,8 @@ constexpr std::size_t kImplicitBytes = 256;
 constexpr std::size_t kPacketBytes = 64;
 constexpr std::uint32_t kDynamicStackBytes = 16384;  // for kernels with a call depth that the compiler cannot bound
 
-// Which bytes of an allocation a launch touched, one bit each. Random accesses cost the same as walks; pages of bits
-// that nobody touches are not made.
+// Which bytes of an allocation a launch touched, one bit each. Random accesses cost the same as walks. A page of bits
+// is made when one of its bytes is first touched.
 class TouchedBytes {
  public:
   explicit TouchedBytes(const MemoryAccess::Stretch& in)
@@ -67,7 +67,7 @@ class TouchedBytes {
     if (pages_[index] == nullptr) pages_[index] = std::make_unique<Page>();
     return *pages_[index];
   }
-  // The first byte from `from` on that is touched (or is not), or the end.
+  // The first byte from `from` on that is touched (with `touched` false: that is not), or the end.
   static std::size_t next(const Page& page, std::size_t from, bool touched) {
     while (from < kPageBytes) {
       const std::uint64_t word = (touched ? page[from / 64] : ~page[from / 64]) >> (from % 64);
@@ -87,7 +87,7 @@ struct OwnBlock {
   bool writable = false;
 };
 
-// No allocation comes or goes while a kernel runs, so one that was found once is known for good.
+// No allocation comes or goes while a kernel runs, so an allocation that was found once is not looked up again.
 class LaunchMemory : public gfx942::Memory {
  public:
   LaunchMemory(const DeviceImage::Loaded& image, MemoryAccess& memory, std::vector<OwnBlock> own)
@@ -143,7 +143,7 @@ class LaunchMemory : public gfx942::Memory {
     if (write && is_read_only(address, size)) return {};
     const MemoryAccess::Stretch in = memory_.reach(address, size, write);
     if (in.bytes == nullptr) return {};
-    // Parts of the image must be asked for again and again: not all of it may be written.
+    // Only parts of the image may be written, so each write to the image is checked anew.
     if (write && in.begin == image_.allocation) {
       memory_.touched(address, size, true);
       return {in.bytes + (address - in.begin), address, address + size};
@@ -157,7 +157,7 @@ class LaunchMemory : public gfx942::Memory {
     return address >= service.address() && address - service.address() < service.size() &&
            size <= service.size() - (address - service.address());
   }
-  // A wave that waits for the host looks here again and again: whoever looks finds everything answered.
+  // A wave that waits for the host polls the buffer, so every access answers all requests first.
   gfx942::Extent reach_hostcalls() {
     HostcallService& service = *image_.hostcalls;
     service.serve();
@@ -261,7 +261,7 @@ void run(const DeviceImage::Loaded& image, const gfx942::Kernel& kernel, std::sp
   seen.finish();
   const auto* fault = std::get_if<gfx942::Fault>(&outcome);
   if (fault == nullptr) return;
-  // The model names the kernel as well.
+  // The model adds the kernel's name to the text itself.
   const std::string name = "kernel '" + fault->kernel + "': ";
   const std::string text = fault->text.starts_with(name) ? fault->text.substr(name.size()) : fault->text;
   const std::string& refused = image.hostcalls->refused();
@@ -331,7 +331,7 @@ Status DeviceImage::load(AddressSpace& memory, int device, std::span<const std::
 
 void DeviceImage::unload(AddressSpace& memory) {
   if (loaded_->allocation == 0) return;
-  // Not there any more only when the whole address space was reset.
+  // Fails only after a reset of the whole address space.
   static_cast<void>(memory.release(loaded_->allocation));
   loaded_->allocation = 0;
 }

@@ -9,7 +9,7 @@
 // atomic update counts as a write, so kernels of unordered streams that update the same counter are reported), nor
 // anything about order within one launch.
 //
-// Not there: device-side malloc, images, the default queue of a device, a heap, printf of -mprintf-kind=buffered.
+// Not supported: device-side malloc, images, the default queue of a device, a heap, printf of -mprintf-kind=buffered.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class DeviceImage {
     std::size_t size = 0;
   };
 
-  // Takes memory for the segments of `code` and puts them there. kOutOfMemory, kInvalidImage, or kNotSupported where
+  // Allocates memory for the segments of `code` and copies them. kOutOfMemory, kInvalidImage, or kNotSupported where
   // this build has no interpreter; `why` is for people.
   [[nodiscard]] static Status load(AddressSpace& memory, int device, std::span<const std::byte> code,
                                    std::shared_ptr<HostcallService> hostcalls, std::shared_ptr<DeviceImage>* out,
@@ -42,12 +42,12 @@ class DeviceImage {
   DeviceImage(const DeviceImage&) = delete;
   DeviceImage& operator=(const DeviceImage&) = delete;
 
-  // Gives the memory back; nothing may run afterwards.
+  // Gives the memory back; no kernel of the image may run afterwards.
   void unload(AddressSpace& memory);
 
   [[nodiscard]] std::optional<Variable> find_variable(std::string_view name) const;
 
-  // Returns the function that executes the named kernel. The function keeps `image` alive, not its memory.
+  // Returns the function that executes the named kernel. The function keeps `image` alive, but not the image's memory.
   [[nodiscard]] static Semantics semantics(const std::shared_ptr<DeviceImage>& image, const std::string& kernel);
   [[nodiscard]] Resources resources(std::string_view kernel) const;
 

@@ -1,5 +1,5 @@
 // The driver's forms of copy and memset nodes. Sources: HIP's header documentation; catch/unit/graph: hipDrvGraph*.cc;
-// clr's hip_graph.cpp for which of them look at the context (a null one is refused where a copy is added).
+// clr's hip_graph.cpp for the functions that check the context (only hipDrvGraphAddMemcpyNode refuses a null context).
 #include "model/abi/convert.h"
 
 namespace model::abi {

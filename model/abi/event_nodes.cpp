@@ -1,6 +1,6 @@
 // Event record and event wait nodes. Sources: HIP's header documentation; catch/unit/graph:
 // hipGraphAddEventRecordNode.cc, hipGraphAddEventWaitNode.cc, hipGraphEvent{Record,Wait}Node{Get,Set}Event.cc,
-// hipGraphExecEvent*NodeSetEvent.cc: every handle that is null, unknown or of a node of another type is
+// hipGraphExecEvent*NodeSetEvent.cc: a null or unknown handle, or a node of another type, is
 // hipErrorInvalidValue.
 #include "model/abi/node_place.h"
 
@@ -13,7 +13,7 @@ Status add_event(State& state, const Where& where, hipEvent_t event) {
   return found == nullptr ? Status::kInvalidValue : add(state, where, Params{found->id()});
 }
 
-// The event may have been destroyed meanwhile: its handle is handed out all the same.
+// Returns the event's handle even if the event has been destroyed.
 template <class Params>
 Status get_event(State& state, hipGraphNode_t node, hipEvent_t* event) {
   const Node* found = find(state, node);

@@ -75,7 +75,7 @@ hipError_t hipGraphExecGetFlags(hipGraphExec_t exec, unsigned long long* flags) 
   });
 }
 
-// Nothing has to be brought anywhere in the model.
+// The model has nothing to upload: only the handles are checked.
 hipError_t hipGraphUpload(hipGraphExec_t exec, hipStream_t stream) {
   return call([&](State& state) {
     if (find(state, exec) == nullptr) return Status::kInvalidValue;

@@ -24,7 +24,7 @@ struct Conversion {
   char letter = 0;
 };
 
-// Words of the message, one after the other; empty when they are used up.
+// Hands out the words of the message, one after the other; empty() when all are used.
 class Arguments {
  public:
   explicit Arguments(std::span<const std::uint64_t> words) : words_(words) {}
@@ -60,7 +60,7 @@ std::optional<int> number(std::string_view format, std::size_t* at, Arguments& a
   return value;
 }
 
-// `*at` is behind the '%', and afterwards behind the letter.
+// `*at` is the position behind the '%'; parse() moves it behind the letter.
 Conversion parse(std::string_view format, std::size_t* at, Arguments& arguments) {
   Conversion c;
   while (*at < format.size() && kFlags.find(format[*at]) != std::string_view::npos) c.flags += format[(*at)++];
@@ -101,7 +101,7 @@ std::string formatted(const Conversion& c, const char* length, Value value) {
 }
 #pragma GCC diagnostic pop
 
-// A string may be longer than any buffer: padded by hand.
+// Pads a string without the C library, because a string may be longer than any buffer.
 std::string padded(const Conversion& c, std::string text) {
   if (c.precision && *c.precision >= 0) text.resize(std::min(text.size(), static_cast<std::size_t>(*c.precision)));
   const int wanted = c.width.value_or(0);
@@ -111,7 +111,7 @@ std::string padded(const Conversion& c, std::string text) {
   return text;
 }
 
-// False: not a conversion.
+// Appends the text of a conversion; false when the letter names no conversion.
 bool append(Conversion& c, Arguments& arguments, std::string* out) {
   switch (c.letter) {
     case 'd':

@@ -5,7 +5,7 @@
 
 #include "model/abi/context.h"
 
-// The function that is made for one type of node.
+// The function of that name, which handles one type of node.
 #ifdef HGMODEL_SHARED
 #define PLAIN(name) name
 #else
@@ -15,7 +15,7 @@
 namespace model::abi {
 namespace {
 
-// Memory copies hold flags and a pointer to the plain parameters.
+// The union's `memcpy` holds flags and the parameters of hipGraphAddMemcpyNode.
 const hipMemcpy3DParms* copy_of(const hipGraphNodeParams& params) {
   return &params.memcpy.copyParams;
 }
@@ -30,7 +30,7 @@ bool is_cyclic(const Graph& graph) {
                              [](const auto& node) { return node->child() != nullptr && is_cyclic(*node->child()); });
 }
 
-// Reports an error of these functions themselves, which is the thread's last error like any other.
+// Returns an error of these functions themselves. Like any other error it becomes the thread's last error.
 hipError_t refused(Status status) {
   return call([&](State&) { return status; });
 }

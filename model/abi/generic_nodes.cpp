@@ -1,4 +1,4 @@
-// Functions that are another function of HIP in a more general dress, libhgmodel.so only. Sources: HIP's header
+// Functions that convert their arguments and call another HIP function, libhgmodel.so only. Sources: HIP's header
 // documentation.
 #include "model/abi/context.h"
 

@@ -1,5 +1,5 @@
-// Graphs as wholes: creation, clones, edges and queries. Sources: HIP's header documentation; catch/unit/graph; clr's
-// hip_graph.cpp for how lists are handed out (null: the number only; a longer list is filled up with nulls).
+// Whole graphs: creation, clones, edges and queries. Sources: HIP's header documentation; catch/unit/graph; clr's
+// hip_graph.cpp for how lists are returned (null: the number only; a longer list is filled up with nulls).
 #include <algorithm>
 
 #include "model/abi/convert.h"
@@ -26,7 +26,7 @@ Status find_nodes(State& state, const hipGraphNode_t* handles, std::size_t count
   return Status::kSuccess;
 }
 
-// A list longer than the graph has pairs of nodes names something twice: refused before it is read.
+// A list with more edges than the graph has pairs of nodes names an edge twice; it is refused before it is read.
 Status find_edges(State& state, const Graph& graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
                   std::size_t count, std::vector<Node*>* sources, std::vector<Node*>* targets) {
   if (count == 0) return Status::kSuccess;
@@ -131,7 +131,7 @@ hipError_t hipGraphGetEdges(hipGraph_t graph, hipGraphNode_t* from, hipGraphNode
       targets.push_back(target);
     }
     std::size_t same = *count;
-    (void)hand_out(sources, from, &same);  // succeeds, as the next one does
+    (void)hand_out(sources, from, &same);  // succeeds, as the next call does
     return hand_out(targets, to, count);
   });
 }

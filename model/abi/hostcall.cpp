@@ -48,7 +48,7 @@ T* at(std::byte* bytes, std::size_t offset) {
   return reinterpret_cast<T*>(bytes + offset);
 }
 
-// The descriptor in a message's first word: begin, end, number of words, and which message.
+// The descriptor in the first word of a message: begin, end, number of words, and the message's number.
 constexpr std::uint64_t kBegin = 1, kEnd = 2;
 std::size_t words_of(std::uint64_t descriptor) {
   return descriptor >> 5 & 7;
@@ -67,7 +67,7 @@ HostcallService::HostcallService(Print print) : print_(std::move(print)) {
   buffer->payloads = address() + kPayloadsAt;
   buffer->doorbell = address() + offsetof(Buffer, signal);
   buffer->index_mask = kHostcallPackets - 1;
-  // A stack of indices with a tag above them. No pointer is 0 (that ends the stack), so packet 0 starts with tag 1.
+  // A stack of packet indices, with a tag in the bits above. A pointer of 0 ends the stack, so packet 0 has tag 1.
   auto* headers = at<PacketHeader>(bytes_, kHeadersAt);
   std::uint64_t top = kHostcallPackets;
   for (std::uint64_t i = 1; i < kHostcallPackets; ++i) {
@@ -81,11 +81,11 @@ HostcallService::~HostcallService() {
   std::free(bytes_);
 }
 
-// Each wave has at most one packet there, so the latest first is as good an order as any.
+// Serves the latest packet first. Each wave has at most one packet on the stack, so any order will do.
 void HostcallService::serve() {
   auto* buffer = at<Buffer>(bytes_, 0);
   std::uint64_t pointer = std::exchange(buffer->ready_stack, 0);
-  // A kernel may have written anything into the buffer: a stack longer than the packets is a ring.
+  // A kernel may have written anything into the buffer: a stack longer than the number of packets is a cycle.
   for (std::uint32_t i = 0; pointer != 0 && i < kHostcallPackets; ++i) {
     const std::uint64_t next = at<PacketHeader>(bytes_, kHeadersAt)[pointer % kHostcallPackets].next;
     serve_packet(pointer);
@@ -155,7 +155,7 @@ void HostcallService::take_message(std::uint64_t* slot) {
   unused_.push_back(id);
 }
 
-// The first word says where to; printf's result goes back.
+// The first word selects the output stream; the slot returns printf's result.
 void HostcallService::print(std::uint64_t* slot, const std::vector<std::uint64_t>& words) {
   if (words.empty() || words[0] > 1) {
     slot[0] = ~std::uint64_t{0};

@@ -1,8 +1,8 @@
-// The host's side of hostcall: how a running kernel asks the host for something, device printf above all.
+// The host's side of hostcall: a running kernel asks the host for a service, mostly for device printf.
 //
 // A wave takes a packet from the buffer's free stack, fills it, pushes it on the ready stack and waits until the host
 // clears the packet's ready flag. AMD's device libraries define the layout and the services. serve() answers the
-// packets on the ready stack. The code that runs the kernel calls it between two instructions, so the buffer needs no
+// packets on the ready stack. The code that runs the kernel calls serve() between two instructions: the buffer needs no
 // atomic operations here.
 //
 // Services: 1 calls a function of the host, 2 prints. Anything else (3 is device memory) is refused: its packet is
@@ -18,9 +18,9 @@
 
 namespace model::abi {
 
-inline constexpr std::uint32_t kHostcallPackets = 2048;  // a power of two, more than waves can be under way
+inline constexpr std::uint32_t kHostcallPackets = 2048;  // a power of two, more than there can be resident waves
 inline constexpr std::size_t kMaxMessageWords = std::size_t{1} << 20;  // of one message
-inline constexpr std::size_t kMaxMessages = 65536;                     // that are begun and not ended
+inline constexpr std::size_t kMaxMessages = 65536;                     // that have begun and not ended
 
 enum class PrintTo : std::uint8_t { kStdout, kStderr };
 using Print = std::function<void(PrintTo, std::string_view)>;
@@ -62,7 +62,7 @@ class HostcallService {
   std::byte* bytes_ = nullptr;
   std::size_t size_ = 0;
   std::vector<Message> messages_;
-  std::vector<std::uint64_t> unused_;  // of messages_
+  std::vector<std::uint64_t> unused_;  // free indices of messages_
   std::string refused_;
 };
 

@@ -1,7 +1,7 @@
 // Kernels from a code object: names and argument layouts from its metadata, semantics from the table of host kernels.
 //
-// The image is as long as its own headers say (that is all that hipModuleLoadData passes). Its explicit arguments,
-// taken together, are the packed block; hidden arguments are the business of whoever runs the kernel.
+// hipModuleLoadData passes a pointer only, so the length of an image comes from the image's own headers. The explicit
+// arguments of a kernel, taken together, are the packed block; the code that runs the kernel adds the hidden arguments.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -39,7 +39,7 @@ Kernel from_metadata(const hip::code_object::KernelMetadata& metadata) {
 }
 
 void print_to_process(PrintTo where, std::string_view text) {
-  // Nobody can be told that a stream of the process is closed, and printf's result does not say so either.
+  // A failed write (to a closed stream) is ignored: printf's result on the device does not report it either.
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), where == PrintTo::kStderr ? stderr : stdout));
 }
 
@@ -101,13 +101,13 @@ Status load_code(State& state, std::span<const std::byte> bytes, int device, Loa
     return interpret(state, device, std::move(parsed), loaded, kernels);
   }
   for (Kernel& kernel : parsed) kernels->push_back(std::make_shared<const Kernel>(std::move(kernel)));
-  // The latest ones are kept, parsed: programs load the same few again and again.
+  // The latest images are kept in parsed form, because programs load the same few images again and again.
   if (state.images.size() == kMaxCachedImages) state.images.erase(state.images.begin());
   state.images.push_back({loaded->code, *kernels});
   return Status::kSuccess;
 }
 
-// hipModuleLoadData: an image that is none is hipErrorInvalidImage; a bundle without our processor has no binary.
+// hipModuleLoadData: no image at all is hipErrorInvalidImage; a bundle without gfx942 is hipErrorNoBinaryForGpu.
 template <class Image>
 Status load(State& state, const Image& image, int device, Module** module) {
   const auto code = hip::code_object::find_code_object(image);

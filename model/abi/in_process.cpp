@@ -12,8 +12,8 @@
 
 namespace model::abi {
 
-// The functions that the files of this folder define, with the types of the table. One that is nowhere defined does not
-// link.
+// The functions that the files of this folder define, with the types of the table. A function without a definition does
+// not link.
 namespace functions {
 #define HIP_FUNCTION(name, need, ...) HGMODEL_IF_##need(std::remove_pointer_t<decltype(hip::Api::name)> name;)
 #include "hip/api/functions.inc"

@@ -28,7 +28,7 @@ struct InProcessOptions {
   // Host semantics by kernel name, for modules that are loaded; must outlive the instance. A kernel without an entry is
   // run by the gfx942 interpreter; where the build has none, it can be loaded, and executing it is a fault.
   std::span<const hg::HostKernel> kernels;
-  // Where the text of device printf goes; empty: to the process's standard streams.
+  // Prints the text of device printf; empty: to the process's standard streams.
   Print print;
 };
 
@@ -44,16 +44,16 @@ class InProcess {
   [[nodiscard]] Runtime& runtime();
   [[nodiscard]] const Runtime& runtime() const;
 
-  // Calls are made by the n-th host thread from now on, as far as HIP tells threads apart (0: the first one, which a
-  // reset returns to).
+  // From now on, calls count as made by the n-th host thread in everything that HIP keeps for each thread (0: the first
+  // thread, to which a reset returns).
   void use_thread(std::uint32_t n);
-  // Streams that hipStreamPerThread made: they live as long as the instance.
+  // How many streams hipStreamPerThread made; they live until the instance is reset or destroyed.
   [[nodiscard]] std::size_t per_thread_streams() const;
 
-  // A variable of device code: `symbol` stands for `bytes` of device memory, which it gets when it is first asked for
-  // and keeps. Forgotten by a reset.
+  // Adds a variable of device code: `symbol` stands for `bytes` of device memory, which are allocated at the first
+  // request for the variable and kept. A reset forgets the variable.
   void add_variable(const void* symbol, std::size_t bytes);
-  // How many of them have memory.
+  // How many of the added variables have memory.
   [[nodiscard]] std::size_t variables_in_memory() const;
 
   // A module of kernels made by hand, for tests without a code object.
@@ -66,7 +66,7 @@ class InProcess {
   [[nodiscard]] Stream* stream(hipStream_t handle);  // null handle: the null stream
   [[nodiscard]] Event* event(hipEvent_t handle);
   [[nodiscard]] Function* function(hipFunction_t handle);
-  // And back. Null for 0.
+  // The handle of an object; null for id 0.
   [[nodiscard]] static hipGraphNode_t node_handle(ObjectId id);
   [[nodiscard]] static hipFunction_t function_handle(ObjectId id);
 
@@ -78,7 +78,7 @@ class InProcess {
   std::unique_ptr<State> state_;
 };
 
-// Makes an instance the one that the table's functions act on, on this thread, until the guard goes. Nests.
+// Makes the table's functions act on an instance, on this thread, until the guard is destroyed. Guards nest.
 class Activate {
  public:
   explicit Activate(InProcess& instance);

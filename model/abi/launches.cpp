@@ -1,4 +1,4 @@
-// Kernel launches of programs that bring their code along, libhgmodel.so only. Sources: HIP's header documentation;
+// Kernel launches of programs with device code of their own, libhgmodel.so only. Sources: HIP's header documentation;
 // catch/unit/kernel and catch/unit/cooperativeGrps; clr's hip_module.cpp and hip_platform.cpp.
 #include <algorithm>
 #include <memory>
@@ -18,7 +18,7 @@ struct Configuration {
   dim3 grid, block;
   std::size_t shared_bytes;
   hipStream_t stream;
-  std::vector<std::byte>* arguments;  // of hipSetupArgument, the older way; owned until the launch
+  std::vector<std::byte>* arguments;  // set by hipSetupArgument, the older interface; owned until the launch
 };
 static_assert(std::is_trivially_destructible_v<Configuration>);
 constexpr std::size_t kMaxConfigurations = 32;
@@ -26,7 +26,7 @@ thread_local Configuration configurations[kMaxConfigurations];
 thread_local std::size_t configured = 0;
 
 constexpr std::size_t kMaxSetupBytes = 1 << 16;     // of the arguments of one launch
-constexpr std::uint64_t kResidentWaves = 304 * 32;  // that the modelled device holds at once
+constexpr std::uint64_t kResidentWaves = 304 * 32;  // that the modelled device runs at once
 
 Dim3 to_model(const dim3& d) {
   return {d.x, d.y, d.z};

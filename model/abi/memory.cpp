@@ -1,4 +1,4 @@
-// Allocation and memsets. Sources: HIP's header documentation; catch/unit/memory: hipFree.cc (a pointer that is none of
+// Allocation and memsets. Sources: HIP's header documentation; catch/unit/memory: hipFree.cc (a pointer that is not
 // HIP's is hipErrorInvalidValue), hipMalloc.cc (size 0 succeeds and gives null); clr's ihipMemset_validate.
 #include "model/abi/context.h"
 
@@ -34,7 +34,7 @@ Status allocate_rows(State& state, void** pointer, std::size_t* pitch, std::size
   return status;
 }
 
-// Whether a range is managed memory, as hints about where memory should be want it.
+// Whether a range is managed memory, as the hints (hipMemPrefetchAsync, hipMemAdvise) require.
 Status check_managed(State& state, const void* pointer, std::size_t size) {
   const Allocation* found = state.runtime.memory().find(to_address(pointer));
   const bool managed = found != nullptr && found->kind == MemoryKind::kManaged;
@@ -42,7 +42,7 @@ Status check_managed(State& state, const void* pointer, std::size_t size) {
                                                                                           : Status::kInvalidValue;
 }
 
-// Device and managed memory through hipFree, pinned memory through hipHostFree, each only there.
+// `pinned`: called by hipHostFree, which frees pinned memory only. hipFree frees all other memory.
 Status release(State& state, void* pointer, bool pinned) {
   if (pointer == nullptr) return Status::kSuccess;
   if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
@@ -82,7 +82,7 @@ MemsetParams rows(void* dst, std::size_t pitch, std::uint32_t value, std::size_t
       .dst = to_address(dst), .pitch = pitch, .value = value, .element_size = size, .width = width, .height = height};
 }
 
-// Slice by slice; the slices are ysize rows apart. All or nothing: the last one, which reaches farthest, is judged
+// Slice by slice; the slices are ysize rows apart. All or nothing: the last slice, which reaches farthest, is checked
 // first.
 Status fill_3d(State& state, const hipPitchedPtr& dst, int value, const hipExtent& extent, hipStream_t handle,
                bool async) {
@@ -157,7 +157,7 @@ hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned int flags
   });
 }
 
-// The flags as hipHostMalloc was given them, for any address in its memory. Registered memory has none (CUDA's
+// Returns the flags given to hipHostMalloc, for any address in that memory. Registered memory has none (CUDA's
 // documentation of cudaHostGetFlags: it fails for memory that cudaHostAlloc did not allocate).
 hipError_t hipHostGetFlags(unsigned int* flags, void* host) {
   return call([&](State& state) {
@@ -187,7 +187,7 @@ hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDevicept
   });
 }
 
-// Memory that is none of HIP's is hipMemoryTypeUnregistered, not an error (clr, CUDA from 11.0).
+// Memory that is not HIP's is hipMemoryTypeUnregistered, not an error (clr, CUDA from 11.0).
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
   return call([&](State& state) {
     if (attributes == nullptr || pointer == nullptr) return Status::kInvalidValue;
@@ -298,7 +298,7 @@ hipError_t hipMemsetD2D32Async(hipDeviceptr_t dst, size_t pitch, unsigned int va
   return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height, 4), stream, true); });
 }
 
-// Memory of the process becomes memory of HIP, at the addresses that it has.
+// Makes memory of the process known to HIP; its addresses stay the same.
 hipError_t hipHostRegister(void* pointer, size_t size, unsigned int flags) {
   return call([&](State& state) {
     constexpr unsigned kFlags = hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory |
@@ -358,7 +358,7 @@ hipError_t hipMemPtrGetInfo(void* pointer, size_t* size) {
   });
 }
 
-// Everything is where it is: hints change nothing, but their pointers are looked at.
+// The model moves no memory: hints have no effect, but their arguments are checked.
 hipError_t hipMemPrefetchAsync(const void* pointer, size_t size, int, hipStream_t stream) {
   return call([&](State& state) {
     return find(state, stream) == nullptr ? Status::kContextIsDestroyed : check_managed(state, pointer, size);

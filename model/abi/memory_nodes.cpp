@@ -6,14 +6,14 @@
 namespace model::abi {
 namespace {
 
-// Lists of rights that a getter hands out belong to the node.
+// A list of access rights that a getter returns; it belongs to the node.
 using HipRights = std::vector<hipMemAccessDesc>;
 
 bool is_device(const State& state, int device) {
   return device >= 0 && device < state.runtime.options().devices;
 }
 
-// Checks HIP's conditions on the pool's properties, and CUDA's on the access rights: no more of them than devices.
+// Checks HIP's conditions on the pool's properties, and CUDA's on the access rights: no more than there are devices.
 bool sensible(const State& state, const hipMemAllocNodeParams& params) {
   const hipMemPoolProps& pool = params.poolProps;
   return params.bytesize != 0 && pool.allocType == hipMemAllocationTypePinned &&
@@ -41,7 +41,7 @@ Status add_allocation(State& state, const Where& where, hipMemAllocNodeParams* p
   return added;
 }
 
-// One free node an allocation node, in whatever graph (clr: hipGraphAddMemFreeNode).
+// An allocation node can have one free node, in any graph (clr: hipGraphAddMemFreeNode).
 Status add_free(State& state, const Where& where, const void* pointer) {
   Reservation* range = state.runtime.memory().find_reservation(to_address(pointer));
   if (range == nullptr || range->base() != to_address(pointer) || range->has_free_node || range->of_stream) {

@@ -2,9 +2,9 @@
 // hipGraphAddBatchMemOpNode.cc, hipGraphBatchMemOpNodeSetParams.cc; catch/unit/stream: hipStreamValue.cc; clr's
 // hip_stream_ops.cpp for barriers and flushes, which are refused.
 //
-// Weaker than AMD's devices: memory to wait on need not be signal memory, and the order that comes from waiting for a
-// value is not known to the race detector. A wait inside a graph is satisfied when it is reached, or never: a launch is
-// one step of the model.
+// Weaker than AMD's devices: memory to wait on need not be signal memory, and the race detector does not know the order
+// that comes from waiting for a value. A wait inside a graph is satisfied when it is reached, or never: a launch is one
+// step of the model.
 #include "model/abi/convert.h"
 
 namespace model::abi {
@@ -22,7 +22,7 @@ Status from_hip(const HipOperation& from, MemoryOperation* out) {
   if (!wide && !narrow) return Status::kInvalidValue;
   out->waits = is_wait(from.operation);
   out->bytes = wide ? 8 : 4;
-  // The two structs begin alike.
+  // writeValue and waitValue begin with the same members.
   out->address = to_address(from.writeValue.address);
   out->value = wide ? from.writeValue.value64 : from.writeValue.value;
   if (!out->waits) return Status::kSuccess;
@@ -84,7 +84,7 @@ Status wait(State& state, hipStream_t stream, void* at, std::uint32_t bytes, std
   return enqueue(state, stream, {{operation}});
 }
 
-// The flags of a write are reserved, and ignored.
+// The callers ignore the flags of a write, which are reserved.
 Status write(State& state, hipStream_t stream, void* at, std::uint32_t bytes, std::uint64_t value) {
   MemoryOperation operation;
   operation.bytes = bytes;
@@ -140,7 +140,7 @@ hipError_t hipGraphAddBatchMemOpNode(hipGraphNode_t* node, hipGraph_t graph, con
   });
 }
 
-// The list is the node's own.
+// The list that is returned belongs to the node.
 hipError_t hipGraphBatchMemOpNodeGetParams(hipGraphNode_t node, hipBatchMemOpNodeParams* params) {
   return call([&](State& state) {
     Node* found = find(state, node);

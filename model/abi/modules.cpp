@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 32;
 
-// `image`: a pointer to an image that says how long it is, or a span.
+// `image`: a pointer to an image whose headers tell its length, or a span.
 template <class Image>
 Status load(State& state, hipModule_t* module, Image image) {
   Module* loaded = nullptr;
@@ -138,7 +138,7 @@ hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* use
   });
 }
 
-// Runs like a host function. After a fault it never does, as nothing that is pending does.
+// The callback runs like a host function. After a fault it never runs, like all pending work.
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* user_data, unsigned int flags) {
   return call([&](State& state) {
     if (callback == nullptr || flags != 0) return Status::kInvalidValue;

@@ -4,7 +4,8 @@
 #include "model/abi/node_place.h"
 
 namespace model::abi {
-// A list longer than the graph has nodes names one twice, or something else: refused before it is read.
+// A list with more entries than the graph has nodes names a node twice, or something that is no node of the graph. It
+// is refused before it is read.
 static Status find_place(State& state, const Where& where, Graph** graph, std::vector<Node*>* dependencies) {
   *graph = find(state, where.graph);
   if (where.out == nullptr || *graph == nullptr) return Status::kInvalidValue;
@@ -26,7 +27,7 @@ Status add(State& state, const Where& where, NodeParams params) {
 
 namespace {
 
-// From one of HIP's structs: the place is judged before the parameters.
+// Adds a node with the parameters of a HIP struct. The place is checked before the parameters.
 template <class Params, class HipParams>
 Status convert_and_add(State& state, const Where& where, const HipParams* params) {
   Params converted;

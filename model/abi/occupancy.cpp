@@ -1,4 +1,4 @@
-// How many workgroups of a kernel fit, libhgmodel.so only. Sources: HIP's header documentation; catch/unit/occupancy.
+// How many workgroups of a kernel run at once, libhgmodel.so only. Sources: HIP's header; catch/unit/occupancy.
 // The device is an MI300X: 304 compute units of 4 SIMDs with 8 waves each and 64 KiB of LDS. Registers are not counted.
 #include <algorithm>
 

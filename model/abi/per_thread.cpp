@@ -1,5 +1,5 @@
-// The forms that a compiler takes under -fgpu-default-stream=per-thread, libhgmodel.so only: the null handle means the
-// stream of the calling thread. Everything else is as without _spt.
+// The functions that a program calls if compiled with -fgpu-default-stream=per-thread, libhgmodel.so only. The null
+// handle means the stream of the calling thread. Otherwise they do the same as the functions without _spt.
 #include "model/abi/context.h"
 
 namespace {
@@ -8,7 +8,7 @@ hipStream_t per_thread(hipStream_t stream) {
   return stream == nullptr ? hipStreamPerThread : stream;
 }
 
-// Copies and memsets without a stream are over when they return.
+// For copies and memsets without a stream, which are over when the call returns.
 hipError_t finished(hipError_t status) {
   return status != hipSuccess ? status : hipStreamSynchronize(hipStreamPerThread);
 }

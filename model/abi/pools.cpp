@@ -2,7 +2,7 @@
 // hipFreeAsync.cc, hipMallocFromPoolAsync.cc, hipMemPool*.cc, hipDevice*MemPool.cc. Where these sources name no error
 // code, the model answers the same code as AMD's runtime.
 //
-// Every device reaches all memory, so rights are looked at and change nothing.
+// Every device reaches all memory, so access rights are checked and have no effect.
 #include "model/abi/context.h"
 
 namespace model::abi {
@@ -61,7 +61,7 @@ Status set_attribute(MemoryPool& pool, hipMemPoolAttr attribute, const void* val
   }
 }
 
-// A pool's own device keeps its rights.
+// The device of a pool cannot lose its access rights.
 Status check_access(const State& state, const MemoryPool& pool, const hipMemAccessDesc& access) {
   const auto flags = static_cast<int>(access.flags);
   const bool none = flags == hipMemAccessFlagsProtNone;
@@ -71,7 +71,7 @@ Status check_access(const State& state, const MemoryPool& pool, const hipMemAcce
   return none && access.location.id == pool.device ? Status::kInvalidDevice : Status::kSuccess;
 }
 
-// Null for a pool that is given and is none.
+// Null when `given` names no live pool.
 MemoryPool* pool_for(State& state, const Stream& stream, const hipMemPool_t* given) {
   return given == nullptr ? &state.runtime.current_pool(stream.device()) : find(state, *given);
 }

@@ -35,7 +35,7 @@ struct FatBinary {
   const void* image = nullptr;
   std::map<int, ObjectId> modules;  // by device
   std::list<Managed> managed;
-  bool complained = false;  // that it cannot be loaded
+  bool complained = false;  // on stderr, that the code cannot be loaded
 };
 
 struct Symbol {
@@ -50,7 +50,7 @@ struct Registry {
   std::unordered_map<ObjectId, const void*> hosts;  // of loaded kernels
 };
 
-// Never destroyed: code is taken back after the destructors of this library have run.
+// Never destroyed: code is unregistered after the destructors of this library have run.
 Registry& registry() {
   static Registry* const only = new Registry;
   return *only;
@@ -61,7 +61,7 @@ const Symbol* find(const std::unordered_map<const void*, Symbol>& symbols, const
   return found == symbols.end() ? nullptr : &found->second;
 }
 
-// The device's own variable of that name holds the address of the managed one.
+// Makes managed memory known to the model and stores its address in the module's variable of the same name.
 Status connect(State& state, const Module& module, Managed& managed) {
   AddressSpace& memory = state.runtime.memory();
   if (!managed.adopted) {
@@ -72,14 +72,14 @@ Status connect(State& state, const Module& module, Managed& managed) {
   }
   Status status = Status::kSuccess;
   const auto variable = find_variable(state, module, managed.name.c_str(), &status);
-  if (!variable) return status;  // the code does not use it
+  if (!variable) return status;  // the code does not use the variable
   std::byte* bytes = memory.peek(variable->address, sizeof(void*));
   if (bytes == nullptr || variable->size < sizeof(void*)) return Status::kInvalidSymbol;
   std::memcpy(bytes, managed.pointer, sizeof(void*));
   return Status::kSuccess;
 }
 
-// The module of a fat binary on a device, loaded if it is not.
+// The module of a fat binary on a device. Loads the module at the first request.
 Status module_of(State& state, FatBinary& code, int device, Module** out) {
   const auto known = code.modules.find(device);
   if (known != code.modules.end()) {
@@ -162,7 +162,7 @@ static void finish_and_unload(FatBinary& code) {
   const Entry entry;
   if (entry.state() == nullptr) return;
   State& state = *entry.state();
-  static_cast<void>(state.runtime.synchronize_device());  // a fault has been, or is nobody's business any more
+  static_cast<void>(state.runtime.synchronize_device());  // ~Entry() reports a fault
   for (const auto& [device, id] : code.modules) {
     if (Module* module = state.runtime.find_module(id)) unload_module(state, *module);
   }
@@ -207,7 +207,7 @@ extern "C" void __hipRegisterManagedVar(void* handle, void** pointer, void* init
   void* memory = std::aligned_alloc(wanted, (size + wanted - 1) / wanted * wanted);
   if (memory == nullptr) {
     std::fprintf(stderr, "hgmodel: no memory for the managed variable '%s'\n", name);
-    std::abort();  // as the program cannot be told, and will dereference it
+    std::abort();  // the call returns no status, and the program will use the pointer
   }
   std::memcpy(memory, initial, size);
   *pointer = memory;
@@ -218,7 +218,7 @@ extern "C" void __hipRegisterManagedVar(void* handle, void** pointer, void* init
   all.variables[pointer] = {code, name};
 }
 
-// Work is finished before, unless nothing of the code was ever used: then there may be no instance, and none is made.
+// Finishes all work first, unless none of the code was ever used: then there may be no instance, and none is made.
 extern "C" void __hipUnregisterFatBinary(void** handle) {
   auto* code = reinterpret_cast<FatBinary*>(handle);
   if (code == nullptr) return;

@@ -1,6 +1,6 @@
-// External semaphores in graphs, to their documented errors: the model imports none (hipImportExternalSemaphore is not
-// there), so no node of that kind can be: adding one with right arguments is hipErrorNotSupported, and every node that
-// is handed to a getter or setter is one of another type. Source: HIP's header documentation.
+// External semaphores in graphs: only the documented errors. The model cannot import a semaphore (it does not have
+// hipImportExternalSemaphore), so there are no such nodes. Adding one with correct arguments is hipErrorNotSupported;
+// a node given to a getter or setter has another type. Source: HIP's header documentation.
 #include "model/abi/context.h"
 
 namespace model::abi {

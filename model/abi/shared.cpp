@@ -1,8 +1,8 @@
-// libhgmodel.so: which instance a call acts on. One for the whole process, behind one lock.
+// libhgmodel.so: the instance that calls act on. There is one for the whole process, behind one lock.
 //
 // Addresses are real (AddressSpaceOptions::identity), so that programs can dereference pointers from hipHostMalloc.
-// Memory that HIP did not allocate is the program's own. Options are set once with hgmodel_configure, before the
-// first call; without it the defaults hold.
+// Memory that HIP did not allocate is the program's own. hgmodel_configure sets the options, before the first call of
+// HIP; otherwise the defaults hold.
 //
 // A fault's text goes to stderr, once.
 //
@@ -23,7 +23,7 @@ struct Process {
   hip::sync::Mutex mutex;
   std::unique_ptr<InProcess> instance;
   InProcessOptions options;
-  bool reported = false;  // the fault
+  bool reported = false;  // whether the fault was printed
 };
 
 // Never destroyed: the program's own destructors may still call HIP.
@@ -44,7 +44,7 @@ void report_fault(Process& only) {
 }
 
 thread_local ThreadState thread_state;
-thread_local int calls_inside = 0;  // of this thread: a host function that calls HIP would wait for itself
+thread_local int calls_inside = 0;  // of this thread: a host function that calls HIP would wait for its own lock
 
 }  // namespace
 
@@ -75,7 +75,7 @@ Entry::~Entry() {
 
 }  // namespace model::abi
 
-// Foreign programs print errors; the project's own never ask a runtime for names.
+// Foreign programs print errors; the project's own code never asks a runtime for error names.
 extern "C" const char* hipGetErrorName(hipError_t error) {
   thread_local std::string name;
   name = hip::status_name(error);

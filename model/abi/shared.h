@@ -13,11 +13,11 @@ typedef struct HgModelOptions {
   int detect_races;                  // 0: off
 } HgModelOptions;
 
-// Before the first call of HIP: hipSuccess (0), hipErrorInvalidValue, or hipErrorSetOnActiveProcess when it is too
-// late.
+// Sets the options, before the first call of HIP. Returns hipSuccess (0), hipErrorInvalidValue, or, after that call,
+// hipErrorSetOnActiveProcess.
 int hgmodel_configure(const HgModelOptions* options);
 
-// Data races that launches had so far.
+// The number of data races seen so far.
 unsigned long long hgmodel_races_seen(void);
 
 // The text of the fault, cut to `size` with a final 0; returns its whole length, 0 without a fault.

@@ -36,16 +36,16 @@ Status record_event(State& state, hipEvent_t event, hipStream_t stream) {
 }
 
 // hip_runtime_api.h, hipEventRecordExternal and hipEventWaitExternal: "captured in the graph as an external event node
-// when performing stream capture". Of other streams it says nothing, so there they change nothing.
+// when performing stream capture". HIP says nothing about streams that do not capture: there, the flags have no effect.
 template <class Params>
 std::optional<Status> capture_external(State& state, Stream& stream, const Event& event) {
   if (state.runtime.capture_of(stream) == nullptr) return {};
   return state.runtime.enqueue(stream, Params{event.id()});
 }
 
-// Waiting and asking are unsafe calls while somebody captures, for any stream but the null stream, which has a rule of
-// its own, and for any event (StreamSync_OngoingCapture_MThread; CUDA answers cudaEventQuery alike). Of a stream or an
-// event that is captured they invalidate that capture and no other (CUDA, stream capture: the associated graphs are
+// Waits for a stream or an event, and queries of it, are unsafe calls during any capture, except for the null stream,
+// which has a rule of its own (StreamSync_OngoingCapture_MThread; CUDA answers cudaEventQuery alike). For a captured
+// stream or event they invalidate that capture and no other (CUDA, stream capture: the associated graphs are
 // invalidated; AMD's releases do the same, tests/model/abi_captures_test.cpp).
 Status refuse_unsafe_wait(State& state, const Stream& stream) {
   const bool own_rule = stream.id() == 0 || state.runtime.capture_of(stream) != nullptr;

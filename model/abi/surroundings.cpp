@@ -24,12 +24,12 @@ bool is_device(const State& state, int device) {
   return device >= 0 && device < state.runtime.options().devices;
 }
 
-// The settings that the process chose. Guarded by the instance's lock.
+// The settings of the process. The instance's lock guards them.
 struct Choices {
   unsigned device_flags = hipDeviceScheduleAuto;
   std::map<hipLimit_t, std::size_t> limits = {
       {hipLimitMallocHeapSize, kHeapBytes}, {hipLimitStackSize, kStackBytes}, {hipLimitPrintfFifoSize, kPrintfBytes}};
-  std::map<int, int> primary_contexts;  // by device: how often it is retained
+  std::map<int, int> primary_contexts;  // by device: how often its context is retained
 };
 Choices& choices() {
   static Choices* const only = new Choices;
@@ -40,7 +40,7 @@ int device_of(hipCtx_t context) {
   return static_cast<int>((reinterpret_cast<std::uint64_t>(context) ^ kHandleTag) - 1);
 }
 
-// Devices that contexts pushed away, of this thread. Without a destructor, as programs call HIP from theirs.
+// This thread's devices below the current one on the stack of contexts. No destructor: programs call HIP from theirs.
 constexpr std::size_t kMaxContexts = 64;
 thread_local int device_stack[kMaxContexts];
 thread_local std::size_t devices_below = 0;
@@ -102,7 +102,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_tR0000* properties, int device) 
   return hipGetDevicePropertiesR0000(properties, device);
 }
 
-// The model's devices are all alike.
+// The model's devices are all alike, so the first one is chosen.
 hipError_t hipChooseDeviceR0600(int* device, const hipDeviceProp_tR0600* properties) {
   if (device == nullptr || properties == nullptr) return hipErrorInvalidValue;
   *device = 0;
@@ -258,7 +258,7 @@ size_t amd_dbgapi_get_build_id() {
   return 0;
 }
 
-// Names. The tables that profilers translate AMD's numbers with are not public, so numbers have none.
+// Names. The tables with AMD's names for these numbers, which profilers use, are not public.
 const char* hipApiName(uint32_t) {
   return "unknown";
 }
@@ -282,7 +282,7 @@ const char* hipKernelNameRef(hipFunction_t function) {
   return found == nullptr ? nullptr : found->kernel()->kernel->name.c_str();
 }
 
-// Functions by name. One that the model does not have is as good as missing.
+// Functions by name. A function that the model lacks is reported as not found.
 hipError_t hipGetProcAddress(const char* name, void** function, int, uint64_t,
                              hipDriverProcAddressQueryResult* result) {
   const hipError_t status = entry_point(name, function);
@@ -369,7 +369,7 @@ hipError_t hipCtxSynchronize() {
   return hipDeviceSynchronize();
 }
 
-// Of no use to a model, and there in AMD's library: half-precision conversions of compilers that lack them.
+// AMD's library exports these half-precision conversions for compilers that lack them.
 float __gnu_h2f_ieee(unsigned short bits) {
   _Float16 half = 0;
   std::memcpy(&half, &bits, sizeof half);

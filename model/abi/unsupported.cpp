@@ -1,7 +1,7 @@
 // One weak function for every symbol of the table: a definition elsewhere in the library takes its place.
 //
 // The functions are declared without parameters, so this file must not see HIP's header. That is sound where the caller
-// cleans up its arguments, as in every calling convention of HIP's hosts.
+// cleans up the arguments, as in every calling convention of the hosts that HIP supports.
 #include "model/abi/unsupported.h"
 
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 #include "hip/sync/sync.h"
 
-// They lie in a section of their own, which is how is_supported() tells them from the others.
+// The weak functions lie in a section of their own: is_supported() tells them from the others by it.
 #define HGMODEL_SYMBOL(name, ...)                                            \
   extern "C" __attribute__((weak, noinline, section("hgmodel_unsupported"))) \
   __attribute__((visibility("default"))) int                                 \
@@ -22,7 +22,7 @@
 #include "model/abi/symbols.inc"
 #undef HGMODEL_SYMBOL
 
-// Made by the linker; in an instance of this library there is always a function that the model does not have.
+// The linker defines these symbols, because the section is never empty: the model always lacks some function.
 extern "C" __attribute__((visibility("hidden"))) const char __start_hgmodel_unsupported[];
 extern "C" __attribute__((visibility("hidden"))) const char __stop_hgmodel_unsupported[];
 

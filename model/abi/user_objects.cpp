@@ -14,7 +14,7 @@ bool is_count(unsigned int count) {
   return count != 0 && count <= static_cast<unsigned int>(INT_MAX);
 }
 
-// Returns 0 if the handle was never an object's.
+// Returns 0 if the handle never belonged to an object.
 std::uint64_t find_object(State& state, hipUserObject_t handle) {
   const std::uint64_t id = to_id(handle);
   return state.runtime.user_objects().known(id) ? id : 0;
@@ -54,7 +54,7 @@ hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, un
     if (flags != 0 && flags != hipGraphUserObjectMove) return Status::kInvalidValue;
     UserObjects& objects = state.runtime.user_objects();
     if (objects.references(id) == 0) return Status::kSuccess;
-    if (flags != hipGraphUserObjectMove) (void)objects.retain(id, count);  // succeeds: it lives
+    if (flags != hipGraphUserObjectMove) (void)objects.retain(id, count);  // succeeds: the object is alive
     found->user_references().take(objects, id, count);
     return Status::kSuccess;
   });

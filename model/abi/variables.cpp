@@ -12,7 +12,7 @@ enum class Toward : std::uint8_t { kSymbol, kMemory };
 
 struct SymbolCopy {
   const void* symbol;
-  const void* memory;  // the other side
+  const void* memory;  // the other side of the copy
   std::size_t bytes, offset;
   hipMemcpyKind kind;
   Toward toward;
@@ -29,7 +29,7 @@ Status find_symbol(State& state, const void* symbol, DeviceImage::Variable* out)
   const auto found = state.variables.find(symbol);
   if (found == state.variables.end()) return Status::kInvalidSymbol;
   DeviceImage::Variable& variable = found->second;
-  // Like a program's own code: it takes memory when something of it is first asked for.
+  // The memory is allocated at the first request, as for the variables of a program's own code.
   if (variable.address == 0) {
     const Status status = state.runtime.memory().allocate(variable.size, MemoryKind::kDevice, 0, &variable.address);
     if (status != Status::kSuccess) return status;
@@ -59,7 +59,7 @@ hipError_t copy_now(const SymbolCopy& copy, hipStream_t stream, bool async) {
   });
 }
 
-// The place, or the node, is judged before the parameters.
+// Here and in the two setters below, the place or the node is checked before the parameters.
 hipError_t add_node(const Where& where, const SymbolCopy& copy) {
   return call([&](State& state) {
     CopyParams params;

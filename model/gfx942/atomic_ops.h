@@ -1,6 +1,6 @@
 // Read-modify-write operations, for global memory and LDS alike.
 //
-// They are atomic towards the host's threads as well: a launch may share fine-grained memory with the host.
+// The operations are atomic for the host's threads as well: a launch may share fine-grained memory with the host.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline constexpr auto kAtomicDec = [](auto m, auto d) { return m == 0 || m > d ?
 inline constexpr auto kAtomicFloatMin = [](auto m, auto d) { return minimum(m, d); };
 inline constexpr auto kAtomicFloatMax = [](auto m, auto d) { return maximum(m, d); };
 
-// Two halves in 32 bits.
+// Adds halves, of which 32 bits hold two.
 inline constexpr auto kAtomicPackedAddF16 = [](u32 m, u32 d) {
   u32 result = 0;
   for (u32 shift = 0; shift < 32; shift += 16) {

@@ -36,7 +36,7 @@ void Code::add_section(u64 address, std::vector<std::byte> bytes) {
   bytes.resize((bytes.size() + kDword - 1) / kDword * kDword);
   Section section{address, std::move(bytes), {}};
   section.starts.assign(section.bytes.size() / kDword, kNoTarget);
-  // More than will be needed, once: to grow by copying took a third of the time of a load.
+  // Reserves more than will be needed, once: growth by copying took a third of the time of a load.
   instructions_.reserve(instructions_.size() + section.bytes.size() / kDword + 1);
   bool indexed = false;
   for (std::size_t offset = 0; offset < section.bytes.size();) {

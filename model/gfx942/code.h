@@ -14,9 +14,9 @@ class Code {
  public:
   // Decodes `bytes`, which lie at `address`, from front to end. An invalid encoding takes one dword.
   void add_section(u64 address, std::vector<std::byte> bytes);
-  // Resolves branches; after the last section.
+  // Resolves branch targets. Call it after the last add_section().
   void link();
-  // The same code `distance` bytes further up; nothing but addresses changes.
+  // The same code at addresses that are `distance` higher; nothing else changes.
   [[nodiscard]] Code moved(u64 distance) const;
   // Whether exactly these bytes were added as the `index`th section, at `address`.
   [[nodiscard]] bool has_section(std::size_t index, u64 address, std::span<const std::byte> bytes) const;
@@ -24,7 +24,7 @@ class Code {
   [[nodiscard]] const Instruction* instructions() const { return instructions_.data(); }
   // The index of the instruction at `address`; kNoTarget when none starts there.
   [[nodiscard]] u32 index_of(u64 address) const;
-  // The text of an instruction, from the disassembler again: only faults need it.
+  // The text of an instruction. It is disassembled again, because only faults need the text.
   [[nodiscard]] std::string text_of(const Instruction& in) const;
   [[nodiscard]] std::vector<std::string> unknown_instructions() const;
 

@@ -23,7 +23,7 @@ struct Draft {
   const Words& words;
   const Semantics* semantics;
   Instruction in;
-  bool returns = false;  // sc0: of an atomic operation, the destination is there
+  bool returns = false;  // sc0: an atomic operation has a destination
   u8 sources = 0;
 };
 
@@ -86,7 +86,7 @@ bool place_scalar_load(Draft& d) {
   return put(d, 2, operands[2], Type::kU32);
 }
 
-// Everything goes to [destination, address, data, base], from where the text has it.
+// Moves the operands from their places in the text to [destination, address, data, base].
 bool place_memory(Draft& d) {
   const Semantics& s = *d.semantics;
   std::vector<u32> slots;
@@ -223,7 +223,7 @@ bool take_list(Draft& d, std::string_view name, const BitList& list) {
   else if (name == "op_sel") {
     in.op_sel = list.bits;
     if (d.semantics->packed) return true;
-    // One bit a source, then one for the destination.
+    // One bit for each source, then one bit for the destination.
     for (u32 i = 0; i < list.count; ++i) {
       if ((list.bits >> i & 1) == 0) continue;
       const bool destination = i >= d.sources;
@@ -268,7 +268,7 @@ bool take_modifier(Draft& d, std::string_view text) {
   return number && take_number(d, name, *number);
 }
 
-// Modifiers that mean something only together with the operation.
+// Checks modifiers that are valid only for some operations.
 bool consistent(Draft& d) {
   Instruction& in = d.in;
   const Semantics& s = *d.semantics;
@@ -310,7 +310,7 @@ bool finish(Draft& d, bool saturating) {
   d.in.handler = s.handler;
   d.in.preserve_high = s.preserve_high;
   d.in.destination_high = s.destination_high;
-  // Of VOP3P, op_sel_hi defaults to all ones, the mixed operations excepted.
+  // In VOP3P, op_sel_hi defaults to all ones, except for the mixed operations.
   const bool mixed = d.words.mnemonic.starts_with("v_fma_mix");
   if (s.packed && !mixed) d.in.op_sel_hi = 7;
   d.returns = std::ranges::find(d.words.modifiers, "sc0") != d.words.modifiers.end();

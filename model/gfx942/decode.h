@@ -1,7 +1,7 @@
 // Translates the text of an instruction into the form that the interpreter runs.
 //
-// The grammar is that of LLVM's printer: a mnemonic, operands between commas, modifiers between spaces. Whatever is not
-// understood (a mnemonic, an operand, a modifier, or one where it means nothing) gives the handler run_unknown.
+// The grammar is that of LLVM's printer: a mnemonic, operands between commas, modifiers between spaces. An unknown
+// mnemonic, operand or modifier, or a modifier that the operation cannot have, gives the handler run_unknown.
 #pragma once
 
 #include <string_view>
@@ -12,13 +12,13 @@ namespace gfx942 {
 
 struct Encoded {
   u64 address = 0;
-  u32 dword = 0;  // the first one
+  u32 dword = 0;  // the first dword
   u8 dwords = 1;
 };
 
 [[nodiscard]] Instruction decode(std::string_view text, const Encoded& encoded);
 
-// Whether the instruction turns GPR-index mode on, and off.
+// Whether the instruction turns GPR-index mode on or, for the second function, off.
 [[nodiscard]] bool starts_gpr_index(std::string_view text);
 [[nodiscard]] bool ends_gpr_index(std::string_view text);
 

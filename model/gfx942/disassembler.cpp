@@ -1,4 +1,4 @@
-// The calls to LLVM's C interface; the contract is in the header.
+// Calls LLVM's C interface; the contract is in the header.
 #include "model/gfx942/disassembler.h"
 
 #include <llvm-c/Disassembler.h>
@@ -48,7 +48,7 @@ Disassembler::~Disassembler() {
 }
 
 Disassembled Disassembler::next(std::span<const std::byte> code, u64 address) const {
-  // A copy, because the library takes a pointer to writable bytes. Bytes behind the end are zero and decoded as zeroes.
+  // A copy, because the library takes a pointer to writable bytes. The bytes behind the end are zero.
   unsigned char bytes[kLongestInstruction] = {};
   const std::size_t size = std::min(code.size(), sizeof(bytes));
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<unsigned char>(code[i]);

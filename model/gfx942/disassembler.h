@@ -1,6 +1,6 @@
 // LLVM's disassembler for gfx942: bytes to the text of one instruction.
 //
-// The only file that knows LLVM. An object may be used by one thread at a time.
+// Only its implementation includes LLVM's headers. An object may be used by one thread at a time.
 #pragma once
 
 #include <cstddef>

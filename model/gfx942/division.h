@@ -1,6 +1,6 @@
 // The three helpers of IEEE division: v_div_scale, v_div_fmas and v_div_fixup, for float and double.
 //
-// They keep the Newton steps of a division away from overflow and denormals, and put the special cases right. The
+// They keep the Newton steps of a division away from overflow and denormals, and correct the special cases. The
 // thresholds are the ISA document's.
 #pragma once
 
@@ -41,7 +41,7 @@ bool same_bits(T a, T b) {
   return a == b && std::signbit(a) == std::signbit(b);
 }
 
-// `x` is the denominator or the numerator once more, the one to scale.
+// `x` is the value to scale: the denominator or the numerator, passed a second time.
 template <class T>
 Scaled<T> div_scale(T x, T denominator, T numerator) {
   using L = DivisionLimits<T>;
@@ -54,7 +54,7 @@ Scaled<T> div_scale(T x, T denominator, T numerator) {
   const bool tiny_reciprocal = denormal(T{1} / denominator);
   const bool tiny_quotient = denormal(numerator / denominator);
   const T down = std::ldexp(x, -L::kScale);
-  // Down, whatever the document prints: up would overflow the denominator, which is large here.
+  // Scaled down, unlike in the document: scaling up would overflow the denominator, which is large here.
   if (tiny_reciprocal && tiny_quotient) return {is_denominator ? down : x, true};
   if (tiny_reciprocal) return {down, false};
   if (tiny_quotient) return {is_numerator ? up : x, true};
@@ -63,8 +63,8 @@ Scaled<T> div_scale(T x, T denominator, T numerator) {
 }
 
 // a * b + c, the last step of a division, scaled back and rounded once. A large quotient was made small by its scaled
-// denominator, a small one large by its numerator; `c` is the quotient so far. When the result is denormal, `fused` has
-// been rounded before: where that put it half way between two results, the rest that it lost decides.
+// denominator, a small one large by its numerator; `c` is the quotient so far. When the result is denormal, `value` was
+// rounded before: if that put it half way between two results, the rest that this rounding lost decides.
 template <class T, class Fused>
 T fused_unscaled(T a, T b, T c, Fused fused_multiply_add) {
   using N = std::numeric_limits<T>;
@@ -93,7 +93,7 @@ T div_fixup(T quotient, T denominator, T numerator) {
   if (denominator == 0 || std::isinf(numerator)) return with_sign(infinity);
   if (std::isinf(denominator) || numerator == 0) return with_sign(T{0});
   if (biased_exponent(numerator) - biased_exponent(denominator) < L::kUnderflow) return with_sign(T{0});
-  // Finite operands, and yet not a number: the steps before overflowed.
+  // A NaN although the operands are finite: the steps before overflowed.
   if (std::isnan(quotient)) return with_sign(infinity);
   return with_sign(std::fabs(quotient));
 }

@@ -8,7 +8,8 @@
 namespace gfx942 {
 namespace {
 
-// [destination, address]; two of them Words wide each, `Stride` bytes to a unit of offset, for the ds_read2 family.
+// [destination, address]. Reads `Pieces` values (two for ds_read2*) of `Words` dwords each. Offsets count in units of
+// `Stride` bytes.
 template <u32 Words, u32 Pieces, u32 Stride>
 void run_read(Wave& w, const Instruction& in) {
   Reach reach(w, false);
@@ -83,7 +84,7 @@ void run_write_narrow(Wave& w, const Instruction& in) {
   }
 }
 
-// Backward: each lane says where it reads from. An inactive source lane gives zero.
+// Backward: each lane selects the lane that it reads from. An inactive source lane gives zero.
 void run_bpermute(Wave& w, const Instruction& in) {
   const Row address = w.row(in.op[1]);
   const Row data = w.row(in.op[2]);
@@ -96,7 +97,8 @@ void run_bpermute(Wave& w, const Instruction& in) {
   commit(w, in, in.op[0], 0, result);
 }
 
-// Forward: each active lane says where its value goes; the highest lane wins, and nobody's target reads zero.
+// Forward: each active lane selects the lane that gets its value. The highest lane wins; a lane that no lane selects
+// gets zero.
 void run_permute(Wave& w, const Instruction& in) {
   const Row address = w.row(in.op[1]);
   const Row data = w.row(in.op[2]);

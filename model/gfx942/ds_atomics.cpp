@@ -39,7 +39,7 @@ void run_atomic(Wave& w, const Instruction& in) {
   if constexpr (Returns) before.store(w, in, 0);
 }
 
-// Unlike in global memory, the comparand comes first.
+// Unlike for global memory, the value to compare with comes before the new value.
 template <class T, bool Returns>
 void run_compare_store(Wave& w, const Instruction& in) {
   constexpr u32 kFirst = Returns ? 1 : 0;

@@ -1,7 +1,7 @@
 // Vector memory: flat, global and scratch loads and stores of every width.
 //
 // Lanes are served in order. A load writes its destination only when every lane succeeded; a store that faults has
-// written the lanes before. Accesses need not be aligned (the mode that HSA sets). Caches are not modelled: their
+// written the lanes before. Accesses need not be aligned (the mode that HSA sets). Caches are not modelled: cache
 // instructions do nothing.
 #include <atomic>
 
@@ -73,7 +73,7 @@ void run_load(Wave& w, const Instruction& in) {
       std::memcpy(w.row(in.op[0]).lane, bytes, sizeof(Row));
       return;
     }
-    // Some lane is outside: find out which, below.
+    // The access of some lane is not legal. The loop below finds the lane.
     w.state = WaveState::kReady;
   }
   for (u64 left = exec; left != 0; left &= left - 1) {
@@ -131,7 +131,7 @@ void run_store(Wave& w, const Instruction& in) {
   }
 }
 
-// The low `Size` bytes of the register, or of its high half.
+// Stores the low `Size` bytes of the register or of its high half.
 template <u32 Size, bool High>
 void run_store_narrow(Wave& w, const Instruction& in) {
   const Addresses addresses(w, in);

@@ -18,7 +18,7 @@ T data_of(const Row* rows, u32 lane) {
   }
 }
 
-// The place that lane `lane` works on; null after a fault.
+// The memory that the operation of lane `lane` changes; null after a fault.
 template <class T>
 std::byte* atomic_place(Wave& w, const Addresses& addresses, Reach& reach, u32 lane) {
   if (addresses[lane] % sizeof(T) == 0) return addresses.at(reach, lane, sizeof(T));
@@ -42,7 +42,7 @@ void run_atomic(Wave& w, const Instruction& in) {
   if (in.op[0].kind != Kind::kNone) before.store(w, in, 0);
 }
 
-// The data is the new value, then the one to compare with.
+// The data is the new value, then the value to compare with.
 template <class T>
 void run_compare_swap(Wave& w, const Instruction& in) {
   const Addresses addresses(w, in);

@@ -12,7 +12,7 @@
 
 namespace gfx942 {
 
-// a + b rounded to odd: the exact sum when that is a double, else the neighbour with an odd last bit.
+// a + b rounded to odd: the exact sum if a double can hold it, else the neighbour with an odd last bit.
 inline double add_to_odd(double a, double b) {
   const double sum = a + b;
   const double b_part = sum - a;
@@ -40,8 +40,8 @@ inline bool signalling(double x) {
   return std::isnan(x) && (std::bit_cast<u64>(x) >> 51 & 1) == 0;
 }
 
-// The number of two that is not a NaN, and -0 below +0. A signalling NaN wins and becomes quiet (the IEEE mode that
-// compute kernels start in).
+// If one value is a NaN, the other one is the result; -0 is below +0. A signalling NaN wins and becomes quiet (the IEEE
+// mode that compute kernels start in).
 template <class T>
 T minimum(T a, T b) {
   if (signalling(a) || signalling(b)) return std::numeric_limits<T>::quiet_NaN();
@@ -72,7 +72,7 @@ T fraction(T x) {
   return f > below_one ? below_one : f;
 }
 
-// v_frexp: infinities and NaNs have the exponent 0 and are their own mantissa.
+// v_frexp_*: infinities and NaNs have the exponent 0 and are their own mantissa.
 template <class T>
 i32 exponent_of(T x) {
   if (!std::isfinite(x) || x == 0) return 0;
@@ -95,7 +95,7 @@ inline i32 biased_exponent(double x) {
   return static_cast<i32>(std::bit_cast<u64>(x) >> 52 & 0x7ff);
 }
 
-// To an integer toward zero; out of range saturates, NaN is zero.
+// Converts to an integer, toward zero. A value out of range saturates, a NaN becomes zero.
 template <class I, class F>
 I truncated(F x) {
   if (std::isnan(x)) return 0;
@@ -106,7 +106,7 @@ I truncated(F x) {
   return static_cast<I>(x);
 }
 
-// v_sin and v_cos take turns, not radians.
+// The arguments of v_sin and v_cos are turns, not radians.
 inline double sine_of_turns(double x) {
   return std::sin((x - std::floor(x)) * 6.283185307179586476925);
 }

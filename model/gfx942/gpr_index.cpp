@@ -31,7 +31,7 @@ void run_indexed(Wave& w, const Instruction& in) {
 }  // namespace
 
 void make_indexed(Instruction& in) {
-  // Scalar instructions have no vector registers to move, and one that branches must see itself.
+  // Scalar instructions, branches included, have no vector registers to move and run as they are.
   bool vector = false;
   for (const Operand& o : in.op) vector = vector || o.kind == Kind::kVgpr;
   if (!vector || in.handler == &run_unknown) return;

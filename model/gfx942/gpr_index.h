@@ -1,7 +1,7 @@
 // GPR-index mode: vector registers numbered at run time, for arrays that live in registers.
 //
-// Between s_set_gpr_idx_on and s_set_gpr_idx_off the index in M0 is added to the register numbers of the chosen
-// operands. Compilers put the two in one straight line, so the decoder knows which instructions lie between. A branch
+// Between s_set_gpr_idx_on and s_set_gpr_idx_off the index of the former is added to the register numbers of the chosen
+// operands. Compilers put both into one straight line, so the decoder knows which instructions lie between. A branch
 // that is taken in this mode ends the launch, because the instructions at its target were not decoded for this mode.
 #pragma once
 

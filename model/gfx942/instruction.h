@@ -14,7 +14,7 @@ struct Instruction;
 using Handler = void (*)(Wave&, const Instruction&);
 
 enum class Kind : u8 {
-  kNone,  // absent, or `off`
+  kNone,  // absent, or the text `off`
   kVgpr,
   kAgpr,      // lies behind the wave's accum_offset
   kSgpr,      // numbered as in the encoding: VCC 106, M0 124, EXEC 126
@@ -24,7 +24,7 @@ enum class Kind : u8 {
   kExecz,
 };
 
-// Which part of a source SDWA takes, which part of a destination it writes.
+// The part of a source that SDWA reads, or the part of a destination that it writes.
 enum class Select : u8 { kByte0, kByte1, kByte2, kByte3, kWord0, kWord1, kDword };
 
 inline constexpr u16 kVcc = 106;
@@ -34,7 +34,7 @@ inline constexpr u16 kExec = 126;
 struct Operand {
   Kind kind = Kind::kNone;
   Type type = Type::kNone;
-  bool plain = true;  // none of the following modifiers
+  bool plain = true;  // the operand has none of the following modifiers
   bool negate = false;
   bool absolute = false;
   bool sign_extend = false;
@@ -80,15 +80,15 @@ inline constexpr u32 kNoTarget = ~0u;
 
 struct Instruction {
   Handler handler = nullptr;
-  Handler indexed = nullptr;  // in GPR-index mode: `handler` calls it once the registers are known
+  Handler indexed = nullptr;  // in GPR-index mode: `handler` adds the index and calls this one
   u64 address = 0;
   std::array<Operand, kOperands> op{};
-  i32 offset = 0;          // of a memory access; the first of a ds_*2
-  i32 offset1 = 0;         // the second of a ds_*2
-  u32 target = kNoTarget;  // of a branch: an index
+  i32 offset = 0;          // of a memory access; the first offset of a ds_*2
+  i32 offset1 = 0;         // the second offset of a ds_*2
+  u32 target = kNoTarget;  // of a branch: the index of an instruction
   u16 simm16 = 0;          // the low half of the first dword
   u8 dwords = 1;
-  bool plain = true;  // the destination is written whole: no clamp, omod, SDWA, DPP or op_sel on it
+  bool plain = true;  // the whole destination is written, without clamp, omod, SDWA, DPP or op_sel
   bool clamp = false;
   i8 omod = 0;  // result times 2^omod
   bool device_scope = false;

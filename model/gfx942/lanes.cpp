@@ -1,4 +1,4 @@
-// Operands as lanes, the slow ways; the contract is in the header.
+// The slow cases of reading and writing operands as lanes; the contract is in the header.
 #include "model/gfx942/lanes.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr auto kByteMasks = [] {
   return table;
 }();
 
-// Where DPP fetches lane `lane` from; -1 when that is outside of the row or the wave.
+// The lane from which DPP fetches the value for lane `lane`; -1 when it lies outside of the row or the wave.
 int dpp_source(const Dpp& dpp, int lane) {
   const int row = lane & ~15;
   const int in_row = lane & 15;

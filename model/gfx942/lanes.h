@@ -1,15 +1,15 @@
 // Reading operands as lanes and writing results under the EXEC mask.
 //
 // The common case (a vector register without modifiers, all lanes active) is inline and touches the register file
-// only; everything else (scalars, constants, neg and abs, SDWA, DPP, op_sel) goes through lanes.cpp.
+// only; all other cases (scalars, constants, neg and abs, SDWA, DPP, op_sel) are in lanes.cpp.
 #pragma once
 
 #include "model/gfx942/wave.h"
 
 namespace gfx942 {
 
-// 32 bits of operand `o` for each lane: part 0 is the low half of a 64-bit one. `scratch` is used where there is no
-// row.
+// 32 bits of operand `o` for each lane: part 0 is the low half of a 64-bit operand. `scratch` holds the result where
+// there is no row.
 [[nodiscard]] const u32* read_slow(Wave& w, const Instruction& in, const Operand& o, u32 part, Row& scratch);
 [[nodiscard]] inline const u32* read_lanes(Wave& w, const Instruction& in, const Operand& o, u32 part, Row& scratch) {
   if (o.kind == Kind::kVgpr && o.plain) return w.row(o, part).lane;
@@ -22,7 +22,7 @@ namespace gfx942 {
 void set_scalar32(Wave& w, const Operand& o, u32 value);
 void set_scalar64(Wave& w, const Operand& o, u64 value);
 
-// 0 or all ones for each lane of `mask`.
+// For each lane, all ones if its bit of `mask` is set, else 0.
 void expand_mask(u64 mask, Row& out);
 
 // The lanes that a vector instruction writes: EXEC without the lanes that DPP disables.
@@ -38,7 +38,7 @@ inline void commit(Wave& w, const Instruction& in, const Operand& o, u32 part, R
     commit_slow(w, in, o, part, result);
   }
 }
-// A pair of rows; clamp and omod look at the whole.
+// The same for a 64-bit result in two rows; clamp and omod apply to the 64-bit value.
 void commit_pair_slow(Wave& w, const Instruction& in, const Operand& o, Row& low, Row& high);
 inline void commit_pair(Wave& w, const Instruction& in, const Operand& o, Row& low, Row& high) {
   if (in.plain && w.exec() == ~u64{0}) {
@@ -49,7 +49,7 @@ inline void commit_pair(Wave& w, const Instruction& in, const Operand& o, Row& l
   }
 }
 
-// One bit for each lane from 0 or 1 for each lane.
+// Packs one flag (0 or 1) for each lane into a mask with one bit for each lane.
 [[nodiscard]] u64 pack_bits(const u8 (&flags)[kLanes]);
 
 // Replaces denormals by zeroes of the same sign, for the modes that flush.

@@ -1,11 +1,11 @@
-// One wave's registers at its start.
+// The initial state of a wave, and the workgroups of a dispatch.
 #pragma once
 
 #include "model/gfx942/run.h"
 
 namespace gfx942 {
 
-// The part of the grid that one workgroup covers; smaller at the edge of a grid that does not divide.
+// The part of the grid that one workgroup covers. It is smaller at the edge if the grid is no multiple of it.
 struct WorkgroupShape {
   std::array<u32, 3> id{};
   std::array<u32, 3> size{};

@@ -11,7 +11,7 @@
 
 namespace gfx942 {
 
-// Live bytes: [begin, end), the first of them behind `bytes`. Null bytes: the access is not legal.
+// Live memory [begin, end); `bytes` points at its first byte. Null `bytes`: the access is not legal.
 struct Extent {
   std::byte* bytes = nullptr;
   std::uint64_t begin = 0;
@@ -23,12 +23,12 @@ class Memory {
   virtual ~Memory() = default;
 
   // A stretch of one live allocation around [address, address + size) in which every access of the same kind is legal
-  // (the more of the allocation, the fewer questions). The answer is used for the lanes of one instruction only, and
-  // must stay readable (or writable) until the next question or the end of run().
+  // (a larger stretch saves calls). The answer is used for the lanes of one instruction only, and the stretch must stay
+  // readable (or writable) until the next call or the end of run().
   [[nodiscard]] virtual Extent reach(std::uint64_t address, std::size_t size, bool write) = 0;
 
   // Why the access is not legal, for the text of the fault: the allocation that the address used to belong to, or the
-  // nearest one. Called after reach() said no.
+  // nearest one. Called after reach() refused the access.
   [[nodiscard]] virtual std::string explain(std::uint64_t address, std::size_t size, bool write) = 0;
 };
 

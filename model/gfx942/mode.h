@@ -5,7 +5,7 @@
 
 namespace gfx942 {
 
-// Ends the launch when the rounding is not to nearest even, or denormals are flushed on one side only.
+// Ends the launch when rounding is not to nearest even, or when only inputs or only results get denormals flushed.
 void set_mode(Wave& w, u32 bits);
 
 }  // namespace gfx942

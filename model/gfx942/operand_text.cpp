@@ -1,4 +1,4 @@
-// The grammar of LLVM's printer, as far as this room needs it; the contract is in the header.
+// The grammar of LLVM's printer, as far as the interpreter needs it; the contract is in the header.
 #include "model/gfx942/operand_text.h"
 
 #include <bit>
@@ -136,7 +136,7 @@ std::optional<Operand> parse_register(std::string_view text, Type type) {
   }
 }
 
-// An inline float: in the format of the operand's width, whatever the operation makes of it.
+// An inline float, in the float format of the operand's width, even for operations that are not on floats.
 u64 float_bits(double value, Type type) {
   if (is_wide(type)) return std::bit_cast<u64>(value);
   if (is_short(type)) return to_half(value).bits;
@@ -163,7 +163,7 @@ std::optional<Operand> parse_constant(std::string_view text, Type type) {
   return constant(float_bits(value, type));
 }
 
-// Takes `open` and `close` off the ends of `text`, when they are there.
+// Takes `open` and `close` off the ends of `text`; false when `text` does not have them.
 bool unwrap(std::string_view& text, std::string_view open, std::string_view close) {
   if (text.size() <= open.size() + close.size() || !text.starts_with(open) || !text.ends_with(close)) return false;
   text = text.substr(open.size(), text.size() - open.size() - close.size());

@@ -1,4 +1,4 @@
-// The text of an instruction in its parts, and the text of one operand.
+// Splits the text of an instruction into its parts, and parses the text of one operand.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ struct Words {
 // Splits at commas and spaces outside of brackets.
 [[nodiscard]] Words split_text(std::string_view text);
 
-// Nothing when the text is not an operand of that type.
+// No value when the text is not an operand of that type.
 [[nodiscard]] std::optional<Operand> parse_operand(std::string_view text, Type type);
 
 // Decimal or hexadecimal, with a sign.
 [[nodiscard]] std::optional<i64> parse_integer(std::string_view text);
 
-// "[1,0,1]" as bits, the first one lowest, and how many there are.
+// "[1,0,1]" as bits, the first entry in the lowest bit, and the number of entries.
 struct BitList {
   u8 bits = 0;
   u8 count = 0;

@@ -31,7 +31,7 @@ std::optional<T> read_at(std::span<const std::byte> bytes, u64 offset) {
   return value;
 }
 
-// A string of a string table; empty when it is not there.
+// A string of a string table; empty when `offset` lies outside of the table.
 std::string string_at(std::span<const std::byte> table, u64 offset) {
   if (offset >= table.size()) return {};
   const auto* const begin = reinterpret_cast<const char*>(table.data()) + offset;
@@ -99,7 +99,7 @@ std::string load_segments(const Elf& elf, u64 base, std::vector<LoadedSegment>& 
   return loaded.empty() ? "no segment to load" : "";
 }
 
-// The bytes at an address of the loaded image; empty when they are not all there.
+// The bytes at an address of the loaded image; empty when no segment holds all of them.
 std::span<std::byte> image_bytes(std::vector<LoadedSegment>& loaded, u64 address, std::size_t size) {
   for (LoadedSegment& s : loaded) {
     if (address < s.address || address - s.address > s.bytes.size()) continue;

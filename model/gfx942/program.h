@@ -1,13 +1,13 @@
 // A loaded code object: decoded instructions, and the kernels that they belong to.
 //
-// load() reads an ELF code object for gfx942 (code object version 4 or later), takes its segments to `base`, applies
-// relocations and decodes every executable segment once, through LLVM's disassembler. Execution never looks at text.
-// The segments are the caller's to put into memory: a kernel reads its constants and writes its variables there.
+// load() reads an ELF code object for gfx942 (code object version 4 or later), places its segments at `base`, applies
+// relocations and decodes every executable segment once, through LLVM's disassembler. Execution does not use the text.
+// The caller has to copy the segments into memory: a kernel reads its constants and writes its variables there.
 //
 // An instruction that the table does not have, or that the disassembler refuses, is kept and ends the launch when it is
 // executed, not before. The bytes may be hostile: unreadable bytes are an error, nothing crashes.
-// Not checked: the metadata note (hip/code_object reads it), and that a relocation's symbol is defined by another
-// object (it is refused).
+// Not checked: the metadata note (hip/code_object reads it). Not supported: a relocation against a symbol that another
+// object defines (load() refuses the code object).
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct Kernel {
   u32 private_bytes = 0;  // scratch of a work item
   u32 kernarg_bytes = 0;
   u32 vgprs = 0;         // allocated, accumulation registers included
-  u32 accum_offset = 0;  // where these start
+  u32 accum_offset = 0;  // where the accumulation registers start
   u32 user_sgprs = 0;
   u32 mode = 0;            // the initial MODE: float rounding and denormals
   u32 preload_words = 0;   // of the kernel arguments, into user SGPRs
@@ -75,8 +75,8 @@ class Code;
 
 class Program {
  public:
-  // `base` is where address 0 of the code object goes; a multiple of 4096. `twin` is a load of the same code object
-  // with base 0: its decoding is taken over instead of done again (where the code really is the same).
+  // `base` is the address at which address 0 of the code object is placed; a multiple of 4096. `twin` is a load of the
+  // same code object with base 0: its decoded instructions are copied (if the code really is the same).
   [[nodiscard]] static std::variant<Program, LoadError> load(std::span<const std::byte> elf, u64 base,
                                                              const Program* twin = nullptr);
 
@@ -86,7 +86,7 @@ class Program {
 
   [[nodiscard]] std::span<const Kernel> kernels() const { return kernels_; }
   [[nodiscard]] const Kernel* find_kernel(std::string_view name) const;
-  // By the address of its descriptor.
+  // Finds a kernel by the address of its descriptor.
   [[nodiscard]] const Kernel* kernel_at(u64 descriptor) const;
   [[nodiscard]] std::span<const Variable> variables() const { return variables_; }
   [[nodiscard]] std::span<const LoadedSegment> segments() const { return segments_; }

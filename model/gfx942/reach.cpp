@@ -51,7 +51,7 @@ std::byte* Reach::scratch(u32 lane, i64 offset, u32 size) {
   return nullptr;
 }
 
-// op[1] is the lanes' part of the address, op[3] the scalar one.
+// op[1] is the part of the address that each lane has, op[3] the scalar part.
 Addresses::Addresses(Wave& w, const Instruction& in) : segment_(in.segment) {
   const Operand& lanes = in.op[1];
   const Operand& scalar = in.op[3];
@@ -84,7 +84,7 @@ std::byte* Addresses::at(Reach& reach, u32 lane, u32 size) const {
 
 bool Addresses::consecutive(u32 size) const {
   if (!in_global_memory() || low_ == nullptr) return false;
-  // Lanes that share the high half and step in the low half; a carry between the two is left to the slow way.
+  // Lanes that share the high half and step in the low half. A carry between the halves is left to the slow path.
   u32 wrong = 0;
   for (u32 lane = 0; lane < kLanes; ++lane) wrong |= low_[lane] ^ (low_[0] + lane * size);
   if (low_[0] > ~u32{0} - kLanes * size) return false;

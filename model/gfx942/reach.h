@@ -1,7 +1,7 @@
-// Every access of a wave to memory, checked: global, flat, LDS and scratch.
+// Checks every access of a wave to memory: global, flat, LDS and scratch.
 //
 // One Reach serves one instruction. It remembers the stretch of live memory that the last lane was in, so that lanes in
-// the same allocation cost one question. A refused access raises the wave's fault and returns null.
+// the same allocation cost one look-up. A refused access raises the wave's fault and returns null.
 #pragma once
 
 #include "model/gfx942/lanes.h"
@@ -46,7 +46,7 @@ class Addresses {
     return address;
   }
   [[nodiscard]] std::byte* at(Reach& reach, u32 lane, u32 size) const;
-  // The address of the first lane when each lane's is `size` above the one before: then one access serves all.
+  // Whether the address of each lane is `size` above that of the lane before: then one access serves all lanes.
   [[nodiscard]] bool consecutive(u32 size) const;
   [[nodiscard]] bool in_global_memory() const;
 

@@ -1,4 +1,4 @@
-// Turns, barriers and workgroups under way; the contract is in the header.
+// The turns of waves, barriers, and the resident workgroups; the contract is in the header.
 #include "model/gfx942/run.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace gfx942 {
 namespace {
 
-// Instructions that a wave runs before the next one's turn. Long enough that an ordinary workgroup ends in one turn.
+// Instructions that a wave runs in one turn, before the next wave: enough for an ordinary workgroup to end in one turn.
 constexpr u64 kTurn = u64{1} << 16;
 
 struct Workgroup {
@@ -23,7 +23,7 @@ struct Workgroup {
   [[nodiscard]] bool done() const { return ended == waves.size(); }
 };
 
-// Registers are large (kVectors rows): waves that ended are used again, by later launches of the same thread as well.
+// Registers are large (kVectors rows), so waves that ended are used again, also by later launches of the same thread.
 constexpr std::size_t kSpareWaves = 64;  // that a thread keeps between launches
 std::vector<std::unique_ptr<Wave>>& spare_waves() {
   thread_local std::vector<std::unique_ptr<Wave>> waves;

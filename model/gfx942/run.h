@@ -7,7 +7,7 @@
 // The initial registers follow AMDGPU's usage document for gfx942 with architected flat scratch and packed work item
 // ids. A launch never guesses: anything unknown ends it, with a fault that names kernel, instruction and place.
 // Not modelled: time, caches, the order in which hardware would run waves, exceptions, and hardware registers
-// but MODE.
+// other than MODE.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ struct Dispatch {
   u64 packet_address = 0;  // of the dispatch packet in memory: kernels read grid sizes there
   u64 queue_address = 0;
   u64 dispatch_id = 0;
-  u32 group_bytes = 0;    // of the packet: static and dynamic LDS; the kernel's own when that is more
-  u32 private_bytes = 0;  // of the packet: scratch of a work item; the kernel's own when that is more
+  u32 group_bytes = 0;    // of the packet: static and dynamic LDS; the kernel's own size if larger
+  u32 private_bytes = 0;  // of the packet: scratch of a work item; the kernel's own size if larger
 };
 
 struct Limits {
   u64 instructions = u64{1} << 32;  // of all waves together
-  u32 resident_waves = 1024;        // that may be under way at once; at least one workgroup is
-  u64 clock = 0;                    // where s_memtime starts: pass on Finished::instructions for a clock that goes on
+  u32 resident_waves = 1024;        // that may be under way at once; one workgroup always may
+  u64 clock = 0;                    // where s_memtime starts: add Finished::instructions for a clock that goes on
   const std::atomic<bool>* stop = nullptr;  // once it is true the launch ends with a fault, within one turn of a wave
 };
 

@@ -1,4 +1,4 @@
-// Scalar memory: s_load_dword*, the clocks, and the cache operations that have nothing to do here.
+// Scalar memory: s_load_dword*, the clocks, and the cache operations, which do nothing here.
 //
 // The clocks count the instructions of the launch, so that a run repeats exactly: a kernel that waits for time to pass
 // waits for instructions.
@@ -8,7 +8,7 @@
 namespace gfx942 {
 namespace {
 
-// [destination, base, offset]; an offset register in the third operand, an immediate in `offset`.
+// [destination, base, offset]; an offset register is the third operand, an immediate is in `offset`.
 template <u32 Words>
 void run_load(Wave& w, const Instruction& in) {
   u64 address = scalar64(w, in.op[1]) + static_cast<u64>(static_cast<i64>(in.offset));

@@ -1,6 +1,6 @@
 // Scalar operations: SOP1, SOP2, SOPC and SOPK.
 //
-// An operation is a function of its sources. Where it sets SCC, that is its first parameter, a reference. SOPK's
+// An operation is a function of its sources. If it uses SCC, its first parameter is a reference to SCC. SOPK's
 // immediate stands in the text as an ordinary operand.
 #include <algorithm>
 
@@ -29,7 +29,7 @@ void write_scalar(Wave& w, const Operand& o, T value) {
 
 template <class Arguments>
 struct ScalarCall;
-// Sets SCC.
+// For operations that read or set SCC.
 template <class... A>
 struct ScalarCall<std::tuple<bool&, A...>> {
   static constexpr u32 kCount = sizeof...(A);
@@ -43,7 +43,7 @@ struct ScalarCall<std::tuple<bool&, A...>> {
   }
   static constexpr std::array<Type, kOperands> source_types() { return {kTypeOf<A>...}; }
 };
-// Leaves SCC alone.
+// For operations without SCC.
 template <class... A>
 struct ScalarCall<std::tuple<A...>> {
   static constexpr u32 kCount = sizeof...(A);
@@ -248,7 +248,7 @@ void add_arithmetic(Table& t) {
           scc = a < taken;
           return static_cast<u32>(a - taken);
         })>());
-  // Of the signed ones, SCC is the overflow.
+  // For signed operations, SCC is the overflow.
   t.add("s_add_i32", scalar<([](bool& scc, u32 a, u32 b) {
           scc = ((a ^ (a + b)) & (b ^ (a + b))) >> 31 != 0;
           return a + b;
@@ -312,7 +312,7 @@ void add_shifts(Table& t) {
   t.add("s_pack_hh_b32_b16", scalar<([](u32 a, u32 b) { return a >> 16 | (b & 0xffff0000); })>());
 }
 
-// The field of `width` bits at `offset`, with its sign when Signed; wide enough a field runs off the end of T.
+// The field of `width` bits at `offset`, sign-extended for a signed T. A field may reach past the end of T.
 template <class T>
 T bit_field(T x, u32 field) {
   constexpr u32 kBits = sizeof(T) * 8;

@@ -1,8 +1,8 @@
 // Control flow, barriers, waiting, and the registers behind s_getreg and s_setreg.
 //
-// Waits (s_waitcnt, s_nop, ...) do nothing: every instruction is complete before the next. s_sleep and messages give
-// the other waves a turn. Of the hardware registers only MODE means something; the ones that say where a wave runs read
-// zero, and any other one ends the launch.
+// Waits (s_waitcnt, s_nop, ...) do nothing: every instruction is complete before the next. s_sleep, s_wakeup and
+// messages give the other waves a turn. Of the hardware registers only MODE is modelled. s_getreg reads zero from the
+// trap status and the registers that say where a wave runs. Every other access to a hardware register ends the launch.
 #include "model/gfx942/code.h"
 #include "model/gfx942/lanes.h"
 #include "model/gfx942/mode.h"
@@ -97,7 +97,7 @@ void run_gpr_index_off(Wave& w, const Instruction& /*in*/) {
   w.gpr_index = 0;
 }
 
-// A scalar register numbered by M0; `o` is the first one.
+// The scalar register that lies M0 registers behind `o`.
 bool moved_register(Wave& w, const Operand& o, u32 count, u32& index) {
   constexpr u32 kLast = 101;
   index = o.index + w.sgpr[kM0];

@@ -1,4 +1,4 @@
-// The one table, and the handlers that end a launch.
+// The table of semantics, the handlers that end a launch, and set_mode().
 #include "model/gfx942/table.h"
 
 #include "model/gfx942/mode.h"

@@ -15,11 +15,11 @@ namespace gfx942 {
 // How the text of an instruction becomes operands.
 enum class Shape : u8 {
   kPlain,         // in the order of the text, typed by Semantics::types
-  kNoOperands,    // whatever the text says is not looked at
+  kNoOperands,    // the operands in the text are ignored
   kBranch,        // the low half of the dword, times four, from the next instruction
   kCallBranch,    // the same, after a destination
-  kFirstOperand,  // the first operand is looked at
-  kImmediate,     // one operand, the rest is in the low half of the dword (s_getreg, s_setreg)
+  kFirstOperand,  // only the first operand is used
+  kImmediate,     // one operand; the others are in the low half of the dword (s_getreg, s_setreg)
   kScalarLoad,    // destination, base, offset
   kLoad,          // destination, address[, base]
   kStore,         // address, data[, base]
@@ -31,12 +31,12 @@ struct Semantics {
   Shape shape = Shape::kPlain;
   std::array<Type, kOperands> types{};
   Segment segment = Segment::kGlobal;
-  u8 optional_operands = 0;       // of the last ones
-  bool preserve_high = false;     // a 16-bit result leaves the other half of the register alone
+  u8 optional_operands = 0;       // how many of the last operands may be absent
+  bool preserve_high = false;     // a 16-bit result does not change the other half of the register
   bool destination_high = false;  // a 16-bit result goes to the high half
   u8 first_source = 1;            // the operand that SDWA calls src0 and DPP permutes
   bool packed = false;            // VOP3P: op_sel and neg are for halves
-  bool accumulates = false;       // the last source is the destination and does not stand in the text
+  bool accumulates = false;       // the last source is the destination, which the text does not repeat
 };
 
 class Table {
@@ -74,7 +74,7 @@ void add_local_atomics(Table& table);          // ds_atomics.cpp
 
 // The handler of instructions that the table does not have: ends the launch and names the instruction.
 void run_unknown(Wave& w, const Instruction& in);
-// The handler behind the last instruction.
+// The handler of the place behind the last instruction of a section: ends the launch.
 void run_past_the_end(Wave& w, const Instruction& in);
 
 }  // namespace gfx942

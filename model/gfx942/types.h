@@ -1,4 +1,4 @@
-// The words of this room: fixed-width integers, half precision, and one row of lanes.
+// The basic types of this folder: fixed-width integers, half precision, and one row of lanes.
 //
 // Half holds the bits of an IEEE binary16; conversions round to nearest even and keep denormals.
 #pragma once

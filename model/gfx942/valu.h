@@ -120,7 +120,7 @@ struct Signature<R (C::*)(A...) const> {
 template <auto F>
 using SignatureOf = Signature<decltype(&std::remove_cvref_t<decltype(F)>::operator())>;
 
-// Source I of a lane function: the number keeps two of one type apart.
+// Source I of a lane function: the number keeps two sources of one type apart.
 template <u32 I, class T>
 struct Source : Lanes<T> {
   using Lanes<T>::Lanes;

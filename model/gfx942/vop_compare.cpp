@@ -10,7 +10,7 @@
 namespace gfx942 {
 namespace {
 
-// The operations by name; o and u ask whether both are numbers.
+// The operations by name. The comparisons o and u test whether both values are numbers.
 struct False {
   template <class T>
   bool operator()(T, T) const {

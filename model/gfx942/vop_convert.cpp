@@ -1,6 +1,6 @@
 // Conversions between integers and floats of all widths.
 //
-// To an integer: toward zero, saturating, NaN to zero. To a float: to nearest even.
+// Conversions to an integer round toward zero and saturate; NaN becomes zero. Those to a float round to nearest even.
 #include <algorithm>
 
 #include "model/gfx942/float_ops.h"

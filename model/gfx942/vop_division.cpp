@@ -1,4 +1,4 @@
-// v_div_scale and v_div_fmas, which work on VCC next to their operands.
+// v_div_scale and v_div_fmas, which use VCC besides their operands.
 #include "model/gfx942/division.h"
 #include "model/gfx942/valu.h"
 

@@ -1,7 +1,7 @@
 // Vector double-precision operations.
 //
-// The same promises as vop_float.cpp. v_rcp_f64 and v_rsq_f64 have about half of the bits on the hardware; here they
-// are correctly rounded, which the refinement steps that compilers emit after them leave alone.
+// The same promises as vop_float.cpp. v_rcp_f64 and v_rsq_f64 have about half of the bits on the hardware. Here
+// v_rcp_f64 is rounded once and v_rsq_f64 twice, and the refinement steps of compilers hardly change the values.
 #include "model/gfx942/division.h"
 #include "model/gfx942/valu.h"
 
@@ -19,7 +19,7 @@ constexpr u64 kTwoOverPi[] = {
 };
 constexpr u32 kTwoOverPiBits = 1201;
 
-// Bits [from, from + 53) of 2/pi, counted from the point; zeroes behind the last one that the operation has.
+// Bits [from, from + 53) of 2/pi, counted from the point; zeroes behind the last bit that the operation knows.
 u64 two_over_pi_bits(u32 from) {
   u64 bits = 0;
   for (u32 i = from; i < from + 53; ++i) {

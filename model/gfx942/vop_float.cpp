@@ -3,7 +3,7 @@
 // Promises: IEEE results, rounded to nearest even; denormals as MODE says. The document's approximate operations (rcp,
 // rsq, sqrt, exp, log, sin, cos: about one unit in the last place on the hardware, and exp and log flush denormals
 // there) give the correctly rounded value, or the rounded result of <cmath> in double precision. Not promised: the sign
-// and payload of a NaN result; other rounding modes (setting one ends the launch).
+// and payload of a NaN result; other rounding modes (setting such a mode ends the launch).
 #include "model/gfx942/division.h"
 #include "model/gfx942/valu.h"
 

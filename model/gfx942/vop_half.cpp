@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kFused = [](Half a, Half b, Half c) { return fused(a, b, c); };
 
-// A float function as one on halves.
+// A function on floats as a function on halves.
 template <auto F>
 constexpr auto kUnary = [](Half a) { return to_half(F(to_float(a))); };
 template <auto F>
@@ -54,7 +54,7 @@ void add_functions(Table& t) {
   t.add("v_ceil_f16", vector<kUnary<([](float a) { return std::ceil(a); })>>());
   t.add("v_trunc_f16", vector<kUnary<([](float a) { return std::trunc(a); })>>());
   t.add("v_rndne_f16", vector<kUnary<([](float a) { return std::nearbyint(a); })>>());
-  // Below one as a half sees it.
+  // 0x3bff is the largest half below one.
   t.add("v_fract_f16",
         vector<kUnary<([](float a) { return std::fmin(a - std::floor(a), to_float(Half{0x3bff})); })>>());
   t.add("v_frexp_mant_f16", vector<kUnary<([](float a) { return mantissa_of(a); })>>());

@@ -28,7 +28,7 @@ constexpr T median(T a, T b, T c) {
 constexpr u32 count_leading(u32 x) {
   return x == 0 ? ~0u : static_cast<u32>(std::countl_zero(x));
 }
-// The first bit from the top that differs from the sign; -1 when none does.
+// The number of the first bit from the top that differs from the sign; -1 when no bit does.
 constexpr u32 count_leading_sign(u32 x) {
   return count_leading(static_cast<i32>(x) < 0 ? ~x : x);
 }
@@ -44,8 +44,8 @@ constexpr u32 saturate(i64 x) {
   return static_cast<u32>(std::clamp<i64>(x, std::numeric_limits<i32>::min(), std::numeric_limits<i32>::max()));
 }
 
-// v_perm_b32: selector bytes 0-3 take from the second source, 4-7 from the first, 8-11 a replicated sign, 12 zero, the
-// rest ones.
+// v_perm_b32: selectors 0-3 take a byte of the second source, 4-7 a byte of the first, 8-11 give a replicated sign, 12
+// gives zero, all others give ones.
 constexpr u32 permuted_byte(u64 both, u32 selector) {
   if (selector < 8) return static_cast<u32>(both >> selector * 8) & 0xff;
   if (selector < 12) return (both >> ((selector - 8) * 16 + 15) & 1) != 0 ? 0xff : 0;
@@ -140,7 +140,7 @@ void add_arithmetic(Table& t) {
   t.add("v_max3_i32", vector<([](i32 a, i32 b, i32 c) { return std::max(std::max(a, b), c); })>());
   t.add("v_med3_u32", vector<([](u32 a, u32 b, u32 c) { return median(a, b, c); })>());
   t.add("v_med3_i32", vector<([](i32 a, i32 b, i32 c) { return median(a, b, c); })>());
-  // Not the signed distance, as the Vega document has it: acknowledged as an error of that document.
+  // The absolute differences. The Vega document says signed ones, which is acknowledged as an error of the document.
   t.add("v_sad_u32", vector<([](u32 a, u32 b, u32 c) { return sum_of_differences(a, b, 32) + c; })>());
   t.add("v_sad_u16", vector<([](u32 a, u32 b, u32 c) { return sum_of_differences(a, b, 16) + c; })>());
   t.add("v_sad_u8", vector<([](u32 a, u32 b, u32 c) { return sum_of_differences(a, b, 8) + c; })>());
@@ -222,7 +222,7 @@ void run_multiply_add_wide(Wave& w, const Instruction& in) {
     const u64 product = static_cast<u64>(static_cast<Wide>(a[lane]) * static_cast<Wide>(b[lane]));
     const u64 sum = product + c[lane];
     const u64 carried = sum < product ? 1 : 0;
-    // Signed: the sum left the range when both terms have the sign that it does not have.
+    // Signed: the sum overflowed if both terms have the opposite sign of the sum.
     const u64 left = (product ^ sum) & (c[lane] ^ sum);
     overflow[lane] = static_cast<u8>(std::is_signed_v<T> ? left >> 63 : carried);
     result.set(lane, sum);

@@ -16,14 +16,14 @@ void run_cndmask(Wave& w, const Instruction& in) {
   result.store(w, in, 0);
 }
 
-// The first active lane; lane 0 when there is none.
+// Reads the first active lane; lane 0 when no lane is active.
 void run_readfirstlane(Wave& w, const Instruction& in) {
   const Lanes<u32> source(w, in, 1);
   const u64 exec = w.exec();
   set_scalar32(w, in.op[0], source[exec == 0 ? 0 : static_cast<u32>(std::countr_zero(exec))]);
 }
 
-// EXEC does not matter to these two.
+// v_readlane and v_writelane ignore EXEC.
 void run_readlane(Wave& w, const Instruction& in) {
   const Lanes<u32> source(w, in, 1);
   set_scalar32(w, in.op[0], source[scalar32(w, in.op[2]) & 63]);

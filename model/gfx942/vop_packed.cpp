@@ -1,7 +1,7 @@
 // Packed operations (VOP3P): two halves of a register, or two floats of a pair of registers.
 //
-// op_sel picks the half of each source that makes the low result, op_sel_hi the one that makes the high result; neg_lo
-// and neg_hi negate it. An inline integer fills 32 bits with its sign; an inline float has only a low half.
+// op_sel picks the half of each source for the low result, op_sel_hi the half for the high result; neg_lo and neg_hi
+// negate that half. An inline integer fills 32 bits with its sign; an inline float has only a low half.
 #include <algorithm>
 #include <limits>
 
@@ -143,7 +143,7 @@ Semantics packed_float() {
   return s;
 }
 
-// v_pk_mov_b32: op_sel alone picks, for the low result from the first source and for the high one from the second.
+// v_pk_mov_b32: only op_sel counts. It picks the low result from the first source, the high result from the second.
 void run_packed_move(Wave& w, const Instruction& in) {
   Row scratch[2];
   Row result[2];

@@ -20,24 +20,24 @@ enum class FaultKind : u8 {
   kMisaligned,   // an atomic operation on an address that is not a multiple of its size
   kUnknown,      // an instruction, or a form of one, that this interpreter does not know
   kTrap,         // s_trap
-  kControlFlow,  // a jump to where no instruction starts
+  kControlFlow,  // a jump to an address where no instruction starts
   kBudget,       // the launch took more instructions than it was given
   kDispatch,     // the dispatch itself cannot be run
 };
 
 enum class WaveState : u8 { kReady, kYielded, kAtBarrier, kEnded, kFaulted };
 
-// Where flat addresses of LDS and of scratch lie: in the high half, far from any address of a process.
+// The high halves of flat addresses of LDS and of scratch: far from any address of a process.
 inline constexpr u32 kSharedAperture = 0x00010000;
 inline constexpr u32 kPrivateAperture = 0x00020000;
 
-// Operand numbers end at 255; a range that starts there stays inside, whatever the disassembler let through.
+// Register numbers end at 255. A range that starts there stays inside, even if the disassembler accepts a bad one.
 inline constexpr u32 kSpareScalars = 32;
 inline constexpr u32 kScalars = 256 + kSpareScalars;
 inline constexpr u32 kVectors = 256 + 256;
 inline constexpr u32 kSpareVectors = 32;  // v[n:n+31] stays inside for every n
 
-// MODE's fields that matter here. Rounding is to nearest even, or the launch ends.
+// The modelled fields of MODE. Rounding is always to nearest even: any other mode ends the launch.
 struct Mode {
   bool flush32 = false;  // single-precision denormals are zero
   bool flush64 = false;  // double- and half-precision denormals are zero
@@ -59,7 +59,7 @@ struct Wave {
   WaveState state = WaveState::kReady;
   Mode mode;
   u32 pc = 0;       // index of the next instruction
-  u32 current = 0;  // of the one being executed
+  u32 current = 0;  // index of the instruction being executed
   u32 accum_offset = 0;
   u32 gpr_index = 0;  // s_set_gpr_idx: the mode bits in [15:12], the index in [7:0]; 0 when off
   std::vector<Row> vgpr;

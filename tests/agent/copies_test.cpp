@@ -1,4 +1,4 @@
-// Copies beside the host: bytes, dependencies, shapes, engines, and what may be copied.
+// Copies beside the host: bytes, dependencies, shapes, engines, and the memory that a copy accepts.
 #include <algorithm>
 #include <numeric>
 

@@ -1,8 +1,8 @@
-// An ordinary HIP program without device code, for each release of AMD's runtime: it knows nothing of the agent but the
-// functions of configure.h, which it finds as any program would.
+// An ordinary HIP program without device code, for each release of AMD's runtime. Of the agent it knows only the
+// functions of configure.h, which it looks up as any program can.
 //
 //   hip_program CODE_OBJECT plain|seed|quarantine|agents|fault|trap
-// Ends with 0 when everything that HIP said and computed is right; else says what was not.
+// Ends with 0 when every status and every result of HIP is right; else prints the check that failed.
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
 
@@ -202,8 +202,8 @@ void several_devices(const char* code) {
   }
 }
 
-// Release 7.2 and later: every later call says what happened. Before, the runtime has no such state: the fault is known
-// to the agent alone, and nothing hangs.
+// On release 7.2 and later, every later call returns the fault. Earlier releases have no such state: only the agent
+// knows of the fault, and nothing hangs.
 void faulting_kernel(const Kernels& kernels, const char* name, int expected) {
   uint32_t* nowhere = nullptr;
   uint32_t value = 1;

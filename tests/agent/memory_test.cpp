@@ -1,4 +1,4 @@
-// Pools: what they report, reuse of addresses, quarantine, guard pages, who may access, and what a pointer is.
+// Memory pools: the values that they report, reuse of addresses, quarantine, guard pages, access, and pointer queries.
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -62,7 +62,7 @@ TEST_F(MemoryTest, AFreedAddressIsTheNextOneOfItsSize) {
 }
 
 TEST_F(MemoryTest, AddressesComeBackWhenMoreWaitsThanIsKept) {
-  // Blocks of different sizes, so that none is taken from those that wait: they must be merged to be used again.
+  // The blocks have different sizes, so that no freed block fits a later one: freed blocks must be merged to be reused.
   constexpr size_t kFirst = 1 << 20;
   std::set<uint64_t> gigabytes;
   for (size_t i = 0; i < 2000; ++i) {

@@ -125,7 +125,7 @@ TEST_F(QueuesTest, ABarrierValueWithoutASignalIsAMarker) {
 }
 
 TEST_F(QueuesTest, KernelsOfDifferentQueuesRunAtTheSameTime) {
-  // Each waits for what the other one stores: one after the other would never end.
+  // Each kernel waits for a value that the other kernel stores, so running them one after the other would never end.
   auto* flags = allocate(2, PoolKind::kFine);
   flags[0] = flags[1] = 0;
   hsa_queue_t* one = create_queue();

@@ -1,4 +1,4 @@
-// Legal schedules on purpose: a seed reorders and delays what nothing orders, repeats itself, and breaks no order.
+// Legal schedules by seed: a seed reorders and delays unordered work, repeats its own order, and breaks no ordering.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -18,7 +18,7 @@ struct ScheduleTest : AgentTest {
     options.max_delay_us = delay;
     ASSERT_EQ(hgagent_configure(&options), 0);
   }
-  // Appends 0, 1, ... by launches whose doorbell is rung once, and returns the order in which they ran.
+  // Launches kernels that append 0, 1, ... and rings the doorbell once; returns the order in which the kernels ran.
   std::vector<uint32_t> order_of_launches(bool barrier) {
     auto* list = allocate(kLaunches + 1, PoolKind::kFine);
     std::fill_n(list, kLaunches + 1, 0u);
@@ -96,7 +96,7 @@ TEST_F(ScheduleTest, SignalsAreObeyedUnderEverySeed) {
 }
 
 TEST_F(ScheduleTest, CopiesOfOneEngineThatNothingOrdersAreReordered) {
-  // Each copies the same source into its own place while a kernel counts the source up: what a copy read tells when.
+  // All copies of one engine wait for the same signal. Their end times show the order in which they ran.
   constexpr uint32_t kCopies = 16;
   bool reordered = false;
   for (uint64_t number = 1; number <= 10 && !reordered; ++number) {

@@ -1,4 +1,4 @@
-// The command line that others script against: exit statuses, messages, files, and what a signal leaves behind.
+// The command line as scripts use it: exit statuses, messages, files, and the files that are left after a signal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

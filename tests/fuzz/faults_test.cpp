@@ -1,8 +1,8 @@
-// The catalogue of faults, each held to what a campaign promises of it: found soon, named rightly, shrunk to something
-// that a person can read; and the same programs with the real patcher in its place find nothing.
+// The catalogue of faults. A campaign finds each fault soon, names the property that it breaks, and shrinks the program
+// to a readable size; the same programs with the real patcher in place of the faulty one find nothing.
 //
-// Programs are those of a campaign with the same seed, judged with the checks that are made of every program (what a
-// campaign samples is left out: no fault of today needs it).
+// Programs are the programs of a campaign with the same seed, judged with the checks that every program gets. Checks
+// that a campaign only samples are left out: no fault of the catalogue needs them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ namespace {
 
 using verify::VerdictKind;
 
-// About five times what the rarest fault (F06: only one kernel has that many arguments) took in 40 campaigns.
+// About five times the programs that the rarest fault (F06: only one kernel has that many arguments) took in 40
+// campaigns.
 constexpr std::uint64_t kPrograms = 12000;
 constexpr std::uint64_t kSeeds = 20;
 constexpr std::uint64_t kMostCommands = 12;

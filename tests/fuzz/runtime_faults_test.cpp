@@ -1,6 +1,6 @@
-// Every fault that a campaign can find: whole campaigns find each within two minutes, name it rightly and shrink it to
-// a few commands; and what is left agrees as soon as the fault is gone. Those of patchers, which faults_test.cpp holds
-// to more seeds, with one seed.
+// Every fault that a campaign can find: whole campaigns find each fault within two minutes, name its property and
+// shrink the program to a few commands. The shrunk program agrees as soon as the fault is gone. Faults of patchers run
+// with one seed here; faults_test.cpp runs them with more.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ struct EachFaultOfACampaign : testing::TestWithParam<std::string> {
   }
 };
 
-// A patch of a graph sets several nodes at once: one of them is left with another's buffers, which looks like A3.
+// A patch of a graph sets several nodes at once. One node is left with another node's buffers, which looks like A3.
 TEST(BindsArgumentsToTheKernel, IsNamedIsolationWhereAPatchOfAGraphShowsIt) {
   const auto parsed = verify::parse_program(
       "hgcheck-program 1\nbuffer b0 64\nbuffer b1 64\nbuffer b2 64\nstream s1\ngraph g1\n"

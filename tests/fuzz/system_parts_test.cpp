@@ -76,7 +76,7 @@ std::string words(const Actions& actions) {
   return text;
 }
 
-// Leaves out one action after another as long as `property` is still what breaks.
+// Leaves out one action after another as long as the remaining actions still break `property`.
 Actions shrink(Machine& machine, const verify::Parts& parts, Actions actions, std::uint64_t seed, PropertyId property) {
   for (std::size_t i = 0; i < actions.size();) {
     Actions fewer = actions;

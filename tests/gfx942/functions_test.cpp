@@ -15,7 +15,7 @@ using i32 = std::int32_t;
 using i64 = std::int64_t;
 using namespace gfx942_test;
 
-// One source for two compilers, in C's style of casts; warnings about those say nothing here.
+// The source is compiled by two compilers and has casts in C's style, so these warnings do not apply.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wunused-function"

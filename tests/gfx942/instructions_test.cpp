@@ -1,4 +1,4 @@
-// Instructions that compilers seldom emit, one by one, against what they compute in C (instructions.inc).
+// Instructions that compilers seldom emit, one by one, against the same computation in C (instructions.inc).
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -111,7 +111,7 @@ gfx942::Outcome Machine::launch(std::string_view kernel, const std::vector<std::
   d.kernarg_address = kernarg;
   d.packet_address = packet_address;
   d.group_bytes = shape.group_bytes + (d.kernel != nullptr ? d.kernel->group_bytes : 0);
-  // The private memory that a runtime gives to kernels whose call depth the compiler could not bound.
+  // A runtime gives this much private memory to a kernel whose call depth the compiler could not bound.
   if (d.kernel != nullptr && d.kernel->dynamic_stack) d.private_bytes = kDynamicStackBytes;
   gfx942::Outcome outcome = gfx942::run(program_, d, memory_, limits);
   memory_.free(kernarg);

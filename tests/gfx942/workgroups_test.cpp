@@ -1,4 +1,4 @@
-// Kernels whose work items meet (workgroups.hip), each against a few lines of host code that say what it computes.
+// Kernels whose work items meet (workgroups.hip), each against a few lines of host code that compute the same result.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,4 +1,4 @@
-// Counts calls of operator new in this executable, those that a caller wants to have counted.
+// Counts calls of operator new in this executable, except the calls that the test skips.
 #pragma once
 
 #include <cstdint>

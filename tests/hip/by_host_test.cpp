@@ -1,5 +1,5 @@
-// hip::by_host: what the host does in the nodes that stand for a memset or a copy is what HIP documents of these, byte
-// for byte, and what they keep of their own goes with the graph.
+// hip::by_host: the host work of a node that stands for a memset or a copy has the effect that HIP documents for the
+// memset or copy, byte for byte. Memory that the nodes own is freed with the graph.
 #include "hip/by_host.h"
 
 #include <gtest/gtest.h>
@@ -205,7 +205,7 @@ TEST(ByHost, AMovedBufferIsRecordedAgainAndNeverPatched) {
   }
 }
 
-// Each recording has pinned memory of its own, and what is recorded twice in one graph as well.
+// Each recording has pinned memory of its own, and so has each of two equal nodes in one graph.
 TEST(ByHost, GraphsShareNothing) {
   Draw draw{std::mt19937_64(4)};
   const hip::Api api = noting();

@@ -1,5 +1,5 @@
-// CachedAllocator and RankAgreement, over a host table whose allocations are counted and fail when told to.
-// Not verified here: schedules of several threads (the explorer drives fuzz/faults/threads), only that threads agree.
+// CachedAllocator and RankAgreement, over a host table that counts allocations and can make them fail. Not verified
+// here: schedules of several threads (the explorer drives fuzz/faults/threads), only that threads agree.
 #include "hip/cached_allocator.h"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // Differential capture of kernels on AMD's real runtime, over the software gfx942: launched with kernelParams, with
 // `extra` and by their name in the program; their addresses are found at odd bytes of a struct, inside of buffers and
-// one past their ends, numbers that equal addresses stay, and what is patched to other buffers computes what an eager
-// launch does.
+// one past their ends; numbers that equal addresses stay; a kernel that is patched to other buffers computes the result
+// of an eager launch on these buffers.
 //
-// Needs the runtime: .capsule/7.2/bin/run --agent build/lib/agent captured_kernels_on_amd. Whose memory the getter
-// points at is asked in kernel_params_owned.cpp.
+// Needs the runtime: .capsule/7.2/bin/run --agent build/lib/agent captured_kernels_on_amd. kernel_params_owned.cpp
+// checks who owns the memory that the getter points at.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ Relocation address(std::uint32_t offset, hip::BufferIndex buffer, std::int64_t a
   return {hip::Field::kKernelArgument, offset, buffer, addend};
 }
 
-// The layouts are written out: the metadata is what is tried.
+// The layouts are written out here, because reading them from the metadata is under test.
 constexpr std::size_t kPackedBytes = 36, kPackedOut = 1, kPackedIn = 11;
 
 std::vector<Launch> launches(const hip::Shadows& shadows) {
@@ -163,7 +163,7 @@ struct CapturedKernels : testing::Test {
     return command ? std::move(command).value() : hip::RecordedNode{hip::EmptyRecord{}, {}, {}};
   }
 
-  // Every buffer's place has bytes that tell inputs apart from what is yet to be written.
+  // Fills the output buffer with one byte value and the input buffer with a pattern.
   void fill(const AddressTable& table) {
     std::vector<std::byte> bytes(kBytes, std::byte{0xcc});
     ASSERT_EQ(api().hipMemcpy(pointer(table[0]), bytes.data(), kBytes, hipMemcpyHostToDevice), hipSuccess);
@@ -222,7 +222,7 @@ struct CapturedKernels : testing::Test {
   hipStream_t stream_ = nullptr, capturing_ = nullptr;
   void* memory_ = nullptr;
   std::map<std::string, hipFunction_t> functions_;
-  std::map<const void*, std::vector<hip::ArgumentSlot>> layouts_;  // by what getters name the kernel
+  std::map<const void*, std::vector<hip::ArgumentSlot>> layouts_;  // by function handle and by host address
   hip::Shadows shadows_;
 };
 
@@ -244,9 +244,9 @@ TEST_F(CapturedKernels, AddressesAreFoundAndNumbersThatEqualThemAreNot) {
   }
 }
 
-// A command buffer with one traced command, whose buffers move: what it writes is what the work writes when it is
-// launched there, and nothing is written where the buffers were. Where the buffer knows the release, what is known of
-// the work is nodes of its own; otherwise it is a trace.
+// A command buffer with one traced command whose buffers move. Each step writes the same bytes as a launch of the work
+// at the same addresses, and writes nothing at the buffers' old addresses. Where the command buffer knows the release,
+// the known nodes of the work become its own nodes; otherwise the work is a trace.
 TEST_F(CapturedKernels, ATracedCommandThatIsPatchedToMovedBuffersComputesWhatALaunchThereDoes) {
   int version = 0;
   ASSERT_EQ(api().hipRuntimeGetVersion(&version), hipSuccess);

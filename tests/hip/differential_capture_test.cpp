@@ -1,6 +1,7 @@
-// hip::attribute on random signatures: what it takes for an address is one, and it gives up rarely; what is known of
-// the arguments forbids what contradicts it. What is captured from a runtime is in
-// tests/verify/systems/differential_capture_test.cpp, and from AMD's in tests/hip/captured_kernels_on_amd.cpp.
+// hip::attribute on random signatures: every address that it finds is one, and it rarely gives up. Known argument
+// layouts rule out findings that contradict them. Captures from the model are in
+// tests/verify/systems/differential_capture_test.cpp, captures from AMD's runtime in
+// tests/hip/captured_kernels_on_amd.cpp.
 #include "hip/differential_capture.h"
 
 #include <gtest/gtest.h>
@@ -20,9 +21,9 @@ using Block = std::vector<std::byte>;
 
 // A signature: a block of bytes, and where it holds addresses.
 struct Signature {
-  Block frozen;  // what is the same wherever the buffers are
+  Block frozen;  // the bytes that do not depend on the buffers' addresses
   std::vector<Relocation> truth;
-  std::vector<ArgumentSlot> fields{};  // whose pointers are those that move
+  std::vector<ArgumentSlot> fields{};  // a pointer field holds an address that moves
 };
 
 class Random {

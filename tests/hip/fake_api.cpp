@@ -225,7 +225,7 @@ hipError_t add_child_graph_node(hipGraphNode_t* out, hipGraph_t graph, const hip
   });
 }
 
-// Roots in the order of addition, then what they make ready, as AMD's runtime does.
+// Root nodes in the order of addition, then the nodes that become ready after each node, as AMD's runtime lists them.
 std::vector<Node*> breadth_first(const Graph& graph) {
   std::map<const Node*, std::size_t> missing;
   std::vector<Node*> order;

@@ -1,4 +1,4 @@
-// A fake of HIP's graph functions: it keeps what it is told, decodes it at once, and can fail any call.
+// A fake of HIP's graph functions: it keeps the parameters of every call, decodes them at once, and can fail any call.
 //
 // Nothing runs. A graph is a list of nodes with decoded parameters; an executable graph is a deep copy of one. It
 // shares no code and no idea with the model (model/), so that a mistake in either does not hide behind the other. A
@@ -70,7 +70,7 @@ struct Call {
 
 enum class Failing : std::uint8_t {
   kChangesNothing,     // as documented
-  kChangesAllTheSame,  // a runtime that reports an error after it did what it was asked
+  kChangesAllTheSame,  // a runtime that does the work and then reports an error
 };
 
 // In which order hipGraphGetNodes lists nodes; HIP leaves it open.
@@ -97,7 +97,7 @@ struct World {
   bool inside = false;           // a function of the fake is running (its allocations are not the caller's)
 };
 
-// A table with the functions that recordings and patchers use; all others are null.
+// A table with the functions that recordings and patchers use; all other functions are null.
 hip::Api api();
 
 // Everything a launch could depend on, in words: nodes in order, dependencies by place, parameters, children inside.

@@ -1,6 +1,6 @@
-// Bytes that nobody meant well: an error or a sound answer, whatever they are.
-// Reading one byte too many is seen because the bytes end where a page does that may not be read. Not verified here:
-// over-reads inside of libelf's private copy (the libFuzzer target under AddressSanitizer sees those).
+// Malformed code objects: the answer is an error or sound metadata for any bytes. A read of one byte too many is
+// detected because the bytes end at a page that cannot be read. Not verified here: over-reads inside of libelf's
+// private copy (the libFuzzer target under AddressSanitizer detects them).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -61,7 +61,7 @@ std::vector<Bytes> samples() {
   return all;
 }
 
-// Whether metadata that was accepted keeps what the header promises.
+// Whether accepted metadata keeps the promises of the header.
 bool sound(const std::vector<KernelMetadata>& kernels) {
   std::set<std::string> names;
   for (const KernelMetadata& kernel : kernels) {

@@ -1,4 +1,4 @@
-// hip::in_rows: the nodes of one row each write what the node of rows does, byte for byte.
+// hip::in_rows: the nodes of one row each together write the same bytes as the node of several rows.
 #include "hip/in_rows.h"
 
 #include <gtest/gtest.h>

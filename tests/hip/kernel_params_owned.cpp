@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   std::ifstream file(argv[1], std::ios::binary);
   const std::vector<char> code{std::istreambuf_iterator<char>(file), {}};
   const FatBinary program(std::as_bytes(std::span(code)));
-  static const char stub = 0;  // what stands for the kernel in a program
+  static const char stub = 0;  // the host address that stands for the kernel in a program
   char name[] = "axpy_u64";
   __hipRegisterFunction(__hipRegisterFatBinary(program.wrapper()), &stub, name, name, ~0U, nullptr, nullptr, nullptr,
                         nullptr, nullptr);
@@ -155,5 +155,5 @@ int main(int argc, char** argv) {
   }
   std::printf("all right\n");
   std::fflush(stdout);
-  std::_Exit(0);  // AMD's runtimes unload what was registered when a program ends
+  std::_Exit(0);  // skips exit handlers: AMD's runtimes unload registered code in them
 }

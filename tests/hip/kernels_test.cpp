@@ -69,7 +69,7 @@ namespace {
 
 using hg::HostKernel;
 
-// Memory of one region for each pointer of a kernel, with holes between them. Keeps what was touched.
+// Memory with one region for each pointer of a kernel and holes between the regions. Keeps the accessed addresses.
 class Regions : public hg::HostMemory {
  public:
   static constexpr std::uint64_t kBase = 0x7f0012340000;
@@ -347,7 +347,7 @@ std::vector<std::byte> block_at(const HostKernel& kernel, std::vector<std::vecto
   return block;
 }
 
-// Addresses are those of this process.
+// Memory of this process: a device address is a host address.
 struct Identity : hg::HostMemory {
   std::byte* access(std::uint64_t address, std::size_t, bool) override {
     return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
@@ -429,7 +429,7 @@ RC_GTEST_PROP(HostKernels, GemmIsTheSumOfProductsForAnyStrides, ()) {
   }
 }
 
-// Memory whose first access runs another kernel in other memory, as a host node that launches would.
+// Memory whose first access runs a second kernel in other memory, like a host node that launches a kernel.
 class Nested : public Regions {
  public:
   using Regions::Regions;

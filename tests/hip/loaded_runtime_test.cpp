@@ -140,7 +140,7 @@ TEST(StreamCacheOfTheProcess, IsAnotherForAnotherRuntime) {
   EXPECT_NE(&hip::StreamCache::of_process(runtime()), &hip::StreamCache::of_process(hip::LoadedApi{}));
 }
 
-// Of time only what is true on every machine: it does not run backwards.
+// Checks of the time only that it does not run backwards, which holds on every machine.
 TEST(EventElapsed, IsTheTimeBetweenTwoTimedEventsThatAreDone) {
   hip::Result<hip::Stream> stream = hip::Stream::create(api());
   hip::Result<hip::Event> from = hip::Event::create(api(), {.timed = true});
@@ -259,8 +259,8 @@ TEST_F(Launching, OnceItsBuffersAreLargeEnoughALaunchTakesNothingAndGivesNothing
   EXPECT_EQ(Counted::calls, (std::map<std::string, int>{}));
 }
 
-// Work may outlive the stream, but not the launcher: contexts whose last stream is gone, with its work done or without,
-// are used on others, grow there, and go.
+// Work may outlive the stream, but not the launcher. Contexts whose last stream is destroyed, with its work done or
+// not, are used on other streams, grow there, and are freed.
 TEST_F(Launching, AContextIsUsedAgainWhenTheStreamOfItsLastLaunchIsGone) {
   hip::Launcher launcher(api(), {.device = 0, .max_contexts = 2}), on_the_default_stream(api());
   for (int round = 0; round < 12; ++round) {

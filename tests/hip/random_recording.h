@@ -1,8 +1,8 @@
 // Random recordings and random moves, drawn from RapidCheck so that a failing one shrinks.
 //
 // Shapes (how many nodes, which kinds, sizes, offsets, buffers) are RapidCheck's choices; filler bytes come from one
-// drawn seed, because nobody wants to look at shrunk filler. Filler contains addresses of buffers on purpose: scalars
-// that are equal to an address are what a patcher must not touch.
+// drawn seed, because nobody wants to look at shrunk filler. Filler contains addresses of buffers on purpose: a patcher
+// must not touch a scalar that is equal to an address.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // Recordings: packing, flaws, relocation, and recording through the API, against a fake HIP (hip/fake_api.h).
 //
-// Verified: what reaches HIP equals what the recording states; both argument styles; failure of every call.
-// Not verified: that a runtime copies what it is passed before it returns (P1); that is the model's and the campaigns'.
+// Verified: HIP receives the nodes and parameters that the recording states; both argument styles; failure of every
+// call. Not verified: that a runtime copies its parameters before a call returns (P1); the model and the campaigns
+// verify it.
 #include "hip/recording.h"
 
 #include <gtest/gtest.h>

@@ -348,7 +348,7 @@ TEST(ReleaseQuirks, NodesOfRowsThatAreLaunchedWronglyAreSpelledOutRowByRow) {
   EXPECT_EQ(spelled.nodes()[3].relocations[0].addend, 32);
 }
 
-// Only where the memory is known: the host cannot write what may be a device's.
+// The host does the work only where the memory is known, because the host cannot write memory that may be a device's.
 TEST(ReleaseQuirks, WhatIsDoneTooEarlyIsDoneByTheHost) {
   hip::RecordedNode copy = copy_of(true), line = memset_of(1), rows = memset_of(2);
   std::get<hip::CopyRecord>(copy.record).params.extent = {64, 1, 1};
@@ -394,7 +394,7 @@ TEST(ReleaseQuirks, WhatIsDoneTooEarlyIsDoneByTheHost) {
   EXPECT_EQ(nodes, 2u);
 }
 
-// The shape of spread-leaves-stream-out, and what runs in its place.
+// The graph shape of spread-leaves-stream-out, and the chain of the same nodes, which runs instead.
 TEST(StreamSpread, AShapeLeavesAStreamOutOrDoesNot) {
   using Shape = std::vector<std::vector<std::uint32_t>>;
   const Shape crashes = {{}, {0}, {0, 1}, {0}, {3}, {0}, {3}, {5, 6}, {7}, {8}, {9}, {8}, {9}, {11, 12}, {7}, {13, 14}};

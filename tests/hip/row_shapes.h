@@ -1,4 +1,4 @@
-// Nodes of rows over two buffers of host memory, and what HIP documents that they do.
+// Nodes of rows over two buffers of host memory, and the effect that HIP documents for them.
 #pragma once
 
 #include <cstring>
@@ -21,7 +21,7 @@ struct Draw {
   }
 };
 
-// Runs a node on the host as HIP documents it; the node's addresses are those of host memory.
+// Runs a node on the host as HIP documents it; the node's addresses are host addresses.
 inline void run(const hip::RecordedNode& node, Bytes& to, Bytes& from) {
   const std::vector<hip::DeviceAddress> addresses = {reinterpret_cast<hip::DeviceAddress>(to.data()),
                                                      reinterpret_cast<hip::DeviceAddress>(from.data())};

@@ -1,5 +1,5 @@
-// A library that exports the functions of functions.inc by name and does nothing else: what the loader is tested with.
-// It has no HIP headers, so that it can lack functions and give them any type.
+// A library for tests of the loader. It exports the functions of functions.inc by name; the functions do nothing. It
+// has no HIP headers, so that it can lack functions and give them any type.
 #define HIP_FUNCTION(name, ...) \
   extern "C" int name() {       \
     return 0;                   \

@@ -1,4 +1,4 @@
-// Copies to and from symbols, and attributes of kernel nodes: what reaches HIP, against functions that note it down.
+// Copies to and from symbols, and attributes of kernel nodes: the calls that reach HIP, noted by a table of functions.
 #include "hip/symbol_nodes.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// hip::TraceCache with traces that note what is done with them and fail when told to. What several threads do with it
-// is the explorer's (verify/race/scenarios/trace_cache.cpp), with the cache's sequential model.
+// hip::TraceCache with traces that log their calls and can be made to fail. The explorer checks several threads at once
+// (verify/race/scenarios/trace_cache.cpp), with the cache's sequential model.
 #include "hip/trace_cache.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_F(TraceCache, BuffersWhereTheyWereAreAHitMovedOnesArePatchedAndOthersAreRec
   EXPECT_EQ(std::tuple(cache.counts().hits, cache.counts().patched, cache.counts().recorded), std::tuple(2u, 1u, 3u));
 }
 
-// A3: buffers that take each other's place, and an address whose next owner is another buffer.
+// A3: two buffers that exchange their addresses, and an address that next belongs to another buffer.
 TEST_F(TraceCache, AnAddressThatBelongsToAnotherBufferNowIsAMiss) {
   hip::TraceCache cache;
   EXPECT_EQ(step(cache, 1, {{7, 100}}).value(), TraceOutcome::kRecorded);

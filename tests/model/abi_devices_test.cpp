@@ -1,4 +1,4 @@
-// Several devices through the C ABI: what belongs to which, waiting for one of them, access to peers.
+// Several devices through the C ABI: the device of each object, waiting for one device, access to peers.
 
 #include "model/abi_fixture.h"
 

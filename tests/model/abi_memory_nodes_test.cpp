@@ -1,4 +1,4 @@
-// Memory nodes through the C ABI: parameters, refusals and what a device says of them.
+// Memory nodes through the C ABI: parameters, refusals and the memory attributes that a device reports.
 #include "model/abi_fixture.h"
 
 namespace model::abi {

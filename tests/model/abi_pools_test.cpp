@@ -1,4 +1,4 @@
-// Stream-ordered memory and memory pools of the model: what is there when, what is reported, and what pools say.
+// Stream-ordered memory and memory pools of the model: lifetime of the memory, reported errors, and pool attributes.
 #include "abi_fixture.h"
 
 namespace model::abi {

@@ -1,4 +1,4 @@
-// libhgmodel.so as a library that hip::Api loads. What it exports is dropin_test.cpp's.
+// libhgmodel.so as a library that hip::Api loads. dropin_test.cpp checks its exported names.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The table: what is in it, whom its functions act on, and what is remembered of errors.
+// The function table: its contents, the instance that its functions act on, and the remembered last error.
 #include "model/abi_fixture.h"
 
 namespace model::abi {

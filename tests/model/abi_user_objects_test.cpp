@@ -1,4 +1,4 @@
-// User objects through the C ABI: who holds references, and when an object's function runs.
+// User objects through the C ABI: the holders of references, and the time at which an object's function runs.
 #include "model/abi_fixture.h"
 
 namespace model::abi {

@@ -1,5 +1,5 @@
-// Variables of device code through the C ABI of an instance that was told of them; those that a program registers are
-// dropin_test's.
+// Variables of device code through the C ABI of an instance to which the test adds them; dropin_test.cpp checks
+// variables that a program registers.
 #include <array>
 
 #include "model/abi_fixture.h"

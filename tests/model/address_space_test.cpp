@@ -1,7 +1,7 @@
 // model::AddressSpace against a plain list of ranges, and its rules one by one.
 //
-// Verified: placement, reuse, identity of allocations, which accesses are legal, what is remembered of freed ranges.
-// Not verified: that the lowest address is chosen for millions of allocations (cost).
+// Verified: placement, reuse, identity of allocations, which accesses are legal, the record of freed ranges. Not
+// verified: that the lowest address is chosen for millions of allocations (cost).
 #include "model/address_space.h"
 
 #include <gtest/gtest.h>

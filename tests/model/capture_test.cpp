@@ -1,4 +1,4 @@
-// Stream capture: what becomes nodes, how captures spread and join, and what HIP forbids meanwhile.
+// Stream capture: the work that becomes nodes, spreading and joining of captures, and calls that HIP forbids meanwhile.
 #include "model/fixture.h"
 
 namespace model {

@@ -4,7 +4,7 @@
 #include <gelf.h>
 #include <gtest/gtest.h>
 #include <hip/hip_runtime_api.h>
-// Behind what it needs.
+// Included after hip_runtime_api.h, which it needs.
 #include <hip/hip_deprecated.h>
 #include <unistd.h>
 
@@ -200,7 +200,7 @@ TEST(DropIn, PoolsAreNotSharedBetweenProcesses) {
   EXPECT_EQ(HIP(hipMemPoolImportPointer)(&memory, pool, &data), hipErrorNotSupported);
 }
 
-// Deprecated, and still what older programs call.
+// These functions are deprecated, but older programs still call them.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 TEST(DropIn, AContextIsItsDevice) {

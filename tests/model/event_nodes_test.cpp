@@ -1,4 +1,4 @@
-// Event record and wait nodes: what they order, in every schedule that the seed can choose, and what they do not.
+// Event record and wait nodes: the work that they order and the work that they do not, in every schedule of the seed.
 #include <gtest/gtest.h>
 
 #include "model/fixture.h"

@@ -1,4 +1,4 @@
-// Illegal accesses: what is said, what stops, and what still works.
+// Illegal accesses: the report of a fault, the work that it stops, and the calls that still work.
 #include <gtest/gtest.h>
 
 #include "model/fixture.h"
@@ -51,7 +51,7 @@ TEST(Fault, ItStaysAndStopsEverythingElse) {
   ASSERT_EQ(m.runtime.enqueue(stream, Machine::set(at, 9)), Status::kSuccess);
   ASSERT_EQ(m.runtime.record(event, stream), Status::kSuccess);
   EXPECT_EQ(m.runtime.synchronize(event), Status::kIllegalAddress);
-  EXPECT_EQ(m.word(at), 0u);  // neither the faulting kernel nor what came after it
+  EXPECT_EQ(m.word(at), 0u);  // neither the faulting kernel nor the work behind it has run
   EXPECT_EQ(m.runtime.pending(), 0u);
   EXPECT_EQ(m.runtime.query(stream), Status::kIllegalAddress);
   EXPECT_EQ(m.runtime.query(event), Status::kIllegalAddress);

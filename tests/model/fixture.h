@@ -29,7 +29,7 @@ inline std::shared_ptr<const Kernel> add_kernel(std::string name = "add") {
   return std::make_shared<const Kernel>(std::move(kernel));
 }
 
-// The options of a machine whose schedule the seed chooses.
+// The options of a machine with a schedule that `seed` chooses.
 inline Options seeded(std::uint64_t seed) {
   Options options;
   options.schedule_seed = seed;

@@ -1,4 +1,4 @@
-// model::GraphExec: isolation, what may be changed, and what an update accepts.
+// model::GraphExec: isolation, permitted changes, and the conditions of an update.
 #include "model/graph_exec.h"
 
 #include <gtest/gtest.h>

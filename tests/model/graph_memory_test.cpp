@@ -1,5 +1,5 @@
-// Memory allocation and free nodes: when there is memory at their address, who may free it, and which launches are
-// refused.
+// Memory allocation and free nodes: the lifetime of the memory at their address, the work that may free it, and the
+// launches that are refused.
 #include <gtest/gtest.h>
 
 #include "model/fixture.h"

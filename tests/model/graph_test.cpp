@@ -1,4 +1,4 @@
-// model::Graph: what changes a graph, and what leaves it alone.
+// model::Graph: calls that change a graph, and calls that leave it unchanged.
 #include "model/graph.h"
 
 #include <gtest/gtest.h>

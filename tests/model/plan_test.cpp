@@ -75,7 +75,7 @@ TEST(Plan, EveryLegalOrderIsDrawnByAndBy) {
   for (int i = 0; i < 1000; ++i) seen.push_back(topological_order(edges.dependencies, edges.dependents, &random));
   std::sort(seen.begin(), seen.end());
   seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-  EXPECT_EQ(seen.size(), 8u);  // of 24, those with 3 behind 0 and 1
+  EXPECT_EQ(seen.size(), 8u);  // of 24, the orders with 3 behind 0 and 1
 }
 
 RC_GTEST_PROP(PlanProperty, ACycleHasNoOrder, ()) {

@@ -1,4 +1,4 @@
-// Deferred work: what waits for what, in every schedule that the seed can choose; and races between streams.
+// Deferred work: the order of work in every schedule that the seed can choose, and races between streams.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -269,7 +269,7 @@ TEST_F(RacesTest, AGraphThatIsTooLargeForTheDetectorIsCounted) {
   EXPECT_EQ(m.runtime.unchecked_launches(), 1u);
 }
 
-// A random program over a few words: what nothing orders is reported, and without reports every schedule agrees.
+// A random program over a few words: unordered accesses are reported; without a report every schedule has one outcome.
 struct RandomWork {
   struct Step {
     int kind, stream, out, in;

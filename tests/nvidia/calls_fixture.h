@@ -1,4 +1,4 @@
-// Tests of functions that hand their arguments on: what CUDA got, and that CUDA's error comes back.
+// A fixture for functions that pass their arguments on: checks the arguments of CUDA's call and the returned error.
 #pragma once
 
 #include <cstdint>

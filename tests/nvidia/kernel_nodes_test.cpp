@@ -43,8 +43,8 @@ TEST_F(KernelNodes, NullParametersAreCudasToRefuse) {
   EXPECT_EQ(last("cuGraphAddKernelNode").word(4), 0U);
 }
 
-// The list lives as long as the call, so a setter of an executable graph is asked what CUDA saw: HIP's list is
-// unchanged, and CUDA's is another one.
+// CUDA's list lives only during the call, so the test looks at the recorded call of a setter of an executable graph:
+// HIP's list is unchanged, and CUDA gets a different list.
 TEST_F(KernelNodes, ExtraIsAListOfCudasOwn) {
   std::size_t size = 16;
   std::array<std::byte, 16> buffer{};

@@ -1,4 +1,4 @@
-// Modules, launches and variables of device code: which code CUDA gets, and what is refused.
+// Modules, launches and variables of device code: the code that CUDA gets, and the calls that are refused.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,7 +1,8 @@
-// The PTX that libhip-nvidia.so hands to CUDA: for which GPUs it is, and that its kernels take their parameters as the
-// host's semantics and the gfx942 code object do, so that one block of arguments suits all three.
+// The PTX that libhip-nvidia.so hands to CUDA: its target GPUs, and the parameters of its kernels. The kernels take
+// their parameters as the host's semantics and the gfx942 code object do, so that one block of arguments suits all
+// three.
 //
-// Not here: what the kernels compute. The arithmetic is one source for all (hip/kernels/kernels.inc).
+// Not here: the results of the kernels. All three forms have one source of arithmetic (hip/kernels/kernels.inc).
 #include "hip/kernels/ptx_kernels.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ namespace {
 using Layout = std::vector<std::pair<std::size_t, std::size_t>>;
 
 // CUDA lays parameters out as declared, each at the next multiple of its alignment (CUDA driver API, cuLaunchKernel;
-// PTX ISA, ".param"). A number is aligned to its size, a struct to what its declaration says.
+// PTX ISA, ".param"). A number is aligned to its size, a struct to the alignment in its declaration.
 Layout layout_of(const std::string& declarations) {
   static const std::regex kParameter(R"(\.param (?:\.align (\d+) )?\.(?:u|b)(\d+) \w+(?:\[(\d+)\])?)");
   constexpr std::size_t kByte = 8;

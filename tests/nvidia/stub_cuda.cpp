@@ -185,8 +185,8 @@ struct Stub<Name, Status(P...)> {
 
 }  // namespace
 
-// The symbol `symbol` leads to a stub that records its calls as those of `plain`, the function's name in
-// cuda_functions.inc. The driver's names are macros for newer symbols, so `name` may be one of these here.
+// The symbol `symbol` leads to a stub that records its calls under `plain`, the function's name in cuda_functions.inc.
+// The driver's names are macros for newer symbols, so `name` may be a newer symbol here.
 #define HGSTUB_EXPORT(name, plain, symbol, type)                                                              \
   namespace {                                                                                                 \
   struct Name_##name {                                                                                        \

@@ -1,9 +1,9 @@
-// A stand-in for CUDA's runtime and driver libraries, for tests on machines with no GPU: what it was asked, what it
-// answers, what is alive.
+// A stand-in for CUDA's runtime and driver libraries, for tests on machines with no GPU: it records calls, gives the
+// answers that a test sets, and counts live objects.
 //
-// One library plays both, in two builds: 12.4 and 13.0, which differ in the symbols that CUDA 13 renamed (the others
-// are not there). Each function of hip/nvidia/cuda_functions.inc records its call and answers success, or what a test
-// wrote into State::answers. It does nothing else, but for:
+// One library plays both, in two builds: 12.4 and 13.0, which differ in the symbols that CUDA 13 renamed (a build has
+// only its own version's names). Each function of hip/nvidia/cuda_functions.inc records its call and answers success,
+// or the answer in State::answers. It does nothing else, but for:
 //   - functions that make something write a new handle and count it; functions that end something count it down
 //   - the versions, a current context, and the last error of the runtime, one a thread
 // Not checked: whether a handle is one that was made, or whether CUDA would refuse the arguments.
@@ -23,7 +23,7 @@ namespace stub {
 struct Argument {
   std::uint64_t word = 0;  // a number, an enumeration, a handle or an address
   std::vector<std::byte>
-      pointee;  // what the address led to before the call, one element of its type; a struct by value
+      pointee;  // the bytes at the address before the call, one element of its type; or a struct passed by value
 };
 
 struct Call {

@@ -1,7 +1,7 @@
-// An ordinary HIP program: a small network of integers that is trained, with graphs by hand, by capture, from threads.
+// An ordinary HIP program: trains a small network of integers, with graphs by hand, by capture, from threads.
 //
 //   mlp CODE_OBJECT graph|capture|eager|threads|fork|crash|foreign|pitched [STEPS]
-// CODE_OBJECT has the kernels gemm_u32, sgd_u32 and axpy_u64 (foreign: append). Prints a sum of what it computed.
+// CODE_OBJECT has the kernels gemm_u32, sgd_u32 and axpy_u64 (foreign: append). Prints a sum of its results.
 #include <hip/hip_runtime_api.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Google Benchmark's results as a page: nothing is lost, medians stand for repetitions, and what was before stands
-// beside.
+// Google Benchmark's results as a page: nothing is lost, medians stand for repetitions, and the times of an earlier
+// result stand beside the new times.
 #include "reports/benchmarks.h"
 
 #include <gmock/gmock.h>

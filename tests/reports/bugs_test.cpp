@@ -1,4 +1,4 @@
-// Findings that are one bug: what they share, and what tells them apart.
+// Grouping of findings into bugs: the traits that findings of one bug share, and the traits that tell two bugs apart.
 #include "reports/bugs.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The page is one well-formed, self-contained file that shows what the result holds and escapes all of it.
+// The page is one well-formed, self-contained file that shows the whole result and escapes all of it.
 #include "reports/html.h"
 
 #include <fmt/format.h>

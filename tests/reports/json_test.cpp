@@ -1,4 +1,4 @@
-// The JSON of a campaign: its keys are the documented ones, and reading it gives back what was written.
+// The JSON of a campaign: its keys are the documented ones, and reading it gives back the written result.
 #include "reports/json.h"
 
 #include <gmock/gmock.h>
@@ -128,7 +128,7 @@ void expect_each_field_is_checked(const Json& whole, const Json::json_pointer& p
 
 TEST(Json, AFieldThatIsMissingOrOfAnotherTypeIsAnErrorThatNamesIt) {
   Json whole = reports::to_json(samples::campaign(1));
-  whole.erase("programs_per_second");  // follows from two others and is not read
+  whole.erase("programs_per_second");  // computed from two other fields, not read
   whole["findings"][0].erase("bug");   // likewise
   for (const char* place :
        {"", "/verdicts", "/properties/A1", "/findings/0", "/findings/0/differences/0", "/findings/0/graphs/0",

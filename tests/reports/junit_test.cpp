@@ -1,4 +1,4 @@
-// The JUnit file of a campaign parses, counts what it holds, and carries every finding's program.
+// The JUnit file of a campaign parses, its counts match its contents, and it carries every finding's program.
 #include "reports/junit.h"
 
 #include <fmt/format.h>

@@ -12,7 +12,7 @@
 
 namespace samples {
 
-// "a", "b", ..., "z", "ba": what tells the bugs of two findings apart, as numbers do not.
+// "a", "b", ..., "z", "ba": letters distinguish the bugs of two findings; numbers do not.
 inline std::string letters(std::uint64_t index) {
   std::string text(1, static_cast<char>('a' + index % 26));
   return index < 26 ? text : letters(index / 26) + text;
@@ -82,7 +82,7 @@ inline verify::CampaignResult campaign(std::uint64_t findings) {
   return result;
 }
 
-// Any bytes, often those that formats trip over.
+// Any bytes, often bytes that have a meaning in a format.
 inline rc::Gen<std::string> any_text() {
   const auto hostile = rc::gen::element<std::string>(
       "<script>alert(1)</script>", "</pre>", "]]>", "&amp;", "\" onload=\"x", "'", "<!--", "-->", "\xff\xfe",

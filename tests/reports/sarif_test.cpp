@@ -1,5 +1,5 @@
-// SARIF of a campaign: what the standard requires of a file, a run, a rule and a result, and what readers rely on. Real
-// outputs are held against a schema by tests/reports/machine_forms_test.py.
+// SARIF of a campaign: the fields that the standard requires of a file, a run, a rule and a result, and the fields that
+// readers rely on. tests/reports/machine_forms_test.py checks real outputs against a schema.
 #include "reports/sarif.h"
 
 #include <gmock/gmock.h>

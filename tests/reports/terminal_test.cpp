@@ -1,4 +1,4 @@
-// A terminal shows what matters of a campaign, in few lines, whatever the campaign found.
+// A terminal shows the important results of a campaign in few lines, whatever the campaign found.
 #include "reports/terminal.h"
 
 #include <fmt/format.h>

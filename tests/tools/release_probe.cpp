@@ -14,7 +14,7 @@ int main(int, char** arguments) {
   using VersionFunction = decltype(&hipRuntimeGetVersion);
   const auto version_of = reinterpret_cast<VersionFunction>(dlsym(library, "hipRuntimeGetVersion"));
   int version = 0;
-  // Release 7 needs no device to answer; those before it say that there is none, and answer all the same.
+  // Release 7 answers without a device. Earlier releases return an error without one, but still write the version.
   if (version_of == nullptr || (version_of(&version) != hipSuccess && version == 0)) return 1;
   std::printf("%d.%d %d.%d\n", HIP_VERSION_MAJOR, HIP_VERSION_MINOR, version / 10'000'000, version / 100'000 % 100);
   return 0;

@@ -10,7 +10,7 @@
 namespace verify {
 namespace {
 
-// `column` is of the bad line, from 1; `mentions` is what the message has to name (the message itself may change).
+// `column` is the place in the bad line, from 1; the message has to contain `mentions` (its other text may change).
 struct BadLine {
   std::string_view good;
   std::string_view bad;

@@ -28,7 +28,7 @@ bool captures(const Program& program) {
                      [](const Step& step) { return std::holds_alternative<BeginCapture>(step.command); });
 }
 
-// A program of a random campaign that is one of those asked for.
+// Draws programs of a random campaign until `wanted` holds for one.
 Program program_with(const std::function<bool(const Program&)>& wanted) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   std::uint64_t index = 0;
@@ -71,7 +71,7 @@ TEST(Captures, WhatIsCapturedIntoAGraphAndLaunchedIntoACaptureRunsInItsPlace) {
   EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.however_built = true})));
 }
 
-// hipEventRecordExternal and hipEventWaitExternal: what another stream does behind v0 comes after the node each time.
+// hipEventRecordExternal and hipEventWaitExternal: work of another stream behind v2 runs after the node at each launch.
 constexpr const char* kExternal =
     "event v2\ncapture s1\non s1 memset dst=b0+0 value=3 element=1 width=64\non s1 eventrecord v2\n"
     "on s1 eventwait v1\non s1 memcpy dst=b1+0 src=b0+64 bytes=64 kind=d2d\ncapture_info s1\nendcapture s1 g1\n"

@@ -1,6 +1,6 @@
-// The strategy `careful` on the model, where nothing goes wrong but what a call that is made to fail does: programs
-// cannot tell it from recording again, whatever it records in place of their graphs. The model says that it is 7.2, so
-// what that release does wrong is gone around. On AMD's releases: tests/verify/quirks_test.cpp.
+// The strategy `careful` on the model, where nothing goes wrong except a call that is made to fail. Programs cannot
+// tell it from recording again, whatever it records in place of their graphs. The model reports version 7.2, so the
+// strategy avoids the quirks of 7.2. On AMD's releases: tests/verify/quirks_test.cpp.
 #include <gtest/gtest.h>
 
 #include "judging.h"
@@ -40,7 +40,7 @@ std::uint64_t last_calls(const std::string& commands) {
 const std::string kOneKernel = "buffer b0 64\nbuffer b1 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\n";
 // Two roots, which 7.2 is launched a chain of.
 const std::string kTwoRoots = kOneKernel + "kernel g0.n1 inplace_u32 data=b1 n=4 k=1\n";
-// A child among 16 nodes, whose launch ends 7.2's process: it is flattened.
+// A child among 16 nodes. Its launch would end 7.2's process, so the strategy flattens the child.
 const std::string kChild = kTwoRoots +
                            "graph g1\nchild g1.n0 g0\nempty g1.n1 fan=14 after=n0\nkernel g1.n2 inplace_u32 data=b0 "
                            "n=4 k=3 after=n1\ninstantiate e1 g1\nlaunch e1 s0\n";
@@ -85,8 +85,9 @@ TEST(Careful, AFlattenedGraphIsSetPatchedDisabledAndLookedAtAsItIs) {
   agrees(kChild + "set g0.n0 kernel inplace_u32 data=b0 n=4 k=7\nset e1.n0 child g0\nlaunch e1 s0\n");
 }
 
-// 7.2 takes a memset of rows for one of a single row: memsets of one row each stand for it, and are switched with it.
-// Nothing is recorded again, so what it fills may be gone, and memory of the graph's may be there.
+// 7.2 runs a memset of several rows as a memset of one row. Memsets of one row each replace it, and are disabled and
+// enabled with it. Nothing is recorded again, so the filled buffer may be freed, and the graph's memory may be
+// allocated.
 TEST(Careful, NodesThatStandForOneAreSwitchedWithIt) {
   const std::string rows = "g0.n1 dst=b1 value=7 element=4 width=1 height=2 pitch=20\n";
   const std::string graph = "buffer b1 64\ngraph g0\nmemset " + rows +

@@ -1,5 +1,5 @@
-// The strategy `command-buffer` on the model: programs cannot tell it from recording again, and what is launched is a
-// command buffer that patches what moved. On AMD's releases: tests/verify/quirks_test.cpp.
+// The strategy `command-buffer` on the model: programs cannot tell it from recording again, and it launches a command
+// buffer that patches moved buffers. On AMD's releases: tests/verify/quirks_test.cpp.
 #include <gtest/gtest.h>
 
 #include "judging.h"

@@ -77,7 +77,7 @@ TEST(Coverage, EveryPairIsThereOnceAndHasAMeaning) {
 
 constexpr std::uint64_t kPrograms = 100000;
 
-// Pairs that are said to be impossible must not occur; all others occur sooner or later, so that a gap means something.
+// Pairs that are said to be impossible must not occur. All other pairs must occur, so that a gap has a meaning.
 TEST(Coverage, GeneratedProgramsShowWhatIsPossibleAndNothingElse) {
   std::vector<std::uint64_t> counts(coverage_pairs().size(), 0);
   GeneratorOptions options;

@@ -1,5 +1,5 @@
-// P8 by cycles: many rounds of a program's commands hold what two do, and a runtime that keeps a little each time is
-// found.
+// P8 by cycles: after many rounds of a program's commands the runtime holds as much as after two rounds, and a runtime
+// that keeps a little in each round is found.
 #include "verify/properties/cycles.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which programs with several devices are valid, and what their text is.
+// The rules that make a program with several devices valid, and the text of such programs.
 #include <gtest/gtest.h>
 
 #include "programs.h"

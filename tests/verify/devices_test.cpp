@@ -1,7 +1,6 @@
 // Programs with several devices: streams, events, memory and kernels of another device, copies between devices, access
-// to peers. On the model.
-// Not verified here: which of them are valid (device_rules_test.cpp); what AMD's runtimes make of them (campaigns,
-// verify/findings).
+// to peers. On the model. Not verified here: the rules of valid programs (device_rules_test.cpp); such programs on
+// AMD's runtimes (campaigns, verify/findings).
 #include "verify/execute/devices.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +40,7 @@ const std::string kPrograms[] = {
           "wait s1 v0\non s1 kernel inplace_u32 data=b1 n=8 k=5 device=1\non s1 memset dst=b3 value=3 element=1 "
           "width=16\nrecord v1 s1\nwait s2 v1\non s2 memcpy dst=b0 src=b1 bytes=16 kind=d2d\nendcapture s2 g1\n"
           "instantiate e0 g1\nlaunch e0 s0\nmove b0 b1\npatch e0\nlaunch e0 s0\nread b0\nread b3"),
-    // Eager work, events across devices, copies that are told whose memory their ends are.
+    // Eager work, events across devices, peer copies (they name the device of each end).
     there("event v0\nevent v1 device=1\non s1 kernel inplace_u32 data=b1 n=8 k=3 device=1\nrecord v1 s1\nwait s0 v1\n"
           "on s0 memcpy dst=b0 src=b1 bytes=32 kind=d2d peer=async\nrecord v0 s0\nwait s1 v0\non s1 memcpy dst=b3 "
           "src=b0 bytes=64 kind=d2d\nsync v0\nsync device\non s0 memcpy dst=b1 src=b0 bytes=16 kind=d2d peer=wait\n"
@@ -65,7 +64,7 @@ const std::string kPrograms[] = {
     // A graph of the other device that is launched into a capture of hipStreamPerThread: of the stream's own device.
     there("kernel g0.n0 inplace_u32 data=b1 n=4 k=3 device=1\ninstantiate e0 g0\nstream s2 per_thread\ncapture s2\n"
           "launch e0 s2\nendcapture s2 g1\ninspect g1\ninstantiate e1 g1\nlaunch e1 s1\nsync device\nread b1"),
-    // Memory of the other device takes the place of what a memset was given.
+    // Memory of the other device moves to the address that a memset was given.
     "placement native\nbuffer b0 64\nbuffer b1 64 device=1\ngraph g0\nmemset g0.n0 dst=b0 value=3 element=1 width=1\n"
     "instantiate e0 g0\nmove b0\nmove b1\npatch g0\nupdate e0 g0\nlaunch e0 s0\nread b0",
 };

@@ -1,5 +1,5 @@
-// Commands drawn from the fields that they declare: each of a topic's commands comes, may stand, and names what is
-// there.
+// Commands drawn from the fields that they declare: each command of a topic is drawn, is valid, and names existing
+// objects.
 #include "verify/generate/draw_fields.h"
 
 #include <gtest/gtest.h>

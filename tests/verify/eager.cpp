@@ -87,7 +87,7 @@ struct NodeRunner {
 
 void run_graph(const GraphState& graph, Buffers& buffers);
 
-// A node behind those that it depends on, whatever the order in which they were added.
+// Runs a node after the nodes that it depends on, whatever the order in which the nodes were added.
 void run_node(const GraphState& graph, std::size_t index, std::vector<bool>& done, Buffers& buffers) {
   if (done[index]) return;
   done[index] = true;

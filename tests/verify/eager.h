@@ -15,7 +15,7 @@ namespace verify {
 
 [[nodiscard]] Program without_addresses(Program program);
 
-// Returns the bytes that `program` reads and those of its live buffers at its end, in the order of Observation::reads.
+// Returns the bytes that `program` reads and the final bytes of its live buffers, in the order of Observation::reads.
 [[nodiscard]] std::vector<BytesSeen> run_eagerly(const Program& program);
 
 }  // namespace verify

@@ -1,5 +1,5 @@
-// Every documented error, row by row, on the model: the status, what hipGetLastError says behind it, and that nothing
-// has changed. And the rows themselves.
+// Every documented error, row by row, on the model: the status, the answer of hipGetLastError afterwards, and the
+// unchanged state. And the rows themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>

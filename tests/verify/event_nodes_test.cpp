@@ -1,4 +1,4 @@
-// Event nodes in programs: what State knows of their order is what the model finds, and every strategy keeps them.
+// Event nodes in programs: State and the model agree on their order, and every strategy keeps them.
 #include <gtest/gtest.h>
 
 #include "judging.h"
@@ -42,8 +42,8 @@ TEST(EventNodePrograms, ALaunchInTheNullStreamOrdersOtherStreamsUnlessItsGraphHa
   EXPECT_FALSE(races("empty g1.n0\n"));
 }
 
-// CUDA's programming guide, "Graph Memory Nodes": cudaGraphInstantiateFlagAutoFreeOnLaunch frees what is left when the
-// graph is launched, not when its nodes run.
+// CUDA's programming guide, "Graph Memory Nodes": cudaGraphInstantiateFlagAutoFreeOnLaunch frees memory that is still
+// allocated when the graph is launched, not when its nodes run.
 TEST(EventNodePrograms, WhatALaunchFreesIsFreedBeforeItWaits) {
   const std::string launched =
       "buffer b0 64\nevent v0\nstream s1 nonblocking\ngraph g0\neventwait g0.n0 v0\n"

@@ -1,5 +1,5 @@
-// The executor and the judge on the model: what programs do there, and what verdict they get.
-// Not verified here: the properties themselves (properties_test.cpp) and their detectors (detectors_test.cpp).
+// The executor and the judge on the model: the effects of programs, and the verdicts on them. Not verified here: the
+// properties themselves (properties_test.cpp) and their detectors (detectors_test.cpp).
 #include "verify/run/executor.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ constexpr std::string_view kSmall[] = {
     "launch e0 s0",
     "placement native\nbuffer b0 64\nbuffer b1 64\nfree b0\nbuffer b2 64\ngraph g0\n"
     "memset g0.n0 dst=b2 value=1 width=64\ninstantiate e0 g0\nrepeat 5 move b1=@b2 b2=@b1\npatch e0\nlaunch e0 s0",
-    // A child is set where other nodes have their buffers at old addresses: the patch is not done with those.
+    // A child is set while other nodes have their buffers at old addresses: the patch still has to set these nodes.
     "buffer b1 64\nbuffer b2 64\nbuffer b3 64\ngraph g0\ngraph g1\nmemcpy g0.n0 dst=b3 src=b1 bytes=16 kind=d2d\n"
     "memcpy g1.n0 dst=b1 src=b2 bytes=16 kind=d2d\nchild g1.n1 g0 after=n0\ninstantiate e1 g1\nmove b2\n"
     "set e1.n1 child g0\npatch e1\nwrite b2 seed=7\nlaunch e1 s0",
@@ -167,7 +167,7 @@ TEST(Executor, ACommandInWhichACallFailsIsRunAgain) {
   EXPECT_TRUE(compare(program, plain.observation, failing.observation).empty());
 }
 
-// ---- what eager execution says of a program is worth something: it is wrong when a node is left out
+// ---- eager execution is a meaningful reference: its bytes differ when a node is left out
 
 TEST(Eager, TheExampleLeavesWhatTheModelLeaves) {
   Bench bench;

@@ -1,4 +1,4 @@
-// Features: the list is fixed and has no duplicates, and a program counts for exactly what it holds.
+// Features: the list is fixed and has no duplicates, and a program counts for exactly the features that it has.
 #include "verify/program/features.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST(Features, AGraphThatIsInstantiatedBeforeItHasNodesIsEmpty) {
   EXPECT_FALSE(features_of("graph g0\nempty g0.n0\ninstantiate e0 g0").contains("empty graph"));
 }
 
-// ---- pictures: what a program's graphs look like
+// ---- pictures of a program's graphs
 
 TEST(Picture, AGraphIsDrawnWithItsNodesItsEdgesAndWhatIsAtFault) {
   const std::vector<GraphPicture> pictures = draw_graphs(parsed(kExample), {"g0.n1"});

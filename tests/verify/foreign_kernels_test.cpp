@@ -1,5 +1,5 @@
-// Kernels of a code object that a program brings along: the project's own code object stands for somebody else's, so
-// that the same kernel under its own name says what the bytes have to be.
+// Kernels of a code object that a program brings along. The project's own code object stands for a foreign one, so that
+// the same kernel under its own name gives the expected bytes.
 #include "verify/program/foreign_kernels.h"
 
 #include <gmock/gmock.h>

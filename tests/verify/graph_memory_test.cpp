@@ -1,4 +1,4 @@
-// Memory that graphs allocate, in programs: what may stand where, what is observed, and that every strategy keeps it.
+// Memory that graphs allocate, in programs: the valid commands, the observations, and that every strategy keeps it.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -88,7 +88,7 @@ TEST(GraphMemoryPrograms, ARepeatedCommandThatFailsSaysWhichRepetitionDid) {
   EXPECT_EQ(last("repeat 3 upload e0 s0\n").repetition, 0u) << "did not fail";
 }
 
-// P8: a runtime that keeps what it is told to free is found out.
+// P8: a runtime that does not free memory when a program frees it is found.
 TEST(GraphMemoryPrograms, MemoryThatIsNotGivenBackIsALeak) {
   OtherBench bench([](hip::Api& api) { api.hipFreeAsync = [](void*, hipStream_t) { return hipSuccess; }; });
   const Judgement judgement =

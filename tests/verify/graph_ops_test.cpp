@@ -132,7 +132,7 @@ TEST(GraphOps, APatchOfANodeThatWasRemovedIsRefusedHonestly) {
   EXPECT_EQ(observation.statuses.back().code, 0);
 }
 
-// P2: what a change of one graph does to another is looked for, whichever way it leaks.
+// P2: an effect of one graph's change on another graph is found, in either direction.
 TEST(GraphOps, ACloneThatSharesItsOriginalsNodesBreaksIsolation) {
   const Program program = program_of(three("clone g1 g0\nset g1.n2 memset dst=b0 value=9 width=8"));
   OtherBench bench([](hip::Api& api) {

@@ -1,6 +1,6 @@
-// The interposer: counts every call, fails the one it was told to fail and no other, and overwrites what was passed.
+// The interposer: counts every call, fails only the chosen call, and overwrites passed arguments after a call.
 //
-// Most tests put it around a fake table that keeps what it was given, as a runtime that breaks P1 would.
+// Most tests put it around a fake table that keeps its arguments, as a runtime that breaks P1 would.
 #include "verify/execute/interposer.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct Kept {
   void* first_value = nullptr;
   void** extra = nullptr;
   void* block = nullptr;
-  std::uint64_t seen_value = 0;  // what the first value was during the call
+  std::uint64_t seen_value = 0;  // the first value during the call
   std::uint64_t seen_block = 0;
   std::size_t seen_count = 0;
 };
@@ -194,7 +194,7 @@ TEST_F(Interposing, AStructThatWasPassedReadsPoisonAfterwardsAndTheCallersIsUnto
   hipMemsetParams params{};
   params.value = 77;
   EXPECT_EQ(table().hipGraphMemsetNodeSetParams(nullptr, &params), hipErrorInvalidValue);
-  EXPECT_EQ(g_kept.seen_value, 77u);  // during the call it was what the caller passed
+  EXPECT_EQ(g_kept.seen_value, 77u);  // the caller's value, during the call
   EXPECT_NE(g_kept.params, &params);
   EXPECT_TRUE(all_poison(g_kept.params, sizeof params));
   EXPECT_EQ(params.value, 77u);

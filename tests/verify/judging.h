@@ -1,4 +1,4 @@
-// A subject and its baseline on the model, and a judge over them; what most tests of the executor begin with.
+// A subject and its baseline on the model, and a judge over them: the set-up of most tests of the executor.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ inline std::size_t index_of(PropertyId id) {
   return static_cast<std::size_t>(id);
 }
 
-// "A1 P3": what a judgement says is broken, most specific first.
+// "A1 P3": the properties that a judgement calls broken, most specific first.
 inline std::string broken_names(const Judgement& judgement) {
   std::string names;
   for (const PropertyId id : judgement.broken) {

@@ -1,8 +1,9 @@
-// The programs of tests/litmus: what graphs, captures, children and bodies without nodes do, on the model and on every
-// release. HIP's documentation says nothing of most of them; these pin what can be relied on.
+// The programs of tests/litmus: the behaviour of graphs, captures, children and bodies without nodes, on the model and
+// on every release. HIP's documentation does not describe most of it; these programs pin the behaviour that can be
+// relied on.
 //
-// The first lines of a file are comments: what the program is about, and then, for each outcome that a runtime has
-// besides agreeing with the model, "RELEASES: QUIRK". A strategy that goes around the quirk agrees.
+// The first lines of a file are comments: the subject of the program, and then a line "RELEASES: QUIRK" for each
+// outcome of a runtime that differs from the model. A strategy that goes around the quirk agrees.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Variants of a program that must observe the same: each is valid, differs from the original, and says what changed.
+// Variants of a program that must observe the same: each is valid, differs from the original, and names its change.
 #include "verify/oracle/metamorphic.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
-// A subject process that misbehaves in one way, named by its first argument; what real runtimes have been seen to do.
+// A subject process that misbehaves in one way, named by its first argument. Real runtimes have been seen to do the
+// same.
 //
-// Greets properly (unless the greeting is what is odd) and misbehaves at the first program. With a second argument, the
-// path of a file, it misbehaves only while that file does not exist, and makes it: once in its life.
+// Greets properly (unless the greeting is the odd part) and misbehaves at the first program. With a second argument,
+// the path of a file, it misbehaves only while that file does not exist, and makes the file: once in its life.
 #include <unistd.h>
 
 #include <csignal>

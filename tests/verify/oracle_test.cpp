@@ -12,7 +12,7 @@
 namespace verify {
 namespace {
 
-// A run of the example, and what a subject might have seen instead.
+// A run of the example, and an observation that a test changes.
 struct Comparing : testing::Test {
   Comparing() {
     expected = Bench().baseline.run(program, {}).observation;

@@ -1,4 +1,5 @@
-// Subject processes that crash, hang, close their pipe or send garbage: part of what a program observed, never the end.
+// Subject processes that crash, hang, close their pipe or send garbage: observations of a program, never the end of a
+// run.
 #include "verify/subject/process_runner.h"
 
 #include <fmt/format.h>
@@ -180,7 +181,7 @@ TEST(ProcessRunner, AForkedProcessTakesNoSpareOfItsParent) {
   int status = 1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  runner.start_afresh();  // what the child has taken would be gone now
+  runner.start_afresh();  // a spare that the child had taken would be gone now
   EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
 }
 
@@ -226,7 +227,7 @@ TEST(Judge, AReproducibleCrashBreaksP11) {
   EXPECT_EQ(crash.differences[0].where, "process");
 }
 
-// The model, in a process that it only pretends to have: what comes first after a start is wrong `bad_` times.
+// The model as a runner that only pretends to be in a process: the observations of its first `bad_` runs are wrong.
 class Contaminated final : public Runner {
  public:
   explicit Contaminated(int bad) : bad_(bad), executor_(platform_, StrategyKind::kPatch) {}

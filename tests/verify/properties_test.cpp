@@ -1,6 +1,6 @@
 // One test a property: its name is the sentence, and it checks exactly that sentence over arbitrary programs on the
-// model, with the real patcher. A property that was never exercised has not passed, so each test counts that too.
-// Not verified here: the properties of a real runtime (campaigns on one do that) and those of caches and streams.
+// model, with the real patcher. A property that was never exercised has not passed, so each test counts that too. Not
+// verified here: the properties of a real runtime (campaigns verify them) and the properties of caches and streams.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -85,7 +85,7 @@ TEST(Property, A5APatchedCopyKeepsDirectionExtentPitchOffsetsAndKind) {
 TEST(Property, A6OnlyNodesWithAChangedRelocationAreTouchedAndNoChangeMakesNoCall) {
   expect_holds(PropertyId::kA6, 200);
 }
-// Most kernels are recorded by somebody who cannot say where its pointers are.
+// Makes most kernels opaque: they are recorded without the places of their pointers.
 Program with_opaque_kernels(Program program) {
   const auto hide = [](NodeParams& params, const KernelSpec* spared) {
     auto* kernel = std::get_if<KernelParams>(&params);
@@ -198,7 +198,7 @@ TEST(Property, P8EveryHandleAllocationAndByteIsReleasedExactlyOnce) {
   expect_holds(PropertyId::kP8, 300);
 }
 
-// Notes what the runtime holds at every patch.
+// Notes the runtime's live handles at every patch.
 class HoldingNoted final : public ExecPatcher {
  public:
   HoldingNoted(std::unique_ptr<ExecPatcher> patcher, std::vector<model::LiveHandles>& held)
@@ -249,7 +249,7 @@ TEST(Property, P12WhatANodeWritesIsSeenByTheNodesAfterItAndByTheHostAfterSynchro
   std::uint64_t reads = 0;
   std::set<MemoryKind> kinds;
   check_often("the same as by hand", [&] {
-    GeneratorOptions known = sized(50);  // what is done by hand knows no more than that
+    GeneratorOptions known = sized(50);  // eager execution knows no commands of new ground
     known.avoid = [](const State&, const Command& command) { return is_new_ground(command); };
     const Program program = without_addresses(*arbitrary_program(known));
     RC_ASSERT(flaw(program) == "");

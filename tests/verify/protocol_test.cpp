@@ -1,4 +1,4 @@
-// The protocol of subject processes: what goes in comes out, and nothing that comes in is trusted.
+// The protocol of subject processes: messages arrive as they were sent, and no incoming byte is trusted.
 #include "verify/subject/protocol.h"
 
 #include <gtest/gtest.h>

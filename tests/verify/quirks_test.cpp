@@ -98,8 +98,8 @@ TEST(Quirks, ADeviationIsExplainedByAnEventBeforeItAndOfThatKind) {
       << "another command";
 }
 
-// A child that is set, or updated with its parent, sets what is in it: each copy is held against the one in its place.
-// A strategy that updates records a graph anew, so the new one has lost no edge.
+// Setting a child, or updating it with its parent, sets the nodes inside: each copy is compared with the copy in its
+// place. A strategy that updates records the graph anew, so the new graph has lost no edge.
 TEST(Quirks, EdgesThatAGraphLostCountWhereItIsUpdatedFromARecording) {
   const Quirk taken[] = {made_up("op=update edges_taken>0", "status=910")};
   const QuirkSet known("7.2", taken);
@@ -145,7 +145,7 @@ TEST(Quirks, WhatIsInAChildIsSetWithIt) {
                 "graph g3\nchild g3.n0 g2\nupdate e1 g3\n"));
 }
 
-// Recorded again for it, the executable graph is made with what is in the new child.
+// A strategy that records again for the new child instantiates the executable graph with the nodes of the new child.
 TEST(Quirks, WhatIsInANewChildIsInstantiatedWhereItIsRecordedAgain) {
   const Quirk instantiated[] = {made_up("op=instantiate node=memcpy linear=0 source_memory=managed", "bytes")};
   const Program program = program_of(
@@ -313,8 +313,8 @@ TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
   }
 }
 
-// The programs that show what the table of hip/release_quirks.h has a way for, under a strategy that takes it. Nothing
-// that is gone around is excused.
+// Runs the programs of all quirks that hip/release_quirks.h has a way around, under a strategy that takes the way. A
+// quirk that is gone around excuses no difference.
 template <class Wanted>
 void expect_agreement(const std::string& release, StrategyKind strategy, const Wanted& wanted) {
   constexpr std::uint64_t kOrders = 24;
@@ -370,8 +370,8 @@ TEST_P(OnRelease, AScenarioOnAnotherDeviceLeavesTheFirstOneCurrent) {
                        "launch e0 s0\n"});
 }
 
-// AMD's runtimes pair the nodes of an update by the order in which their edges were made: a graph that was recorded
-// again has them in the order of the first one, also those that were added behind their nodes.
+// AMD's runtimes pair the nodes of an update by the order in which their edges were made. A graph that is recorded
+// again has its edges in the order of the first graph, also the edges that were added after their nodes.
 TEST_P(OnRelease, AGraphThatIsRecordedAgainUpdatesWhatTheFirstOneWasMadeInto) {
   expect_agreement_of(
       std::string(GetParam()), StrategyKind::kUpdate,

@@ -1,5 +1,5 @@
-// The shrinker, held against predicates whose smallest program is known.
-// Not verified here: that shrinking keeps a finding's property (the campaign's predicate sees to that).
+// The shrinker, checked against predicates with a known smallest program. Not verified here: that shrinking keeps a
+// finding's property (the campaign's predicate sees to that).
 #include "verify/shrink/shrinker.h"
 
 #include <gtest/gtest.h>
@@ -183,7 +183,7 @@ TEST(Shrinker, APredicateThatNothingSimplerSatisfiesGivesTheProgramBack) {
 
 RC_GTEST_PROP(Shrinker, EndsWithAValidProgramThatSatisfiesThePredicateAndIsNoLonger, ()) {
   const Program program = *arbitrary_program({});
-  // An arbitrary predicate: some hash of what the program says. Nothing about it helps the descent.
+  // An arbitrary predicate: a hash of the program's text. It does not guide the descent.
   const std::uint64_t modulus = *rc::gen::inRange<std::uint64_t>(2, 7);
   const auto hash = [&](const Program& p) {
     std::uint64_t sum = 0;

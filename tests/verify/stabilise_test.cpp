@@ -1,4 +1,4 @@
-// The strategy `stabilise`: programs cannot tell it from recording again, and what it does is what it is there for.
+// The strategy `stabilise`: programs cannot tell it from recording again, and only the first launch records.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -41,7 +41,7 @@ TEST(Stabilise, APatchCallsNothingAndOnlyTheFirstLaunchBehindOneRecords) {
   EXPECT_EQ(patches[0].calls, 0u);
   EXPECT_EQ(patches[1].calls, 0u);
   EXPECT_GT(launches[0].calls, launches[1].calls);
-  // Two buffers there and back, the launch, and what orders them.
+  // Two buffers copied there and back, the launch, and the calls that order them.
   EXPECT_GE(launches[1].calls, 5u);
 }
 
@@ -53,7 +53,7 @@ TEST(Stabilise, BytesAreThoseOfRecordingAgainWithEveryCallFailingInTurn) {
   }
 }
 
-// Captures take the graph as it would be: what was captured has no persistent buffer in it.
+// A capture gets the graph at the program's addresses: the captured graph has no persistent buffer in it.
 TEST(Stabilise, ALaunchIntoACaptureIsCapturedAtTheProgramsAddresses) {
   const Program program = program_of(
       "buffer b0 64\nbuffer b1 64\nwrite b0 seed=3\nstream s1\ngraph g0\nmemcpy g0.n0 dst=b1+0 src=b0+0 bytes=64 "

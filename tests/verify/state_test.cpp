@@ -45,7 +45,7 @@ struct Precondition {
   std::string_view stem;
   std::string_view good;
   std::string_view bad;
-  std::string_view mentions;  // what the reason has to name
+  std::string_view mentions;  // text that the reason has to contain
 };
 
 constexpr Precondition kDeclarations[] = {
@@ -106,7 +106,7 @@ constexpr Precondition kCopies[] = {
      "within the buffer"},
     {"", "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=", "1 dpitch=1 spitch=1", "0 dpitch=1 spitch=1",
      "at least one byte"},
-    // Products of what a program may say are larger than any number; they must not wrap round to something that fits.
+    // A product of a program's numbers can exceed every integer type; it must not wrap round to a number that fits.
     {"", "memcpy3d g0.n9 dst=b0 src=b1 width=1 height=1 depth=", "1 dpitch=1 spitch=1",
      "257 dpitch=268435456 spitch=268435456 drows=268435456 srows=268435456", "within the buffer"},
     {"", "kernel g0.n9 gemm_u32 c=b0 a=b1 b=b1 m=", "1 n=1 k=2 sa0=0 sa1=1 sb0=1 sb1=0",
@@ -543,7 +543,7 @@ TEST(State, WhatIsOrderedByStreamEventOrSynchronisationDoesNotRace) {
   EXPECT_FALSE(races_after("sync device\n", 3));
 }
 
-// ---- what a node touches
+// ---- the bytes that a node touches
 
 RC_GTEST_PROP(Ranges, TheInstancesOfAFanTouchWhatTheFanTouches, ()) {
   const Program program = *arbitrary_program({});

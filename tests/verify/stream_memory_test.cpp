@@ -1,5 +1,5 @@
-// Stream-ordered memory and pools in programs: what may stand where, what is observed, that every strategy keeps it,
-// and that memory which is reused too early is called by its property.
+// Stream-ordered memory and pools in programs: the valid commands, the observations, that every strategy keeps the
+// memory, and that memory which is reused too early breaks the property of stream order.
 #include <gtest/gtest.h>
 
 #include <utility>

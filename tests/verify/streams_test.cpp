@@ -1,5 +1,5 @@
-// Streams, eager work and capture in programs: the text of every command, what may stand where, and what the rules of
-// capture answer.
+// Streams, eager work and capture in programs: the text of every command, the valid commands, and the answers that the
+// rules of capture give.
 #include <gtest/gtest.h>
 
 #include "programs.h"

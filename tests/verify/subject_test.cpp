@@ -1,4 +1,4 @@
-// Subjects by name, and what is listed of them.
+// Subjects by name, and the list of subjects.
 #include "verify/subject/subject.h"
 
 #include <gtest/gtest.h>

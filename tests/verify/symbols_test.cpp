@@ -1,5 +1,5 @@
-// Variables of device code and copies to and from symbols; attributes of kernel nodes. On the model.
-// Not verified here: the text (text_test.cpp); what AMD's runtimes make of them (campaigns, verify/findings).
+// Variables of device code and copies to and from symbols; attributes of kernel nodes. On the model. Not verified here:
+// the text (text_test.cpp); such programs on AMD's runtimes (campaigns, verify/findings).
 #include <gtest/gtest.h>
 
 #include "judging.h"
@@ -68,7 +68,7 @@ TEST_P(AttributeProgram, IsValidAndAgreesUnderEveryStrategyAndFailure) {
   agrees_under_every_strategy_and_failure(GetParam());
 }
 
-// Which calls a program comes to, by the model with the others refusing.
+// The table lacks the functions of ordinary copies, so a call of one would show.
 TEST(Symbols, NodesAreMadeAndPatchedThroughTheFunctionsOfSymbolsAlone) {
   OtherBench bench([](hip::Api& api) {
     api.hipGraphAddMemcpyNode1D = nullptr;

@@ -1,5 +1,5 @@
-// The text form: parse(print(p)) == p, every command as a person writes it, and no text that crashes the parser.
-// Not verified here: what a program means (state_test.cpp), and where errors point (bad_text_test.cpp).
+// The text form: parse(print(p)) == p, every command as a person writes it, and no text that crashes the parser. Not
+// verified here: the meaning of a program (state_test.cpp), and the places of errors (bad_text_test.cpp).
 #include "verify/program/text.h"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ class TinyPatcher : public ExecPatcher {
   void replace_all(const hip::Recording& recording, std::span<const hip::DeviceAddress> addresses) override;
 
  protected:
-  // ---- what may be broken
+  // ---- functions that a faulty patcher overrides
 
   // Called once before the nodes are set, with `places` still the old ones.
   virtual void begin_patch(std::span<const hip::Move>) {}

@@ -30,7 +30,7 @@ hip::Status launch_as_child(StrategyContext& context, const ExecObject& exec, co
   if (!fresh) return fresh.error();
   hip::Status launched = hip::launch_into_capture(stream, fresh.value().graph, hip::home_of(exec.recording));
   const hip::Status destroyed = hip::destroy_graph(context.api, fresh.value().graph);
-  // The capture has its copy, whatever becomes of ours.
+  // The capture holds its own copy, so a failure to destroy ours does not make the launch fail.
   if (launched && !destroyed) context.told = true;
   return launched;
 }

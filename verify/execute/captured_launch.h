@@ -1,4 +1,4 @@
-// A launch of an executable graph into a capture, for strategies that launch another one than the program's.
+// A launch of an executable graph into a capture, for strategies that launch another graph than the program's.
 //
 // A capture keeps such a launch as a child graph node, as HIP documents it, and programs may inspect that node. So the
 // capture gets the graph as the program recorded it, at the program's addresses.

@@ -11,8 +11,8 @@
 namespace verify {
 namespace {
 
-// An executable graph of no nodes that holds the objects. (One of the program's graph would do, but a graph with memory
-// nodes may not have a second.)
+// Makes an executable graph without nodes that holds the user objects. (A second executable graph of the program's
+// graph would hold them, too, but a graph with memory nodes may not have two.)
 hip::Result<hipGraphExec_t> hold(StrategyContext& context, const std::map<hipUserObject_t, std::uint32_t>& objects) {
   hip::Result<hip::RecordedGraph> holder = hip::record_graph(context.api, {}, context.addresses);
   if (!holder) return holder.error();
@@ -86,7 +86,7 @@ class CarefulStrategy final : public Strategy {
     const UpdateStatus status{documented.code, documented.result,
                               documented.node ? graph.handles.nodes[*documented.node] : nullptr};
     if (status.code != hipSuccess) {
-      // An update that cannot fit is not tried on a release with quirks, which may accept it or a part of it.
+      // An update that has to fail is not tried on a release with quirks, which may accept it or a part of it.
       return quirks(context).empty() ? patching_->update(context, exec, graph) : status;
     }
     const auto* quirk = quirks(context).of_update(exec.recording, graph.recording, context_of(context, exec));
@@ -134,7 +134,7 @@ class CarefulStrategy final : public Strategy {
     if (exec.handles.nodes[index] != nullptr || exec.stand_ins.contains(index)) {
       return Strategy::enable(context, exec, index, on);
     }
-    // A host node stands for it, which cannot be switched off.
+    // A host node stands for the node and cannot be disabled, so the graph is recorded again.
     if (exec.disabled.contains(index) == !on) return on ? 1U : 0U;
     note_enabled(exec, index, on);
     const hip::Status status = record_again(context, exec);
@@ -155,7 +155,7 @@ class CarefulStrategy final : public Strategy {
     return *quirks_;
   }
 
-  // The node as a setter takes it that does so rightly; null: none does.
+  // Returns the node in a form that the release sets correctly; null where there is none.
   const hip::RecordedNode* setter(StrategyContext& context, const ExecObject& exec, hip::NodeIndex index,
                                   const hip::RecordedNode& node) {
     const auto touched = [&](const hip::RecordedNode& each) {
@@ -170,11 +170,12 @@ class CarefulStrategy final : public Strategy {
     return touched(*typed_) == nullptr ? &*typed_ : nullptr;
   }
 
-  // As the release launches it rightly: a chain of its own nodes where that is enough, otherwise without children.
+  // Returns the shape in which the release launches the graph correctly: as it is, as a chain of its own nodes where
+  // that is enough, otherwise without children.
   Shaped shaped(StrategyContext& context, const hip::Recording& recording,
                 const std::set<hip::NodeIndex>& disabled = {}) {
     Shaped as = shaped_whole(context, recording);
-    // A disabled node cannot be switched off where nodes of another type stand for it: it is left out.
+    // A node cannot be disabled where nodes of another type stand for it: a disabled node is then left out.
     std::set<hip::NodeIndex> left_out;
     for (const hip::NodeIndex index : disabled) {
       if (as.shape != ExecShape::kAsItIs && !as.keeps_type(recording.nodes()[index], index)) left_out.insert(index);
@@ -196,7 +197,7 @@ class CarefulStrategy final : public Strategy {
     as.shape = ExecShape::kFlat;
     as.recording =
         hip::flattened(recording, as.places, quirks(context).spelling(quirk_context, {note_error, &context}));
-    // Also where it is not flat, because its children have circles: a chain is never wrong.
+    // Also where the recording still has children, because they have cycles: a chain is always launched correctly.
     if (!right(as.recording)) as.recording = hip::chained(as.recording);
     return as;
   }

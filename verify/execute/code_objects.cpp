@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint32_t kPiece = 8;  // bytes of a by-value struct that one field holds
 
-// A number of a size that a field may have, or pieces of a struct.
+// Adds a field for an argument of a size that a field may have, or fields for the pieces of a struct.
 void add_fields(const hip::code_object::Argument& argument, const std::string& name, KernelSpec& spec) {
-  // A pointer may be null, which is a number to a program.
+  // A pointer may be null, and a program writes null as a number.
   if (argument.kind == hip::code_object::ArgumentKind::kPointer) {
     spec.fields.push_back({name, argument.offset, argument.size, FieldKind::kEither, Touch::kReadWrite, 1});
     return;
@@ -101,7 +101,7 @@ hipFunction_t LoadedCodeObjects::function(const KernelSpec& kernel, Id device) c
 }
 
 void LoadedCodeObjects::unload() {
-  // A runtime that lost its device refuses; nothing of the run is left to report it.
+  // A runtime that lost its device refuses to unload; the run is over, and the refusal cannot be reported any more.
   for (const auto& [object, module] : modules_) static_cast<void>(api_->hipModuleUnload(module));
   modules_.clear();
   functions_.clear();

@@ -12,19 +12,19 @@
 
 namespace verify {
 
-// Makes the kernels of a code object known under NAME@id. Their fields are its arguments in order, a0, a1 and so on; of
-// a by-value struct pieces of at most eight bytes, a1.0, a1.8 (the byte at which they begin). Fields of eight bytes are
-// numbers or pointers, as a program says. Fails when the metadata cannot be read. A kernel that takes an image, a
-// sampler or the like is left out.
+// Makes the kernels of a code object known as NAME@id. The fields of a kernel are its arguments in order: a0, a1 and so
+// on. A by-value struct has a field for each piece of at most eight bytes: a1.0, a1.8 (named by the byte at which it
+// begins). A field of eight bytes is a number or a pointer, as a program says. Fails when the metadata cannot be read.
+// A kernel that takes an image, a sampler or the like is left out.
 hip::Status read_code_object(const std::string& id, std::span<const std::byte> elf);
 
-// The code objects that a program's kernels are in, loaded into one runtime. Unloaded by unload(), while that runtime
-// is still there.
+// The code objects that a program's kernels are in, loaded into one runtime. unload() has to be called while that
+// runtime is still loaded.
 class LoadedCodeObjects {
  public:
-  // Loads the code objects of `program` for each of its devices. An error names the code object and HIP's answer.
+  // Loads the code objects of `program` for each of its devices. An error names the kernel (NAME@id) and HIP's status.
   hip::Status load(const hip::Api& api, const Program& program);
-  // Null for a kernel of none of them.
+  // Null for a kernel that is in none of these code objects.
   [[nodiscard]] hipFunction_t function(const KernelSpec& kernel, Id device) const;
   template <class Visit>
   void for_each(const Visit& visit) const {
@@ -36,7 +36,7 @@ class LoadedCodeObjects {
   hip::Status load_kernel(const KernelSpec& kernel, Id device);
 
   const hip::Api* api_ = nullptr;
-  // A module is one device's, and so are its functions.
+  // A module and its functions belong to one device.
   std::map<std::pair<const CodeObject*, Id>, hipModule_t> modules_;
   std::map<std::pair<const KernelSpec*, Id>, hipFunction_t> functions_;
 };

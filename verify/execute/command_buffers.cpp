@@ -28,7 +28,7 @@ class BufferedExec final : public ExecPatcher {
   }
   void set() { other_commands_ = true; }
 
-  // Never asked: the program's patches change addresses, which the buffer sees at its next step.
+  // Never called: the program's patches change addresses, which the buffer sees at its next step.
   hip::PatchResult patch(std::span<const hip::Move>) override {
     return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "a command buffer patches when it is launched"};
   }
@@ -108,7 +108,8 @@ class CommandBufferStrategy final : public StrategyForExecs {
   }
 
  private:
-  // The same answer for as long as a program lasts: types of nodes stay.
+  // Whether a command buffer launches the graph. The answer never changes within a program, because the types of nodes
+  // stay.
   static bool buffered(const hip::Recording& recording) { return !recording.has_memory_nodes(); }
 
   // For graphs that no command buffer launches, and for the program's own executable graphs.

@@ -1,6 +1,6 @@
 // Which device is current while the executor calls HIP, and waiting for all of a program's devices.
 //
-// Device 0 is current between calls, on every host thread, and costs no call to be made so.
+// Device 0 is current between calls, on every host thread, so work on device 0 needs no call of hipSetDevice.
 #pragma once
 
 #include <type_traits>
@@ -11,8 +11,8 @@
 
 namespace verify {
 
-// Makes `device` current, calls `body`, which answers a hip::Status or hip::Result, and makes device 0 current again.
-// An error in making it current is the answer, and `body` is not called.
+// Makes `device` current, calls `body`, which returns a hip::Status or hip::Result, and makes device 0 current again.
+// If `device` cannot be made current, that error is returned, and `body` is not called.
 template <class Body>
 [[nodiscard]] std::invoke_result_t<Body> on_device(const hip::Api& api, Id device, const Body& body) {
   if (device == 0) return body();
@@ -20,7 +20,7 @@ template <class Body>
   return scope ? body() : std::invoke_result_t<Body>(scope.error());
 }
 
-// hipDeviceSynchronize of each of the first `count` devices, until one refuses.
+// Calls hipDeviceSynchronize for each of the first `count` devices, until one call fails.
 [[nodiscard]] hip::Status synchronize_devices(const hip::Api& api, Id count);
 
 }  // namespace verify

@@ -14,7 +14,7 @@ hip::Status no_call() {
 // hipEventRecordExternal and hipEventWaitExternal, which the headers of older releases do not name.
 constexpr unsigned kExternal = 1;
 
-// One overload a record.
+// One overload for each type of record.
 struct Enqueuer {
   const hip::Api& api;
   hipStream_t stream;
@@ -29,7 +29,7 @@ struct Enqueuer {
   EnqueueResult operator()(hip::KernelRecord& r) const {
     const hip::KernelParameters made(r, r.style);
     const hipKernelNodeParams& p = *made.get();
-    void** arguments = r.slots.empty() ? nullptr : p.kernelParams;  // HIP asks for none then
+    void** arguments = r.slots.empty() ? nullptr : p.kernelParams;  // HIP needs no array without arguments
     return call("hipModuleLaunchKernel", api.hipModuleLaunchKernel, r.function, r.grid.x, r.grid.y, r.grid.z, r.block.x,
                 r.block.y, r.block.z, r.shared_bytes, stream, arguments, p.extra);
   }
@@ -70,7 +70,7 @@ struct Enqueuer {
     return call("hipEventRecordWithFlags", api.hipEventRecordWithFlags, r.event, stream, kExternal);
   }
   EnqueueResult operator()(hip::EventWaitRecord& r) const {
-    // Releases that do not have the one do not know the flag of the other.
+    // Releases without hipEventRecordWithFlags do not know the external flag of hipStreamWaitEvent either.
     if (api.hipEventRecordWithFlags == nullptr) return {{}, "hipEventRecordWithFlags"};
     return call("hipStreamWaitEvent", api.hipStreamWaitEvent, stream, r.event, kExternal);
   }

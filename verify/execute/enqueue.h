@@ -1,7 +1,7 @@
-// A node's record as a call of HIP's stream functions: the same work, done when the stream comes to it, or captured.
+// Enqueues the work of a node's record with HIP's stream functions: the stream runs the work, or its capture takes it.
 //
-// An empty node, a child graph and the memory nodes have no such call: they are refused. An opaque record is refused
-// too: its owner enqueues the work that the record was made from.
+// An empty node, a child graph and the memory nodes have no such function: they are refused. An opaque record is
+// refused too: its owner enqueues the work that the record was made from.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ namespace verify {
 
 struct EnqueueResult {
   hip::Status status;
-  std::string unsupported;  // the function that the runtime lacks; nothing was done then
+  std::string unsupported;  // the function that the runtime lacks; then nothing was enqueued
 };
 
-// Nothing where the runtime lacks the function, or the headers that this is built with declare none of that name (it
-// has no parameters then).
+// Returns no value where the runtime lacks the function, or where the headers of this build do not declare it (the
+// function then has no parameters).
 template <class Function, class... Args>
 [[nodiscard]] std::optional<hipError_t> call_if_there(Function function, Args... args) {
   if constexpr (std::is_invocable_v<Function, Args...>) {

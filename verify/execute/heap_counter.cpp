@@ -60,8 +60,8 @@ void* or_throw(void* memory) {
 }  // namespace verify
 
 #ifndef HGCHECK_SANITIZED
-// The forms that the standard derives from these (arrays, without exceptions) call them. Weak: a program that has
-// operators of its own for a better reason keeps them, and counts nothing here.
+// The other forms (arrays, nothrow) call these by the standard's default. Weak: a program that defines these operators
+// itself keeps its own, and nothing is counted here.
 #define HGCHECK_WEAK [[gnu::weak]]
 HGCHECK_WEAK void* operator new(std::size_t bytes) {
   return verify::or_throw(verify::counted(bytes));

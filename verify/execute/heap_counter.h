@@ -13,7 +13,7 @@ struct HeapUse {
   std::uint64_t bytes = 0;
 };
 
-// By this thread, since it began. 0 where heap_is_counted() is false.
+// The allocations of this thread since it began. 0 where heap_is_counted() is false.
 [[nodiscard]] HeapUse heap_use();
 // False under sanitizers, which replace operator new themselves.
 [[nodiscard]] bool heap_is_counted();

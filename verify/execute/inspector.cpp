@@ -37,7 +37,7 @@ std::string type_word(hipGraphNodeType type) {
   }
 }
 
-// Whether a pointer is where the relocation of that field says.
+// Says whether a pointer has the address that the relocation of the field gives.
 const char* place_word(const hip::RecordedNode& node, hip::Field field, const void* pointer,
                        const hip::AddressTable& addresses) {
   for (const hip::Relocation& relocation : node.relocations) {
@@ -84,7 +84,7 @@ void Inspector::list(const std::string& what, const Query& query) {
   std::size_t count = 0;
   if (!holds(query(nullptr, &count), what.c_str())) return;
   std::string text = fmt::format("{} {}:", what, count);
-  // CUDA refuses an array with room for nothing, and HIP's documentation is silent about one.
+  // CUDA refuses an array of length 0, and HIP's documentation does not mention one.
   if (count > 1) {
     std::size_t fewer = count - 1;
     std::vector<hipGraphNode_t> some(count, nullptr);
@@ -164,7 +164,7 @@ void Inspector::copy(const hip::RecordedNode& node, hipGraphNode_t handle, const
   hipMemcpy3DParms params{};
   if (!holds(context_.api.hipGraphMemcpyNodeGetParams(handle, &params), "hipGraphMemcpyNodeGetParams")) return;
   const auto& record = std::get<hip::CopyRecord>(node.record);
-  // A variable never moves: its end is where it was when the copy was recorded or set.
+  // A variable never moves: its end of the copy has the address from when the copy was recorded or set.
   const auto place = [&](hip::Field field, const void* pointer, const void* recorded) {
     const bool symbol = record.symbol.symbol != nullptr && record.symbol.to == (field == hip::Field::kCopyDestination);
     if (!symbol) return place_word(node, field, pointer, graph.addresses);

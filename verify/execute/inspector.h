@@ -1,6 +1,6 @@
-// verify::Inspector: asks every query that HIP has of a graph or an executable graph and says the answers in symbolic
-// words: nodes by the names that the program gives them, pointers as "right" where they are the buffer plus offset that
-// was recorded.
+// verify::Inspector: calls every query function that HIP has for a graph or an executable graph and reports the answers
+// in symbolic words: nodes by the names that the program gives them, pointers as "right" where they equal the buffer's
+// address plus the offset that was recorded.
 //
 // Each list is asked for three times: for its length, with an array that is one too short and with a longer array. The
 // runtime chooses the nodes that a short array gets, but not their number. The inspector does not ask for a kernel's
@@ -24,7 +24,7 @@ class Inspector {
  public:
   explicit Inspector(StrategyContext& context) : context_(context) {}
 
-  // The answers, or the first query that failed. A function that the runtime lacks is noted in the context.
+  // The answers, or the error of the first failed query. A function that the runtime lacks is noted in the context.
   [[nodiscard]] hip::Result<std::string> look_at(const GraphObject& graph);
   [[nodiscard]] hip::Result<std::string> look_at(const ExecObject& exec);
 
@@ -49,14 +49,14 @@ class Inspector {
 
   StrategyContext& context_;
   std::map<hipGraphNode_t, std::string> names_;
-  std::vector<std::string> own_names_;  // by index, of nodes without a handle too
+  std::vector<std::string> own_names_;  // by node index; nodes without a handle included
   std::string said_;
   hip::Status failed_;
 };
 
-// The priority that a runtime answered. One beyond the device's range is taken as the nearest one in it, and the range
-// is the device's own (1 to -1 on AMD's, 0 to -5 on an H100): named as it was asked for where it is the one that the
-// range makes of that.
+// Returns `asked` where `answered` is `asked` clamped to the device's range of priorities, else `answered`. Runtimes
+// clamp a priority beyond the range to the nearest one in it, and the range depends on the device (1 to -1 on AMD's, 0
+// to -5 on an H100).
 [[nodiscard]] int priority_as_asked(const hip::Api& api, int asked, int answered);
 
 // "cooperative 0 priority -1": the answered attributes, with the priority as priority_as_asked() names it.

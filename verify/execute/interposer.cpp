@@ -36,7 +36,7 @@ const T* pass_struct(Interposer& self, const T* params) {
   return params == nullptr ? nullptr : static_cast<const T*>(self.pass(params, sizeof *params));
 }
 
-// `extra`: the block, its size and the list itself; anything that is not such a list is passed as it is.
+// Copies the list `extra`, the argument block and its size. Anything that is not such a list is passed as it is.
 void** pass_extra(Interposer& self, void** extra) {
   constexpr int kMaxEntries = 8;
   void* list[kMaxEntries] = {};
@@ -101,8 +101,8 @@ constexpr bool is_node_struct = std::is_pointer_v<Argument> && NodeStruct<std::r
 // Functions that take such a structure and pass it as it is.
 constexpr bool passes_structs_as_they_are(Function function) {
   switch (function) {
-    case Function::k_hipMemcpy3D:               // waits for the copy, so that there is nothing to keep
-    case Function::k_hipDrvGraphAddMemsetNode:  // the driver's forms are not watched
+    case Function::k_hipMemcpy3D:               // returns after the copy, so that there is nothing to keep
+    case Function::k_hipDrvGraphAddMemsetNode:  // the arguments of the driver's forms are not copied
     case Function::k_hipDrvGraphExecMemsetNodeSetParams:
       return true;
     default:
@@ -110,8 +110,8 @@ constexpr bool passes_structs_as_they_are(Function function) {
   }
 }
 
-// Whether a function's arguments are passed as copies, and how: by its signature. Every other function passes its
-// arguments as they are.
+// The signature of a function decides whether its arguments are passed as copies, and how. All other functions pass
+// their arguments as they are.
 template <class Signature>
 struct Copied : std::false_type {};
 
@@ -131,7 +131,7 @@ struct Copied<hipError_t(hipGraphNode_t, T*)> : std::true_type {
   static void pass(Interposer& self, hipGraphNode_t, T*& params) { params = pass_params(self, params); }
 };
 
-// hipGraphExec*NodeSetParams(exec, node, params); that of copies takes its structure without const.
+// hipGraphExec*NodeSetParams(exec, node, params); hipGraphExecMemcpyNodeSetParams takes its structure without const.
 template <class T>
   requires NodeStruct<T> || std::is_same_v<T, hipMemcpy3DParms>
 struct Copied<hipError_t(hipGraphExec_t, hipGraphNode_t, T*)> : std::true_type {
@@ -195,7 +195,7 @@ struct Forward<kFunction, Member> {
 bool is_graph_function(Function function) {
   static const std::array<bool, kFunctions> graph = [] {
     std::array<bool, kFunctions> flags{};
-    // Destroying is left out: there is nothing sensible to do about a destroy that fails but to try it again.
+    // Destroy functions are left out: all that a caller can do about a failed destroy is to try again.
     for (std::size_t i = 0; i < kFunctions; ++i) {
       flags[i] = kNames[i].starts_with("hipGraph") && !kNames[i].ends_with("Destroy");
     }

@@ -41,8 +41,8 @@ class Interposer {
   Interposer(const Interposer&) = delete;
   Interposer& operator=(const Interposer&) = delete;
 
-  // Starts over around `inner` (which must outlive the run). `keep`: arguments are copied as with poison, but the
-  // copies stay as they are, so a runtime that kept a pointer is not found out.
+  // Resets the interposer and wraps `inner` (which must outlive the run). `keep`: arguments are copied as with poison,
+  // but the copies stay as they are, so a runtime that kept a pointer reads what it expects.
   void begin(const hip::Api& inner, bool poison, bool keep = false);
   [[nodiscard]] const hip::Api& table() const { return table_; }
   [[nodiscard]] const hip::Api& inner() const { return *inner_; }
@@ -60,11 +60,11 @@ class Interposer {
   [[nodiscard]] std::uint64_t calls_of(Function function) const { return counts_[static_cast<std::size_t>(function)]; }
   [[nodiscard]] std::uint64_t fired() const { return fired_; }
   [[nodiscard]] std::optional<Function> last_fired() const { return last_fired_; }
-  // The number of calls that give something back (hipFree*, hip*Destroy, among the wrapped functions) and that the
-  // runtime itself refused, as it refuses a handle of an object that is gone.
+  // The number of wrapped calls that release an object or memory (hipFree*, hip*Destroy) and that the runtime itself
+  // refused, as it refuses the handle of an object that no longer exists.
   [[nodiscard]] std::uint64_t refused_returns() const { return refused_returns_; }
 
-  // Makes an interposer the one that its table's functions act on, on this thread.
+  // Makes `interposer` the one on which the wrapped functions act on this thread.
   class Scope {
    public:
     explicit Scope(Interposer& interposer);

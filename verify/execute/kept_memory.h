@@ -1,11 +1,11 @@
-// verify::KeptMemory: allocations of a runtime that one program had at its end and that a later program gets.
+// verify::KeptMemory: allocations of a runtime that one program held at its end and that a later program reuses.
 //
-// On a GPU an allocation of pinned or device memory and its release cost up to milliseconds in the driver, which lets
-// one process in at a time; a program cannot tell whether memory was allocated for it, because the harness writes
-// every buffer before a program reads it. Arenas round their size up to a power of two, so that few serve all programs.
+// On a GPU an allocation of pinned or device memory and its release cost up to milliseconds in the driver, which serves
+// one process at a time. A program cannot tell whether memory was allocated for it: the harness writes every buffer
+// before a program reads it. Arenas round their size up to a power of two, so that few serve all programs.
 //
-// Promises: take() returns an allocation that give() got with the same kind and size, and returns it once.
-// Does not free anything: the process that asked the runtime ends with it. One thread at a time.
+// Promises: take() returns an allocation that give() got with the same kind and size, and returns it once. Frees
+// nothing: the allocations last until their process ends. For one thread at a time.
 #pragma once
 
 #include <bit>

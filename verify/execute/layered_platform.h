@@ -1,7 +1,7 @@
-// A platform with a layer around its table of functions: a runtime with a known defect, in front of any runtime.
+// A platform with a layer around its table of functions: the layer gives any runtime a known defect.
 //
-// Everything else belongs to the inner platform. Callers see no difference: the runtime under test is the runtime
-// together with its layer.
+// All else but kept memory is forwarded to the inner platform. Callers see no difference: for them the runtime under
+// test is the runtime together with its layer.
 #pragma once
 
 #include <memory>

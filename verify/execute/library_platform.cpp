@@ -21,8 +21,8 @@ namespace verify {
 
 namespace {
 
-// Wave instructions of one launch: some hundred times the number in the largest kernel of a valid program, and a few
-// seconds of the interpreter's time.
+// The most wave instructions of one launch: some hundred times the number in the largest kernel of a valid program, and
+// a few seconds of the interpreter's time.
 constexpr std::uint64_t kInstructionBudget = std::uint64_t{1} << 28;
 
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
@@ -35,8 +35,8 @@ void append_text(std::vector<std::byte>& bytes, std::string_view text) {
   bytes.insert(bytes.end(), raw, raw + text.size());
 }
 
-// A code object as clang's offload bundler wraps it (clang documentation, "Clang Offload Bundler"): an entry of no
-// bytes for the host, and an entry for the device with the code at the begin of a page.
+// Wraps a code object as clang's offload bundler does (clang documentation, "Clang Offload Bundler"): an empty entry
+// for the host, and an entry for the device whose code begins at a page boundary.
 std::vector<std::byte> bundle(std::span<const std::byte> code) {
   constexpr std::uint64_t kPage = 4096;
   constexpr std::pair<std::string_view, bool> kEntries[] = {{"host-x86_64-unknown-linux--", false},
@@ -85,7 +85,7 @@ hip::Status LibraryPlatform::load_kernels() {
   if (const hipError_t code = api.hipGetDeviceCount(&devices); code != hipSuccess || devices == 0) {
     return unusable(library_.path, "hipGetDeviceCount", code == hipSuccess ? hipErrorNoDevice : code);
   }
-  // The last one first: the first one is current then.
+  // In descending order, so that device 0 is current afterwards.
   functions_.resize(std::min(static_cast<Id>(devices), kMaxDevices));
   for (Id device = static_cast<Id>(functions_.size()); device-- > 0;) {
     if (hip::Status loaded = load_kernels_of(device); !loaded) return loaded;
@@ -98,7 +98,7 @@ hip::Status LibraryPlatform::load_kernels() {
 #endif
 }
 
-// A module is loaded for the current device, and its functions are that device's.
+// A module is loaded for the current device, and its functions belong to that device.
 hip::Status LibraryPlatform::load_kernels_of([[maybe_unused]] Id device) {
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
   const hip::Api& api = library_.api;
@@ -116,14 +116,15 @@ hip::Status LibraryPlatform::load_kernels_of([[maybe_unused]] Id device) {
     if (code != hipSuccess) return unusable(library_.path, "hipModuleGetFunction", code);
     functions_[device].push_back(function);
   }
-  // A GPU's first wait takes longer than many programs. Before the greeting nobody waits for an answer.
+  // The first synchronization of a GPU takes longer than many programs. Here it comes before the greeting, when no
+  // program waits for its result.
   if (!counted_) static_cast<void>(api.hipDeviceSynchronize());
 #endif
   return {};
 }
 
-// The project's code as a compiler would register it with the variables of a program. Runtimes keep pointers into all
-// of it until they go, and know a variable by its address: so none is ever given back.
+// The project's device code, registered with its variables as compiled programs do it. Runtimes keep pointers into all
+// of it for as long as they are loaded and identify a variable by its address, so these objects are never freed.
 struct LibraryPlatform::RegisteredCode {
   struct Wrapper {                // the struct that compilers pass to __hipRegisterFatBinary
     unsigned magic = 0x48495046;  // "HIPF"
@@ -133,15 +134,15 @@ struct LibraryPlatform::RegisteredCode {
   };
   std::vector<std::byte> fat_binary;
   Wrapper wrapper;
-  char shadows[kVariables] = {};  // the address of each stands for a variable
+  char shadows[kVariables] = {};  // the address of each element identifies a variable
 };
 
 const void* LibraryPlatform::symbol(std::size_t n) {
   return registered_ == nullptr ? nullptr : &registered_->shadows[n];
 }
 
-// Copies to and from symbols want variables that a program has registered, which no module has. A library without the
-// compilers' entry points has no variables.
+// Copies to and from symbols need variables that a program has registered; variables of a loaded module do not count. A
+// library without the compilers' entry points (__hipRegister*) has no variables.
 void LibraryPlatform::register_variables() {
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
   void* library = library_.library.get();
@@ -184,13 +185,13 @@ hip::Status LibraryPlatform::give_devices_to_model() {
   if (configure == nullptr) return {};
   const HgModelOptions options{static_cast<int>(kMaxDevices), 0, 1};
   const int code = configure(&options);
-  // Somebody in this process has opened it before: it has its devices.
+  // This process has configured the library before, and the library keeps the devices that it got then.
   if (code == hipSuccess || code == hipErrorSetOnActiveProcess) return {};
   return hip::Error{code, fmt::format("{}: hgmodel_configure answered {}", library_.path, code)};
 }
 
 void LibraryPlatform::begin(std::uint64_t schedule_seed) {
-  // Nothing of the last program is left: the executor destroyed it all. The last error of a call may be.
+  // The executor destroyed all objects of the last program; only the last error of a call may remain.
   static_cast<void>(library_.api.hipGetLastError());
   if (agent_.configure == nullptr) return;
   agent_.options.schedule_seed = schedule_seed;
@@ -199,8 +200,8 @@ void LibraryPlatform::begin(std::uint64_t schedule_seed) {
   agent_.faults = agent_.counters(HGAGENT_FAULTS);
 }
 
-// An error that stays: a kernel touched wrong memory, say, and every call answers that from now on (CUDA, "Error
-// handling": the process has to be ended). No stream captures any more when this is asked.
+// Describes a sticky error: after a kernel accessed wrong memory, for example, every call returns the same error (CUDA,
+// "Error handling": the process has to be ended). No stream is capturing any more when this is called.
 std::string LibraryPlatform::lost_context() const {
   const hipError_t first = library_.api.hipDeviceSynchronize();
   if (first == hipSuccess) return {};
@@ -218,8 +219,8 @@ RuntimeNotes LibraryPlatform::notes() {
   return notes;
 }
 
-// The agent's resources that belong to programs. Signals and threads belong to the runtime, which keeps them and gives
-// them out again.
+// The agent's resources that belong to programs. Signals and threads belong to the runtime, which keeps and reuses
+// them.
 std::vector<Held> LibraryPlatform::held() {
   if (agent_.counters == nullptr) return {};
   return {{"allocations", agent_.counters(HGAGENT_ALLOCATIONS)},
@@ -230,7 +231,7 @@ std::vector<Held> LibraryPlatform::held() {
 }
 
 hip::DeviceAddress LibraryPlatform::allocate_pageable(std::size_t bytes) {
-  constexpr std::size_t kAlignment = 256;  // as the model's, so that programs need not care
+  constexpr std::size_t kAlignment = 256;  // the same as the model's, so that programs see no difference
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   return reinterpret_cast<hip::DeviceAddress>(std::aligned_alloc(kAlignment, rounded));
 }

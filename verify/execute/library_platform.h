@@ -1,8 +1,8 @@
 // Any HIP runtime library as a platform: lib=PATH, loaded into this process.
 //
-// Its addresses are real memory of this process (host memory is seen directly), it cannot be told where to place
-// anything, and nobody looks inside. One library a process: a runtime's state is global. A runtime that was brought
-// down by a program (a sticky error) stays down; whoever runs many programs starts a new process then.
+// Its addresses are real memory of this process (host memory is accessed directly). Allocations cannot be placed, and
+// the runtime's internal state cannot be inspected. One library per process, because a runtime's state is global. A
+// sticky error that a program caused stays in the runtime: a caller that runs many programs has to start a new process.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace verify {
 class LibraryPlatform final : public Platform {
  public:
   // An error names the path and the missing part. `devices`: the number of devices of the software gfx942, where the
-  // runtime runs on it; the number of a machine's own devices is fixed.
+  // library runs on it; a machine's own number of devices is fixed.
   static hip::Result<std::unique_ptr<LibraryPlatform>> open(const std::string& path, Id devices = 1);
 
   void begin(std::uint64_t schedule_seed) override;
@@ -32,20 +32,20 @@ class LibraryPlatform final : public Platform {
   std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
   bool place_next(hip::DeviceAddress) override { return false; }
   [[nodiscard]] KeptMemory* kept_memory() override { return counted_ ? nullptr : &kept_memory_; }
-  // Whether `schedule_seed` means anything to it.
+  // Whether the runtime orders its work by `schedule_seed`.
   [[nodiscard]] bool schedulable() const { return agent_.configure != nullptr; }
   [[nodiscard]] int devices() const { return static_cast<int>(functions_.size()); }
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::vector<Held> held() override;
 
  private:
-  // The software gfx942, where the runtime runs on it: its functions are found by name.
+  // The functions of the software gfx942, found by name; null where the runtime does not run on it.
   struct Agent {
     decltype(&hgagent_configure) configure = nullptr;
     decltype(&hgagent_counters) counters = nullptr;
     decltype(&hgagent_last_fault) last_fault = nullptr;
     hgagent_options options{};
-    std::uint64_t faults = 0;  // before the program
+    std::uint64_t faults = 0;  // counted before the program began
   };
   struct RegisteredCode;
   explicit LibraryPlatform(hip::LoadedApi library) : library_(std::move(library)) { find_agent(); }
@@ -60,7 +60,7 @@ class LibraryPlatform final : public Platform {
   Agent agent_;
   bool counted_ = false;  // the agent or the model reports the remaining allocations after each program
   KeptMemory kept_memory_;
-  std::vector<std::vector<hipFunction_t>> functions_;  // of each device, in the order of kernel_catalogue()
+  std::vector<std::vector<hipFunction_t>> functions_;  // by device, then in the order of kernel_catalogue()
   RegisteredCode* registered_ = nullptr;               // null: there are no variables
 };
 

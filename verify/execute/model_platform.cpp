@@ -12,7 +12,7 @@ namespace verify {
 
 namespace {
 
-// A kernel's host semantics reach the model's memory through this.
+// The host semantics of a kernel access the model's memory through this class.
 class ModelMemory final : public hg::HostMemory {
  public:
   explicit ModelMemory(model::MemoryAccess& memory) : memory_(memory) {}
@@ -106,7 +106,7 @@ hip::DeviceAddress ModelPlatform::allocate_pageable(std::size_t bytes) {
 }
 
 void ModelPlatform::free_pageable(hip::DeviceAddress address) {
-  static_cast<void>(instance_.runtime().memory().release(address));  // 0 when there was none to be had
+  static_cast<void>(instance_.runtime().memory().release(address));  // 0 when the allocation had failed
 }
 
 hip::Status ModelPlatform::store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) {

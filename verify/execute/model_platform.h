@@ -55,11 +55,11 @@ class ModelPlatform : public Platform {
   ModelPlatformOptions options_;
   model::abi::InProcess instance_;
   std::vector<std::shared_ptr<const model::Kernel>> kernels_;  // in the order of kernel_catalogue()
-  Id needed_ = 1;                                              // devices, by the program
-  std::vector<model::Module*> modules_;                        // of each of them
-  char shadows_[kVariables] = {};                              // the address of each stands for a variable
+  Id needed_ = 1;                                              // devices that the program needs
+  std::vector<model::Module*> modules_;                        // one for each of these devices
+  char shadows_[kVariables] = {};                              // the address of each element identifies a variable
   std::optional<model::abi::Activate> active_;
-  std::unique_ptr<ModelPlatform> for_systems_;  // made when it is first asked for
+  std::unique_ptr<ModelPlatform> for_systems_;  // made when for_systems() is first called
 };
 
 }  // namespace verify

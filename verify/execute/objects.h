@@ -17,27 +17,27 @@
 
 namespace verify {
 
-// Which instances of the recording a program's node stands for.
+// The instances in the recording that a program's node stands for (several for a fan).
 struct NodePlace {
   Id id = 0;
   hip::NodeIndex first = 0;
   std::uint32_t fan = 1;
 };
 
-// A node that could not be added stands for no instances.
+// The place of a program's node; a node that could not be added has no instances.
 [[nodiscard]] NodePlace place_of(const std::vector<NodePlace>& places, Id node);
 
 struct GraphObject {
   Id id = 0;
   bool alive = false;
-  bool spoiled = false;  // a capture into it failed: its topology is not observed
+  bool spoiled = false;  // a capture into this graph failed: its topology is not observed
   hip::Recording recording;
   hip::RecordedGraph handles;
   hip::AddressTable addresses;  // at which it was recorded, by buffer id
   std::vector<NodePlace> places;
   std::unique_ptr<ExecPatcher> patcher;  // of its definition; made when first needed, dropped when nodes are added
   bool edited = false;                   // its nodes were set or patched
-  std::map<hipUserObject_t, std::uint32_t> held_objects;  // and how often; its executable graphs hold them, too
+  std::map<hipUserObject_t, std::uint32_t> held_objects;  // with reference counts; its executable graphs hold them, too
 };
 
 // The shape in which an executable graph was recorded. In each shape its handles name the nodes of the recording; a
@@ -55,9 +55,9 @@ struct ExecObject {
   hip::AddressTable addresses;
   std::vector<NodePlace> places;
   std::unique_ptr<ExecPatcher> patcher;
-  std::unique_ptr<ExecPatcher> stable;  // launches in its place, where a strategy does not launch `exec` directly
+  std::unique_ptr<ExecPatcher> stable;  // launches in place of `exec`, where a strategy does not launch `exec` directly
   ExecShape shape = ExecShape::kAsItIs;
-  // Of nodes for which several of their own type stand; the handle of each of these nodes is null.
+  // The nodes that stand for one node, where several of its type do; the handle of that node is null.
   std::map<hip::NodeIndex, std::vector<hipGraphNode_t>> stand_ins;
   hipGraphExec_t anchor = nullptr;  // never launched: holds the user objects of the program's graph
   InstantiateForm form = InstantiateForm::kPlain;
@@ -75,21 +75,21 @@ struct StrategyContext {
   const hip::AddressTable& addresses;  // where the buffers are now
   std::vector<std::uint64_t> buffer_bytes{};
   std::vector<hip::BufferMemory> memory{};  // of the buffers that the program declared, by id
-  bool capturing = false;                   // some stream captures, before the command that is running
+  bool capturing = false;                   // a stream captured when the running command began
   // Recordings that were handed to a patcher and then overwritten; kept so that a stale reference reads poison.
   std::vector<std::unique_ptr<hip::Recording>> passed{};
-  // Definitions that were recorded again: executable graphs may still name their nodes by these handles.
+  // Graphs whose definition was recorded again: executable graphs may still name their nodes by the old handles.
   std::vector<hipGraph_t> retired{};
   std::string unsupported{};  // the first function that was needed and that the runtime lacks
   // Of executable graphs that were destroyed while a stream captured: their memory is freed at the program's end.
   std::vector<std::unique_ptr<ExecPatcher>> leftovers{};
-  bool told = false;                              // during this command: an error that did not keep it from succeeding
+  bool told = false;                              // this command had an error that did not make it fail
   Id devices = 1;                                 // that the program has
   std::vector<Id> buffer_devices{};               // by buffer id
   std::map<int, hip::HomeStream> home_streams{};  // by device; for strategies that launch on them
 };
 
-// The program needs a function that the runtime does not have: the error to answer, noted in the context.
+// Notes in the context that the runtime lacks a function that the program needs, and returns the error for it.
 [[nodiscard]] hip::Error lacking(StrategyContext& context, const char* function);
 
 }  // namespace verify

@@ -1,8 +1,8 @@
 // Observations: the results that a client of HIP sees while a program runs, by symbolic name.
 //
-// Statuses, bytes, topology, parameters of graph nodes, host functions that ran. Addresses appear only inside bytes,
-// where both sides of a comparison have the same addresses. An observation also carries the findings of property
-// detectors: they are evidence, and an oracle does not compare them.
+// An observation has statuses, bytes, topology, parameters of graph nodes, and host functions that ran. Addresses
+// appear only inside bytes, where both sides of a comparison have the same addresses. An observation also carries the
+// findings of property detectors: they are evidence, and an oracle does not compare them.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace verify {
 
-// Properties by rank: a finding is named after the first one here that it breaks.
+// Properties in the order of their rank: a finding is named after the first property in this order that it breaks.
 enum class PropertyId : std::uint8_t {
 #define PROPERTY(name, title, sentence) k##name,
 #include "verify/execute/properties.inc"
@@ -42,15 +42,15 @@ struct StepStatus {
   int code = 0;                  // hipError_t of the command
   int update_result = -1;        // hipGraphExecUpdateResult of an update, else -1
   std::string seen;              // other answers of the command, by symbolic names; empty for most
-  std::uint32_t repetition = 0;  // of a repeated command that failed: which, from 1
+  std::uint32_t repetition = 0;  // of a repeated command that failed: the number of the failed repetition, from 1
   bool operator==(const StepStatus&) const = default;
 };
 
 // The cost of one command, where costs were asked for (P10): counts, never times.
 struct StepCost {
-  std::uint64_t calls = 0;        // of HIP, by the subject's side
-  std::uint64_t allocations = 0;  // of the heap, by the thread that calls
-  std::uint64_t bytes = 0;        // of these
+  std::uint64_t calls = 0;        // calls of HIP by the subject's side
+  std::uint64_t allocations = 0;  // heap allocations by the thread that calls
+  std::uint64_t bytes = 0;        // bytes of these allocations
   std::uint64_t steps = 0;        // nodes and edges that the model visits; 0 elsewhere
   std::uint64_t instantiations = 0;
 };
@@ -76,16 +76,16 @@ struct RuntimeNotes {
   std::string first_race;
 };
 
-// One kind of resource that a runtime still holds when a program's commands are done (P8), where it can be asked.
+// One kind of resource that a runtime still holds after a program's commands (P8), where the runtime can report it.
 struct Held {
   std::string what;  // "graphs", "bytes of memory"
   std::uint64_t count = 0;
 };
 
 struct Observation {
-  std::vector<StepStatus> statuses;  // one a step
+  std::vector<StepStatus> statuses;  // one for each step
   std::vector<Held> held;            // where it was asked for
-  std::vector<StepCost> costs;       // one a step, or none
+  std::vector<StepCost> costs;       // one for each step, or none
   std::vector<BytesSeen> reads;
   std::vector<TopologySeen> topology;
   std::map<std::uint32_t, std::uint64_t> host_tags;  // how often each host function ran
@@ -95,7 +95,7 @@ struct Observation {
   RuntimeNotes notes;
   std::uint64_t calls = 0;  // HIP calls that the subject's side made
   std::uint64_t patches = 0, fallbacks = 0;
-  std::vector<std::size_t> patched_in_place;  // steps whose patch succeeded without a failure, in order
+  std::vector<std::size_t> patched_in_place;  // steps whose patch was in place, without an injected failure, in order
   std::uint64_t failures_fired = 0;           // injected failures that came true
   std::string unsupported;                    // the function that the runtime lacks, or empty
   std::string harness_error;                  // the executor could not go on; nothing can be concluded

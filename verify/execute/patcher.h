@@ -1,8 +1,8 @@
-// verify::ExecPatcher: the interface that the strategy `patch` drives. hip::GraphPatcher is the real patcher; the
-// catalogue of faults and other people have others. A factory makes one for each executable graph to be patched.
+// verify::ExecPatcher: the interface that the strategy `patch` drives. hip::GraphPatcher is the real one; the catalogue
+// of faults and patcher libraries have others. A factory makes one for each executable graph to be patched.
 //
-// The recording that a factory is given is the caller's: it may be destroyed or overwritten as soon as the factory
-// returns, and a patcher that kept a reference breaks P1.
+// The recording that a factory is given belongs to the caller: it may be destroyed or overwritten as soon as the
+// factory returns, and a patcher that kept a reference to it breaks P1.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@ class ExecPatcher {
   virtual ~ExecPatcher() = default;
 
   virtual hip::PatchResult patch(std::span<const hip::Move> moves) = 0;
-  // As hip::GraphPatcher's.
+  // As in hip::GraphPatcher.
   virtual void replace(hip::NodeIndex node, hip::NodeRecord record, std::vector<hip::Relocation> relocations) = 0;
   virtual void replace_all(const hip::Recording& recording, std::span<const hip::DeviceAddress> addresses) = 0;
-  // A patcher may put off part of its work until then.
+  // Launches the executable graph. A patcher may defer part of its work until then.
   virtual hipError_t launch(const hip::Api& api, hipGraphExec_t exec, hipStream_t stream) {
     return api.hipGraphLaunch(exec, stream);
   }
@@ -34,12 +34,12 @@ struct PatchTarget {
   const hip::RecordedGraph& graph;
   hipGraphExec_t exec = nullptr;  // null: the graph's definition is to be patched
   std::span<const hip::DeviceAddress> addresses;
-  std::span<const std::uint64_t> buffer_bytes;  // by buffer index; every allocator knows them
+  std::span<const std::uint64_t> buffer_bytes;  // by buffer index; every allocator knows the sizes
   bool poison = false;                          // overwrite passed data after its use (P1)
 };
 using PatcherFactory = std::function<std::unique_ptr<ExecPatcher>(const PatchTarget&)>;
 
-// hip::GraphPatcher.
+// Makes hip::GraphPatcher objects.
 [[nodiscard]] PatcherFactory graph_patcher_factory();
 
 }  // namespace verify

@@ -24,7 +24,7 @@ struct Library {
   std::uint32_t wants = 0;
 };
 
-// HIP's functions by name.
+// Gives the library HIP's functions by name.
 struct Finder {
   hgpatcher_hip base{};
   hip::Api api;
@@ -44,7 +44,7 @@ struct Finder {
 // A recording as the ABI's plain structs: copies, so that they can be overwritten afterwards.
 class View {
  public:
-  // The view has the buffers at `addresses`; the recording holds the addresses of the time when it was made.
+  // The view shows the buffers at `addresses`; the recording holds the addresses from when it was made.
   View(const hip::Recording& recording, const hip::RecordedGraph& graph, hipGraphExec_t exec,
        std::span<const hip::DeviceAddress> addresses, bool relocations)
       : addresses_(addresses), relocations_(relocations), graph_(view(recording, &graph.nodes)) {
@@ -141,7 +141,7 @@ class View {
     node.kind = HGPATCHER_EVENT_WAIT;
     node.event = r.event;
   }
-  // No move concerns them: to a library they are nodes that it cannot patch.
+  // No move changes a memory node: to a library these nodes cannot be patched.
   static void fill(hgpatcher_node& node, const hip::MemoryAllocRecord&) { node.kind = HGPATCHER_OPAQUE; }
   static void fill(hgpatcher_node& node, const hip::MemoryFreeRecord&) { node.kind = HGPATCHER_OPAQUE; }
   static void fill(hgpatcher_node& node, const hip::EmptyRecord&) { node.kind = HGPATCHER_EMPTY; }
@@ -285,7 +285,7 @@ hip::Error unusable(const std::string& path, const std::string& what) {
 }  // namespace
 
 hip::Result<PatcherFactory> load_patchers(const std::string& path) {
-  // A name without a slash would be looked for where system libraries are.
+  // dlopen would look for a name without a slash in the system's library folders.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return unusable(path, fmt::format("it cannot be loaded ({})", dlerror()));

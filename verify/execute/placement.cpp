@@ -132,8 +132,8 @@ hipError_t BufferMemory::allocate_of_kind(std::uint64_t bytes, MemoryKind memory
   return registered;
 }
 
-// Where the next allocation is to be, if the platform cannot be told; else 0. A subject that failed on the way asked
-// for less: from there on the baseline goes on by itself.
+// The scripted address of the next allocation, where the platform cannot place the allocation there; else 0. A subject
+// that failed midway made fewer allocations: after the end of its script the baseline chooses addresses itself.
 hip::DeviceAddress BufferMemory::place_as_scripted() {
   if (!replaying_ || script_next_ >= script_.size()) return 0;
   const hip::DeviceAddress scripted = script_[script_next_++];
@@ -250,7 +250,7 @@ hip::Status BufferMemory::declare_symbol(Id buffer, std::uint64_t bytes, std::ui
   const hip::Api& api = platform_.api();
   const void* symbol = platform_.symbol(n);
   assert(symbol != nullptr);
-  // A model gives a variable its memory when it is first asked for.
+  // A model allocates a variable's memory when its address is first asked for.
   const hip::DeviceAddress scripted = place_as_scripted();
   void* found = nullptr;
   std::size_t size = 0;
@@ -310,7 +310,7 @@ hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
     if (!fresh) return fresh.error();
     targets.push_back({fresh.value(), place_of.bytes});
   }
-  for (const BufferMove& old : moves) {  // places that nobody takes over are freed
+  for (const BufferMove& old : moves) {  // places that no buffer takes over are freed
     const bool taken =
         std::ranges::any_of(targets, [&](const NewPlace& t) { return t.address == addresses_[old.buffer]; });
     const Place& place_of = places_[old.buffer];

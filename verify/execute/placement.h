@@ -1,10 +1,10 @@
 // Where a program's buffers live: verify::BufferMemory places, moves and frees them on a platform.
 //
-// `arena`: one runtime allocation a kind of memory and device, sub-allocated best fit with coalescing as frameworks do,
-// so that addresses repeat. `native`: one runtime allocation a buffer. Contents move along with a buffer. Every runtime
-// allocation's address is noted in a script; a second platform given that script is laid out alike, so both sides of a
-// comparison see the same bits. Moves and contents go through the plain table: they belong to the harness, and programs
-// do not test them. All work that the device may still be doing is waited for first.
+// `arena`: one runtime allocation for each kind of memory and device, sub-allocated best fit with coalescing as
+// frameworks do, so that addresses repeat. `native`: one runtime allocation for each buffer. A moved buffer keeps its
+// contents. The address of every runtime allocation is noted in a script; a second platform that is given the script
+// gets the same layout, so both sides of a comparison see the same bits. Moves and contents belong to the harness: they
+// use the plain table and are no part of the test. They wait first for all work of the devices.
 #pragma once
 
 #include <map>
@@ -20,13 +20,13 @@
 
 namespace verify {
 
-// Best fit with coalescing over [base, base + bytes); the lowest address among equals.
+// Best-fit allocation with coalescing in [base, base + bytes); of equally large free ranges the lowest is taken.
 class BestFit {
  public:
   BestFit(hip::DeviceAddress base, std::uint64_t bytes) : free_{{base, bytes}} {}
   [[nodiscard]] std::optional<hip::DeviceAddress> allocate(std::uint64_t bytes);
   void release(hip::DeviceAddress address, std::uint64_t bytes);
-  // Never hands out an address twice (for telling whether a defect needs reuse).
+  // From now on no address is given out twice (shows whether a defect needs addresses to be reused).
   void never_reuse() { reuse_ = false; }
   [[nodiscard]] static std::uint64_t rounded(std::uint64_t bytes);
 
@@ -43,21 +43,21 @@ struct PlacementOptions {
 
 class BufferMemory {
  public:
-  // `script`: lay out like that; empty: report through script().
+  // `script`: the layout to repeat; empty: choose a layout and report it through script().
   BufferMemory(Platform& platform, const Program& program, PlacementOptions options, AddressScript script);
   BufferMemory(const BufferMemory&) = delete;
   BufferMemory& operator=(const BufferMemory&) = delete;
 
   hip::Status declare(Id buffer, std::uint64_t bytes, MemoryKind memory, Id device = 0);
-  // The first `bytes` of the platform's n-th variable of device code, which it has: they are never moved or freed.
+  // The first `bytes` bytes of the platform's n-th variable of device code, which has to exist. Never moved or freed.
   hip::Status declare_symbol(Id buffer, std::uint64_t bytes, std::uint32_t n);
   hip::Status move(const std::vector<BufferMove>& moves);
   hip::Status release(Id buffer);
   hip::Status release_everything();
-  // A pattern over all of it, or `data` from `offset` on.
+  // Writes a pattern over the whole buffer, or, where there is `data`, writes it at `offset`.
   hip::Status write(Id buffer, std::uint64_t seed, std::uint64_t offset = 0, std::span<const std::uint8_t> data = {});
   hip::Status read(Id buffer, std::vector<std::byte>& bytes);
-  // Reads the same bytes through a copy by the runtime, where read() gives the host's own view; the device is
+  // Reads the same bytes with a copy by the runtime, where read() reads host memory directly. The device has to be
   // idle.
   hip::Status read_by_runtime(Id buffer, std::vector<std::byte>& bytes);
 
@@ -66,16 +66,16 @@ class BufferMemory {
   // By buffer id; 0 for a buffer that is not declared (yet). A freed buffer keeps its last address.
   [[nodiscard]] const hip::AddressTable& addresses() const { return addresses_; }
   // The addresses that frozen scalars take: the addresses in the run that the script came from. They differ from
-  // addresses() on a platform that cannot be told where to allocate.
+  // addresses() on a platform that cannot place allocations.
   [[nodiscard]] const hip::AddressTable& frozen_addresses() const { return frozen_; }
   [[nodiscard]] std::uint64_t bytes(Id buffer) const { return places_[buffer].bytes; }
   [[nodiscard]] MemoryKind memory(Id buffer) const { return places_[buffer].kind.memory; }
   [[nodiscard]] Id device(Id buffer) const { return places_[buffer].kind.device; }
   [[nodiscard]] bool alive(Id buffer) const { return places_[buffer].alive; }
   [[nodiscard]] std::size_t size() const { return places_.size(); }
-  // As HIP's functions name it; null: it is no variable.
+  // The pointer by which HIP's functions name the variable; null where the buffer is no variable.
   [[nodiscard]] const void* symbol(Id buffer) const { return places_[buffer].symbol; }
-  // Memory that a graph or a stream allocates is none of ours: it is read and named where `address` says.
+  // Notes memory that a graph or a stream allocated: it is not owned here, but read and named at `address`.
   void show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
 
  private:
@@ -89,7 +89,7 @@ class BufferMemory {
   };
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, Kind kind);
   hipError_t allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated);
-  // An allocation that the platform kept of an earlier program, or a new one.
+  // An allocation that the platform kept from an earlier program, or a new one.
   hip::Result<hip::DeviceAddress> kept_or_new(std::uint64_t bytes, Kind kind);
   hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
   hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, Kind kind);
@@ -110,7 +110,7 @@ class BufferMemory {
   AddressScript script_;
   std::size_t script_next_ = 0;
   bool replaying_ = false;
-  bool freed_some_ = false;  // then the runtime places, and may give that memory again
+  bool freed_some_ = false;  // then the runtime may give freed memory again, so it places buffers
   Id devices_ = 1;
   std::map<Kind, std::uint64_t> arena_bytes_;
   std::map<Kind, Arena> arenas_;

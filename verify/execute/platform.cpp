@@ -16,8 +16,8 @@ void Platform::on_thread(Id thread, const std::function<void()>& work) {
 
 hip::Status Platform::store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) {
   hip::Status status = copied(api().hipMemcpy(reinterpret_cast<void*>(address), bytes, size, hipMemcpyHostToDevice));
-  // A copy from pageable memory may return once its bytes are staged (CUDA, "API synchronization behavior"): a program
-  // that asks for the null stream then must not see the harness's copy.
+  // A copy from pageable memory may return once its bytes are staged (CUDA, "API synchronization behavior"). A program
+  // that then queries the null stream must not see the harness's copy as pending work.
   return status ? copied(api().hipStreamSynchronize(nullptr)) : status;
 }
 

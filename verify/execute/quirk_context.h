@@ -6,12 +6,12 @@
 
 namespace verify {
 
-// The quirks of the context's runtime: of a version that is no known release's, all there are.
+// The quirks of the runtime's release; for a version of no known release, the quirks of all releases of its vendor.
 [[nodiscard]] hip::ReleaseQuirks release_quirks_of(const StrategyContext& context);
 
 [[nodiscard]] hip::BufferMemory buffer_memory(MemoryKind kind);
 // The kind is unknown for variables of device code, for memory that streams allocated, and for other graphs' memory.
-// The function refers to `context`.
+// The returned function refers to `context`.
 [[nodiscard]] std::function<hip::BufferMemory(hip::BufferIndex)> memory_of(const StrategyContext& context,
                                                                            const hip::Recording& recording);
 

@@ -27,7 +27,7 @@ hip::Status instantiate_with_params(StrategyContext& context, hipGraphExec_t* ex
   if (said != nullptr) *said = fmt::format("result {}", result < std::size(kResults) ? kResults[result] : "unknown");
   return status;
 }
-#else  // these headers have no such function
+#else  // the headers of this build do not declare it
 hip::Status instantiate_with_params(StrategyContext&, hipGraphExec_t*, hipGraph_t, std::uint32_t, std::string*) {
   return hip::Error{hipErrorNotSupported, "hipGraphInstantiateWithParams"};
 }
@@ -56,7 +56,7 @@ namespace {
 
 struct FreshExec {
   hipGraphExec_t exec = nullptr;
-  hip::RecordedGraph handles;  // of the recording's nodes, whatever stands for it
+  hip::RecordedGraph handles;  // the handles of the recording's nodes, in every shape
   std::map<hip::NodeIndex, std::vector<hipGraphNode_t>> stand_ins;
 };
 
@@ -100,10 +100,12 @@ void note_allocations(Object& object) {
   for (const auto& [buffer, address] : object.handles.allocations) object.addresses[buffer] = address;
 }
 
-// A graph recorded and instantiated as `like` was, with the same nodes disabled; nothing where one of it fails.
+// Records and instantiates a graph as `like` was, with the same nodes disabled. If a step fails, destroys what was
+// made.
 hip::Result<FreshExec> record_exec(StrategyContext& context, const ExecObject& like, const hip::Recording& recording,
                                    const hip::AddressTable& addresses, const Shaped* as, std::string* said) {
-  // Created where it is instantiated: 7.2 updates nothing from a graph of another device (update-created-elsewhere).
+  // The graph is created on the device on which it is instantiated: 7.2 ignores an update from a graph that was created
+  // on another device (finding update-created-elsewhere).
   hip::Result<hip::RecordedGraph> recorded = on_device(context.api, hip::home_of(recording), [&] {
     return hip::record_graph(context.api, as == nullptr ? recording : as->recording, addresses);
   });
@@ -167,7 +169,7 @@ hip::Result<unsigned> switch_node(StrategyContext& context, ExecObject& exec, hi
   std::vector<hipGraphNode_t> switched;
   for (hipGraphNode_t node : standing_for(exec, index)) {
     const hip::Status status = switch_handle(context, exec.exec, node, on);
-    if (!status) {  // all of them, or none
+    if (!status) {  // switches all of them or none
       for (hipGraphNode_t done : switched) context.told |= !switch_handle(context, exec.exec, done, was_on);
       return status.error();
     }
@@ -233,7 +235,8 @@ hip::Status rebuild(StrategyContext& context, GraphObject& graph, const hip::Rec
 }
 
 hip::Status destroy(StrategyContext& context, ExecObject& exec) {
-  // `stable` refers to the executable graph and goes first. A capture forbids to free memory.
+  // `stable` refers to the executable graph and is destroyed first, or kept for later, because a capture forbids
+  // freeing memory.
   if (context.capturing && exec.stable) context.leftovers.push_back(std::move(exec.stable));
   exec.stable.reset();
   exec.patcher.reset();

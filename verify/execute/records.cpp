@@ -39,8 +39,8 @@ struct Maker {
   }
   [[nodiscard]] void* pointer(const BufferRef& ref) const { return reinterpret_cast<void*>(address(ref)); }
 
-  // The same call again for an opaque node: whoever recorded it once can do it again, but cannot say where pointers
-  // are.
+  // Records an opaque node by making the same call again: code that recorded a node once can do it again, but cannot
+  // say where the node's pointers are.
   static hip::RecordedNode opaque(hip::KernelRecord kernel, const std::vector<hip::Relocation>& relocations) {
     hip::RecordedNode node;
     hip::OpaqueRecord record;

@@ -1,4 +1,4 @@
-// From a program's node to a hip::RecordedNode: arguments packed, scalars frozen, relocations stated.
+// Makes hip::RecordedNode objects of a program's nodes: packs arguments, freezes scalars, states relocations.
 #pragma once
 
 #include <functional>
@@ -26,10 +26,10 @@ struct RecordContext {
 // The arguments of a kernel as a layout for differential capture.
 [[nodiscard]] std::vector<hip::ArgumentSlot> slots_of(const KernelSpec& spec);
 
-// A function that nodes of this type need and that the runtime lacks, or null.
+// The name of a function that nodes of this type need and that the runtime lacks, or null.
 [[nodiscard]] const char* missing_function(const hip::Api& api, const NodeParams& params);
 
-// Dependencies are left empty.
+// Leaves the node's dependencies empty.
 [[nodiscard]] hip::RecordedNode make_record(const NodeParams& params, const RecordContext& context);
 
 }  // namespace verify

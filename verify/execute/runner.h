@@ -20,14 +20,14 @@ namespace verify {
 // Every address that a runtime gave out, in order.
 using AddressScript = std::vector<hip::DeviceAddress>;
 
-// A schedule seed with this bit numbers a legal order: counting up makes every one of them, on the model
-// (model::Random::kCounting). To other runtimes it is a seed like any other.
+// A schedule seed with this bit set is the number of a legal order: on the model, counting up from 0 makes every legal
+// order (model::Random::kCounting). To other runtimes it is a seed like any other.
 inline constexpr std::uint64_t kCountedOrder = std::uint64_t{1} << 63;
 
 struct RunOptions {
   bool poison = true;            // overwrite the passed arguments after each call (P1)
   bool keep_passed = false;      // without poison: passed arguments stay as they were until the program's end
-  bool failures = true;          // obey `fail`
+  bool failures = true;          // obey `fail` commands
   bool fresh_addresses = false;  // no address is ever used twice
   bool inspect = true;           // look inside a model after each patch (A1-A5)
   bool isolation = true;         // compare everything else before and after each exec operation (P2)
@@ -37,7 +37,7 @@ struct RunOptions {
   std::uint64_t fail_graph_call = 0;  // the nth call of the graph API fails (0: none)
 };
 
-// The subject's layout, for its baseline.
+// The observation of a run, and its memory layout (`script`), which the baseline has to repeat.
 struct RunResult {
   Observation observation;
   AddressScript script;
@@ -47,14 +47,14 @@ class Runner {
  public:
   virtual ~Runner() = default;
 
-  // `script`: lay memory out like the run that it came from; empty: choose.
+  // `script`: the memory layout of an earlier run to repeat; empty: choose a layout.
   [[nodiscard]] virtual RunResult run(const Program& program, const RunOptions& options,
                                       const AddressScript& script) = 0;
   [[nodiscard]] RunResult run(const Program& program, const RunOptions& options) { return run(program, options, {}); }
 
-  // Whether a program that crashes or hangs there leaves this process alive: its death is then part of the observation.
+  // Whether this process survives a program that crashes or hangs there: the death is then part of the observation.
   [[nodiscard]] virtual bool contained() const { return false; }
-  // Makes the next run start from nothing, where possible: all leftovers of earlier programs in the runtime are gone.
+  // Makes the next run start from nothing, where possible: earlier programs leave nothing behind in the runtime.
   virtual void start_afresh() {}
 };
 

@@ -27,14 +27,16 @@ std::vector<hip::BufferIndex> stable_buffers(const StrategyContext& context, con
   name_buffers(recording, named);
   std::ranges::sort(named);
   named.erase(std::unique(named.begin(), named.end()), named.end());
-  // Memory that never moves needs none, and a variable of device code is no buffer of an allocator's.
+  // Only device memory that the program allocated gets a stable address. Memory that never moves needs none, and a
+  // variable of device code is not an allocation.
   std::erase_if(named, [&](hip::BufferIndex buffer) { return context.memory[buffer] != hip::BufferMemory::kDevice; });
   return named;
 }
 
-// Launches of a graph that is recorded for one launch, at the program's addresses: into captures, which keep the
-// launched graph, and on devices on which the stabiliser has no streams. Each such graph is kept until the next launch
-// outside of captures, or until this object's end: releases of AMD's runtime run it instead of capturing it.
+// Launches graphs that are recorded for one launch each, at the program's addresses: launches into captures, which keep
+// the launched graph, and launches on devices on which the stabiliser has no streams. Each such graph is kept until the
+// next such launch outside of captures, or until this object's end, because releases of AMD's runtime run it instead of
+// capturing it.
 class RecordedLaunches {
  public:
   explicit RecordedLaunches(StrategyContext& context) : context_(context) {}
@@ -43,7 +45,7 @@ class RecordedLaunches {
   ~RecordedLaunches() { drop_all(); }
 
   hipError_t launch(const ExecObject& exec, hipStream_t stream) {
-    // While one thread captures, no device may be waited for.
+    // While a thread captures, no device may be synchronized.
     if (!context_.capturing && !kept_.empty()) {
       const hip::Status waited = synchronize_devices(context_.api, context_.devices);
       if (!waited) return static_cast<hipError_t>(waited.error().code);
@@ -94,7 +96,8 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
                                   .errors = {note_error, this}}),
         recorded_(context) {}
 
-  // New addresses of the program's; where one moved that is not stable, the next launch records again.
+  // Notes the program's new addresses. If a buffer without a stable address moved, the next launch records the graph
+  // again.
   void move_to(const hip::AddressTable& addresses) {
     for (hip::BufferIndex i = 0; i < addresses.size(); ++i) {
       const bool moved = addresses[i] != exec_.addresses[i];
@@ -121,8 +124,8 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     return done.ok() ? code_of(waited) : static_cast<hipError_t>(done.error().code);
   }
 
-  // Whether another device is current. The stabiliser's streams belong to one device, so a launch on another device
-  // records a graph of its own.
+  // Whether a device other than 0 is current. The stabiliser's streams belong to one device, so a launch on another
+  // device records a graph of its own.
   [[nodiscard]] hip::Result<bool> elsewhere() const {
     int device = 0;
     if (context_.devices < 2) return false;
@@ -131,7 +134,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     }
     return device != 0;
   }
-  // The program has no patcher to ask: this strategy records again instead.
+  // There is no patcher: this strategy records the graph again instead.
   hip::PatchResult patch(std::span<const hip::Move>) override {
     return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "stable addresses are never patched"};
   }
@@ -159,8 +162,8 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     return status;
   }
   hip::Status launch(const hip::StreamRef& stream) override {
-    // Releases of AMD's runtime begin a graph's further roots before earlier work of the stream is done. The copies to
-    // the stable buffers are such earlier work (docs/quirks.md).
+    // Releases of AMD's runtime start the second and later roots of a graph before earlier work of the stream is done.
+    // The copies to the stable buffers are such earlier work (docs/quirks.md).
     if (hip::Status waited = stream.synchronize(); !waited) return waited;
     return hip::call<&hip::Api::hipGraphLaunch>(context_.api, exec_.exec, stream.handle());
   }

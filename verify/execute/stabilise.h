@@ -1,13 +1,13 @@
 // The strategy `stabilise`: an executable graph whose buffers move is recorded once for buffers that never move
-// (hip::AddressStabilizer). From then on each launch copies the contents of the program's buffers there and back.
+// (hip::AddressStabilizer). From then on each launch copies the contents of the program's buffers to them and back.
 //
-// Buffers of device memory that the program allocated are stable. A graph names all other buffers at their own
-// addresses, and a move of one records it again. HIP's setters and hipGraphExecUpdate record it again for the program's
-// own buffers, which ends stability until the next patch. Graphs with memory nodes are never stable: the runtime
-// chooses the addresses. A launch into a capture is captured as if nothing were stable, from a graph recorded for it.
+// Buffers of device memory that the program allocated get stable addresses. The graph uses all other buffers at their
+// own addresses and is recorded again when one of them moves. HIP's setters and hipGraphExecUpdate record it again for
+// the program's own buffers, without stable addresses until the next patch. Graphs with memory nodes never get stable
+// addresses: the runtime chooses theirs. A launch into a capture captures a graph recorded without stable addresses.
 //
-// A launch with stable addresses is waited for, before and after: concurrent work may touch other bytes of the same
-// buffers, and the copies touch all bytes. This strategy does not look for wrong order on streams.
+// All devices are synchronized before and after a launch with stable addresses: concurrent work may touch other bytes
+// of the same buffers, and the copies touch all bytes. So this strategy does not find wrong order on streams.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,7 @@ void poison_recording(hip::Recording& recording) {
     const hip::RecordedNode& node = recording.nodes()[i];
     const auto* kernel = std::get_if<hip::KernelRecord>(&node.record);
     if (kernel == nullptr || kernel->arguments.empty()) continue;
-    // In place: whoever kept a pointer to these bytes must read the poison.
+    // Overwrites the bytes in place: a patcher that kept a pointer to them must read the poison.
     auto& bytes = const_cast<std::vector<std::byte>&>(kernel->arguments);
     std::memset(bytes.data(), static_cast<int>(kPoison), bytes.size());
   }
@@ -42,8 +42,8 @@ void append_buffers(const hip::RecordedNode& node, std::vector<hip::BufferIndex>
   for (const hip::RecordedNode& inner : child->graph->nodes()) append_buffers(inner, buffers);
 }
 
-// Returns the recording that a patcher gets for an executable graph. A node cannot be set any more when its handle went
-// with the removed node of the original graph, so it is opaque here.
+// Returns the recording that a patcher gets for an executable graph. A node whose original was removed from the graph
+// has no valid handle and cannot be set any more, so it is opaque here.
 hip::Recording patchable(const ExecObject& exec) {
   hip::Recording recording = exec.recording;
   if (exec.owned) return recording;
@@ -65,7 +65,8 @@ hip::Recording patchable(const ExecObject& exec) {
   return recording;
 }
 
-// A patcher is given a recording that dies (or, poisoned, lives on as garbage) as soon as it has been made.
+// Gives the patcher a copy of the recording. The copy is kept, and with poison it is overwritten, as soon as the
+// patcher has been made.
 template <class Object>
 std::unique_ptr<ExecPatcher> make_patcher(StrategyContext& context, const Object& object, hipGraphExec_t exec) {
   auto passed = std::make_unique<hip::Recording>(object.recording);
@@ -186,7 +187,7 @@ struct GraphSetter {
   }
 };
 
-// The setters that take any type, of an executable graph or (null) of a graph's own node.
+// Calls a setter that takes any type, of the executable graph `exec` or (null) of the graph's own node.
 hip::Status set_by(hip::NodeForm form, StrategyContext& context, hipGraphExec_t exec, hipGraphNode_t node,
                    hip::NodeRecord& record) {
   const hip::Api& api = context.api;
@@ -216,8 +217,8 @@ hip::Recording with_node(const hip::Recording& recording, hip::NodeIndex index, 
   return changed;
 }
 
-// Whether `graph` fits the executable graph. Where it does not and the runtime still reports success, the status is
-// observed and the recording stays.
+// Whether hipGraphExecUpdate of `exec` from `graph` is documented to succeed. Where it is not and the runtime still
+// reports success, the status is observed and the recording stays.
 bool fits(const ExecObject& exec, const GraphObject& graph) {
   return documented_update(exec.recording, graph.recording).code == hipSuccess;
 }
@@ -311,7 +312,8 @@ class PatchStrategy final : public Strategy {
   }
 
  private:
-  // The patcher may not know buffers that the node names at their current place yet: tell it (no node holds them).
+  // Notes that the node was set. The patcher may not know the current addresses of buffers that the node names; no node
+  // named them before, so the patcher is told here.
   template <class Object>
   hip::Status note(StrategyContext& context, Object& object, hip::NodeIndex index, const hip::RecordedNode& node) {
     std::vector<hip::Move> moves;
@@ -325,7 +327,7 @@ class PatchStrategy final : public Strategy {
     for (const hip::Move& move : moves) object.addresses[move.buffer] = move.to;
     if (!object.patcher) return {};
     object.patcher->replace(index, node.record, node.relocations);
-    // Everything is at the current addresses already, so a patcher starts over rather than patching.
+    // The object already has the current addresses of these buffers, so the patcher starts over instead of patching.
     if (moves.empty()) return {};
     if constexpr (std::is_same_v<Object, ExecObject>) {
       object.patcher->replace_all(patchable(object), object.addresses);
@@ -371,7 +373,7 @@ class UpdateStrategy final : public Strategy {
   }
 
  private:
-  // The memory nodes of another graph make other allocations, and no update brings an executable graph to these.
+  // The memory nodes of a new graph make new allocations, and no update makes an executable graph use these.
   static hip::Status update_to(StrategyContext& context, ExecObject& exec, const hip::Recording& recording) {
     if (recording.has_memory_nodes()) return rebuild(context, exec, recording);
     hip::Result<hip::RecordedGraph> fresh = hip::record_graph(context.api, recording, context.addresses);

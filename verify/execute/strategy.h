@@ -3,10 +3,10 @@
 //   rebuild  records a fresh graph and instantiates it: the reference for the other strategies
 //   patch    changes the executable graph in place through an ExecPatcher; setters are HIP's exec setters
 //   update   records a fresh graph and hands it to hipGraphExecUpdate, for setters too
-//   careful  patches where the runtime's release is known to do that right, and records again where it does not
-//   command-buffer  launches each as a hip::CommandBuffer that knows the release
-//   stabilise  records it once for buffers that never move (hip/address_stabilizer) and copies the program's buffers
-//            there and back around each launch
+//   careful  patches, except where the runtime's release is known to do that wrong: there it records again
+//   command-buffer  launches each executable graph as a hip::CommandBuffer that knows the release
+//   stabilise  records each graph once for buffers that never move (hip/address_stabilizer) and copies the program's
+//            buffers there before each launch and back after it
 //
 // Every operation either succeeds or reports an error and leaves its object as it was, so that it can be tried again.
 #pragma once
@@ -28,7 +28,7 @@ struct PatchOutcome {
   hip::Status status;
   hip::PatchReport report;
   std::optional<hip::PatchFailure> failure;  // the patcher's reason when it did not patch
-  bool in_place = true;                      // false: the executable graph itself is where it was
+  bool in_place = true;                      // false: the executable graph was not patched in place
 };
 
 struct UpdateStatus {
@@ -41,8 +41,8 @@ struct UpdateStatus {
 struct DocumentedUpdate {
   int code = 0;
   int result = 0;
-  // The node of the new recording that is to be reported: where one node alone differs. None where the numbers of nodes
-  // differ, or nothing does; `any_node` where several differ or one inside a child does, and any may be reported.
+  // The node of the new recording to be reported, where exactly one node differs. No value where the numbers of nodes
+  // differ or no node differs. `any_node`: several nodes differ, or one inside a child, and any may be reported.
   std::optional<hip::NodeIndex> node;
   bool any_node = false;
 };
@@ -55,23 +55,23 @@ class Strategy {
   // `moves` may be empty. On success the object has the addresses in context.addresses.
   virtual PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) = 0;
   virtual PatchOutcome patch(StrategyContext& context, GraphObject& graph, std::span<const hip::Move> moves) = 0;
-  // The node as it is to be added to a graph (so far `graph`), or set: the same, perhaps through another function or by
-  // another kind.
+  // Returns the node in the form in which it is added to a graph (so far `graph`) or set: `node` itself, perhaps with
+  // another function or another kind of copy.
   virtual hip::RecordedNode as_added(StrategyContext& context, const hip::Recording& graph, hip::RecordedNode node);
-  // `node` is relocated at context.addresses; the buffers it names are there in the object as well.
+  // `node` has the addresses of context.addresses; the object has the same addresses for the buffers it names.
   virtual hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
                           const hip::RecordedNode& node) = 0;
   virtual hip::Status set(StrategyContext& context, GraphObject& graph, hip::NodeIndex index,
                           const hip::RecordedNode& node) = 0;
   virtual UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) = 0;
-  // From a graph of the program's, in exec's form. `said`: as verify::instantiate's.
+  // Instantiates a graph of the program in exec's form. `said`: as for verify::instantiate().
   virtual hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
                                   std::string* said);
   // Records the executable graph again, for changes that no patch can make.
   virtual hip::Status record_again(StrategyContext& context, ExecObject& exec);
   // Switches a node on or off (hipGraphNodeSetEnabled) and returns the answer of hipGraphNodeGetEnabled.
   virtual hip::Result<unsigned> enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on);
-  // The stream's device is current.
+  // Called with the stream's device current.
   virtual hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream);
 };
 

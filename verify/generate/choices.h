@@ -19,11 +19,11 @@ class Choices {
 
   // A number below `bound` (0 when the bound is 0 or 1).
   [[nodiscard]] virtual std::uint64_t below(std::uint64_t bound) = 0;
-  // No more choices are worth making: a generator winds up. Random sources never run dry.
+  // True when further choices mean nothing: a generator then finishes. Random sources never run out.
   [[nodiscard]] virtual bool exhausted() const { return false; }
 
   [[nodiscard]] std::uint64_t between(std::uint64_t lo, std::uint64_t hi) { return lo + below(hi - lo + 1); }
-  // True in about `percent` of 100 draws. The first branch of a fuzzer's zero byte is `false`.
+  // True in about `percent` of 100 draws. A fuzzer's byte 0 draws `false`.
   [[nodiscard]] bool percent(unsigned percent) { return below(100) >= 100 - percent; }
 };
 

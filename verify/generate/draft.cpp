@@ -48,7 +48,7 @@ void Draft::declare_buffer() {
   if (take(command)) ++next_.buffer;
 }
 
-// The first variable that no buffer is yet.
+// Makes the buffer the first variable of device code that no buffer is yet, where there is one.
 void Draft::make_symbol(DeclareBuffer& command) const {
   DeclareBuffer symbol{command.buffer, std::min(command.bytes, kSymbolBytes), MemoryKind::kDevice, 0};
   for (std::uint32_t n = 0; n < kSymbols && state_.check(symbol); ++n) symbol.symbol = n + 1;

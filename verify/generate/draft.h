@@ -1,4 +1,4 @@
-// A program in the making: its steps, the state behind them, and the operations that all parts of the generator of
+// A program in the making: its steps, the state after them, and the operations that all parts of the generator of
 // programs share. Internal to verify/generate.
 #pragma once
 
@@ -21,7 +21,7 @@ class Draft {
   Draft(Choices& choices, const GeneratorOptions& options)
       : choices_(choices), options_(options), swarm_(draw_swarm(choices)) {}
 
-  // Takes a command as often as it may stand there, `repeat` times at most.
+  // Appends a command as often as may_stand() allows, at most `repeat` times; false: not even once.
   bool take(const Command& command, std::uint32_t repeat = 1);
   [[nodiscard]] bool may_stand(const Command& command) const;
   // A command of the topic, drawn by its fields.
@@ -37,7 +37,7 @@ class Draft {
     std::vector<Id> ids;
     for (const auto& [id, object] : map) {
       if constexpr (std::is_same_v<typename Map::mapped_type, BufferState>) {
-        if (object.runtime_places()) continue;  // it is named where it is there
+        if (object.runtime_places()) continue;  // such memory is named only where it is usable
       }
       if (object.alive) ids.push_back(id);
     }

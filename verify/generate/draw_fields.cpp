@@ -30,7 +30,7 @@ struct Source {
     const std::vector<Id> ids = live_objects(state, letter);
     return ids.empty() ? std::nullopt : std::optional<Id>(ids[choices.below(ids.size())]);
   }
-  // Ends of the range, the sizes of buffers, and nothing in particular.
+  // A number: an end of the range, a likely size of a buffer, or any number.
   [[nodiscard]] std::uint64_t number(std::uint64_t least, std::uint64_t max) const {
     static constexpr std::array<std::uint64_t, 5> kLikely = {0, 1, 64, 256, 4096};
     if (choices.percent(10)) return max;
@@ -40,7 +40,7 @@ struct Source {
   [[nodiscard]] Id device() const { return static_cast<Id>(choices.below(devices)); }
 };
 
-// Draws the field of a command; false where there is nothing that it could name. One overload a type of field.
+// Draws the field of a command; false where there is no object that it could name. One overload for each type of field.
 template <class C>
 struct FieldDrawer {
   C& c;
@@ -158,7 +158,7 @@ struct FieldDrawer {
                                                         : 0;
     return true;
   }
-  // The pattern of a seed: bytes as they are come from recorded programs.
+  // Draws the seed of a pattern: only recorded programs have explicit bytes.
   template <class SeedAt, class OffsetAt, class DataAt>
   bool operator()(const ContentsKey<SeedAt, OffsetAt, DataAt>& f) const {
     put(f.seed, from.choices.below(1000));
@@ -257,7 +257,8 @@ std::vector<Id> live_objects(const State& state, char letter) {
 std::optional<Command> draw_by_fields(Choices& choices, const State& state, NextNames names, Topic topic, Id devices) {
   Source from{choices, state, names, devices};
   for (int attempt = 0; attempt < kFieldsAttempts; ++attempt) {
-    // A command that few objects fit would be rare if another one took its place at the first that does not fit.
+    // Draws the same command several times: one that few objects fit would be rare if the first draw that does not fit
+    // led to another command.
     constexpr int kDrawsOfOne = 6;
     const Row& row = pick_row(choices, topic);
     for (int draw = 0; draw < kDrawsOfOne; ++draw) {

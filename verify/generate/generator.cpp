@@ -40,7 +40,7 @@ class ProgramGenerator : private NodesDraft {
     return std::move(program_);
   }
 
-  // Draws a few more actions behind the first `at` steps of `base` and returns their steps. No id of `base` is reused.
+  // Draws a few more actions after the first `at` steps of `base` and returns their steps. No id of `base` is reused.
   std::vector<Step> go_on(const Program& base, std::size_t at) {
     for (std::size_t i = 0; i < at; ++i) {
       const Step& step = base.steps[i];
@@ -49,7 +49,7 @@ class ProgramGenerator : private NodesDraft {
         state_.apply(step.command);
       }
     }
-    // New ids come behind every id that `base` declares anywhere.
+    // New ids are higher than every id that `base` declares anywhere.
     for (const Step& step : base.steps) next_.use(step.command);
     if (alive(state_.buffers()).empty()) declare_buffer();
     if (alive(state_.graphs()).empty()) build_graph();
@@ -127,7 +127,7 @@ class ProgramGenerator : private NodesDraft {
     }
   }
 
-  // Mostly one of that device's.
+  // Mostly a stream of the graph's home device.
   Id stream_for(const GraphState& graph) {
     std::vector<Id> streams = state_.live_streams();
     if (swarm_.devices && choices_.percent(80)) {
@@ -137,7 +137,7 @@ class ProgramGenerator : private NodesDraft {
     return streams.empty() ? kNullStream : pick(streams);
   }
 
-  // A graph that holds another as a child, its executable graph, and the child set anew: rare by chance alone.
+  // Makes a graph that holds another as a child, its executable graph, and a setter of the child: rare by chance alone.
   void child_family() {
     const std::vector<Id> graphs = alive(state_.graphs());
     if (graphs.empty() || graphs.size() >= kMaxGraphs || alive(state_.execs()).size() >= kMaxExecs) return;
@@ -271,7 +271,7 @@ class ProgramGenerator : private NodesDraft {
     if (!command.moves.empty()) take(command, choices_.percent(5) ? 2 : 1);
   }
 
-  // Buffers take each other's places in a circle; an open chain lets the last one go somewhere new.
+  // Moves buffers to each other's places in a ring; in an open chain the last one moves to a new place.
   void rotate(std::vector<Id> buffers, MoveBuffers& command, std::uint64_t length, bool open) {
     std::vector<Id> ring;
     while (ring.size() < length && !buffers.empty()) {
@@ -305,7 +305,8 @@ class ProgramGenerator : private NodesDraft {
     if (choices_.percent(30) && !graphs.empty()) take(Patch{Target::kGraph, pick(graphs)});
   }
 
-  // Mostly the graph an executable came from, changed by setters or patched; sometimes any graph, which mostly fails.
+  // Mostly updates from the graph that the executable graph came from, changed by setters or patched; sometimes from
+  // any graph, which mostly fails.
   void update() {
     const std::vector<Id> execs = alive(state_.execs());
     if (execs.empty()) return;
@@ -346,7 +347,7 @@ class ProgramGenerator : private NodesDraft {
     } else if (graphs.size() > 1) {
       const Id graph = pick(graphs);
       for (const auto& [id, exec] : state_.execs()) {
-        // Its executables can only be launched then, not patched any more.
+        // Executable graphs of a destroyed graph can only be launched, not patched any more.
         if (exec.alive && exec.origin == graph && !choices_.percent(30)) return;
       }
       take(Destroy{Target::kGraph, graph});
@@ -373,7 +374,7 @@ class ProgramGenerator : private NodesDraft {
       on_streams().declare_event();
     } else {
       const Id event = pick(events);
-      // HIP: waiting for an event that was never recorded is no wait at all.
+      // HIP: waiting for an event that was never recorded does not wait.
       if (!choices_.percent(8)) on_streams().record(event);
       if (choices_.percent(15)) on_streams().record(event);
       take(WaitEvent{pick(streams), event});
@@ -413,7 +414,7 @@ class ProgramGenerator : private NodesDraft {
     }
   }
 
-  // There are hundreds of them, and each is a matter of microseconds.
+  // A program of bad calls: there are hundreds of them, and each takes microseconds.
   Program bad_calls() {
     for (std::uint32_t i = 0; i < options_.size && !choices_.exhausted(); ++i) bad_call();
     if (program_.steps.empty()) declare_buffer();
@@ -448,7 +449,7 @@ class ProgramGenerator : private NodesDraft {
     patch_stale();
   }
 
-  // Everything that was recorded is seen: each executable graph is brought up to date and launched once more.
+  // Makes everything that was recorded visible: each executable graph is brought up to date and launched once more.
   void finish() {
     for (const Id exec : alive(state_.execs())) {
       if (program_.steps.size() > options_.size + 4) break;

@@ -1,10 +1,10 @@
-// Generators of whole programs, valid by construction: every command is asked of verify::State before it is taken.
+// Generators of whole programs, valid by construction: verify::State checks every command before it is taken.
 //
 // Biased towards cases that break patchers: scalars that equal addresses, swaps and cycles, addresses that are freed
 // and reused, slices, ranges that end one past a buffer, empty, deep and wide graphs, copies of every direction and
 // shape. Each program switches features on and off first (swarm testing), so that no feature drowns another.
 //
-// Not generated: data races (State's conservative question keeps clear of them) and anything that HIP leaves undefined.
+// Not generated: data races (State's conservative checks exclude them) and anything that HIP leaves undefined.
 #pragma once
 
 #include <rapidcheck.h>
@@ -28,7 +28,7 @@ struct GeneratorOptions {
   std::uint32_t systems_every = 16;
   int system_devices = 1;          // that scenarios may name
   std::optional<System> system{};  // scenarios of that one alone
-  // Commands to steer around where the program's state is so; empty: none. Asked of commands that could stand there.
+  // Whether to avoid a command in a state; empty: avoid none. Asked only about commands that are valid there.
   std::function<bool(const State&, const Command&)> avoid{};
 };
 
@@ -43,12 +43,12 @@ struct GeneratorOptions {
 // The program that a campaign runs as its `index`-th: a function of seed, index and options alone.
 [[nodiscard]] Program campaign_program(std::uint64_t seed, std::uint64_t index, const GeneratorOptions& options);
 
-// `program` with a few commands generated between its first `at` steps and the rest, which may not stand any more. Its
-// first steps are valid up to there, or nothing is generated.
+// `program` with a few commands generated between its first `at` steps and the rest, which may become invalid. Nothing
+// is generated where the first `at` steps are not valid.
 [[nodiscard]] Program insert_generated(const Program& program, std::size_t at, Choices& choices,
                                        const GeneratorOptions& options);
 
-// The same generator as a RapidCheck generator. It shrinks with verify::Shrinker.
+// generate_program() as a RapidCheck generator. It shrinks with verify::Shrinker.
 [[nodiscard]] rc::Gen<Program> arbitrary_program(const GeneratorOptions& options);
 
 }  // namespace verify

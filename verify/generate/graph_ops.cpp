@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostGraphs = 6;  // clones included
 
-// The graph that loses an order, or none.
+// The graph from which `command` takes dependencies, or no value.
 std::optional<Id> loser(const Command& command) {
   if (const auto* edges = std::get_if<ChangeEdges>(&command); edges != nullptr && !edges->add) return edges->graph;
   if (const auto* removed = std::get_if<RemoveNode>(&command)) return removed->graph;
@@ -24,7 +24,7 @@ bool takes_order(const Command& command) {
 }
 
 bool races_after(const State& state, const Command& command) {
-  if (state.check(command)) return true;  // a graph with memory nodes keeps its orders
+  if (state.check(command)) return true;  // for example, in a graph with memory nodes no dependency can be removed
   State after = state;
   after.apply(command);
   const GraphState& changed = *after.graph(*loser(command));
@@ -91,7 +91,7 @@ std::vector<Command> GraphOpsGenerator::edit() {
   return circle(graph);
 }
 
-// Mostly forwards, as insertion goes; backwards too, as long as no circle comes of it.
+// Mostly from an earlier node to a later one, as nodes are added; sometimes backwards, where that makes no cycle.
 std::vector<Command> GraphOpsGenerator::edge(Id graph) {
   const std::vector<NodeState>& nodes = state_.graph(graph)->nodes;
   if (nodes.size() < 2) return {};
@@ -128,7 +128,7 @@ std::vector<Command> GraphOpsGenerator::remove(Id graph) {
   return {command};
 }
 
-// A graph with a circle cannot be instantiated; without the circle it can.
+// A graph with a cycle cannot be instantiated; without the cycle it can.
 std::vector<Command> GraphOpsGenerator::circle(Id graph) {
   const std::vector<NodeState>& nodes = state_.graph(graph)->nodes;
   for (const NodeState& node : nodes) {

@@ -21,7 +21,7 @@ class GraphOpsGenerator {
   GraphOpsGenerator(Choices& choices, const Swarm& swarm, const State& state, const NextNames& names)
       : choices_(choices), swarm_(swarm), state_(state), names_(names) {}
 
-  // Commands that belong together, to be taken until one may not stand; none when nothing fitted.
+  // Commands that belong together, to be taken until one is not valid; empty when nothing fitted.
   [[nodiscard]] std::vector<Command> any();
   [[nodiscard]] Instantiate instantiate(Id exec, Id graph);
 
@@ -41,7 +41,7 @@ class GraphOpsGenerator {
   Choices& choices_;
   const Swarm& swarm_;
   const State& state_;
-  const NextNames& names_;  // of the objects that they make
+  const NextNames& names_;  // the numbers of the objects that the commands make
 };
 
 }  // namespace verify

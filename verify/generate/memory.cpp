@@ -111,7 +111,7 @@ void MemoryGenerator::free(Id buffer) {
   const std::vector<Id> streams = state_.live_streams();
   const FreeAsync command{buffer, pick(streams)};
   if (state_.check(command)) return;
-  // Freeing behind work of another stream is a race inside of 7.2.4, whatever orders the streams.
+  // A free after work of another stream is a race inside of 7.2.4, even where the streams are ordered.
   bool elsewhere = state_.work_races({{buffer, 0, kToTheEnd, true}}, command.stream);
   for (const Id stream : streams) {
     elsewhere = elsewhere || (stream != command.stream && state_.buffer_in_use(buffer) && state_.stream_busy(stream));

@@ -18,7 +18,7 @@ class MemoryGenerator {
   // The program generator's functions and counters that this generator uses.
   struct Hands {
     std::function<bool(const Command&)> take;
-    std::function<bool(AddNode)> add;  // behind the nodes that it would race with
+    std::function<bool(AddNode)> add;  // ordered after the nodes that it would race with
     std::function<void(Id graph)> add_any_node;
     std::function<void(Id exec)> launch;
     Id &graph, &exec, &buffer;  // the numbers that the next objects are going to have

@@ -2,7 +2,7 @@
 //
 // The changes are usual for a fuzzer with a corpus: commands are dropped, doubled, swapped, taken from another program,
 // generated anew in the middle, or get another argument. The result is repaired: invalid commands are dropped, racing
-// ones are ordered. A mutant is a function of its parents and the choices alone.
+// commands are ordered. A mutant is a function of its parents and the choices alone.
 //
 // Not promised: that a mutant differs from its parent (a repair may undo a change).
 #pragma once

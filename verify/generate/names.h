@@ -9,7 +9,7 @@ struct NextNames {
   Id buffer = 0, graph = 0, exec = 0, stream = 1, event = 0, pool = 0, object = 0;  // s0 is the null stream
 
   [[nodiscard]] Id& of(char letter);
-  // Lets every counter stand behind the objects that `command` makes.
+  // Moves every counter past the objects that `command` makes.
   void use(const Command& command);
 };
 

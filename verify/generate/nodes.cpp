@@ -17,7 +17,7 @@ void NodesDraft::build_graph() {
   for (std::uint64_t i = 0; i < nodes; ++i) add_node(graph);
 }
 
-// Over the largest buffer that kernels can reach.
+// Draws a shape over the largest buffer of device 0's memory.
 bool NodesDraft::build_shape(Id graph) {
   std::optional<Id> cells;
   for (const auto& [id, buffer] : state_.buffers()) {
@@ -78,7 +78,7 @@ bool NodesDraft::draw_child(AddNode& command) {
   return state_.graph(command.graph)->instances + state_.graph(child)->instances + params.nest <= kMaxInstances;
 }
 
-// Draws dependencies, then adds one on every earlier node that the new one would race with.
+// Draws dependencies, then adds a dependency on every earlier node that the new node would race with.
 bool NodesDraft::order(AddNode& command) {
   const GraphState& graph = *state_.graph(command.graph);
   std::vector<ByteRange> ranges = state_.ranges_of(command.params, command.fan);
@@ -90,7 +90,7 @@ bool NodesDraft::order(AddNode& command) {
     if (!state_.node_races(graph, ranges, after)) break;
     if (conflict(ranges, graph.nodes[i].ranges)) after.push_back(static_cast<std::uint32_t>(i));
   }
-  // Behind a wait most nodes have something to wait for; before a record, something to tell of.
+  // Most nodes depend on an event wait node that comes first; an event record node depends on most nodes.
   if (swarm_.event_nodes && !graph.nodes.empty()) {
     const bool waits_first = std::holds_alternative<EventWaitParams>(graph.nodes.front().params);
     if (waits_first && choices_.percent(80)) after.push_back(0);
@@ -118,7 +118,7 @@ bool NodesDraft::set_node(Target target, Id id) {
   const NodeState& node = graph.nodes[index];
   std::optional<NodeParams> params;
   if (const auto* child = std::get_if<ChildParams>(&node.params)) {
-    // Mostly the graph it came from: it may have been set or patched since, and has the same nodes.
+    // Mostly the graph that the child came from: it has the same nodes, and may have been set or patched since.
     params = ChildParams{choices_.percent(70) ? child->graph : pick(alive(state_.graphs())), child->nest};
   } else {
     ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(graph));

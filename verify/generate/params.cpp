@@ -95,7 +95,7 @@ std::optional<Id> ParamsGenerator::pick_for_kernel(Id device) {
   return {};
 }
 
-// Any buffer, mostly of the same device: setters keep it.
+// A usable buffer of the same device as `buffer`, because setters keep the device; else `buffer`.
 Id ParamsGenerator::like(Id buffer) {
   const std::size_t start = choices_.below(usable_.size());
   for (std::size_t i = 0; i < usable_.size(); ++i) {
@@ -170,7 +170,7 @@ bool ParamsGenerator::fill_range(KernelParams& params) {
   const BufferRef begin = params.arguments[begin_index].ref;
   const std::uint64_t elements = room(begin) / 4;
   const std::uint64_t most = std::min<std::uint64_t>(elements, 64);
-  // Half of the ranges end one past the last byte of their buffer, where that is near enough.
+  // Half of the ranges end one past the last byte of their buffer, where that is at most 64 elements away.
   std::uint64_t take = choices_.between(0, most);
   if (choices_.percent(50) && elements <= 64) take = elements;
   params.arguments[end_index] = {
@@ -260,7 +260,7 @@ std::optional<NodeParams> ParamsGenerator::peer_copy(PeerCopy form) {
   return params;
 }
 
-// An end that is a variable, mostly by its symbol: the destination, where both are.
+// Mostly names an end that is a variable by its symbol: the destination, where both ends are variables.
 void ParamsGenerator::name_symbol(CopyParams& copy) {
   const bool to = state_.buffer(copy.dst.ref.buffer)->symbol.has_value();
   if ((!to && !state_.buffer(copy.src.ref.buffer)->symbol) || choices_.percent(15)) return;
@@ -331,7 +331,7 @@ std::optional<NodeParams> ParamsGenerator::any() {
   return kernel(draw_kernel(choices_, swarm_.big_kernels));
 }
 
-// One of the variables that are there, or `otherwise`.
+// A usable buffer that is a variable, or `otherwise`.
 Id ParamsGenerator::other_variable(Id otherwise) {
   const std::size_t start = choices_.below(usable_.size());
   for (std::size_t i = 0; i < usable_.size(); ++i) {

@@ -30,9 +30,9 @@ struct Swarm {
   bool queries = false;
   bool forms = false;      // of instantiation and of nodes
   bool eager = false;      // work given to streams
-  bool captures = false;   // and captured
+  bool captures = false;   // and work that is captured
   bool forbidden = false;  // sometimes calls that a capture forbids
-  bool objects = false;    // of the user, held by graphs
+  bool objects = false;    // user objects, held by graphs
   bool bad_calls = false;
   bool only_bad_calls = false;
   bool graph_memory = false;   // graphs that allocate
@@ -48,12 +48,12 @@ class ParamsGenerator {
  public:
   ParamsGenerator(Choices& choices, const Swarm& swarm, const State& state, std::vector<Id> usable)
       : choices_(choices), swarm_(swarm), state_(state), usable_(std::move(usable)) {}
-  // Kernels run on that device: the one of the stream that gets them.
+  // Sets the device on which kernels run: the device of the stream that gets them.
   void run_on(Id device) { stream_device_ = device; }
 
-  // Any node type but a child; nothing when the buffers at hand do not allow the one that was drawn.
+  // Any node type but a child; no value when the buffers at hand do not allow the type that was drawn.
   [[nodiscard]] std::optional<NodeParams> any();
-  // A linear copy between the memory of devices, of two where there is memory of two.
+  // A linear copy between buffers of device memory, on two devices where two have buffers.
   [[nodiscard]] std::optional<NodeParams> peer_copy(PeerCopy form);
   // Other parameters for a node that keeps its type, kernel, direction and shape.
   [[nodiscard]] std::optional<NodeParams> vary(const NodeParams& params);

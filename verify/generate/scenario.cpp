@@ -5,7 +5,7 @@
 namespace verify {
 namespace {
 
-constexpr int kActionAttempts = 64;  // at an action that may stand here; most do at once
+constexpr int kActionAttempts = 64;  // draws of one action until it is valid; most are at once
 constexpr unsigned kInjectPercent = 10, kDevicePercent = 4;
 constexpr std::array<std::int32_t, 10> kActionSizes = {0, 1, 100, 256, 257, 512, 1000, 4096, 5000, 65536};
 
@@ -63,7 +63,7 @@ std::int32_t draw_function(Choices& choices, System system) {
   return static_cast<std::int32_t>(std::ranges::find(all, name) - all.begin());
 }
 
-// A value that is often the lowest or 0, so that keys and sizes meet again.
+// A value that is often the lowest or 0, so that keys and sizes repeat.
 std::int32_t draw_field(Choices& choices, const FieldOfAction& field) {
   if (field.highest == kMaxScratchBytes) {
     return std::max(field.lowest, kActionSizes[choices.below(kActionSizes.size())]);

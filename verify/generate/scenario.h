@@ -1,6 +1,6 @@
 // Scenarios: sequences of actions on one system, drawn from one source of choices.
 //
-// Every action may stand where it stands (SystemsState). Values come from few candidates, so that keys collide, buffers
+// Every action is valid at its place (SystemsState). Values come from few candidates, so that keys collide, buffers
 // are grown by a little and by a lot, and a cache runs full. One scenario in a few injects failures and switches
 // devices.
 #pragma once
@@ -18,7 +18,7 @@ struct ScenarioOptions {
   bool failures = true;     // may be injected
 };
 
-// One action that may stand behind `state`.
+// One action that is valid in `state`.
 [[nodiscard]] SystemAction draw_action(Choices& choices, System system, const SystemsState& state,
                                        const ScenarioOptions& options);
 [[nodiscard]] std::vector<SystemAction> draw_scenario(Choices& choices, System system, const ScenarioOptions& options);

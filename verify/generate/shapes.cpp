@@ -6,7 +6,7 @@ namespace verify {
 
 namespace {
 
-constexpr std::uint32_t kFewInALayer = 16;  // more are joined before the next one, or there would be too many edges
+constexpr std::uint32_t kFewInALayer = 16;  // one node joins larger layers, or there would be too many edges
 
 class Shape {
  public:
@@ -73,7 +73,7 @@ class Shape {
     add({});
     while (add({last()})) {}
   }
-  // One node, many behind it, one behind them all; again and again.
+  // One node, several nodes after it, one node after all of them; again and again.
   void diamond() {
     add({});
     while (!full(3)) {
@@ -104,7 +104,7 @@ class Shape {
       end = last();
     }
   }
-  // Hundreds of nodes of a few commands: each layer is a fan that waits for the whole of the one before.
+  // Hundreds of nodes of a few commands: each layer is a fan that waits for the whole layer before it.
   void layers() {
     add({});
     for (std::uint64_t i = choices_.between(1, 4); i > 0; --i) {

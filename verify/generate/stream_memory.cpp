@@ -32,7 +32,7 @@ std::uint64_t StreamMemoryGenerator::size() {
   return kSizes[choices_.below(kSizes.size())];
 }
 
-// Work that nothing races with, or that waits first; in a capture there is no waiting.
+// Gives the stream work that races with nothing, after waiting for the device where needed; a capture cannot wait.
 bool StreamMemoryGenerator::give(Id stream, NodeParams params) {
   const Enqueue command{stream, std::move(params), 0};
   if (state_.check(command)) return false;
@@ -109,7 +109,8 @@ void StreamMemoryGenerator::reuse() {
   if (!allocate(first, bytes, &old)) return;
   for (std::uint64_t i = choices_.below(3); i > 0; --i) hands_.work(first);
   carry_out(first, old);
-  // Handed over, it is used and freed by the other stream, and the one that allocated it is the one that goes on.
+  // If the memory is handed over, the other stream uses and frees it, and the stream that allocated it goes on with an
+  // allocation.
   const bool hands_over = first != second && choices_.percent(35);
   const Id last = hands_over ? second : first, next = hands_over ? first : second;
   if (hands_over) {
@@ -117,7 +118,7 @@ void StreamMemoryGenerator::reuse() {
     for (std::uint64_t i = choices_.below(3); i > 0; --i) hands_.work(last);
     carry_out(last, old);
   }
-  // In stream order there is nothing to wait for, and nothing else is to be waited for here.
+  // Frees the memory only where stream order suffices, because here nothing is waited for.
   if (!state_.work_races({{old, 0, kToTheEnd, true}}, last)) hands_.take(FreeAsync{old, last});
   if (last != next && choices_.percent(35)) order(last, next);
   if (!allocate(next, bytes, &fresh)) return;

@@ -1,7 +1,7 @@
 // Generator of stream-ordered memory and its pools. Internal to verify/generate.
 //
 // Such programs test reuse: a busy stream frees memory, and the same stream or another stream allocates memory of the
-// same size behind it, with or without an event in between. The first owner's bytes are copied to another buffer before
+// same size after it, with or without an event in between. The first owner's bytes are copied to another buffer before
 // the free and read at the end, so that a runtime that gives the memory away too early shows (S1).
 #pragma once
 
@@ -18,7 +18,7 @@ class StreamMemoryGenerator {
   // The program generator's functions and counters that this generator uses.
   struct Hands {
     std::function<bool(const Command&)> take;
-    std::function<bool(Id stream)> work;  // anything, without races
+    std::function<bool(Id stream)> work;  // draws any work without races
     std::function<void()> declare_stream;
     std::function<void(Topic)> by_fields;
     Id &buffer, &event;  // the numbers that the next objects are going to have
@@ -27,7 +27,7 @@ class StreamMemoryGenerator {
       : choices_(choices), state_(state), hands_(std::move(hands)) {}
 
   void act();
-  // Memory of a capture: allocated and filled, mostly carried out, mostly freed.
+  // Memory of a capture: allocates and fills it, mostly copies it out, mostly frees it.
   void in_capture(Id stream);
 
  private:

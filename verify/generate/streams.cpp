@@ -41,7 +41,7 @@ std::optional<Id> StreamGenerator::event_for(Id stream) {
   return names_.event++;
 }
 
-// Mostly a stream of the event's device: on another one recording is refused.
+// Mostly records the event on a stream of its device: on a stream of another device recording is refused.
 void StreamGenerator::record(Id event) {
   std::vector<Id> streams = state_.live_streams();
   if (!choices_.percent(20))
@@ -81,7 +81,7 @@ std::vector<Id> StreamGenerator::usable_buffers(const GraphState* graph) const {
   return ids;
 }
 
-// Work for a stream; races are kept clear of by waiting, or, in a capture, by not doing it.
+// Draws work for a stream. Avoids races by waiting, or, during a capture, by leaving the work out.
 bool StreamGenerator::work(Id stream) {
   const CaptureState* capture = state_.capture_of(stream);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -118,7 +118,7 @@ void StreamGenerator::query() {
   const std::uint64_t draw = choices_.below(100);
   if (draw < 40 || events.empty()) {
     const Id stream = pick(state_.live_streams());
-    // The null stream's end is that of the blocking ones.
+    // Waiting for the null stream waits for the blocking streams, too.
     if (choices_.percent(60)) take_(Synchronize{Target::kStream, choices_.percent(30) ? kNullStream : stream});
     take_(Query{Target::kStream, stream, 0});
   } else if (draw < 75) {
@@ -199,7 +199,7 @@ void StreamGenerator::act_during_capture() {
     if (state_.capture_of(other) == nullptr && state_.answer(Enqueue{other, EmptyParams{}, 0}).status == 0) work(other);
   } else if (swarm_.forbidden) {
     forbidden();
-    // Memory of a capture that became invalid is freed there now: left to chance, it hardly ever is.
+    // Memory of a capture that became invalid is freed there now: by chance alone it would hardly ever be.
     const CaptureState* capture = state_.capture_of(stream);
     if (swarm_.stream_memory && capture != nullptr && !capture->valid) allocate_(stream);
   }
@@ -298,7 +298,7 @@ void StreamGenerator::end_captures() {
   while (!state_.captures().empty()) {
     const std::size_t open = state_.captures().size();
     end(state_.captures().back().serial);
-    if (state_.captures().size() == open) break;  // it is being steered around
+    if (state_.captures().size() == open) break;  // the generator has to avoid this command
   }
 }
 
@@ -322,7 +322,7 @@ void StreamGenerator::end(std::uint64_t serial) {
     } else {
       wrong.stream = pick(state_.live_streams());
     }
-    // The name is used up only by an end that succeeds.
+    // Only an end that succeeds uses up the graph's name.
     if (state_.answer(wrong).status != 0) take_(wrong);
   }
   if (careless && choices_.percent(10) && take_(Destroy{Target::kStream, command.stream})) return;

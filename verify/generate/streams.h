@@ -1,6 +1,6 @@
 // Generators of eager work, queries and stream captures. Internal to verify/generate.
 //
-// A capture is drawn as one episode, because memory stays as it is meanwhile: work on the origin, forks and joins,
+// A capture is drawn as one episode, because buffers must not move during it: work on the origin, forks and joins,
 // launches that become child nodes, eager work elsewhere, questions, and, seldom, something that HIP forbids. Most
 // episodes end well and are instantiated.
 #pragma once
@@ -34,7 +34,7 @@ class StreamGenerator {
   void eager_work();
   void query();
   void capture();
-  // Any work for a stream, clear of races; false: nothing came of it.
+  // Draws any work for a stream, without races; false: no work was added.
   bool work(Id stream);
   void record(Id event);
   // Access of devices to each other's memory, and a copy that names the device of each end.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kMostBytes = 16;  // that one node writes
 constexpr Id kSource = 0;                 // the buffer that copies read; layer i writes buffer i + 1
-constexpr Id kWhole = 0, kChild = 1;      // graphs; clones come behind them
+constexpr Id kWhole = 0, kChild = 1;      // graphs; clones get higher numbers
 
 class WideGenerator {
  public:
@@ -39,7 +39,8 @@ class WideGenerator {
     return true;
   }
 
-  // The last layer may be a child's; half of the layers wait for the one before, through one node that joins it.
+  // The last layer may be inside a child graph; half of the layers wait for the layer before, through one node that
+  // joins it.
   void add_layer(Id layer) {
     std::vector<Id> after;
     if (layer > 0 && choices_.percent(50)) {

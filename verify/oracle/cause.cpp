@@ -40,7 +40,8 @@ bool differs_in_bad_call(const Program& program, const std::optional<Deviation>&
          std::holds_alternative<BadCall>(program.steps[deviation->step].command);
 }
 
-// A bench names the property that breaks on it, and no other part of the program can be the cause.
+// A bench (of actions on systems) names the property that breaks on it itself, and no other part of the program can be
+// the cause.
 bool shows_on_a_bench(const Program& program, const std::vector<Violation>& violations) {
   const auto is_action = [](const Step& step) { return std::holds_alternative<SystemAction>(step.command); };
   if (violations.empty()) return false;
@@ -54,7 +55,7 @@ RunOptions in_the_usual_order(RunOptions options) {
   return options;
 }
 
-// The reference refuses the first command that ends otherwise, and the subject says that it is done.
+// Whether the first difference is a command that the reference refuses and that succeeds on the subject.
 bool says_done_where_refused(const Program& program, const RunPair& pair) {
   if (!pair.deviation || pair.deviation->effect != Effect::kStatus) return false;
   const std::size_t step = pair.deviation->step;
@@ -86,8 +87,9 @@ class Cause {
   const RunOptions& options_;
 };
 
-// Whether the first bad patch goes right at addresses that never repeat. It has to be done in place there too: a buffer
-// that comes back to where it was has not moved, and one that cannot come back may force a refusal.
+// Whether the first bad patch is right at addresses that never repeat. The patch has to be made in place in that run,
+// too: a buffer that comes back to its old address has not moved, and a buffer that cannot come back may force a
+// refusal.
 bool Cause::needs_repeats(const RunPair& pair) {
   RunOptions fresh = options_;
   fresh.fresh_addresses = true;
@@ -97,8 +99,8 @@ bool Cause::needs_repeats(const RunPair& pair) {
          !holds(again.violations, PropertyId::kA2) && !holds(again.violations, PropertyId::kA3);
 }
 
-// A patch that leaves a pointer stale may have written the address to another object. It does not show there when that
-// object holds the address already. A graph that is not patched itself does not hold it.
+// A patch that leaves a pointer stale may have written the new address to another object. That is not visible when the
+// other object holds the address already. Without patches of graphs' definitions, the graph does not hold it.
 bool Cause::hits_the_graph_instead() {
   if (pairs_.subject().contained()) return false;
   Program fewer = program_;
@@ -129,7 +131,7 @@ bool Cause::clean_without_redundant_edges() {
   return fewer && pairs_.run(*fewer, options_).clean();
 }
 
-// In other orders, too: fewer commands are ordered otherwise by the same seed.
+// Looks at other orders, too: with fewer commands the same seed gives another order.
 bool Cause::clean_without_frees() {
   const std::optional<Program> keeping = without_stream_ordered_frees(program_);
   if (!keeping || !pairs_.run(*keeping, options_).clean()) return false;
@@ -153,7 +155,7 @@ bool Cause::clean_in_another_order() {
 }
 
 void Cause::name(const RunPair& first, Judgement& judgement) {
-  // The first bad command may have done something earlier, or to something else, than a run shows that does not look.
+  // A run without isolation checks may miss that an earlier command, or the same command in another object, did wrong.
   RunOptions closer = options_;
   closer.isolation = true;
   const RunPair pair =
@@ -190,7 +192,7 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
   } else if (pair.subject.violations.empty() && !died && clean_without_redundant_edges()) {
     cause = PropertyId::kP9;
   } else if (broken.contains(PropertyId::kA3) || (broken.contains(PropertyId::kA2) && needs_repeats(pair))) {
-    // Buffers were confused, and a field that came back to where it was is part of that.
+    // Buffers were confused (A3), and a field that came back to its old address (A2) is part of that.
     broken.erase(PropertyId::kA2);
     later.erase(PropertyId::kA2);
     broken.insert(PropertyId::kA3);

@@ -240,8 +240,8 @@ void FurtherRuns::costs() {
 }
 
 // Runs the subject alone: many cycles to warm it up, then few and many in turns. A pool that grows because the device
-// falls behind is no leak: a leak grows with the cycles in every measurement. A program with a known quirk does not
-// count either.
+// falls behind is no leak: a leak grows with the cycles in every measurement. Growth that a known quirk explains does
+// not count as a leak either.
 void FurtherRuns::cycles() {
   const std::optional<Program> few = cycled(program_, kFewCycles), many = cycled(program_, kManyCycles);
   if (!few || !many) return;

@@ -1,8 +1,8 @@
-// verify::FurtherRuns: the checks that need many runs of one program. The first pair of runs of the program is clean.
-// Each check adds to the judgement the properties that were exercised, and the first run that does not hold.
+// verify::FurtherRuns: the checks that need many runs of one program, after a first pair of runs that is clean. Each
+// check adds to the judgement the properties that were exercised, and the first run that does not hold.
 //
-// A divergence that a quirk explains, or that a fresh process does not show again, becomes the program's verdict and
-// counts as in its first run.
+// A divergence that a quirk explains, or that does not show again in a fresh process, becomes the program's verdict, as
+// it does in the first pair of runs.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kMaxFailedCalls = 32;
 
 class FurtherRuns {
  public:
-  // All of them have to outlive this.
+  // All arguments have to outlive this object.
   FurtherRuns(PairRunner& pairs, const Program& program, const RunPair& pair, Judgement& judgement)
       : pairs_(pairs), program_(program), pair_(pair), judgement_(judgement) {}
 
@@ -37,7 +37,7 @@ class FurtherRuns {
     const Quirk* quirk = nullptr;  // the quirk that explains the difference
     std::string what = {};         // the run and its differences
   };
-  // Whether a further run holds.
+  // Makes a further run and returns whether it holds. If not, sets the verdict.
   bool holds(const std::function<Look()>& attempt);
   [[nodiscard]] std::vector<CostMeasurement> measure_costs();
 

@@ -35,7 +35,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   const Quirk* quirk = pairs_.explain(program, pair.deviation, pair.reverse);
   if (quirk == nullptr && !pair.clean() && options.confirm && pairs_.subject().contained()) {
     if (!pairs_.shows_again(program, run, pair)) pair.poisoned = unrepeated(pair);
-    quirk = pairs_.explain(program, pair.deviation, pair.reverse);  // it may have shown itself in another way
+    quirk = pairs_.explain(program, pair.deviation, pair.reverse);  // it may look different this time
   }
   if (quirk == nullptr && !pair.clean() && pair.poisoned.empty()) {
     if (const std::optional<std::string> race = host_race(program)) pair.poisoned = "data race: " + *race;
@@ -44,7 +44,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   judgement.exercised = pair.subject.exercised;
   judgement.exercised[static_cast<std::size_t>(PropertyId::kP12)] += pair.subject.reads.size();
   ++judgement
-        .exercised[static_cast<std::size_t>(PropertyId::kP11)];  // it came to an end: whoever runs us watches for that
+        .exercised[static_cast<std::size_t>(PropertyId::kP11)];  // the program came to an end: the caller watches that
   FurtherRuns further(pairs_, program, pair, judgement);
   if (!pair.subject.unsupported.empty()) {
     judgement.verdict = VerdictKind::kUnsupported;

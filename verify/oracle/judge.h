@@ -21,8 +21,8 @@ struct JudgeOptions {
   bool every_call_fails = false;    // P4
   bool however_built = false;       // P9, and P6's eager pair
   bool every_order = false;         // P5
-  bool poison = true;               // P1; off to tell whether a crash needs it
-  bool failures = true;             // obey `fail`; off likewise
+  bool poison = true;               // P1; off to find out whether a crash needs it
+  bool failures = true;             // obey `fail` commands; off likewise
   bool cycles = false;              // P8, the program's commands again and again
   bool costs = false;               // P10, of programs with wide enough fans
   bool confirm = true;              // look for a subject process's divergence in a fresh one; off while shrinking
@@ -31,8 +31,8 @@ struct JudgeOptions {
 class Judge {
  public:
   Judge(Runner& subject, Runner& baseline) : pairs_(subject, baseline) {}
-  // Sets the known quirks of the subject, and of a baseline that is a runtime too; `strategy` as Event's. The
-  // catalogue that a set was made of must outlive this.
+  // Sets the known quirks of the subject, and of a baseline that is a runtime too; `strategy`: as for any_event(). The
+  // catalogue that a set was made from must outlive this object.
   void know(QuirkSet quirks, StrategyKind strategy) { pairs_.know(std::move(quirks), strategy); }
   void know_of_baseline(QuirkSet quirks, StrategyKind strategy) {
     pairs_.know_of_baseline(std::move(quirks), strategy);

@@ -13,9 +13,9 @@ namespace verify {
 
 struct Judgement {
   VerdictKind verdict = VerdictKind::kAgree;
-  std::string quirk;               // its id, of kKnownQuirk
-  std::string reason;              // of a poisoned, unsupported, discarded or harness verdict
-  std::vector<PropertyId> broken;  // the name first, then the other properties; empty unless kDiverge
+  std::string quirk;               // the quirk's id, for kKnownQuirk
+  std::string reason;              // for a poisoned, unsupported, discarded or harness verdict
+  std::vector<PropertyId> broken;  // the name of the divergence first, then other properties; empty unless kDiverge
   std::vector<Violation> violations;
   std::vector<Difference> differences;
   std::vector<CostMeasurement> costs;  // where they were asked for

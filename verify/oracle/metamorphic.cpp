@@ -112,7 +112,8 @@ bool no_redundant_edge(Program& program) {
   return !has_update(program) && fewer_edges(program);
 }
 
-// Neighbours that do not depend on each other change places. Updates pair nodes by order, so they rule this out.
+// Swaps neighbouring commands whose nodes do not depend on each other. Updates pair nodes by order, so they rule this
+// out.
 bool other_order(Program& program) {
   if (has_update(program)) return false;
   bool changed = false;

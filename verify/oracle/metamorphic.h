@@ -1,4 +1,4 @@
-// Programs that must observe the same as the one they are made from (P9), or as each other.
+// Programs that must observe the same as the program they are made from (P9), or as each other.
 //
 // Small changes are made here. A pair that needs more has a file of its own (verify/properties/variants.h).
 #pragma once
@@ -14,9 +14,9 @@ namespace verify {
 // Only variants that are valid and differ from `program`.
 [[nodiscard]] std::vector<Variant> equal_variants(const Program& program, const Avoid& avoid = {});
 
-// The same program without the edges that other edges imply; nothing when there is no such edge.
+// The same program without the edges that other edges imply; no value when there is no such edge.
 [[nodiscard]] std::optional<Program> without_redundant_edges(const Program& program);
-// The same program with setters of the single nodes in the place of every patch of a graph's definition; nothing when
+// The same program with setters of the single nodes in the place of every patch of a graph's definition; no value when
 // there is no such patch.
 [[nodiscard]] std::optional<Program> with_setters_for_patches(const Program& program);
 

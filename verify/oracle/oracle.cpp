@@ -48,7 +48,7 @@ class Comparison {
     if (expected_.host_tags != observed_.host_tags) {
       add("host functions", program_.steps.size(), tags(expected_), tags(observed_));
     }
-    // A runtime that is not told of a fault, or keeps it to itself, still had one.
+    // A device fault is a difference even if the runtime was not told of it or did not report it.
     if (found_.empty() && expected_.notes.fault.empty() && !observed_.notes.fault.empty()) {
       add("device fault", program_.steps.size(), "none", observed_.notes.fault);
     }

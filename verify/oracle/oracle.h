@@ -16,7 +16,7 @@ namespace verify {
 
 inline constexpr std::size_t kMaxDifferences = 8;  // a report shows no more
 
-// The first thing, in the order of the program, that the runs differ in.
+// The first difference of the two runs in the order of the program.
 [[nodiscard]] std::optional<Deviation> first_deviation(const Program& program, const Observation& expected,
                                                        const Observation& observed);
 

@@ -16,7 +16,7 @@ namespace verify {
 
 namespace {
 
-// SIGKILL: no program does that to itself; an operator or a system out of memory does.
+// SIGKILL: a program never causes it itself; an operator or a system out of memory does.
 constexpr std::string_view kKilledFromOutside = "killed by signal 9 ";
 
 // The commands of a valid program succeed, except where State says that the refusal itself is the observation. Any

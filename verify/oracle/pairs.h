@@ -1,7 +1,7 @@
 // verify::PairRunner: runs a program on a subject and on its baseline, compares, and explains a difference by a quirk
 // that is known of either side. The judge decides on the verdict (judge.h).
 //
-// Both sides see the same addresses. The baseline runs in the order of addition and with nothing done to it.
+// Both sides see the same addresses. The baseline runs in the order of addition, without poison, failures and checks.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace verify {
 
-// A divergence of a subject process is looked for that many times in fresh ones.
+// How often a divergence of a subject process is looked for again in a fresh process.
 inline constexpr int kConfirmations = 2;
 inline constexpr std::uint64_t kFirstRandomOrder = 101;  // campaigns begin with lower seeds
 
@@ -27,44 +27,44 @@ struct RunPair {
   std::string discarded;  // the command that the baseline refuses, or empty
   AddressScript script;
   std::optional<Deviation> deviation;  // the first one
-  std::optional<Deviation> reverse;    // the same with the parts exchanged
+  std::optional<Deviation> reverse;    // the first deviation of the baseline from the subject
   [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
 };
 
-// Beyond every step where there is none.
+// The step of the first violation; beyond every step where there is none.
 [[nodiscard]] std::size_t first_step(const std::vector<Violation>& violations);
-// A divergence in words, for when it cannot be looked at any more. There is a difference or a violation.
+// Describes a divergence, for when it cannot be run again. There is a difference or a violation.
 [[nodiscard]] std::string told(const std::vector<Difference>& differences,
                                const std::vector<Violation>& violations = {});
 
 class PairRunner {
  public:
   PairRunner(Runner& subject, Runner& baseline) : subject_(subject), baseline_(baseline) {}
-  // As the judge's.
+  // As the functions of Judge.
   void know(QuirkSet quirks, StrategyKind strategy) { known_ = {std::move(quirks), strategy}; }
   void know_of_baseline(QuirkSet quirks, StrategyKind strategy) { known_of_baseline_ = {std::move(quirks), strategy}; }
 
-  // Around all that is run of one program: at its end a side that the program may have spoiled starts afresh.
+  // Enclose all runs of one program. At the end both sides start afresh if the program may have spoiled one of them.
   void begin_program() { faulted_ = false; }
   void end_program(const Program& program);
 
   [[nodiscard]] RunPair run(const Program& program, const RunOptions& options);
-  // Looks for a divergence again in fresh processes; `pair` is the one that was found.
+  // Looks for a divergence again in fresh processes; `pair`: the pair in which it was found, and is found again.
   bool shows_again(const Program& program, const RunOptions& options, RunPair& pair);
-  // The subject's observation at the addresses of `other`: the pair's own run where the addresses are the same, else a
-  // run of the baseline.
+  // The expected observation at the addresses of `other`: the subject's own in `pair` where the addresses are the same,
+  // else a run of the baseline.
   Observation reference_for(const Program& program, const RunPair& pair, const RunResult& other);
   Observation run_baseline(const Program& program, const AddressScript& script);
-  // The subject alone.
+  // Runs the subject alone.
   RunResult run_subject(const Program& program, const RunOptions& options) { return subject_.run(program, options); }
   [[nodiscard]] Runner& subject() { return subject_; }
 
-  // The quirk that explains a deviation of the subject, or, seen the other way, of the baseline.
+  // The quirk that explains a deviation of the subject, or (`reverse`) a deviation of the baseline.
   [[nodiscard]] const Quirk* explain(const Program& program, const std::optional<Deviation>& deviation,
                                      const std::optional<Deviation>& reverse) const;
   [[nodiscard]] const Quirk* explain(const Program& program, const Observation& expected,
                                      const Observation& observed) const;
-  // Whether the command, in that state, sets a quirk of the subject off.
+  // Whether the command triggers a quirk of the subject in that state.
   [[nodiscard]] bool is_known(const State& state, const Command& command) const {
     return known_.quirks.triggered(state, command, known_.strategy) != nullptr;
   }
@@ -77,7 +77,7 @@ class PairRunner {
     StrategyKind strategy = StrategyKind::kPatch;
   };
   Known known_, known_of_baseline_;
-  bool faulted_ = false;  // the device, in one of the runs of the program that is being judged
+  bool faulted_ = false;  // the device faulted in one of the runs of the program that is being judged
 };
 
 }  // namespace verify

@@ -46,7 +46,8 @@ struct EagerNodes {
   std::size_t origin;
   Id stream;
 
-  // A frozen scalar keeps the bits of when its node was recorded, which eager work cannot take any more.
+  // Whether a frozen scalar has other bits now. It keeps the bits from when its node was recorded, which eager work
+  // cannot take any more.
   [[nodiscard]] bool thawed(const NodeParams& params) const {
     bool moved = false;
     for_each_frozen(params, [&](const BufferRef& ref) {
@@ -71,7 +72,7 @@ struct EagerNodes {
   }
 };
 
-// Something that runs as eager work.
+// Whether the graph has nodes that become eager work.
 bool has_work(const GraphState& graph) {  // NOLINT(misc-no-recursion): as deep as graphs nest
   return std::ranges::any_of(graph.nodes, [](const NodeState& node) {
     if (!node.enabled) return false;
@@ -126,9 +127,9 @@ std::optional<StreamVariant> launched_eagerly(const Program& program) {
     const auto* launch = std::get_if<Launch>(&step.command);
     bool kept = true;
     if (launch != nullptr && state.capture_of(launch->stream) == nullptr && state.answer(*launch).status == 0) {
-      // Launches of one executable graph come one behind the other, and eager work does not.
+      // Launches of one executable graph run one after the other, and eager work on several streams does not.
       if (state.exec_runs_beside(launch->exec, launch->stream)) return {};
-      // In the null stream a launch orders other streams, too, and nothing in its place does not.
+      // A launch in the null stream also orders other streams; with no work in its place, nothing would order them.
       const GraphState& graph = state.exec(launch->exec)->graph;
       if (launch->stream == kNullStream && !graph.nodes.empty() && !has_work(graph)) return {};
       changed = true;
@@ -141,7 +142,7 @@ std::optional<StreamVariant> launched_eagerly(const Program& program) {
     apply(state, step);
   }
   StreamVariant variant = builder.take();
-  // Eager work has rules of its own (pageable sources).
+  // Eager work has rules of its own (pageable sources), which the variant may break.
   if (!changed || validate(variant.program)) return {};
   return variant;
 }
@@ -177,7 +178,7 @@ Observation in_terms_of(const Program& program, const StreamVariant& variant, co
   for (std::size_t i = 0; i < observed.statuses.size(); ++i) {
     const std::size_t step = original(i);
     if (step >= statuses.size()) continue;
-    // Several steps for one: the first that failed speaks for them.
+    // Where several steps replace one step, the first that failed gives the status.
     if (met[step] == 0 || statuses[step].code == 0) statuses[step] = observed.statuses[i];
     met[step] = 1;
   }

@@ -11,7 +11,7 @@
 
 namespace verify {
 
-// A longer variant is given up.
+// The most steps of a variant: a longer variant is given up.
 inline constexpr std::size_t kMaxVariantSteps = 4000;
 
 struct StreamVariant {
@@ -19,14 +19,14 @@ struct StreamVariant {
   std::vector<std::size_t> origin;  // of each step, the step of the program that it stands for
 };
 
-// Every launch as the work of its nodes, given to its stream one after the other in an order that the edges allow. That
-// orders more than the graph does, so no race is new. Nothing when nothing is launched, or where a frozen scalar may
-// have taken another address than the buffer has now.
+// Replaces every launch by the work of its nodes, given to its stream one after the other in an order that the edges
+// allow. That orders more than the graph does, so it adds no race. No value when nothing is launched, or where a frozen
+// scalar may have taken another address than the buffer has now.
 [[nodiscard]] std::optional<StreamVariant> launched_eagerly(const Program& program);
 
-// Every capture as a graph to which its nodes are added where the capture ended. Nothing when the program captures
-// nothing, or where that would not say the same: something is refused, or a graph is launched into a capture (an
-// executable graph cannot be named as a child) or captured into.
+// Replaces every capture by a graph to which its nodes are added where the capture ended. No value when the program
+// captures nothing, or where the result would differ: something is refused, a graph is launched into a capture (an
+// executable graph cannot be named as a child), or a capture goes into a graph.
 [[nodiscard]] std::optional<StreamVariant> recorded_by_hand(const Program& program);
 
 // Returns a variant's observation in terms of the program it was made from. Steps that it lacks are as `expected`.

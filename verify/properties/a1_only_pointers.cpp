@@ -19,7 +19,7 @@ std::uint64_t read(const std::vector<std::byte>& bytes, std::size_t offset, std:
   return value;
 }
 
-// Is the change at `at` an address's translation, as a whole word around it or cut to the scalar's size?
+// Whether the change at `at` is a translated address, as a whole word around `at` or cut to the scalar's size.
 bool is_translation(const PatchEvidence& patch, const ArgumentBytes& bytes, std::size_t at, std::size_t* offset) {
   const std::size_t size = bytes.expected.size();
   for (std::size_t start = at >= 7 ? at - 7 : 0; start <= at && start + 8 <= size; ++start) {

@@ -3,7 +3,7 @@
 //
 // Detector: a relocated field that still holds the address from before the patch. Where the graph's definition holds
 // the new address instead, or a definition was to be patched and setters of executable graphs were called, the patch
-// went to the wrong object, which is no matter of which pointers (P3).
+// went to the wrong object: that breaks P3, not this property.
 #include <fmt/format.h>
 
 #include "verify/properties/evidence.h"

@@ -1,7 +1,7 @@
 // A6, minimal: only nodes with a changed relocation are touched, and a patch with no change makes no API call.
 //
-// Detector: counts HIP calls. Setters of the executable graph may be as many as its top-level nodes with a changed
-// relocation; nodes inside children are set on a graph of the patcher's own and are not counted here.
+// Detector: counts HIP calls. A patch may call at most one setter of the executable graph for each top-level node with
+// a changed relocation; nodes inside children are set on a graph of the patcher's own and are not counted here.
 #include <fmt/format.h>
 
 #include "verify/properties/evidence.h"

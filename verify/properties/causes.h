@@ -19,11 +19,11 @@ namespace verify {
 
 // P4: the same run, except that no call is made to fail.
 [[nodiscard]] RunOptions without_failures(RunOptions options);
-// P4: `command`, in which a call of `function` was made to fail, reported it or not.
+// P4: `reported`: whether `command`, in which a call of `function` was made to fail, reported an error.
 void detect_p4(std::size_t step, const std::string& command, std::string_view function, bool reported,
                Violations& found);
 
-// S1: the same program without its stream-ordered frees: its memory goes at its end. Nothing when it has none.
+// S1: the same program without its stream-ordered frees: it frees that memory at its end. No value when it has none.
 [[nodiscard]] std::optional<Program> without_stream_ordered_frees(const Program& program);
 
 // P11: a call with an invalid argument answered `status`.

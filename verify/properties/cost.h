@@ -40,9 +40,9 @@ struct CostProgram {
 };
 [[nodiscard]] std::span<const CostProgram> cost_programs();
 
-// The widest fan.
+// The number of nodes in the widest fan.
 [[nodiscard]] std::uint32_t widest_fan(const Program& program);
-// With no fan wider than `width`.
+// The program with no fan wider than `width`.
 [[nodiscard]] Program narrowed(const Program& program, std::uint32_t width);
 
 // The slope of log(value) over log(size); nothing for fewer than three points or values that are all the same.

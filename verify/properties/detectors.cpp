@@ -39,7 +39,7 @@ std::string node_name(const std::vector<NodePlace>& places, Id graph, hip::NodeI
   return fmt::format("g{} node {}", graph, index);
 }
 
-// Top-level names as the program writes them.
+// Replaces the names of top-level nodes by the names that the program gives them.
 void name_as_written(const std::vector<NodePlace>& places, Id graph, std::vector<NodeEvidence>& nodes) {
   for (NodeEvidence& node : nodes) {
     const std::size_t slash = node.name.find('/');
@@ -114,7 +114,7 @@ void Detectors::judge(PatchEvidence& patch, const Calls& before) {
   patch.calls = now.all - before.all;
   patch.exec_setters = now.exec_setters - before.exec_setters;
   patch.rerecorded = now.rerecorded - before.rerecorded;
-  if (now.graph_setters == before.graph_setters) {  // nothing can have landed in the definition
+  if (now.graph_setters == before.graph_setters) {  // the patch cannot have changed the definition
     for (NodeEvidence& node : patch.nodes) node.definition = nullptr;
   }
   struct Entry {
@@ -135,7 +135,7 @@ void Detectors::patched(std::size_t step, const ExecObject& exec, const hip::Add
                         const Calls& calls_before) {
   PatchEvidence patch{step, before, after, buffer_bytes, {}};
   bool opaque = false;
-  // A node without a handle nobody can set: to a patcher it is opaque.
+  // A node without a valid handle cannot be set: to a patcher it is opaque.
   static const std::set<hip::NodeIndex> kNone;
   const std::set<hip::NodeIndex>& hidden = exec.owned ? kNone : exec.removed;
   for (hip::NodeIndex i = 0; i < exec.recording.nodes().size(); ++i) {

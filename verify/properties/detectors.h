@@ -1,7 +1,7 @@
 // verify::Detectors: the executor's interface to the properties while a program runs.
 //
-// Gathers evidence (inside a model where there is one, by counting calls everywhere), hands it to the detectors of
-// verify/properties and notes in the observation which properties were exercised and which were broken.
+// Gathers evidence (from inside a model where there is one, and everywhere by counting calls), hands it to the
+// detectors of verify/properties and notes in the observation which properties were exercised and which were broken.
 #pragma once
 
 #include <map>
@@ -24,21 +24,21 @@ class Detectors {
   Detectors(Platform& platform, Interposer& interposer, Observation& observation)
       : platform_(platform), interposer_(interposer), observation_(observation) {}
 
-  // Counters before a patch.
+  // The counts of calls before a patch.
   struct Calls {
     std::uint64_t all = 0, exec_setters = 0, graph_setters = 0, rerecorded = 0;
   };
   static constexpr std::size_t kMaxPrints = 256;
   [[nodiscard]] Calls calls() const;
 
-  // A patch reported success and no injected failure fired in it.
+  // To be called when a patch reported success and no injected failure fired in it.
   void patched(std::size_t step, const ExecObject& exec, const hip::AddressTable& before,
                const hip::AddressTable& after, const std::vector<std::uint64_t>& buffer_bytes,
                const Calls& calls_before);
   void patched(std::size_t step, const GraphObject& graph, const hip::AddressTable& before,
                const hip::AddressTable& after, const std::vector<std::uint64_t>& buffer_bytes,
                const Calls& calls_before);
-  // A patch was asked for; counts honest refusals.
+  // To be called after each patch: counts honest refusals (A7).
   template <class Object>
   void refused(std::size_t, const Object& object, const std::vector<hip::Move>& moves, const PatchOutcome& outcome) {
     if (outcome.failure == hip::PatchFailure::kRecordAgain && holds_opaque(object.recording, moves))
@@ -46,7 +46,7 @@ class Detectors {
   }
 
   void injected_failure(std::size_t step, const std::string& command, bool reported);
-  // A call with an invalid argument answered `status`.
+  // To be called when a call with an invalid argument answered `status`.
   void bad_call(std::size_t step, const ErrorCase& error_case, int status);
   void launch(const ExecObject& exec, std::uint64_t schedule_seed);
   void topology(std::size_t step, const GraphObject& graph, const TopologySeen& seen);
@@ -64,18 +64,18 @@ class Detectors {
   // Graphs may change when setters of graphs were called in between (P3 checks whether they should have been called).
   void check_isolation(std::size_t step, const Isolation& before, const Isolation& after);
 
-  // P2 within an object: a fingerprint of each of its nodes, by index; of the first kMaxPrints.
+  // P2 within an object: the fingerprints of its nodes, by index; of the first kMaxPrints nodes only.
   template <class Handle>
   [[nodiscard]] std::vector<std::uint64_t> node_prints(Handle handle) const {
     return prints_of(platform_.white_box() ? platform_.look_into(handle) : std::nullopt);
   }
-  // After nodes were added, or the nodes of [first, first + fan) set, all other nodes have to be unchanged. Missing
-  // prints are skipped.
+  // Checks that all other nodes are unchanged after nodes were added, or after the nodes of [first, first + fan) were
+  // set. Missing prints are skipped.
   void check_node_prints(std::size_t step, const std::string& object, const std::vector<std::uint64_t>& before,
                          const std::vector<std::uint64_t>& after, const NodePlace& changed);
 
-  // A setter reported success: the nodes have to hold the given parameters (P3). A later patch is not to blame for a
-  // node that never took the parameters.
+  // To be called when a setter reported success: the nodes have to hold the given parameters (P3). So a later patch is
+  // not blamed for a node that never took the parameters.
   template <class Object, class Handle>
   void check_set(std::size_t step, const std::string& name, const Object& object, Handle handle, const NodePlace& set,
                  const std::vector<std::uint64_t>& buffer_bytes) {

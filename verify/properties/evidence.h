@@ -30,13 +30,13 @@ struct PatchEvidence {
   std::uint64_t top_level_touched = 0;  // top-level nodes with a changed relocation, children's included
   bool opaque_touched = false;
   std::uint64_t exec_setters = 0, calls = 0, rerecorded = 0;  // HIP calls that the patch made
-  bool of_definition = false;                                 // and of no executable graph
+  bool of_definition = false;                                 // the patch was of a definition, not an executable graph
 
   [[nodiscard]] bool moved(hip::BufferIndex buffer) const { return old_addresses[buffer] != new_addresses[buffer]; }
-  // It went to an executable graph where a definition was meant: P3's, whatever else it looks like.
+  // The patch went to an executable graph where a definition was meant: that breaks P3, whatever else it looks like.
   [[nodiscard]] bool went_elsewhere() const { return of_definition && exec_setters != 0; }
-  // Whether `value` is an address inside some moved buffer's old place, and `now` where that is now. A value may be an
-  // address of several: one past the end of a buffer is the base of the next, and places are used again.
+  // Whether `value` is an address inside a moved buffer's old place, and `now` the same address in its new place. A
+  // value may be an address of several buffers: one past the end of one is the base of the next, and places are reused.
   [[nodiscard]] bool carried_along(std::uint64_t value, std::uint64_t now) const;
   // Some buffer's new place overlaps some buffer's old place.
   [[nodiscard]] bool places_overlap() const;

@@ -13,7 +13,7 @@ namespace verify {
 
 using Prints = std::map<std::string, std::uint64_t>;  // by name
 
-// Equal for graphs that hold the same nodes, parameters and edges, with the same ones enabled.
+// Equal for graphs that hold the same nodes, parameters and edges, with the same nodes enabled.
 [[nodiscard]] std::uint64_t fingerprint(const std::vector<model::NodeView>& nodes);
 
 [[nodiscard]] std::uint64_t fingerprint(const model::NodeView& node);

@@ -2,9 +2,9 @@
 // clones, its other instantiations or another node that shares a kernel handle. Likewise a change of a graph changes
 // that graph alone, and cloning changes none.
 //
-// Detector: inside a model every other graph and executable graph is looked at before and after each such operation. It
-// sees parameters, edges and enabled states, at every depth. It does not see effects that only a launch shows (the
-// oracle sees them).
+// Detector: inside a model, every other graph and executable graph is inspected before and after each such operation.
+// The detector sees parameters, edges and enabled states, at every depth. It does not see effects that only a launch
+// shows (the oracle sees them).
 #include "verify/properties/isolation.h"
 
 namespace verify {

@@ -1,5 +1,5 @@
 // P4, atomic failure: a call that fails says so and changes nothing that can be observed; a patch that fails half-way
-// leaves the executable graph as before it, or marked unusable so that it is recorded again.
+// leaves the executable graph as it was, or marked unusable so that it is recorded again.
 //
 // Detectors: a command in which a call was made to fail has to report an error; it is then run again and has to observe
 // the same as without a failure; every call of the graph API fails in turn (Judge::every_call_fails). A divergence

@@ -30,8 +30,8 @@ bool detect_p5(const EdgesEvidence& evidence, Violations& found) {
 
 namespace {
 
-// The steps that a scheduler chooses among: a child graph has one before its nodes and one behind them. Masks are of
-// the steps that each one waits for.
+// The steps that a scheduler chooses among: a child graph has one step before its nodes and one after them. The mask of
+// a step has a bit for each step that it waits for.
 class Steps {
  public:
   // False when there are too many.
@@ -59,7 +59,7 @@ class Steps {
       const NodeState& node = graph.nodes[i];
       Mask wait = node.after.empty() ? before : 0;
       for (const std::uint32_t index : node.after) {
-        if (index >= i) return {};  // an edge to an earlier node; rare, and left to random orders
+        if (index >= i) return {};  // a dependency on a later node; rare, and left to random orders
         wait |= exits[index];
       }
       for (std::uint32_t k = 0; k < node.fan; ++k) {

@@ -1,9 +1,9 @@
 // P6, replay equals eager: replaying a captured stream observes the same as running its operations eagerly, and nothing
 // runs while it is being captured.
 //
-// Detector here: a host function that was captured has not run when the capture ends, nor when the program ends before
-// it. The other half is metamorphic (verify/oracle/stream_variants.h): the program with every launch replaced by its
-// nodes' work, given to the stream one after the other, has to read the same bytes.
+// Detector here: a host function that was captured has not run when its capture ends, nor when the program ends before
+// the capture does. The other half is metamorphic (verify/oracle/stream_variants.h): the program with every launch
+// replaced by its nodes' work, given to the stream one after the other, has to read the same bytes.
 //
 // Not seen here: a kernel, copy or memset that runs while it is captured and whose bytes its replay writes again.
 #include <fmt/format.h>

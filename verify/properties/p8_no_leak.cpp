@@ -3,8 +3,8 @@
 //
 // The executor checks after tear-down that everything is released; this is the other half. It counts the live handles
 // and allocations of the model, and of the software gfx942 the memory in its memory pools, reservations and locks. It
-// does not count objects that a runtime keeps and gives out again (streams of its own, signals): the compared runs come
-// behind a run of many cycles. Not seen: a runtime's own heap.
+// does not count objects that a runtime keeps and reuses (streams of its own, signals): a run of many cycles comes
+// before the runs that are compared. Not seen: a runtime's own heap.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +25,9 @@ std::uint64_t room_of(const State& state) {
   return bytes;
 }
 
-// A second launch must not race with the first, so the question is asked again behind each. A move that hands places on
-// brings a larger one to another buffer each time: it may stand again where a few times are enough for that.
+// How many times in a row the command is valid. A second launch must not race with the first, so the command is checked
+// again after each time. A move that hands places on gives a larger place to another buffer each time: it may be
+// repeated if the places stop growing after a few times.
 std::uint32_t times_in_a_row(State& state, const Command& command, std::uint32_t times) {
   std::uint32_t stood = 0;
   std::uint64_t room = 0;
@@ -35,7 +36,7 @@ std::uint32_t times_in_a_row(State& state, const Command& command, std::uint32_t
     if (state.check(command) || state.may_be_refused(command)) break;
     if (stood != 0 && !state.may_stand_again(command)) break;
     state.apply(command);
-    if (stood == 2 && !moves) return times;  // it means the same each time
+    if (stood == 2 && !moves) return times;  // the command means the same each time
     if (stood + 1 == kFewCycles) room = room_of(state);
     if (stood >= kFewCycles && room_of(state) != room) break;
   }
@@ -55,7 +56,7 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times) {
     Step changed = step;
     State tried = state;
     const bool may = step.repeat == 1 && state.captures().empty() && state.may_stand_again(step.command);
-    // As often with few cycles as with many: all of them or once.
+    // A command is repeated both with few and with many cycles, or never: so it has to be valid kManyCycles times.
     if (may && times_in_a_row(tried, step.command, kManyCycles) == kManyCycles) {
       changed.repeat = times;
       any = true;

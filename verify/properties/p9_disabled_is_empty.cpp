@@ -14,7 +14,7 @@ namespace verify {
 namespace {
 
 struct Occasion {
-  std::size_t step = 0;  // that instantiates
+  std::size_t step = 0;  // the step that instantiates
   Instantiate instantiate;
   NodeState node;
   std::vector<Id> after, dependents;

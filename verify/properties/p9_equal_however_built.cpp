@@ -1,6 +1,6 @@
 // P9, equal however built: captured or hand-built; cloned or not; child graph or flattened; kernelParams or extra; with
-// or without redundant edges; nodes added in any order; a disabled node or an empty one; the form of a type or the
-// generic one: same observations.
+// or without redundant edges; nodes added in any order; a disabled node or an empty one; the function of a type or the
+// generic function: same observations.
 //
 // The detector runs a program and a variant that is built differently, and compares the statuses, bytes and host
 // functions that a client sees. The pairs are in variants.h and in verify/oracle/metamorphic.cpp. The answers to
@@ -24,7 +24,7 @@ Observation as_original(const Observation& observation, const Derived& derived, 
   seen.topology.clear();
   if (!derived.origin.empty()) {
     seen.statuses.assign(steps, {});
-    int failed = 0;  // an added step that failed shows at the next one that was not
+    int failed = 0;  // the failure of an added step shows at the next original step
     for (std::size_t i = 0; i < observation.statuses.size(); ++i) {
       const std::size_t at = derived.origin[i];
       if (at == kNoStep) {

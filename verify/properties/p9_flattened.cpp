@@ -1,8 +1,8 @@
 // P9, child graph or flattened: a graph that holds another graph as a child observes the same as a graph that holds the
 // child's nodes themselves, between the child's dependencies and the child's dependents.
 //
-// The child's nodes are added as they are when the child is, at every depth; an empty node with the child's name comes
-// behind them. A child that is set, removed or given other edges later, or a program with updates, gives no occasion.
+// The child's nodes are added as they are when the child is added, at every depth; an empty node with the child's name
+// comes after them. A program with updates is not changed, nor a child that is set, removed or given other edges later.
 #include <algorithm>
 #include <map>
 
@@ -13,7 +13,7 @@ namespace verify {
 
 namespace {
 
-constexpr Id kFirstName = kMaxId / 2;  // of nodes that come out of children; programs number theirs from 0
+constexpr Id kFirstName = kMaxId / 2;  // of nodes that come out of children; programs number their own nodes from 0
 
 // Whether a later command asks for the child as a node of its own kind.
 bool needed(const Program& program, const AddNode& child) {
@@ -30,7 +30,7 @@ class Flattener {
  public:
   Flattener(Derived& out, Id graph) : out_(out), graph_(graph) {}
 
-  // Adds the nodes of `inner` behind `after`. Returns the nodes that end `inner`.
+  // Adds the nodes of `inner` after the nodes `after`. Returns the nodes that end `inner`.
   std::vector<Id> add(const GraphState& inner, const std::vector<Id>& after) {
     std::vector<std::vector<Id>> ends(inner.nodes.size());  // for each node: the nodes that stand for it
     std::vector<bool> leaf(inner.nodes.size(), true);
@@ -75,7 +75,7 @@ class Flattener {
   Id next_ = kFirstName;
 };
 
-// Edges to earlier nodes would have to be added later.
+// Whether each node depends on earlier nodes only: other edges would have to be added later.
 bool in_order(const GraphState& graph) {
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
     for (const std::uint32_t before : graph.nodes[i].after) {
@@ -90,7 +90,7 @@ bool in_order(const GraphState& graph) {
 
 namespace {
 
-// A frozen scalar has the bits of when the child was recorded, which a node that is recorded later cannot take.
+// A frozen scalar has the bits from when the child was recorded, and a node that is recorded later cannot take these.
 bool freezes(const GraphState& graph) {
   bool frozen = false;
   for (const NodeState& node : graph.nodes) {
@@ -106,7 +106,7 @@ std::optional<Variant> flattened_children(const Program& program) {
   Variant variant{"children flattened", {}, {}};
   variant.derived.program.placement = program.placement;
   State state;
-  std::map<Id, Id> names;  // the next one in each graph
+  std::map<Id, Id> names;  // the next free name in each graph
   bool changed = false;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     Step step = program.steps[i];

@@ -1,6 +1,6 @@
-// P9, the forms of a node: one that was added or set through hipGraphAddNode, hipGraphNodeSetParams or
-// hipGraphExecNodeSetParams, or through the driver's functions, observes the same as one that was through the function
-// of its type.
+// P9, the forms of a node: a node that was added or set through hipGraphAddNode, hipGraphNodeSetParams or
+// hipGraphExecNodeSetParams, or through the driver's functions, observes the same as a node that was added or set
+// through the function of its type.
 //
 // Every node that has several forms changes to its next form, except where the release under test is known to do that
 // form wrongly.
@@ -11,7 +11,7 @@ namespace verify {
 
 namespace {
 
-// The next of the forms that it has; a graph's own memset is not set through the driver.
+// The next of the forms that the node has; a graph's own memset is not set through the driver.
 NodeForm next_form(const NodeParams& params, NodeForm form, bool sets_graph) {
   const auto there = [&](NodeForm other) {
     const bool sets_memset = sets_graph && std::holds_alternative<MemsetParams>(params);

@@ -23,7 +23,7 @@ struct Derived {
   // For each step the original's, or kNoStep for one that was added. Empty: step by step the original's.
   std::vector<std::size_t> origin;
 
-  // Takes a step over, or adds one.
+  // Takes over step `at` of the original, or adds a new step.
   void keep(const Step& step, std::size_t at);
   void add(Command command);
 };
@@ -37,14 +37,14 @@ struct Variant {
   std::optional<PropertyId> precisely = std::nullopt;
 };
 
-// Checks whether a variant must avoid a command in a state, as a generator must: a release executes it wrongly.
+// Whether a variant must avoid a command in a state, as a generator must: the release executes it wrongly.
 using Avoid = std::function<bool(const State&, const Command&)>;
 
 // Maps the observation of a run of `derived` to the `steps` steps of the original. Keeps only the statuses, bytes and
 // host functions that a client sees: graphs that were built differently answer other queries differently on purpose.
 [[nodiscard]] Observation as_original(const Observation& observation, const Derived& derived, std::size_t steps);
 
-// The pairs; nothing where a program gives no occasion.
+// The pairs; no value where the program has nothing to change.
 [[nodiscard]] std::optional<Variant> instantiated_from_clones(const Program& program);
 [[nodiscard]] std::optional<Variant> flattened_children(const Program& program);
 [[nodiscard]] std::optional<Variant> disabled_is_empty(const Program& program);

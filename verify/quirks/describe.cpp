@@ -1,5 +1,5 @@
-// Describes commands as events (verify/quirks/event.h). There is one function for each command with a declaration that
-// says that a release does it wrongly. Without a function such a command does not compile.
+// Describes commands as events (verify/quirks/event.h). There is one function for each command whose declaration says
+// that a release does it wrongly. Without its function such a command does not compile.
 #include <algorithm>
 
 #include "hip/releases/releases.h"
@@ -34,7 +34,7 @@ template <class C>
 consteval Known known_deviations_of() {
   return C::spec().known;
 }
-// Actions on systems end in a verdict of their own systems, which no finding is about.
+// Actions on systems are judged by their own systems, and no finding is about them.
 template <>
 consteval Known known_deviations_of<SystemAction>() {
   return kNoDeviation;
@@ -103,7 +103,7 @@ class EventEmitter {
     return visit_(base_);
   }
   // The events of a command that changes an object. `patch` changes it in place. The other strategies record it again
-  // and then instantiate or update. `careful` and a command buffer do either, as the release does it rightly.
+  // and then instantiate or update. `careful` and a command buffer do whichever of these the release does correctly.
   template <class Visit>
   bool in_each_way(Op op, const Visit& visit) {
     const bool exec = base_[k_target] == static_cast<std::int64_t>(Target::kExec);
@@ -185,7 +185,7 @@ class EventEmitter {
   const State& state_;
   const std::function<bool(const Event&)>& visit_;
   StrategyKind strategy_;
-  bool in_place_too_;  // and records again elsewhere
+  bool in_place_too_;  // patches in place where that is right, and records again where it is not
   Event base_;
 };
 
@@ -219,7 +219,7 @@ class Describer : private EventEmitter {
     base_.set(k_generic, c.form == NodeForm::kGeneric ? 1 : 0);
     base_.set(k_driver, c.form == NodeForm::kDriver ? 1 : 0);
     return in_each_way(word("set"), [&](Op op) {
-      // Recorded again it has other memory.
+      // A graph that is recorded again has other memory.
       if (op == word("set")) base_.set(k_names_freed_memory, names_freed_memory(state_, c.params) ? 1 : 0);
       if (node(c.params, inner, before, 0)) return true;
       if (op == word("set")) return inner != nullptr && pairs(*inner, before->child.get(), 1);

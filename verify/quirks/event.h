@@ -1,7 +1,7 @@
-// Events: the requests that a command makes of a HIP runtime, in numbers that a quirk's trigger can be written in.
+// Events: the requests that a command makes of a HIP runtime, as numbers that a quirk's trigger can be written in.
 //
-// One command makes several: one for each node that it concerns, and one for the graph as a whole. The calls that a
-// patch or a set makes depend on the strategy. attributes.inc has all attributes.
+// One command makes several events: one for each node that it concerns, and one for the graph as a whole. The calls
+// that a patch or a set makes depend on the strategy. attributes.inc has all attributes.
 #pragma once
 
 #include <array>
@@ -44,8 +44,8 @@ class Event {
   std::array<std::int64_t, kAttributes> values_;
 };
 
-// Calls `visit` with every event of `command`, which may stand where `state` is; stops when `visit` says true, and says
-// whether it did (verify/quirks/describe.cpp).
+// Calls `visit` with every event of `command`, which has to be valid in `state`. Stops when `visit` returns true, and
+// returns whether it did (verify/quirks/describe.cpp).
 bool any_event(const State& state, const Command& command, StrategyKind strategy,
                const std::function<bool(const Event&)>& visit);
 

@@ -10,7 +10,7 @@ namespace verify {
 
 namespace {
 
-// Nodes at any depth that `holds` holds of, fans counted.
+// The number of nodes at any depth for which `holds` is true, fans counted.
 template <class Holds>
 std::uint64_t count_in(const GraphState& graph, const Holds& holds) {
   std::uint64_t count = 0;
@@ -21,7 +21,7 @@ std::uint64_t count_in(const GraphState& graph, const Holds& holds) {
   return count;
 }
 
-// Memory of the host that the device reaches.
+// Whether an end of a copy is host memory that the device reaches.
 bool on_locked_host(const State& state, const CopyEnd& end) {
   const BufferState* buffer = state.buffer(end.ref.buffer);
   return buffer != nullptr && buffer->memory != MemoryKind::kDevice && buffer->memory != MemoryKind::kPageable;
@@ -60,7 +60,7 @@ std::uint64_t leaves_of(const GraphState& graph) {
   return leaves;
 }
 
-// As many dependencies at each node, whichever they are.
+// Whether each node has as many dependencies in both graphs, whichever nodes these are.
 bool same_counts(const GraphState& a, const GraphState& b) {
   return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
                     [](const NodeState& x, const NodeState& y) { return x.after.size() == y.after.size(); });
@@ -74,9 +74,9 @@ std::uint64_t most_dependents_of(const GraphState& graph) {
   return dependents.empty() ? 0 : *std::ranges::max_element(dependents);
 }
 
-// hip/spread/stream_spread.h, of graphs that are spread.
+// See hip/spread/stream_spread.h; only for graphs that are spread.
 bool leaves_stream_out(const GraphState& graph) {
-  if (nodes_of(graph) < hip::kSpreadNodes) return false;  // nor worth its edges
+  if (nodes_of(graph) < hip::kSpreadNodes) return false;  // not spread: its edges are not needed
   std::vector<std::uint32_t> first;                       // of each node and its fans
   std::vector<std::vector<std::uint32_t>> dependencies;
   for (const NodeState& node : graph.nodes) {
@@ -146,7 +146,7 @@ std::uint64_t rows_off_stream_device_in(const State& state, const GraphState& gr
 std::uint64_t nodes_off_device_in(const State& state, const GraphState& graph, Id device, Id home, bool stabilised) {
   std::uint64_t astray = 0;
   for (const NodeState& node : graph.nodes) {
-    // A child beside other branches is where its own nodes were added.
+    // A child in a graph with branches runs on the device where its own nodes were added.
     if (node.child) {
       astray +=
           nodes_off_device_in(state, *node.child, device, branches(graph) ? home_of(*node.child) : home, stabilised);

@@ -12,16 +12,16 @@ namespace verify {
 [[nodiscard]] std::uint64_t nodes_of(const GraphState& graph);
 [[nodiscard]] std::uint64_t roots_of(const GraphState& graph);
 [[nodiscard]] std::uint64_t leaves_of(const GraphState& graph);
-// Whether each node has as many dependencies in both, whichever these are.
+// Whether each node has as many dependencies in both graphs, whichever nodes these are.
 [[nodiscard]] bool same_counts(const GraphState& a, const GraphState& b);
 [[nodiscard]] std::uint64_t most_dependents_of(const GraphState& graph);
-// hip/spread/stream_spread.h, of graphs that 7.2 spreads over streams.
+// See hip/spread/stream_spread.h; only for graphs that 7.2 spreads over streams.
 [[nodiscard]] bool leaves_stream_out(const GraphState& graph);
 // At any depth.
 [[nodiscard]] std::uint64_t host_nodes_in(const GraphState& graph);
 // Allocation and free nodes of the graph.
 [[nodiscard]] std::uint64_t memory_nodes_in(const GraphState& graph);
-// Copies to pageable memory, at any depth.
+// The most that the memory of a copy moved, and the number of copies to pageable memory, at any depth.
 [[nodiscard]] std::uint32_t copies_moved_in(const State& state, const GraphState& graph);
 [[nodiscard]] std::uint64_t copies_to_pageable_in(const State& state, const GraphState& graph);
 // Allocations of the graph that the program freed itself.
@@ -32,10 +32,10 @@ namespace verify {
 [[nodiscard]] std::uint64_t rows_off_first_device_in(const State& state, const GraphState& graph);
 // Copies of rows to or from the memory of a device other than `device`, at any depth.
 [[nodiscard]] std::uint64_t rows_off_stream_device_in(const State& state, const GraphState& graph, Id device);
-// Nodes at any depth that need another device than `device`, on which they are launched; the source says which.
+// Nodes at any depth that need another device than `device`, on which they are launched; graph_facts.cpp says which.
 [[nodiscard]] std::uint64_t nodes_off_device_in(const State& state, const GraphState& graph, Id device, Id home,
                                                 bool stabilised);
-// Copies of rows within a device that has no kernel or memset of the graph and was not current.
+// Copies of rows within a device that has no kernel or memset of the graph and that was not current.
 [[nodiscard]] std::uint64_t rows_off_current_device_in(const GraphState& whole, Id home);
 // Nodes at any depth that are of another device than the first.
 [[nodiscard]] std::uint64_t nodes_off_first_device_in(const GraphState& graph);

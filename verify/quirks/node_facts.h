@@ -7,11 +7,11 @@
 
 namespace verify {
 
-// Of a buffer that is not there: the first device.
+// The device of a buffer; the first device where there is no such buffer.
 [[nodiscard]] Id device_of(const State& state, const BufferRef& ref);
 // Whether the node names memory of a graph that the program freed itself.
 [[nodiscard]] bool names_freed_memory(const State& state, const NodeParams& params);
-// Whether the node names memory that is elsewhere than where the graph has it.
+// Whether the node names memory that is at another address than the graph has for it.
 [[nodiscard]] bool names_moved_memory(const State& state, const GraphState& graph, const NodeParams& params);
 
 // Sets the attributes of `event` for a node with these parameters. `child`: the graph of a child node. `before`: the

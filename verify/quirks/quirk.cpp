@@ -178,7 +178,8 @@ const Quirk* QuirkSet::triggered(const State& state, const Command& command, Str
 
 namespace {
 
-// Whether `visit` says so of one of the first commands, before it is done; one that is repeated meets itself as well.
+// Whether `visit` is true for one of the first `steps` commands, in the state before it; a repeated command is visited
+// after its own repetitions, too.
 template <class Visit>
 bool any_command(const Program& program, std::size_t steps, const Visit& visit) {
   State state;

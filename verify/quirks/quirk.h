@@ -1,16 +1,16 @@
-// verify::Quirk: a documented deviation of some releases of AMD's runtime from the model, as data.
+// verify::Quirk: a documented deviation of some releases of a vendor's runtime from the model, as data.
 //
 // A quirk says which events may show it (triggers, in the words of attributes.inc), how it shows (effects), and the
 // facts about it. A program whose first deviation is one of the effects, at or after an event that matches a trigger,
 // ends there as KnownQuirk(id). A status shows at the very command that triggers; bytes, crashes and the rest may show
-// later. Each is a folder of verify/findings, of which tools/findings makes the catalogue. A test fails when a quirk no
-// longer shows on a release that it names.
+// later. Each quirk is a folder of verify/findings; tools/findings makes the catalogue of these folders. A test fails
+// when a quirk no longer shows on a release that it names.
 //
 // Triggers: conditions that must all hold, each ATTRIBUTE OP VALUE without spaces (OP: = != < <= > >=; VALUE: a number
 // or one of the attribute's words); alternatives are separated by ';'. An attribute that an event does not have matches
 // nothing. Effects: any of "bytes topology host crash hang teardown", "status=NUMBER" (a hipError_t, of that command)
 // and "later=NUMBER" (of a later one); "grows" where the runtime holds more with each cycle of the program (P8), which
-// generation does not steer around; "corrupts" as well where the runtime's own memory is damaged, so that later results
+// generated programs do not avoid; "corrupts" as well where the runtime's own memory is damaged, so that later results
 // in the same process mean nothing.
 #pragma once
 
@@ -28,8 +28,8 @@
 
 namespace verify {
 
-// Whether the strategies `careful` and `command-buffer` go around a quirk (hip/release_quirks.h). Where they do, it
-// explains nothing under them, and no program steers around it.
+// Whether the strategies `careful` and `command-buffer` avoid a quirk (hip/release_quirks.h). Where they do, the quirk
+// explains nothing under them, and generated programs need not avoid it.
 enum class GoneAround : std::uint8_t {
   kNever,
   kOnOneDevice,  // in programs of one device
@@ -39,24 +39,24 @@ enum class GoneAround : std::uint8_t {
 struct Quirk {
   std::string_view id;       // the folder's name
   std::string_view title;    // one sentence: the defect
-  hip::ReleaseSet releases;  // on which its program shows it
-  StrategyKind strategy;     // under which its program shows it
+  hip::ReleaseSet releases;  // on which the finding's program shows it
+  StrategyKind strategy;     // under which the finding's program shows it
   std::string_view triggers;
   std::string_view effects;
   GoneAround gone_around;
   std::string_view documented;  // the behaviour in HIP's documentation, or CUDA's
   std::string_view happens;
-  std::string_view evidence;  // why it is the runtime's and neither the model's nor the agent's
+  std::string_view evidence;  // why the defect is the runtime's and neither the model's nor the agent's
   std::string_view advice;    // the workaround
 };
 
 [[nodiscard]] std::span<const Quirk> quirks();
-// Whether the memory that the runtime holds is all that shows it.
+// Whether the quirk shows only in the memory that the runtime holds.
 [[nodiscard]] bool only_grows(const Quirk& quirk);
 
 enum class Effect : std::uint8_t { kStatus, kBytes, kTopology, kHost, kCrash, kHang, kTeardown, kGrowth };
 
-// The first thing that two runs of a program differ in.
+// The first difference of two runs of a program.
 struct Deviation {
   std::size_t step = 0;  // the program's length: at its end
   Effect effect = Effect::kBytes;
@@ -72,7 +72,7 @@ class QuirkSet {
   QuirkSet(std::string_view release, std::span<const Quirk> catalogue);
 
   [[nodiscard]] bool empty() const { return compiled_.empty(); }
-  // The quirk that `command` may show where `state` is, or null.
+  // The quirk that `command` may show in `state`, or null.
   [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, StrategyKind strategy) const;
   // The quirk that explains how `program` first deviated, or null.
   [[nodiscard]] const Quirk* explain(const Program& program, StrategyKind strategy, const Deviation& deviation) const;
@@ -94,7 +94,7 @@ class QuirkSet {
     bool corrupts = false;
     bool later = false;  // a status of a later command counts
     bool steered_around = true;
-    // Whether it explains anything under the strategy.
+    // Whether the quirk explains anything under the strategy.
     [[nodiscard]] bool counts(StrategyKind strategy, bool several_devices = false) const {
       if (strategy != StrategyKind::kCareful && strategy != StrategyKind::kCommandBuffer) return true;
       if (quirk->gone_around == GoneAround::kOnOneDevice) return several_devices;

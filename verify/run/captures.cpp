@@ -44,8 +44,8 @@ void Captures::add(Id stream, hip::RecordedNode node) {
   open_[capture->serial].nodes.push_back({std::move(node), last_node(run_.stream(stream))});
 }
 
-// The stream's next node comes behind the node that was just captured, and behind no other. Null: the runtime says
-// something else.
+// Returns the handle of the node that was just captured: the stream's next node depends on it and on no other node.
+// Null where the runtime reports something else.
 hipGraphNode_t Captures::last_node(hipStream_t stream) const {
   const hip::Api& api = run_.interposer.inner();
   if (api.hipStreamGetCaptureInfo_v2 == nullptr) return nullptr;
@@ -109,8 +109,8 @@ void Captures::abandon(const CaptureState& capture) {
   check_eager_work(capture, "a capture that never ended");
   if (!run_.has_stream(capture.origin)) return;
   const hipStream_t stream = run_.stream(capture.origin);
-  // Ending an invalid capture into somebody's graph may cost the graph (capture-into-destroys): its stream goes
-  // instead.
+  // Ending an invalid capture into a graph of the program may destroy the graph (finding capture-into-destroys): the
+  // stream is destroyed instead.
   if (capture.into && stream != hipStreamPerThread) {
     run_.graphs[*capture.into].spoiled = true;
     if (api.hipStreamDestroy(stream) != hipSuccess)
@@ -129,7 +129,7 @@ void Captures::reset_mode(Id thread) {
   hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
   const hip::Status reset = run_.on_thread(
       thread, [&] { return hip::call<&hip::Api::hipThreadExchangeStreamCaptureMode>(run_.interposer.inner(), &mode); });
-  // After a device fault nothing answers any more, which the observation says already.
+  // After a device fault every call fails, and the observation notes the fault already.
   const bool sticky =
       !reset && (reset.error().code == hipErrorIllegalAddress || reset.error().code == hipErrorLaunchFailure);
   if (!reset && !sticky) run_.observation.harness_error = reset.error().message;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMaxFailuresACommand = 8;
 
-// ---- a command into its family
+// ---- from a command to its family
 
 template <class C, class Family>
 inline constexpr bool kIsOf = false;
@@ -67,7 +67,8 @@ StepCost operator-(const StepCost& now, const StepCost& before) {
 
 // ---- the observations at the end
 
-// Definitions that a strategy recorded again are kept for the executable graphs that name their nodes by them.
+// Graphs whose definition was recorded again do not count: they are kept because executable graphs still name their
+// nodes by the old handles.
 std::vector<Held> held_by_the_program(const Run& run) {
   std::vector<Held> held = run.platform.held();
   for (Held& h : held) h.count -= h.what == "graphs" ? run.context.retired.size() : 0;
@@ -113,8 +114,8 @@ void observe_topology(Run& run, const GraphObject& graph) {
 
 // ---- the tear-down
 
-// Notes tear-down errors, except after a device fault: nothing answers any more then, which the observation says
-// already.
+// Notes errors of the tear-down, except after a device fault: then every call fails, and the observation notes the
+// fault already.
 class TearDown {
  public:
   explicit TearDown(Run& run) : run_(run) {}
@@ -125,7 +126,8 @@ class TearDown {
     graphs();
     streams();
     keep(run_.memory.release_everything());
-    // Work that nothing waited for, and that loses its memory here, is this program's and not the next one's.
+    // Waits for work that nothing waited for, and that loses its memory here: a fault of it belongs to this program and
+    // not to the next one.
     keep(synchronize_devices(run_.interposer.inner(), run_.context.devices));
     peers();
     run_.records.unload_code_objects();
@@ -231,8 +233,8 @@ class Steps {
     return status;
   }
 
-  // A failure was injected into the first attempt. Failures are armed one by one; a second one may hit the next
-  // attempt.
+  // Runs the command again after a failure was injected into its first attempt. Failures are armed one by one; a second
+  // one may hit the next attempt.
   StepStatus again(const Command& command, StepStatus status) {
     ++run_.observation.failures_fired;
     run_.detectors.injected_failure(run_.step, print_command(command),
@@ -252,7 +254,8 @@ class Steps {
             .seen = std::move(run_.attempt.seen)};
   }
 
-  // References end when graphs and executable graphs are destroyed. Work that still runs is waited for before that.
+  // Notes the user objects whose functions ran. They go when graphs and executable graphs are destroyed, and a Destroy
+  // command waits for running work first.
   void note_gone_objects() {
     if (!run_.user_objects.any()) return;
     const std::string gone = run_.user_objects.gone();
@@ -263,7 +266,7 @@ class Steps {
   void finish() {
     Observation& observation = run_.observation;
     run_.captures.abandon();
-    // A program without buffers reads nothing, and host functions must not outlive this run.
+    // Host functions must not outlive this run, and a program without buffers makes no read that waits for them.
     const hip::Status waited = synchronize_devices(run_.interposer.inner(), run_.context.devices);
     if (run_.options.held) observation.held = held_by_the_program(run_);
     read_everything(run_);
@@ -289,7 +292,7 @@ Executor::Executor(Platform& platform, StrategyKind strategy, PatcherFactory pat
 
 RunResult Executor::run(const Program& program, const RunOptions& options, const AddressScript& script) {
   platform_.enter();
-  static_cast<void>(platform_.need_devices(devices_needed(program)));  // asked again by the run
+  static_cast<void>(platform_.need_devices(devices_needed(program)));  // the run asks again and handles the answer
   platform_.begin(options.schedule_seed);
   interposer_.begin(platform_.api(), options.poison, options.keep_passed);
   if (options.fail_graph_call != 0) interposer_.fail_any(options.fail_graph_call);

@@ -5,7 +5,7 @@
 // destroys everything; any object that remains is a leak.
 //
 // `fail` commands arm the interposer. A command in which a failure fires has to report an error; it is then run once
-// more and has to succeed, as if nothing had happened (P4). A baseline ignores them.
+// more and has to succeed, as if nothing had happened (P4). A baseline ignores `fail` commands.
 #pragma once
 
 #include <memory>
@@ -27,9 +27,9 @@ class Executor final : public Runner {
 
   using Runner::run;
   [[nodiscard]] RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override;
-  // The systems that a program's actions drive; the real ones otherwise.
+  // Replaces the real systems, which a program's actions drive by default.
   void use(Parts parts) { parts_ = std::move(parts); }
-  // `step` always holds the step that is running (the program's length at its end); null: nobody looks.
+  // Keeps the index of the running step in `step` (at the program's end: its length); null: nowhere.
   void watch(hip::sync::Atomic<std::size_t>* step) { watch_ = step; }
 
  private:

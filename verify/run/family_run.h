@@ -1,5 +1,5 @@
-// The way of a command into its family, for the executor. Defined in verify/run/run_command.h for the families'
-// run.cpp, each of which instantiates its own.
+// Runs a command of a family, for the executor. Defined in verify/run/run_command.h; the run.cpp of each family
+// instantiates its own.
 #pragma once
 
 #include "hip/result/result.h"
@@ -14,7 +14,7 @@ struct FamilyRun;
 
 template <class... Commands>
 struct FamilyRun<CommandList<Commands...>> {
-  // Runs `command`, which is one of the family's.
+  // Runs `command`, which belongs to the family.
   static hip::Status run(Run& run, const Command& command);
 };
 

@@ -1,9 +1,9 @@
 // verify::GraphMemory: the memory that the graphs of a run allocate.
 //
-// An allocation node has an address of its own in every graph that was recorded with it, so a new recording has a new
-// one. Each graph and executable graph keeps its addresses in its table. The table of the program's buffers, from which
-// records are made and moves are found, shows the addresses of the object at hand (show_as_in) or, for the program's
-// own calls, of the launch that allocated the memory (show_live). Addresses are no observation: the runtime chooses.
+// An allocation node has a different address in every graph that is recorded with it, so a new recording has a new
+// address. Each graph and executable graph keeps these addresses in its table. The table of the program's buffers, from
+// which records are made and moves are found, shows the addresses of the object that a command works on (show_as_in)
+// or, for the program's own calls, of the launch that allocated (show_live). The runtime chooses them: no observation.
 #pragma once
 
 #include <map>
@@ -17,9 +17,9 @@ class GraphMemory {
  public:
   GraphMemory(StrategyContext& context, BufferMemory& memory) : context_(context), memory_(memory) {}
 
-  // A node that allocates `buffer` was added.
+  // Notes that a node that allocates `buffer` was added.
   void added(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
-  // A capture made one at `address`, which its graph has from its end on.
+  // Notes that a capture made such a node. The captured graph has its memory at `address` once the capture has ended.
   void captured(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
   hip::Status free_captured(Id buffer, hipStream_t stream);
   void show_as_in(const hip::AddressTable& addresses);
@@ -29,13 +29,13 @@ class GraphMemory {
   [[nodiscard]] bool has(Id buffer) const { return buffers_.contains(buffer); }
   hip::Status free(Id buffer);
   hip::Status free_async(Id buffer, hipStream_t stream);
-  // Frees the memory that the program leaves at its end.
+  // Frees the memory that the program has not freed at its end.
   hip::Status free_everything();
 
  private:
   struct Buffer {
     std::uint64_t bytes = 0;
-    hip::DeviceAddress live = 0;      // 0: not there
+    hip::DeviceAddress live = 0;      // 0: not allocated now
     hip::DeviceAddress captured = 0;  // the address in the last capture, running or ended
   };
   StrategyContext& context_;

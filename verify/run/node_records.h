@@ -1,7 +1,7 @@
 // verify::NodeRecords: makes the records of a program's nodes during a run.
 //
-// A record is made of the run's state: kernels and events by their handles, buffers at their current addresses, child
-// graphs as they are now. Host functions get a call object that counts them; it lives as long as the run.
+// A record is made from the run's state: kernels and events by their handles, buffers at their current addresses, child
+// graphs as they are now. A host function gets a call object that counts its runs; the object lives as long as the run.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ class NodeRecords {
   hip::Status load_code_objects(const Program& program);
   void unload_code_objects() { code_objects_.unload(); }
 
-  // Dependencies are left empty.
+  // Leaves the node's dependencies empty.
   [[nodiscard]] hip::RecordedNode make(const NodeParams& params);
   // How often the host function of a record has run.
   [[nodiscard]] static std::uint64_t runs_of(const hip::HostRecord& host);
 
  private:
-  // The user data of a host node points at this.
+  // The object that the user data of a host node points at.
   struct HostCall {
     NodeRecords& records;
     HostParams params;
@@ -52,8 +52,8 @@ class NodeRecords {
   std::deque<HostCall> host_calls_;
 };
 
-// Notes in the graph's table where the buffers are that its node names. They are at their current place in the graph
-// (State makes sure of it).
+// Notes in the graph's table the addresses of the buffers that its node names. The graph has these buffers at their
+// current addresses (State makes sure of it).
 void note_addresses(GraphObject& graph, const hip::RecordedNode& node, const hip::AddressTable& current);
 
 }  // namespace verify

@@ -76,7 +76,7 @@ hip::Status Run::on_thread(Id thread, const std::function<hip::Status()>& body) 
 void Run::check_visibility(const BytesSeen& seen) {
   if (!options.inspect || memory.memory(seen.buffer) != MemoryKind::kPinned) return;
   std::vector<std::byte> copied;
-  if (!memory.read_by_runtime(seen.buffer, copied)) return;  // a runtime that is down shows it elsewhere
+  if (!memory.read_by_runtime(seen.buffer, copied)) return;  // a failing runtime is noticed elsewhere
   if (detect_p12({seen.step, seen.buffer, seen.bytes, copied}, observation.violations))
     detectors.count(PropertyId::kP12);
 }

@@ -1,9 +1,9 @@
 // verify::Run: the state of one run of one program. An executor makes it, the commands of the program change it, and it
 // ends with the program.
 //
-// How a command runs is in verify/commands/<family>/run.cpp (verify/run/run_command.h). An object that an earlier
-// command failed to make for good (after a sticky error, say) does not exist: live_graph() and the like do not find it,
-// and a command that names it answers missing_object().
+// The code of each command is in verify/commands/<family>/run.cpp (verify/run/run_command.h). An object that an earlier
+// command finally failed to make (after a sticky error, for example) does not exist: live_graph() and the like do not
+// find it, and a command that names it answers missing_object().
 #pragma once
 
 #include <map>
@@ -34,7 +34,7 @@ namespace verify {
 [[nodiscard]] hip::Status missing_object();
 
 struct Run {
-  // An executor lends these to its runs and outlives them.
+  // An executor passes these to its runs; they outlive the runs.
   struct Environment {
     Platform& platform;
     Interposer& interposer;
@@ -74,9 +74,9 @@ struct Run {
     detectors.check_isolation(step, before, detectors.isolation(graphs, execs, exec, graph));
     return status;
   }
-  // P12: pinned memory is the host's and the device's.
+  // Checks P12: pinned memory has the same bytes for the host and for the device.
   void check_visibility(const BytesSeen& seen);
-  // The runtime lacks a function that the program needs: the program ends as Unsupported, whatever else is seen.
+  // Notes a function that the program needs and the runtime lacks: the verdict is Unsupported, whatever else is seen.
   hip::Status unsupported(const char* function);
 
   Platform& platform;
@@ -84,7 +84,7 @@ struct Run {
   Strategy& strategy;
   const RunOptions& options;
 
-  std::size_t step = 0;  // the one that is running; at the end the program's length
+  std::size_t step = 0;  // the running step; at the end the program's length
   Attempt attempt;
   Observation observation;
 

@@ -13,7 +13,7 @@ void* pointer(hip::DeviceAddress address) {
   return reinterpret_cast<void*>(address);
 }
 
-// HIP's header: the flags are enabled by default, and nothing is held onto.
+// HIP's header: the flags are enabled by default, and the release threshold is 0 bytes.
 std::uint64_t value_at_first(PoolAttribute attribute) {
   return attribute == PoolAttribute::kThreshold ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // verify::StreamMemory: the stream-ordered memory and the memory pools of a run.
 //
-// Where such memory is is the runtime's and no observation; it stays there until it is freed, under every strategy.
+// The runtime chooses the addresses: no observation. Memory keeps its address until it is freed, under every strategy.
 #pragma once
 
 #include <map>
@@ -20,12 +20,12 @@ class StreamMemory {
   StreamMemory& operator=(const StreamMemory&) = delete;
 
   // ---- memory
-  // A stream allocated the command's buffer at `address`.
+  // Notes that a stream allocated the command's buffer at `address`.
   void allocated(const MallocAsync& c, hip::DeviceAddress address);
   [[nodiscard]] bool has(Id buffer) const { return live_.contains(buffer); }
   hip::Status free(Id buffer);
   hip::Status free_async(Id buffer, hipStream_t stream);
-  // How much of a pool's memory the program holds.
+  // The number of bytes of a pool's memory that the program holds.
   [[nodiscard]] std::uint64_t bytes_of(Id pool) const;
 
   // ---- pools
@@ -38,10 +38,10 @@ class StreamMemory {
   void declared_default(Id id, hipMemPool_t pool);
   void destroyed(Id id);
   hip::Status set(Id id, PoolAttribute attribute, std::uint64_t value);
-  // Makes a pool the device's; nothing: the default one.
+  // Makes a pool the device's current pool; without `id`: the default pool.
   hip::Status use(std::optional<Id> id, hipMemPool_t pool);
 
-  // The program's end: frees its memory and pools, and sets the device up as it was before.
+  // At the program's end: frees its memory and pools, and gives the device its former pool and attributes.
   hip::Status give_back();
 
  private:
@@ -56,12 +56,12 @@ class StreamMemory {
   std::map<Id, Live> live_;
   std::map<Id, hipMemPool_t> pools_;
   std::optional<Id> default_name_;  // p0, where the program named the device's default pool
-  std::optional<Id> in_use_;        // the device's, where the program chose it
+  std::optional<Id> in_use_;        // the device's current pool, where the program chose it
   bool chosen_ = false;
-  std::set<PoolAttribute> changed_;  // of the default pool, which the next program has as well
+  std::set<PoolAttribute> changed_;  // of the default pool, which the next program gets as well
 };
 
-inline constexpr int kPoolDevice = 0;  // that pools are of
+inline constexpr int kPoolDevice = 0;  // the device of all pools
 
 [[nodiscard]] inline hipMemPoolAttr hip_attribute(PoolAttribute attribute) {
   return static_cast<hipMemPoolAttr>(static_cast<int>(attribute) + 1);

@@ -9,7 +9,7 @@ namespace verify {
 
 namespace {
 
-// A leak is worth that much of a program's time, and no more: shrinking one runs hundreds of programs.
+// The longest wait for a leaked object's function: it is short, because shrinking a program runs hundreds of programs.
 constexpr std::chrono::milliseconds kLate(500), kPause(1);
 
 }  // namespace
@@ -28,8 +28,9 @@ std::string UserObjects::gone() {
   return text;
 }
 
-// hipUserObjectNoDestructorSync: nothing says when the function runs. 7.2.4 leaves it to its signal thread where the
-// executable graph that held the object was launched last, and the device's end may be known before that is there.
+// hipUserObjectNoDestructorSync: HIP does not say when the function runs. Release 7.2.4 leaves it to its signal thread
+// where the executable graph that held the object was launched last, and a wait for the device may return before the
+// function runs.
 void UserObjects::wait_for_late_functions() {
   const auto waiting = [](const auto& entry) { return entry.second.runs.load() == 0; };
   for (std::chrono::milliseconds slept(0); slept < kLate; slept += kPause) {

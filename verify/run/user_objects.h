@@ -1,7 +1,7 @@
 // verify::UserObjects: the user objects of a program; their functions count their own runs.
 //
-// The objects that went while a command ran are an observation. Each function has to run exactly once (P8): finish()
-// releases the references that the program still holds and reports a function that did not.
+// The objects whose functions ran during a command are an observation. Each function has to run exactly once (P8):
+// finish() releases the references that the program still holds and reports a function that did not run exactly once.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class UserObjects {
   UserObjects(const UserObjects&) = delete;
   UserObjects& operator=(const UserObjects&) = delete;
 
-  // The objects stay where they are: their functions refer to them.
+  // Objects do not move in memory: their functions refer to them.
   Object& add(Id id) { return objects_[id]; }
   void forget(Id id) { objects_.erase(id); }
   // Null: there is no such object.
@@ -36,8 +36,8 @@ class UserObjects {
   [[nodiscard]] bool any() const { return !objects_.empty(); }
   // " u0 went" for each function that ran since the last call, or nothing.
   [[nodiscard]] std::string gone();
-  // Releases the program's references, when all graphs are gone. Returns an error of the release or a wrong number of
-  // runs of a function, or nothing. A function that has not run half a second later must not run any more.
+  // Releases the program's references; all graphs have to be destroyed. Returns an error of the release, or a function
+  // that did not run exactly once, or nothing. A function has to run within half a second, or must not run any more.
   [[nodiscard]] std::string finish();
 
  private:

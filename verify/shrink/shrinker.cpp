@@ -49,7 +49,6 @@ Program with_declared(const Program& program, std::size_t at) {
   return declared;
 }
 
-// One shrink: holds the best program so far and the budget.
 // Whether `command` gives work to the capture that began on `origin`, in `state`.
 bool works_for(const State& state, Id origin, const Command& command) {
   const auto in_it = [&](Id stream) {
@@ -65,8 +64,8 @@ bool works_for(const State& state, Id origin, const Command& command) {
   return wait != nullptr && (in_it(wait->stream) || state.event_captured(wait->event));
 }
 
-// The program without the capture that ends at step `at`, and with the captured graph built node by node there. Nothing
-// when that capture makes no graph, or adds to a graph that exists.
+// The program without the capture that ends at step `at`, and with the captured graph built node by node there. No
+// value when that capture makes no graph, or adds to a graph that exists.
 std::optional<Program> with_built(const Program& program, std::size_t at) {
   const auto& end = std::get<EndCapture>(program.steps[at].command);
   State state;
@@ -98,6 +97,7 @@ std::optional<Program> with_built(const Program& program, std::size_t at) {
   return built;
 }
 
+// One shrink: holds the best program so far and the budget.
 class Descent {
  public:
   Descent(const Program& program, const StillFails& still_fails, std::uint32_t max_runs)
@@ -123,7 +123,7 @@ class Descent {
     if (spent()) return false;
     Program valid = drop_invalid(candidate);
     // Dropping commands that became invalid may undo the change's purpose or drop everything; the predicate judges
-    // both. But a program that did not get smaller or plainer must not be taken, or the descent would not end.
+    // both. But a program with more commands than before must not be taken, or the descent would not end.
     if (valid.steps.size() > best_.steps.size()) return false;
     ++runs_;
     if (!still_fails_(valid)) return false;
@@ -187,7 +187,7 @@ class Descent {
     return any;
   }
 
-  // A captured graph, built by hand: its nodes have names then, and can go one by one.
+  // Builds a captured graph by hand: its nodes then have names and can be dropped one by one.
   bool build_captured() {
     bool any = false;
     for (std::size_t i = 0; i < best_.steps.size() && !spent(); ++i) {

@@ -14,7 +14,7 @@
 
 namespace verify {
 
-// "Does this program still show it?" Called with valid programs only.
+// Whether a program still shows the failure. Called with valid programs only.
 using StillFails = std::function<bool(const Program&)>;
 
 struct ShrinkResult {
@@ -35,7 +35,7 @@ class Shrinker {
   std::uint32_t max_runs_;
 };
 
-// `program` without the commands that may not stand where they stand.
+// `program` without the commands that are not valid at their place.
 [[nodiscard]] Program drop_invalid(const Program& program);
 
 // Simpler variants of one command, plainest first; none for most commands.

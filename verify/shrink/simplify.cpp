@@ -1,4 +1,4 @@
-// Simpler variants of single commands, by the fields that they declare: one overload a type of field.
+// Simpler variants of single commands, by the fields that they declare: one overload for each type of field.
 #include <algorithm>
 
 #include "verify/commands/nodes/node_types.h"
@@ -165,7 +165,7 @@ struct StepSimplifier {
     const auto emit = [this](const C& changed) { put(changed); };
     for_each_field<C>(FieldSimplifier<C, decltype(emit)>{c, emit});
   }
-  // A field plainer: nearer to 0, or to the least that it may be.
+  // Simplifies a field: nearer to 0, or to its least value.
   void operator()(const SystemAction& c) const {
     const std::span<const FieldOfAction> fields = describe(c.verb).fields;
     for (std::size_t i = 0; i < fields.size(); ++i) {

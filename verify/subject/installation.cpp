@@ -68,7 +68,7 @@ fs::path subject_program(std::string_view release) {
   return places().programs / fmt::format("hgcheck-subject-{}", release);
 }
 
-// The runtime's own library: libamdhip64.so.7 of release 7.2.
+// The name of the runtime's own library: libamdhip64.so.7 for release 7.2.
 std::string library_name(std::string_view release) {
   return fmt::format("libamdhip64.so.{}", release.substr(0, release.find('.')));
 }
@@ -116,8 +116,8 @@ bool has_nvidia_device() {
   return false;
 }
 
-// 580 of "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build"; nothing where the file is
-// not there or says nothing of the kind, as in some containers.
+// Returns 580 for "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build"; no value where
+// the file is missing or has no such line, as in some containers.
 std::optional<int> nvidia_driver() {
   std::ifstream file(kNvidiaDriver);
   for (std::string word; file >> word;) {

@@ -1,6 +1,6 @@
 // The places of the subject programs, the software gfx942 and the capsule, and the command that starts a subject of
-// each runtime. They belong to this build or, in a folder that tools/pack made (its top has the file `hgcheck-folder`),
-// to that folder, wherever it was carried to.
+// each runtime. The places are those of this build or, in a folder that tools/pack made (its top has the file
+// `hgcheck-folder`), of that folder, wherever it is now.
 #pragma once
 
 #include <string>

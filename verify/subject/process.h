@@ -6,7 +6,7 @@
 
 namespace verify {
 
-// Everything, however many writes it takes; false when the other end is gone.
+// Writes all of `text`, however many writes that takes; returns false when the other end is gone.
 [[nodiscard]] bool write_all(int fd, std::string_view text);
 
 // "killed by signal 11 (Segmentation fault)", "exit status 3".

@@ -20,7 +20,7 @@ ProcessRunner::ProcessRunner(ProcessOptions options) : options_(std::move(option
 
 std::unique_ptr<SubjectProcess> ProcessRunner::make(Id devices) const {
   std::vector<std::string> command = options_.command;
-  // A subject that knows nothing of devices is asked for one.
+  // A subject that does not know the option `--devices` can still run programs of one device.
   if (devices > 1) command.insert(command.end(), {"--devices", fmt::format("{}", devices)});
   return std::make_unique<SubjectProcess>(std::move(command), options_.timeouts);
 }
@@ -41,13 +41,13 @@ SubjectProcess& ProcessRunner::next_of(Line& line) {
 
 void ProcessRunner::fill(Line& line, Id devices) {
   while (line.size() <= options_.spares) line.push_back(make(devices));
-  // One that cannot be launched says so when its turn comes.
+  // A spare that cannot be launched reports that when it is to run a program.
   for (std::size_t i = 1; i < line.size(); ++i) static_cast<void>(line[i]->launch());
 }
 
 void ProcessRunner::start_afresh() {
   for (auto& [devices, line] : processes_) {
-    if (line.front()->runs() > 0) line.front()->stop();  // one that has run nothing is as fresh as its successor
+    if (line.front()->runs() > 0) line.front()->stop();  // a process that has run nothing is fresh
   }
 }
 
@@ -76,7 +76,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
   if (line.front()->runs() >= options_.runs_a_process) line.front()->stop();
   SubjectProcess& process = next_of(line);
   hip::Status started = process.start();
-  // The subject has started before, so this process may have been killed while it started: try again.
+  // A process of this subject has started before, so this one may have been killed during its start: try again.
   for (int again = 0; !started && hello_ && again < kStartsAgain; ++again) started = process.start();
   if (!started) {
     RunResult result;
@@ -90,7 +90,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
     request.code_objects[kernel->object->id] = kernel->object->elf;
   }
   RunResult result = process.run(request);
-  // A device that faulted answers nothing right any more: the next program gets another process.
+  // After a fault the device's answers mean nothing: the next program gets another process.
   if (!result.observation.notes.fault.empty()) process.stop();
   return result;
 }

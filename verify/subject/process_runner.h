@@ -6,9 +6,9 @@
 // (Observation::harness_error). A process in which the device faulted (Observation::notes) is replaced: the runtime's
 // answers after a fault mean nothing, and a context that CUDA has lost never comes back.
 //
-// Programs with another number of devices have a process of their own, which stays beside the first: a program meets
-// the same state whatever ran before it, and a start costs as much as tens of programs. On a machine's own GPUs the
-// number is fixed, so one process runs all programs. start_afresh() and the destructor end the processes.
+// Programs with another number of devices run in another process, which stays beside the first: a program meets the
+// same state whatever ran before it, and a start costs as much as tens of programs. A machine's own GPUs are a fixed
+// number, so one process runs all programs. start_afresh() and the destructor end processes.
 //
 // A GPU takes two seconds to give a process its first context (docs/real-gpu.md), longer than a hundred programs take.
 // Spare processes are launched ahead, so that a process that replaces another has its context already.
@@ -32,7 +32,7 @@ struct ProcessOptions {
   // Runs after which a process is replaced: 6.4 keeps signals alive that it should destroy and becomes slower and
   // larger with each program (docs/agent.md).
   std::uint64_t runs_a_process = 4000;
-  std::string patcher{};     // as SubjectName's
+  std::string patcher{};     // as SubjectName::patcher
   std::string layer{};       // a runtime fault by id, or empty
   bool own_devices = false;  // the subject has the machine's devices, however many a program uses
   std::size_t spares = 0;    // processes launched ahead beside each that runs programs
@@ -49,10 +49,10 @@ class ProcessRunner final : public Runner {
 
   // Starts the process for programs of one device if there is none. An error gives the reason.
   hip::Status start();
-  // Of that process; it has been started.
+  // The greeting of the first process that started; there has to be one.
   [[nodiscard]] const Hello& hello() const { return hello_.value(); }
   [[nodiscard]] pid_t process(Id devices = 1);  // for programs with that many devices; -1 when there is none
-  [[nodiscard]] std::uint64_t starts() const;   // of all
+  [[nodiscard]] std::uint64_t starts() const;   // of all processes
 
  private:
   // The first runs programs, the others are spares.
@@ -60,7 +60,7 @@ class ProcessRunner final : public Runner {
   Line& with(Id devices);
   // Launches the missing spares.
   void fill(Line& line, Id devices);
-  // The process that runs the next program: a spare where the one that ran the last program is gone.
+  // The process that runs the next program: a spare where the process that ran the last program is gone.
   SubjectProcess& next_of(Line& line);
   [[nodiscard]] std::unique_ptr<SubjectProcess> make(Id devices) const;
 

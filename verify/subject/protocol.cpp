@@ -10,7 +10,7 @@
 
 namespace verify {
 
-// Fields under their names, read and written alike.
+// These structs are written and read as maps of their fields by name.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOptions, poison, keep_passed, failures, fresh_addresses, inspect, isolation,
                                    costs, held, schedule_seed, fail_graph_call)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, protocol, release, headers, runtime, library, schedulable, devices)

@@ -17,9 +17,9 @@
 //   ran     subject: the trace, and script
 //
 // A subject reads requests until its standard input ends and answers each in turn. Standard output carries frames only:
-// the subject moves it elsewhere before it loads a runtime, so that a runtime that prints breaks nothing. Anything that
-// is no frame is garbage, and the reader gives the subject up. Both ends have to speak the same kProtocol;
-// docs/subjects.md describes the protocol for starting subjects by hand.
+// the subject moves this pipe to another descriptor before it loads a runtime, so that output of a runtime breaks
+// nothing. Anything that is no frame is garbage, and the reader ends the subject. Both ends have to speak the same
+// kProtocol; docs/subjects.md describes the protocol for starting subjects by hand.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ struct Hello {
 
 struct Request {
   StrategyKind strategy = StrategyKind::kPatch;
-  std::string patcher;  // a library where the subject runs, or empty: the strategy's own
+  std::string patcher;  // a library on the subject's machine; empty: the strategy's own patcher
   std::string layer;    // a runtime fault by id, or empty
   std::string program;
   RunOptions options;
@@ -68,9 +68,9 @@ struct Throe {
 [[nodiscard]] std::string encode_sorry(std::string_view reason);
 [[nodiscard]] std::string encode_request(const Request& request);
 [[nodiscard]] std::string encode_result(const RunResult& result);
-[[nodiscard]] hip::Result<Hello> decode_hello(std::string_view body);  // a sorry comes back as its reason
+[[nodiscard]] hip::Result<Hello> decode_hello(std::string_view body);  // a `sorry` becomes an error with its reason
 [[nodiscard]] hip::Result<Request> decode_request(std::string_view body);
-// A result, or a throe.
+// A result, or (`dying`) a throe.
 struct Answer {
   RunResult result;
   bool dying = false;
@@ -84,7 +84,7 @@ struct Answer {
 inline constexpr std::size_t kThroeFrame = 64;
 std::size_t throe_frame(const Throe& throe, unsigned char (&out)[kThroeFrame]);
 
-// Takes bytes as they come and gives frames back.
+// Takes bytes as they arrive and returns the bodies of the frames.
 class FrameReader {
  public:
   void append(const char* bytes, std::size_t size) { pending_.append(bytes, size); }

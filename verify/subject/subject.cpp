@@ -20,7 +20,8 @@ constexpr std::string_view kLibrary = "lib=";
 constexpr std::string_view kCommand = "cmd=";
 constexpr std::string_view kPatcherLibrary = ":lib=";
 
-// While one process runs programs, one gets its context and one has it: two divergences may follow each other.
+// While one process runs programs, one spare gets its context and one has it already: two divergences may follow each
+// other, and each takes a new process.
 constexpr std::size_t kSparesOnGpus = 2;
 
 constexpr int kMostSystemDevices = 2;
@@ -96,8 +97,8 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
     return hip::Error{hipErrorInvalidValue, "a fault of the patcher and a patcher of one's own exclude each other"};
   }
   std::optional<PatcherFactory> patchers = options.patchers;
-  // Loaded here for a subject process as well, so that a library that cannot be used says so before any work. The
-  // machine that a command reaches may have it where this one has not.
+  // A library is loaded here even for a subject process, so that an unusable library is reported before any work. Not
+  // for a command: the machine that it reaches may have the library where this machine has not.
   if (!name.patcher.empty() && !name.runtime.starts_with(kCommand)) {
     hip::Result<PatcherFactory> loaded = load_patchers(name.patcher);
     if (!loaded) return loaded.error();

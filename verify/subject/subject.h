@@ -1,7 +1,7 @@
 // verify::Subject: a runtime with a strategy under test, named RUNTIME:STRATEGY as on the command line.
 //
 // A last ":WORD" is a strategy only if it is a known one, so paths and commands may hold colons; a last ":lib=PATH" is
-// the strategy of somebody's own patcher (hip/patcher_abi.h). A runtime or a strategy that this build or this machine
+// the strategy of a third-party patcher (hip/patcher_abi.h). A runtime or a strategy that this build or this machine
 // cannot run is listed with the reason and the remedy. The model and lib=PATH run in the caller's process; all other
 // runtimes run in subject processes.
 #pragma once
@@ -34,7 +34,7 @@ struct SubjectName {
 struct SubjectOptions {
   // Replaces the real patcher (strategy patch, and runtimes of this process, only).
   std::optional<PatcherFactory> patchers;
-  // Put around the runtime's table, whatever it is. A subject process knows it by `layer_name` (docs/subjects.md).
+  // A layer around the table of any runtime. A subject process knows the layer by `layer_name` (docs/subjects.md).
   hip::ApiLayerFactory layer{};
   std::string layer_name{};
   double program_timeout = 10;  // seconds for one run in a subject process
@@ -44,20 +44,20 @@ struct SubjectOptions {
 
 class Subject {
  public:
-  // Starts nothing: start() does, and running a program does.
+  // Starts no process: start() does, and the first program does.
   static hip::Result<std::unique_ptr<Subject>> make(const SubjectName& name, const SubjectOptions& options = {});
   [[nodiscard]] Runner& runner() { return *runner_; }
   [[nodiscard]] const SubjectName& name() const { return name_; }
   // Whether a program can bring the runtime down for the programs that follow in this process.
   [[nodiscard]] bool fragile() const { return platform_ != nullptr && name_.runtime != "model"; }
-  // Whether its processes wait for a GPU for as long as many programs take.
+  // Whether starting its process takes as long as many programs, because the process waits for a GPU.
   [[nodiscard]] bool starts_slowly() const;
-  // Starts the subject's process, if it is one, and learns which release it is. An error says why it does not.
+  // Starts the subject's process, if it has one, and learns the runtime's release. An error says why it cannot start.
   hip::Status start();
   // "7.2" of a runtime of AMD's, "nvidia-13.0" of NVIDIA's; empty for the model, and before start().
   [[nodiscard]] const std::string& release() const { return release_; }
-  // That a scenario of the systems may name, of two at most. One where it is not known: of a library in this process,
-  // and before start().
+  // The number of devices that a scenario of the systems may name, at most two. One where it is not known: for a
+  // library in this process, and before start().
   [[nodiscard]] int system_devices() const;
 
  private:
@@ -66,7 +66,7 @@ class Subject {
   std::unique_ptr<Platform> platform_;  // of a runtime in this process
   std::unique_ptr<Platform> layered_;   // the same with a layer, if there is one
   std::unique_ptr<Runner> runner_;
-  ProcessRunner* process_ = nullptr;  // the runner, when it is one
+  ProcessRunner* process_ = nullptr;  // the runner, when it is a ProcessRunner
   std::string release_;
   int devices_ = 1;  // of the process
 };

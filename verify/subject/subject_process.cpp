@@ -30,7 +30,7 @@ void close_end(int& fd) {
   fd = -1;
 }
 
-// A subject that is gone makes writing fail; it must not kill the writer.
+// Writing to a subject that is gone has to fail; the signal must not kill the writer.
 void ignore_broken_pipes() {
   struct sigaction action{};
   action.sa_handler = SIG_IGN;
@@ -39,7 +39,7 @@ void ignore_broken_pipes() {
 
 [[noreturn]] void become(const std::vector<std::string>& command, int in, int out, int errors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setpgid(0, 0);  // Ctrl-C is the campaign's; and the whole group can be killed
+  setpgid(0, 0);  // Ctrl-C goes to the campaign alone; and the whole group can be killed
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGPIPE, SIG_DFL);
   if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0) _exit(kCannotExec);
@@ -73,7 +73,7 @@ void SubjectProcess::forget() {
 void SubjectProcess::stop() {
   if (pid_ > 0 && owner_ == getpid()) {
     kill(-pid_, SIGKILL);
-    kill(pid_, SIGKILL);  // should it not have come to its own group yet
+    kill(pid_, SIGKILL);  // in case it is not in its own group yet
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
   }
   forget();
@@ -115,7 +115,7 @@ bool SubjectProcess::is_there() const {
 
 hip::Status SubjectProcess::launch() {
   if (is_there()) return {};
-  forget();  // a fork's other side has it
+  forget();  // after a fork the process belongs to the other side
   return spawn();
 }
 
@@ -152,12 +152,12 @@ void SubjectProcess::cut_errors() const {
   if (lseek(errors_, 0, SEEK_END) > static_cast<off_t>(kMaxErrorText)) static_cast<void>(ftruncate(errors_, 0));
 }
 
-// The process is gone or is made to be; its end in words.
+// Waits until the process is gone, or kills it, and returns a description of its end.
 std::string SubjectProcess::ended(const std::string& how) {
   int status = 0;
   pid_t got = waitpid(pid_, &status, WNOHANG);
   for (int waited = 0; got == 0 && how.empty() && waited < kThroeMilliseconds; ++waited) {
-    usleep(1000);  // it closed its pipe and is about to be gone
+    usleep(1000);  // it closed its pipe and is about to exit
     got = waitpid(pid_, &status, WNOHANG);
   }
   const bool gone = got == pid_;
@@ -197,7 +197,7 @@ SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
       if (late.empty()) {
         late = fmt::format("hung: no answer within {} seconds", timeout_seconds);
         deadline = SteadyClock::now() + std::chrono::milliseconds(kThroeMilliseconds);
-        kill(pid_, SIGTERM);  // its handler says where it is
+        kill(pid_, SIGTERM);  // its signal handler sends the step that is running
         continue;
       }
       received.death = ended(late);
@@ -219,7 +219,7 @@ SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
 RunResult SubjectProcess::run(const Request& request) {
   RunResult result;
   ++runs_;
-  // A write that fails is a subject that is gone: reading says how.
+  // If a write fails, the subject is gone, and receive() reports how it ended.
   static_cast<void>(write_all(to_, frame(encode_request(request))));
   const Received received = receive(timeouts_.program);
   if (received.death.empty()) {

@@ -1,10 +1,10 @@
 // verify::SubjectProcess: one process that runs programs, and the pipe to it.
 //
-// Starts a command when a program comes, or ahead of it (launch()), and speaks verify/subject/protocol.h with it. Its
-// end, a hang and bytes that are no frame are an answer (Observation::death); the next program starts it again.
+// Starts a command when a program comes, or earlier (launch()), and speaks verify/subject/protocol.h with it. Its end,
+// a hang, and bytes that are no frame are an answer, too (Observation::death); the next program starts it again.
 //
-// Owns the process: it is killed, with its process group, by the destructor and by stop(). After a fork each side has a
-// process of its own: the child forgets the parent's and starts another when it first needs one. Standard error of the
+// Owns the process: the destructor and stop() kill it, with its process group. After a fork each side has a process of
+// its own: the child forgets the parent's process and starts another when it first needs one. Standard error of the
 // subject goes to an unnamed file that is cut when it passes kMaxErrorText.
 #pragma once
 
@@ -27,7 +27,7 @@ struct SubjectTimeouts {
 
 class SubjectProcess {
  public:
-  // argv; found on PATH.
+  // `command` is argv; its program is found on PATH.
   SubjectProcess(std::vector<std::string> command, SubjectTimeouts timeouts);
   SubjectProcess(const SubjectProcess&) = delete;
   SubjectProcess& operator=(const SubjectProcess&) = delete;
@@ -38,15 +38,15 @@ class SubjectProcess {
   // Starts the process if there is none and waits until it can run programs. An error gives the reason, with the last
   // lines of the process's standard error.
   hip::Status start();
-  // Starts none: start() succeeded since the last stop() or death.
+  // Does not start the process: start() has to have succeeded since the last stop() or death.
   [[nodiscard]] RunResult run(const Request& request);
   void stop();
 
   [[nodiscard]] const std::optional<Hello>& hello() const { return hello_; }
   [[nodiscard]] pid_t pid() const { return pid_; }  // -1 when there is none
-  [[nodiscard]] bool is_there() const;              // launched, by this process and not by one that it is a fork of
+  [[nodiscard]] bool is_there() const;              // launched by this process itself, not by a parent that forked it
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
-  [[nodiscard]] std::uint64_t runs() const { return runs_; }  // of this process
+  [[nodiscard]] std::uint64_t runs() const { return runs_; }  // of the process that is running now
 
  private:
   struct Received {
@@ -67,7 +67,7 @@ class SubjectProcess {
   pid_t owner_ = -1;  // the process that started it
   int to_ = -1, from_ = -1, errors_ = -1;
   FrameReader reader_;
-  bool greeted_ = false;  // by the process that is there
+  bool greeted_ = false;  // the running process has sent its greeting
   std::optional<Hello> hello_;
   std::uint64_t starts_ = 0, runs_ = 0;
 };

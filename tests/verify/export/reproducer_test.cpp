@@ -1,5 +1,5 @@
-// A reproducer makes the HIP calls that its program and its strategy come to, checks what it is told to check, and says
-// by name what it cannot write. That files build and fail where they should is shown by tests/exports.
+// A reproducer makes the HIP calls of its program and its strategy, makes the requested checks, and names every command
+// that it cannot write. tests/exports shows that files build, and fail where they should.
 #include "verify/export/reproducer.h"
 
 #include <gmock/gmock.h>

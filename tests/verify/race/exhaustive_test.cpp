@@ -21,7 +21,7 @@ struct Store {
   hip::sync::Mutex mutex[2];
   hip::sync::SharedMutex shared;
   hip::sync::Cell<int> cell[2];
-  char seen[4][24]{};  // by thread: what it saw, one character an operation
+  char seen[4][24]{};  // by thread: the observed values, one character an operation
 };
 
 void run_line(Store& store, const Line& line, int thread, std::size_t at, bool (&held)[2]) {
@@ -65,7 +65,7 @@ void run_line(Store& store, const Line& line, int thread, std::size_t at, bool (
   }
 }
 
-// Locks nest in any order, so that some programs deadlock; each thread gives back what it holds.
+// Locks nest in any order, so that some programs deadlock; each thread unlocks its locks at its end.
 Code draw(std::mt19937& random) {
   const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
   Code code(2 + random() % 2);

@@ -1,7 +1,7 @@
 // Litmus tests of the explorer: small programs with the full set of their outcomes, in every schedule.
 //
-// Each says what sequential consistency allows, whether a race has to be reported, and, where the standard allows more,
-// what the explorer is documented to miss (docs/race.md).
+// Each test states the outcomes that sequential consistency allows, whether a race has to be reported, and, where the
+// standard allows more outcomes, the outcomes that the explorer is documented to miss (docs/race.md).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

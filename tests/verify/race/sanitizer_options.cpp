@@ -12,7 +12,7 @@ extern "C" const char* __tsan_default_suppressions() {
       "race:litmus_test.cpp\n"
       // Exhaustive.TheReductionLosesNoOutcomeOfRandomPrograms: random programs, of which many race; races are counted.
       "race:exhaustive_test.cpp\n"
-      // Scenarios.EachFaultShowsAndBreaksItsProperty: F37 frees what another launch still uses.
+      // Scenarios.EachFaultShowsAndBreaksItsProperty: F37 frees memory that another launch still uses.
       "race:DeferringLauncher\n";
 }
 #endif

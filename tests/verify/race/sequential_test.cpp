@@ -1,5 +1,5 @@
-// Each system of a scenario with one caller: whatever is called in whatever order, it answers what its sequential model
-// answers, and its world finds nothing broken and nothing left.
+// Each system of a scenario with one caller: for any sequence of calls it gives the answers of its sequential model,
+// and its world finds nothing broken and nothing left.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -17,9 +17,9 @@
 #endif
 #endif
 #ifdef HGCHECK_STRESS_TSAN
-// The runtime is not instrumented: ThreadSanitizer sees the memory that it allocates, copies and frees and none of the
-// atomics by which its threads are ordered. So it does not look at calls from there; what this project's code does on
-// the runtime's threads (host functions) is instrumented and is looked at. Evidence: docs/race.md, 'Stress'.
+// The runtime is not instrumented: ThreadSanitizer sees the memory that it allocates, copies and frees, but not the
+// atomics that order its threads. So ThreadSanitizer ignores calls from the runtime. This project's code on the
+// runtime's threads (host functions) is instrumented and is checked. Evidence: docs/race.md, 'Stress'.
 extern "C" const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() {
   return "ignore_noninstrumented_modules=1";

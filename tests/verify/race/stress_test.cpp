@@ -1,4 +1,4 @@
-// The scenarios on real threads: what `./dev tsan` has ThreadSanitizer look at. Worlds and checks are the explorer's.
+// The scenarios on real threads, for ThreadSanitizer under `./dev tsan`. Worlds and checks are the explorer's.
 #include "verify/race/stress.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Systems beside a capture that they have nothing to do with: what they ask on their own account is no unsafe call to
-// it (hip/beside_captures.h). On the model, and on AMD's runtime 7.2.
+// Systems beside a capture of other work: the calls that they make for themselves are no unsafe calls to the capture
+// (hip/beside_captures.h). On the model, and on AMD's runtime 7.2.
 #include "hip/beside_captures.h"
 
 #include <gtest/gtest.h>
@@ -203,7 +203,7 @@ TEST_P(BesideCaptures, LaunchesAreAskedForAndWaitedFor) {
   });
 }
 
-// The null stream may do nothing then, but it captures nothing either, and what is freed at once is none of its work.
+// The null stream must get no work then, but it captures nothing either, and freeing memory at once is no work of it.
 TEST_P(BesideCaptures, MemoryOfTheNullStreamGoesBesideACaptureOfABlockingOne) {
   hipStream_t blocking = nullptr;
   ASSERT_EQ(api().hipStreamCreate(&blocking), hipSuccess);

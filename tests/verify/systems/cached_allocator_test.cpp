@@ -54,7 +54,7 @@ class Bed {
     }
     return 0;
   }
-  // Device memory: what of it holds the value.
+  // Fills `bytes` of device memory with the value.
   void fill(void* memory, int value, std::size_t bytes) {
     EXPECT_EQ(inner().hipMemset(memory, value, bytes), hipSuccess);
     EXPECT_EQ(inner().hipDeviceSynchronize(), hipSuccess);
@@ -82,7 +82,7 @@ class Bed {
     void* address = nullptr;
     unsigned char value = 0;
   };
-  std::map<Name, Kept> kept_;  // where the last get() of each name was, and what was written there
+  std::map<Name, Kept> kept_;  // the address from the last get() of each name, and the value written there
   const int device_;           // the allocator's
   std::size_t told_ = 0;
   unsigned char values_ = 0;

@@ -170,7 +170,7 @@ struct CommandBed {
     EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
   }
 
-  TestRuntime runtime_;  // finds what is left behind, last
+  TestRuntime runtime_;  // first member: it looks for leaks last
   const int device_;
   verify::Interposer interposer_;
   std::optional<verify::Interposer::Scope> scope_;

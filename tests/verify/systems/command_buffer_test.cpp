@@ -1,5 +1,6 @@
-// hip::CommandBuffer on the host model: what it decides, and why. What its steps do to memory, also when calls fail, is
-// held to a model in scenarios (systems_test.cpp). Given a release's quirks: command_buffer_quirks_test.cpp.
+// hip::CommandBuffer on the host model: its decisions and their reasons. Scenarios check the effect of its steps on
+// memory against a model, also when calls fail (systems_test.cpp). With a release's quirks:
+// command_buffer_quirks_test.cpp.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -258,7 +259,7 @@ TEST_F(CommandBuffers, ACollectiveInAChildIsAskedAboutLikeAnyOther) {
   }
 }
 
-// A child whose nodes wait for each other in a circle is no nodes of the buffer's own.
+// A child whose nodes depend on each other in a cycle is not taken apart into nodes of the command buffer.
 TEST_F(CommandBuffers, ACollectiveThatCannotBeAskedAboutIsRefusedAndItsRoundsAreComeTo) {
   hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
   work.collective = true;

@@ -1,5 +1,5 @@
-// hip::differential_command: what kernels of the tree, copies and memsets are captured as, opaque to
-// whoever captures them, comes back with every address named; what cannot be told is said to be opaque.
+// hip::differential_command: captures of the project's kernels, of copies and memsets, unknown to the capturing code,
+// come back with every address named. A command whose addresses cannot be told is reported as opaque.
 #include "hip/differential_capture.h"
 
 #include <gtest/gtest.h>
@@ -110,7 +110,7 @@ struct DifferentialCommands : testing::Test {
   hip::Shadows shadows_;
 };
 
-// Nothing of the caller's is left when the graph is looked at: what is read is the runtime's own.
+// The caller's arguments are gone when the graph is read, so the arguments come from the runtime's own copy.
 TEST_F(DifferentialCommands, EveryKernelOfTheTreeComesBackWithItsAddressesAndNoOthers) {
   for (const Form form : {Form::kParams, Form::kExtra}) {
     std::size_t with_pointers = 0, odd = 0;

@@ -100,7 +100,7 @@ TEST(FailingCalls, ALaunchIntoACaptureLeavesTheCaptureAsItWasOrIsANode) {
   });
 }
 
-// Behind what the other device's stream was given, and before what that is given next.
+// The launch comes after the earlier work of the other device's stream and before its later work.
 TEST(FailingCalls, AHomeStreamLaunchesInOrderOrSaysSo) {
   for (const bool warm : {false, true}) {
     fail_each_call(warm ? 6u : 14u, [warm](FailingCall& call) {
@@ -212,7 +212,7 @@ TEST(FailingCalls, WorkOfTheHostIsRecordedOrLeavesNothing) {
   }
 }
 
-// A kernel of the second device, recorded and patched by a caller who has the first one current.
+// A kernel of the second device, recorded and patched by a caller that has the first device current.
 struct KernelElsewhere : TwoDevices {
   KernelElsewhere() {
     on_device(kElsewhere, [&] { return api().hipMalloc(&far_, 2 * kBytes); });

@@ -14,7 +14,7 @@ namespace {
 constexpr int k72 = 70200000;  // as hipRuntimeGetVersion says them
 constexpr std::size_t kBytes = 4096, kLongBytes = std::size_t{16} << 20;
 
-// A table that counts what is given back in a stream's order. One at a time.
+// A table that counts calls of hipFreeAsync. One at a time.
 class CountedFrees {
  public:
   explicit CountedFrees(const hip::Api& api) : table_(api) {

@@ -1,5 +1,5 @@
 // The systems of hip/ against their models: stateful RapidCheck tests of the real ones on the host model, every call
-// failing in turn, and a bench that notices what is wrong (fuzz/faults/systems has more of that).
+// failing in turn, and a bench that notices faults (fuzz/faults/systems has more of them).
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/state.h>
@@ -94,7 +94,7 @@ class Act final : public rc::state::Command<verify::SystemsState, Machine> {
 
 constexpr int kReleases[] = {70253211, 60443483};  // as hipRuntimeGetVersion answers; 0: none
 
-// As one makes the systems who knows the release, or takes it to be right.
+// The real systems with the quirks of the release, or with no quirks (version 0).
 const verify::Parts& parts_of(int version) {
   static std::map<int, verify::Parts> all;
   const auto known = all.find(version);
@@ -133,7 +133,7 @@ TEST_P(EachSystem, DoesWhatItsModelSaysWhenCallsFail) {
 }
 
 // Every call that a scenario makes fails in turn, whatever function it is; the failure is reported, nothing is left
-// behind, and what follows is right.
+// behind, and the following actions are right.
 TEST_P(EachSystem, ReportsEveryFailingCallLeavesNothingBehindAndGoesOn) {
   std::uint64_t fired = 0;
   const std::uint64_t seeds = std::get<1>(GetParam()) == 0 ? 60 : 20;
@@ -215,7 +215,7 @@ TEST(AddressStabilizers, AStepBehindAReleaseThatFailedIsOrderedBehindTheStepsBef
   EXPECT_EQ(machine.bench().failures_fired(), 1u);
 }
 
-// ---- what scenarios look like
+// ---- the form of scenarios
 
 TEST(Scenarios, PrintAndParseToThemselves) {
   EXPECT_TRUE(rc::check([] {

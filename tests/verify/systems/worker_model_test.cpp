@@ -1,5 +1,5 @@
 // hip::WorkerThread against verify/systems/worker_model.h, behind streams of the host model, with and without calls
-// that fail. The order in which callbacks run is written down and compared; what is not promised may be either way.
+// that fail. The order in which callbacks run is logged and compared; an order that is not promised may be either way.
 #include "verify/systems/worker_model.h"
 
 #include <gtest/gtest.h>
@@ -75,8 +75,8 @@ struct Bed : CommandBed {
     if (which == 1) return {api(), capturing_, device()};
     return hip::StreamRef::of_default(api(), 1);
   }
-  // A callback that says so when it runs, and whether what its stream was given before is done. `alive_` has it until
-  // it is destroyed.
+  // A callback that logs its run and checks that the earlier work of its stream is done. `alive_` shows whether it is
+  // destroyed.
   hip::WorkerThread::Callback callback(Callback number, const std::shared_ptr<bool>& work) {
     auto held = std::make_shared<Callback>(number);
     alive_[number] = held;
@@ -92,7 +92,7 @@ struct Bed : CommandBed {
   std::vector<std::shared_ptr<bool>> works_;
 };
 
-struct Nothing {};  // the model is told what was answered, so RapidCheck keeps none of it
+struct Nothing {};  // RapidCheck keeps no state: the model is given the answers
 struct System {
   Bed bed;
   WorkerModel model;
@@ -218,7 +218,7 @@ struct PostAfterACapture : Act {
 // A callback that posts another one.
 struct PostInACallback : Act {
   void run(const Nothing&, System& system) const override {
-    if (system.kept_busy) return;  // its own would find the queue full, or not, by what else is posted meanwhile
+    if (system.kept_busy) return;  // other posts decide whether its own post finds the queue full
     RC_ASSERT(system.bed.worker_->drain().ok());
     system.model.drained();
     const Callback parent = ++system.last, child = ++system.last;

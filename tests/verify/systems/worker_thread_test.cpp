@@ -1,6 +1,6 @@
-// hip::WorkerThread behind streams of the model: which stream a callback follows, and what becomes of it when a call of
-// HIP fails. On other runtimes, and behind other threads' streams: tests/hip/loaded_runtime_test.cpp. Its schedules are
-// explored by `hgcheck race` (verify/race/scenarios).
+// hip::WorkerThread behind streams of the model: the stream that a callback follows, and the callback's fate when a HIP
+// call fails. On other runtimes, and behind other threads' streams: tests/hip/loaded_runtime_test.cpp. `hgcheck race`
+// explores its schedules (verify/race/scenarios).
 #include "hip/worker_thread.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class Worker : public ::testing::Test, protected CommandBed {
   std::unique_ptr<hip::WorkerThread> worker_;
 };
 
-// The null stream and the per-thread stream are those of their StreamRef's device, which need not be the current one.
+// The null stream and the per-thread stream belong to their StreamRef's device, which need not be the current one.
 TEST_F(Worker, ACallbackFollowsTheStreamOfItsOwnDevice) {
   Watched watched(api());
   int ran = 0;
@@ -77,8 +77,8 @@ TEST_F(Worker, ACallbackThatNoStreamTookIsToldAndDoesNotRun) {
   EXPECT_TRUE(told_.empty());
 }
 
-// A host function's stream may fail before it comes to it. Whoever drains is told, and the callback never runs: what it
-// uses may be gone by then.
+// A stream may fail before it reaches its host function. Then drain() returns an error, and the callback never runs,
+// because the objects that it uses may be gone by then.
 TEST_F(Worker, ACallbackOfAStreamThatFailedIsGivenUp) {
   int ran = 0, behind = 0;
   ASSERT_TRUE(worker_->post_after(stream(), [&] { ++ran; }));
@@ -113,7 +113,7 @@ TEST_F(Worker, ACallbackWhoseStreamIsDoneWithoutItsHostFunctionIsGivenUp) {
   EXPECT_EQ(ran, 0);
 }
 
-// A stream that came to its host function before something behind the launch failed: what was delivered runs.
+// The stream runs its host function, then a call behind the launch fails: the delivered callback runs.
 TEST_F(Worker, ACallbackThatWasDeliveredIsPostedWhateverFailsBehindIt) {
   hip::Api at_once = api();
   at_once.hipLaunchHostFunc = [](hipStream_t, hipHostFn_t function, void* user_data) {
