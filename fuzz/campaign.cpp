@@ -27,7 +27,7 @@ namespace fuzz {
 namespace {
 
 constexpr int kPollMilliseconds = 100;
-constexpr double kMaxRunsAJudgement = 100;  // every call failing in turn, equal variants, causes told apart
+constexpr double kMaxRunsAJudgement = 100;  // each call failing in turn, equal variants, telling causes apart
 constexpr double kRememberEvery = 2;        // seconds; a campaign that is killed repeats this much work
 
 struct Worker {
@@ -105,8 +105,8 @@ class Campaign {
  private:
   static double seconds_since(std::uint64_t ns) { return static_cast<double>(steady_ns() - ns) / 1e9; }
 
-  // Processes that work on one GPU in turn wait for each other's share of its time, longer than for their own work:
-  // there the findings are shrunk and the costs measured when the programs are done.
+  // Processes on one GPU take turns and wait longer for each other than they work. There findings are shrunk and costs
+  // are measured when the programs are done.
   void start_what_waits(bool over) {
     if (over || !setup_->starts_slowly()) shrink_next();
     if (over && setup_->starts_slowly() && !shrinking_.is_running() && !costs_.was_started()) start_measuring();
@@ -114,7 +114,7 @@ class Campaign {
 
   // ---- processes
 
-  // Null when there is none.
+  // Null when there is no memory.
   static void* shared_memory(std::size_t bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? nullptr : memory;
@@ -172,7 +172,7 @@ class Campaign {
     shrunk_finding_ = *finding;
   }
 
-  // In a child that was forked.
+  // Called in a forked child.
   void leave_memory() const {
     if (memory_) memory_->leave_to_parent();
   }
@@ -231,7 +231,7 @@ class Campaign {
     }
   }
 
-  // A worker died of its program: that is a finding, and the work goes on behind it.
+  // A worker died of its program: that is a finding, and the work continues with the next program.
   void lost(Worker& worker, const std::string& how) {
     Board& board = *worker.board;
     const std::uint64_t index = board.index.load();
@@ -268,7 +268,7 @@ class Campaign {
     if ((time_is_up || found_.fault_found()) && !stopping_) stop_workers();
   }
 
-  // A subject process is watched by its runner, run by run; this limit is for the worker around it.
+  // A subject process is watched by its runner, run by run; this limit is for the worker process.
   [[nodiscard]] double judgement_timeout() const {
     return setup_->contained() ? kMaxRunsAJudgement * options_.setup.program_timeout : options_.setup.program_timeout;
   }
@@ -349,7 +349,7 @@ class Campaign {
   }
   [[nodiscard]] std::uint64_t settled_so_far() const { return settled_below(*deal_, boards()); }
 
-  // Past the last program of a shard there is nothing to go on with; later a larger one may begin there.
+  // The place that is kept is not past the end of the shard: a later campaign with more programs may begin there.
   void remember(std::uint64_t settled, double shrinking_after = 0) {
     remembered_ns_ = steady_ns();
     if (!memory_) return;
@@ -405,7 +405,7 @@ class Campaign {
   const CampaignOptions& options_;
   std::unique_ptr<Setup> setup_;
   CampaignOutcome outcome_;
-  std::unique_ptr<CampaignMemory> memory_;  // or none
+  std::unique_ptr<CampaignMemory> memory_;  // null without --db
   Corpus corpus_;
   Found found_;
   CostRuns costs_;
@@ -415,10 +415,10 @@ class Campaign {
   std::uint64_t first_place_ = 0;  // of the shard; an earlier session settled the places before it
   std::vector<Worker> workers_;
   Child shrinking_;
-  std::size_t shrunk_finding_ = 0;  // by that child
+  std::size_t shrunk_finding_ = 0;  // the finding that `shrinking_` shrinks
   bool stopping_ = false;
   std::uint64_t started_ns_ = 0, ended_ns_ = 0, remembered_ns_ = 0;
-  double base_seconds_ = 0;  // of earlier sessions
+  double base_seconds_ = 0;  // time of earlier sessions
 };
 
 }  // namespace

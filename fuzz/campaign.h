@@ -1,11 +1,11 @@
-// fuzz::Campaign: generated programs, judged in worker processes, findings shrunk and written as they come.
+// fuzz::run_campaign: judges generated programs in worker processes, and shrinks and writes findings as they come.
 //
 // The campaign itself runs no program. It starts the workers, reads their reports, and restarts a worker that died or
 // hung (its program is a finding). It hands one finding for each cause to a shrinking process, one at a time. It writes
 // a finding's program before it shrinks it, so that killing the campaign loses no finding. The same seed, size and
 // version give the same programs whatever `jobs` and `shard` are.
 //
-// With a database a campaign goes on where it stopped, however it stopped (fuzz/campaign_memory.h), and its outcome
+// With a database a campaign continues where it stopped, however it stopped (fuzz/campaign_memory.h), and its outcome
 // covers all its sessions.
 #pragma once
 
@@ -30,11 +30,11 @@ struct CampaignOptions {
   unsigned jobs = 1;
   std::uint64_t shard = 1, shards = 1;
   std::vector<std::string> properties;  // findings of other properties are not reported; empty: all
-  double shrink_seconds = 60;           // for one finding, and for all that still wait when the last program is done
-  std::set<std::string> accepted;       // causes that are known
+  double shrink_seconds = 60;           // for one finding, and for all findings that still wait after the last program
+  std::set<std::string> accepted;       // known causes, which are no findings
   std::string report;                   // folder, or empty
-  Corpus corpus;                        // every second program is a mutant of its programs; empty: none is
-  std::string db;  // the database it remembers itself in and goes on from, with a corpus of its own; or empty
+  Corpus corpus;                        // every second program is a mutant of its programs; empty: no mutants
+  std::string db;  // the database that the campaign is kept in and continues from, with a corpus of its own
   std::function<void(const verify::Finding&)> found;  // called for each cause, once it is kept; or empty
   std::string version;
 };
@@ -42,7 +42,7 @@ struct CampaignOptions {
 // A campaign fails when its shares exceed these limits: it tested less than it seems to.
 inline constexpr double kMaxPoisonedShare = 0.01;
 inline constexpr double kMaxDiscardedShare = 0.01;
-inline constexpr std::size_t kMaxFindings = 1000;  // causes that are kept; more are counted
+inline constexpr std::size_t kMaxFindings = 1000;  // causes that are kept; further causes are only counted
 inline constexpr unsigned kMaxUnclear = 20;        // programs of other verdicts that are written beside the findings
 
 struct Progress {
@@ -53,15 +53,15 @@ struct Progress {
 
 struct CampaignOutcome {
   verify::CampaignResult result;
-  std::set<std::string> causes;  // of result.findings
+  std::set<std::string> causes;  // the causes of result.findings
   bool cap_exceeded = false;
   bool interrupted = false;
-  bool resumed = false;        // an earlier session is part of it
+  bool resumed = false;        // the outcome includes an earlier session
   bool memory_failed = false;  // findings may be missing from the database; a message says why
 };
 
-// `interrupted` is polled; `progress` is called a few times a second. An error is an operating one: no processes, no
-// report folder.
+// `interrupted` is polled; `progress` is called a few times a second. An error is an operating error: no
+// processes, no report folder.
 [[nodiscard]] hip::Result<CampaignOutcome> run_campaign(const CampaignOptions& options,
                                                         const std::function<bool()>& interrupted,
                                                         const std::function<void(const Progress&)>& progress);

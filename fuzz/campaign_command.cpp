@@ -29,7 +29,8 @@ namespace {
 hip::sync::Atomic<std::int64_t> g_interrupted{0};  // milliseconds of the monotonic clock at the first signal; 0: none
 static_assert(hip::sync::Atomic<std::int64_t>::is_always_lock_free);
 
-// A second Ctrl-C means now. One that comes with the first does not: timeout(1) signals the command and its group.
+// A second Ctrl-C ends the process at once. A signal that comes together with the first does not: timeout(1) signals
+// the command and its group.
 void on_interrupt(int) {
   constexpr std::int64_t kTogether = 1000;
   timespec time{};
@@ -111,7 +112,7 @@ int report_benchmarks(const ReportCommand& command) {
   return kAgreed;
 }
 
-// An empty path: there is none.
+// Nothing for an empty path.
 hip::Result<std::optional<verify::CampaignResult>> load_earlier(const std::string& path) {
   if (path.empty()) return std::optional<verify::CampaignResult>();
   hip::Result<verify::CampaignResult> result = load_result("--compare", path);
@@ -153,7 +154,7 @@ int run(CampaignCommand command) {
     if (!corpus) return complain(corpus.error().message);
     options.corpus = std::move(corpus).value();
   }
-  // Read before the work: an earlier report may stand where this one will be written.
+  // Read before the work: this report may overwrite the earlier one.
   hip::Result<std::optional<verify::CampaignResult>> earlier = load_earlier(command.compare);
   if (!earlier) return complain(earlier.error().message);
   const verify::CampaignResult* before = earlier.value() ? &*earlier.value() : nullptr;

@@ -26,7 +26,7 @@ namespace fuzz {
 namespace {
 
 constexpr std::int64_t kApplication = 0x68676368;  // "hgch", as `file` shows it
-constexpr std::int64_t kForm = 1;                  // of the tables
+constexpr std::int64_t kForm = 1;                  // version of the tables
 constexpr off_t kFirstLock = off_t{1} << 40;       // far behind SQLite's own locks, and any byte of the file
 constexpr int kLockTries = 200;                    // a killed campaign's workers take a moment to die
 constexpr auto kLockPause = std::chrono::milliseconds(50);
@@ -83,7 +83,7 @@ std::string text_of(const CampaignIdentity& identity) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// A finding travels as a report of one.
+// A finding is stored as a report with one finding.
 std::string json_of(const verify::Finding& finding) {
   verify::CampaignResult carrier;
   carrier.findings = {finding};
@@ -178,7 +178,7 @@ hip::Status CampaignMemory::begin_session(const CampaignIdentity& identity) {
   return {};
 }
 
-// The lock is the process's word that it is at the shard: it ends with the process, however that ends.
+// The lock tells other processes that this one works on the shard. It ends with the process, however that ends.
 hip::Status CampaignMemory::take_shard() {
   lock_.fd = ::open(database_.path().c_str(), O_RDWR | O_CLOEXEC);
   if (lock_.fd < 0) return hip::Error{1, fmt::format("{}: {}", database_.path(), std::strerror(errno))};

@@ -2,9 +2,9 @@
 // the coverage of each entry.
 //
 // A campaign is identified by the options that decide its programs and its findings: version, subject, baseline, fault,
-// seed, size, quirks and properties. Each of its shards goes on where it stopped. Several processes may share a
+// seed, size, quirks and properties. Each of its shards continues where it stopped. Several processes may share a
 // database, one process for each shard. Programs with a database are mutants of its corpus as with --corpus, of the
-// entries that were there when the campaign began: all its shards and sessions use the same entries.
+// entries that existed when the campaign began: all its shards and sessions use the same entries.
 //
 // Promises: keep_finding() returns when the finding is on the disk, so a finding printed after that survives a kill at
 // any moment. `next` of a shard never runs ahead of the findings: a killed campaign tries its unsettled programs again,
@@ -33,13 +33,13 @@ struct CampaignIdentity {
   std::uint64_t shard = 1, shards = 1;
 };
 
-// A finding as the database holds it: the data that a campaign needs to go on with it.
+// A finding as the database holds it: the data that a campaign needs to continue with it.
 struct KeptFinding {
   verify::Finding finding;
   std::uint64_t index = 0;  // of the program that showed it
-  std::string death;        // of the worker, when that is how it showed
+  std::string death;        // how the worker died, if the finding showed that way
   bool shrunk = false;
-  bool accepted = false;  // by --accept: counted, and no failure
+  bool accepted = false;  // by --accept: it is counted and is no failure
 };
 
 struct Remembered {
@@ -56,13 +56,13 @@ class CampaignMemory {
   CampaignMemory& operator=(const CampaignMemory&) = delete;
   ~CampaignMemory() = default;
 
-  // Begins the campaign's shard or goes on with it. An error when another process is at it.
+  // Begins the campaign's shard or continues it. An error when another process works on the shard.
   [[nodiscard]] hip::Result<Remembered> begin(const CampaignIdentity& identity);
   // The programs that the campaign mutates. Entries that this version cannot read are left out.
   [[nodiscard]] hip::Result<Corpus> corpus();
   [[nodiscard]] hip::Status keep_program(const std::string& text);
   [[nodiscard]] hip::Status keep_finding(const KeptFinding& finding);
-  // `found`: every finding so far, for how often each was seen.
+  // `found`: every finding so far; keeps how often each was seen.
   [[nodiscard]] hip::Status keep_progress(std::uint64_t next, const verify::CampaignResult& counts,
                                           const std::vector<KeptFinding>& found);
   [[nodiscard]] hip::Status end(const char* how);
@@ -74,8 +74,8 @@ class CampaignMemory {
   [[nodiscard]] hip::Status begin_session(const CampaignIdentity& identity);
   [[nodiscard]] hip::Status take_shard();
 
-  // A descriptor of the database's file, for the lock on this shard. Closed behind the database: closing any descriptor
-  // of a file gives up the locks that SQLite has on it.
+  // A descriptor of the database's file, for the lock on this shard. Closed after the database, because closing any
+  // descriptor of a file gives up the locks that SQLite has on the file.
   struct Lock {
     int fd = -1;
     Lock() = default;
@@ -91,7 +91,7 @@ class CampaignMemory {
   CoverageSeen seen_;
 };
 
-// The database at `path`, its tables made when it is new. An error names the file and the remedy.
+// Opens the database at `path`, and makes the tables of a new one. An error names the file and the remedy.
 [[nodiscard]] hip::Result<SqlDatabase> open_memory(const std::string& path);
 
 }  // namespace fuzz

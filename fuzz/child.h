@@ -1,7 +1,7 @@
 // fuzz::Child: a process that was forked off, and the lines of JSON that it writes to its parent.
 //
-// Owns the read end of a pipe, and the process until kill() and wait() end it: a process whose Child is destroyed goes
-// on. A line that is not JSON, or is longer than kMaxLine, comes from a broken child and is left out.
+// Owns the read end of a pipe. Only kill() and wait() end the process: a process whose Child is destroyed continues to
+// run. A line that is not JSON, or is longer than kMaxLine, comes from a broken child and is left out.
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,7 @@ class Child {
 
   [[nodiscard]] bool is_running() const { return pid_ >= 0; }
   [[nodiscard]] double seconds() const;  // since it was started
-  // The descriptor to poll; -1 where nothing more comes.
+  // The descriptor to poll; -1 when no more lines can come.
   [[nodiscard]] int fd() const { return lines_ && !lines_->ended ? lines_->fd : -1; }
   // Hands over every line that has come.
   void read(const Handle& handle);

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as an image for hipModuleLoadData, all the way to the metadata of its kernels.
+// libFuzzer target: reads any bytes as an image for hipModuleLoadData, down to the metadata of its kernels.
 // Run under AddressSanitizer and UBSan. Beyond the tests it finds reads outside of libelf's copy.
 #include <cstddef>
 #include <cstdint>

@@ -51,7 +51,7 @@ struct ShrinkCommand {
 };
 struct ExportCommand {
   std::string file;
-  SetupOptions setup;        // an empty subject: the subject that the quirk of the file's name needs, else the default
+  SetupOptions setup;        // an empty subject: the one that the quirk with the file's name needs, else the default
   std::string form = "hip";  // or "catch2"
   std::string output;        // empty: standard output
   std::string version;
@@ -69,12 +69,12 @@ struct ExportCommand {
 [[nodiscard]] int list_faults(const std::string& json);
 [[nodiscard]] int list_properties(const std::string& json);
 [[nodiscard]] int list_quirks(const std::string& json);
-// A schedule and not a program of HIP operations: hgcheck-race's business.
+// Whether the file holds a schedule for hgcheck-race, not a program of HIP operations.
 [[nodiscard]] bool is_race_file(const std::string& path);
-// Becomes hgcheck-race with these arguments; returns only if that cannot be.
+// Replaces this process by hgcheck-race with these arguments; returns only if that fails.
 [[nodiscard]] int run_race_program(const std::vector<std::string>& arguments);
 
-// Says on standard error why a command cannot be carried out. The exit status for that: kUsage.
+// Says on standard error why a command cannot be carried out. Returns the exit status for that: kUsage.
 inline int complain(const std::string& message) {
   std::cerr << "hgcheck: " << message << "\n";
   return kUsage;

@@ -82,7 +82,7 @@ hip::Status Corpus::keep(const verify::Program& program) const {
   const fs::path path = fs::path(folder_) / fmt::format("{:016x}.program", hash_of(text));
   std::error_code error;
   if (fs::exists(path, error)) return {};
-  // Several workers may have the same idea at once: each writes a file of its own and renames it.
+  // Several workers may write the same program at once: each writes a file of its own and renames it.
   const fs::path temporary = fmt::format("{}.{}", path.string(), getpid());
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
   file << text;

@@ -1,8 +1,8 @@
 // A corpus: programs in a folder that campaigns begin from and add to.
 //
 // With a corpus every second program of a campaign is a mutant of two of its entries (verify/generate/mutate.h), the
-// others are generated as without one. Only the entries that are there when the campaign begins are used, in order
-// of name, so the same seed, size, version and corpus give the same programs. Programs that meet something which
+// others are generated as without a corpus. Only the entries that exist when the campaign begins are used, in order of
+// name, so the same seed, size, version and corpus give the same programs. Programs that meet something which
 // no entry meets (a feature, or an operation in a state) are added under a name made from their text.
 //
 // Not done: entries are never removed, and the coverage of the runtime's own code is not measured.
@@ -21,7 +21,7 @@ namespace fuzz {
 // The features and pairs that programs have met so far.
 class CoverageSeen {
  public:
-  // Whether `program` meets something new; it is known from then on.
+  // Whether `program` meets something new; from then on that is known.
   bool add(const verify::Program& program);
 
  private:
@@ -30,7 +30,7 @@ class CoverageSeen {
 
 class Corpus {
  public:
-  // A corpus without a folder: empty, and nothing is kept.
+  // A corpus without a folder: it is empty and keeps nothing.
   Corpus() = default;
   // Makes the folder when it is missing. An error names the file that is no valid program.
   [[nodiscard]] static hip::Result<Corpus> load(const std::string& folder);
@@ -43,7 +43,7 @@ class Corpus {
   // Whether programs that meet something new are reported rather than written.
   [[nodiscard]] bool reports() const { return reports_; }
   [[nodiscard]] const CoverageSeen& seen() const { return seen_; }
-  // Writes `program` into the folder, whole or not at all; one that is there already is left alone.
+  // Writes `program` into the folder, whole or not at all; an existing file is left alone.
   [[nodiscard]] hip::Status keep(const verify::Program& program) const;
 
  private:

@@ -22,11 +22,11 @@ namespace {
 
 constexpr double kMaxRunsACost = 20;                                      // sizes times programs, some of them large
 constexpr std::uint64_t kProgramsAWideOne = 100, kMostWidePrograms = 60;  // of the wide programs that are measured
-constexpr double kMaxSecondsOfWide = 900;                                 // that a campaign waits for wide programs
+constexpr double kMaxSecondsOfWide = 900;                                 // of the process, with the wide programs
 
 }  // namespace
 
-// The fixed programs first, then as many as are drawn: their measurements count, and the table is of the fixed ones.
+// The fixed programs come first, then the drawn ones. All measurements count; the table has only the fixed programs.
 verify::Program cost_program(std::uint64_t seed, std::uint64_t which) {
   const std::uint64_t fixed = verify::cost_programs().size();
   if (which < fixed) return std::get<verify::Program>(verify::parse_program(verify::cost_programs()[which].text));
@@ -71,7 +71,7 @@ void CostRuns::measure(int fd) const {
   _exit(0);
 }
 
-// Keeps one measurement an operation: the one with the most work.
+// Keeps one measurement for each operation: the one with the most work.
 static void keep_largest(std::vector<verify::CostMeasurement>& costs) {
   const verify::CostMeasurement& latest = costs.back();
   const auto earlier = std::find_if(costs.begin(), costs.end() - 1, [&](const verify::CostMeasurement& other) {

@@ -14,20 +14,20 @@
 
 namespace fuzz {
 
-// The `which`-th of them, from 0: a fixed one, or one drawn from the campaign's seed.
+// The program with index `which`, from 0: a fixed program, or one that is drawn from the campaign's seed.
 [[nodiscard]] verify::Program cost_program(std::uint64_t seed, std::uint64_t which);
 
 class CostRuns {
  public:
-  // All outlive it. Measurements and messages go into the result.
+  // The arguments outlive this object. Measurements and messages go into the result.
   CostRuns(const CampaignOptions& options, Setup& setup, verify::CampaignResult& result)
       : options_(options), setup_(setup), result_(result) {}
 
-  // Starts the process, which calls `before` first; none where an earlier session or another shard has measured.
+  // Starts the process, which calls `before` first. Starts none if an earlier session or another shard measures.
   void start(const std::function<void()>& before);
   [[nodiscard]] bool was_started() const { return asked_; }
   [[nodiscard]] Child& child() { return child_; }
-  // Takes a line of the process; calls `broke` with the index of a program that breaks P10, and the cause.
+  // Handles a line of the process; calls `broke` with the index of a program that breaks P10, and the cause.
   void take(const nlohmann::json& line, const std::function<void(std::uint64_t, const std::string&)>& broke);
   // Ends the process when it is no longer waited for.
   void watch(bool stopping);

@@ -26,9 +26,9 @@ namespace {
 
 constexpr std::uint64_t kExportSchedules = 8;  // orders of the device in which the subject is looked at
 constexpr std::uint64_t kMoreSchedules = 64;   // at most, where a known quirk has not shown yet
-constexpr std::uint32_t kAttempts = 100;       // of a file that fails in some orders only
+constexpr std::uint32_t kAttempts = 100;       // for a file that fails only in some orders
 constexpr std::size_t kMaxExpected = 256;      // bytes of one buffer that a file checks
-constexpr std::uint64_t kArenaFactor = 4;      // as verify::BufferMemory's
+constexpr std::uint64_t kArenaFactor = 4;      // the same as in verify::BufferMemory
 
 const verify::Quirk* quirk_of(const std::string& name) {
   for (const verify::Quirk& quirk : verify::quirks()) {
@@ -91,7 +91,7 @@ class ArenaLayout {
     for (std::size_t i = 0; i < c.moves.size(); ++i) places_[c.moves[i].buffer] = targets[i];
   }
   void free(const verify::Free& c) {
-    if (!places_.contains(c.buffer)) return;  // a graph's
+    if (!places_.contains(c.buffer)) return;  // memory of a graph
     const Place& place = places_[c.buffer];
     arenas_[place.arena].release(place.offset, place.capacity);
   }
@@ -104,17 +104,17 @@ class ArenaLayout {
 
 // ---- differences
 
-// The catalogue's entries about the program on the subject's release.
+// What the catalogue of quirks says about the program on the subject's release.
 struct Known {
-  bool quirk = false;    // it meets one
-  bool damages = false;  // one that damages its process
+  bool quirk = false;    // the program meets a quirk
+  bool damages = false;  // the program meets a quirk that damages its process
 };
 
 struct Seen {
   std::optional<verify::Deviation> first;
   verify::Observation expected;                                            // by the model, laid out like the subject
-  std::vector<std::pair<verify::Observation, verify::Observation>> pairs;  // of the orders that show it
-  std::uint64_t orders = 0;                                                // that were tried
+  std::vector<std::pair<verify::Observation, verify::Observation>> pairs;  // one for each order that shows it
+  std::uint64_t orders = 0;                                                // number of orders that were tried
   std::vector<verify::Difference> differences;
 };
 
@@ -138,8 +138,8 @@ Order try_order(Setup& setup, verify::Runner& model, const verify::Program& prog
 }
 
 // Only a fresh process counts as evidence. A process that ran the program already is believed where it agrees with the
-// first one, because a start costs as much as tens of programs; where it does not agree, a fresh one is asked, because
-// the difference may come from an earlier run. A program that damages its process is never run twice in one.
+// first one, because a start costs as much as tens of programs; where it does not agree, a fresh process decides,
+// because the difference may come from an earlier run. A program that damages its process is never run twice in one.
 Seen look(Setup& setup, verify::Runner& model, const verify::Program& program, const Known& known) {
   Seen seen;
   const auto enough = [&] {
@@ -167,7 +167,7 @@ std::string hex(const std::vector<std::byte>& bytes, std::size_t from, std::size
   return text;
 }
 
-// The bytes of one read in which some order differs, or (nothing differs) all of them, up to the bound.
+// Expects the bytes of one read that differ in some order, or, if no byte differs, all bytes, up to the bound.
 void expect_bytes(const verify::BytesSeen& expected, const std::vector<const verify::BytesSeen*>& observed,
                   verify::Reproducer& out) {
   std::size_t from = expected.bytes.size(), to = 0;
@@ -230,7 +230,7 @@ void mark(const Seen& seen, verify::Reproducer& out) {
   out.statuses[step].saw = observed.seen;
 }
 
-// Graphs of captures that failed: no run of hgcheck touches them again, but a file can.
+// Graphs into which a capture failed: hgcheck does not use them again, but the file can.
 void expect_owned(verify::Reproducer& out) {
   for (std::size_t i = 0; i < out.program.steps.size(); ++i) {
     const auto* end = std::get_if<verify::EndCapture>(&out.program.steps[i].command);
@@ -276,7 +276,7 @@ void expect(const Seen& seen, bool damaged, verify::Reproducer& out) {
       break;
     case verify::Effect::kHost:
       out.checks_host_functions = true;
-      out.attempts = kAttempts;  // the host's own threads keep no order that could be asked for
+      out.attempts = kAttempts;  // no order can be requested for the host's own threads
       out.host_functions = seen.expected.host_tags;
       for (const auto& [tag, count] : subject.host_tags) out.host_functions.emplace(tag, 0);
       break;
@@ -287,7 +287,7 @@ void expect(const Seen& seen, bool damaged, verify::Reproducer& out) {
       break;
     case verify::Effect::kBytes:
     case verify::Effect::kTeardown:
-    case verify::Effect::kGrowth:  // no pair of runs differs in it
+    case verify::Effect::kGrowth:  // not visible in a pair of runs
       if (damaged) {
         expect_damage(seen, out);
       } else {
@@ -357,12 +357,12 @@ void describe(const ExportCommand& command, const Seen& seen, const verify::Quir
   }
 }
 
-// That of verify/findings/ID/finding.program is ID.
+// The name of verify/findings/ID/finding.program is ID.
 std::string name_of_program(const std::filesystem::path& file) {
   return file.stem() == "finding" ? file.parent_path().filename().string() : file.stem().string();
 }
 
-// The subject on which a program of the catalogue shows its quirk; otherwise the one of --subject.
+// The subject on which a program of the catalogue shows its quirk; otherwise the subject of --subject.
 void choose_subject(ExportCommand& command, const verify::Quirk* quirk) {
   if (!command.setup.subject.empty()) return;
   if (quirk == nullptr) {

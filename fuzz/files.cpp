@@ -30,7 +30,7 @@ std::filesystem::path code_object_path(const std::string& program, const std::st
   return std::filesystem::path(program).parent_path() / (id + ".co");
 }
 
-// An error in a code object names its file. A code object that is not there is reported by the reader of the program.
+// An error in a code object names its file. The parser of the program reports a code object that is missing.
 hip::Status load_code_objects(const std::string& program, const std::string& text) {
   for (const std::string& id : verify::code_objects_named_in(text)) {
     const std::filesystem::path path = code_object_path(program, id);

@@ -11,12 +11,12 @@ namespace fuzz {
 // A program from a file, parsed and validated. The code objects that its foreign kernels name (NAME@CODE_OBJECT) are
 // read from CODE_OBJECT.co beside it.
 [[nodiscard]] hip::Result<verify::Program> load_program(const std::string& path);
-// Writes the code objects that a program's text names beside the program's file, where they are not there yet. Nothing
-// for standard output ("-").
+// Writes the code objects that a program's text names beside the program's file, where they are not there yet. Does
+// nothing for standard output ("-").
 [[nodiscard]] hip::Status write_code_objects(const std::string& path, const std::string& text);
 // "-" is standard output.
 [[nodiscard]] hip::Status write_text(const std::string& path, const std::string& text);
-// Can `path` be written? Asked before hours of work. Leaves an existing file as it is and no new one behind.
+// Whether `path` can be written, asked before hours of work. Changes no existing file and leaves no new file.
 [[nodiscard]] hip::Status writable(const std::string& option, const std::string& path);
 // Makes the folder if it is missing and tries to write in it.
 [[nodiscard]] hip::Status usable_folder(const std::string& option, const std::string& path);

@@ -25,7 +25,7 @@ namespace fuzz {
 namespace {
 
 constexpr unsigned kScheduleSeeds = 4;
-constexpr std::size_t kMaxRelated = 3;  // quirks, and as many faults
+constexpr std::size_t kMaxRelated = 3;  // so many quirks, and so many faults
 
 const verify::Violation* first_violation(const verify::Judgement& judgement) {
   for (const verify::Violation& violation : judgement.violations) {
@@ -58,7 +58,7 @@ bool writes(const verify::NodeParams& params, verify::Id buffer) {
   return false;
 }
 
-// "b4" of "b4+16 (4 bytes differ)"; nothing of other places.
+// The buffer of a place: b4 for "b4+16 (4 bytes differ)"; nothing for other places.
 std::optional<verify::Id> buffer_of(const std::string& where) {
   if (where.size() < 2 || where[0] != 'b' || std::isdigit(static_cast<unsigned char>(where[1])) == 0)
     return std::nullopt;
@@ -75,7 +75,7 @@ std::vector<std::string> nodes_at_fault(const verify::Program& program, const ve
   if (judgement.differences.empty()) return names;
   const verify::Difference& first = judgement.differences.front();
   const std::optional<verify::Id> buffer = buffer_of(first.where);
-  std::map<verify::Id, verify::Id> graphs;  // by executable graph
+  std::map<verify::Id, verify::Id> graphs;  // the graph of each executable graph
   for (const verify::Step& step : program.steps) {
     const auto here = [&] { return verify::print_command(step.command) == first.command; };
     if (const auto* made = std::get_if<verify::Instantiate>(&step.command)) graphs[made->exec] = made->graph;
@@ -100,8 +100,8 @@ bool meets(const verify::Program& program, const verify::QuirkSet& quirk, verify
   return false;
 }
 
-// Known things to compare the finding with: quirks of the release that the program meets, and faults of the catalogue
-// that break the same sentence, unless a fault was switched on.
+// Known quirks and faults to compare the finding with: quirks of the release that the program meets, and faults of the
+// catalogue that break the same sentence, unless a fault was switched on.
 std::vector<verify::Related> related_to(const Setup& setup, const verify::Program& program,
                                         const std::string& property) {
   std::vector<verify::Related> related;
@@ -166,7 +166,7 @@ verify::JudgeOptions campaign_checks(std::uint64_t index) {
   options.isolation = index % kIsolationEvery == 0;
   options.every_call_fails = index % kEveryCallFailsEvery == 0;
   options.however_built = index % kHoweverBuiltEvery == 0;
-  options.every_order = index % kEveryOrderEvery == 1;  // not on top of the others
+  options.every_order = index % kEveryOrderEvery == 1;  // never together with the other costly checks
   options.cycles = index % kCyclesEvery == 2;
   return options;
 }
@@ -219,9 +219,9 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
   if (shrunk.judgement.verdict != verify::VerdictKind::kDiverge) return shrunk;
   shrunk.reproduced = true;
   const verify::PropertyId property = shrunk.judgement.broken.front();
-  // A smaller program has other schedules, and the one that showed it may not be among the next.
+  // A smaller program has other schedules, and the schedule that showed the divergence may not be tried again.
   checks.every_order = checks.every_order || property == verify::PropertyId::kP5;
-  // A difference that a client could see must stay visible: a detector's word alone is weak evidence.
+  // A difference that a client could see must stay visible: a detector's report alone is weak evidence.
   const bool observable = !shrunk.judgement.differences.empty();
   const auto shows_it = [&](const verify::Judgement& judgement) {
     return judgement.verdict == verify::VerdictKind::kDiverge && judgement.broken.front() == property &&
@@ -232,7 +232,7 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
       if (std::chrono::steady_clock::now() > deadline) return false;
       verify::Judgement judgement = judge(candidate, options);
       const bool still_fails = shows_it(judgement);
-      // Kept and not asked for again at the end: a race that showed once may stay away then.
+      // Kept, and not judged again at the end: a race that showed once may not show then.
       if (still_fails) shrunk.judgement = std::move(judgement);
       return still_fails;
     });

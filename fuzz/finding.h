@@ -14,32 +14,32 @@ namespace fuzz {
 // "agree", "diverge", ...: as the JSON forms spell it.
 [[nodiscard]] const char* verdict_name(verify::VerdictKind kind);
 
-// Checks that need many runs of a program are made of one in that many; reports state the rates.
+// Checks that need many runs of a program are made for one program in so many; reports state the rates.
 inline constexpr unsigned kIsolationEvery = 8;
 inline constexpr unsigned kEveryCallFailsEvery = 64;
 inline constexpr unsigned kHoweverBuiltEvery = 16;
 inline constexpr unsigned kEveryOrderEvery = 32;
 inline constexpr unsigned kCyclesEvery = 512;
 
-// The checks that a campaign makes of its `index`-th program; all_checks() are the checks of the other commands.
+// The checks that a campaign makes of program `index`; all_checks() are the checks of the other commands.
 [[nodiscard]] verify::JudgeOptions campaign_checks(std::uint64_t index);
 
 // From this index on, a campaign's programs measure costs (P10), once each.
 inline constexpr std::uint64_t kFirstCostProgram = 1'000'000'000'000;
 [[nodiscard]] verify::JudgeOptions all_checks(std::uint64_t schedule_seed);
 
-// `index`: of the campaign's program it came from.
+// `index`: index of the campaign's program that the finding came from.
 [[nodiscard]] verify::Finding make_finding(const Setup& setup, const verify::Program& shrunk,
                                            const verify::Judgement& judgement, std::uint64_t index,
                                            std::uint64_t original_commands);
 
-// Shrinks while the most specific property stays the same and, if a client could see the divergence, still can; every
-// candidate runs in a process of its own. Where a fresh process is slow (a GPU), candidates follow each other in one
-// process, and only the shortest has to show it in a fresh one.
+// Shrinks while the most specific property stays the same and, if a client could see the divergence, it still can.
+// Every candidate runs in a process of its own. Where a fresh process is slow (a GPU), candidates share one process,
+// and only the shortest has to show the divergence in a fresh one.
 struct Shrunk {
   verify::Program program;
   verify::Judgement judgement;
-  bool reproduced = false;  // false: the judgement did not come back, the program is as it was
+  bool reproduced = false;  // false: the divergence did not show again, and the program is unchanged
 };
 [[nodiscard]] Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::JudgeOptions checks,
                                     double program_timeout, double budget_seconds);

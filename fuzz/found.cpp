@@ -113,7 +113,7 @@ void Found::shrink(std::size_t finding, int fd) {
   const Shrunk shrunk =
       shrink_finding(setup_, program, campaign_checks(index), options_.setup.program_timeout, options_.shrink_seconds);
   if (!shrunk.reproduced) _exit(1);
-  verify::CampaignResult carrier;  // a finding travels as a report of one
+  verify::CampaignResult carrier;  // a finding is sent as a report with one finding
   carrier.findings.push_back(
       make_finding(setup_, shrunk.program, shrunk.judgement, index, verify::counted_commands(program)));
   const std::string line = reports::to_json(carrier).dump() + "\n";
@@ -127,7 +127,7 @@ void Found::take_shrunk(std::size_t finding, const nlohmann::json& line) {
   verify::Finding& old = outcome_.result.findings[finding];
   verify::Finding shrunk = std::move(carrier).value().findings.front();
   shrunk.seen = old.seen;
-  shrunk.cause = old.cause;  // of the program that it was found by: the name by which it is accepted
+  shrunk.cause = old.cause;  // the cause of the unshrunk program: --accept names this cause
   name_files(shrunk);
   if (shrunk.program_path != old.program_path && !old.program_path.empty()) {
     std::error_code ignored;  // the file under the first name is superseded
@@ -152,7 +152,7 @@ void Found::take_up(KeptFinding kept) {
       accepted_[cause] = std::move(kept);
       return;
     }
-    // It was accepted and is not any more.
+    // The cause was accepted in an earlier session and is not accepted now.
     outcome_.result.reasons.erase("accepted: " + cause);
     const std::uint64_t seen = kept.finding.seen;
     kept.finding = unshrunk({kept.index, kept.finding.property, cause, seen, kept.death});
@@ -186,7 +186,7 @@ void Found::note_failure(const hip::Status& status) {
   outcome_.result.messages.push_back("--db: " + status.error().message);
 }
 
-// A fault that was found needs one finding: the ones that still wait to be shrunk say nothing new.
+// A fault that was found needs one finding: the findings that still wait to be shrunk show nothing new.
 void Found::drop_unshrunk() {
   std::vector<verify::Finding> kept;
   for (std::size_t i = 0; i < outcome_.result.findings.size(); ++i) {

@@ -1,8 +1,8 @@
 // fuzz::Found: the findings of a campaign, from the first divergence of a cause to its shrunk program.
 //
-// One finding a cause. Its program is written before it is shrunk, so that killing the campaign loses nothing that was
-// found; causes that --accept names are counted and are no finding. With a memory, each step is kept there.
-// Does not run anything but shrink(), which is for a child of the campaign.
+// Each cause has one finding. Its program is written before it is shrunk, so that killing the campaign loses nothing
+// that was found; causes that --accept names are counted and are no findings. With a memory, each step is kept there.
+// Only shrink() runs programs; it is for a child of the campaign.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@ struct Cause {
   std::string property;
   std::string cause;
   std::uint64_t seen = 1;
-  std::string death;  // of the worker, when that is how it showed
+  std::string death;  // how the worker died, if the finding showed that way
 };
 
 class Found {
  public:
-  // All outlive it. Findings, reasons and messages go into the outcome.
+  // The arguments outlive this object. Findings, reasons and messages go into the outcome.
   Found(const CampaignOptions& options, Setup& setup, const Corpus& corpus, CampaignOutcome& outcome)
       : options_(options), setup_(setup), corpus_(corpus), outcome_(outcome) {}
   Found(const Found&) = delete;
   Found& operator=(const Found&) = delete;
   ~Found() = default;
 
-  // From here on; null: nothing is remembered.
+  // Keeps findings in `memory` from here on; null: keeps nothing.
   void remember_in(CampaignMemory* memory) { memory_ = memory; }
   // Reports the first failure of the memory only: later failures say the same.
   void note_failure(const hip::Status& status);
@@ -44,19 +44,19 @@ class Found {
   void note(const Cause& cause);
   // Keeps the program of a verdict that is neither good nor bad, so that a person can look at it.
   void keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index);
-  // Goes on with a finding of an earlier session.
+  // Continues with a finding of an earlier session.
   void take_up(KeptFinding kept);
   // All findings, the accepted ones included.
   [[nodiscard]] std::vector<KeptFinding> kept() const;
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
-  // The finding that is to be shrunk next, which waits no more.
+  // Takes the finding that is to be shrunk next out of the queue.
   [[nodiscard]] std::optional<std::size_t> next();
   // Shrinks a finding and writes it to `fd`, in a child; ends the process.
   [[noreturn]] void shrink(std::size_t finding, int fd);
   void take_shrunk(std::size_t finding, const nlohmann::json& line);
   void end_of_shrinking(std::size_t finding);
-  // A fault was asked for and is found: the rest of the queue would show nothing new.
+  // Whether --fault was given and the fault is found: the rest of the queue would show nothing new.
   [[nodiscard]] bool fault_found() const { return fault_found_; }
 
   // Called once, at the end: joins findings that shrank to one program. The memory has kept all of them before.

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Findings of every campaign on one subject that are taken for one bug, the first to be found first.
+// Groups the findings of all campaigns on one subject that count as one bug, in the order in which bugs were found.
 constexpr std::string_view kBugs = R"(
 SELECT c.subject, c.baseline, c.fault, f.bug, f.property, group_concat(DISTINCT f.cause), min(f.first), max(f.last),
        sum(f.seen), count(DISTINCT c.id), min(f.accepted), max(f.shrunk)

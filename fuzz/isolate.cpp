@@ -57,7 +57,7 @@ Judgement decode(const json& data) {
   return judgement;
 }
 
-// Everything until the other end closes; false when the time is up.
+// Reads everything until the other end closes; false when the time is up.
 bool receive(int fd, double timeout_seconds, std::string& text) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
   while (true) {
@@ -108,8 +108,8 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   return {decode(data), {}};
 }
 
-// Whether the command that the process dies in is one that capture has rules for: the last of the shortest beginning of
-// the program that dies.
+// Whether capture has rules for the command in which the process dies. That command is the last one of the shortest
+// beginning of the program that dies.
 bool dies_in_capture(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
                      double timeout_seconds) {
   const auto begins = [](const verify::Step& step) {

@@ -11,7 +11,7 @@ namespace fuzz {
 
 namespace {
 
-// The kernel's words for the processor; some architectures and containers have none.
+// The kernel's name of the processor; some architectures and containers have none.
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

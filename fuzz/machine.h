@@ -1,6 +1,6 @@
 // The machine that a campaign runs on, in one line of a report: "AMD EPYC 9654, 2 processors, Linux 6.1.0 x86_64".
 //
-// Names no host, no user, no build of a kernel and no path: reports are handed on.
+// Names no host, no user, no build of a kernel and no path, because reports are passed on.
 #pragma once
 
 #include <string>

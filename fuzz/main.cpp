@@ -37,7 +37,7 @@ std::string parse_shard(const std::string& text, fuzz::CampaignOptions& options)
     const std::string total = slash == std::string::npos ? "" : text.substr(slash + 1);
     options.shards = std::stoull(total, &used_too);
     if (used == slash && used_too == total.size() && options.shard >= 1 && options.shard <= options.shards) return {};
-  } catch (const std::exception&) {  // std::stoull has no other way to say no
+  } catch (const std::exception&) {  // std::stoull throws for text that is no number
   }
   return fmt::format("'{}' is not a shard: write I/N with I from 1 to N, like 1/4", text);
 }

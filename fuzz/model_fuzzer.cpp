@@ -2,7 +2,7 @@
 // the rebuilt model.
 //
 // Holds: the subject agrees with its baseline on every program. Inputs are programs in their text form, so its corpus
-// can be a corpus of `hgcheck campaign --corpus` and the reverse. Bytes that are no program are replaced by a generated
+// can be used with `hgcheck campaign --corpus`, and the reverse. Bytes that are no program are replaced by a generated
 // program. A divergence prints the program and aborts.
 #include <algorithm>
 #include <cstdint>
@@ -35,7 +35,7 @@ verify::GeneratorOptions options() {
   return made;
 }
 
-// The program that the bytes are; one of its own for bytes that are none.
+// The program that the bytes spell; for other bytes a program that is generated from them.
 verify::Program program_in(const std::uint8_t* data, std::size_t size) {
   auto parsed = verify::parse_program({reinterpret_cast<const char*>(data), size});
   if (auto* program = std::get_if<verify::Program>(&parsed)) return verify::repair_program(*program, options());

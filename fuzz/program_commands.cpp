@@ -19,15 +19,15 @@ namespace fuzz {
 namespace {
 
 constexpr double kReplayTimeout = 60;    // seconds for one judgement
-constexpr double kShrinkBudget = 600;    // a person asked for this one
-constexpr std::uint64_t kSchedules = 4;  // orders that a replay tries
+constexpr double kShrinkBudget = 600;    // long, because a person asked for this shrink
+constexpr std::uint64_t kSchedules = 4;  // number of orders that a replay tries
 
 struct Judged {
   verify::Judgement judgement;
   verify::JudgeOptions checks;
 };
 
-// The first of a few schedules that diverges, else the last.
+// The judgement of the first of a few schedules that does not agree, else of the last.
 Judged judge_all(Setup& setup, const verify::Program& program) {
   Judged judged;
   for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
@@ -93,7 +93,7 @@ nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify
   return json;
 }
 
-// Every command with how it ended on the subject; in a process of its own, printed as it goes.
+// Prints every command and how it ended on the subject, in a process of its own.
 void print_observation(Setup& setup, const verify::Program& program) {
   std::cout << std::flush;
   const pid_t child = fork();

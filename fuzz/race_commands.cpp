@@ -13,7 +13,7 @@
 
 namespace fuzz {
 
-// The second line that counts begins with "race".
+// Whether the second line that is no comment begins with "race".
 bool is_race_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string word;

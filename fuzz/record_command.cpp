@@ -34,10 +34,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "libhgrecorder.so";
-constexpr std::string_view kCodePrefix = "code.";  // of the files that hold code objects
-constexpr std::size_t kMaxReasons = 20;            // that are told one by one
+constexpr std::string_view kCodePrefix = "code.";  // of the names of files with code objects
+constexpr std::size_t kMaxReasons = 20;            // reasons that are printed one by one
 
-// The folder in which the library logs: it writes beside the path by which it was loaded.
+// The folder in which the library logs: the library writes its log next to the path from which it was loaded.
 class LogFolder {
  public:
   LogFolder() {
@@ -75,7 +75,7 @@ class DeafToInterrupts {
   DeafToInterrupts(const DeafToInterrupts&) = delete;
   DeafToInterrupts& operator=(const DeafToInterrupts&) = delete;
   ~DeafToInterrupts() { give_back(); }
-  // As it was: the command's process wants it before it becomes the command.
+  // Restores the earlier action; the child process does so before it becomes the command.
   void give_back() const { sigaction(SIGINT, &before_, nullptr); }
 
  private:
@@ -87,7 +87,7 @@ hip::Result<int> run_watched(const std::vector<std::string>& command, const std:
   std::vector<char*> argv;
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  const char* const before = std::getenv("LD_PRELOAD");  // the dynamic loader's variable: its entries stay
+  const char* const before = std::getenv("LD_PRELOAD");  // the entries that it has already are kept
   const std::string preload = before == nullptr || *before == '\0' ? library : library + ":" + before;
   const DeafToInterrupts deaf;
   const pid_t child = fork();
@@ -105,7 +105,7 @@ hip::Result<int> run_watched(const std::vector<std::string>& command, const std:
   return status;
 }
 
-// "out.program", "out-2.program".
+// The path of the program of process `number`, from 0: "out.program", "out-2.program".
 std::string numbered(const std::string& path, std::size_t number) {
   if (number == 0) return path;
   const fs::path whole(path);

@@ -15,7 +15,7 @@ namespace fuzz {
 
 namespace {
 
-constexpr std::size_t kMaxDropped = 20000;  // commands that may not stand; each costs a look at the whole program
+constexpr std::size_t kMaxDropped = 20000;  // invalid commands; each costs a validation of the whole program
 
 // One line of the program.
 struct Entry {
@@ -99,7 +99,7 @@ class Conversion {
     }
     const std::uint64_t bytes = words.number();
     if (verb == "adopt") {
-      // Declared at the beginning: in a capture no memory may come.
+      // Declared at the beginning, because a capture allows no declaration of memory.
       const auto after = objects_.buffers.lower_bound(address + bytes);
       const bool overlaps =
           after != objects_.buffers.begin() && std::prev(after)->first + std::prev(after)->second.bytes > address;
@@ -155,7 +155,7 @@ class Conversion {
     first_.push_back({text, {}});
     return place->second;
   }
-  // Says the command when every name in it is known.
+  // Adds the command if every name in it is known.
   void say_of(const std::vector<std::string>& names, const std::string& what, const std::string& text) {
     if (std::ranges::any_of(names, [](const std::string& n) { return n.empty(); })) {
       return note(fmt::format("{} of something that was not recorded", what));
@@ -319,7 +319,7 @@ class Conversion {
 
   // ---- invalid commands
 
-  // Turns each command that is not valid in its place into a comment with the reason. The text has one line an entry.
+  // Turns each command that is not valid in its place into a comment with the reason. Each entry is one line.
   void drop_what_may_not_stand() {
     for (std::size_t i = 0; i < kMaxDropped; ++i) {
       std::string text = "hgcheck-program 1\nplacement native\n";

@@ -3,7 +3,7 @@
 // A call that the language cannot express is counted and stays in the program as a comment that begins with
 // "not recorded:" and says why; so does a command that is not valid in its place (an object that it needs was not
 // recorded, say). A kernel of another code object than the project's is written as NAME@CODE_OBJECT. Calls of several
-// threads stand in the order in which they returned.
+// threads are in the order in which they returned.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct RecordedBytes {
 
 struct RecordedProgram {
   std::string text;
-  std::size_t commands = 0;                         // lines that are none of comments
+  std::size_t commands = 0;                         // lines that are not comments
   std::map<std::string, std::size_t> not_recorded;  // why -> how often
   std::map<std::uint32_t, RecordedBytes> reads;     // by the line of the text that reads them again
 };
 
-// The code objects of its kernels have to be known (verify/program/foreign_kernels.h); a kernel of an unknown code
-// object is not recorded. `log` may hold unfinished lines, since the process that wrote it may have crashed. `header`:
-// comment lines of the program.
+// The code objects of the log's kernels have to be known (verify/program/foreign_kernels.h); a kernel of an unknown
+// code object is not recorded. `log` may hold unfinished lines, since the process that wrote it may have crashed.
+// `header`: comment lines of the program.
 [[nodiscard]] RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header);
 
 }  // namespace fuzz

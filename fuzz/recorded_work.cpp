@@ -147,7 +147,7 @@ Work WorkReader::kernel(LogWords& words) {
     std::memcpy(&value, block.data() + field.offset, field.size);
     const std::optional<std::string> place =
         field.kind == verify::FieldKind::kScalar ? std::nullopt : objects_.ref(value);
-    const bool said = field.touch != verify::Touch::kNothing;  // by the metadata: a pointer, or null
+    const bool said = field.touch != verify::Touch::kNothing;  // the metadata says that it is a pointer, or null
     if (!place && (field.kind == verify::FieldKind::kPointer || (said && value != 0)))
       return {"", "", "a kernel with a pointer into memory that no call of HIP told of"};
     if (place && !said && field.kind == verify::FieldKind::kEither && doubtful_.insert(field.name + kernel).second) {

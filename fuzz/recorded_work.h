@@ -47,7 +47,7 @@ struct RecordedObjects {
     std::uint32_t graph = 0, id = 0;
   };
 
-  // "b0+16" of an address, or nothing. One past the end belongs to a buffer when no other begins there.
+  // "b0+16" for an address, or nothing. One past the end belongs to a buffer when no other buffer begins there.
   [[nodiscard]] std::optional<std::string> ref(std::uint64_t address) const;
   // "v0", "g0", "e0"; empty: the handle was not recorded.
   [[nodiscard]] std::string event(std::uint64_t handle) const { return name('v', events, handle); }
@@ -65,17 +65,17 @@ struct RecordedObjects {
 // A node's work in the language's words: "kernel", "axpy_u64 out=b0+0 ...".
 struct Work {
   std::string word, rest;
-  std::string flaw{};  // why it cannot be said, or empty
+  std::string flaw{};  // why the language cannot express it, or empty
 };
 
-// "h2d" of HIP's number; "default" of any other number.
+// "h2d" and so on for HIP's numbers; "default" for any other number.
 const char* copy_kind(std::uint64_t kind);
 
 class WorkReader {
  public:
-  // `note` is told of each thing that the program says otherwise than the log. `objects` outlives the reader.
+  // `note` is called for each point in which the program differs from the log. `objects` outlives the reader.
   WorkReader(const RecordedObjects& objects, std::function<void(const std::string&)> note);
-  // The rest of a line, from the kind of work on.
+  // Reads the rest of a line, from the kind of work on.
   Work read(LogWords& words);
 
  private:

@@ -12,7 +12,7 @@ static hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* op
   if (!name) return hip::Error{name.error().code, fmt::format("{}: {}", option, name.error().message)};
   hip::Result<std::unique_ptr<verify::Subject>> subject = verify::Subject::make(name.value(), options);
   if (!subject) return hip::Error{subject.error().code, fmt::format("{}: {}", option, subject.error().message)};
-  // Started here once, so that one that cannot run says so before any work; workers start their own.
+  // Started here once, so that a subject that cannot run is reported before any work; workers start their own.
   if (const hip::Status started = subject.value()->start(); !started) {
     return hip::Error{started.error().code, fmt::format("{}: {}", option, started.error().message)};
   }
@@ -66,7 +66,7 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t inde
   verify::GeneratorOptions options;
   options.size = size;
   options.system_devices = subject_->system_devices();
-  // A fault of a system shows in scenarios of that system alone.
+  // A fault of a system shows only in scenarios of that system.
   if (const Fault* fault = find_fault(options_.fault); fault != nullptr && fault->scenarios) {
     options.systems_every = 1;
     options.system = fault->scenarios;

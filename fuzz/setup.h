@@ -17,14 +17,14 @@ namespace fuzz {
 struct SetupOptions {
   std::string subject = "model:patch";
   std::string baseline = "model:rebuild";
-  std::string fault;            // of the catalogue, or empty
+  std::string fault;            // a fault of the catalogue, or empty
   bool no_quirks = false;       // the known quirks of a release are reported like any finding
   double program_timeout = 10;  // seconds for one run in a subject process
   // Replaces the real patcher, for patchers that are not in the catalogue of faults; empty: the real one.
   verify::PatcherFactory patchers;
 };
 
-// One in that many programs may meet known quirks.
+// One program in so many may meet known quirks.
 inline constexpr std::uint64_t kMeetQuirksEvery = 10;
 
 class Setup {
@@ -44,10 +44,10 @@ class Setup {
   [[nodiscard]] bool contained() const { return subject_->runner().contained(); }
   // Whether a fresh process of the subject costs as much as many programs.
   [[nodiscard]] bool starts_slowly() const { return subject_->starts_slowly(); }
-  // The generator options for the campaign's `index`-th program. Most programs avoid the known quirks of the subject's
+  // The generator options for the campaign's program `index`. Most programs avoid the known quirks of the subject's
   // release, so that the behaviour behind them is tested.
   [[nodiscard]] verify::GeneratorOptions generator(std::uint32_t size, std::uint64_t index) const;
-  // " --subject S --fault F" as far as they are not the defaults.
+  // " --subject S --fault F" without the options that have their default values.
   [[nodiscard]] std::string arguments() const;
 
  private:

@@ -55,8 +55,8 @@ hip::Result<SqlDatabase> SqlDatabase::open(const std::string& path) {
   if (status != SQLITE_OK) return database.error("it cannot be opened");
   sqlite3_busy_timeout(handle, kBusySeconds * kMilliseconds);
   if (hip::Status full = database.run("PRAGMA synchronous = FULL"); !full) return full.error();
-  // Two processes that make one database at once: the pragma does not wait for a lock that has to be upgraded, so it is
-  // tried inside of the wait of a transaction.
+  // Two processes may make one database at once. The pragma does not wait for a lock that has to be upgraded, so it is
+  // repeated for as long as a transaction would wait.
   for (int i = 0; i < kBusySeconds; ++i) {
     if (database.run("PRAGMA journal_mode = WAL")) return database;
     if (sqlite3_errcode(handle) != SQLITE_BUSY) break;

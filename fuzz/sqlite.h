@@ -1,9 +1,9 @@
-// A SQLite database, as little of it as campaigns need: errors are values, statements are prepared anew each time.
+// A SQLite database, with only the functions that campaigns need: errors are values, and statements are not reused.
 //
 // Promises: write-ahead log, so that readers and a writer do not wait for each other; every commit is on the disk when
 // it returns; a call that finds the database busy waits for kBusySeconds. A process that is killed at any moment leaves
 // a database that the next process opens as of the last commit.
-// Not for processes that fork and go on using it on both sides: children leave it alone.
+// Only one side of a fork may use a database: children leave it alone.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class SqlDatabase {
                                  const std::function<void(const SqlRow&)>& handle);
   // The first column of the first row, 0 without one.
   [[nodiscard]] hip::Result<std::int64_t> number(std::string_view sql, const std::vector<SqlValue>& values = {});
-  // All of it or nothing; no other process writes meanwhile.
+  // Commits all of `work` or nothing; no other process writes meanwhile.
   [[nodiscard]] hip::Status transaction(const std::function<hip::Status()>& work);
 
  private:

@@ -4,7 +4,7 @@
 // verify/subject/protocol.h describes the messages on the pipes. A signal that ends the process is announced with the
 // step of the program that was running.
 //
-// Does not survive a program that crashes the runtime, on purpose: the process that started it starts it again.
+// On purpose it does not survive a program that crashes the runtime: the process that started it starts it again.
 #include <execinfo.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -74,7 +74,8 @@ void announce_deaths() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-// The frames get descriptors of their own. From here on, output to standard output goes to standard error.
+// Moves the pipes of the messages to descriptors of their own. After that, output to standard output goes to standard
+// error.
 bool move_pipes(int& requests) {
   requests = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
   answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -160,7 +161,7 @@ int serve_all(Platform& platform, int requests) {
       return kUsage;
     }
     if (state == FrameReader::State::kFrame) {
-      if (!send(encode_result(serve(executors, body)))) return 0;  // nobody listens any more
+      if (!send(encode_result(serve(executors, body)))) return 0;  // the reader is gone
       continue;
     }
     const ssize_t n = read(requests, buffer, sizeof buffer);
@@ -210,6 +211,6 @@ int main(int argc, char** argv) {
   if (version) hello.runtime = version.value();
   if (!send(encode_hello(hello))) return 0;
   const int status = serve_all(*platform.value(), requests);
-  // A runtime that programs have been thrown at may not survive its own destructors; nothing is left to do.
+  // After such programs the runtime may not survive its own destructors, so they do not run.
   _exit(status);
 }

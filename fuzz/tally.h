@@ -15,10 +15,10 @@ void sum_boards(std::span<const Board* const> boards, verify::CampaignResult& re
 void add_boards(std::span<const Board* const> boards, Progress& progress);
 // The mean time to generate and to judge a program, of this session.
 void measure_a_program(std::span<const Board* const> boards, verify::CampaignResult& result);
-// Says in the result's messages which share passes its cap (kMaxPoisonedShare, ...).
+// Says in the result's messages which share exceeds its cap (kMaxPoisonedShare, ...).
 void check_caps(CampaignOutcome& outcome);
 
-// Moments at equal distances; when there are too many, every second one goes and the distance doubles.
+// Keeps moments at equal distances; when there are too many, drops every second one and doubles the distance.
 class History {
  public:
   void note(const Progress& now, std::vector<verify::Moment>& history);

@@ -12,7 +12,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// "--seconds", "-o": as they are typed.
+// The names of an option as they are typed: "--seconds", "-o".
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
@@ -31,12 +31,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// Text between a shell's single quotes.
+// The text in a shell's single quotes.
 std::string quoted(const std::string& text) {
   return "'" + replaced(text, "'", "'\\''") + "'";
 }
 
-// Text of troff: nothing of it is a request, and a minus stays one.
+// The text for troff: no part of it is taken for a request, and a minus stays a minus.
 std::string troff(const std::string& text) {
   std::string out = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
   return !out.empty() && (out[0] == '.' || out[0] == '\'') ? "\\&" + out : out;

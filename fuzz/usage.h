@@ -8,7 +8,7 @@ namespace fuzz {
 
 [[nodiscard]] std::string bash_completion(const CLI::App& app);
 [[nodiscard]] std::string zsh_completion(const CLI::App& app);
-// In the man macros of troff.
+// The manual page in troff, with the man macros.
 [[nodiscard]] std::string man_page(const CLI::App& app, const std::string& version);
 
 }  // namespace fuzz

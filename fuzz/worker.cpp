@@ -36,7 +36,7 @@ void note(Board& board, const verify::Judgement& judgement) {
 }
 
 void tell(int fd, const nlohmann::json& line) {
-  // A reader that is gone ends the worker: its results would be lost.
+  // Ends the worker when the reader is gone, because its results would be lost.
   if (!verify::write_all(fd, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) _exit(0);
 }
 
@@ -82,7 +82,7 @@ class Coverage {
   std::vector<std::uint64_t> pairs_ = std::vector<std::uint64_t>(verify::coverage_pairs().size(), 0);
 };
 
-// The next place is claimed before it is known: a reader in between sees an earlier one.
+// Claims a place before it knows which one it gets: a reader in between sees the same place or an earlier one.
 std::uint64_t next_place(Board& board, Deal& deal) {
   board.unsettled.store(deal.next.load());
   const std::uint64_t place = deal.next.fetch_add(1);
@@ -93,7 +93,7 @@ std::uint64_t next_place(Board& board, Deal& deal) {
 }  // namespace
 
 std::uint64_t settled_below(const Deal& deal, const std::vector<const Board*>& boards) {
-  std::uint64_t place = deal.next.load();  // before the boards: a place that is dealt later is behind it
+  std::uint64_t place = deal.next.load();  // read before the boards: a place that is dealt later is not below it
   for (const Board* board : boards) place = std::min(place, board->unsettled.load());
   return place;
 }

@@ -10,32 +10,32 @@
 
 namespace fuzz {
 
-// The programs of a shard: the one at place p has the index first + p * stride. Its workers share them out by a deal,
-// so that all that is settled can be told by one place (settled_below()).
+// The programs of a shard: the program at place p has the index first + p * stride. A deal gives them to the workers in
+// order, so that one place tells which programs are settled (settled_below()).
 struct Share {
   std::uint64_t first = 0;
   std::uint64_t stride = 1;
   std::uint64_t end = 0;  // no index from here on
-  Deal* deal = nullptr;   // never null when it runs
+  Deal* deal = nullptr;   // never null when a worker runs
 };
 inline constexpr std::uint64_t kNothingLeft = ~std::uint64_t{0};
-// The place below which every program is judged and every report of a worker is in the pipe.
+// The place below which every program is judged and every report of the workers is in the pipe.
 [[nodiscard]] std::uint64_t settled_below(const Deal& deal, const std::vector<const Board*>& boards);
 
 struct WorkerOptions {
   std::uint64_t seed = 1;
   std::uint32_t size = 30;
   Share share;
-  const Corpus* corpus = nullptr;  // never null when it runs; outlives the worker
+  const Corpus* corpus = nullptr;  // never null when a worker runs; outlives the worker
 };
 
-// A worker writes one JSON object a line to its pipe,
+// A worker writes JSON objects to its pipe, one in each line:
 //   {"index": N, "kind": "diverge", "property": "A2", "cause": "..."}   or   {"index": N, "kind": "discarded",
 //   "reason": "..."}
 // and, of programs for the corpus, {"kind": "corpus", "reason": "..."} when one could not be written and
 // {"kind": "keep", "program": "..."} when another process writes the corpus (Corpus::reports()).
-// Ends the process; never returns: with status 0 when the share is done, with kRestart behind a program after which the
-// subject's runtime cannot be trusted.
+// Ends the process; never returns: with status 0 when the share is done, with kRestart after a program that leaves a
+// runtime which cannot be trusted.
 inline constexpr int kRestart = 75;
 [[noreturn]] void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pipe_end);
 

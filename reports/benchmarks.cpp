@@ -17,9 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kInvalidValue = 1;      // hipErrorInvalidValue; this room needs no HIP headers for one number
+constexpr int kInvalidValue = 1;      // hipErrorInvalidValue, without including HIP's headers
 constexpr double kBarWidth = 160;     // pixels of the longest bar of a family
-constexpr double kShortestBar = 1.5;  // that can still be seen
+constexpr double kShortestBar = 1.5;  // pixels; still visible
 
 // The keys that Google Benchmark writes for every benchmark; any other key with a number is a counter.
 const std::set<std::string>& own_keys() {
@@ -117,7 +117,7 @@ void write_run(HtmlWriter& page, const BenchmarkRun& run, double longest, const 
   page.element("td", counters, {{"class", "wide"}}).close().line();
 }
 
-// "gemm/8" before "gemm/64": runs of numbers by their value. Repetitions may have been taken in any order.
+// "gemm/8" before "gemm/64": digits are compared as numbers. Repetitions may have been taken in any order.
 bool is_before(const std::string& left, const std::string& right) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto number_at = [&](const std::string& text, std::size_t at) {

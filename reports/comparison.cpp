@@ -7,7 +7,7 @@
 namespace reports {
 namespace {
 
-// Reports of an earlier hgcheck name no cause: property and program then have to do.
+// Reports of an earlier hgcheck name no cause; for them property and program take its place.
 std::string key_of(const verify::Finding& finding) {
   return finding.cause.empty() ? finding.property + "\n" + finding.program_text : finding.cause;
 }

@@ -1,7 +1,7 @@
 // Compares two campaigns by cause: new, fixed and still there.
 //
-// A cause is fixed when the later campaign did not meet it although it put the property to the test; it is not proof:
-// other programs may have run, so a page that shows it names seed, programs and subject of both.
+// A cause counts as fixed when the later campaign did not meet it although it exercised the property. This is no proof,
+// because other programs may have run; so a page that shows it names seed, programs and subject of both campaigns.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace reports {
 
 struct Comparison {
   std::vector<std::size_t> fresh;      // findings of the later campaign
-  std::vector<std::size_t> remaining;  // likewise, and the earlier one had them
-  std::vector<std::size_t> fixed;      // findings of the earlier one
-  std::vector<std::size_t> untested;   // likewise, of properties that the later one never exercised
+  std::vector<std::size_t> remaining;  // findings of the later campaign that the earlier one had, too
+  std::vector<std::size_t> fixed;      // findings of the earlier campaign
+  std::vector<std::size_t> untested;   // findings of the earlier one, of properties that the later one did not exercise
 };
 
 [[nodiscard]] Comparison compare(const verify::CampaignResult& earlier, const verify::CampaignResult& later);

@@ -19,7 +19,7 @@ extern gvplugin_library_t gvplugin_core_LTX_library;
 namespace reports {
 namespace {
 
-// Graphviz takes char* where it only reads.
+// For functions of Graphviz that take char* but only read.
 char* unconst(const char* text) {
   return const_cast<char*>(text);
 }  // NOLINT(*-const-cast)
@@ -85,15 +85,15 @@ void fill(Agraph_t* graph, const verify::GraphPicture& picture) {
     if (node.at_fault) agset(drawn, unconst("class"), unconst("fault"));
   }
   for (const auto& edge : picture.edges) {
-    // The ends first, in this order, so that the layout does not depend on the order of evaluation.
+    // Creates both ends first, in this order, so that the layout does not depend on the order of evaluation.
     Agnode_t* from = node_of(edge.from);
     Agnode_t* to = node_of(edge.to);
     agedge(graph, from, to, nullptr, 1);
   }
 }
 
-// The renderer's SVG without ids and namespaces, which a page of many pictures cannot take, and without colours, which
-// the page decides.
+// The renderer's SVG without ids and namespaces, which a page with many pictures cannot have, and without colours,
+// which the page's style sheet gives.
 std::string for_inline_use(const pugi::xml_document& document, const verify::GraphPicture& picture) {
   pugi::xml_node svg = document.child("svg");
   for (const char* attribute : {"xmlns", "xmlns:xlink"}) svg.remove_attribute(attribute);

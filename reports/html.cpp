@@ -15,7 +15,7 @@
 namespace reports {
 namespace {
 
-// The outcome of the campaign, in one line and one mood of the style sheet.
+// The outcome of the campaign: one line, and a class of the style sheet.
 struct Headline {
   const char* mood;
   std::string line;
@@ -121,7 +121,7 @@ void write_head(HtmlWriter& page, const verify::CampaignResult& result) {
   page.open("head").line();
   page.empty("meta", {{"charset", "utf-8"}});
   page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  // Were escaping ever wrong, a program's text could still fetch nothing.
+  // With this policy a program's text could load nothing, even if escaping were wrong.
   page.empty("meta", {{"http-equiv", "Content-Security-Policy"},
                       {"content", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"}});
   page.element("title", fmt::format("hgcheck: {}", headline(result).line));

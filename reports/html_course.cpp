@@ -1,4 +1,4 @@
-// Two sections about time: how the campaign went (charts as plain SVG, their numbers as a table as well), and how it
+// Two sections about time: how the campaign went (charts as plain SVG, with their numbers in a table), and how it
 // compares with an earlier one.
 #include <fmt/format.h>
 
@@ -14,13 +14,13 @@ namespace reports {
 namespace {
 
 constexpr double kWidth = 560, kHeight = 180, kLeft = 64, kRight = 12, kTop = 12, kBottom = 28;
-constexpr std::size_t kMaxRows = 12;     // of the table beside a chart
+constexpr std::size_t kMaxRows = 12;     // rows of the table beside a chart
 constexpr std::size_t kMaxOpenList = 5;  // findings
 
 struct Series {
   const char* title;
   const char* unit;
-  std::vector<double> values;  // one a moment
+  std::vector<double> values;  // one for each moment
   bool steps;                  // a count, which jumps
 };
 
@@ -96,13 +96,13 @@ std::vector<Series> series_of(const std::vector<verify::Moment>& moments) {
   return {rate, found, features};
 }
 
-// Findings of one of the two campaigns under one word.
+// A list of findings of one of the two campaigns, with its title.
 struct List {
   const char* title;
   const char* style;
   const verify::CampaignResult& result;
   const std::vector<std::size_t>& findings;
-  bool here;    // they are on this page
+  bool here;    // the findings are on this page
   bool folded;  // the list is folded when it is long; new findings stay open
 };
 

@@ -1,4 +1,4 @@
-// The section on findings: one card a bug, its smallest program first, the other forms of it folded away.
+// The section on findings: one card for each bug, with its smallest program first and its other forms folded.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -57,7 +57,7 @@ Comparison compare(const verify::Difference& difference) {
   return comparison;
 }
 
-// The first unit to show: a few before the first that differs, so that a person sees where it starts.
+// The first unit to show: a few units before the first difference, so that a person sees where it starts.
 std::size_t window_start(const Comparison& comparison) {
   constexpr std::size_t kBefore = 8;
   if (comparison.differs.size() <= kMaxShownUnits || comparison.first <= kBefore) return 0;
@@ -212,7 +212,7 @@ void write_replay(HtmlWriter& page, const verify::Finding& finding, std::size_t 
   page.close().line();
 }
 
-// All that a bug tracker wants to know, as text to be copied.
+// The data for a bug tracker, as text to be copied.
 void write_bug_report(HtmlWriter& page, const verify::CampaignResult& result, const verify::Finding& finding,
                       std::size_t index) {
   const std::string id = fmt::format("bug-{}", index);
@@ -251,12 +251,12 @@ void write_related(HtmlWriter& page, const verify::Finding& finding) {
   page.close().line();
 }
 
-// `detailed`: with its graphs drawn and a text for a bug tracker.
+// `detailed`: with drawings of its graphs and a text for a bug tracker.
 void write_finding(HtmlWriter& page, const verify::CampaignResult& result, std::size_t index, bool open,
                    bool detailed) {
   const verify::Finding& finding = result.findings[index];
   const std::string id = fmt::format("finding-{}", index);
-  // A details element opens by the mere presence of its attribute.
+  // A details element is open if it has the attribute, whatever its value.
   if (open) {
     page.open("details", {{"class", "finding"}, {"id", id}, {"open", "open"}});
   } else {
@@ -303,7 +303,7 @@ void write_bug(HtmlWriter& page, const verify::CampaignResult& result, const Bug
   page.close().line();
 }
 
-// Hidden until the script that serves them shows them.
+// The filters are hidden until the script shows them.
 void write_filters(HtmlWriter& page, const std::vector<Bug>& bugs) {
   std::set<std::string> properties;
   for (const Bug& bug : bugs) properties.insert(bug.property);

@@ -30,7 +30,7 @@ void write_counts(HtmlWriter& page, string_view caption, string_view what,
 
 // --- properties ----------------------------------------------------------------------------------------------------
 
-// "P2" before "P10": by letters, then by number.
+// "P2" before "P10": compares letters, then numbers.
 bool is_before(const std::string& left, const std::string& right) {
   const auto split = [](const std::string& id) {
     const std::size_t digits = std::min(id.find_first_of("0123456789"), id.size());

@@ -1,7 +1,7 @@
-// The sections of the page, each written into a page that is already open. Inside of html.cpp, for no one else.
+// The sections of the page, each written into a page that is already open. For files of this folder only.
 //
-// Promises: a section with nothing to say says that it is empty (a hole has to be seen), and every cut at a bound is
-// stated where it is made.
+// Promises: an empty section says that it is empty (holes have to be visible), and every cut at a bound is stated where
+// it is made.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace reports {
 
-// Past these the page names the .program file instead: a browser cannot scroll an endless page.
+// Beyond these bounds the page names the .program file instead, because a browser cannot scroll an endless page.
 inline constexpr std::size_t kMaxFindingsWithGraphs = 25;
 inline constexpr std::size_t kMaxOpenFindings = 3;
 inline constexpr std::size_t kMaxShownDifferences = 20;

@@ -15,7 +15,7 @@ namespace {
 using States = std::map<std::string, std::uint64_t>;
 using Reasons = std::map<std::string, std::string>;
 
-// "graph" of "graph: empty".
+// The object of a state: "graph" for "graph: empty".
 std::string object_of(const std::string& state) {
   return state.substr(0, state.find(':'));
 }
@@ -130,7 +130,7 @@ void write_states(HtmlWriter& page, const verify::CampaignResult& result) {
                                 grouped(pairs - holes), grouped(pairs)));
   const std::map<std::string, Matrix> matrices = matrices_of(result);
   for (const auto& [object, matrix] : matrices) {
-    // Holes have to be seen.
+    // A matrix with holes is open, so that the holes are visible.
     if (matrix.holes.empty()) {
       page.open("details");
     } else {

@@ -1,4 +1,4 @@
-// Sections and tables, alike on the whole page. Inside of the page's sections, for no one else.
+// Sections and tables, which look the same on the whole page. For files of this folder only.
 #pragma once
 
 #include <string_view>

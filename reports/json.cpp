@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The number of hipErrorInvalidValue; this room needs no HIP headers for one number.
+// The number of hipErrorInvalidValue, without including HIP's headers.
 constexpr int kInvalidValue = 1;
 
 // The bug of the finding as it is written, so that reading the file and writing it again gives the same.
@@ -31,7 +31,7 @@ std::string bug_name(const verify::Finding& finding) {
   return bug_of(spelled).name();
 }
 
-// ---- the fields of a campaign's JSON: each once, for the Writer and the Reader below, in the order of the file
+// ---- the fields of a campaign's JSON, in the order of the file; the Writer and the Reader below share them
 
 template <class T, class Struct>
 concept Is = std::is_same_v<std::remove_const_t<T>, Struct>;
@@ -115,7 +115,7 @@ void describe(auto& file, Is<verify::Moment> auto& moment) {
   file.field("features", moment.features);
 }
 
-// JSON has no infinity; a campaign of no measurable length has no rate.
+// JSON has no infinity, which the rate of a campaign without measurable length would be.
 double finite(double seconds) {
   return std::isfinite(seconds) ? seconds : 0.0;
 }
@@ -262,7 +262,7 @@ class Reader {
     for (const auto& item : json.items()) read(name + "." + item.key(), item.value(), values[item.key()]);
   }
 
-  // Null where the key is missing, which is of no right type.
+  // A JSON null where the key is missing, which every check of a type rejects.
   [[nodiscard]] const Json& at(const std::string& key) const {
     static const Json kMissing;
     const auto field = json_.find(key);

@@ -3,7 +3,7 @@
 // Promises: the keys of `hgcheck campaign --json` are always present, in one order, also when nothing was found; every
 // string in the value is valid UTF-8 (bytes that are not are spelled \xNN), so dump() never throws. Keys may be added,
 // never renamed.
-// Does not check: that the numbers agree with each other (a campaign's business), nor unknown keys when reading (a
+// Does not check: that the numbers agree with each other (the campaign ensures that), nor unknown keys when reading (a
 // newer hgcheck may have written them).
 #pragma once
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxProgram = 8'000;  // bytes of one program
 
-// Text that no renderer takes for markup: punctuation that could be is escaped, lines are joined.
+// Text that no renderer takes for markup: punctuation that could be markup is escaped, lines are joined.
 std::string plain(std::string_view bytes) {
   std::string out;
   for (const char c : utf8_text(bytes)) {
@@ -27,7 +27,7 @@ std::string plain(std::string_view bytes) {
   return out;
 }
 
-// A fence longer than any run of backquotes within.
+// The text inside a fence that is longer than any run of backquotes in the text.
 std::string fenced(std::string_view bytes) {
   const std::string text = utf8_text(bytes.substr(0, kMaxProgram));
   std::size_t longest = 0, run = 0;

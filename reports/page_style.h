@@ -1,7 +1,7 @@
 // The style sheet and the script of the page. Neither holds '<' or '&', so the page stays XML-clean.
 //
-// The script only adds comfort: it shows the copy buttons and the filters that it serves, and opens the target of a
-// link. Everything else works without it.
+// The script only adds comfort: it shows the copy buttons and the filters, which work only with it, and opens the
+// target of a link. Everything else works without the script.
 #pragma once
 
 namespace reports {

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number of hipErrorOperatingSystem; this room needs no HIP headers for one number.
+// The number of hipErrorOperatingSystem, without including HIP's headers.
 constexpr int kOperatingSystem = 304;
 constexpr mode_t kFileMode = 0644;
 
@@ -49,7 +49,7 @@ int write_whole(const fs::path& path, std::string_view text) {
       error = errno;
     }
   }
-  if (error == 0 && ::fsync(file) != 0 && errno != EINVAL) error = errno;  // EINVAL: a file system without it
+  if (error == 0 && ::fsync(file) != 0 && errno != EINVAL) error = errno;  // EINVAL: the file system has no fsync
   if (::close(file) != 0 && error == 0) error = errno;
   return error;
 }
@@ -67,7 +67,7 @@ struct Temporaries {
   Temporaries& operator=(const Temporaries&) = delete;
   ~Temporaries() {
     for (const File& file : files) {
-      std::error_code ignored;  // after a failure the first error is the one to report
+      std::error_code ignored;  // the first error is the error to report
       fs::remove(file.temporary, ignored);
     }
   }
@@ -96,7 +96,7 @@ hip::Status write_files(std::span<const NamedText> texts, const fs::path& folder
 
 hip::Status write_report(const verify::CampaignResult& result, const fs::path& folder,
                          const verify::CampaignResult* earlier) {
-  std::error_code ignored;  // a folder that is not there has no races
+  std::error_code ignored;  // a missing folder has no races.html
   const bool has_races = fs::exists(folder / "races.html", ignored);
   const NamedText texts[] = {{"index.html", to_html(result, earlier, has_races)},
                              {"report.json", to_json(result).dump(2) + "\n"},
@@ -108,7 +108,7 @@ hip::Status write_report(const verify::CampaignResult& result, const fs::path& f
 
 hip::Status write_report(const BenchmarkResult& result, const fs::path& folder, const BenchmarkResult* earlier,
                          fs::path& page) {
-  // The name comes out of a file: of a path in it the last part alone.
+  // The name comes out of a file, so only the last part of a path in it is used.
   const fs::path program = fs::path(result.program).filename();
   const std::string name = (program.empty() ? "benchmarks" : program.string()) + ".html";
   page = folder / name;

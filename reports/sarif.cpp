@@ -41,7 +41,7 @@ Json location(std::string_view path) {
   return {{"physicalLocation", {{"artifactLocation", {{"uri", uri_of(path)}}}, {"region", {{"startLine", 1}}}}}};
 }
 
-// FNV-1a: short, and the same on every machine.
+// FNV-1a, because it is short and the same on every machine.
 std::string fingerprint(std::string_view words) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : words) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;

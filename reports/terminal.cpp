@@ -11,7 +11,7 @@
 namespace reports {
 namespace {
 
-// The text without line breaks and without anything that a terminal would obey.
+// The text without line breaks and without control sequences of a terminal.
 std::string one_line(const std::string& text) {
   std::string line = xml_text(text);
   std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r'; }, ' ');

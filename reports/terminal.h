@@ -4,7 +4,7 @@
 // counts of verdicts, the most frequent notes, the first findings with the command that replays each, and the verdict
 // as the last line. A number says how much is left out. The long form has everything: all notes and findings, the
 // features and pairs that were never generated, and the measured costs.
-// Does not check: the width of a line. The terminal wraps long ones.
+// Does not check: the width of a line. The terminal wraps long lines.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ enum class Detail : std::uint8_t {
   kLong,
 };
 
-// How a campaign ended, as far as its result does not tell.
+// How a campaign ended: the facts that its result does not contain.
 struct Ending {
-  bool resumed = false;  // an earlier session is part of it
+  bool resumed = false;  // the result includes an earlier session
   bool interrupted = false;
   bool cap_exceeded = false;
 };

@@ -36,7 +36,7 @@ std::size_t sequence_length(std::string_view bytes, std::size_t at) {
   return 0;
 }
 
-// The characters that are valid UTF-8 and that XML 1.0 forbids all the same: most controls, U+FFFE and U+FFFF.
+// Whether XML 1.0 forbids the character although it is valid UTF-8: most controls, U+FFFE and U+FFFF.
 bool is_forbidden_in_xml(std::string_view sequence) {
   const std::uint8_t first = byte_at(sequence, 0);
   if (sequence.size() == 1) return first < 0x20 && first != '\t' && first != '\n' && first != '\r';
@@ -92,7 +92,7 @@ std::string xml_escaped(std::string_view bytes) {
         break;
       case '\r':
         escaped += "&#13;";
-        break;  // a parser would turn a bare one into a line feed
+        break;  // a parser would turn a bare carriage return into a line feed
       default:
         escaped += character;
     }

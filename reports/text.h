@@ -2,8 +2,8 @@
 //
 // Promises: the result is valid UTF-8, and valid UTF-8 without control characters comes back as it was. Bytes that
 // cannot be kept are spelled \xNN (\uNNNN for the two non-characters that XML forbids), so a person still sees them.
-// Does not check: that the spelling can be told from a program that really holds a backslash and an x. The .program
-// file beside the report has the bytes themselves.
+// The spelling cannot be told from a program that really holds a backslash and an x. The .program file beside the
+// report has the bytes themselves.
 #pragma once
 
 #include <string>

@@ -19,23 +19,23 @@ struct RacePlanResult {
   bool fails = false;
 };
 
-// The smallest plan and schedule that show something.
+// The smallest plan and schedule that show a failure.
 struct RaceFinding {
   std::string id;  // "C2-stable-buffers-F26"
   std::string property, failure, scenario, summary;
   std::string program_text;
   std::string program_path;  // where it was written, or empty
   std::string replay;        // the one-line command
-  std::string interleaving;  // a column a thread
+  std::string interleaving;  // one column for each thread
   std::uint32_t threads = 0, calls = 0, preemptions = 0, switches = 0;
-  std::uint64_t found_after = 0;  // schedules
+  std::uint64_t found_after = 0;  // number of schedules
   double found_in = 0;            // seconds
 };
 
 struct RaceResult {
   std::string version;
   std::string explore;  // "exhaustive, bound 2"
-  std::string fault;    // that was switched on, or empty
+  std::string fault;    // the fault that was switched on, or empty
   std::uint64_t schedules = 0;
   double seconds = 0;
   bool interrupted = false;

@@ -107,20 +107,20 @@ struct CampaignResult {
   std::uint64_t programs = 0;
   std::uint64_t commands = 0;
   double seconds = 0;
-  double generate_us = 0;  // of one worker for one program, on average; 0 for "not measured"
-  double judge_us = 0;     // the same, to run and judge it
+  double generate_us = 0;  // time of one worker for one program, on average; 0 for "not measured"
+  double judge_us = 0;     // the same, for running and judging a program
   bool interrupted = false;
   VerdictCounts verdicts;
   std::map<std::string, PropertyCount> properties;        // every known property, exercised or not
   std::map<std::string, std::string> property_sentences;  // id -> sentence
   std::map<std::string, std::uint64_t> coverage;          // feature -> count
-  // operation -> state of its object -> how often it was met in it
+  // operation -> state of its object -> how often the operation met the object in that state
   std::map<std::string, std::map<std::string, std::uint64_t>> states;
   std::map<std::string, std::map<std::string, std::string>> unreachable;  // the pairs that no program shows, and why
   std::map<std::string, std::uint64_t> quirks;
   std::map<std::string, std::uint64_t> reasons;  // "discarded: ...", "poisoned: ..." -> count
   std::map<std::string, std::string> sampling;   // check -> stated rate, e.g. "P4 every call fails" -> "1 in 64"
-  std::vector<CostMeasurement> costs;            // measured once a campaign
+  std::vector<CostMeasurement> costs;            // measured once in a campaign
   std::vector<Finding> findings;
   std::vector<Moment> history;        // in the order of time, a bounded number of moments
   std::vector<std::string> messages;  // caps exceeded, workers lost, and the like

@@ -4,7 +4,7 @@
 // exactly the fields that they name, to the present address of their buffer plus the addend. When a child graph or an
 // opaque node holds a moved buffer, it asks for the graph to be recorded again.
 //
-// Built as a shared library against hip/patcher_abi.h alone (shown_graph.h is the examples' own);
+// Built as a shared library against hip/patcher_abi.h only (shown_graph.h belongs to the examples);
 // docs/check-your-own-patcher.md runs it.
 #include <cstring>
 

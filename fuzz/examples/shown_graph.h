@@ -22,7 +22,7 @@ struct Node {
   std::vector<uint32_t> beyond_reach;  // buffers that a child graph or an opaque node holds
 };
 
-// The functions that it calls.
+// The HIP functions that the patchers call.
 struct Hip {
   decltype(&hipGraphExecKernelNodeSetParams) set_kernel = nullptr;
   decltype(&hipGraphExecMemcpyNodeSetParams) set_copy = nullptr;

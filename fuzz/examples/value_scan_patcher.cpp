@@ -1,15 +1,15 @@
-// An example of somebody's own patcher: it finds pointers by looking for values that equal an old address.
+// An example of a user's own patcher: it finds pointers by looking for values that equal an old address.
 //
 // Its author believed: a recording need not say which arguments are pointers, because no other value
 // equals the base address of one of the graph's buffers. So the arguments of every kernel, as `kernelParams` lists
 // them, and the ends of every copy and memset are compared with the old addresses, and equal values are replaced.
 //
 // The mistake, found from outside: a scalar that equals an address is replaced as well (A1), and a pointer
-// into the middle of a buffer stays where it was (A2). Everything else is careful: it copies the record, makes
+// into the middle of a buffer keeps its old value (A2). Everything else is careful: it copies the record, makes
 // no call for a node that does not change, undoes its changes when a call fails, and gives child graphs and
 // opaque nodes back to be recorded again.
 //
-// Built as a shared library against hip/patcher_abi.h alone (shown_graph.h is the examples' own);
+// Built as a shared library against hip/patcher_abi.h only (shown_graph.h belongs to the examples);
 // docs/check-your-own-patcher.md runs it.
 #include <algorithm>
 #include <cstring>
@@ -39,7 +39,7 @@ bool replace_pointer(void*& pointer, const Moves& moves) {
   return true;
 }
 
-// Whether anything in the node is equal to an old address.
+// Replaces values that equal an old address; whether there was any.
 bool replace_values(Node& node, const Moves& moves) {
   bool changed = false;
   switch (node.kind) {

@@ -25,7 +25,7 @@ class RawTable final : public FlatPatcher {
     if (api().hipHostMalloc(&memory, bytes, hipHostMallocDefault) != hipSuccess) return;
     table_ = static_cast<hip::DeviceAddress*>(memory);
   }
-  // Without its table it patches nothing.
+  // A patcher without its table patches nothing.
   [[nodiscard]] bool refuses(const HeldNode& node, std::span<const hip::Move> moves) const override {
     return table_ == nullptr || FlatPatcher::refuses(node, moves);
   }
@@ -56,7 +56,7 @@ class LastCall final : public FlatPatcher {
   }
 
   hip::AddressTable last_;
-  std::vector<hip::Move> changed_;  // of this call, against the one before
+  std::vector<hip::Move> changed_;  // by this call, relative to the last call
 };
 
 }  // namespace

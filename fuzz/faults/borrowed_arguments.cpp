@@ -1,10 +1,10 @@
 // F14: a patcher that keeps the caller's argument buffer instead of a copy.
 //
 // The author believed: argument blocks are large and the recording is there anyway, so a reference to its bytes
-// will do. The mistake: the caller owns the recording and may overwrite or free it once the patcher is made. From then
-// on every patch sends the bytes that are there now. P1.
+// is enough. The mistake: the caller owns the recording and may overwrite or free it once the patcher is made. From
+// then on every patch sends the bytes that are there now. P1.
 //
-// replace() and replace_all() copy: they are given values.
+// replace() and replace_all() make copies, because they are given values.
 #include <utility>
 
 #include "fuzz/faults/flat_patcher.h"

@@ -35,7 +35,7 @@ struct Setter {
     return exec != nullptr ? api.hipGraphExecMemsetNodeSetParams(exec, node, &memset.params)
                            : api.hipGraphMemsetNodeSetParams(node, &memset.params);
   }
-  // These hold no address that a patch changes, or are refused before (refuses()).
+  // These nodes hold no address that a patch changes, or were refused before (refuses()).
   template <verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord,
                           hip::EventSignalRecord, hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord>
                 R>

@@ -1,12 +1,12 @@
 // fuzz::FlatPatcher: the correct common part of the faulty patchers: a flat list of nodes, one setter call for each
-// node that changes, and the old parameters put back when a setter fails.
+// node that changes, and the old parameters restored when a setter fails.
 //
 // It keeps copies of the nodes' parameters at the current addresses. A patch first computes the new parameters of each
 // node (rewrite), then calls the setters (apply), then keeps the result. So a refusal changes nothing, and a patch in
 // which no node changes makes no call. Each defect overrides one step. Opaque nodes and child graphs that hold a moved
 // buffer are refused with kRecordAgain.
 //
-// Trusts the moves that it is given. Slow on purpose: it looks at every node in every patch.
+// It trusts the moves that it is given. It is slow on purpose: every patch examines every node.
 #pragma once
 
 #include <memory>
@@ -46,16 +46,16 @@ class FlatPatcher : public verify::ExecPatcher {
 
   // Whether `node` cannot be patched under these moves (all of which change something, here and below).
   [[nodiscard]] virtual bool refuses(const HeldNode& node, std::span<const hip::Move> moves) const;
-  // Called once for each patch, before its first node: prepares data for all nodes. Here: does nothing.
+  // Called once in each patch, before its first node, to prepare data for all nodes. Here: does nothing.
   virtual void begin(std::span<const hip::Move>) {}
-  // Brings `record`, a copy of the node's, to the moves. Here: by relocation, as is right.
+  // Applies the moves to `record`, a copy of the node's record. Here: by relocation, which is correct.
   [[nodiscard]] virtual Rewrite rewrite(hip::NodeIndex node, std::span<const hip::Move> moves,
                                         hip::NodeRecord& record) const;
-  // The node's present parameters; they are put back when a patch fails.
+  // The node's present parameters, which are restored when a patch fails.
   [[nodiscard]] virtual hip::NodeRecord current(hip::NodeIndex node) const { return nodes_[node].record; }
-  // One setter call: on the executable graph, or on the graph's definition where that is the target.
+  // One setter call: on the executable graph, or on the graph's definition if that is the target.
   [[nodiscard]] virtual hipError_t set(hipGraphNode_t node, hip::NodeRecord& record) const;
-  // Calls the setters. Here: puts the changed nodes back when a setter fails.
+  // Calls the setters. Here: restores the changed nodes when a setter fails.
   [[nodiscard]] virtual hip::PatchResult apply(std::vector<Step>& steps);
 
   [[nodiscard]] const hip::Api& api() const { return api_; }
@@ -89,7 +89,7 @@ template <class Patcher>
 [[nodiscard]] bool hides_moved_buffer(const hip::NodeRecord& record, std::span<const hip::Move> moves);
 // The address that the field of `relocation` holds.
 [[nodiscard]] hip::DeviceAddress address_in(const hip::NodeRecord& record, const hip::Relocation& relocation);
-// Sets the parameters of one node; `exec` null: in its graph.
+// Sets the parameters of one node in `exec`, or, if `exec` is null, in the node's graph.
 [[nodiscard]] hipError_t set_node(const hip::Api& api, hipGraphExec_t exec, hipGraphNode_t node,
                                   hip::NodeRecord& record);
 

@@ -17,7 +17,7 @@ namespace fuzz {
 [[nodiscard]] std::vector<Fault> borrowed_arguments_faults();
 [[nodiscard]] std::vector<Fault> swallowed_errors_faults();
 [[nodiscard]] std::vector<Fault> address_tables_faults();
-// Systems of hip/: a fault answers the real parts with its own in one place.
+// Systems of hip/: each fault replaces one of the real parts by its own.
 [[nodiscard]] std::vector<Fault> launcher_faults();
 [[nodiscard]] std::vector<Fault> scratch_buffer_faults();
 [[nodiscard]] std::vector<Fault> stabilizer_faults();

@@ -1,4 +1,4 @@
-// F05 and F06: patchers with arguments of their own making.
+// F05 and F06: patchers that build argument blocks or tables of their own.
 //
 // F05. The author believed: an argument is a word, so a list of words is a packed argument block. The mistake: sizes
 // and alignments decide the offsets of arguments. Small arguments are read past their end, large arguments are cut off
@@ -49,7 +49,7 @@ class FixedTables final : public FlatPatcher {
   static constexpr std::size_t kMaxParams = 64;
   static constexpr std::size_t kMaxExtra = 16;
 
-  // Which relocations of a kernel lie in the arguments that fit into the table.
+  // Tells which relocations of a kernel lie in the arguments that fit into the table.
   template <std::size_t kEntries>
   class Table {
    public:

@@ -1,9 +1,8 @@
 // F15: a patcher that returns success when a setter half-way failed.
 //
 // The author believed: a setter of a node that exists, with parameters of the right type, does not fail, so its
-// status is counted and nothing more. The mistake: it does (memory, a device that was lost, a kind of change that the
-// runtime does not allow), and then one node is left at its old address in a graph that everybody takes for patched.
-// P4.
+// status is only counted. The mistake: it may fail (memory, a device that was lost, a kind of change that the runtime
+// does not allow), and then one node is left at its old address in a graph that is taken for patched. P4.
 #include "fuzz/faults/flat_patcher.h"
 
 namespace fuzz {

@@ -1,8 +1,8 @@
 // F10: a patcher that recurses into child graphs with no depth bound.
 //
 // The author believed: children nest two or three deep, so a function that calls itself, with room for the nodes
-// of a level on its stack, does. The mistake: how deep they nest is the caller's choice, and a stack ends. P11. (It
-// does not patch the children that it has found: a child graph that holds a moved buffer is refused.)
+// of a level on its stack, is enough. The mistake: the caller decides how deep children nest, and a stack ends. P11.
+// (It does not patch the children that it has found: a child graph that holds a moved buffer is refused.)
 #include <array>
 
 #include "fuzz/faults/flat_patcher.h"
@@ -31,7 +31,7 @@ class DeepWalker final : public FlatPatcher {
   explicit DeepWalker(const verify::PatchTarget& target) : FlatPatcher(target), known_(count_nodes(target.recording)) {}
 
  private:
-  // A node outside the count cannot be patched.
+  // Without a count of the nodes nothing is patched.
   [[nodiscard]] bool refuses(const HeldNode& node, std::span<const hip::Move> moves) const override {
     return known_ == 0 || FlatPatcher::refuses(node, moves);
   }

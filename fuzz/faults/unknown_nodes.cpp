@@ -1,4 +1,4 @@
-// F11 and F12: patchers and nodes that they do not know.
+// F11 and F12: patchers that mistreat nodes which they do not know.
 //
 // F11. The author believed: a node of a type that the patcher has no case for holds no address. The mistake: it may
 // hold a pointer that has no name, and a silent patch leaves this pointer unchanged. A7.
@@ -84,14 +84,14 @@ class Flattener final : public verify::ExecPatcher {
     return true;
   }
   static bool is_child(const hip::RecordedNode& node) { return std::holds_alternative<hip::ChildRecord>(node.record); }
-  // Graphs with children and nodes of the types that it has a case for, outside of captures.
+  // Whether a launch may be flattened: a graph with children and only nodes of known types, outside of captures.
   bool may_flatten(hipStream_t stream) const {
     const auto nodes = recording_.nodes();
     if (std::ranges::none_of(nodes, is_child) || !handled(recording_)) return false;
     hipStreamCaptureStatus state = hipStreamCaptureStatusNone;
     return api_.hipStreamIsCapturing(stream, &state) == hipSuccess && state == hipStreamCaptureStatusNone;
   }
-  // A graph with a disabled node is launched as it is.
+  // Whether no node is disabled: a graph with a disabled node is launched as it is.
   hipError_t ask_for_disabled(hipGraphExec_t exec, bool* none) const {
     const auto nodes = recording_.nodes();
     for (hip::NodeIndex i = 0; i < nodes.size(); ++i) {

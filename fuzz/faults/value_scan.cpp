@@ -2,10 +2,10 @@
 //
 // The authors believed: a patcher need not be told which arguments are pointers, because no value but a pointer into a
 // buffer of the graph falls into the range of that buffer. They are careful about everything else: slices and end
-// pointers are found, structs are searched word by word, and a word that two buffers could own (one past the end of the
-// first is the base of the second) is not guessed at: the graph is recorded again.
+// pointers are found, structs are searched word by word, and for a word that two buffers could own (one past the end of
+// the first is the base of the second) they do not guess: the graph is recorded again.
 //
-// The mistake: a scalar may have any value. One that equals an address inside a moved buffer is carried along. A1.
+// The mistake: a scalar may have any value. A scalar that equals an address inside a moved buffer is changed, too. A1.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -26,15 +26,15 @@ class ScanningPatcher : public FlatPatcher {
       : FlatPatcher(target), bytes_(target.buffer_bytes.begin(), target.buffer_bytes.end()) {}
 
  protected:
-  // A buffer of the graph, where it was and where it goes (the same for one that stays).
+  // A buffer of the graph: its address before and after the moves (equal for a buffer that stays).
   struct Range {
     hip::DeviceAddress from = 0, to = 0;
     std::uint64_t bytes = 0;
-    hip::DeviceAddress reach = 0;  // the highest end of this one and all before it: addresses of the dead may overlap
+    hip::DeviceAddress reach = 0;  // the highest end of this one and all before it: freed buffers may overlap
   };
   using Ranges = std::vector<Range>;  // by `from`
 
-  // Carries every word of the block that looks like an address.
+  // Moves every word of the block that looks like an address.
   [[nodiscard]] virtual Rewrite scan(hip::KernelRecord& kernel, const Ranges& ranges) const = 0;
 
   static Rewrite carry_word(std::byte* word, const Ranges& ranges) {
@@ -60,7 +60,7 @@ class ScanningPatcher : public FlatPatcher {
     return Rewrite::kUnchanged;
   }
 
-  // The buffers that the graph's nodes name. Nothing when one is of unknown size: it came after this patcher.
+  // The buffers that the graph's nodes name. Nothing when the size of one is unknown: it is newer than this patcher.
   [[nodiscard]] std::optional<Ranges> ranges_under(std::span<const hip::Move> moves) const {
     std::vector<bool> named(addresses().size());
     for (const HeldNode& node : nodes()) {
@@ -103,10 +103,10 @@ class ScanningPatcher : public FlatPatcher {
   }
 
   std::vector<std::uint64_t> bytes_;
-  std::optional<Ranges> ranges_;  // of the patch under way; nothing: cannot be told
+  std::optional<Ranges> ranges_;  // of the present patch; nothing: they cannot be determined
 };
 
-// F01: argument by argument, as `kernelParams` lists them, and sends them that way.
+// F01: scans argument by argument, as `kernelParams` lists them, and passes them that way.
 class KernelParamsScanner final : public ScanningPatcher {
   using ScanningPatcher::ScanningPatcher;
 
@@ -130,7 +130,7 @@ class KernelParamsScanner final : public ScanningPatcher {
   }
 };
 
-// F02: the packed block, word by word.
+// F02: scans the packed block, word by word.
 class PackedBlockScanner final : public ScanningPatcher {
   using ScanningPatcher::ScanningPatcher;
 

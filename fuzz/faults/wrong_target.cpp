@@ -23,7 +23,7 @@ class DefinitionPatcher final : public FlatPatcher {
   }
 };
 
-// The executable graph that a patcher was last made for, by the graph that its nodes are of. On one thread.
+// For each graph: the executable graph for which a patcher of its nodes was made last, on this thread.
 std::map<hipGraph_t, hipGraphExec_t>& executables() {
   thread_local std::map<hipGraph_t, hipGraphExec_t> all;
   return all;

@@ -26,7 +26,7 @@ using nlohmann::ordered_json;
 
 enum Status : int { kClean = 0, kFound = 1, kUsage = 2, kHarness = 3, kInterrupted = 130 };
 
-constexpr std::uint64_t kPctSchedules = 10'000;  // of a plan, when nothing else is said
+constexpr std::uint64_t kPctSchedules = 10'000;  // for one plan, if the options state no limit
 constexpr std::uintmax_t kMaxFileBytes = 1 << 20;
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -65,13 +65,13 @@ class Hunt {
     }
     for (std::size_t i = 0; i < plans.size() && interrupted == 0; ++i) {
       explore_plan(*plans[i].first, *plans[i].second, plans.size() - i);
-      if (!command_.fault.empty() && found_ != 0) break;  // it is found
+      if (!command_.fault.empty() && found_ != 0) break;  // the fault is found
     }
     return finish();
   }
 
  private:
-  // Time is shared out evenly among the plans that are left.
+  // Divides the time evenly among the plans that are left.
   [[nodiscard]] ExploreOptions options_for(std::size_t plans_left, const std::string& name) const {
     ExploreOptions options = command_.explore;
     if (options.seconds > 0) {
@@ -108,7 +108,7 @@ class Hunt {
     rows_.push_back(std::move(row));
   }
 
-  // How far, in words.
+  // How far the plan was explored, in words.
   [[nodiscard]] std::string explored(const Exploration& result) const {
     if (command_.explore.mode == Mode::kPct) {
       return fmt::format(

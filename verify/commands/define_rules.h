@@ -3,7 +3,7 @@
 //   kTraits<C>                a row that answers every question, if only by 'this depends on the state'
 //   check<C>                  why the command may not stand; the row adds the refusals by open captures
 //   apply<C>                  its effect
-//   the functions that the row says
+//   the functions that the row names
 //   template struct Rules<C>  makes the rules known to verify::State
 //
 // A part that is missing is an error of the compiler: the functions are deleted, and kTraits has no value, until a
@@ -23,7 +23,7 @@ namespace verify {
 // Whether the command may stand while some stream captures.
 enum class InCapture : std::uint8_t {
   kLegalInCapture,
-  kMemoryCall,      // no: it changes memory, which HIP would refuse in the middle of several calls
+  kMemoryCall,      // no: it changes memory by several calls, of which HIP would refuse some
   kGraphChange,     // no: a strategy may wait for the device to carry out the command
   kCheckInCapture,  // check_in_capture<C> says
 };
@@ -39,7 +39,7 @@ enum class Refusal : std::uint8_t {
   kAlwaysRefusable,
   kSometimesRefusable,  // may_be_refused<C> says
 };
-// Whether the command answers something besides its status that is determined.
+// Whether the command has a determined answer besides its status.
 enum class Seen : std::uint8_t {
   kNothingSeen,
   kSeen,  // seen<C> says
@@ -48,7 +48,7 @@ enum class Devices : std::uint8_t {
   kNoDevice,
   kNamesDevices,  // highest_device<C> says
 };
-// Whether the command may stand again and again with nothing new left behind, where it may stand twice (P8).
+// Whether a command that may stand twice may stand any number of times with no new effect (P8).
 enum class Again : std::uint8_t {
   kOnce,  // it makes, ends or answers something that it cannot make, end or answer again
   kAgain,
@@ -62,7 +62,7 @@ using enum Devices;
 using enum Again;
 
 // How many repetitions of a command differ from each other.
-inline constexpr std::uint32_t kTwice = 2;  // from the second time on it means the same
+inline constexpr std::uint32_t kTwice = 2;  // from the second time on it has the same effect
 inline constexpr std::uint32_t kEachTime = std::numeric_limits<std::uint32_t>::max();
 
 struct Traits {

@@ -1,7 +1,7 @@
 // How a command is written as calls of a stand-alone HIP program (verify/export/reproducer.h).
 //
-// Each command has a specialisation of export_command() in verify/commands/<family>/export.cpp; the one of a command
-// that has no stand-alone form says so. A command without a specialisation does not compile.
+// Each command has a specialisation of export_command() in verify/commands/<family>/export.cpp. For a
+// command that has no stand-alone form, it says so. A command without a specialisation does not compile.
 #pragma once
 
 #include <variant>

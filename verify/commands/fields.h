@@ -29,9 +29,9 @@ namespace verify {
 // Facts that an operation leaves behind on the object that it meets, for the coverage of later operations.
 enum class Leaves : std::uint8_t {
   kNothing,
-  kGraphChanged,  // a node or an edge of the graph is other than before
+  kGraphChanged,  // a node or an edge of the graph is different from before
   kCopied,        // another graph took a copy of it as a child
-  kInstantiated,  // the executable graph is as its graph is now
+  kInstantiated,  // the executable graph was made from its graph as it is now
   kLaunched,
   kNodesSet,
   kPatched,
@@ -41,11 +41,11 @@ enum class Leaves : std::uint8_t {
   kBehindAnEvent  // a stream
 };
 
-// The object that a field names, as the coverage sees it.
+// How coverage counts the object that a field names.
 struct Meets {
   std::string_view operation = {};  // "launch on"; empty: coverage does not follow the object
   Leaves leaves = Leaves::kNothing;
-  bool is_made = false;  // the command gives the name, or may give it
+  bool is_made = false;  // the command makes the object of that name, or may make it
 };
 constexpr Meets meets(std::string_view operation, Leaves leaves) {
   return {operation, leaves};
@@ -60,7 +60,7 @@ constexpr Meets only_leaves(Leaves leaves) {
   return {{}, leaves, true};
 }
 inline constexpr Meets kIsNew = {{}, Leaves::kNothing, true};
-inline constexpr Meets kNotCovered = {};  // user objects, pools, nodes: no states of theirs are counted
+inline constexpr Meets kNotCovered = {};  // user objects, pools, nodes: coverage counts no states of them
 
 // ---- fields that are read by their place
 
@@ -89,7 +89,7 @@ struct NameOrWordField {
   char letter;
   std::string_view word;
 };
-// "e0", "g0", "s0" or "v0", as far as `letters` has them; "device" where `device` says so.
+// "e0", "g0", "s0" or "v0", with the letters in `letters`; "device" too, where `device` is true.
 template <class TargetAt, class At>
 struct TargetField {
   static constexpr bool kByKey = false;
@@ -142,7 +142,7 @@ struct NumberField {
   Simpler simpler;
   bool is_device = false;  // the programs that are generated have two devices at most
 };
-// One of `words`, by the number of the value.
+// One of `words`: words[i] stands for the value i.
 template <class At, class Words>
 struct ChoiceField {
   static constexpr bool kByKey = false;
@@ -189,9 +189,9 @@ struct NameKey {
   std::string_view key;
   At at;
   char letter;
-  std::string_view feature;  // counted where it is given
+  std::string_view feature;  // counted where the key is given
 };
-// "device=1". Not printed where it is `fallback`.
+// "device=1". Not printed where the value is `fallback`.
 template <class At>
 struct NumberKey {
   static constexpr bool kByKey = true;
@@ -200,7 +200,7 @@ struct NumberKey {
   std::uint64_t fallback;
   std::uint64_t least;
   std::uint64_t max;
-  std::string_view feature;  // counted where it is not the fallback; empty: not counted
+  std::string_view feature;  // counted where the value is not the fallback; empty: not counted
   bool is_device = false;    // as in NumberField
 };
 // "symbol=1"; absent for none.
@@ -229,8 +229,8 @@ struct FlagKey {
   At at;
   std::string_view feature;
 };
-// "memory=pinned": one of `words`, by the number of the value. The first is the fallback, which is not printed; an
-// empty word cannot be written.
+// "memory=pinned": one of `words`; words[i] stands for the value i. The first word is the fallback, which is not
+// printed. An empty word cannot be written.
 template <class At, class Words>
 struct ChoiceKey {
   static constexpr bool kByKey = true;
@@ -238,7 +238,7 @@ struct ChoiceKey {
   At at;
   Words words;
   std::string_view noun;     // "a mode": "a mode is global, thread or relaxed"
-  std::string_view feature;  // its beginning, up to a space, and the word follows; or the same for all words; or empty
+  std::string_view feature;  // ends in a space: the word is appended; else one feature for all words; may be empty
   bool fallback_feature = false;  // the fallback is counted as well
 };
 // "flags=auto_free,upload": bits and their words.
@@ -381,7 +381,7 @@ struct Drawn {
   Topic topic;
   unsigned weight;  // among the commands of the topic
 };
-// The command is drawn from its fields: objects that are there, values in their range.
+// The command is drawn from its fields: names of existing objects, values in their range.
 consteval Drawn drawn(Topic topic, unsigned weight) {
   return {true, topic, weight};
 }
@@ -389,14 +389,14 @@ consteval Drawn drawn(Topic topic, unsigned weight) {
 // or are not valid.
 inline constexpr Drawn kDrawnByHand = {false, Topic::kBytes, 0};
 
-// Whether findings tell of the command: then verify/quirks/describe.cpp describes it as an event.
+// Whether a finding is about the command: if so, verify/quirks/describe.cpp describes it as an event.
 enum class Known : std::uint8_t { kNoDeviation, kDeviations };
 using enum Known;
 
-// A command that stands for nothing simpler.
+// For a command that the shrinker replaces by no other command.
 struct NotReplaced {};
 
-// A command's declaration. `Replacement` makes a simpler command of another kind of it, for the shrinker.
+// A command's declaration. `Replacement` turns it into a simpler command of another type, for the shrinker.
 template <class Words, class Replacement, class... Fields>
 struct CommandSpec {
   Words words;

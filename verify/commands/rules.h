@@ -20,7 +20,7 @@ struct Rules {
   [[nodiscard]] static Reason check(const State& state, const C& c);
   // HIP's answer by the rules of stream capture (verify/program/capture_state.h).
   [[nodiscard]] static CaptureAnswer answer(const State& state, const C& c);
-  // The effect of a command that check() allows, with its effect on captures.
+  // Applies a command that check() allows, with its effect on captures.
   static void apply(State& state, const C& c);
   // The runtime may refuse the command here, and whether it does is an observation.
   [[nodiscard]] static bool may_be_refused(const State& state, const C& c);
@@ -28,9 +28,9 @@ struct Rules {
   [[nodiscard]] static std::string seen(const State& state, const C& c);
   // The highest device that the command names; 0 when it names none.
   [[nodiscard]] static Id highest_device(const C& c);
-  // Whether the command, behind itself, may stand any number of times and leave nothing new behind (P8).
+  // Whether the command, applied once, may follow itself any number of times with no new effect (P8).
   [[nodiscard]] static bool may_stand_again(const State& state, const C& c);
-  // How many of so many repetitions have to be looked at one by one: later ones mean the same again.
+  // How many of `repeats` repetitions have to be applied one by one: the later ones have the same effect.
   [[nodiscard]] static std::uint32_t repeats_that_matter(std::uint32_t repeats);
 };
 

@@ -18,7 +18,7 @@ struct ErrorCall {
   hipError_t (*make)(ErrorScene& scene);
 };
 
-// Null where the headers that this was built with do not declare the function.
+// Null where the headers of this build do not declare the function.
 [[nodiscard]] const ErrorCall* find_error_call(const ErrorCase& error_case);
 
 struct ErrorAnswer {
@@ -27,9 +27,9 @@ struct ErrorAnswer {
   hipError_t status = hipSuccess;
   hipError_t last_error = hipSuccess;  // the status of hipGetLastError after the call
 };
-// As it is compared: the status, and the last error where it is another one.
+// The answer as it is compared: the status, and the last error where that is another status.
 [[nodiscard]] std::string describe(const ErrorAnswer& answer);
-// Whether the call wants a variable of device code to be there.
+// Whether the call needs a variable of device code.
 [[nodiscard]] bool needs_variable(const ErrorCase& error_case);
 // `kernel` is the catalogue's count_only; `variable` stands for a variable of device code, or is null.
 [[nodiscard]] ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable,

@@ -6,7 +6,7 @@
 namespace verify {
 namespace {
 
-// HIP's names, for a file that must not see HIP's header; tests hold them against it.
+// HIP's names, for a file that must not include HIP's header; tests compare them with the header.
 enum : int {
   hipSuccess = 0,
   hipErrorInvalidValue = 1,
@@ -40,7 +40,7 @@ constexpr ErrorCase kCases[] = {
 #define DEVIATION(release, function, name, answer, last_error) {release, #function, name, answer, last_error},
 constexpr ErrorDeviation kKnownDeviations[] = {
 #include "verify/errors/deviations.inc"
-    {"", "", "", hipSuccess, hipSuccess},  // so that there is one
+    {"", "", "", hipSuccess, hipSuccess},  // so that the array is never empty
 };
 #undef DEVIATION
 

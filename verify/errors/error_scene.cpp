@@ -1,4 +1,4 @@
-// Making and unmaking of scenes, and the calls that are right but for one argument; the contract is in the header.
+// Making and destroying scenes, and valid parameters for the calls; the contract is in the header.
 #include "verify/errors/error_scene.h"
 
 namespace verify {

@@ -32,7 +32,7 @@ class ErrorScene {
   ErrorScene(const ErrorScene&) = delete;
   ErrorScene& operator=(const ErrorScene&) = delete;
   ~ErrorScene();
-  // The first call of its making that failed, or hipSuccess.
+  // The status of the first call that failed while the scene was made, or hipSuccess.
   [[nodiscard]] hipError_t prepared() const { return prepared_; }
 
   // Where a node is added.
@@ -48,17 +48,17 @@ class ErrorScene {
 
   [[nodiscard]] hipKernelNodeParams kernel_params();
   [[nodiscard]] void** extra();
-  [[nodiscard]] hipMemcpy3DParms copy_params() const;   // rows of 8 bytes, all over b and a
+  [[nodiscard]] hipMemcpy3DParms copy_params() const;   // rows of 8 bytes, from all of b to all of a
   [[nodiscard]] hipMemsetParams memset_params() const;  // four words of a
   [[nodiscard]] static hipHostNodeParams host_params();
   [[nodiscard]] hipKernelNodeAttrValue* window();
   [[nodiscard]] hipMemAllocNodeParams alloc_params() const;
   [[nodiscard]] static hipMemPoolProps pool_properties();
-  [[nodiscard]] static hipMemAccessDesc access();  // the device 0 reads and writes
+  [[nodiscard]] static hipMemAccessDesc access();  // device 0 reads and writes
   [[nodiscard]] int devices() const;
   [[nodiscard]] hipCtx_t context() const;
 
-  // Calls of a node's functions with valid parameters; `place` has the members of a Place as arguments.
+  // Calls of functions about nodes with valid parameters; `place` has the members of a Place as arguments.
   hipError_t add_kernel(auto... place) { return with<&hip::Api::hipGraphAddKernelNode>(kernel_params(), place...); }
   hipError_t set_kernel(hipGraphNode_t node) {
     return with<&hip::Api::hipGraphKernelNodeSetParams>(kernel_params(), node);
@@ -125,11 +125,11 @@ class ErrorScene {
   hipFunction_t function;
   const void* symbol;
 
-  // Memory: two of kBytes and one of kSmallBytes on the device, kBytes pinned; where there is a variable, more than it
-  // has on the device.
+  // Memory: `a` and `b` of kBytes and `small` of kSmallBytes on the device, `pinned` of kBytes on the host; where there
+  // is a variable, `wide` on the device, which is larger than the variable.
   void *a = nullptr, *b = nullptr, *small = nullptr, *pinned = nullptr, *wide = nullptr;
 
-  // empty -> kernel -> copy; the others stand alone. `copy` has the 3D form, `line` the 1D form.
+  // empty -> kernel -> copy; the other nodes have no edges. `copy` has the 3D form, `line` the 1D form.
   struct Nodes {
     hipGraphNode_t empty = nullptr, kernel = nullptr, copy = nullptr, line = nullptr, set = nullptr, host = nullptr,
                    child = nullptr;
@@ -142,9 +142,9 @@ class ErrorScene {
   hipStream_t stream = nullptr;
   hipEvent_t event = nullptr;
   hipUserObject_t object = nullptr;
-  hipMemPool_t pool = nullptr;  // of the device 0
+  hipMemPool_t pool = nullptr;  // of device 0
 
-  // Where the runtime has such nodes: graphs of their own.
+  // Graphs for nodes that not every runtime has.
   hipGraph_t event_graph = nullptr, batch_graph = nullptr;
   hipGraphNode_t record_node = nullptr, wait_node = nullptr, batch_node = nullptr;
   hipGraphNode_t driver_node = nullptr;  // a copy of `other` that was added in the driver's form

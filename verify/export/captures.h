@@ -1,6 +1,6 @@
 // The nodes of captures in a reproducer: which variables they have while their capture is open.
 //
-// Handles of captured nodes are asked of the runtime behind each call that captures, and only in a file that uses them.
+// A file that uses handles of captured nodes asks the runtime for them after each call that captures.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class ReproducerCaptures {
   // `asks_for_handles`: the file uses handles of captured nodes.
   ReproducerCaptures(ReproducerText& text, bool asks_for_handles) : text_(text), asks_for_handles_(asks_for_handles) {}
 
-  // Stands behind a call that may have given a capture its next node.
+  // Called after a call that may have added a node to a capture.
   void captured(const State& before, const State& after, Id stream);
-  // The nodes of an open capture, in the order in which they were captured.
+  // The variables of an open capture's nodes, in the order in which the nodes were captured.
   [[nodiscard]] GraphNames& names(const CaptureState& capture) { return open_[capture.serial]; }
-  // Ends the captures that are still open, whatever that answers: memory is read behind it.
+  // Ends the captures that are still open, with any status: the file reads memory after that.
   void abandon(const State& after);
 
  private:

@@ -14,11 +14,11 @@ class ReproducerChecks {
  public:
   ReproducerChecks(Exporter& out, const Reproducer& reproducer) : out_(out), reproducer_(reproducer) {}
 
-  // The bytes that are expected at that step.
+  // Checks the bytes that are expected at that step.
   void bytes(std::size_t step);
-  // Behind each command: which user objects' functions ran.
+  // Called after each command: checks which user objects' functions ran.
   void user_objects();
-  // Behind the last command.
+  // Called after the last command.
   void host_functions();
   void topology();
   void owned_graphs();
@@ -27,7 +27,7 @@ class ReproducerChecks {
  private:
   Exporter& out_;
   const Reproducer& reproducer_;
-  std::map<Id, unsigned> wents_;  // how often the function of each user object has to have run
+  std::map<Id, unsigned> wents_;  // by user object: how often its function has to have run
 };
 
 }  // namespace verify

@@ -13,7 +13,7 @@
 
 namespace verify {
 
-// Each is instantiated in the family's export.cpp.
+// Each family's export.cpp instantiates its own.
 extern template void export_family(BuffersCommands, Exporter&, const Command&);
 extern template void export_family(GraphsCommands, Exporter&, const Command&);
 extern template void export_family(NodesCommands, Exporter&, const Command&);
@@ -29,7 +29,7 @@ extern template void export_family(CommandList<SystemAction>, Exporter&, const C
 
 namespace {
 
-constexpr int kNotSupported = 801;            // hipErrorNotSupported; this room needs no HIP headers for one number
+constexpr int kNotSupported = 801;            // hipErrorNotSupported, without including HIP's headers
 constexpr std::uint32_t kMaxWrittenOut = 64;  // repetitions that cannot be a loop
 
 template <class... Families>
@@ -103,7 +103,7 @@ void Exporter::write_once(const Command& command) {
 }
 
 void Exporter::write_end() {
-  // The end of a capture that is still open, and of a wait in it, is not part of the failure that a status shows.
+  // Where a status shows the failure, ending open captures and waiting would be no part of it.
   const bool shown = captures_begun_ && std::ranges::any_of(reproducer_.statuses, &ExpectedStatus::differs);
   if (!shown) {
     captures_.abandon(after_);

@@ -1,6 +1,6 @@
 // The exporter: writes the commands of a program one by one, and knows the program's state before and after each.
 //
-// How a command is written is the business of its family (verify/commands/export.h), which uses the parts below.
+// The family of a command decides how it is written (verify/commands/export.h), and uses the parts below.
 #pragma once
 
 #include <string>
@@ -44,26 +44,26 @@ class Exporter {
   ReproducerCaptures& captures() { return captures_; }
   ReproducerStrategies& strategies() { return strategies_; }
 
-  // The command names nodes of that graph: their handles are needed, where the nodes were captured.
+  // Notes that the command names nodes of that graph: the file needs their handles if the nodes were captured.
   void use_nodes_of(const GraphState& graph);
-  // A call of HIP that has to end as the command.
+  // Writes a HIP call that has to end as the command has to end.
   void call(const std::string& text) { text_.call(expected(), text); }
   // Checks the bytes that are expected at this command.
   void check_bytes() { checks_.bytes(step_); }
   // Checks the attributes that a kernel node answers with, where the attributes differ.
   void check_attributes(const std::string& node, std::uint32_t fan);
 
-  // The file checks the answer of this command beside its status, where that differs.
+  // Notes that the file checks what this command answers besides its status, where that differs.
   void answered() { answered_ = true; }
-  // Each repetition of the command is written on its own, for each means something else.
+  // Makes the exporter write each repetition of the command, because repetitions differ in meaning.
   void write_out_repetitions() { written_out_ = true; }
-  // A capture has begun in the program.
+  // Notes that a capture has begun in the program.
   void capture_begins() { captures_begun_ = true; }
 
-  // Why the command cannot be exported. The first: it never has a stand-alone form.
+  // Report why the command cannot be exported. refuse_command(): it never has a stand-alone form.
   void refuse_command();
   void refuse(const std::string& reason);
-  // `message` is the whole of it; `command_text()` the command's text.
+  // Fails with `message` as the whole error. command_text() is the text of the command.
   void fail(std::string message) { error_ = std::move(message); }
   [[nodiscard]] std::string command_text() const;
 
@@ -86,7 +86,7 @@ class Exporter {
   Id devices_ = 1;
   std::size_t step_ = 0;
   bool captures_begun_ = false;
-  bool answered_ = true, written_out_ = false;  // of the command that is written
+  bool answered_ = true, written_out_ = false;  // about the command that is being written
   std::string error_;
 };
 

@@ -5,8 +5,8 @@
 
 namespace verify {
 
-// A frozen address is a number that a file cannot know before it runs. Gives each one a number that no buffer has as
-// its address; whether there was any.
+// A file cannot know a frozen address before it runs. Replaces each frozen address by a number that is no buffer's
+// address, and returns whether there was any.
 bool freeze_addresses(Program& program);
 
 }  // namespace verify

@@ -5,7 +5,7 @@
 namespace verify {
 namespace {
 
-// The helpers, by HelperFunction, in words that a reader of HIP knows.
+// The sources of the helpers, by HelperFunction, in terms that a HIP programmer knows.
 constexpr std::string_view kHelpers[] = {
     R"(std::vector<char> load(const char* from, size_t bytes) {
   std::vector<char> contents(bytes);
@@ -140,7 +140,7 @@ hipCtx_t context() {
 }
 )"};
 
-// The helper that a helper calls.
+// Pairs of a helper and the helper that it calls.
 const std::pair<HelperFunction, HelperFunction> kUses[] = {{HelperFunction::kFill, HelperFunction::kStore},
                                                            {HelperFunction::kHex, HelperFunction::kLoad},
                                                            {HelperFunction::kExtra, HelperFunction::kKernel}};

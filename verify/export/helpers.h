@@ -38,11 +38,11 @@ inline constexpr std::string_view kWaitHelper = R"(hipError_t synchronize_device
 }}
 )";
 
-// How a plain HIP file checks. kMust: a call that has to succeed. kMustOrDie: the same where a crash is shown, so that
-// a call that fails after the process was damaged is the failure as well.
+// How a plain HIP file checks. kMust: a call that has to succeed. kMustOrDie: the same in a file that shows a crash: a
+// call that fails after the process was damaged counts as the failure, too.
 extern const std::string_view kMust, kMustOrDie;
 extern const std::string_view kFails;  // a call that has to fail with one error
-extern const std::string_view kCheck;  // a value that is shown where it is not the expected one
+extern const std::string_view kCheck;  // a value that is shown if it is not the expected one
 extern const std::string_view kDies;   // lines of main() that catch the process's signals
 
 }  // namespace verify

@@ -1,5 +1,5 @@
-// Kernels of the project as plain HIP: cut out of the one source that device and host are built from (kernels.inc,
-// which the build makes a string of), with its macros written out.
+// Kernels of the project as plain HIP: cut out of the source that device code and host code are built from
+// (kernels.inc, which the build turns into a string), with its macros expanded.
 #include <fmt/format.h>
 
 #include <regex>

@@ -50,7 +50,7 @@ void ReproducerMemory::place(const std::string& name, MemoryKind memory, std::ui
   assert(!places_.empty());
   const std::uint64_t offset = places_.front();
   places_.pop_front();
-  // Where bytes are not checked, a buffer may be moved and not used otherwise.
+  // In a file that checks no bytes, a buffer may be moved and have no other use.
   text_.line(fmt::format("{}char* {} = {}{};", contents_matter_ ? "" : "[[maybe_unused]] ", name,
                          arena_name(memory, device), offset == 0 ? std::string() : fmt::format(" + {}", offset)));
 }

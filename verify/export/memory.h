@@ -17,13 +17,13 @@ class ReproducerMemory {
   // Whether the file checks bytes at all; where it does not, no buffer is filled.
   [[nodiscard]] bool contents_matter() const { return contents_matter_; }
 
-  // The arenas that `known` says are used.
+  // Declares the arenas that `known` says are used.
   void declare_arenas(const NeedsOfFile& known);
-  // A variable for the next place in the arena, or for memory of its own.
+  // Declares a variable for the next place in the arena, or for memory of its own.
   void place(const std::string& name, MemoryKind memory, std::uint64_t bytes, Id device);
-  // The pattern of a seed over all of a buffer.
+  // Fills a buffer with the pattern of a seed.
   void fill(Id buffer, std::uint64_t bytes, std::uint64_t seed);
-  // Gives memory back that is not in an arena.
+  // Frees memory that is not in an arena.
   void release(Id buffer, MemoryKind memory);
 
  private:
@@ -33,7 +33,7 @@ class ReproducerMemory {
   NeedsOfFile& needs_;
   const Reproducer& reproducer_;
   bool in_arena_, contents_matter_;
-  std::deque<std::uint64_t> places_;  // in the arenas, that have not been taken yet
+  std::deque<std::uint64_t> places_;  // offsets in the arenas that are not taken yet
 };
 
 }  // namespace verify

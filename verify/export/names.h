@@ -35,19 +35,19 @@ struct NamesOfFile {
 [[nodiscard]] std::string stream_name(Id id);
 // The variable of a node of `graph`.
 [[nodiscard]] const std::string& node_name(const GraphState& graph, const GraphNames& names, Id node);
-// The same for each of the node's fan instances.
+// The variables of the node's fan instances.
 [[nodiscard]] std::vector<std::string> instance_names(const GraphState& graph, const GraphNames& names, Id node);
 // "a, b, c"
 [[nodiscard]] std::string list_of(const std::vector<std::string>& variables);
 
-// Everything that has to be known of the whole program before its first command is written. The exporter writes the
-// program twice: first to find this out.
+// Everything that has to be known about the whole program before its first command is written. The exporter writes the
+// program twice, the first time to find this out.
 class NeedsOfFile {
  public:
-  // A variable of that type stands at the top of the body, once.
+  // Has a variable of that type declared at the top of the body, once.
   void declare(const std::string& type, const std::string& variable);
   void use_arena(std::size_t arena) { arenas_[arena] = true; }
-  // A command names nodes by handles that a capture made.
+  // Notes that a command names nodes by handles that a capture made.
   void use_captured_nodes() { captured_nodes_ = true; }
 
   [[nodiscard]] const std::map<std::string, std::vector<std::string>>& variables() const { return variables_; }

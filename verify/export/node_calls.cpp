@@ -17,7 +17,7 @@ const char* hip_kind(CopyKind kind) {
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
-// b0 + 16, and in a loop over a fan b0 + 16 + i * 4.
+// "b0 + 16", and in a loop over a fan "b0 + 16 + i * 4".
 std::string reference(const BufferRef& ref, const BufferRef& next) {
   std::string text = fmt::format("b{}", ref.buffer);
   if (ref.offset != 0) text += fmt::format(" + {}", ref.offset);
@@ -37,7 +37,7 @@ std::string argument(const FieldSpec& field, const ArgumentValue& value, const A
   return fmt::format("(u{}*){}{}{}", 8 * field.element, sum ? "(" : "", text, sum ? ")" : "");
 }
 
-// The fields [from, to) as an initialiser of a struct whose members' names begin with `prefix`.
+// The fields from `at` on whose names begin with `prefix`, as the initialiser of their struct; moves `at` past them.
 std::string initialiser(const KernelParams& p, const KernelParams& next, std::size_t& at, const std::string& prefix) {
   const std::vector<FieldSpec>& fields = p.kernel->fields;
   std::string text;
@@ -192,7 +192,7 @@ const char* loop_over(std::uint32_t fan, std::string& text) {
   return "[i]";
 }
 
-// Structs of parameters belong into the loop over a fan, since they name its counter.
+// Structs of parameters stand inside the loop over a fan, because they use its counter.
 void emit(ReproducerText& text, const NodeCalls& calls, std::uint32_t fan, const ExpectedStatus& expected,
           const std::string& call) {
   std::string loop;
@@ -240,7 +240,7 @@ std::string make_generic(ReproducerText& text, NodeCalls& calls) {
   struct Kind {
     const char* name;
     const char* type;
-    const char* member;  // or null: there is nothing to say
+    const char* member;  // null for a type without parameters
   };
   static constexpr Kind kKinds[] = {{"Kernel", "Kernel", "kernel"},
                                     {"Memcpy", "Memcpy", "memcpy.copyParams"},
@@ -266,7 +266,7 @@ std::string make_generic(ReproducerText& text, NodeCalls& calls) {
     calls.before.insert(calls.before.end(), lines.begin(), lines.end());
     return variable;
   }
-  // The struct of a kernel's parameters exists where its call is made.
+  // The struct of a kernel's parameters exists only inside of the lambda that makes the call.
   const std::size_t at = calls.around.find("return ");
   assert(at != std::string::npos);
   calls.around.insert(at, fmt::format("{} {} {} ", lines[0], lines[1], lines[2]));

@@ -10,10 +10,10 @@
 
 namespace verify {
 
-// The lines that stand before a call, and the parts of the call in the three forms that HIP has.
+// The lines before a call, and the parts of the call in the three forms that HIP has.
 struct NodeCalls {
   std::vector<std::string> before;
-  std::string around;  // "with_kernel(...)" holds the call, or empty
+  std::string around;  // the start of "with_kernel(...)" around the call, or empty
   std::string after;
   const char* name;  // "Kernel": of hipGraphAddKernelNode, hipGraphExecKernelNodeSetParams, ...
   const char* suffix = "";
@@ -27,7 +27,7 @@ struct NodeCalls {
 // `child`: the variable of the graph that a child node is made from.
 [[nodiscard]] NodeCalls calls_of(ReproducerText& text, const NodeState& node, std::string child);
 
-// The index behind the variable of a node that has a fan; the head of the loop over it goes to `text`.
+// Returns the index that follows the variable of a node with a fan; the head of the loop over it goes to `text`.
 const char* loop_over(std::uint32_t fan, std::string& text);
 // Writes `call` for each instance of the node.
 void emit(ReproducerText& text, const NodeCalls& calls, std::uint32_t fan, const ExpectedStatus& expected,
@@ -35,7 +35,7 @@ void emit(ReproducerText& text, const NodeCalls& calls, std::uint32_t fan, const
 
 // Turns the parameters of a copy into the parameters of the driver's call, which says where each end is.
 void make_driver(ReproducerText& text, NodeCalls& calls, const NodeParams& params);
-// Packs the parameters into the struct for a node of any type; its variable.
+// Packs the parameters into the struct for a node of any type; returns the struct's variable.
 std::string make_generic(ReproducerText& text, NodeCalls& calls);
 
 // The device that has to be current while a node is added or set.

@@ -166,7 +166,7 @@ void ReproducerNodes::check_attributes(const std::string& seen, const std::strin
 std::string ReproducerNodes::record_child(const State& state, const NodeState& node, const ExpectedStatus& expected) {
   const auto& params = std::get<ChildParams>(node.params);
   std::string inner;
-  // The graph itself serves as long as it still has the nodes that the child was made from.
+  // The graph itself can be used as long as it still has the nodes that the child was made from.
   const GraphState* origin = state.graph(params.graph);
   const auto known = names_.graphs.find(params.graph);
   const auto same = [](const NodeState& a, const NodeState& b) {

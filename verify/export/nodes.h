@@ -19,22 +19,22 @@ class ReproducerNodes {
   // Adds the last node of `graph` to `names`. The node variables are declared. `expected`: the status of each call.
   void add(const State& state, const GraphState& graph, std::size_t node, const GraphNames& names,
            const ExpectedStatus& expected, NodeForm form = NodeForm::kTyped);
-  // Sets it, in an executable graph or (exec empty) in a graph.
+  // Sets a node, in an executable graph or (exec empty) in a graph.
   void set(const State& state, const NodeState& node, const std::string& exec, const std::string& handle,
            const ExpectedStatus& expected, NodeForm form = NodeForm::kTyped);
   // Gives the work of such a node to a stream, from a thread of the host.
   void enqueue(const State& state, const NodeParams& params, const std::string& stream, Id thread,
                const ExpectedStatus& expected);
-  // Gives the instances of a kernel node, by the variable of it, the attributes that are named.
+  // Sets the given attributes of all instances of a kernel node; `node` is its variable.
   void set_attributes(const NodeAttributes& attributes, const std::string& node, std::uint32_t fan,
                       const ExpectedStatus& expected);
-  // Checks the attributes that a kernel node answers with: `seen` in the words of an observation.
+  // Checks the attributes that the runtime reports for a kernel node; `seen` spells them as an observation does.
   void check_attributes(const std::string& seen, const std::string& node, std::uint32_t fan);
-  // Records `graph` anew into variables of its own.
+  // Records `graph` anew, into new variables.
   GraphNames record(const State& state, const GraphState& graph, const ExpectedStatus& expected);
-  // Records the graph of a child node inside `nest` - 1 graphs that hold nothing else; the variable of the outermost.
+  // Records the graph of a child node inside `nest` - 1 graphs that hold nothing else; returns the outermost.
   std::string record_child(const State& state, const NodeState& node, const ExpectedStatus& expected);
-  // The declaration of a graph's node variables.
+  // Declares a graph's node variables.
   void declare(const GraphState& graph, const GraphNames& names);
 
  private:
@@ -46,7 +46,7 @@ class ReproducerNodes {
   std::string dependencies(const GraphState& graph, const NodeState& node, const GraphNames& names);
 
   ReproducerText& text_;
-  const NamesOfFile& names_;  // a child needs no copy of a graph that stands in the file as it is
+  const NamesOfFile& names_;  // a child node can use a graph of the file that is unchanged
 };
 
 }  // namespace verify

@@ -17,7 +17,7 @@ bool is_opaque(const NodeParams& params) {
   return kernel != nullptr && kernel->opaque;
 }
 
-// Whether a setter has to give the node another address of one of the buffers.
+// Whether a setter has to give the node a new address of one of the buffers.
 bool touches(const NodeState& node, const std::vector<Id>& stale) {
   if (std::holds_alternative<HostParams>(node.params)) return false;  // reads its pointer when it runs
   if (node.child) {
@@ -37,7 +37,7 @@ bool holds_opaque(const GraphState& graph, const std::vector<Id>& stale) {
 
 }  // namespace
 
-// ---- which buffers a graph has where they were
+// ---- which versions of buffers a graph has
 
 ReproducerStrategies::Versions ReproducerStrategies::versions() const {
   Versions versions;
@@ -86,7 +86,7 @@ void ReproducerStrategies::set(const SetNode& c) {
 void ReproducerStrategies::patch(const Patch& c) {
   const bool in_exec = c.target == Target::kExec;
   const GraphState& graph = in_exec ? out_.before().exec(c.id)->graph : *out_.before().graph(c.id);
-  // Recording again is due when any buffer has moved; setters are due when a node holds one that has.
+  // Recording again is due when any buffer has moved; setters are due when a node holds a buffer that has moved.
   Versions& had = in_exec ? exec_versions_[c.id] : graph_versions_[c.id];
   const bool moved = had != versions();
   had = versions();
@@ -174,7 +174,7 @@ std::string ReproducerStrategies::call_update(Id id, const std::string& graph) {
   return suffix;
 }
 
-// "error node n1"
+// Checks the answer "error node n1".
 void ReproducerStrategies::check_error_node(Id graph, const std::string& suffix) {
   const GraphState& state = *out_.before().graph(graph);
   for (const NodeState& node : state.nodes) {

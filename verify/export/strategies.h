@@ -16,7 +16,7 @@ class ReproducerStrategies {
  public:
   ReproducerStrategies(Exporter& out, ReproducerStrategy strategy) : out_(out), strategy_(strategy) {}
 
-  // A graph is new in the file and has its buffers where they are now.
+  // Notes that a graph is new in the file and has its buffers at their present addresses.
   void graph_made(Id graph);
   void graph_cloned(Id graph, Id from);
   void node_added(Id graph, const NodeState& node);
@@ -26,11 +26,11 @@ class ReproducerStrategies {
   void patch(const Patch& command);
   void update(const Update& command);
 
-  // The call that makes an executable graph.
+  // Writes the call that makes an executable graph.
   void instantiate(const std::string& exec, const std::string& graph, InstantiateForm form, std::uint32_t flags);
 
  private:
-  using Versions = std::map<Id, std::uint32_t>;  // of buffers: how often each had moved
+  using Versions = std::map<Id, std::uint32_t>;  // by buffer: how often it had moved
 
   [[nodiscard]] bool patches() const { return strategy_ == ReproducerStrategy::kPatch; }
   [[nodiscard]] Versions versions() const;
@@ -40,13 +40,13 @@ class ReproducerStrategies {
   void rebuild_exec(Id id, const GraphState& graph);
   void rebuild_graph(Id id);
   void update_to(Id id, const GraphState& graph);
-  // The suffix of the variables that hold the answer.
+  // Returns the suffix of the variables that hold the answer.
   std::string call_update(Id id, const std::string& graph);
   void check_error_node(Id graph, const std::string& suffix);
 
   Exporter& out_;
   ReproducerStrategy strategy_;
-  // Where their buffers were when they were last brought up to date.
+  // The versions of the buffers when each graph or executable graph was last brought up to date.
   std::map<Id, Versions> graph_versions_, exec_versions_;
 };
 

@@ -19,7 +19,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// hipGraphLaunch, of a call that may stand in one of the helpers.
+// The name of the HIP function in a call, which may stand inside of a helper: "hipGraphLaunch".
 std::string_view function_in(std::string_view call) {
   const std::size_t hip = call.find("hip"), from = hip == std::string_view::npos ? 0 : hip;
   return call.substr(from, call.find('(', from) - from);

@@ -23,18 +23,18 @@ class ReproducerText {
   explicit ReproducerText(ReproducerForm form) : form_(form) {}
 
   void line(std::string text) { lines_.push_back(std::move(text)); }
-  // A call that has to succeed, or the case could not run.
+  // Writes a call that has to succeed; if it fails, the case could not run.
   void must(std::string_view call);
-  // A call that has to end as `expected` says: the file shows its failure when it `differs`.
+  // Writes a call that has to end as `expected` says: the file shows its failure when it `differs`.
   void call(const ExpectedStatus& expected, std::string_view call);
-  // `value`, an expression of a string, has to be `expected`, another one.
+  // Writes a check that two expressions of strings, `value` and `expected`, are equal.
   void equal(std::string_view what, std::string_view expected, std::string_view value);
-  // `call` as the n-th helper thread makes it (0: this one).
+  // `call` as made by helper thread `thread` (0: the main thread).
   [[nodiscard]] std::string on_thread(std::uint32_t thread, const std::string& call);
-  void wait();  // for the device, unless that was the last thing done
+  void wait();  // for the device, unless the last line did so
   // With more than one device, waiting for the device means waiting for all of them.
   void use_devices(std::uint32_t count) { devices_ = count; }
-  // Runs `write`, which writes lines that have that device current.
+  // Runs `write`; the device is current for the lines that it writes.
   template <class Write>
   void on_device(std::uint32_t device, const Write& write) {
     if (device != 0) must("hipSetDevice(" + std::to_string(device) + ")");
@@ -47,9 +47,9 @@ class ReproducerText {
   void need(HelperFunction helper) { helpers_.insert(helper); }
   void need_header(std::string_view name) { headers_.insert(std::string(name)); }
   void need_kernel(std::string_view name) { kernels_.insert(std::string(name)); }
-  // A variable of device code that stands for buffer `n`, of as many bytes as the project's own; its name.
+  // Adds a variable of device code for buffer `n`, as large as the project's variables; returns its name.
   std::string need_symbol(std::uint32_t n);
-  // Lines from `from` on, taken out again.
+  // Removes the lines from `from` on and returns them.
   [[nodiscard]] std::vector<std::string> take(std::size_t from);
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
 
@@ -74,10 +74,10 @@ class ReproducerText {
 // The sources of kernels of the project as plain HIP, with everything that they use, each once.
 [[nodiscard]] std::string kernel_sources(const std::set<std::string>& names);
 
-// Runs of lines that differ in the node they add alone, as loops.
+// Turns runs of lines that differ only in the node that they add into loops.
 [[nodiscard]] std::vector<std::string> looped(const std::vector<std::string>& lines);
 
-// A line that is too long, broken behind commas with the rest indented.
+// Breaks a line that is too long after commas, and indents the rest.
 [[nodiscard]] std::string wrapped(const std::string& line, std::size_t indent);
 
 }  // namespace verify

@@ -12,8 +12,8 @@
 //   an event
 //   synchronising with the device  refused while anything captures; invalidates everything
 //   an event recorded in a capture pulls a waiting stream into it; cannot be queried or waited for by the host, even
-//                                  when the capture is over; merges no captures; nothing outside is waited for inside
-//   ending                         on the origin, by the thread that began (unless relaxed), valid, everything joined
+//                                  when the capture is over; merges no captures; a capture waits for nothing outside
+//   ending                         on the origin, by the thread that began it (unless relaxed), valid, all work joined
 #pragma once
 
 #include <cstdint>
@@ -52,22 +52,22 @@ struct CaptureState {
   std::uint64_t serial = 0;  // from 1
   Id origin = 0;
   CaptureMode mode = CaptureMode::kGlobal;
-  Id thread = 0;  // that began it
+  Id thread = 0;  // the thread that began it
   std::optional<Id> into;
   bool valid = true;
   GraphState graph;                                 // the graph after the capture; with `into`, its old nodes too
   std::map<Id, std::vector<std::uint32_t>> behind;  // stream -> dependencies of its next node, by index
   std::vector<std::uint32_t> taken_out;             // nodes that capture_after replaced: they need not be joined
-  bool taken_from_side = false;                     // some of them of another stream than the origin
+  bool taken_from_side = false;                     // some of `taken_out` are nodes of another stream than the origin
 
-  // The origin's last nodes come behind everything that other streams captured, except the nodes that were taken out.
+  // Whether the origin's last nodes come behind all nodes of other streams, except `taken_out`.
   [[nodiscard]] bool all_joined() const;
 };
 
 struct CapturesState {
   std::vector<CaptureState> open;
   std::uint64_t begun = 0, failed = 0;
-  std::map<Id, CaptureMode> modes;  // that threads chose
+  std::map<Id, CaptureMode> modes;  // the modes that threads chose
 
   // The capture that the stream takes part in, or null.
   [[nodiscard]] const CaptureState* of_stream(Id stream) const;
@@ -79,12 +79,12 @@ struct CapturesState {
 
   void invalidate(const std::vector<std::uint64_t>& serials);
   void close(std::uint64_t serial);
-  // Adds the next node of a stream, which is of that device, to its capture, with id and dependencies and nothing else,
-  // as the last one of its graph. Null when the stream takes part in no capture.
+  // Adds the next node of a stream of `device` to the stream's capture, as the last node of the captured graph. It has
+  // no parameters yet. Null when the stream takes part in no capture.
   [[nodiscard]] CaptureState* push_node(Id stream, Id device);
 };
 
-// Adds indices to indices that are sorted; each stands there once.
+// Adds indices to a sorted list, in which each index occurs once.
 void add_sorted(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& more);
 
 }  // namespace verify

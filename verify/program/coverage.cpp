@@ -149,7 +149,7 @@ std::string_view why_not(std::string_view operation, std::string_view state) {
   return {};
 }
 
-// Where an operation's pairs begin, and where the states of an object do.
+// All pairs, and the index of each operation's first pair.
 struct Layout {
   std::vector<CoveragePair> pairs;
   std::map<std::string, std::size_t, std::less<>> first;
@@ -177,7 +177,7 @@ struct GraphNotes {
   bool copied = false;
 };
 struct ExecNotes {
-  std::uint64_t changes_then = 0;  // of its graph, when it was instantiated
+  std::uint64_t changes_then = 0;  // GraphNotes::changes of its graph when it was instantiated
   bool launched = false, set = false, patched = false, updated = false;
 };
 struct StreamNotes {
@@ -341,7 +341,7 @@ class Tracker {
     }
   }
 
-  static constexpr std::uint64_t kWide = 16;  // from here on 7.2.4 spreads a graph over several streams
+  static constexpr std::uint64_t kWide = 16;  // with this many nodes 7.2.4 spreads a graph over several streams
 
   std::span<std::uint64_t> counts_;
   State state_;

@@ -1,4 +1,4 @@
-// Coverage of (operation, state): in which states of its objects each operation was tried.
+// Coverage of pairs (operation, state): in which states of its objects each operation was tried.
 //
 // A state is something that is true or not of one object at the moment an operation meets it: a graph "with old
 // addresses", an executable graph "that is running", a stream "with work". Several can be true at once; each pair is

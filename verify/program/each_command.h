@@ -19,12 +19,12 @@ namespace verify {
 template <class C>
 inline constexpr bool kIsDeclared = !std::is_same_v<C, SystemAction>;
 
-// Whether C is one of the listed commands. An overload for a list of commands stands in for a catch-all: a new command
-// is in no list, so that it does not compile before somebody has said in which.
+// Whether C is one of the listed commands. Overloads are written for lists of commands, not for all
+// other commands: a new command is in no list, so the build fails until somebody adds it to one.
 template <class C, class... Listed>
 concept OneOf = (std::is_same_v<C, Listed> || ...);
 
-// The place in a command that a field is about.
+// The member of `command` that a field describes.
 template <class At, class C>
 decltype(auto) value_at(At at, C& command) {
   return std::invoke(at, command);
@@ -63,14 +63,14 @@ constexpr bool has_keys() {
   return any;
 }
 
-// Whether the field is the name of one object that is always given.
+// Whether the field is the name of one object, and is never left out.
 template <class Field>
 inline constexpr bool kIsName = false;
 template <class At>
 inline constexpr bool kIsName<NameField<At>> = true;
 
-// The letters with which a field may begin, where it begins with a name; empty: anything. One overload a type of field
-// that may be the first of a command.
+// The letters with which a field may begin, where it begins with a name; empty: the field may begin with anything. Each
+// type of field that may be the first of a command has an overload.
 struct LettersOfField {
   template <class At>
   std::string operator()(const NameField<At>& f) const {
@@ -114,7 +114,7 @@ struct LettersOfField {
   }
 };
 
-// The letters with which the first field of C may begin. They tell commands with the same word apart.
+// The letters with which the first field of C may begin. The parser tells commands with the same word apart by them.
 template <class C>
 std::string first_letters() {
   constexpr auto spec = C::spec();

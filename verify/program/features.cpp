@@ -18,16 +18,16 @@ namespace verify {
 
 namespace {
 
-// A feature that a choice has for each of its words ends in a space; else there is one for all of them.
+// A choice whose feature ends in a space has one feature for each of its words; else one feature counts for all words.
 std::string feature_of(std::string_view feature, std::string_view word) {
   return feature.ends_with(' ') ? fmt::format("{}{}", feature, word) : std::string(feature);
 }
 
-// Counts the features of a field, or, without a command, names each feature that the field has. One overload a type of
-// field.
+// Counts the features of a field, or, without a command, names each feature that the field has. Each type of field has
+// an overload.
 template <class C>
 struct FieldFeatures {
-  const C* c;  // null: names all
+  const C* c;  // null: name all features
   const CountFeature& add;
 
   template <class At>
@@ -99,7 +99,7 @@ struct FieldFeatures {
     if (c == nullptr || value(f.at)->cooperative) one("attribute cooperative");
   }
 
-  // The command's word says all that there is to count. Parameters of nodes count by their type.
+  // These fields add no feature to that of the command's word. Parameters of nodes count by their type.
   template <class At>
   void operator()(const NameField<At>&) const {}
   template <class At>
@@ -289,7 +289,7 @@ class Counter {
 
   const CountFeature& add_;
   bool captures_;
-  State state_;  // before the step; stays empty where nothing captures
+  State state_;  // the state before the step; stays empty in a program without captures
   std::vector<std::uint64_t> buffer_bytes_;
   std::vector<Id> buffer_devices_;
   std::set<Id> filled_, circles_;

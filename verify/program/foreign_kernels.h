@@ -1,10 +1,10 @@
-// Kernels of somebody else's code objects, as a recorded program names them: NAME@CODE_OBJECT.
+// Kernels of code objects that are not the project's, as a recorded program names them: NAME@CODE_OBJECT.
 //
 // A code object is known by its name (16 hex digits: a hash of its bytes) once it was given to know_code_object(); its
-// kernels are found by find_kernel() from then on, and live as long as the process, so that two readings of one program
+// kernels are found by find_kernel() from then on, and live as long as the process, so that two parses of one program
 // name the same kernel. The memory that a foreign kernel touches behind its pointers is unknown (Extent::kUnknown).
 //
-// Not for several threads: code objects are known before programs that name them are read.
+// Not thread-safe: code objects are made known before programs that name them are read.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ struct CodeObject {
   std::vector<KernelSpec> kernels;
 };
 
-// The one that is kept: an earlier one of this id, where there is one.
+// Returns the code object that is kept: an earlier code object with this id, where there is one.
 const CodeObject& know_code_object(CodeObject object);
 [[nodiscard]] const CodeObject* find_code_object(std::string_view id);
 [[nodiscard]] const KernelSpec* find_foreign_kernel(std::string_view name);  // NAME@CODE_OBJECT
-// The foreign kernels of a command, and of a program, each once.
+// The foreign kernels of a command, and of a program, each listed once.
 [[nodiscard]] std::vector<const KernelSpec*> foreign_kernels_of(const Command& command);
 [[nodiscard]] std::vector<const KernelSpec*> foreign_kernels_of(const Program& program);
 // The code objects that the kernels of a program's text name, each once.

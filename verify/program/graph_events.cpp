@@ -87,7 +87,7 @@ LaunchOrder launch_order(const GraphState& graph) {
   for (std::size_t k = order.records.size(); k-- > 0;) {
     const EventUse& record = order.records[k];
     Marks marks = mark_ancestors(graph, {record.node});
-    if (record.inner) marks[record.node] = 0;  // of the child itself nothing is known to come before
+    if (record.inner) marks[record.node] = 0;  // nothing of the child graph itself is known to come before
     for (std::size_t i = 0; i < count; ++i) {
       if (marks[i] != 0 && order.groups[i] == k + 1) order.groups[i] = k;
     }

@@ -14,25 +14,25 @@
 
 namespace verify {
 
-// One event node, at any depth.
+// An event node at any depth.
 struct EventUse {
   Id event = 0;
-  std::uint32_t node = 0;  // of the top level: the node itself, or the child graph node that it is inside of
+  std::uint32_t node = 0;  // index at the top level: of the event node itself, or of the child graph node around it
   bool record = false;
   bool inner = false;
 };
 [[nodiscard]] std::vector<EventUse> event_uses(const GraphState& graph);
 
-// Why a node with these parameters (and, of a child graph node, that child) does not go together with the event nodes
-// of `graph`, the node `replaced` (-1: none) left out: an event is recorded by one node of a graph at most, and not
-// waited for in the same graph.
+// Why a node with these parameters (for a child graph node, with the graph `child`) conflicts with the event nodes of
+// `graph`, or nothing. The node `replaced` (-1: none) does not count. At most one node of a graph records an event, and
+// no node of the same graph waits for that event.
 [[nodiscard]] std::optional<std::string> event_conflict(const GraphState& graph, const NodeParams& params,
                                                         const GraphState* child, int replaced);
 
 // How the event nodes of a graph order its nodes with work outside of a launch.
 struct LaunchOrder {
   std::vector<EventUse> records;
-  std::vector<std::uint64_t> groups;            // by node: the first record from which on all come after it
+  std::vector<std::uint64_t> groups;            // by node: the first k such that all records from k on come after it
   std::vector<std::vector<Id>> behind;          // by node: the events that it comes after
   std::vector<std::vector<Id>> records_behind;  // by record: the events that it comes after
 };

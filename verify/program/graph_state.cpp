@@ -1,4 +1,4 @@
-// Questions that one graph answers alone; the contract is in the header.
+// Questions that concern one graph only; the contract is in the header.
 #include "verify/program/graph_state.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The graphs of a program: nodes, graphs, executable graphs and user objects; and questions that one graph answers
-// alone.
+// The graphs of a program: nodes, graphs, executable graphs and user objects; and questions that concern one graph
+// only.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +20,29 @@ struct NodeState {
   NodeParams params;
   std::vector<std::uint32_t> after;  // indices of nodes of the same graph, mostly of earlier ones
   std::uint32_t fan = 1;
-  std::shared_ptr<const GraphState> child;  // as it was when the child node was added or set
-  std::vector<ByteRange> ranges;            // of all instances, children included
-  bool enabled = true;                      // of an executable graph's
-  NodeForm form = NodeForm::kTyped;         // that it was added through
-  NodeAttributes attributes = {};           // of a kernel's
+  std::shared_ptr<const GraphState> child;  // the child graph as it was when the node was added or set
+  std::vector<ByteRange> ranges;            // bytes that all instances touch, children included
+  bool enabled = true;                      // for a node of an executable graph
+  NodeForm form = NodeForm::kTyped;         // the form of the function that added it
+  NodeAttributes attributes = {};           // for a kernel node
   std::vector<Id> devices = {};             // State::devices_of its parameters
-  bool captured = false;                    // it, or the node that it was cloned from, was captured
-  Id added_on = 0;                          // the device that was current then, or of the stream that captured it
+  bool captured = false;                    // this node, or the node that it was cloned from, was captured
+  Id added_on = 0;                          // the device current at the call, or of the stream that captured it
 };
 
 struct GraphState {
   bool alive = false;
   std::vector<NodeState> nodes;
-  std::map<Id, std::uint32_t> addresses;  // buffer -> version at which this graph has it
-  std::uint32_t depth = 1;                // graphs within graphs, this one counted
-  std::uint64_t instances = 0;            // nodes, fans and children counted
+  std::map<Id, std::uint32_t> addresses;  // buffer -> version of its place that this graph holds
+  std::uint32_t depth = 1;                // levels of child graphs, this graph counted
+  std::uint64_t instances = 0;            // number of nodes, fans and children counted
   bool has_events = false;                // event nodes, at any depth
   bool has_memory = false;                // memory allocation or free nodes
-  std::set<Id> removed;                   // nodes that it had; their names are not used again
+  std::set<Id> removed;                   // nodes that were removed; their names are not used again
   bool cloned = false;                    // by hipGraphClone
   bool cyclic = false;                    // it cannot be instantiated
   std::map<Id, std::uint32_t> objects;    // user objects, and how many references to each it holds
-  std::uint64_t edges_taken = 0;          // that it had, whether they were added again or not
+  std::uint64_t edges_taken = 0;          // edges that were removed, whether they were added again or not
   bool edited = false;                    // its own nodes were set or patched: a strategy may have recorded it again
 
   [[nodiscard]] const NodeState* find(Id node) const;
@@ -69,26 +69,26 @@ struct GraphsState {
   [[nodiscard]] GraphState& of(Target target, Id id);
 };
 
-// Marks every node that waits for node `index`, directly or not, and the node itself.
+// Marks node `index` and every node that waits for it, directly or through other nodes.
 void mark_descendants(const GraphState& graph, std::uint32_t index, std::vector<char>& marked);
-// Marks the nodes in `from` and every node that they wait for, directly or not.
+// Marks the nodes in `from` and every node that they wait for, directly or through other nodes.
 [[nodiscard]] std::vector<char> mark_ancestors(const GraphState& graph, std::vector<std::uint32_t> from);
-// Whether node `from` waits for node `to`, directly or not.
+// Whether node `from` waits for node `to`, directly or through other nodes.
 [[nodiscard]] bool waits_for(const GraphState& graph, std::uint32_t from, std::uint32_t to);
 [[nodiscard]] bool has_cycle(const GraphState& graph);
-// Whether nodes of one type at the same index are of the same devices, children included.
+// Whether nodes of the same type at the same index belong to the same devices, children included.
 [[nodiscard]] bool same_devices(const GraphState& a, const GraphState& b);
 
-// Whether HIP has a function of that form for such a node.
+// Whether HIP has a function of that form for a node with these parameters.
 [[nodiscard]] bool has_form(const NodeParams& params, NodeForm form);
 [[nodiscard]] inline bool is_memory_node(const NodeParams& params) {
   return std::holds_alternative<MemoryAllocParams>(params) || std::holds_alternative<MemoryFreeParams>(params);
 }
-// A memset of one row over all of that memory.
+// Whether the node is a memset of one row over all `bytes` of `buffer`.
 [[nodiscard]] bool fills(const NodeParams& params, Id buffer, std::uint64_t bytes);
 
-// The outcome of hipGraphExecUpdate for a pair of graphs. kUndefinedHere: no documentation says it, or several nodes
-// differ in different ways and none says which one is found first.
+// The outcome of hipGraphExecUpdate for a pair of graphs. kUndefinedHere: no documentation gives the outcome, or
+// several nodes differ in different ways and no documentation says which difference is reported.
 enum class UpdateOutcome : std::uint8_t {
   kSuccess,
   kTopologyChanged,

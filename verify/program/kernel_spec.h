@@ -45,7 +45,7 @@ enum class Extent : std::uint8_t {
   kRange,     // [begin, end) is read, out[0] is written; `end` itself is one past the last byte
   kMatrix,    // c[m*n], a and b by strides sa0, sa1, sb0, sb1
   kNone,      // no pointer at all
-  kUnknown,   // not known: a foreign kernel
+  kUnknown,   // a foreign kernel: nothing is known
 };
 
 struct CodeObject;  // verify/program/foreign_kernels.h
@@ -54,11 +54,11 @@ struct KernelSpec {
   std::string name;
   std::vector<ArgumentSpec> arguments;
   std::vector<FieldSpec> fields;
-  std::uint32_t argument_bytes = 0;  // of the explicit arguments: the end of the last one
+  std::uint32_t argument_bytes = 0;  // size of the explicit arguments: the end of the last argument
   Extent extent = Extent::kElements;
-  int count_field = -1;                // index of `n` where extent is kElements
-  const CodeObject* object = nullptr;  // that a foreign kernel is in; null for the project's
-  bool drawn = true;                   // by generators
+  int count_field = -1;                // index of the field with the number of elements, where extent is kElements
+  const CodeObject* object = nullptr;  // the code object of a foreign kernel; null for the project's
+  bool drawn = true;                   // generators draw this kernel
 
   [[nodiscard]] int field_index(std::string_view name) const;  // -1 when there is none
   [[nodiscard]] int pointer_count() const;
@@ -66,9 +66,9 @@ struct KernelSpec {
 
 // Every kernel of the project, in a fixed order.
 [[nodiscard]] std::span<const KernelSpec> kernel_catalogue();
-// Its beginning, from which generators draw by index: one more changes the programs of every seed.
+// The beginning of the catalogue. Generators draw from it by index: one more kernel changes the programs of every seed.
 [[nodiscard]] std::span<const KernelSpec> drawn_kernels();
-// One of them, or NAME@CODE_OBJECT of a code object that is known (verify/program/foreign_kernels.h); else null.
+// A kernel of the catalogue, or NAME@CODE_OBJECT of a known code object (verify/program/foreign_kernels.h); else null.
 [[nodiscard]] const KernelSpec* find_kernel(std::string_view name);
 
 }  // namespace verify

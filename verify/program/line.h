@@ -18,7 +18,7 @@ struct Token {
   std::string_view text;
   std::uint32_t column = 1;
 
-  // The part from `from` on, `length` characters at most, with its own column.
+  // The part that begins at `from`, of at most `length` characters, with its own column.
   [[nodiscard]] Token part(std::size_t from, std::size_t length = std::string_view::npos) const {
     return {text.substr(from, length), column + static_cast<std::uint32_t>(from)};
   }
@@ -38,7 +38,7 @@ class Line {
 
   // The next word; `expected` names it in the error of a line that ends before it.
   Token word(std::string_view expected);
-  // Fails where words are left.
+  // Fails when words are left.
   void end();
   void fail(std::uint32_t column, std::string message);
 
@@ -53,7 +53,7 @@ class Line {
 
 // Decimal, or hexadecimal behind 0x. `what` names the number in an error.
 [[nodiscard]] std::uint64_t parse_number(Line& line, Token token, std::uint64_t max, std::string_view what);
-// "-3" to "3", as far as priorities go.
+// "-1" or "1": a priority, with or without a minus sign.
 [[nodiscard]] std::int32_t parse_priority(Line& line, Token token);
 // "g0": a letter and a number.
 [[nodiscard]] Id parse_id(Line& line, Token token, char letter);
@@ -62,7 +62,7 @@ class Line {
 [[nodiscard]] BufferRef parse_ref(Line& line, Token token);
 // "n0,n1"
 void parse_nodes(Line& line, Token token, std::vector<Id>& nodes);
-// "00ff": 1 to kMaxWrittenBytes bytes.
+// "00ff": 1 to kMaxWrittenBytes bytes, two digits each.
 [[nodiscard]] std::vector<std::uint8_t> parse_hex(Line& line, Token token);
 
 // The pairs key=value and the bare flags that end a line. Each is taken once; a word that is left over is an error.
@@ -77,7 +77,7 @@ class Attributes {
   std::uint64_t required_number(std::string_view key, std::uint64_t max);
   BufferRef required_ref(std::string_view key);
   void missing(std::string_view key);
-  // Fails where something was not taken.
+  // Fails when a pair or a flag was not taken.
   void end();
   [[nodiscard]] Line& line() { return line_; }
 

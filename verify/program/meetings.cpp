@@ -51,7 +51,7 @@ void put_words(const WordOfNode<At>&, std::vector<std::string>& all) {
 template <class C>
 struct MeetingsOfField {
   const C* c;                             // null: every meeting
-  const std::vector<std::string>& words;  // of C, or of the command
+  const std::vector<std::string>& words;  // all words of C, or the word of the command
   std::vector<Meeting>& out;
 
   template <class At>
@@ -127,7 +127,7 @@ struct MeetingsOfField {
     });
   }
 
-  // These name no object that coverage follows.
+  // These fields name no object that coverage follows.
   template <class At>
   void operator()(const NameOrWordField<At>&) const {}
   template <class At>
@@ -191,7 +191,7 @@ std::vector<Meeting> meetings_of(const Command& command) {
   return meetings;
 }
 
-// Each operation once, in the order of their objects.
+// Lists each operation once, in the order of their objects.
 std::vector<Meeting> operations() {
   std::vector<Meeting> all;
   for_each_declared([&]<class C>(std::type_identity<C>) {

@@ -15,29 +15,29 @@ struct NodeState;
 
 struct BufferState {
   std::uint64_t bytes = 0;
-  std::uint64_t capacity = 0;  // of the place it occupies: a move onto a larger buffer's place keeps that
+  std::uint64_t capacity = 0;  // of the place it occupies: a move onto a larger buffer's place keeps the place's size
   MemoryKind memory = MemoryKind::kDevice;
-  std::uint32_t version = 0;  // of its place; 0 before the first move
+  std::uint32_t version = 0;  // version of its place; 0 before the first move
   bool alive = false;
-  // These are about memory that a graph allocates.
+  // The next members are about memory that a graph allocates.
   std::optional<Id> graph = {};
   bool unfreed = false;  // a launch allocated it, and nothing has freed it since
   bool has_free_node = false;
   bool freed_by_program = false;             // since its last launch
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
   Id device = 0;                             // the device that owns the memory, for device memory
-  // These are about memory that streams allocate (verify/commands/stream_memory/rules.cpp).
+  // The next members are about memory that streams allocate (verify/commands/stream_memory/rules.cpp).
   bool of_stream = false;
-  bool filled = false;                        // all of it was written since; before that its contents are undefined
+  bool filled = false;                        // all of it was written since it was allocated; until then undefined
   std::optional<Id> pool = {};                // the pool of this memory; none: the device's default pool
   std::optional<std::uint64_t> capture = {};  // serial of the capture that allocated it, until that capture ends
   Id allocated_on = 0;
   std::optional<Id> freed_on = {};  // the stream that was told to free it
-  // Streams that ROCm/clr treats as ordered behind that free (MemoryTimestamp::AddSafeStream).
+  // Streams that ROCm/clr treats as ordered behind the free on `freed_on` (MemoryTimestamp::AddSafeStream).
   std::set<Id> given_again_on = {};
   // The runtime chooses its address.
   [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
-  // Commands that need memory to be there may name it.
+  // Whether commands that need allocated memory may name this buffer.
   [[nodiscard]] bool usable() const { return alive && (graph ? unfreed : !of_stream || (filled && !capture)); }
 };
 
@@ -54,9 +54,9 @@ struct MemoryState {
   bool runtime_allocates = false;  // some graph has memory nodes, or some stream allocates
 
   [[nodiscard]] const BufferState* find(Id buffer) const;
-  // A graph has the buffers that `node` names where they are now.
+  // Notes that `graph` has the buffers that `node` names at their present addresses.
   void note_addresses(GraphState& graph, const NodeState& node) const;
-  // After a setter: buffers that no node refers to any more are forgotten, new ones come in as they are now.
+  // After a setter: forgets buffers that no node names any more, and notes new buffers at their present addresses.
   void renew_addresses(GraphState& graph) const;
 };
 

@@ -20,16 +20,16 @@ inline constexpr std::uint32_t kMaxFan = 20000;
 inline constexpr std::uint32_t kMaxNest = 64;                          // child graphs within child graphs, in all
 inline constexpr std::uint64_t kMaxInstances = 65536;                  // nodes of one graph, fans and children counted
 inline constexpr std::uint64_t kMaxProducts = std::uint64_t{1} << 20;  // multiplications of one matrix kernel
-inline constexpr std::uint32_t kMaxSharedBytes = 65536;                // of a workgroup, on every device that HIP has
+inline constexpr std::uint32_t kMaxSharedBytes = 65536;                // for a workgroup, on every device that HIP has
 inline constexpr std::size_t kMaxWrittenBytes = 65536;                 // of one write's own bytes
 inline constexpr std::uint32_t kMaxRepeat = 1000000;
 inline constexpr std::size_t kMaxCommands = 100000;
 // The variables of the project's device code (hip/kernels/kernels.hip), and the bytes of each.
 inline constexpr std::uint32_t kSymbols = 4;
 inline constexpr std::uint64_t kSymbolBytes = 1024;
-// Devices are numbered from 0; one that is not named is device 0.
+// Devices are numbered from 0; a command that names no device means device 0.
 inline constexpr Id kMaxDevices = 4;
-inline constexpr std::int32_t kMaxNodePriority = 1;  // by amount; a runtime's range is that of its streams
+inline constexpr std::int32_t kMaxNodePriority = 1;  // absolute value; a runtime's range is that of its streams
 
 enum class Placement : std::uint8_t { kArena, kNative };
 // Registered memory is pageable memory that hipHostRegister made known.
@@ -38,7 +38,7 @@ inline constexpr std::size_t kMemoryKinds = 5;
 enum class CopyKind : std::uint8_t { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDefault };
 enum class ArgumentStyle : std::uint8_t { kParams, kExtra };
 
-// b1+256. An offset of the buffer's size is one past its end.
+// "b1+256" in the text. An offset equal to the buffer's size is one past its end.
 struct BufferRef {
   Id buffer = 0;
   std::int64_t offset = 0;
@@ -59,16 +59,16 @@ struct ArgumentValue {
 };
 
 struct KernelParams {
-  const KernelSpec* kernel = nullptr;    // of the catalogue, or a foreign one
+  const KernelSpec* kernel = nullptr;    // a kernel of the catalogue, or a foreign kernel
   std::vector<ArgumentValue> arguments;  // one per field of the spec, in its order
   std::uint32_t grid = 1;                // workgroups
-  std::uint32_t block = 64;              // work items a workgroup
+  std::uint32_t block = 64;              // work items in each workgroup
   // The further dimensions of a foreign kernel; the project's kernels have one.
   std::uint32_t grid_y = 1, grid_z = 1, block_y = 1, block_z = 1;
   ArgumentStyle style = ArgumentStyle::kParams;
   bool opaque = false;             // recorded without knowledge of where its pointers are
   std::uint32_t shared_bytes = 0;  // dynamic shared memory, which no kernel of the project touches
-  Id device = 0;                   // the device that it runs on; its function belongs to that device
+  Id device = 0;                   // the device that the kernel runs on; its function belongs to that device
   bool operator==(const KernelParams&) const = default;
 };
 
@@ -77,7 +77,7 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-// One end of a copy. The pitch is bytes a row, `rows` the rows of a slice; both 0 in a linear copy.
+// One end of a copy. The pitch is bytes a row, `rows` the rows of a slice; both are 0 in a linear copy.
 struct CopyEnd {
   BufferRef ref;
   std::uint64_t pitch = 0;
@@ -95,8 +95,8 @@ enum class PeerCopy : std::uint8_t { kNone, kAsync, kBlocking };
 struct CopyParams {
   CopyEnd dst, src;
   CopyKind kind = CopyKind::kDefault;
-  CopySymbol symbol = CopySymbol::kNone;  // hipMemcpyToSymbol and its like; linear
-  PeerCopy peer = PeerCopy::kNone;        // of eager work; linear
+  CopySymbol symbol = CopySymbol::kNone;  // hipMemcpyToSymbol and similar functions; linear
+  PeerCopy peer = PeerCopy::kNone;        // for eager work only; linear
   bool linear = true;                     // the 1D form: width bytes
   std::uint64_t width = 0, height = 1, depth = 1;
   bool operator==(const CopyParams&) const = default;
@@ -123,7 +123,7 @@ struct EmptyParams {
   bool operator==(const EmptyParams&) const = default;
 };
 
-// A child graph; nest=N wraps it into N graphs that hold nothing else.
+// A child graph; nest=N wraps it into N-1 graphs that hold nothing else.
 struct ChildParams {
   Id graph = 0;
   std::uint32_t nest = 1;
@@ -142,7 +142,7 @@ struct EventWaitParams {
 
 // Memory that is there from this node's execution until it is freed: by a free node of the same graph, by the program
 // (`free b5`, `free_async b5 s1`), or by the next launch of an executable graph that was instantiated with auto_free.
-// Where it is is the runtime's business.
+// The runtime chooses its address.
 struct MemoryAllocParams {
   Id buffer = 0;
   std::uint64_t bytes = 0;

@@ -28,7 +28,7 @@ std::string listed(const Words& words) {
   return fmt::format("{} or {}", fmt::join(written, ", "), last);
 }
 
-// The number of the word, or nothing.
+// The index of `word` in `words`, or nothing.
 template <class Words>
 std::optional<std::size_t> number_of(const Words& words, std::string_view word) {
   const auto found = std::ranges::find(words, word);
@@ -191,7 +191,7 @@ void parse_place(Line& line, const ParamsField<At>& field, std::string_view comm
     return;
   }
   const Token word = line.word("the type of a node");
-  // There is no eager work and no setter like a free node.
+  // A free node exists neither as eager work nor in a setter.
   if (!is_node_word(word.text) || word.text == "free") {
     line.fail(word.column, fmt::format("'{}' is not a node type", word.text));
     value_at(field.at, command) = EmptyParams{};
@@ -304,7 +304,7 @@ void parse_key(Attributes& keys, const NodeAttributesKey<At>& field, C& command)
 
 // ---- commands
 
-// Whether `word` is the command's, as far as its line tells.
+// Whether `word` is a word of the command C. Several commands may have it (find_command).
 template <class C>
 bool has_word(const FixedWord& words, std::string_view word) {
   return words.word == word;
@@ -345,7 +345,7 @@ Command parse_declared(Line& line, std::string_view word) {
 
 struct CommandRow {
   bool (*has)(std::string_view word);
-  std::string letters;  // with which its first name begins; empty: with any
+  std::string letters;  // the first name begins with one of these; empty: with any letter
   Command (*parse)(Line& line, std::string_view word);
 };
 
@@ -362,7 +362,7 @@ const std::vector<CommandRow>& command_rows() {
 }
 
 // The command that a line begins with. Where several commands have the word, the first letter of the next word decides.
-// Where the letter fits none, the first of them takes the line, and its error gives the expected word.
+// Where that letter fits none of these commands, the first one reads the line, and its error gives the expected word.
 const CommandRow* find_command(std::string_view word, std::string_view next) {
   const CommandRow* found = nullptr;
   for (const CommandRow& row : command_rows()) {

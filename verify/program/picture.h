@@ -1,4 +1,4 @@
-// Drawings of a program's graphs for a report: every graph as it stands at the program's end.
+// Drawings of a program's graphs for a report: every graph as it is at the end of the program.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ namespace verify {
 struct Step {
   Command command;
   std::uint32_t repeat = 1;
-  std::uint32_t line = 0;  // of the text it came from; 0 when it was generated
+  std::uint32_t line = 0;  // line of the text that the step came from; 0 when it was generated
   // Does not compare `line`: the place in the text does not change the meaning of a step.
   bool operator==(const Step& other) const;
 };

@@ -92,7 +92,7 @@ struct RangeAppender {
   void operator()(const KernelParams& params) const {
     for (std::size_t i = 0; i < params.arguments.size(); ++i) {
       const FieldSpec& field = params.kernel->fields[i];
-      if (params.kernel->extent == Extent::kUnknown) {  // all memory that it gets
+      if (params.kernel->extent == Extent::kUnknown) {  // all memory that the kernel is given
         const ArgumentValue& value = params.arguments[i];
         if (value.kind == ArgumentValue::Kind::kPointer) ranges.push_back({value.ref.buffer, 0, kToTheEnd, true});
         continue;
@@ -118,7 +118,7 @@ struct RangeAppender {
   void operator()(const ChildParams&) const {}
   void operator()(const EventRecordParams&) const {}
   void operator()(const EventWaitParams&) const {}
-  // As the model has it: whoever uses the memory has to be ordered with both.
+  // As in the model: a node that uses the memory has to be ordered with its allocation node and with its free node.
   void operator()(const MemoryAllocParams& params) const {
     ranges.push_back({params.buffer, 0, static_cast<std::int64_t>(params.bytes), true});
   }

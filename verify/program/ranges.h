@@ -1,6 +1,6 @@
-// The buffers that the parameters of nodes refer to, and the bytes that they touch.
+// The buffers that the parameters of nodes refer to, and the bytes that nodes touch.
 //
-// Ranges are exact for linear shapes and the hull for strided ones. Child graphs are not looked into.
+// Ranges are exact for linear shapes and the hull for strided shapes. The nodes of child graphs are not examined.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct ByteRange {
   bool write = false;
 };
 
-// One past the last byte of a buffer, whatever it has.
+// A bound past the last byte of a buffer of any size.
 inline constexpr std::int64_t kToTheEnd = std::int64_t{1} << 62;
 
-// Every reference to a buffer that a node's parameters hold, relocations first, frozen scalars not included.
+// Visits every reference to a buffer that a node's parameters hold, except the frozen scalars.
 void for_each_ref(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
-// The same for the frozen scalars.
+// Visits the references of the frozen scalars.
 void for_each_frozen(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
 // Appends the ranges that a node with `fan` instances touches, without the nodes of children.
 void append_ranges(const NodeParams& params, std::uint32_t fan, std::vector<ByteRange>& ranges);

@@ -15,7 +15,7 @@ namespace verify {
 
 namespace {
 
-// Writes how a command is written. Names count up from 0 by their letter, so that `clone g0 g1` names two graphs.
+// Prints the syntax of a command. Names count up from 0 for each letter, so that `clone g0 g1` names two graphs.
 class Syntax {
  public:
   explicit Syntax(std::string word) : text_(std::move(word)) {}

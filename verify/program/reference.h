@@ -5,7 +5,7 @@
 
 namespace verify {
 
-// Markdown: a table of commands, one of the types of nodes, one of the actions on systems.
+// Markdown: a list of commands, a list of the types of nodes, a list of the actions on systems.
 [[nodiscard]] std::string print_reference();
 
 }  // namespace verify

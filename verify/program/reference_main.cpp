@@ -1,4 +1,4 @@
-// hgcheck-reference: prints docs/commands.md, or holds a file against it.
+// hgcheck-reference: prints docs/commands.md, or compares a file with it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,6 @@
 // verify::State: passes commands to the rules of their families, and holds the parts that the rules read and change.
-// Streams and events, captures, memory, all parts together, objects by name, nodes. Contracts are in the headers.
+// In this order: streams and events, captures, memory, all parts together, objects by name, nodes. Contracts are in the
+// headers.
 #include "verify/program/state.h"
 
 #include <fmt/format.h>
@@ -46,7 +47,7 @@ void merge(Clock& clock, const Clock& other) {
   for (const auto& [id, tick] : other) clock[id] = std::max(clock[id], tick);
 }
 
-// Ordered with the null stream; each other device has a null stream of its own.
+// Whether the stream is ordered with the null stream of device 0; each other device has a null stream of its own.
 bool follows_null_stream(const StreamState& stream) {
   return !stream.non_blocking && stream.device == 0;
 }

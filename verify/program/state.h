@@ -1,8 +1,8 @@
 // verify::State: the symbolic state of a program so far: the objects that exist, the contents of every graph and
 // executable graph, and the addresses ("versions" of a buffer's place) at which each was recorded.
 //
-// The validator asks it whether a command may stand where it stands, the generator asks the same question before it
-// writes a command, and the executor and the quirks ask it about the objects of a program. The rules themselves are not
+// The validator asks State whether a command may stand where it stands, the generator asks the same question before it
+// writes a command, and the executor and the quirks ask about the objects of a program. The rules themselves are not
 // here: each family of commands has its own (verify/commands/<family>/rules.cpp), and State calls them.
 //
 // Promised: preconditions are total and free of side effects. check(), answer(), seen() and may_be_refused() may be
@@ -30,7 +30,7 @@
 
 namespace verify {
 
-// Why something may not be, in words for a person; nothing when it may.
+// Why something is not allowed, in words for a person; nothing when it is allowed.
 using Reason = std::optional<std::string>;
 
 // Why a program may not name that device, or nothing.
@@ -48,9 +48,9 @@ struct StateParts {
   std::set<std::pair<Id, Id>> peers;  // (device, peer): the device may reach the peer's memory
   SystemsState systems;
 
-  // Somebody has waited for everything that was launched.
+  // Notes that somebody has waited for all work that was launched.
   void finish_all();
-  // The capture is over and becomes no graph.
+  // Ends a capture that becomes no graph.
   void drop_capture(std::uint64_t serial);
 };
 
@@ -61,14 +61,14 @@ class State {
   void apply(const Command& command);
   // The runtime may refuse `command` here, and whether it does is an observation.
   [[nodiscard]] bool may_be_refused(const Command& command) const;
-  // `command`, which stands here behind itself, may stand any number of times and leaves nothing new behind (P8).
+  // Whether `command`, which was applied here already, may follow itself any number of times with no new effect (P8).
   [[nodiscard]] bool may_stand_again(const Command& command) const;
   // Stream capture: HIP's answer to `command` by the rules of capture_state.h, and the captures that it makes invalid.
   [[nodiscard]] CaptureAnswer answer(const Command& command) const;
   // The command's answer besides its status (StepStatus::seen), where that is determined.
   [[nodiscard]] std::string seen(const Command& command) const;
 
-  // All that is known. Only the effects of commands (apply() in verify/commands/<family>/rules.cpp) change it.
+  // All parts of the state. Only the effects of commands (apply() in verify/commands/<family>/rules.cpp) change it.
   [[nodiscard]] const StateParts& parts() const { return parts_; }
   [[nodiscard]] StateParts& change() { return parts_; }
 
@@ -92,7 +92,7 @@ class State {
   // Conservative: may adding (or, with `replaced`, setting) this node race with an unordered node of the same graph?
   [[nodiscard]] bool node_races(const GraphState& graph, const std::vector<ByteRange>& ranges,
                                 const std::vector<std::uint32_t>& after, int replaced = -1) const;
-  // The same of the node that a valid command sets.
+  // The same question about the node that a valid command sets.
   [[nodiscard]] bool set_races(const SetNode& command) const;
   // Conservative: may launching `exec` on `stream` race with work that nothing orders before it?
   [[nodiscard]] bool launch_races(Id exec, Id stream) const;
@@ -103,17 +103,17 @@ class State {
   [[nodiscard]] std::uint64_t captures_failed() const { return parts_.captures.failed; }
   [[nodiscard]] std::uint64_t captures_begun() const { return parts_.captures.begun; }
   [[nodiscard]] bool chose_mode(Id thread) const { return parts_.captures.modes.contains(thread); }
-  // An event that stands for nodes of a capture, open or over.
+  // Whether the event was recorded last in a capture, which is open or over.
   [[nodiscard]] bool event_captured(Id event) const;
-  // Captured, and on that stream.
+  // Whether the event was recorded last in a capture, on that stream.
   [[nodiscard]] bool event_captured_on(Id event, Id stream) const;
-  // Recorded last, externally, in a capture: by a node that has not run.
+  // Whether the event was recorded last by an external record in a capture, that is by a node that has not run.
   [[nodiscard]] bool event_external(Id event) const;
-  // Recorded outside of captures, last on a stream that has been destroyed since.
+  // Whether the event was recorded outside of captures, last on a stream that has been destroyed since.
   [[nodiscard]] bool event_stream_gone(Id event) const;
-  // Whether it was last recorded outside of captures, on a stream that captures now.
+  // Whether the event was recorded last outside of captures, on a stream that captures now.
   [[nodiscard]] bool event_stream_captures(Id event) const;
-  // A node of a graph, of an executable graph or of a capture names it.
+  // Whether a node of a graph, of an executable graph or of a capture names the event.
   [[nodiscard]] bool event_in_use(Id event) const;
   [[nodiscard]] bool per_thread(Id stream) const;
 
@@ -125,7 +125,7 @@ class State {
   [[nodiscard]] bool peer_enabled(Id device, Id peer) const { return parts_.peers.contains({device, peer}); }
   // Why `device` may not reach all memory that a kernel touches, or nothing.
   [[nodiscard]] Reason unreachable(const KernelParams& kernel) const;
-  // The same of all kernels of a graph, children included.
+  // The same for all kernels of a graph, children included.
   [[nodiscard]] Reason unreachable(const GraphState& graph) const;
 
   [[nodiscard]] const BufferState* buffer(Id id) const { return parts_.memory.find(id); }
@@ -141,33 +141,33 @@ class State {
   [[nodiscard]] std::vector<Id> live_streams() const;
   [[nodiscard]] std::vector<Id> live_events() const;
 
-  // Nothing that was launched may still be running.
+  // Whether all work that was launched is over.
   [[nodiscard]] bool idle() const { return parts_.streams.pending.empty(); }
-  // A launch of `exec`, a launch on `stream`, a launch that touches `buffer` may still be running.
+  // Whether a launch of `exec`, work on `stream`, work that touches `buffer` may still be running.
   [[nodiscard]] bool exec_running(Id exec) const;
-  // A launch of `exec` on another stream, with which a launch on this stream is in no order, may still be running.
+  // Whether a launch of `exec` may still be running on another stream, unordered with a launch on this stream.
   [[nodiscard]] bool exec_runs_beside(Id exec, Id stream) const;
   [[nodiscard]] bool stream_busy(Id stream) const;
   [[nodiscard]] bool buffer_in_use(Id buffer) const;
-  // Memory that a launch of an executable graph that holds `graph` allocated is still there.
+  // Whether memory that a launch of `graph` (as an executable graph) allocated has not been freed yet.
   [[nodiscard]] bool unfreed_memory(const GraphState& graph) const;
-  // Every buffer of `graph` lives, and the graph has it where it is now.
+  // Whether every buffer of `graph` lives, and the graph has it at its present address.
   [[nodiscard]] bool current(const GraphState& graph) const;
-  // A buffer that `graph` has somewhere else than where it is now.
+  // The buffers that were freed, or that `graph` has at another address than their present one.
   [[nodiscard]] std::vector<Id> stale_buffers(const GraphState& graph) const;
 
  private:
   StateParts parts_;
 };
 
-// Why some node's host function may race with another node or launch, conservatively, or nothing. A model knows to the
-// byte which memory every other node touches, but not which memory a host function touches.
+// Why some host function may race with another node or launch (conservative), or nothing. The model knows to the byte
+// which memory every other node touches, but not which memory a host function touches.
 [[nodiscard]] Reason host_race(const Program& program);
 
-// For each step of a valid program whether State::may_be_refused() where it stands.
+// For each step of a valid program: whether State::may_be_refused() holds where the step stands.
 [[nodiscard]] std::vector<bool> refusable_steps(const Program& program);
 
-// How often a repeated command has to be looked at: most mean the same each time from the second time on.
+// How many repetitions of a step have to be applied one by one: most commands have the same effect from the second on.
 [[nodiscard]] std::uint32_t repeats_that_matter(const Step& step);
 
 // The first command that may not stand where it stands, or nothing.

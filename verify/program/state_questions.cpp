@@ -1,5 +1,5 @@
-// Questions of generators, executors and quirks to verify::State about races, work that may still be running, streams
-// and events.
+// The questions that generators, executors and quirks ask verify::State about races, work that may still be running,
+// streams and events.
 #include <algorithm>
 
 #include "verify/program/graph_events.h"
@@ -26,8 +26,8 @@ bool State::set_races(const SetNode& command) const {
   return node_races(graph, ranges_of(command.params, node.fan), node.after, index);
 }
 
-// An executable graph with auto_free frees memory when it is launched, before any of its waits. (Without the flag such
-// a launch is refused.)
+// An executable graph with auto_free frees memory when it is launched, before any of its waits. (Without
+// auto_free, a launch is refused while that memory is not freed.)
 static bool launch_with_events_races(const StateParts& parts, const GraphState& graph, Id stream) {
   const LaunchOrder order = launch_order(graph);
   const Clock clock = parts.streams.launch_clock(stream);

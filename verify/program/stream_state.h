@@ -1,7 +1,7 @@
 // The streams and events of a program, and the work that may still be running.
 //
-// Order among launches is kept in clocks. The null stream waits for every blocking stream of device 0 and every such
-// stream for it (HIP: legacy default stream).
+// Order among launches is kept in clocks. The null stream waits for every blocking stream of device 0, and
+// each of these streams waits for the null stream (HIP: legacy default stream).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct StreamState {
   bool non_blocking = false;
   Clock clock;
   bool per_thread = false;
-  bool busy = false;  // it was given something that nobody has waited for
+  bool busy = false;  // it has work that nobody has waited for
   Id device = 0;
 };
 
@@ -29,17 +29,17 @@ struct EventState {
   bool alive = false;
   Clock clock;
   bool timing = false;
-  bool recorded = false;      // outside of captures, once
-  Id recorded_on = 0;         // then: the stream
-  std::optional<Id> told_on;  // the stream of the last record, also of one that was refused
-  bool external = false;      // last by a node that a capture made of an external record
-  bool busy = false;          // and nobody has waited since
-  std::uint64_t capture = 0;  // serial of the one that it was last recorded in; 0: it was not
+  bool recorded = false;      // at least once, outside of captures
+  Id recorded_on = 0;         // the stream of that record
+  std::optional<Id> told_on;  // the stream of the last record, even if that record was refused
+  bool external = false;      // recorded last by a node that a capture made of an external record
+  bool busy = false;          // recorded, and nobody has waited for it since
+  std::uint64_t capture = 0;  // serial of the capture that it was last recorded in; 0: last recorded in none
   std::vector<std::uint32_t> captured;
-  Id captured_on = 0;  // the stream
+  Id captured_on = 0;  // the stream of the record in that capture
   Id device = 0;
 
-  // Notes that it was recorded on a stream outside of captures, behind the work in `behind`.
+  // Notes that the event was recorded on a stream outside of captures, behind the work in `behind`.
   void record(Id stream, Clock behind);
 };
 
@@ -48,9 +48,9 @@ struct Pending {
   Id stream = 0;
   std::uint64_t tick = 0;
   std::vector<ByteRange> ranges;
-  std::optional<Id> exec;  // none: eager work
+  std::optional<Id> exec;  // the executable graph that was launched; none: eager work
 
-  // Whether something with that clock comes after this work.
+  // Whether a launch with that clock comes after this work.
   [[nodiscard]] bool before(const Clock& clock) const;
 };
 
@@ -61,18 +61,18 @@ struct StreamsState {
   [[nodiscard]] const StreamState* find(Id stream) const;
   [[nodiscard]] bool alive(Id stream) const;
   [[nodiscard]] Id device_of(Id stream) const;
-  // The launches that a launch on `stream` would come behind.
+  // The launches that a new launch on `stream` would come behind.
   [[nodiscard]] Clock launch_clock(Id stream) const;
   // Whether some pending work that does not come before `clock` conflicts with these ranges.
   [[nodiscard]] bool unordered_conflict(const std::vector<ByteRange>& ranges, const Clock& clock) const;
 
-  // The stream was given something.
+  // Notes that the stream has work.
   StreamState& occupy(Id stream);
   void give_work(Id stream, std::vector<ByteRange> ranges, std::optional<Id> exec);
-  // Whatever comes before `clock` is over.
+  // Removes the pending work that comes before `clock`: it is over.
   void finish(const Clock& clock);
-  // Somebody has waited for the stream. HIP's header, hipStreamSynchronize: the null stream's end is that of every
-  // stream of the device that it is ordered with.
+  // Notes a wait for the stream. HIP's header, hipStreamSynchronize: a wait for the null stream waits for every stream
+  // of the device that is ordered with it.
   void wait_for(Id stream);
 };
 
@@ -81,7 +81,7 @@ struct EventsState {
 
   [[nodiscard]] const EventState* find(Id event) const;
   [[nodiscard]] Id device_of(Id event) const;
-  // `clock`, joined with the work behind which each of these events was recorded.
+  // `clock`, merged with the clocks at which these events were recorded.
   [[nodiscard]] Clock behind(const Clock& clock, const std::vector<Id>& events) const;
 };
 

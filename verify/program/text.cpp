@@ -28,7 +28,7 @@ void print_nodes(Out out, std::string_view before, const std::vector<Id>& nodes)
   for (std::size_t i = 0; i < nodes.size(); ++i) fmt::format_to(out, "{}n{}", i == 0 ? before : ",", nodes[i]);
 }
 
-// One overload a type of field. Each prints a space and its field, or nothing where the field has its usual value.
+// Each type of field has an overload, which prints a space and the field, or nothing where it has its usual value.
 template <class C>
 struct FieldPrinter {
   std::string& text;

@@ -55,14 +55,14 @@ UpdateOutcome compare(const NodeState& a, const NodeState& b) {
 
 UpdateOutcome update_outcome(const GraphState& exec, const GraphState& graph) {
   if (nodes_in(exec) != nodes_in(graph)) return UpdateOutcome::kTopologyChanged;
-  // A fan is as many nodes to the runtime, so graphs with different lists may still be of one size.
+  // To the runtime a node with fan=N is N nodes, so graphs with different lists of nodes may still have the same size.
   if (exec.nodes.size() != graph.nodes.size()) return UpdateOutcome::kUndefinedHere;
   std::set<UpdateOutcome> found;
   for (std::size_t i = 0; i < exec.nodes.size(); ++i) {
     const NodeState &x = exec.nodes[i], &y = graph.nodes[i];
     if (x.fan != y.fan) return UpdateOutcome::kUndefinedHere;
     if (x.after != y.after) {
-      // Edges have to be added in the same order as well; that they are not is nowhere said to be found out.
+      // Edges have to be added in the same order as well; no documentation says that an update detects another order.
       const bool same = std::is_permutation(x.after.begin(), x.after.end(), y.after.begin(), y.after.end());
       found.insert(same ? UpdateOutcome::kUndefinedHere : UpdateOutcome::kTopologyChanged);
     }

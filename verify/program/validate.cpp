@@ -1,5 +1,5 @@
-// Questions about whole programs, which State answers step by step: is it valid, which steps may be refused, may a host
-// function race.
+// Questions about whole programs, which State answers step by step: whether a program is valid, which steps may be
+// refused, whether a host function may race.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::vector<bool> refusable_steps(const Program& program) {
   State state;
   std::vector<bool> steps;
   for (const Step& step : program.steps) {
-    bool refusable = false;  // the second time, say: memory that the first launch allocated is still there
+    bool refusable = false;  // in any repetition: a second launch may be refused if memory is not freed
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) {
       refusable = refusable || state.may_be_refused(step.command);
       state.apply(step.command);
@@ -58,7 +58,7 @@ bool has_race(const State& state, const GraphState& graph) {
   return false;
 }
 
-// Follows a program, and notes whether a host function that is given memory may still be running.
+// Follows a program, and notes whether a host function with memory of a program may still be running.
 class HostRaces {
  public:
   [[nodiscard]] Reason find(const State& state, const Enqueue& work) {

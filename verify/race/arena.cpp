@@ -9,7 +9,7 @@
 namespace verify::race {
 namespace {
 
-constexpr std::size_t kRegionBytes = std::size_t{1} << 30;  // of addresses; only touched pages take memory
+constexpr std::size_t kRegionBytes = std::size_t{1} << 30;  // of address space; only touched pages take memory
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kOverwritten = 256;  // bytes at the front of a block that was deleted
 constexpr std::uint32_t kLive = 0xA110CA7E;
@@ -84,7 +84,7 @@ bool Arena::release(void* memory) {
   return true;
 }
 
-// Walks the blocks: where one ends the next begins, but for alignment.
+// Walks the blocks: each begins where the previous one ends, apart from gaps for alignment.
 Leaks Arena::leaks() const {
   Leaks leaks;
   leaks.blocks = live_;

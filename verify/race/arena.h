@@ -7,8 +7,8 @@
 // (statics of the explored code may still point to it).
 //
 // The operators are in operators.cpp, which only programs that explore link; without them, and under the sanitizers,
-// which have allocators of their own, nothing is counted. Does not see malloc, and not memory that a static of the
-// explored code keeps from one schedule to the next: that counts as a leak.
+// which have allocators of their own, nothing is counted. The arena does not see malloc. Memory that a static of the
+// explored code keeps from one schedule to the next counts as a leak.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ namespace verify::race {
 struct Leaks {
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
-  hip::sync::ThreadNumber thread = 0;  // that allocated the first of them
-  std::uint32_t step = 0;              // after which
+  hip::sync::ThreadNumber thread = 0;  // the thread that allocated the first of the blocks
+  std::uint32_t step = 0;              // the step after which it did so
 };
 
 class Arena {
@@ -33,7 +33,7 @@ class Arena {
   void begin(bool keep);
   // Keeps for ever the allocations since the region began that are not deleted yet: the explored code's statics.
   void pin();
-  // From the calls of operator new that the caller makes from now on, or not.
+  // Whether operator new takes memory from this arena from now on.
   void set_on(bool on) { on_ = on && usable_; }
   [[nodiscard]] bool on() const { return on_; }
   // Sets the thread and the step that allocate, for reports.
@@ -43,7 +43,7 @@ class Arena {
 
   // For the operators. Null: the region is full.
   [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment);
-  // Whether it was this arena's. Deleted twice: `twice` is called.
+  // Whether the memory was this arena's. Calls `twice` (on_double_free) when the memory is deleted for the second time.
   bool release(void* memory);
   void on_double_free(void (*twice)(void*), void* context) { twice_ = twice, context_ = context; }
   void set_usable(bool usable) { usable_ = usable; }
@@ -56,7 +56,7 @@ class Arena {
   bool usable_ = false;
   std::byte* base_ = nullptr;
   std::byte* lowest_ = nullptr;  // where the region begins again: above the pinned blocks
-  std::byte* first_ = nullptr;   // of this schedule
+  std::byte* first_ = nullptr;   // where this schedule's memory begins
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
   std::uint64_t live_ = 0;

@@ -12,7 +12,7 @@ namespace verify::race {
 
 using hip::sync::ThreadNumber;
 
-// A bit a thread in masks, a word a thread in clocks.
+// Masks have one bit for each thread, clocks one word.
 inline constexpr std::size_t kMaxThreads = 8;
 using Mask = std::uint8_t;
 
@@ -26,7 +26,7 @@ struct Clock {
   void join(const Clock& other) {
     for (std::size_t i = 0; i < kMaxThreads; ++i) at[i] = std::max(at[i], other.at[i]);
   }
-  // The thread's `time`-th operation is known here.
+  // Whether the thread's operation at `time` is known here.
   [[nodiscard]] bool knows(ThreadNumber thread, std::uint32_t time) const { return time <= at[thread]; }
 };
 

@@ -5,7 +5,7 @@
 
 namespace verify::race {
 
-// From now on a crash inside crash_of() is an answer. Not for builds with sanitizers, which report crashes themselves.
+// From now on crash_of() returns crashes as results. Not for builds with sanitizers, which report crashes themselves.
 void catch_crashes();
 
 namespace detail {

@@ -1,4 +1,4 @@
-// The effects of a runner's operations: on the threads that may go on, and on each thread's knowledge (vector clocks).
+// The effects of operations: on the threads that may go on, and on each thread's knowledge (vector clocks).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -279,7 +279,7 @@ void ScheduleRunner::race(const ThreadState& thread, const ObjectState& cell, Th
                    place_name(there)));
 }
 
-// FastTrack: a write has to know of the last write and of all reads, a read of the last write.
+// FastTrack: a writing thread has to know of the last write and of all reads, a reading thread of the last write.
 void ScheduleRunner::execute_plain(ThreadState& thread, ObjectState& cell) {
   const std::uint32_t time = thread.clock.at[current_];
   if (cell.written && cell.writer != current_ && !thread.clock.knows(cell.writer, cell.write_time)) {

@@ -57,7 +57,7 @@ ThreadNumber Exhaustive::choose(const Choice& choice) {
   const std::uint32_t at = depth_++;
   if (at < fixed_) {
     const Node& node = path_[at];
-    // A thread that is not enabled tells the runner that the same choices led elsewhere.
+    // The answer of a thread that is not enabled tells the runner that the same choices led somewhere else.
     if (node.enabled == choice.enabled && node.current == choice.current) return node.chosen;
     for (ThreadNumber thread = 0; thread < kMaxThreads; ++thread) {
       if ((choice.enabled & bit(thread)) == 0) return thread;

@@ -1,11 +1,11 @@
-// race::Exhaustive: every schedule within a preemption bound, one a run, equivalent ones left out.
+// race::Exhaustive: every schedule within a preemption bound, one for each run, without equivalent schedules.
 //
 // A depth-first search over choices. A preemption is a choice of another thread while the current one could go on. With
-// `reduce`, dynamic partial-order reduction: beside the first choice a thread is tried at a place only where it could
-// take an operation earlier that does not commute with one that was made there. Under a bound a schedule may need a
+// `reduce`, dynamic partial-order reduction: besides the first choice, a thread is tried at a place only where it could
+// execute an operation earlier that does not commute with the operation made there. Under a bound a schedule may need a
 // preemption that an equivalent one does not, so a backtrack point is also set where the thread that is overtaken began
 // its run of steps (Coons, Musuvathi, McKinley: bounded partial-order reduction, OOPSLA 2013). Unreduced exploration
-// tries every thread everywhere; tests hold the two against each other.
+// tries every thread everywhere; tests compare the two.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ class Exhaustive final : public Strategy {
  public:
   explicit Exhaustive(const ExhaustiveOptions& options = {}) : options_(options) {}
 
-  // Before each run: whether there is one more. The first time there is.
+  // Called before each run: whether there is one more schedule. The first call returns true.
   [[nodiscard]] bool next();
   // The finished share of the search, 0 to 1: an estimate from the open choices at each place of the current path.
   [[nodiscard]] double share() const;
-  // Whether a schedule was left out for its preemptions alone. If not, the search was exhaustive without a bound.
+  // Whether a schedule was left out only because of its preemptions. If not, the search was exhaustive without a bound.
   [[nodiscard]] bool bound_reached() const { return bound_reached_; }
-  // Of the current schedule.
+  // The number of preemptions in the current schedule.
   [[nodiscard]] std::uint32_t preemptions() const;
 
   void begin() override;
@@ -44,7 +44,7 @@ class Exhaustive final : public Strategy {
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
   struct Node {
     Mask enabled = 0;
-    Mask backtrack = 0;  // to be tried here
+    Mask backtrack = 0;  // threads to be tried here
     Mask tried = 0;
     ThreadNumber chosen = 0;
     ThreadNumber current = 0;
@@ -74,8 +74,8 @@ class Exhaustive final : public Strategy {
 
   ExhaustiveOptions options_;
   std::vector<Node> path_;
-  std::uint32_t depth_ = 0;  // of the current schedule
-  std::uint32_t fixed_ = 0;  // choices that are given
+  std::uint32_t depth_ = 0;  // number of choices so far in the current schedule
+  std::uint32_t fixed_ = 0;  // number of choices that next() has fixed
   bool started_ = false;
   bool bound_reached_ = false;
   std::uint64_t schedule_ = 0;

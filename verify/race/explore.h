@@ -14,13 +14,13 @@
 
 namespace verify::race {
 
-// The code that is explored. It is called once a schedule, as thread 0, and must do the same in every schedule but for
-// the order of its threads.
+// The code that is explored. It is called once in each schedule, as thread 0, and must do the same in every schedule
+// apart from the order of its threads.
 class Body {
  public:
   virtual ~Body() = default;
   virtual void run(ScheduleRunner& runner) = 0;
-  // The outcome, in a word, of a schedule that did not fail; empty when outcomes are not counted.
+  // The outcome of a schedule that did not fail, as one word; empty when outcomes are not counted.
   virtual std::string outcome() { return {}; }
 };
 
@@ -29,7 +29,7 @@ enum class Mode : std::uint8_t { kExhaustive, kPct };
 struct Progress {
   std::uint64_t schedules = 0;
   double seconds = 0;
-  double share = -1;  // explored; negative where it is not known
+  double share = -1;  // the explored share; negative where it is not known
 };
 
 struct ExploreOptions {
@@ -41,21 +41,21 @@ struct ExploreOptions {
   std::uint64_t schedules = 0;  // at most; 0: no limit
   double seconds = 0;           // at most; 0: no limit
   bool stop_at_failure = true;
-  std::function<bool(const Progress&)> progress{};  // now and then; false ends it
+  std::function<bool(const Progress&)> progress{};  // called now and then; false ends the exploration
 };
 
 struct Exploration {
   std::uint64_t schedules = 0;
   double seconds = 0;
-  bool complete = false;       // every schedule within the bound, or all that were asked for
-  bool all_schedules = false;  // and no schedule lies beyond the bound
+  bool complete = false;       // every schedule within the bound was run, or as many as were asked for
+  bool all_schedules = false;  // complete, and no schedule lies beyond the bound
   bool interrupted = false;
   double share = -1;
   std::uint32_t steps = 0;    // of the longest schedule
-  std::uint32_t choices = 0;  // places at which threads were chosen, of the longest
-  std::uint32_t threads = 0;  // of the largest
-  double probability = 0;     // kPct: at which one schedule shows a defect of that depth, at least
-  std::uint64_t races = 0;    // that ended no schedule
+  std::uint32_t choices = 0;  // places at which threads were chosen, of the longest schedule
+  std::uint32_t threads = 0;  // of the schedule with the most threads
+  double probability = 0;     // kPct: lower bound for one schedule to show a defect of that depth
+  std::uint64_t races = 0;    // races that ended no schedule
   std::uint64_t failures = 0;
   Failure failure;  // the first
   std::uint64_t failed_schedule = 0;
@@ -66,13 +66,13 @@ struct Exploration {
 
 [[nodiscard]] Exploration explore(ScheduleRunner& runner, Body& body, const ExploreOptions& options);
 
-// One schedule, as the strategy chooses.
+// Runs one schedule, as the strategy chooses.
 const Failure& run_once(ScheduleRunner& runner, Body& body, Strategy& strategy);
 
-// The run that does not count. explore() begins with it.
+// Makes the run that does not count. explore() begins with this run.
 void warm_up(ScheduleRunner& runner, Body& body);
 
-// One schedule. Whether every choice was possible goes to `as_recorded`, unless it is null.
+// Runs the schedule of these choices. Whether every choice was possible goes to `as_recorded`, unless that is null.
 const Failure& replay(ScheduleRunner& runner, Body& body, const std::vector<ThreadNumber>& choices, bool* as_recorded);
 
 }  // namespace verify::race

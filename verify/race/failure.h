@@ -17,16 +17,16 @@ enum class FailureKind : std::uint8_t {
   kLeak,
   kInvariant,
   kNotLinearizable,
-  kMisuse,   // of the synchronisation names
+  kMisuse,   // wrong use of hip::sync
   kEndless,  // more steps than a schedule may have
   kCrash,
-  kNotDeterministic,  // the same choices led somewhere else
+  kNotDeterministic,  // the same choices led to another schedule
 };
 [[nodiscard]] std::string_view failure_name(FailureKind kind);
 
 struct Failure {
   FailureKind kind = FailureKind::kNone;
-  std::string property;  // that the scenario names for it, or empty
+  std::string property;  // the property that the scenario names for it, or empty
   std::string message;   // the same in every run of the same schedule
 };
 

@@ -27,13 +27,13 @@ struct StreamEntry {
   bool busy = false;
   bool broken = false;
   int owner = -1;
-  std::uint32_t work = 0;  // that it was given
+  std::uint32_t work = 0;  // number of works that it was given
   std::uint32_t done = 0;
-  hipStream_t real = nullptr;  // the runtime's
+  hipStream_t real = nullptr;  // the stream of the real runtime
 };
 struct EventEntry {
   Life life = Life::kNever;
-  int stream = -1;  // recorded behind its work, which was that much
+  int stream = -1;  // the stream of the last record, and its `work` then
   std::uint32_t work = 0;
   hipEvent_t real = nullptr;
 };
@@ -49,10 +49,10 @@ struct State {
   std::array<EventEntry, kEvents> events;
   std::array<BlockEntry, kBlocks> blocks;
   std::size_t stream_count = kFakeDevices, event_count = 0, block_count = 0;
-  alignas(64) std::array<std::byte, kBlocks * kBlockBytes> memory;  // of blocks
+  alignas(64) std::array<std::byte, kBlocks * kBlockBytes> memory;  // the memory of the blocks
 };
 
-// Explored threads are told apart by points alone, of which there is one a handle; real ones need a lock.
+// Explored threads change only at points, of which there is one for each handle; real threads need a lock.
 #ifdef HGCHECK_EXPLORE
 struct Guard {
   Guard() {}  // NOLINT(modernize-use-equals-default): so that a guard counts as used
@@ -81,7 +81,7 @@ hipError_t forwarded(const Call& call) {
   return runtime == nullptr ? hipSuccess : call(*runtime);
 }
 
-// As many works as one of the fake's calls may be.
+// A host function without an effect, for work that has none.
 void no_work(void*) {}
 
 int& current_device() {
@@ -93,7 +93,7 @@ void tell(FailureKind kind, const char* property, std::string message) {
   if (Referee* const referee = state().referee) referee->broken(kind, property, std::move(message));
 }
 
-// Null: told already.
+// Returns the entry if it is alive. Else returns null, and the referee has been told.
 template <class Entry, std::size_t n>
 Entry* living(std::array<Entry, n>& entries, std::size_t index, std::size_t count, const char* what, const char* call) {
   if (index >= count || entries[index].life == Life::kNever) {
@@ -230,7 +230,7 @@ hipError_t stream_priority(hipStream_t stream, int* priority) {
 hipError_t stream_device(hipStream_t stream, int* device) {
   return answer<&StreamEntry::device>(stream, "hipStreamGetDevice", device);
 }
-// The stream has one more work, and `call` gives it to the runtime's.
+// Gives the stream one more work; `call` gives the work to the stream of the runtime.
 template <class Call>
 hipError_t give_work(hipStream_t stream, const char* name, const Call& call) {
   StreamEntry* const entry = stream_of(stream, name, true);
@@ -261,7 +261,7 @@ hipError_t fill_on(void* memory, int value, std::size_t bytes, hipStream_t strea
     return bytes == 0 ? give_no_work(api, real) : api.hipMemsetAsync(memory, value, bytes, real);
   });
 }
-// Without a runtime the work before the function is done by then, and the function itself synchronises.
+// Without a runtime the function runs at once, as if all work before it were done; it synchronises by itself.
 hipError_t host_function(hipStream_t stream, hipHostFn_t function, void* user_data) {
   const hipError_t status = give_work(stream, "hipLaunchHostFunc", [&](const hip::Api& api, hipStream_t real) {
     return api.hipLaunchHostFunc(real, function, user_data);
@@ -385,7 +385,7 @@ hipError_t allocate_on(void** out, std::size_t bytes, hipStream_t stream) {
   return allocate_by(out, bytes, [&](const hip::Api&, void** real) { return *real = memory, hipSuccess; });
 }
 
-// The newest that was there: the runtime may give out an address again.
+// The newest block at that address: the runtime may give out an address again.
 std::size_t block_at(const void* memory) {
   const Guard lock;
   const State& s = state();

@@ -28,7 +28,7 @@ class Fiber {
   void allocate_stack();
 
   void* context_ = nullptr;
-  void* stack_ = nullptr;  // lowest address, above a page that nobody may touch
+  void* stack_ = nullptr;  // lowest address; the first page may not be accessed
   const void* bounds_bottom_ = nullptr;
   std::size_t bounds_size_ = 0;
   void* sanitizer_ = nullptr;   // ThreadSanitizer's fiber

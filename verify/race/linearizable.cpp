@@ -4,7 +4,7 @@
 #include "verify/race/scenario.h"
 
 namespace verify::race {
-// Depth first: any call may come next that began before every other open call ended.
+// Depth first: the next call may be any call that began before every other remaining call ended.
 static bool search(std::span<const Invocation> history, const SequentialModel& model, std::uint64_t done) {
   const std::uint64_t all = (std::uint64_t{1} << history.size()) - 1;
   if (done == all) return true;

@@ -1,4 +1,4 @@
-// race::RaceFile: a schedule that shows something, as text in the form of a program file.
+// race::RaceFile: a schedule that shows a failure, as text in the form of a program file.
 //
 //   hgcheck-program 1
 //   race stable-buffers fault=F26     the scenario, and the fault that is switched on
@@ -29,7 +29,7 @@ struct RaceFile {
   Plan plan;
   std::vector<ThreadNumber> choices;
   std::string property;
-  std::string failure;  // by name
+  std::string failure;  // name of the failure
 };
 
 [[nodiscard]] std::string print_race(const RaceFile& race);

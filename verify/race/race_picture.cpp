@@ -1,4 +1,4 @@
-// The interleaving as columns.
+// Draws an interleaving as text, with a column for each thread.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace verify::race {
 namespace {
 
-constexpr std::size_t kWidth = 52;  // of a column
+constexpr std::size_t kWidth = 52;  // characters in a column
 
 std::string operation_text(const ScheduleRunner& runner, const Step& step) {
   std::string text;

@@ -9,7 +9,7 @@
 namespace verify::race {
 namespace {
 
-constexpr std::size_t kMaxCalls = 40;  // of a plan: a history is searched
+constexpr std::size_t kMaxCalls = 40;  // in a plan, because its history is searched
 constexpr std::size_t kMaxChoices = 1'000'000;
 
 std::string print_calls(const Scenario& scenario, const std::vector<Call>& calls) {
@@ -24,7 +24,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// The first word, which is taken off.
+// Returns the first word of the text and takes it off the text.
 std::string_view take_word(std::string_view* text) {
   *text = trim(*text);
   const std::size_t end = std::min(text->find_first_of(" \t"), text->size());
@@ -40,7 +40,7 @@ std::optional<std::int64_t> number(std::string_view text) {
   return value;
 }
 
-// Reads the lines behind the header; the first error stays.
+// Reads the lines after the header; keeps the first error.
 class Reader {
  public:
   RaceFile file;

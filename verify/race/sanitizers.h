@@ -51,8 +51,8 @@ inline void acquire(void* object) {
 inline void release(void* object) {
   __tsan_release(object);
 }
-// Before the first fiber. A process of fibers has one thread to libstdc++, which then counts a shared_ptr's references
-// without atomics: races to ThreadSanitizer that are none with threads.
+// Called before the first fiber. libstdc++ sees one thread in a process of fibers, and then counts the references of a
+// shared_ptr without atomics. ThreadSanitizer would report races that real threads do not have.
 inline void expect_threads() {
   __libc_single_threaded = 0;
 }

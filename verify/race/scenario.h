@@ -1,8 +1,8 @@
 // race::Scenario: a row of a table: a system, the calls of threads on it, and the conditions that must hold.
 //
-// A plan is data: calls before the threads start, calls of each thread, calls when all have ended. Dropping one changes
-// no other, so a plan shrinks by dropping; a call that has nothing to work on does nothing. The same rows run under
-// every schedule (explore_scenario) and on real threads (stress.h): a world knows neither runner nor schedule.
+// A plan is data: calls before the threads start, calls of each thread, calls when all have ended. Dropping a call
+// changes no other call, so plans are shrunk by dropping; a call that has nothing to work on does nothing. The same
+// rows run under every schedule (explore.h) and on real threads (stress.h): a world knows neither runner nor schedule.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace verify::race {
 
 struct Call {
-  std::uint8_t verb = 0;  // of the scenario
+  std::uint8_t verb = 0;  // index in Scenario::verbs
   std::int32_t argument = 0;
   bool operator==(const Call&) const = default;
 };
@@ -31,14 +31,14 @@ struct Plan {
 };
 
 inline constexpr std::size_t kMaxClientThreads = 3;  // of a plan
-inline constexpr std::int32_t kMaxArgument = 999;    // of a call; the least is 0, and a scenario takes every one
+inline constexpr std::int32_t kMaxArgument = 999;    // of a call; the smallest is 0, and a scenario accepts every value
 
 struct Verb {
   std::string_view name;
   bool argument = false;
 };
 
-// Receives a world's reports of broken properties. A report ends the schedule, where there is one.
+// Receives a world's reports of broken properties. In an exploration, a report ends the schedule.
 class Referee {
  public:
   virtual void broken(FailureKind kind, const char* property, std::string message) = 0;
@@ -62,7 +62,7 @@ class SequentialModel {
  public:
   virtual ~SequentialModel() = default;
   [[nodiscard]] virtual std::unique_ptr<SequentialModel> clone() const = 0;
-  // Whether the call may answer that now; if so it has happened.
+  // Whether the call may give that answer now. If so, the model has made the call.
   virtual bool accepts(unsigned thread, const Call& call, std::int64_t answer) = 0;
 };
 
@@ -77,12 +77,12 @@ struct Scenario {
   std::string_view summary;
   std::vector<Verb> verbs;
   std::vector<NamedPlan> plans;
-  // With the implementation that the fault names, or the real one.
+  // Makes a world with the implementation that the fault names, or with the real one.
   std::function<std::unique_ptr<World>(Referee&, std::string_view fault)> make;
   std::function<std::unique_ptr<SequentialModel>()> model{};  // null: no history is checked
-  std::string_view property = "C5";                           // that a history which is not linearizable breaks
-  std::vector<std::string_view> faults{};                     // that show here
-  std::function<bool(const Plan&)> valid{};                   // null: every plan is
+  std::string_view property = "C5";                           // broken by a history that is not linearizable
+  std::vector<std::string_view> faults{};                     // faults that show in this scenario
+  std::function<bool(const Plan&)> valid{};                   // null: every plan is valid
 };
 
 [[nodiscard]] const std::vector<Scenario>& scenarios();

@@ -31,7 +31,7 @@ void ScenarioBody::client(World& world, unsigned thread, const std::vector<Call>
   }
 }
 
-// The history is the scheduler's, not the schedule's.
+// The history is not part of the schedule: Inside keeps its memory out of the arena.
 std::size_t ScenarioBody::begins(unsigned thread, const Call& call) {
   const Inside inside;
   history_.push_back({thread, call, 0, clock_++, ~std::uint32_t{0}});

@@ -10,7 +10,7 @@ namespace verify::race {
 
 class ScenarioBody final : public Body, public Referee {
  public:
-  // The scenario has to live as long.
+  // The scenario has to outlive this object.
   ScenarioBody(const Scenario& scenario, std::string fault, Plan plan);
 
   void run(ScheduleRunner& runner) override;
@@ -32,7 +32,7 @@ class ScenarioBody final : public Body, public Referee {
   std::unique_ptr<SequentialModel> model_;
   ScheduleRunner* runner_ = nullptr;
   std::vector<Invocation> history_;
-  std::uint32_t clock_ = 0;  // of beginnings and ends
+  std::uint32_t clock_ = 0;  // counts beginnings and ends of calls
 };
 
 }  // namespace verify::race

@@ -16,12 +16,12 @@ namespace verify::race {
 namespace {
 
 constexpr std::uint32_t kGivesWayAfter = 500;  // steps in a row that a thread takes while other threads could run
-constexpr std::uint8_t kTimeouts = 2;          // that a thread has while another one could go on
+constexpr std::uint8_t kTimeouts = 2;          // after so many timeouts a thread lets other threads go first
 
 // How many Insides the running fiber is in.
 int depth = 0;
 
-// Fibers are switched where nothing is ignored: one that is left for good would end with accesses ignored, which
+// Stops ignoring accesses before it switches: a fiber that is left for good would end with accesses ignored, which
 // ThreadSanitizer reports.
 void switch_fibers(Fiber& from, Fiber& to) {
   const int mine = std::exchange(depth, 0);
@@ -125,14 +125,14 @@ const Failure& ScheduleRunner::run(Strategy& strategy, void (*body)(void*), void
   return failure_;
 }
 
-// A fiber's life.
+// The entry function of a thread's fiber.
 void ScheduleRunner::thread_main(void* state) {
   ThreadState& me = *static_cast<ThreadState*>(state);
   ScheduleRunner& runner = *me.runner;
   Arena::of_process().set_on(true);
   try {
     me.run(me.argument);
-    // Values of the thread's own go with it, the last one first.
+    // The thread's local values are destroyed with it, the last one first.
     while (!me.locals.empty()) {
       const Local last = me.locals.back();
       {
@@ -149,7 +149,7 @@ void ScheduleRunner::thread_main(void* state) {
   runner.finish_thread();
 }
 
-// The calling fiber is not gone back to.
+// Leaves the calling fiber for good.
 void ScheduleRunner::leave() {
   on_fiber_ = false;
   switch_fibers(threads_[current_].fiber, home_);
@@ -174,7 +174,7 @@ void ScheduleRunner::finish_thread() {
   } else {
     choose_next();
   }
-  std::abort();  // nobody comes back to a thread that is done
+  std::abort();  // no switch goes to a thread that is done
 }
 
 void ScheduleRunner::switch_to(ThreadNumber next) {
@@ -230,7 +230,7 @@ bool ScheduleRunner::visible(const hip::sync::Operation& operation) {
   if (!on_fiber_) return true;
   const Inside inside;
   ThreadState& me = threads_[current_];
-  if (operation.kind == Kind::kDestroy && operation.object->schedule != schedule_) return true;  // nobody knows it yet
+  if (operation.kind == Kind::kDestroy && operation.object->schedule != schedule_) return true;  // not used yet
   me.pending = operation;
   resolve(me);
   if (me.starting) {
@@ -276,7 +276,7 @@ ThreadNumber ScheduleRunner::spawn(void (*start)(void*), void* argument, const W
   strategy_->spawned(current_, number);
   child.fiber.prepare(thread_main, &child);
   const ThreadNumber parent = current_;
-  switch_to(number);  // until just before its first operation
+  switch_to(number);  // the child runs until just before its first operation
   assert(current_ == parent);
   (void)parent;
   return number;

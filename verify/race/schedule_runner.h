@@ -2,13 +2,13 @@
 //
 // A fiber is always suspended just before its next visible operation (scheduler.h lists them). At each operation a
 // Strategy chooses one of the threads that can go on. Effects are sequentially consistent. Vector clocks keep the order
-// that the memory orders in the code promise, and accesses to cells are judged by these clocks (FastTrack's way). The
+// that the memory orders in the code promise, and accesses to cells are judged by these clocks (as FastTrack does). The
 // runner notices: data races on cells, deadlocks, wake-ups that were lost, uses of objects that were destroyed, memory
-// deleted twice or never (arena.h), misuse of the names, and schedules that do not end. The first of these ends the
+// deleted twice or never (arena.h), misuse of hip::sync, and schedules that do not end. The first of these ends the
 // schedule.
 //
-// Thread 0 is the body itself. Does not explore the behaviour of weak memory beyond sequential consistency
-// (docs/race.md). One runner at a time in a process.
+// Thread 0 is the body itself. The runner does not explore weak memory beyond sequential consistency
+// (docs/race.md). A process has one runner at a time.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ using hip::sync::Kind;
 using hip::sync::Sort;
 using Where = std::source_location;
 
-// How an operation touches an object, for the question whether two of them can be swapped.
+// How an operation touches an object, for the question whether two operations can be swapped.
 enum class Effect : std::uint8_t {
   kNone,
   kRead,
@@ -40,7 +40,7 @@ enum class Effect : std::uint8_t {
 inline constexpr std::uint32_t kNoObject = ~std::uint32_t{0};
 struct Footprint {
   std::uint32_t object = kNoObject;
-  std::uint32_t mutex = kNoObject;  // of a wait and of the wake-up after it
+  std::uint32_t mutex = kNoObject;  // the mutex of a wait and of the wake-up after it
   Effect effect = Effect::kNone;
   Effect mutex_effect = Effect::kNone;
 };
@@ -48,16 +48,16 @@ struct Footprint {
 struct Choice {
   Mask enabled = 0;
   ThreadNumber current = 0;
-  bool yields = false;  // the current thread gave way, or cannot go on: another one is no preemption
+  bool yields = false;  // the current thread gave way, or cannot go on: choosing another is no preemption
 };
 
 class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual void begin() = 0;
-  // One of the enabled.
+  // Returns one of the enabled threads.
   virtual ThreadNumber choose(const Choice& choice) = 0;
-  // The thread is about to do that, as it chose last or because there is no other.
+  // The thread is about to execute that operation: it was chosen last, or there is no other thread.
   virtual void executes(ThreadNumber, const Footprint&) {}
   virtual void spawned(ThreadNumber /*parent*/, ThreadNumber /*child*/) {}
   virtual void joined(ThreadNumber /*parent*/, ThreadNumber /*child*/) {}
@@ -67,13 +67,13 @@ class Strategy {
 
 // One entry of the record of a schedule.
 struct Step {
-  enum class What : std::uint8_t { kOperation, kBegin, kEnd };  // the latter of a scenario's operation
+  enum class What : std::uint8_t { kOperation, kBegin, kEnd };  // kBegin, kEnd: of a scenario's call
   What what = What::kOperation;
   ThreadNumber thread = 0;
   Kind kind{};
   bool result = true;
   bool has_value = false;
-  ThreadNumber other = 0;  // spawned, joined
+  ThreadNumber other = 0;  // the thread that is spawned or joined
   std::uint32_t object = kNoObject;
   std::uint64_t value = 0;
   const char* label = nullptr;
@@ -82,7 +82,7 @@ struct Step {
 
 struct ScheduleOptions {
   std::uint32_t max_steps = 20'000;
-  bool races_end = true;  // else they are counted and the schedule goes on
+  bool races_end = true;  // false: races are counted, and the schedule goes on
 };
 
 class ScheduleRunner final : public hip::sync::Scheduler {
@@ -92,17 +92,17 @@ class ScheduleRunner final : public hip::sync::Scheduler {
   ScheduleRunner& operator=(const ScheduleRunner&) = delete;
   ~ScheduleRunner();
 
-  // One schedule. The body's exceptions are crashes.
+  // Runs one schedule. An exception of the body counts as a crash.
   const Failure& run(Strategy& strategy, void (*body)(void*), void* context);
 
-  // For the body and the threads that it starts.
+  // The next functions are for the body and the threads that it starts.
   [[noreturn]] void fail(FailureKind kind, std::string message, std::string property = {});
   void mark(Step::What what, const char* label, std::uint64_t value = 0);
   [[nodiscard]] std::uint32_t now() const { return static_cast<std::uint32_t>(steps_.size()); }
-  // A race that did not end the schedule.
+  // The number of races that did not end the schedule.
   [[nodiscard]] std::uint32_t races() const { return races_; }
 
-  // Of the last schedule.
+  // The record of the last schedule.
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<ThreadNumber>& choices() const { return choices_; }
   [[nodiscard]] std::uint32_t threads() const { return thread_count_; }
@@ -135,7 +135,7 @@ class ScheduleRunner final : public hip::sync::Scheduler {
     bool joined = false;
     bool starting = false;  // on the way to its first operation, on its parent's turn
     bool yielded = false;
-    bool timed = false;  // its wait may be over before it is notified
+    bool timed = false;  // its wait may end before it is notified
     std::uint8_t timeouts = 0;
     ThreadNumber parent = 0;
     std::uint32_t waiting_since = 0;
@@ -156,7 +156,7 @@ class ScheduleRunner final : public hip::sync::Scheduler {
     std::uint32_t number = 0;  // among the objects of its sort
     std::uint32_t write_time = 0;
     std::array<std::uint32_t, kMaxThreads> token{};  // times of notifications that no thread has taken yet
-    Clock clock;                                     // the knowledge that an acquire of it takes over
+    Clock clock;                                     // the knowledge that an acquire of this object takes over
     Clock reads;                                     // of a cell: when it was read; of a shared mutex: its readers
     Where write_where;
     std::array<Where, kMaxThreads> read_where;
@@ -196,7 +196,7 @@ class ScheduleRunner final : public hip::sync::Scheduler {
   std::uint32_t unjoined_ = 0;  // threads beside thread 0 that nobody has joined
   ThreadNumber current_ = 0;
   std::uint64_t schedule_ = 0;
-  std::uint32_t sequence_ = 0;  // of waits and notifications
+  std::uint32_t sequence_ = 0;  // numbers waits and notifications
   std::uint32_t races_ = 0;
   std::vector<ObjectState> objects_;
   std::uint32_t object_count_ = 0;

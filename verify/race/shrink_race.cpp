@@ -93,7 +93,7 @@ class Shrinking {
     return drop_from_threads();
   }
 
-  // One call, or one of every thread (where the plan is valid only so).
+  // Drops one call, or the last call of every thread (for plans that are valid only then).
   bool drop_from_threads() {
     for (std::size_t t = best_.race.plan.threads.size(); t-- > 0;) {
       for (std::size_t i = best_.race.plan.threads[t].size(); i-- > 0;) {
@@ -117,14 +117,14 @@ class Shrinking {
     if (plan != best_.race.plan) (void)try_plan(plan);
   }
 
-  // A run of steps put before the run of another thread that it follows, so that two switches become none.
+  // Puts a later run of steps of a thread directly behind its previous run, which removes two switches.
   bool join_a_switch() {
     const std::vector<ThreadNumber>& now = best_.race.choices;
     for (std::size_t begin = 1; begin < now.size(); ++begin) {
       if (now[begin] == now[begin - 1]) continue;
       std::size_t end = begin;
       while (end < now.size() && now[end] == now[begin]) ++end;
-      std::vector<ThreadNumber> candidate = now;  // the run before goes on first, as far as it can
+      std::vector<ThreadNumber> candidate = now;  // the thread of the run before goes on first
       const auto again = std::find(now.begin() + static_cast<std::ptrdiff_t>(end), now.end(), now[begin - 1]);
       if (again == now.end()) continue;
       std::size_t last = static_cast<std::size_t>(again - now.begin());
@@ -136,7 +136,7 @@ class Shrinking {
     return false;
   }
 
-  // Looks through the schedules of the plan that could have fewer switches: one of n has no more than n preemptions.
+  // Looks through the schedules of the plan that could have fewer switches: n switches are at most n preemptions.
   bool find_fewer_switches() {
     const std::uint32_t now = switches_in(best_.race.choices);
     if (now == 0) return false;

@@ -1,8 +1,8 @@
 // race::shrink_race: the smallest plan and schedule that show a failure.
 //
-// Fewer threads, then fewer calls, then fewer preemptions, then the fewest context switches of the plan. A smaller plan
-// is explored anew, beginning without preemptions, so the schedule found has as few as needed. A candidate counts when
-// it shows the same kind of failure and the same property. Bounded by a number of schedules.
+// It looks for the fewest preemptions, drops threads, then calls, and then looks for the fewest context switches. Each
+// smaller plan is explored anew, beginning without preemptions, so the schedule found has as few as needed. A candidate
+// counts when it shows the same kind of failure and the same property. kShrinkSchedules bounds the search.
 #pragma once
 
 #include "verify/race/race_file.h"
@@ -12,16 +12,16 @@ namespace verify::race {
 struct ShrunkRace {
   RaceFile race;
   Failure failure;
-  std::uint32_t threads = 0;      // with calls in the plan
+  std::uint32_t threads = 0;      // threads with calls in the plan
   std::uint32_t calls = 0;        // in the plan
-  std::uint32_t preemptions = 0;  // without which no schedule of the plan shows it
-  std::uint32_t switches = 0;     // from thread to thread
+  std::uint32_t preemptions = 0;  // the fewest with which the plan shows the failure
+  std::uint32_t switches = 0;     // changes from thread to thread
   std::uint64_t schedules = 0;    // tried
 };
 
 inline constexpr std::uint64_t kShrinkSchedules = 20'000;  // for one candidate
 
-// `found` shows a failure when replayed.
+// `found` has to show a failure when it is replayed.
 [[nodiscard]] ShrunkRace shrink_race(ScheduleRunner& runner, const RaceFile& found);
 
 [[nodiscard]] std::uint32_t switches_in(const std::vector<ThreadNumber>& choices);

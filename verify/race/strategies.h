@@ -11,8 +11,8 @@ namespace verify::race {
 
 // Random priorities; the enabled thread with the highest runs, and at d-1 random places the running thread's sinks
 // below all others (Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees
-// of finding bugs, ASPLOS 2010). A defect of depth d shows in one schedule with probability of at least 1/(n*k^(d-1)),
-// n threads and k steps.
+// of finding bugs, ASPLOS 2010). A defect of depth d shows in one schedule with a probability of at least
+// 1/(n*k^(d-1)), where n is the number of threads and k the number of steps.
 class Pct final : public Strategy {
  public:
   Pct(std::uint64_t seed, std::uint32_t depth) : random_(seed), depth_(depth) {}
@@ -37,8 +37,8 @@ class Pct final : public Strategy {
   std::vector<std::uint32_t> changes_;
 };
 
-// Repeats earlier choices. Where a choice is not possible, or none is left, the current thread goes on, or the lowest
-// thread that can; `deviated` says that a choice was not possible.
+// Repeats earlier choices. Where a choice is not possible, or no choice is left, the current thread goes on, or the
+// lowest thread that can; `deviated` says that a choice was not possible.
 class Replay final : public Strategy {
  public:
   explicit Replay(std::vector<ThreadNumber> choices) : choices_(std::move(choices)) {}

@@ -7,7 +7,7 @@
 namespace verify::race {
 namespace {
 
-// Keeps the first thing that it is told.
+// Keeps the first failure that it is told of.
 class Listener final : public Referee {
  public:
   void broken(FailureKind kind, const char* property, std::string message) override {
@@ -64,7 +64,7 @@ class Round {
   Listener listener_;
   const Plan& plan_;
   std::unique_ptr<World> world_;
-  std::vector<std::vector<Invocation>> histories_;  // by thread; the last one: before and after
+  std::vector<std::vector<Invocation>> histories_;  // by thread; the last: calls before and after the threads
   hip::sync::Atomic<std::size_t> ready_{0};
   hip::sync::Atomic<std::uint32_t> clock_{0};
 };

@@ -1,7 +1,7 @@
 // race::stress: a plan of a scenario on real threads, again and again; also for runs under ThreadSanitizer.
 //
-// The explorer drives the same worlds; here they use std's own locks. A failure that a world reports or a history that
-// is not linearizable ends it. It finds only failures that happen to occur: it does not control the schedule.
+// The explorer drives the same worlds; here they use std's own locks. The run ends with a failure that a world reports,
+// or a history that is not linearizable. It finds only failures that happen to occur, because it controls no schedule.
 #pragma once
 
 #include "verify/race/scenario.h"

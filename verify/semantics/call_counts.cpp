@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 
-CallCounts* counting = nullptr;  // by the one thread of this program
+CallCounts* counting = nullptr;  // used by the only thread of this program
 
-// One instance an entry of the table.
+// One instance for each entry of the table.
 template <std::size_t index, class Type>
 struct Counted;
 template <std::size_t index, class Answer, class... Arguments>

@@ -2,8 +2,8 @@
 //
 //   hgcheck-semantics [--header FILE] [--tests FOLDER] [--compare FILE]
 //
-// The page goes to stdout; with --compare it is held against a file instead. Status 1 when a function is not classified
-// or not pinned, or the file is another page.
+// The page goes to stdout; with --compare it is compared with a file instead. Status 1 when a function is not
+// classified or not pinned, or when the file differs from the page.
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>

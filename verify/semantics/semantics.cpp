@@ -37,7 +37,7 @@ enum class Group { kGraphs, kNodes, kExecs, kCapture, kStreams, kPools, kDevices
 constexpr auto kTitles = std::to_array<std::string_view>({"Graphs", "Nodes", "Executable graphs", "Capture",
                                                           "Stream attributes and memory operations",
                                                           "Stream-ordered memory", "Devices and peers"});
-static_assert(kTitles.size() == static_cast<std::size_t>(Group::kOther));  // which has no section
+static_assert(kTitles.size() == static_cast<std::size_t>(Group::kOther));  // kOther has no section
 
 struct Row {
   const char* name;
@@ -60,7 +60,7 @@ bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// As a word of its own.
+// Whether the text has the name as a word of its own.
 bool mentions(const std::string& text, const std::string& name) {
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const bool begins = at == 0 || !is_name_character(text[at - 1]);
@@ -106,7 +106,7 @@ std::vector<std::string> sources_of(const std::filesystem::path& folder) {
   return sources;
 }
 
-// Which functions a quirk's triggers are about.
+// Whether a quirk's triggers are about the function.
 bool is_about(const Quirk& quirk, const std::string& function) {
   struct Words {
     std::string_view trigger;
@@ -265,7 +265,7 @@ class Page {
     return text;
   }
 
-  // For each answer: which functions give it in which cases.
+  // Writes for each answer which functions give it in which cases.
   void write_deviations() {
     fmt::format_to(
         out_,

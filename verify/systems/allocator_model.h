@@ -1,6 +1,6 @@
 // The sequential model of hip::CachedAllocator: the promises of a cached allocator.
 //
-// A name has one allocation as long as that is large enough. For a larger request it gets a new allocation, and the
+// A name keeps one allocation while that is large enough. For a larger request it gets a new allocation, and the
 // smaller one is freed; the caller is told that the buffer has moved. A failed call changes nothing; an allocation that
 // could not be freed belongs to no name any more, is counted as held, and is tried again when everything is cleared.
 #pragma once
@@ -15,7 +15,7 @@ class AllocatorModel {
  public:
   using Name = std::uint64_t;
 
-  // Whether a get() of as many frees the name's buffer, and whether it answers another place than the last one did.
+  // Whether get(name, bytes) frees the name's buffer, and whether it returns another place than the last get() did.
   [[nodiscard]] bool replaces(Name name, std::size_t bytes) const { return has(name) && buffers_.at(name) < bytes; }
   [[nodiscard]] bool moves(Name name, std::size_t bytes) const { return !has(name) || replaces(name, bytes); }
 
@@ -25,7 +25,7 @@ class AllocatorModel {
   // The number of allocations: of names, and allocations that could not be freed.
   [[nodiscard]] std::size_t held() const { return buffers_.size() + stuck_; }
 
-  // A get() that succeeded. `freed`: so did freeing the smaller buffer, where there was one.
+  // A get() that succeeded. `freed`: the smaller buffer, where there was one, could be freed, too.
   void got(Name name, std::size_t bytes, bool freed) {
     if (replaces(name, bytes) && !freed) ++stuck_;
     if (moves(name, bytes)) buffers_[name] = bytes;
@@ -33,7 +33,7 @@ class AllocatorModel {
   void released(Name name, bool freed) {
     if (buffers_.erase(name) != 0 && !freed) ++stuck_;
   }
-  // All of it was tried, and so many could not be freed.
+  // Freeing everything was tried, and `stuck` allocations could not be freed.
   void cleared(std::size_t stuck) {
     buffers_.clear();
     stuck_ = stuck;

@@ -14,7 +14,7 @@ namespace verify {
 
 class ArgumentBlock {
  public:
-  // Of a kernel of kernel_catalogue().
+  // `kernel` is the name of a kernel in kernel_catalogue().
   explicit ArgumentBlock(std::string_view kernel) : spec_(find_kernel(kernel)), bytes_(spec_->argument_bytes) {}
   template <class T>
   ArgumentBlock& set(std::string_view name, T value) {
@@ -26,7 +26,7 @@ class ArgumentBlock {
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] std::string_view kernel() const { return spec_->name; }
   [[nodiscard]] std::size_t index() const { return static_cast<std::size_t>(spec_ - kernel_catalogue().data()); }
-  // As HIP's kernelParams: where each argument lies in the block, which has to stay.
+  // HIP's kernelParams: pointers to the arguments in this block, which has to outlive them.
   [[nodiscard]] std::vector<void*> pointers() {
     std::vector<void*> pointers;
     for (const ArgumentSpec& argument : spec_->arguments) pointers.push_back(bytes_.data() + argument.offset);

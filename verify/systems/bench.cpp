@@ -62,7 +62,7 @@ int SystemsBench::dispatch(const SystemAction& action) {
   return bench_of(system).run(action);
 }
 
-// An illegal access, or two accesses that nothing orders: whoever's memory it was, the order was not kept.
+// After an illegal access or a race, the order was not kept, whichever memory it concerned.
 void SystemsBench::look_for_faults(System system) {
   const RuntimeNotes notes = context_.platform.notes();
   static constexpr std::array<std::string_view, kSystems> kNames = {"cache",    "streams", "scratch",
@@ -100,7 +100,7 @@ SystemsBench::Outcome SystemsBench::finish() {
   const Interposer::Scope scope(interposer_);
   context_.found.clear();
   context_.reported.clear();
-  // Teardown tries twice: one failure is survived, several at once are more than anybody promises.
+  // Teardown tries each call twice, so it survives one failure; no system promises to survive several.
   if (injections_ > 1) {
     for (const std::string_view name : injectable_functions()) interposer_.fail(*find_function(name), 0);
   }
@@ -109,7 +109,7 @@ SystemsBench::Outcome SystemsBench::finish() {
     if (bench != nullptr && !stopped_) bench->finish();
     bench.reset();
   }
-  // A stream that is given back in the end is asked, too.
+  // The cache queries a stream that is given back at the end, too.
   const bool about_a_stream = interposer_.last_fired() == find_function("hipStreamQuery");
   if (interposer_.fired() != fired && !stopped_ && !about_a_stream) {
     context_.expect(!context_.reported.empty(), PropertyId::kC4, "at the end", "a failed call of teardown is reported",

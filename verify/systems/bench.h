@@ -1,4 +1,4 @@
-// verify::SystemsBench: drives the systems around the patcher, one action at a time, and holds each to its model.
+// verify::SystemsBench: drives the systems around the patcher, one action at a time, and compares each with its model.
 //
 // A bench runs on a platform's HIP (through an interposer that counts and injects failures), with the real systems or
 // with other implementations of their interfaces (parts.h). After every action it compares the result with the model
@@ -11,14 +11,14 @@
 //   S1  order on streams, of work and of memory                                  streams_model.h, launcher_model.h
 //   S2  a thread's current stream
 //   A3, P10, P11  traces: stale ones, recorded too often, without work           trace_model.h
-//   C6  a rank that does not do as its peers do                                  scripted_peers.h
+//   C6  a rank that does not act as its peers do                                  scripted_peers.h
 //   S4  the bytes that steps leave with the caller, and when commands are recorded stabilizer_model.h
 //   C3  only recorded work is launched; C4 errors of teardown, and nothing given back twice; P10 allocations
 //   S3  scratch buffers that fail or move; results and their one synchronisation scratch_model.h, launcher_model.h
 //
 // Not checked: races between threads (an explorer of schedules drives the same parts), time, and the savings of the
-// cache's bound; nor leaks of scenarios in which several calls of one action failed: destructors try again once. Once
-// the runtime reports a fault nothing more is concluded.
+// cache's bound; nor leaks after several calls of one action failed, because destructors try again only once. After the
+// runtime reports a fault nothing more is checked.
 #pragma once
 
 #include <memory>
@@ -36,12 +36,12 @@ namespace verify {
 // The devices that a scenario may name; a runtime with fewer devices cannot run scenarios that name more.
 inline constexpr int kScenarioDevices = 2;
 
-// The state that the benches of the single systems share. For the implementation.
+// The state that the benches of the single systems share. An implementation detail.
 struct BenchContext {
   Platform& platform;
   Interposer& interposer;
-  std::vector<std::string> reported{};  // the errors that the sink got during the action
-  std::vector<Violation> found{};       // broken by the action
+  std::vector<std::string> reported{};  // the errors that the sink received during the action
+  std::vector<Violation> found{};       // the violations that the action has shown
   std::array<std::uint64_t, kProperties> exercised{};
 
   [[nodiscard]] const hip::Api& api() const { return interposer.table(); }    // the functions that the systems call
@@ -51,7 +51,7 @@ struct BenchContext {
               const std::string& observed);
 };
 
-// Device 0 current for the bench's own calls, whatever the scenario has made current.
+// Makes device 0 current for the bench's own calls; its destructor restores the device that was current.
 class AtHome {
  public:
   explicit AtHome(const hip::Api& api) : api_(api) {
@@ -67,7 +67,7 @@ class AtHome {
   int before_ = 0;
 };
 
-// One system of a scenario. For the implementation.
+// The bench of one system. An implementation detail.
 class SystemBench {
  public:
   virtual ~SystemBench() = default;
@@ -79,7 +79,7 @@ class SystemBench {
 
 class SystemsBench {
  public:
-  // `platform` has begun and is entered, and stays so until finish().
+  // `platform` has begun and is entered, and stays entered until finish().
   SystemsBench(Platform& platform, const Parts& parts);
   SystemsBench(const SystemsBench&) = delete;
   SystemsBench& operator=(const SystemsBench&) = delete;
@@ -87,7 +87,7 @@ class SystemsBench {
 
   struct Outcome {
     int code = 0;                       // hipError_t
-    std::vector<Violation> violations;  // their step is the caller's business
+    std::vector<Violation> violations;  // the caller sets their step
   };
   [[nodiscard]] Outcome run(const SystemAction& action);
   [[nodiscard]] Outcome finish();
@@ -95,7 +95,7 @@ class SystemsBench {
   [[nodiscard]] std::uint64_t failures_fired() const { return interposer_.fired(); }
   [[nodiscard]] std::uint64_t calls() const { return interposer_.calls(); }
 
-  // The nth call of any injectable function from now on fails once (instead of, or with, actions that inject).
+  // Lets a caller make the nth call of an injectable function fail (instead of, or besides, actions that inject).
   [[nodiscard]] Interposer& interposer() { return interposer_; }
 
  private:
@@ -109,11 +109,11 @@ class SystemsBench {
   std::array<std::unique_ptr<SystemBench>, kSystems> benches_;
   std::optional<System> last_;
   int injections_ = 0;
-  std::uint64_t most_fired_ = 0;  // failures in one action: a destructor survives one
+  std::uint64_t most_fired_ = 0;  // the most failures in one action; a destructor survives one
   bool stopped_ = false;          // the runtime has faulted
 };
 
-// One a system, in cache_bench.cpp and so on.
+// One function for each system, in cache_bench.cpp and the other files of benches.
 [[nodiscard]] std::unique_ptr<SystemBench> make_cache_bench(BenchContext& context, const Parts& parts);
 [[nodiscard]] std::unique_ptr<SystemBench> make_streams_bench(BenchContext& context, const Parts& parts);
 [[nodiscard]] std::unique_ptr<SystemBench> make_scratch_bench(BenchContext& context, const Parts& parts);

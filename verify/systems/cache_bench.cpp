@@ -6,7 +6,7 @@ namespace verify {
 namespace {
 
 constexpr std::size_t kWorkBytes = 256;
-constexpr int kOperationsAWork = 3;  // more than one, so that asking whether they are done does not finish them
+constexpr int kOperationsAWork = 3;  // more than one, so that a query does not finish them
 
 std::string text_of(const StreamCacheModel::Key& key) {
   return "device " + std::to_string(key.device) + " flags " + std::to_string(key.flags) + " priority " +
@@ -113,7 +113,7 @@ class CacheBench final : public SystemBench {
     context_.expect(device == key.device, PropertyId::kC1, where, "device " + std::to_string(key.device) + " current",
                     "device " + std::to_string(device) + " current");
     if (made) {
-      working_.erase(name);  // another stream at the same place
+      working_.erase(name);  // a new stream with the same handle
     } else {
       // Where the runtime works on threads of its own, work may have been done just before the cache asked.
       const bool sure = context_.platform.white_box() || model_.certain();
@@ -129,7 +129,7 @@ class CacheBench final : public SystemBench {
                     expected == 0 ? "a new stream" : "the one given back last", made ? "a new stream" : "another one");
   }
 
-  // A mark behind the work says whether it is done without asking the runtime, which would let it run.
+  // A mark behind the work tells whether the work is done; a query to the runtime would let the work run.
   int work(int number) {
     Lease& lease = leases_[static_cast<std::size_t>(number)];
     if (!lease.stream) return hipSuccess;
@@ -186,7 +186,7 @@ class CacheBench final : public SystemBench {
   StreamCacheModel model_;
   std::array<Lease, kLeases> leases_;
   std::map<StreamCacheModel::Stream, std::shared_ptr<bool>> working_;
-  std::vector<std::shared_ptr<bool>> marks_;  // as long as the runtime may set them
+  std::vector<std::shared_ptr<bool>> marks_;  // kept as long as the runtime may set them
   std::vector<void*> memory_;
   std::uint64_t fired_before_ = 0;
 };

@@ -1,12 +1,12 @@
 // The sequential model of hip::CommandBuffer beside hip::TraceCache: the promises of a command buffer with traced
 // commands about each step. No call fails, nothing is evicted, and a command stands in the buffer once.
 //
-// A step records when it is the first, when the commands are others, and when a move brings a copy onto itself (no
-// setter takes that). Otherwise it launches when no trace has changed and no buffer up to the highest number that the
+// A step records when it is the first, when other commands were set, and when a move makes the ends of a copy equal (no
+// setter accepts that). Otherwise it launches when no trace has changed and no buffer up to the highest number that the
 // commands name has moved; else it patches. A step asks for a trace that was not asked for since the commands were set,
 // for a trace with other buffers or other places than before, for every collective, and for every other trace where the
 // patch failed. The answer is a hit when the trace was last used for the same buffers in the same places; patched when
-// every address of the trace is known and the same buffers are elsewhere; captured otherwise: a command that enqueued
+// every address of the trace is known and the same buffers have moved; captured otherwise: a command that enqueued
 // nothing there may enqueue something here.
 #pragma once
 
@@ -25,7 +25,7 @@ class CommandModel {
  public:
   struct Command {
     std::uint64_t number = 0;
-    std::vector<hip::BufferIndex> buffers;  // of a copy: from where, to where
+    std::vector<hip::BufferIndex> buffers;  // of a copy: source, destination
     bool traced = false, known = false, empty = false, collective = false, copies = false;
   };
 
@@ -76,7 +76,7 @@ class CommandModel {
  private:
   using Where = std::vector<hip::TraceBuffer>;
 
-  // Whether a copy is one now, and was elsewhere.
+  // Whether a copy has one address for both ends now, and had other addresses at the last step.
   [[nodiscard]] bool onto_itself(std::span<const hip::DeviceAddress> addresses) const {
     return std::ranges::any_of(commands_, [&](const Command& command) {
       if (!command.copies) return false;

@@ -69,7 +69,7 @@ class LauncherBench final : public SystemBench {
     std::string where;
   };
 
-  // How the launch ended; its synchronisations are counted.
+  // Launches, checks the number of synchronisations, and returns the hipError_t.
   int launch(const SystemAction& action, const ArgumentBlock& block, std::span<const hip::Transfer> transfers) {
     hip::KernelLaunch launch;
     launch.function = context_.platform.function(block.index(), 0);
@@ -103,7 +103,7 @@ class LauncherBench final : public SystemBench {
         same ? "" : std::to_string(observed[static_cast<std::size_t>(differs - expected.begin())]));
   }
 
-  // A result and no array: the seed of a sum over nothing.
+  // A kernel with a result and no array: the sum over an empty range is the seed.
   int result(const SystemAction& action) {
     const auto seed = static_cast<std::uint64_t>(action.fields[1]) + 1;
     std::vector<std::uint64_t> out{~std::uint64_t{0}};
@@ -128,13 +128,13 @@ class LauncherBench final : public SystemBench {
     return code;
   }
 
-  // An array in, and the output stays on the device: nothing to wait for.
+  // A kernel with an array in; its output stays on the device, so the launcher has nothing to wait for.
   int in(const SystemAction& action) {
     const auto count = static_cast<std::size_t>(action.fields[1]);
     Outstanding work;
     work.where = print_action(action);
     {
-      // The launcher's device is the first, whichever is current.
+      // The launcher's device is device 0, whichever device is current.
       const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(context_.inner(), 0);
       if (!scope) return scope.error().code;
       const hipError_t status = context_.inner().hipMalloc(&work.device, count * 8);
@@ -147,14 +147,14 @@ class LauncherBench final : public SystemBench {
     const int code = launch(action, block, transfers);
     work.expected.resize(count);
     run_on_host(block.kernel(), block.set("out", work.expected.data()).set("in", data.data()).bytes());
-    // The arrays that were passed belong to the caller again.
+    // The caller may overwrite the arrays as soon as the call has returned.
     std::fill_n(reinterpret_cast<std::byte*>(data.data()), count * 8, kOverwritten);
     if (code != hipSuccess) work.expected.clear();
     outstanding_.push_back(std::move(work));
     return code;
   }
 
-  // An array in, an array out, and a result beside it.
+  // A kernel with an array in and two arrays out.
   int all(const SystemAction& action) {
     const auto count = static_cast<std::size_t>(action.fields[1]);
     std::vector<std::uint64_t> data = pattern<std::uint64_t>(count, action.fields[2]);

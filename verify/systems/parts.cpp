@@ -34,7 +34,7 @@ class RealStreamCache final : public StreamCachePart {
   void close() override { cache_.reset(); }
 
  private:
-  // Leases go before or after their cache: both orders are met.
+  // A lease may end before its cache or after it: scenarios have both orders.
   std::array<std::optional<hip::StreamLease>, kLeases> leases_;
   std::optional<hip::StreamCache> cache_;
 };
@@ -101,7 +101,7 @@ class RealStabilizer final : public StabilizerPart {
   hip::AddressStabilizer stabilizer_;
 };
 
-// The peers of one step: a cache and a command buffer are given theirs once.
+// Passes calls on to the peers of the present step: a cache or a command buffer gets its peers once, when it is made.
 class PeersOfStep final : public hip::RankAgreement {
  public:
   void are(hip::RankAgreement* peers) { peers_ = peers; }
@@ -166,7 +166,7 @@ class RealTraces final : public TracesPart {
     const auto record = [&](std::span<const hip::TraceBuffer> now) {
       return hip::capture_trace(
           api_, capturing_->ref().handle(), [&](hipStream_t on) { return work(on, now); }, errors_,
-          hip::ReleaseQuirks::of_version(0));  // of no release: traces end as is right on all
+          hip::ReleaseQuirks::of_version(0));  // of no release: traces end in the way that is right on every release
     };
     const hip::Result<hip::TraceOutcome> outcome = cache.execute(command, buffers, stream, record);
     return outcome ? hip::Status() : outcome.error();

@@ -1,7 +1,7 @@
-// The systems as a scenario drives them: one interface each, behind which the real one stands, or a faulty one.
+// The systems as a scenario drives them: an interface for each, with the real system or a faulty one behind it.
 //
-// An interface is as narrow as a scenario needs; where it says nothing, the contract is that of the header in hip/.
-// Everything is made anew for a scenario, over the table that it is given, and is used by one thread at a time.
+// An interface is as narrow as scenarios need; where it says nothing, the contract of the header in hip/ holds. Each
+// part is made anew for a scenario, on the table of functions that it is given. One thread at a time uses it.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class StreamCachePart {
   virtual hip::Result<hip::StreamRef> acquire(int lease, const hip::StreamKey& key) = 0;
   virtual hip::Status release(int lease) = 0;
   virtual hip::Status clear() = 0;
-  virtual void close() = 0;  // the cache goes; leases stay
+  virtual void close() = 0;  // destroys the cache; leases stay
 };
 
 // hip::StreamRef::synchronize and hip::CurrentStream.
@@ -77,7 +77,7 @@ class TracesPart {
   virtual ~TracesPart() = default;
   virtual hip::Status step(std::uint64_t command, std::span<const hip::TraceBuffer> buffers,
                            const hip::StreamRef& stream, const Work& work) = 0;
-  // The same through another cache, which is that of a rank: it decides together with its peers.
+  // The same through another cache, that of a rank, which decides together with its peers.
   virtual hip::Status rank(std::uint64_t command, std::span<const hip::TraceBuffer> buffers,
                            const hip::StreamRef& stream, const Work& work, hip::RankAgreement& peers) = 0;
   // A command buffer by number, with these commands. As long as `version` stays, the commands stay as at its last step.
@@ -87,7 +87,7 @@ class TracesPart {
     std::uint64_t version = 0;
     const hip::Recording& commands;
     std::span<const hip::DeviceAddress> addresses;
-    hip::RankAgreement* peers = nullptr;  // of its collectives: none, or some at each of its steps
+    hip::RankAgreement* peers = nullptr;  // for its collectives: null at every step, or given at every step
   };
   virtual hip::Status body(const Body& body, const hip::StreamRef& stream,
                            const std::function<void(hipGraph_t)>& look) = 0;
@@ -102,11 +102,11 @@ struct Parts {
   std::function<std::unique_ptr<TracesPart>(const hip::Api&, hip::ErrorSink)> traces;
 };
 
-inline constexpr std::size_t kScenarioMaxIdle = 3;  // of the stream cache: small, so that it runs full
+inline constexpr std::size_t kScenarioMaxIdle = 3;  // of the stream cache: small, so that the cache gets full
 inline constexpr std::size_t kScenarioContexts = 2;
 inline constexpr std::size_t kScenarioGranularity = 256;
 inline constexpr std::size_t kScenarioTraces = 4;
-// Of any commands, in three forms: with traced commands that are opaque, known, or collective.
+// A body has any set of the commands, in one of three forms: its traced commands are opaque, known, or collective.
 inline constexpr std::size_t kTraceForms = 3;
 inline constexpr std::size_t kTraceBodies = kTraceForms << kTraceCommands;
 

@@ -82,7 +82,7 @@ class ScratchBench final : public SystemBench {
                     "one of " + bytes(buffer(number).capacity()));
   }
 
-  // Checks that a failed call has changed nothing: the memory is there and has the same contents.
+  // Checks that a failed call has changed nothing: the buffer has the same memory with the same contents.
   void check_unchanged(int number, const std::string& where) {
     check_place(number, where);
     static_cast<void>(check_contents(number, where));
@@ -125,7 +125,7 @@ class ScratchBench final : public SystemBench {
     const hip::Result<std::array<void*, 2>> cut = buffer(number).pieces(sizes[0], sizes[1]);
     if (!cut) {
       context_.expect(context_.interposer.fired() != fired, PropertyId::kS3, where, "memory", cut.error().message);
-      // Whether it has grown before it failed is not said of several pieces.
+      // The contract does not say whether a failed call for several pieces has grown the buffer.
       if (buffer(number).data() != model(number).place) {
         model(number).grew(buffer(number).data(), buffer(number).capacity());
       }

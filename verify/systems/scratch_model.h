@@ -1,8 +1,8 @@
 // The sequential model of hip::ScratchBuffer: the promises of a scratch buffer.
 //
-// It has a place and a size. A reserve() that fits changes neither; a larger one gives a place that is large enough,
-// and the contents are lost; a failed one changes nothing, contents included. A move takes place, size, contents and
-// stream along and leaves an empty buffer on the same stream. A released buffer is empty.
+// A buffer has a place and a size. A reserve() that fits changes neither; a larger one gives a large enough place, and
+// the contents are lost; a failed one changes nothing, contents included. A move passes on place, size, contents
+// and stream, and leaves an empty buffer on the same stream. A released buffer is empty.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace verify {
 struct ScratchModel {
   const void* place = nullptr;
   std::size_t size = 0;
-  std::optional<int> value;  // every byte, where it was filled since it grew
-  int stream = 0;            // of the bench
+  std::optional<int> value;  // of every byte, if the buffer was filled since it grew
+  int stream = 0;            // index among the bench's streams
 
   [[nodiscard]] bool fits(std::size_t bytes) const { return bytes <= size; }
   void grew(const void* where, std::size_t bytes) {

@@ -2,7 +2,7 @@
 //
 // A rank asks its peers about each of its collectives whether all can take the fast way, and once more whether all are
 // ready to launch: a trace cache asks only where they record, a command buffer asks at every step. The answers of the
-// peers are a script, so that one rank on one thread meets every kind of peers.
+// peers are a script, so that one rank on one thread meets every kind of peer.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace verify {
 class ScriptedPeers final : public hip::RankAgreement {
  public:
   enum class Kind : std::int32_t {
-    kHaveTraces,  // and are ready to launch
-    kRecord,      // and are ready to launch then
-    kFail,        // have to record, and cannot
+    kHaveTraces,  // they have traces, and are ready to launch
+    kRecord,      // they have to record, and are ready to launch then
+    kFail,        // they have to record, and cannot
     kStayAway
   };
-  // `collectives` is about how many a step asks.
+  // `collectives`: the number of collectives that a step asks about.
   ScriptedPeers(Kind kind, int collectives) : kind_(kind), collectives_(collectives) {}
 
   hip::Result<bool> all(bool mine) override {
@@ -31,11 +31,11 @@ class ScriptedPeers final : public hip::RankAgreement {
     if (!about_launching && !all) ++recorded_;
     return all;
   }
-  // Whether anybody may launch: the peers came, and could.
+  // Whether the ranks may launch: the peers came, and can launch.
   [[nodiscard]] bool can_launch() const { return kind_ == Kind::kHaveTraces || kind_ == Kind::kRecord; }
   [[nodiscard]] bool come() const { return kind_ != Kind::kStayAway; }
   [[nodiscard]] int rounds() const { return rounds_; }
-  // Collectives that all agreed to record.
+  // The number of collectives that the ranks agreed to record.
   [[nodiscard]] int recorded() const { return recorded_; }
 
  private:

@@ -1,6 +1,6 @@
 // Scenarios of address stabilisers, against stabilizer_model.h.
 //
-// The caller's buffers lie in one allocation and overlap as they like. A command fills its donated buffers, then each
+// The caller's buffers lie in one allocation and may overlap in any way. A command fills its donated buffers, then each
 // buffer that it writes: the first half, or all of an output. It copies bytes of its first input to the last bytes of
 // the written buffer. The same is done to a copy of the caller's memory on the host.
 #include <cstring>
@@ -14,7 +14,7 @@ namespace verify {
 namespace {
 
 constexpr std::size_t kArenaBytes = std::size_t{kStablePlaces} * kStablePlaceBytes + kMaxStableBytes;
-constexpr std::size_t kPlaceAlignment = 256;  // hip/address_stabilizer.h: as an allocation's
+constexpr std::size_t kPlaceAlignment = 256;  // as that of an allocation (hip/address_stabilizer.h)
 constexpr std::array<hip::BufferUse, 4> kUses = {hip::BufferUse::kInOut, hip::BufferUse::kOut, hip::BufferUse::kIn,
                                                  hip::BufferUse::kDonated};
 
@@ -99,7 +99,7 @@ class StabilizerBench final : public SystemBench {
       : context_(context), part_(parts.stabilizer(context.api(), context.sink())), bytes_(kArenaBytes) {
     const AtHome home(context.inner());
     for (int i = 0; i < kStableStreams; ++i) {
-      hipStream_t handle = nullptr;  // of the first: the default stream
+      hipStream_t handle = nullptr;  // the first stream is the default stream
       if (i != 0) static_cast<void>(context.inner().hipStreamCreateWithFlags(&handle, hipStreamNonBlocking));
       streams_.emplace_back(context.api(), handle, 0);
     }
@@ -221,7 +221,7 @@ class StabilizerBench final : public SystemBench {
     for (const StabilizerModel::Buffer& buffer : now.buffers) {
       for (std::size_t i = 0; buffer.out && i < buffer.bytes; ++i) written[buffer.at + i] = true;
     }
-    // Not every time, so that steps meet on their streams.
+    // Not after every step, so that several steps may be unfinished on their streams.
     const bool looks = !done || action.fields[2] % 4 != 0;
     if (looks) {
       wait();
@@ -231,7 +231,7 @@ class StabilizerBench final : public SystemBench {
     bool right = true;
     for (std::size_t i = 0; i < kArenaBytes; ++i) {
       const unsigned char expected = written[i] ? direct[i] : bytes_[i];
-      // After an error the bytes that the step writes may be as before or as after.
+      // After an error the bytes that the step writes may be the old or the new bytes.
       if (looks && seen[i] != expected && !(written[i] && !done)) right = false;
       bytes_[i] = looks && written[i] ? seen[i] : expected;
     }

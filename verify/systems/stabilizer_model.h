@@ -33,11 +33,11 @@ struct StabilizerModel {
   struct Command {
     std::map<int, std::pair<std::size_t, int>> groups;  // length and age, by lowest index
     std::optional<std::vector<Place>> recorded_for;
-    bool certain = true;  // false: after a failure the allocations are not known
+    bool certain = true;  // false: a failure has made the allocations unknown
   };
   std::map<int, Command> commands;
 
-  // The group of each buffer: its lowest index. Overlapping is carried on from buffer to buffer.
+  // The group of each buffer: its lowest index. Overlap counts from buffer to buffer (it is transitive).
   [[nodiscard]] static std::vector<int> groups_of(const std::vector<Buffer>& buffers) {
     std::vector<int> group(buffers.size());
     for (std::size_t i = 0; i < buffers.size(); ++i) group[i] = static_cast<int>(i);
@@ -51,7 +51,7 @@ struct StabilizerModel {
     return group;
   }
 
-  // Where the command's own buffers are at a step with these, a multiple of `alignment` being an allocation's begin.
+  // The places of the command's own buffers at a step with `buffers`. Allocations begin at multiples of `alignment`.
   [[nodiscard]] static std::vector<Place> place(Command& command, const std::vector<Buffer>& buffers,
                                                 std::size_t alignment, bool* grows) {
     const std::vector<int> group = groups_of(buffers);

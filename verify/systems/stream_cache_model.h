@@ -1,6 +1,6 @@
 // The sequential model of hip::StreamCache: the promises of a stream cache.
 //
-// Idle streams are kept in the order in which they were given back. A request gets the last of them that has its key,
+// Idle streams are kept in the order in which they were given back. A request gets the last idle stream with its key,
 // else a new stream. A returned stream is kept when it is idle and healthy and the cache is open; past the bound the
 // stream that was idle for longest is dropped. No stream has two holders at once.
 //
@@ -30,7 +30,7 @@ class StreamCacheModel {
   [[nodiscard]] bool certain() const { return certain_; }
   void lose_certainty() { certain_ = false; }
 
-  // Which stream a request has to get; 0: a new one. Only where certain.
+  // The stream that a request has to get; 0: a new stream. Only while certain().
   [[nodiscard]] Stream expected(const Key& key) const {
     const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const Idle& i) { return i.key == key; });
     return found == idle_.rend() ? 0 : found->stream;
@@ -42,7 +42,7 @@ class StreamCacheModel {
   [[nodiscard]] bool refused(Stream stream) const { return std::ranges::find(refused_, stream) != refused_.end(); }
 
   void acquired(int lease, Stream stream, const Key& key, bool made) {
-    if (made) std::erase(refused_, stream);  // another stream at the same place
+    if (made) std::erase(refused_, stream);  // a new stream with the same handle
     std::erase_if(idle_, [&](const Idle& i) { return i.stream == stream; });
     held_[lease] = {stream, key};
   }
@@ -56,7 +56,7 @@ class StreamCacheModel {
     idle_.push_back(entry);
     if (idle_.size() > max_idle_) idle_.erase(idle_.begin());
   }
-  // Every idle stream is gone, whatever was not known before.
+  // Every idle stream is gone, so the model is certain again, unless the call failed.
   void cleared(bool failed) {
     idle_.clear();
     certain_ = !failed;

@@ -7,7 +7,7 @@
 namespace verify {
 namespace {
 
-// Work is a host function that writes its number down. Runtimes run them on threads of their own.
+// Work is a host function that writes its number down. Runtimes run host functions on threads of their own.
 struct WorkLog {
   hip::sync::Mutex mutex;
   hip::sync::Cell<std::vector<int>> done;  // guarded by mutex
@@ -86,7 +86,7 @@ class StreamsBench final : public SystemBench {
     }
   }
 
-  // Nothing for a stream that could not be made.
+  // No value for a stream that could not be made.
   [[nodiscard]] std::optional<hip::StreamRef> stream(int number) const {
     if (number == 0) return hip::StreamRef::of_default(context_.api());
     const std::optional<hip::Stream>& made = streams_[static_cast<std::size_t>(number)];
@@ -107,7 +107,7 @@ class StreamsBench final : public SystemBench {
     std::optional<hip::Stream>& made = streams_[static_cast<std::size_t>(number)];
     if (!made) return hipSuccess;
     const int code = code_of(made->destroy());
-    made.reset();  // tries again
+    made.reset();  // the destructor tries again
     model_.drop(number);
     return code;
   }
@@ -137,7 +137,7 @@ class StreamsBench final : public SystemBench {
     return hipSuccess;
   }
 
-  // Events that nobody recorded do not exist here.
+  // An event is made by its first record; before that there is nothing to wait for.
   int await(int event) {
     const std::optional<hip::Event>& made = events_[static_cast<std::size_t>(event)];
     if (!made) return hipSuccess;
@@ -160,7 +160,7 @@ class StreamsBench final : public SystemBench {
     context_.expect((must & ~done_) == 0, PropertyId::kS1, where, text_of(must) + " done", text_of(done_) + " done");
   }
 
-  // An event belongs to its stream's device: recorded on another one it is made anew.
+  // An event belongs to the device of its stream. For a record on another device it is made anew.
   int record(int event, int number) {
     const std::optional<hip::StreamRef> on = stream(number);
     if (!on) return hipSuccess;
@@ -188,7 +188,7 @@ class StreamsBench final : public SystemBench {
   }
 
   int enter(int number) {
-    // A stream that could not be made is nobody's current stream: the default stream stands in for it.
+    // A stream that could not be made cannot be a current stream; the default stream takes its place.
     const int entered = stream(number) ? number : 0;
     part_->enter(*stream(entered));
     model_.enter(entered);
@@ -213,8 +213,8 @@ class StreamsBench final : public SystemBench {
                     is && must ? "another stream" : text(is));
   }
 
-  // The other thread starts without a current stream, enters its own, and leaves this thread's alone; this thread
-  // checks its stream while the other one is inside. The two take turns, so the result does not depend on their timing.
+  // The other thread starts without a current stream, enters its own, and does not change the current stream of this
+  // thread, which checks it meanwhile. The two threads take turns, so the result does not depend on their timing.
   int enter_on_another_thread(int number) {
     const std::optional<hip::StreamRef> own = stream(number);
     if (!own) return hipSuccess;
@@ -246,7 +246,7 @@ class StreamsBench final : public SystemBench {
     return hipSuccess;
   }
 
-  // Works that were done since the last look: each with everything before it.
+  // Checks each work that was done since the last call: all work before it must be done already.
   void look_at_the_order() {
     const hip::sync::LockGuard lock(log_.mutex);
     const std::vector<int>& order = log_.done.read();

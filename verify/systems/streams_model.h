@@ -4,9 +4,9 @@
 // Every piece of work has a number, and a set of numbers of work that must be done before it: the earlier work of its
 // stream, the work that its stream was told to wait for, and, between the default stream and the blocking streams of
 // its device, all work of the other side. Every stream has the set of work that it stands behind; synchronising with
-// the stream waits for that set. Sets are words.
+// the stream waits for that set. A set is a 64-bit word.
 //
-// Order only: no time, and nothing about when work runs if nobody waits for it.
+// The model has order only: no time, and nothing about when work runs if nobody waits for it.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace verify {
 
 class StreamsModel {
  public:
-  using Set = std::uint64_t;  // of works
+  using Set = std::uint64_t;  // bit n: work n
   static constexpr Set bit(int work) { return Set{1} << work; }
 
   void make(int stream, int device, bool blocking) { at(stream) = {true, device, blocking, 0}; }
@@ -40,7 +40,7 @@ class StreamsModel {
     at(stream).behind = behind(stream);
     events_[static_cast<std::size_t>(event)] = at(stream).behind;
   }
-  // Waiting for an event that was never recorded is nothing, not even an operation.
+  // A wait for an event that was never recorded has no effect, and is no operation of the stream.
   void wait(int stream, int event) {
     const std::optional<Set>& point = events_[static_cast<std::size_t>(event)];
     if (point) at(stream).behind = behind(stream) | *point;
@@ -49,7 +49,7 @@ class StreamsModel {
   [[nodiscard]] Set waited_for_event(int event) const {
     return events_[static_cast<std::size_t>(event)].value_or(Set{0});
   }
-  // An event that is made anew was never recorded.
+  // The event is made anew, so it was never recorded.
   void forget(int event) { events_[static_cast<std::size_t>(event)].reset(); }
 
   // The calling thread's current stream.

@@ -19,7 +19,7 @@ SystemsRun::SystemsRun(Platform& platform, const Parts& parts, std::uint64_t sch
 SystemsRun::~SystemsRun() {
   const Inside inside(platform_, own_);
   bench_.reset();
-  // The next program of the process begins on the first device, whichever this one's actions made current.
+  // The next program of the process begins on device 0, whichever device the actions made current.
   static_cast<void>(platform_.api().hipSetDevice(0));
 }
 

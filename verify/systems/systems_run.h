@@ -1,9 +1,9 @@
 // verify::SystemsRun: the system actions of one run of a program, on a bench of their own.
 //
-// Actions run beside the program's graphs and share nothing with them: where the runtime is a model they have another
-// instance of it (two devices, memory that the process can touch), elsewhere the runtime is the same. The findings of
-// the bench go into the observation as violations; statuses of actions are no observation, so they are not compared
-// with a baseline.
+// Actions run beside the program's graphs and share nothing with them: where the runtime is a model, actions have
+// another instance of it (two devices, memory that the process can touch); elsewhere they use the same runtime. The
+// findings of the bench go into the observation as violations; statuses of actions are no observations, so they are not
+// compared with a baseline.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,18 @@ namespace verify {
 
 class SystemsRun {
  public:
-  // `platform` is the program's.
+  // `platform` is the platform of the program.
   SystemsRun(Platform& platform, const Parts& parts, std::uint64_t schedule_seed);
   SystemsRun(const SystemsRun&) = delete;
   SystemsRun& operator=(const SystemsRun&) = delete;
   ~SystemsRun();
 
   void perform(const SystemAction& action, std::size_t step, Observation& observation);
-  // Tears everything down. Once, at the program's end.
+  // Tears everything down. Called once, at the program's end.
   void finish(std::size_t step, Observation& observation);
 
  private:
-  // The bench's platform is entered for the time of a call: the program's own is entered around it.
+  // Enters the bench's platform for the time of a call, inside of the program's own, which is entered already.
   class Inside {
    public:
     Inside(Platform& platform, bool own);
@@ -41,7 +41,7 @@ class SystemsRun {
   void note(SystemsBench::Outcome outcome, std::size_t step, Observation& observation);
 
   Platform& platform_;
-  const bool own_;  // another platform than the program's
+  const bool own_;  // whether the bench has another platform than the program
   int devices_ = 1;
   std::optional<SystemsBench> bench_;
 };

@@ -1,5 +1,5 @@
 // Scenarios of traces and of command buffers (trace_work.h), against trace_model.h; as one rank of several they meet
-// scripted peers. The caller's memory is wiped before each step and looked at behind it.
+// scripted peers. The bench wipes the caller's memory before each step and reads it after the step.
 #include <array>
 #include <memory>
 #include <string>
@@ -144,7 +144,7 @@ class TraceBench final : public SystemBench {
     std::vector<hip::DeviceAddress> addresses;
     bool there = false;  // its last step succeeded
   };
-  // Whether the trace of every traced command of the mask is patched where its buffers have moved.
+  // Whether the trace of every traced command of the mask can be patched when its buffers have moved.
   [[nodiscard]] bool patchable(int mask, Form form, const Body& last) const {
     for (int command = TraceWork::kFirstTraced; command < kTraceCommands; ++command) {
       if ((mask >> command & 1) == 0) continue;
@@ -173,7 +173,7 @@ class TraceBench final : public SystemBench {
     const bool failed = now.fired != before.fired, peers_can = collectives == 0 || peers->can_launch();
     context_.expect(status.ok() || failed || !peers_can, PropertyId::kP4, where, "a step",
                     status.ok() ? "" : status.error().message);
-    // A patcher may make a graph of its own, to change nodes by.
+    // A patcher may create a graph of its own to change nodes with, so that only instantiations count for it.
     const bool recorded = launches ? now.recordings != before.recordings : now.instantiations != before.instantiations;
     context_.expect(!(patches || launches) || failed || !recorded, PropertyId::kP10, where,
                     launches ? "launched as it is" : "patched", "recorded again");
@@ -183,7 +183,7 @@ class TraceBench final : public SystemBench {
     return status.ok() ? hipSuccess : status.error().code;
   }
 
-  // No graph without nodes, here and in children.
+  // Checks that neither the graph nor a child graph is without nodes.
   void expect_nodes(const std::string& where, hipGraph_t graph) {
     const hip::Api& api = context_.inner();
     std::size_t count = 0;

@@ -3,8 +3,8 @@
 // A trace is launched as it was captured when the command and the identity and the address of each of its buffers are
 // unchanged. Otherwise it is captured: when a buffer of a trace that has work has moved (it is not known where the
 // trace holds the address), and always when another buffer is at the old address. At most `max` traces are kept, and
-// the least recently used one is dropped. A trace is not kept after an error. To keep fewer costs one capture too many;
-// to keep more does no harm.
+// the least recently used one is dropped. A trace is not kept after an error. Keeping fewer traces costs additional
+// captures; keeping more does no harm.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class TraceModel {
     return std::ranges::any_of(traces_,
                                [&](const Kept& each) { return each.command == command && each.buffers == buffers; });
   }
-  // Whether the command was ever done for these buffers, wherever they were.
+  // Whether the command was ever executed for these buffers, at any addresses.
   [[nodiscard]] bool done_before(std::uint64_t command, const std::vector<hip::TraceBuffer>& buffers) const {
     return std::ranges::any_of(
         done_, [&](const Kept& each) { return each.command == command && same(each.buffers, buffers); });
@@ -48,7 +48,7 @@ class TraceModel {
   }
 
   std::size_t max_;
-  std::list<Kept> traces_;  // the one that was used last at the end
+  std::list<Kept> traces_;  // the last used trace is at the end
   std::vector<Kept> done_;
 };
 

@@ -15,7 +15,8 @@ constexpr std::size_t kArena = std::size_t{kTracePlaces} * kMaxTraceBytes;
 constexpr unsigned char kWiped = 0xee;
 constexpr int kKernel = 3;
 constexpr std::string_view kKernelName = "packed_struct";
-// Where shadows have the buffers: nowhere twice, no two moved as far, each with another lowest byte.
+// The offsets of the buffers in two sets of shadows. All offsets differ, all distances between the sets differ, and the
+// two offsets of a buffer differ in the lowest byte.
 constexpr std::array<std::array<std::uint64_t, kTraceBuffers>, 2> kShadows = {
     {{0, 0x400, 0x800}, {0x1040, 0x1880, 0x20c0}}};
 constexpr std::size_t kShadowBytes = 0x2400;

@@ -3,12 +3,12 @@
 //
 //   0  fills buffer 0
 //   1  fills buffers 0 and 1
-//   2  fills buffers 1 and 2; in a command buffer it is a library's
+//   2  fills buffers 1 and 2; in a command buffer it is a traced command of a library
 //   3  a library's kernel, from buffer 0 to buffer 2: its arguments are a packed struct, with pointers at odd bytes
 //      and a scalar that has the bits of an address that buffers may have
 //
-// A buffer of 0 bytes (a kernel's: of fewer than 4) is left out, so that a command may have nothing to do. A buffer may
-// lie where another one lies.
+// A buffer of 0 bytes (for the kernel: fewer than 4) is left out, so that a command may have nothing to do. Two buffers
+// may have the same place.
 #pragma once
 
 #include <array>
@@ -28,13 +28,13 @@ class TraceWork {
   enum class Form : std::uint8_t { kOpaque, kKnown, kCollective };
   static constexpr int kFirstTraced = 2;
 
-  // Allocates the caller's memory, and as much as shadows take; finish() gives it back.
+  // Allocates the caller's memory and the memory of the shadows; finish() frees both.
   explicit TraceWork(BenchContext& context);
   TraceWork(const TraceWork&) = delete;
   TraceWork& operator=(const TraceWork&) = delete;
   void finish();
 
-  // Replaces a buffer by a new one. The numbers of commands include its sizes (version()).
+  // Replaces a buffer by a new one. The numbers of commands depend on version(), which this changes.
   void replace(std::size_t buffer, std::size_t place, std::size_t bytes);
   void move(std::size_t buffer, std::size_t place) { buffers_[buffer].place = place; }
 
@@ -48,7 +48,7 @@ class TraceWork {
 
   // `addresses` has the addresses of buffers_of(command), in that order.
   [[nodiscard]] hip::Status enqueue(int command, hipStream_t stream, std::span<const std::uint64_t> addresses) const;
-  // The commands of the mask, each behind the one before; traced ones are captured on `capturing`.
+  // The commands of the mask, each behind the previous one; traced commands are captured on `capturing`.
   [[nodiscard]] hip::Recording commands_of(int mask, Form form, hipStream_t capturing) const;
 
   void wipe() const;

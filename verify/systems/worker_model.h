@@ -3,7 +3,7 @@
 // Callbacks run one at a time, each once: behind the callbacks that were ready when it was posted, and behind the work
 // that its stream was given before, other callbacks of that stream included. A callback of a stream is ready once the
 // stream has reached it, which is certain when somebody has waited for the stream. Draining waits for all callbacks. A
-// refused callback never runs; nor does a callback that was given up, and draining says how many were.
+// refused callback never runs. A callback that was given up never runs either; draining tells how many were given up.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +29,14 @@ class WorkerModel {
       behind_[stream].insert(callback);
     }
   }
-  // Posted by `parent`, while that ran.
+  // The callback was posted by `parent` while `parent` ran.
   void posted_by(Callback callback, Callback parent) { before_[callback] = {parent}; }
   // Somebody has waited for the stream.
   void settled(std::size_t stream) { ready_.insert(behind_[stream].begin(), behind_[stream].end()); }
   void drained() {
     for (const auto& [stream, callbacks] : behind_) ready_.insert(callbacks.begin(), callbacks.end());
   }
-  // It never runs.
+  // The callback never runs.
   void given_up(Callback callback) { before_.erase(callback); }
 
   [[nodiscard]] bool expects(Callback callback) const { return before_.contains(callback); }

@@ -49,7 +49,7 @@ class JoinsItselfForEver final : public hip::ApiLayer {
     }
     return self.inner().hipStreamWaitEvent(stream, event, flags);
   }
-  // How many streams a join reaches. Not the last thing that a call does, so that it does recurse.
+  // How many streams a join reaches. The call is no tail call, so it really recurses.
   std::size_t join(hipStream_t stream) {  // NOLINT(misc-no-recursion)
     std::size_t reached = 1;
     for (const hipStream_t other : joined_[stream]) reached += join(other);

@@ -18,7 +18,7 @@ class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
   using Self = DropsTheEdgesOfDisabledNodes;
 
   struct Held {
-    hipGraph_t clone = nullptr;  // owned; null: it is launched as it is
+    hipGraph_t clone = nullptr;  // owned; null: the executable graph is launched as it is
     std::set<hipGraphNode_t> disabled;
     hipGraphExec_t without = nullptr;  // launched in its place, made when first needed
   };
@@ -101,7 +101,7 @@ class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
   };
   template <auto Function>
   void tell() {
-    if constexpr (requires { &Telling<Function>::call; }) {  // not of a function that this release lacks
+    if constexpr (requires { &Telling<Function>::call; }) {  // this release has the function
       if (inner().*Function != nullptr) replace().*Function = Telling<Function>::call;
     }
   }

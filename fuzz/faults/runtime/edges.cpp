@@ -19,7 +19,7 @@ struct Edges {
   std::vector<hipGraphNode_t> from, to;
 };
 
-// No edges where the runtime does not say.
+// No edges if the runtime reports an error.
 Edges edges_of(const hip::Api& hip, hipGraph_t graph) {
   std::size_t count = 0;
   if (hip.hipGraphGetEdges(graph, nullptr, nullptr, &count) != hipSuccess || count == 0) return {};
@@ -41,7 +41,7 @@ class SkipsWaitsPastTheLastStream final : public hip::ApiLayer {
     replace().hipGraphExecUpdate = update;
   }
 
-  // The edges that nothing waits for: to a dependent on another stream that waits for one node alone. Streams are dealt
+  // The edges that no wait implements: to a dependent on another stream that waits for one node only. Streams are dealt
   // out to dependents in the order in which they were added.
   static Edges skipped(const hip::Api& hip, hipGraph_t graph) {
     const Edges edges = edges_of(hip, graph);
@@ -60,7 +60,7 @@ class SkipsWaitsPastTheLastStream final : public hip::ApiLayer {
     }
     return without;
   }
-  // The runtime executes the graph without them; the caller holds the graph with them.
+  // Calls with these edges removed, and then puts them back: the runtime executes the graph without them.
   template <class Call>
   static hipError_t with_waits_skipped(const hip::Api& hip, hipGraph_t graph, const Call& call) {
     const Edges without = skipped(hip, graph);
@@ -118,7 +118,7 @@ class RefusesRedundantEdges final : public hip::ApiLayer {
       if (further != graph.end()) open.insert(open.end(), further->second.begin(), further->second.end());
     }
   }
-  // Whether an edge leads where another way leads already.
+  // Whether an edge connects two nodes that other edges connect already.
   static bool has_redundant_edge(const Edges& edges) {
     Graph graph;
     for (std::size_t i = 0; i < edges.from.size(); ++i) graph[edges.from[i]].insert(edges.to[i]);

@@ -1,7 +1,7 @@
 // Runtime faults: layers around any table of HIP functions, each with one defect that was reported of a HIP runtime or
 // of a program on top of one. The file that defines a fault describes its defect and names the report.
 //
-// They use HIP's functions alone, so that they fit around every runtime: the model, a library, AMD's.
+// They use only functions of HIP, so they fit around every runtime: the model, a library, AMD's.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@
 namespace fuzz {
 
 struct RuntimeFault {
-  std::string_view id;  // "U01", as the catalogue has it
+  std::string_view id;  // "U01", as in the catalogue
   hip::ApiLayerFactory make;
 };
 
 // In the order of ids.
 [[nodiscard]] std::span<const RuntimeFault> runtime_faults();
-// Null when there is none.
+// Null when there is no such fault.
 [[nodiscard]] const RuntimeFault* find_runtime_fault(std::string_view id);
 
 // The faults that each file of this folder defines.

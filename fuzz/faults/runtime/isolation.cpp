@@ -1,4 +1,4 @@
-// U03 and U04: runtimes in which setting the parameters of one node changes others.
+// U03 and U04: runtimes in which setting the parameters of one node changes other nodes.
 //
 // U03 (CHIP-SPV/chipStar#1498). The author believed: an executable graph has the same nodes as its original graph, so
 // a setter can change the node of the original graph. The mistake: the executable graph has nodes of its own. The
@@ -24,7 +24,7 @@ class SetsTheOriginalNode final : public hip::ApiLayer {
     replace().hipGraphExecHostNodeSetParams = host;
   }
 
-  // A node whose graph is gone is looked up in the executable graph.
+  // A node whose graph was destroyed is set in the executable graph.
   static hipError_t kernel(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params) {
     const hip::Api& hip = current<Self>().inner();
     const hipError_t status = hip.hipGraphKernelNodeSetParams(node, params);
@@ -80,11 +80,11 @@ class BindsArgumentsToTheKernel final : public hip::ApiLayer {
     return self.inner().hipGraphDestroy(graph);
   }
 
-  // Launch dimensions are a node's own; arguments are the handle's.
+  // Each node has its own launch dimensions; arguments belong to the kernel's handle.
   void bind(hipGraphNode_t node, const hipKernelNodeParams& params) {
     const hipGraph_t graph = graphs_[node];
     for (auto& [key, others] : nodes_) {
-      if (key.first == graph) std::erase(others, node);  // it may have run another kernel
+      if (key.first == graph) std::erase(others, node);  // the node may have run another kernel
     }
     std::vector<hipGraphNode_t>& sharing = nodes_[{graph, params.func}];
     for (const hipGraphNode_t other : sharing) {

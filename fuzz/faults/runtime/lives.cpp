@@ -77,7 +77,7 @@ class ForgetsTheChildsLastLaunch final : public hip::ApiLayer {
     return self.inner().hipGraphExecDestroy(exec);
   }
 
-  std::map<hipGraphExec_t, hipEvent_t> with_children_;  // the completion of each one's latest launch
+  std::map<hipGraphExec_t, hipEvent_t> with_children_;  // the completion of the latest launch of each
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Borrowed {
   std::vector<void*> extra;
   std::size_t extra_size = 0;
 
-  // The parameters for one call; vectors move, so they are good for that call alone.
+  // The parameters for one call; vectors may move, so the pointers are valid only for that call.
   hipKernelNodeParams* get() {
     if (!arguments.empty()) params.kernelParams = arguments.data();
     if (extra.empty()) return &params;
@@ -38,7 +38,7 @@ Borrowed borrow_arguments(const hipKernelNodeParams& params, std::size_t count) 
   return borrowed;
 }
 
-// The usual list: the block, its size.
+// Handles the usual list: the block and its size.
 Borrowed borrow_block(const hipKernelNodeParams& params) {
   Borrowed borrowed{params, {}, {}, 0};
   if (params.extra[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER || params.extra[2] != HIP_LAUNCH_PARAM_BUFFER_SIZE) {
@@ -116,7 +116,7 @@ class EditsWhatAGetterReturned final : public hip::ApiLayer {
     }
     return status;
   }
-  // The node's arguments are where its array says.
+  // Reads the node's arguments through the array before each launch.
   static hipError_t launch(hipGraphExec_t exec, hipStream_t stream) {
     Self& self = current<Self>();
     for (auto& [node, array] : self.arrays_[exec]) {

@@ -1,4 +1,4 @@
-// Questions of the layers about a graph.
+// Queries of the layers about a graph.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace fuzz {
 
-// In the runtime's order; empty where it does not say.
+// The nodes in the runtime's order; empty if the runtime reports an error.
 [[nodiscard]] inline std::vector<hipGraphNode_t> nodes_of(const hip::Api& hip, hipGraph_t graph) {
   std::size_t count = 0;
   if (hip.hipGraphGetNodes(graph, nullptr, &count) != hipSuccess || count == 0) return {};

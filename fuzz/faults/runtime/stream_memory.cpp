@@ -1,4 +1,4 @@
-// U17: an allocator that gives memory to its next owner while the one before still uses it.
+// U17: an allocator that gives memory to its next owner while the previous owner still uses it.
 //
 // U17 (kokkos/kokkos#9433: memory of one thread's kernels was freed too early, and another thread's allocation got it).
 // The author believed: a caller that frees memory no longer needs it, so the block is free from that call on, and the
@@ -25,7 +25,7 @@ class ReusesWhatIsBeingFreed final : public hip::ApiLayer {
     replace().hipDeviceSynchronize = synchronize;
   }
 
-  // A capture makes nodes, which are none of the allocator's.
+  // Whether the stream captures. A capture makes nodes, which this allocator does not handle.
   [[nodiscard]] bool captures(hipStream_t stream) const {
     hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
     if (inner().hipStreamIsCapturing == nullptr) return false;
@@ -56,7 +56,7 @@ class ReusesWhatIsBeingFreed final : public hip::ApiLayer {
     if (status == hipSuccess) self.sizes_.erase(memory);
     return status;
   }
-  // Nothing runs then: memory that no allocation has reused goes back.
+  // Nothing runs after this call: memory that no allocation has reused is given back.
   static hipError_t synchronize() {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipDeviceSynchronize();

@@ -1,4 +1,4 @@
-// F38 and F39: launchers that allocate for each launch, as the first versions did, and are right in all but one thing.
+// F38 and F39: launchers that allocate for each launch, as the first versions did, right in all but one point each.
 //
 //   F38  copies its arrays in on the default stream: its author's active stream was always the default stream. The
 //        kernel, on another stream, does not wait for the copy.
@@ -95,7 +95,7 @@ class PatchedLauncher final : public verify::LauncherPart {
     return {};
   }
 
-  // At the end: work may be in flight until then.
+  // Called at the end, because work may be in flight until then.
   void free_all() {
     for (void* memory : device_) errors_(hip::call<&hip::Api::hipFree>(api_, memory));
     for (void* memory : host_) {

@@ -1,9 +1,9 @@
-// F40 to F42: scratch buffers, right in all but one thing each.
+// F40 to F42: scratch buffers, right in all but one point each.
 //
-//   F40  grows by freeing and allocating, in this order: memory is short, its author thought, and two buffers at once
-//        too many. When the new one cannot be had the old one is gone.
-//   F41  hands out pieces one by one: the first is taken before the second made the buffer grow.
-//   F42  a moved-from buffer is dead to its author; its stream goes with the memory.
+//   F40  grows by freeing and then allocating: its author thought that memory is too short for two buffers at once.
+//        When the new buffer cannot be allocated, the old one is lost.
+//   F41  hands out pieces one by one: the first piece is taken before the second one makes the buffer grow.
+//   F42  its author thought that nobody uses a moved-from buffer: the stream moves away with the memory.
 #include <utility>
 
 #include "fuzz/faults/lists.h"

@@ -1,11 +1,11 @@
-// F23, F24, F27 to F29: address stabilisers, right in all but one thing each. Their authors had one stream: each step
+// F23, F24, F27 to F29: address stabilisers, right in all but one point each. Their authors had one stream: each step
 // is waited for at its end.
 //
-//   F23  persistent means for ever: nothing frees the buffers, and a command that is released only forgets them.
-//   F24  notes that the command is recorded, and records it: where that fails the note stays, and the next step
-//   launches. F27  errors of hipFree at the end are dropped. F28  notes where the results go when
-//   it records, for its author's program always gave the same buffers. F29  looks a buffer up by its place in the
-//   command: the earlier buffer is taken to have been as large.
+//   F23  never frees the persistent buffers; a command that is released only forgets them.
+//   F24  notes that the command is recorded, then records it: after a failure the note stays; the next step launches.
+//   F27  drops errors of hipFree at the end.
+//   F28  notes the places of the results when it records, because its author's program always gave the same buffers.
+//   F29  looks a buffer up by its place in the command, and assumes that the earlier buffer was as large.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -85,7 +85,7 @@ class PatchedStabilizer final : public verify::StabilizerPart {
   struct Kept {
     std::map<std::size_t, Slot> slots;  // by the lowest index of the buffers that overlap
     std::vector<void*> recorded_for;
-    std::vector<hip::StepBuffer> places;  // the caller's, when it was recorded
+    std::vector<hip::StepBuffer> places;  // the caller's buffers when it was recorded
     bool recorded = false;
   };
 
@@ -180,7 +180,7 @@ class PatchedStabilizer final : public verify::StabilizerPart {
   hip::ErrorSink errors_;
   const Habits habits_;
   std::map<std::uint32_t, Kept> commands_;
-  std::vector<void*> gone_;  // to be freed
+  std::vector<void*> gone_;  // buffers to be freed
 };
 
 verify::Parts with(const Habits& habits) {

@@ -1,10 +1,10 @@
 // F30 to F33: stream caches as the reviewed patches had them. Each keeps idle handles with their keys, asks the runtime
-// before it keeps one, gives up the oldest when it is full, and is right in all but one thing.
+// before it keeps a stream, drops the oldest one when it is full, and is right in all but one point.
 //
 //   F30  its author read hipStreamQuery as "ready or not": an error is not "not ready", so the stream is cached.
-//   F31  its author's program had one device: nothing makes the stream's device current, neither where it is made and
-//        asked nor where it is handed out.
-//   F32  its author's streams were all alike: the key is the device, and flags and priority come as they come.
+//   F31  its author's program had one device: nothing makes the stream's device current, neither where the stream is
+//        made and queried nor where it is handed out.
+//   F32  its author's streams were all alike: the key is only the device, not flags and priority.
 //   F33  its author assumed that a client waits for a stream before it gives the stream back.
 #include <algorithm>
 #include <map>

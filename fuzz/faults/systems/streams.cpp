@@ -1,9 +1,9 @@
 // F35: a stream layer that takes handle 0 for "no stream": there is nothing to wait for.
 //
-// Its author's default stream was an object that had not been created yet, and a null handle one on which no work could
-// be; but HIP's handle 0 is the default stream, and work is on it.
+// To its author a null handle was a stream that had not been created yet, so no work could be on it. But HIP's handle 0
+// is the default stream, and it has work.
 //
-// F36: a current stream that lives in a variable of the process: its author's program had one thread.
+// F36: the current stream is a variable of the process, because its author's program had one thread.
 #include <vector>
 
 #include "fuzz/faults/lists.h"
@@ -11,7 +11,7 @@
 namespace fuzz {
 namespace {
 
-// Scopes of the real kind for the thread's current stream; synchronising is its own.
+// Has the real scopes for the thread's current stream, but a synchronize() of its own.
 class NothingOnHandleZero final : public verify::StreamsPart {
  public:
   hip::Status synchronize(const hip::StreamRef& stream) override {

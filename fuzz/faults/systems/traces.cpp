@@ -1,11 +1,11 @@
-// F18 to F22: trace caches and command buffers, right in all but one thing each.
+// F18 to F22: trace caches and command buffers, right in all but one point each.
 //
 //   F18  a trace goes into the command buffer as a child, even when it is empty.
-//   F19  a body is finished when its commands are in it. One without commands is instantiated as it is.
-//   F20  a trace is looked up by the addresses that it was captured for. Memory that was freed and given out again is
-//        taken for the buffer that was there before.
+//   F19  a body is finished when its commands are in it: a body without commands is instantiated as it is.
+//   F20  a trace is looked up by the addresses that it was captured for: memory that was freed and allocated again is
+//        taken for the earlier buffer at that address.
 //   F21  a collective is captured at every step: its author's cache holds traces that one rank can decide about alone.
-//   F22  a rank of a collective looks into its own cache, and launches: its author's ranks moved together.
+//   F22  a rank of a collective decides by its own cache alone: its author's ranks always agreed.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -26,8 +26,8 @@ enum class Habit : std::uint8_t {
   kDecidesAlone
 };
 
-constexpr std::uint64_t kCollective = 2;        // the command that is one
-constexpr std::size_t kTracesByAddress = 1024;  // every address a buffer may have is a trace of its own
+constexpr std::uint64_t kCollective = 2;        // the command that is a collective
+constexpr std::size_t kTracesByAddress = 1024;  // each address that a buffer may have needs a trace of its own
 
 // An executable graph of its own, and the graph that it was instantiated from.
 struct Instance {
@@ -42,7 +42,7 @@ hip::Status give_back(const hip::Api& api, Instance& instance) {
   return hip::both(std::move(status), hip::destroy_graph(api, std::exchange(instance, {}).graph));
 }
 
-// A command buffer with the captured graph as its child.
+// A trace whose graph has the captured graph as its child.
 class ChildTrace final : public hip::Trace {
  public:
   ChildTrace(const hip::Api& api, Instance instance, hip::ErrorSink errors)
@@ -81,7 +81,7 @@ class ChildTrace final : public hip::Trace {
   hip::ErrorSink errors_;
 };
 
-// A command buffer made from its body's commands and nothing else. Each step waits for it at its end.
+// A command buffer that is made only from its body's commands. Each step waits for it at its end.
 class PlainBody {
  public:
   PlainBody(const hip::Api& api, hip::ErrorSink errors) : api_(api), errors_(errors) {}
@@ -189,7 +189,7 @@ class PatchedTraces final : public verify::TracesPart {
   }
   hip::Status body(const Body& body, const hip::StreamRef& stream,
                    const std::function<void(hipGraph_t)>& look) override {
-    // The author had opaque commands and one rank.
+    // The author had only opaque commands and one rank.
     const bool theirs = body.number < verify::kTraceBodies / verify::kTraceForms;
     if (habit_ != Habit::kFinishesEmptyBodies || !theirs) return real_->body(body, stream, look);
     const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, errors_);
@@ -205,7 +205,7 @@ class PatchedTraces final : public verify::TracesPart {
   const hip::Api& api_;
   hip::ErrorSink errors_;
   const Habit habit_;
-  std::unique_ptr<verify::TracesPart> real_, alone_;  // the second: with a cache of its own, for ranks
+  std::unique_ptr<verify::TracesPart> real_, alone_;  // alone_: with a cache of its own, for ranks
   std::optional<hip::Stream> capturing_;
   hip::TraceCache cache_;
   hip::TraceCache collective_;  // the one that runs

@@ -12,7 +12,7 @@ struct DeclareBuffer {
   Id buffer = 0;
   std::uint64_t bytes = 0;
   MemoryKind memory = MemoryKind::kDevice;
-  // A variable of the device code, by number: it is where it is, for as long as the program runs.
+  // A variable of the device code, by number; its address stays the same while the program runs.
   std::optional<std::uint32_t> symbol = {};
   Id device = 0;  // the device that owns the memory; for device memory only
   static constexpr auto spec() {
@@ -58,7 +58,7 @@ struct Read {
   }
   bool operator==(const Read&) const = default;
 };
-// A pattern over all of it, or bytes as they are (of a recorded program) from an offset on.
+// Writes a pattern over the whole buffer, or given bytes (of a recorded program) from an offset on.
 struct Write {
   Id buffer = 0;
   std::uint64_t seed = 0;

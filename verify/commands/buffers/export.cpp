@@ -88,7 +88,7 @@ void export_command(Exporter& out, const Write& c) {
 template <>
 void export_command(Exporter& out, const Free& c) {
   const BufferState& buffer = *out.before().buffer(c.buffer);
-  // It is hipFree's to wait, and release 7.2 does not for such memory (pool-free-not-waited-for).
+  // hipFree itself has to wait; release 7.2 does not wait for memory of this kind (pool-free-not-waited-for).
   if (buffer.runtime_places()) return out.call(fmt::format("hipFree(b{})", c.buffer));
   out.text().wait();
   if (!out.memory().in_arena()) out.memory().release(c.buffer, buffer.memory);

@@ -1,4 +1,4 @@
-// The rules of the commands about buffers. Moving, reading, writing and freeing wait for the device first.
+// The rules of the commands about buffers. Moving, reading, writing and freeing wait for the devices first.
 #include <fmt/format.h>
 
 #include <map>
@@ -51,7 +51,7 @@ void apply(State& state, const DeclareBuffer& c) {
 
 // ---- MoveBuffers
 
-// Places go round, so that each repetition moves buffers elsewhere.
+// Each repetition moves the buffers to other places than the one before.
 template <>
 constexpr Traits kTraits<MoveBuffers>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen,
                                       kNoDevice,   kEachTime, kAgain};
@@ -162,7 +162,7 @@ void apply(State& state, const Free& c) {
   buffer.unfreed = false;
   buffer.freed_by_program = true;
   if (buffer.graph) {
-    parts.streams.give_work(kNullStream, {}, {});  // hipFree leaves something there, which nobody documents
+    parts.streams.give_work(kNullStream, {}, {});  // hipFree leaves work there, which is not documented
   } else {
     buffer.alive = false;
   }

@@ -33,7 +33,7 @@ hip::Status run_command(Run& run, const DeclareBuffer& c) {
   }
   run.context.buffer_bytes[c.buffer] = c.bytes;
   run.context.buffer_devices[c.buffer] = c.device;
-  // Releases treat a variable of device code otherwise than memory of the device.
+  // Releases treat a variable of device code differently from allocated device memory.
   if (c.symbol) return run.memory.declare_symbol(c.buffer, c.bytes, *c.symbol);
   hip::Status declared = run.memory.declare(c.buffer, c.bytes, c.memory, c.device);
   if (declared && is_known_kind(run, c)) run.context.memory[c.buffer] = buffer_memory(c.memory);

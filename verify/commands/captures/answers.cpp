@@ -9,7 +9,7 @@ namespace verify {
 
 namespace {
 
-// A blocking stream of the first device takes part in it.
+// Whether a blocking stream of device 0 takes part in the capture.
 bool waits_for_null_stream(const State& state, const CaptureState& capture) {
   return std::ranges::any_of(capture.behind, [&state](const auto& entry) {
     const StreamState* stream = state.parts().streams.find(entry.first);

@@ -14,7 +14,7 @@ namespace verify {
 [[nodiscard]] CaptureAnswer answer_to_null_stream(const State& state, Id stream);
 // The answer to work for a stream. The work becomes part of the stream's capture while the capture is valid.
 [[nodiscard]] CaptureAnswer answer_to_work(const State& state, Id stream);
-// The answer to a call that captures may forbid, both captures of this thread and of other threads.
+// The answer to a call that captures of this thread and of other threads may forbid.
 [[nodiscard]] CaptureAnswer answer_to_unsafe(const State& state, Id thread);
 // The answer when the host queries an event or waits for it.
 [[nodiscard]] CaptureAnswer answer_to_host_on_event(const State& state, Id event, Id thread);

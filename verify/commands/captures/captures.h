@@ -57,11 +57,11 @@ struct CaptureInfo {
   }
   bool operator==(const CaptureInfo&) const = default;
 };
-// hipStreamUpdateCaptureDependencies: nodes of the capture by the names that they are going to have.
+// hipStreamUpdateCaptureDependencies. `nodes` are nodes of the capture, by the names that EndCapture will give them.
 struct CaptureAfter {
   Id stream = 0;
   std::vector<Id> nodes;
-  bool add = false;  // else they replace the dependencies of the stream's next node
+  bool add = false;  // false: the nodes replace the dependencies of the stream's next node
   static constexpr auto spec() {
     return describe_command(
         "capture_after",
@@ -88,7 +88,7 @@ struct ExchangeCaptureMode {
   }
   bool operator==(const ExchangeCaptureMode&) const = default;
 };
-// hipMalloc of a few bytes, and hipFree should it have worked: a call that captures may forbid.
+// hipMalloc of a few bytes, then hipFree if hipMalloc succeeded: a call that a capture may forbid.
 struct UnsafeCall {
   Id thread = 0;
   static constexpr auto spec() {

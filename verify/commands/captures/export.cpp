@@ -23,7 +23,7 @@ std::string local_name(Exporter& out, const char* name) {
   return fmt::format("{}{}", name, out.text().number(LocalKind::kCapture));
 }
 
-// An array of nodes; its variable.
+// Declares an array of nodes and returns the name of its variable.
 std::string declare_nodes(Exporter& out, const std::vector<std::string>& variables) {
   std::string behind = local_name(out, "behind");
   out.text().line(fmt::format("hipGraphNode_t {}[] = {{{}}};", behind, list_of(variables)));
@@ -101,7 +101,7 @@ void export_command(Exporter& out, const CaptureInfo& c) {
   out.text().line(fmt::format("hipStreamCaptureStatus {} = hipStreamCaptureStatusNone;", status));
   out.text().line(fmt::format("unsigned long long {}_id = 0;", status));
   out.call(fmt::format("hipStreamGetCaptureInfo({}, &{}, &{}_id)", stream_name(c.stream), status, status));
-  // The nodes that come before the next one are not asked for.
+  // The call does not ask for the dependencies of the stream's next node.
   if (out.expected().only_seen_differs) check_capture_status(out, c, status);
 }
 

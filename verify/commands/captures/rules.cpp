@@ -99,7 +99,7 @@ void apply(State& state, const EndCapture& c) {
   parts.captures.close(serial);
 }
 
-// A capture that is invalid or not joined is over. Otherwise the call was not the one that ends it.
+// The call ends a capture that is invalid or not joined. After any other refusal the capture stays open.
 template <>
 void apply_refused(State& state, const EndCapture& c, int status) {
   if (status != kAnswerInvalidated && status != kAnswerUnjoined) return;
@@ -111,7 +111,7 @@ void apply_refused(State& state, const EndCapture& c, int status) {
 template <>
 constexpr Traits kTraits<CaptureInfo>{kLegalInCapture, kAnswers, kNeverRefused, kSeen, kNoDevice, kTwice, kOnce};
 
-// Asking changes nothing.
+// The query invalidates no capture.
 template <>
 CaptureAnswer answer(const State& state, const CaptureInfo& c) {
   return refuse(answer_to_null_stream(state, c.stream).status);

@@ -1,5 +1,5 @@
 // How commands about stream capture run. Calls for `thread=N` are made by a helper thread that takes turns with the
-// program's own.
+// program's own thread.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ hip::Status spoil(Run& run, const EndCapture& c, const hip::Status& status) {
   return status;
 }
 
-// State's dependencies name its nodes; the recording's name instances, which are more where nodes are fanned out.
+// Dependencies in State name nodes; dependencies in the recording name instances, of which a fan has several.
 void append(Run& run, GraphObject& object, const CaptureState& capture, OpenCapture& open) {
   const std::vector<NodeState>& nodes = capture.graph.nodes;
   for (std::size_t i = 0; i < open.nodes.size(); ++i) {
@@ -108,7 +108,7 @@ hip::Status ended(Run& run, const EndCapture& c, hipGraph_t graph) {
   return {};
 }
 
-// In the order of the capture's nodes, unknown nodes last.
+// The names of `handles` in the order of the capture's nodes, unknown nodes last.
 std::string names_of(const Run& run, const CaptureState& capture, std::vector<hipGraphNode_t> handles) {
   std::string text;
   for (const NodeState& node : capture.graph.nodes) {

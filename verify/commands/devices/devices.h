@@ -1,4 +1,4 @@
-// The family of commands about devices: which of them may reach the memory of which.
+// The family of commands about devices: whether a device may reach the memory of another device.
 #pragma once
 
 #include "verify/commands/fields.h"

@@ -127,7 +127,7 @@ void apply(State& state, const WaitEvent& c) {
     add_sorted(of_event->behind[c.stream], event.captured);
     return;
   }
-  if (state.capture_of(c.stream) != nullptr) return;  // there is nothing to wait for
+  if (state.capture_of(c.stream) != nullptr) return;  // the event was never recorded: there is nothing to wait for
   StreamState& stream = parts.streams.occupy(c.stream);
   for (const auto& [id, tick] : event.clock) {
     std::uint64_t& known = stream.clock[id];

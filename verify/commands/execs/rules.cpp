@@ -55,7 +55,7 @@ template <>
 void apply(State& state, const Instantiate& c) {
   GraphsState& graphs = state.change().graphs;
   const GraphState& graph = graphs.graphs.at(c.graph);
-  graphs.execs[c.exec] = {!graph.cyclic, c.graph, graph, c.flags, {}};  // a circle is refused
+  graphs.execs[c.exec] = {!graph.cyclic, c.graph, graph, c.flags, {}};  // instantiating a cycle is refused
 }
 
 // ---- Launch
@@ -71,7 +71,7 @@ CaptureAnswer answer(const State& state, const Launch& c) {
 
 namespace {
 
-// Launched into a capture it becomes a child node.
+// A launch on a stream that captures becomes a child graph node.
 Reason check_captured_launch(const State& state, const Launch& c) {
   const CaptureState* capture = state.capture_of(c.stream);
   if (capture == nullptr) return {};
@@ -129,7 +129,7 @@ void add_child(const StateParts& parts, CaptureState& capture, const ExecState& 
   capture.graph.has_events = capture.graph.has_events || exec.graph.has_events;
 }
 
-// A node of `graph` frees it.
+// Whether a node of `graph` frees the buffer.
 bool frees(const GraphState& graph, Id buffer) {
   return std::ranges::any_of(graph.nodes, [buffer](const NodeState& node) {
     const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
@@ -147,7 +147,7 @@ void allocate(MemoryState& memory, const GraphState& graph) {
   }
 }
 
-// A launch takes one tick a group of nodes.
+// A launch takes one tick for each group of nodes (LaunchOrder::groups).
 void launch_with_events(StateParts& parts, const Launch& c) {
   const GraphState& graph = parts.graphs.execs.at(c.exec).graph;
   const LaunchOrder order = launch_order(graph);
@@ -189,11 +189,11 @@ void apply(State& state, const Launch& c) {
   if (CaptureState* capture = parts.captures.push_node(c.stream, state.device_of_stream(c.stream)))
     return add_child(parts, *capture, exec);
   if (exec.graph.has_memory) {
-    if (state.unfreed_memory(exec.graph) && (exec.flags & kAutoFreeOnLaunch) == 0) return;  // it is refused
+    if (state.unfreed_memory(exec.graph) && (exec.flags & kAutoFreeOnLaunch) == 0) return;  // the launch is refused
     allocate(parts.memory, exec.graph);
   }
   if (exec.graph.has_events) return launch_with_events(parts, c);
-  // Nobody says that a graph without nodes orders anything; 7.2 and 6.4 give the stream nothing.
+  // No documentation says that a graph without nodes orders anything; 7.2 and 6.4 give the stream no work.
   if (exec.graph.nodes.empty()) {
     parts.streams.occupy(c.stream);
     return;
@@ -302,7 +302,7 @@ bool may_stand_again(const State& state, const Launch& c) {
 }
 
 template struct Rules<Launch>;
-// As for a set node: a graph with memory nodes that is recorded again reserves anew.
+// As for SetNode: a graph with memory nodes that is recorded again reserves memory anew.
 template <>
 bool may_stand_again(const State& state, const Patch& c) {
   return c.target == Target::kExec || !state.graph(c.id)->has_memory;

@@ -1,5 +1,5 @@
-// How commands about executable graphs run. The run's strategy says which of HIP's functions bring one to new
-// addresses.
+// How commands about executable graphs run. The run's strategy says which of HIP's functions bring an
+// executable graph to new addresses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ hip::Status patch(Run& run, Object& object) {
   const std::uint64_t fired = run.interposer.fired();
   const Detectors::Calls calls = run.detectors.calls();
   PatchOutcome outcome = run.strategy.patch(run.context, object, moves);
-  run.graph_memory.show_as_in(object.addresses);  // recorded again, it has memory elsewhere
+  run.graph_memory.show_as_in(object.addresses);  // recorded again, the object has its memory at other addresses
   ++run.observation.patches;
   run.detectors.refused(run.step, object, moves, outcome);
   if (outcome.status) {

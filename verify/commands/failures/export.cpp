@@ -13,13 +13,13 @@ namespace {
 
 // A call with one invalid argument, and the objects that it needs.
 //
-// verify/errors/cases.inc has a thousand such calls on a scene of forty objects; the ones in kForms have a stand-alone
+// verify/errors/cases.inc has a thousand such calls on a scene of forty objects; the calls in kForms have a stand-alone
 // form. A call with a destroyed handle has none: its answer depends on the heap and would differ from run to run.
 struct BadCallForm {
   std::string_view function, error_case;
-  std::span<const std::string_view> declarations, preparation;  // the second: calls that have to succeed
+  std::span<const std::string_view> declarations, preparation;  // preparation: calls that have to succeed
   std::string_view call;
-  std::string_view kernel;  // of the project, that the call needs; or nothing
+  std::string_view kernel;  // a kernel of the project that the call needs; or empty
 };
 
 constexpr std::string_view kCircleDeclared[] = {"hipGraph_t inner, outer;", "hipGraphNode_t first, second, child;",
@@ -45,7 +45,7 @@ constexpr BadCallForm kForms[] = {
      "hipGraphMemcpyNodeGetParams(node, &copy)", "count_only"},
 };
 
-// Null: it has no form.
+// The form of the call; null when it has none.
 const BadCallForm* find_form(const BadCall& call) {
   const auto* found = std::find_if(std::begin(kForms), std::end(kForms), [&](const BadCallForm& form) {
     return form.function == call.function && form.error_case == call.error_case;
@@ -60,7 +60,7 @@ std::string status_in(const std::string& seen) {
 
 }  // namespace
 
-// The file has no calls that are made to fail.
+// The written file cannot make a call fail.
 template <>
 void export_command(Exporter& out, const Fail& /*command*/) {
   out.refuse_command();

@@ -1,4 +1,4 @@
-// The rules of the commands about failures. Neither leaves anything behind.
+// The rules of the commands about failures. Neither changes the state.
 #include "verify/commands/define_rules.h"
 #include "verify/errors/error_cases.h"
 

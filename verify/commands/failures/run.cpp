@@ -19,7 +19,7 @@ hip::Status run_command(Run& run, const Fail& c) {
   return {};
 }
 
-// Not through the interposer: it counts, fails and poisons the program's own calls.
+// Bad calls do not go through the interposer, which counts, fails and poisons the program's own calls.
 template <>
 hip::Status run_command(Run& run, const BadCall& c) {
   const ErrorCase* error_case = find_error_case(c.function, c.error_case);

@@ -1,4 +1,4 @@
-// How the commands about graphs as wholes are written as HIP calls (verify/commands/export.h).
+// How the commands about whole graphs are written as HIP calls (verify/commands/export.h).
 #include "verify/commands/export.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace verify {
 namespace {
 
-// The parts of an inspection's answer, which are divided by semicolons.
+// The parts of an inspection's answer, which semicolons separate.
 std::vector<std::string> parts_of(const std::string& seen) {
   std::vector<std::string> parts;
   for (std::size_t from = 0; from < seen.size();) {
@@ -34,7 +34,7 @@ bool getter_differs(const ExpectedStatus& expected, Id node) {
 // Asks a node for its parameters, and checks them.
 struct CheckGetter {
   Exporter& out;
-  const std::string& name;  // of the node
+  const std::string& name;  // the name of the node's variable
   std::string got = fmt::format("got{}", out.text().number(LocalKind::kCall));
 
   void place(const char* what, const BufferRef& ref, const char* member) const {

@@ -1,4 +1,4 @@
-// The family of commands about graphs as wholes: declaring, cloning, changing their edges, asking about them;
+// The family of commands about whole graphs: declaring and cloning graphs, changing their edges, asking about them, and
 // destroying the objects that HIP destroys by handle.
 #pragma once
 
@@ -15,7 +15,7 @@ struct DeclareGraph {
   }
   bool operator==(const DeclareGraph&) const = default;
 };
-// g1 is hipGraphClone's; its nodes have the names of the original's.
+// hipGraphClone makes `graph` from `from`; each node of the clone has the name of the original node.
 struct CloneGraph {
   Id graph = 0;
   Id from = 0;
@@ -42,7 +42,7 @@ struct FindInClone {
   }
   bool operator==(const FindInClone&) const = default;
 };
-// Dependencies of `node` that are added or removed, all in one call. Only with `cycle` they may close a circle.
+// Dependencies of `node` that are added or removed, all in one call. They may close a cycle only with `cycle`.
 struct ChangeEdges {
   Id graph = 0;
   Id node = 0;
@@ -74,7 +74,7 @@ struct RemoveNode {
   }
   bool operator==(const RemoveNode&) const = default;
 };
-// Every query that HIP has of a graph or an executable graph.
+// Every query that HIP has for a graph or an executable graph.
 struct Inspect {
   Target target = Target::kGraph;
   Id id = 0;
@@ -88,7 +88,7 @@ struct Inspect {
   }
   bool operator==(const Inspect&) const = default;
 };
-// hipGraphDebugDotPrint into a file that passes; nodes and edges are counted.
+// hipGraphDebugDotPrint into a temporary file; nodes and edges are counted.
 struct PrintDot {
   Id graph = 0;
   static constexpr auto spec() {

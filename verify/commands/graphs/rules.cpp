@@ -1,4 +1,4 @@
-// The rules of the commands about graphs as wholes.
+// The rules of the commands about whole graphs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -190,7 +190,7 @@ void apply(State&, const Inspect&) {}
 template <>
 constexpr Traits kTraits<PrintDot>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kAgain};
 
-// How the nodes of child graphs are printed is nowhere said.
+// No documentation says how the nodes of child graphs are printed.
 template <>
 Reason check(const State& state, const PrintDot& c) {
   if (Reason reason = state.missing_graph(c.graph)) return reason;
@@ -266,7 +266,7 @@ void apply(State& state, const Destroy& c) {
   StateParts& parts = state.change();
   const bool captures = !state.captures().empty();
   if (c.target == Target::kStream) leave_capture(state, c.id);
-  // The executor waits for the device first, where nothing captures.
+  // Where no stream captures, the executor waits for the devices first.
   if (!captures) parts.finish_all();
   switch (c.target) {
     case Target::kGraph:

@@ -1,4 +1,4 @@
-// How commands about graphs as wholes run.
+// How commands about whole graphs run.
 //
 // Each command either succeeds or reports an error and can be tried again. Recordings, places and handles always match
 // the state of the runtime.
@@ -18,8 +18,8 @@ namespace verify {
 
 namespace {
 
-// A file in memory with a path that this process can open, gone with this object. (A file in a folder costs a tenth of
-// a campaign's time on the model.)
+// A file in memory with a path that this process can open; it ends with this object. (A file in a folder costs a tenth
+// of a campaign's time on the model.)
 class PassingFile {
  public:
   PassingFile() : file_(memfd_create("hgcheck-dot", MFD_CLOEXEC)) {
@@ -30,7 +30,7 @@ class PassingFile {
   ~PassingFile() {
     if (file_ >= 0) close(file_);
   }
-  // Empty where there is no such file: no function that is told to write opens that.
+  // Empty when the file could not be made: no function can open an empty path for writing.
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -115,7 +115,7 @@ hip::Status change_edges(Run& run, GraphObject& object, const ChangeEdges& c) {
   return {};
 }
 
-// Executable graphs of `graph` know their node by a handle that is not valid any more.
+// Notes that executable graphs of `graph` know the node by a handle that is not valid any more.
 void forget_node(Run& run, Id graph, Id node) {
   for (auto& [id, exec] : run.execs) {
     if (!exec.alive || exec.origin != graph) continue;
@@ -125,7 +125,7 @@ void forget_node(Run& run, Id graph, Id node) {
   }
 }
 
-// A fan is as many nodes; one that a failure interrupted goes on where it stopped.
+// A node with fan=N is N nodes of the runtime; a removal that a failure interrupted goes on where it stopped.
 hip::Status remove_node(Run& run, GraphObject& object, const RemoveNode& c) {
   const hip::Api& api = run.context.api;
   if (api.hipGraphDestroyNode == nullptr) return lacking(run.context, "hipGraphDestroyNode");
@@ -246,7 +246,7 @@ hip::Status run_command(Run& run, const PrintDot& c) {
 
 template <>
 hip::Status run_command(Run& run, const Destroy& c) {
-  // Waiting would be refused in the middle of a capture.
+  // HIP would refuse a wait in the middle of a capture.
   if (!run.captures.capturing()) {
     if (hip::Status s = synchronize_devices(run.context.api, run.context.devices); !s) return s;
   }

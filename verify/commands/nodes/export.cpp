@@ -12,7 +12,7 @@ void export_command(Exporter& out, const AddNode& c) {
   const GraphState& graph = *out.after().graph(c.graph);
   GraphNames& names = out.names().graphs[c.graph];
   if (!c.after.empty()) out.use_nodes_of(graph);
-  // The graph may have another variable by now than the one that it was declared with.
+  // The graph's variable may have changed since its declaration, so the node is named after the graph's number.
   names.nodes.push_back(fmt::format("g{}_n{}", c.graph, c.node));
   const std::string fan = c.fan == 1 ? std::string() : fmt::format("[{}]", c.fan);
   out.needs().declare("hipGraphNode_t", names.nodes.back() + fan);

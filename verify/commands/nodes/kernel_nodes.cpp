@@ -37,7 +37,7 @@ ArgumentValue parse_pointer_or_number(Line& line, const FieldSpec& field, Token 
   return value;
 }
 
-// "4", or "4,2,1" of a foreign kernel.
+// "4", or, for a foreign kernel, "4,2,1".
 void parse_shape(Attributes& attributes, std::string_view key, std::uint64_t max, std::array<std::uint32_t*, 3> shape) {
   Token token;
   if (!attributes.take(key, token)) return;
@@ -87,7 +87,7 @@ void simplify_argument(const KernelParams& p, std::size_t i, const EmitKernel& e
   for (const BufferRef& ref : simpler_refs(value.ref)) with({value.kind, 0, ref});
 }
 
-// The plainest kernel that writes one buffer: most defects show on it too.
+// Replaces the kernel by the simplest kernel that writes one buffer: most defects show with that kernel, too.
 void replace_kernel(const KernelParams& p, const EmitKernel& emit) {
   static constexpr std::string_view kPlain = "inplace_u32";
   if (p.kernel->name == kPlain) return;
@@ -193,7 +193,7 @@ void simplify_kernel(const KernelParams& p, const EmitKernel& emit) {
     emit(changed);
     changed = p;
   }
-  const bool own = p.kernel->object == nullptr;  // only a foreign kernel's author knows which shapes it takes
+  const bool own = p.kernel->object == nullptr;  // which shapes a foreign kernel allows is unknown
   if (own && p.grid != 1) {
     changed.grid = 1;
     emit(changed);

@@ -13,7 +13,7 @@ namespace verify {
 using Out = std::back_insert_iterator<std::string>;
 using EmitKernel = std::function<void(const KernelParams&)>;
 
-// The kernel by its name; an error where there is none.
+// Reads the name of a kernel; fails where no kernel has that name.
 [[nodiscard]] NodeParams parse_kernel_name(Line& line);
 void parse_kernel_keys(Attributes& attributes, KernelParams& params);
 void print_kernel(Out out, const KernelParams& p);

@@ -11,7 +11,7 @@ namespace verify {
 
 namespace {
 
-// Managed memory is on either side.
+// Managed memory counts as host memory and as device memory.
 bool is_host_memory(MemoryKind kind) {
   return kind != MemoryKind::kDevice;
 }
@@ -19,7 +19,7 @@ bool is_device_memory(MemoryKind kind) {
   return kind == MemoryKind::kDevice || kind == MemoryKind::kManaged;
 }
 
-// Does a copy's stated direction fit where its ends live? (hipMemcpyKind: the direction must match the pointers.)
+// Whether a copy's direction fits the memory of its ends (hipMemcpyKind: the direction must match the pointers).
 bool direction_fits(CopyKind kind, MemoryKind dst, MemoryKind src) {
   switch (kind) {
     case CopyKind::kHostToHost:
@@ -127,7 +127,7 @@ Reason params(const State& state, const KernelParams& p) {
   return {};
 }
 
-// hipMemcpyToSymbol: from the host or the device; hipMemcpyFromSymbol: to either.
+// hipMemcpyToSymbol copies from the host or the device, hipMemcpyFromSymbol to the host or the device.
 Reason symbol(const State& state, const CopyParams& p) {
   if (p.symbol == CopySymbol::kNone) return {};
   const bool to = p.symbol == CopySymbol::kDestination;
@@ -146,7 +146,7 @@ Reason params(const State& state, const CopyParams& p) {
       return "a copy's pitch and rows hold its width and height, positions included";
     }
     // AMD's runtime refuses a pitched pointer that describes more memory than its allocation has (native placement,
-    // all releases): whole slices, whole rows. HIP's header calls ysize the logical height of the allocation.
+    // all releases); whole slices and whole rows count. HIP's header calls ysize the logical height of the allocation.
     const std::uint64_t bytes = state.buffer(end->ref.buffer)->bytes, slice = end->pitch * end->rows;
     if (!p.linear && (slice > bytes || end->position.z + p.depth > bytes ||
                       slice * (end->position.z + p.depth) + static_cast<std::uint64_t>(end->ref.offset) > bytes)) {

@@ -122,7 +122,7 @@ Position parse_position(Line& line, Token token) {
   return {parts[0], parts[1], parts[2]};
 }
 
-// The keys of each type.
+// Parses the keys of each type.
 struct KeysParser {
   Attributes& attributes;
 
@@ -162,7 +162,7 @@ struct KeysParser {
   void operator()(ChildParams& params) const {
     params.nest = static_cast<std::uint32_t>(attributes.number("nest", 1, kMaxNest));
   }
-  // These have no keys.
+  // These types have no keys.
   void operator()(EmptyParams&) const {}
   void operator()(EventRecordParams&) const {}
   void operator()(EventWaitParams&) const {}
@@ -340,7 +340,7 @@ struct FeatureCounter {
   void operator()(const ChildParams& child) const {
     if (child.nest > 1) add("nest");
   }
-  // Their word is all that there is to count.
+  // These types have no feature besides their word.
   void operator()(const EmptyParams&) const {}
   void operator()(const EventRecordParams&) const {}
   void operator()(const EventWaitParams&) const {}
@@ -355,7 +355,7 @@ std::span<const NodeWord> node_words() {
 }
 
 std::string_view node_word(const NodeParams& params) {
-  // Copies have two words, so that the words of the types behind them are one further on.
+  // Copies have two words, so the words of the later types are one place further on.
   const auto* copy = std::get_if<CopyParams>(&params);
   static const std::size_t copies = NodeParams(CopyParams{}).index();
   const bool second = params.index() > copies || (copy != nullptr && !copy->linear);

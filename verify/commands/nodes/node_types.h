@@ -1,5 +1,5 @@
 // The types of nodes as the language has them: their words, how their parameters are read, printed and made simpler,
-// and the features that they count for. One overload a type in node_types.cpp; a type that lacks one does not build.
+// and the features that they count for. node_types.cpp has an overload for each type; without it the build fails.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct NodeWord {
   std::string_view word;
   bool set_in_graph = false;  // HIP has a setter for nodes of graphs
   bool set_in_exec = false;   // HIP has a setter for nodes of executable graphs
-  std::string_view syntax;    // of its parameters
+  std::string_view syntax;    // the syntax of its parameters
   std::string_view meaning;   // Markdown, for the reference page
 };
 // In the order of NodeParams.
@@ -29,7 +29,7 @@ struct NodeWord {
 [[nodiscard]] NodeParams parse_node_places(Line& line, std::string_view word);
 // Reads the keys of the parameters that parse_node_places began.
 void parse_node_keys(Attributes& attributes, NodeParams& params);
-// The parameters as they stand behind the node's name, each behind a space.
+// Prints the parameters that follow the node's name, each after a space.
 void print_node_params(std::string& out, const NodeParams& params);
 // Calls emit for each simpler variant of the parameters, the simplest first.
 void simplify_node_params(const NodeParams& params, const std::function<void(const NodeParams&)>& emit);

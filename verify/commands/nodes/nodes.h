@@ -13,7 +13,7 @@ struct AddNode {
   Id node = 0;
   NodeParams params;
   std::vector<Id> after;
-  std::uint32_t fan = 1;  // number of unordered nodes; written pointers advance by the bytes that each writes
+  std::uint32_t fan = 1;  // number of unordered nodes; pointers that they write through advance from node to node
   NodeForm form = NodeForm::kTyped;
   static constexpr auto spec() {
     return describe_command(
@@ -61,13 +61,13 @@ struct EnableNode {
   }
   bool operator==(const EnableNode&) const = default;
 };
-// Attributes of a kernel node of a graph (hipGraphKernelNodeSetAttribute); nothing: as the runtime gives them.
+// Attributes of a kernel node of a graph (hipGraphKernelNodeSetAttribute); none: the value that the runtime gives.
 struct NodeAttributes {
   std::optional<std::int32_t> priority = {};
   std::optional<bool> cooperative = {};
   bool operator==(const NodeAttributes&) const = default;
 };
-// Sets the given attributes. The attributes of the node after the call are observed.
+// Sets the given attributes. The attributes that the node has after the call are an observation.
 struct SetAttributes {
   Id graph = 0;
   Id node = 0;
@@ -85,7 +85,7 @@ struct SetAttributes {
   }
   bool operator==(const SetAttributes&) const = default;
 };
-// hipGraphKernelNodeCopyAttributes: `node` gets all that a node of `from` has; observed, too.
+// hipGraphKernelNodeCopyAttributes: `node` gets all attributes of `source`, a node of `from`. They are an observation.
 struct CopyAttributes {
   Id graph = 0;
   Id node = 0;

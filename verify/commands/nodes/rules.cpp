@@ -21,7 +21,7 @@ constexpr Traits kTraits<AddNode>{kCheckInCapture, kSucceeds, kNeverRefused, kNo
 
 namespace {
 
-// A few graphs that hold each other twice would be billions of nodes.
+// A few graphs, each with the next one as a child twice, would have billions of nodes.
 Reason too_many_instances(const State& state, const GraphState& graph, const AddNode& c) {
   const auto* child = std::get_if<ChildParams>(&c.params);
   const std::uint64_t more = child == nullptr ? c.fan : state.graph(child->graph)->instances + child->nest;
@@ -151,7 +151,7 @@ constexpr Traits kTraits<SetNode>{kGraphChange,  kSucceeds, kNeverRefused,  kNot
 
 namespace {
 
-// A setter of a graph's own node may not change its kind: everything else is a parameter.
+// A setter of a node in a graph may not change the node's kind; everything else is a parameter.
 bool same_kind(const NodeParams& a, const NodeParams& b) {
   if (a.index() != b.index()) return false;
   // HIP names its setters of copies to and from symbols after the form in which the node is added; AMD's runtime keeps
@@ -164,7 +164,7 @@ bool same_kind(const NodeParams& a, const NodeParams& b) {
 
 bool same_topology(const GraphState& a, const GraphState& b);
 
-// An exec setter may not change the shape of a node (HIP documents that only parameters may change).
+// A setter of an executable graph may not change a node's shape (HIP documents that only parameters may change).
 bool same_shape(const NodeState& a, const NodeParams& params, const GraphState* child) {
   if (a.params.index() != params.index()) return false;
   if (const auto* kernel = std::get_if<KernelParams>(&params)) {
@@ -371,7 +371,7 @@ void apply(State& state, const CopyAttributes& c) {
 }
 
 template struct Rules<AddNode>;
-// Under strategies that record again a graph with memory nodes reserves anew, and the old definition is kept.
+// A strategy that records a graph with memory nodes again reserves memory anew and keeps the old definition.
 template <>
 bool may_stand_again(const State& state, const SetNode& c) {
   return c.target == Target::kExec || !state.graph(c.id)->has_memory;

@@ -1,4 +1,4 @@
-// How commands about nodes run. Each either succeeds or reports an error and can be tried again: a fan that a failure
+// How commands about nodes run. Each command succeeds or reports an error and can be tried again: a fan that a failure
 // interrupted goes on where it stopped.
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace verify {
 
 namespace {
 
-// The k-th node of a fan as it is to be added to a graph or executable graph that has `recording`, or set there.
+// The k-th node of a fan, ready to be added to, or set in, a graph or executable graph with this `recording`.
 hip::RecordedNode record_of(Run& run, const NodeParams& params, NodeForm form, std::uint32_t k,
                             const hip::Recording& recording) {
   hip::RecordedNode node = run.records.make(fan_instance(params, k));
@@ -22,7 +22,7 @@ hip::RecordedNode record_of(Run& run, const NodeParams& params, NodeForm form, s
 }
 
 // P2 within one graph or executable graph: a setter changes its node and no other. A strategy that records the object
-// again instead of calling a setter brings every node to where the buffers are.
+// again instead of calling a setter brings every node to the buffers' present addresses.
 template <class Object, class Handle, class Operation>
 hip::Status setting_one_node(Run& run, const Object& object, Handle handle, const std::string& name,
                              const NodePlace& place, const Operation& operation) {
@@ -39,13 +39,13 @@ hip::Status setting_one_node(Run& run, const Object& object, Handle handle, cons
 
 // ---- adding
 
-// The function that adds the node and that the runtime lacks, or null.
+// The function that adding this node needs and the runtime lacks, or null.
 const char* missing_adder(const hip::Api& api, const hip::RecordedNode& node) {
   if (node.form == hip::NodeForm::kDriver) return hip::missing_driver_adder(api, node.record);
   return node.form == hip::NodeForm::kGeneric && api.hipGraphAddNode == nullptr ? "hipGraphAddNode" : nullptr;
 }
 
-// The nodes that a new node waits for, as both sides name them.
+// The nodes that a new node waits for: by index in the recording, and by handle.
 struct Dependencies {
   std::vector<hip::NodeIndex> indices;
   std::vector<hipGraphNode_t> handles;
@@ -210,7 +210,7 @@ hip::Status run_command(Run& run, const AddNode& c) {
   }
   run.graph_memory.show_as_in(graph->addresses);
   if (!run.options.isolation) return add_nodes(run, *graph, c);
-  // P2 within the graph: adding a node changes no other one.
+  // P2 within the graph: adding a node changes no other node.
   const std::vector<std::uint64_t> before = run.detectors.node_prints(graph->handles.graph);
   hip::Status status = add_nodes(run, *graph, c);
   run.detectors.check_node_prints(run.step, fmt::format("g{}", c.graph), before,

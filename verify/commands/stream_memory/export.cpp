@@ -66,7 +66,7 @@ void export_command(Exporter& out, const AskPool& c) {
   } else {
     out.call("hipMemPoolGetAttribute" + arguments);
   }
-  // Marks and counts depend on how the runtime keeps memory, and are not checked.
+  // Marks and counts depend on how the runtime keeps memory, so the file does not check them.
   if (!out.expected().only_seen_differs || !is_kept(c.attribute)) return;
   out.text().equal(fmt::format("{} of p{}", hip_name(c.attribute), c.pool), fmt::format("\"{}\"", out.expected().seen),
                    fmt::format("std::to_string({})", value));

@@ -6,8 +6,8 @@
 // preconditions here (verify/errors/cases.inc has the runtime's answers to violations). The refusal of a second launch
 // before the memory is freed is an observation.
 //
-// New memory has undefined contents, so a memset of all of it comes before every other use. Only the graph that
-// allocates it names it, and the program's own work between a launch and the free. An executable graph is not patched
+// New memory has undefined contents, so a memset of all of it comes before every other use. Only nodes of the graph
+// that allocates it name it, and the program's own work between launch and free. An executable graph is not patched
 // or set while its memory is allocated: a strategy that records the graph again would leave that memory behind.
 //
 // Memory of hipMallocAsync is valid for work that is ordered behind the allocation, until the free in stream order
@@ -24,29 +24,29 @@ namespace verify {
 inline constexpr const char* kMemoryInCapture = "memory stays as it is while a stream captures";
 inline constexpr const char* kFreedFirst = "memory that it allocated is still there: free it first";
 
-// Memory of a graph, or of a capture that is going to be one; null for any other buffer.
+// The buffer, where it is memory of a graph or of an open capture; null for any other buffer.
 [[nodiscard]] const BufferState* graph_memory(const State& state, Id buffer);
 
-// Where a node is, or is going to be.
+// The place of a node that exists or is about to be added.
 struct NodePlace {
   const GraphState& graph;
-  std::optional<Id> id;              // of the graph; none: it is being captured
+  std::optional<Id> id;              // the name of the graph; none: the graph is being captured
   std::vector<std::uint32_t> after;  // indices of nodes of the graph
-  int self;                          // its index, or -1
+  int self;                          // the index of the node, or -1
   std::optional<std::uint64_t> capture = {};
 };
 // Why a node with these parameters may not be there, or nothing.
 [[nodiscard]] Reason names_memory(const State& state, const NodeParams& params, const NodePlace& place);
 
-// A frozen scalar takes the address of memory that the runtime places.
+// Refuses a frozen scalar that takes the address of memory that the runtime places.
 [[nodiscard]] Reason frozen_placed(const State& state, const NodeParams& params);
-// Memory that a stream allocates has to be written first.
+// Refuses memory of a stream that has not been written yet.
 [[nodiscard]] Reason holds_anything(const State& state, Id buffer);
-// No launch has allocated it, or something has freed it since.
+// Refuses memory of a graph that no launch has allocated, or that has been freed since.
 [[nodiscard]] Reason not_there(const State& state, Id buffer);
-// A free behind the nodes `after` does not come behind every node that names the buffer.
+// Refuses a free behind the nodes `after` that does not come behind every node that names the buffer.
 [[nodiscard]] Reason freed_early(const GraphState& graph, const std::vector<std::uint32_t>& after, Id buffer);
-// The node fills memory of its graph, and `instead` (none: nothing) would not.
+// Refuses to replace a node that fills memory of its graph by `instead` (null: by nothing), which does not fill it.
 [[nodiscard]] Reason fills_memory(const State& state, const NodeState& node, const NodeParams* instead);
 
 }  // namespace verify

@@ -1,7 +1,7 @@
 // How commands about stream-ordered memory and memory pools run.
 //
-// Observed are statuses, the attributes of a pool after they are set, and the pool of a device. A pool has to report at
-// least the memory that is taken from it and not freed. The runtime decides how much more it reports.
+// Statuses, the attributes of a pool after they are set, and the pool of a device are observed. A pool has to report at
+// least the memory that is taken from it and not freed. The runtime decides how much more a pool reports.
 #include <fmt/format.h>
 
 #include "hip/errors.h"
@@ -92,7 +92,7 @@ hip::Status run_command(Run& run, const AskPool& c) {
   if (c.value) {
     if (hip::Status status = pools.set(c.pool, c.attribute, *c.value); !status) return status;
   }
-  std::uint64_t value = 0;  // an int's bytes are its first four
+  std::uint64_t value = 0;  // an attribute that is an int fills the first four bytes
   hip::Status status =
       hip::call<&hip::Api::hipMemPoolGetAttribute>(api, pools.pool(c.pool), hip_attribute(c.attribute), &value);
   if (!status) return status;

@@ -5,13 +5,13 @@
 
 namespace verify {
 
-// hipMallocAsync, or hipMallocFromPoolAsync: `buffer` is memory where the runtime puts it, for work that is ordered
-// behind this. On a stream that captures it becomes an allocation node, and the memory the graph's.
+// hipMallocAsync, or hipMallocFromPoolAsync: `buffer` is memory at an address that the runtime chooses, for work
+// that is ordered behind the call. On a stream that captures it becomes an allocation node of the captured graph.
 struct MallocAsync {
   Id buffer = 0;
   std::uint64_t bytes = 0;
   Id stream = 0;
-  std::optional<Id> pool;  // none: the device's current one
+  std::optional<Id> pool;  // none: the device's current pool
   static constexpr auto spec() {
     return describe_command(
         "malloc_async",
@@ -25,7 +25,7 @@ struct MallocAsync {
   }
   bool operator==(const MallocAsync&) const = default;
 };
-// hipFreeAsync of memory that a graph or a stream allocated; in a capture it becomes a free node.
+// hipFreeAsync of memory that a graph or a stream allocated; in a capture the call becomes a free node.
 struct FreeAsync {
   Id buffer = 0;
   Id stream = 0;
@@ -66,11 +66,11 @@ enum class PoolAttribute : std::uint8_t {
 inline constexpr std::array<std::string_view, 8> kPoolAttributeWords = {
     "follow_events", "opportunistic", "internal_dependencies", "release_threshold", "reserved", "reserved_high",
     "used",          "used_high"};
-// Whether a program sets the attribute, unlike a mark or a count. The value after the set is an observation.
+// Whether the pool keeps the value that a program sets, unlike a mark or a count. That value is an observation.
 [[nodiscard]] inline bool is_kept(PoolAttribute attribute) {
   return attribute <= PoolAttribute::kThreshold;
 }
-// Sets an attribute where a value is given, and asks for it.
+// Sets an attribute where a value is given, and asks for the attribute.
 struct AskPool {
   Id pool = 0;
   PoolAttribute attribute = PoolAttribute::kThreshold;
@@ -89,7 +89,7 @@ struct AskPool {
 };
 struct TrimPool {
   Id pool = 0;
-  std::uint64_t bytes = 0;  // that it may keep
+  std::uint64_t bytes = 0;  // how many bytes the pool may keep
   static constexpr auto spec() {
     return describe_command("pool_trim", "`hipMemPoolTrimTo`.", drawn(Topic::kPools, 15), kNoDeviation,
                             NameField{&TrimPool::pool, 'p', kNotCovered},
@@ -97,7 +97,7 @@ struct TrimPool {
   }
   bool operator==(const TrimPool&) const = default;
 };
-// hipMemPoolSetAccess of its own device, to read and write, and hipMemPoolGetAccess.
+// hipMemPoolSetAccess for the pool's own device, to read and write, then hipMemPoolGetAccess.
 struct AccessPool {
   Id pool = 0;
   static constexpr auto spec() {
@@ -108,7 +108,7 @@ struct AccessPool {
   }
   bool operator==(const AccessPool&) const = default;
 };
-// hipDeviceSetMemPool where a pool is given, and hipDeviceGetMemPool: which one it then is is an observation.
+// hipDeviceSetMemPool with `pool` (none: the default pool), then hipDeviceGetMemPool, whose answer is an observation.
 struct UsePool {
   std::optional<Id> pool;
   static constexpr auto spec() {

@@ -30,7 +30,7 @@ void export_command(Exporter& out, const Synchronize& c) {
 
 template <>
 void export_command(Exporter& out, const Enqueue& c) {
-  // A call that captures makes another node each time.
+  // Each repetition of a captured call adds another node.
   if (out.before().capture_of(c.stream) != nullptr) out.write_out_repetitions();
   if (const std::string flaw = ReproducerNodes::stream_flaw_of(c.params); !flaw.empty()) return out.refuse(flaw);
   out.text().on_device(out.after().device_of_stream(c.stream), [&] {

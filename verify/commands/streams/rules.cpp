@@ -102,9 +102,9 @@ bool streams_take(const NodeParams& params) {
          std::holds_alternative<MemsetParams>(params) || std::holds_alternative<HostParams>(params);
 }
 
-// An external record or wait (hipEventRecordExternal, hipEventWaitExternal) is captured as a node: it speaks of
-// launches to come. The documentation of HIP's flags says nothing of streams that do not capture, and CUDA's forbids
-// it there.
+// An external record or wait (hipEventRecordExternal, hipEventWaitExternal) is captured as a node, which acts
+// in later launches. The documentation of HIP's flags says nothing of streams that do not capture, and CUDA's
+// documentation forbids the flags there.
 Reason check_external_event(const State& state, const Enqueue& c) {
   const CaptureState* capture = state.capture_of(c.stream);
   if (capture == nullptr) return "only a stream that captures takes event nodes: record and wait are for the others";
@@ -207,7 +207,7 @@ Id highest_device(const Enqueue& c) {
 
 namespace {
 
-// A copy that was told the devices of its ends is a node like another.
+// A peer copy is captured as a plain copy node.
 NodeParams captured_form(NodeParams params) {
   if (auto* copy = std::get_if<CopyParams>(&params)) copy->peer = PeerCopy::kNone;
   return params;
@@ -237,8 +237,8 @@ void apply(State& state, const Enqueue& c) {
     buffer.filled = buffer.filled || fills(c.params, range.buffer, buffer.bytes);
   }
   parts.streams.give_work(c.stream, std::move(ranges), {});
-  // HIP's header, hipMemcpyAsync: a copy of memory that is not pinned is performed synchronously. CUDA says so of the
-  // destination alone, and AMD's runtimes are like that.
+  // HIP's header, hipMemcpyAsync: a copy of memory that is not pinned is performed synchronously. CUDA says so only of
+  // pageable destinations, and AMD's runtimes do the same.
   const auto* copy = std::get_if<CopyParams>(&c.params);
   const bool over = copy != nullptr && state.buffer(copy->dst.ref.buffer)->memory == MemoryKind::kPageable;
   if (over) parts.streams.wait_for(c.stream);
@@ -263,7 +263,7 @@ static bool may_be_busy(const State& state, const Query& c) {
   return false;
 }
 
-// Whether work is over is a matter of time, except where somebody has waited or the rules refuse.
+// The answer depends on time, except where the program has waited or the rules of capture refuse the query.
 template <>
 Reason check(const State& state, const Query& c) {
   const bool event = c.target == Target::kEvent;

@@ -1,5 +1,5 @@
 // How commands about streams run. Calls for `thread=N` are made by a helper thread that takes turns with the program's
-// own.
+// own thread.
 #include <fmt/format.h>
 
 #include "hip/errors.h"
@@ -49,7 +49,7 @@ hip::Status synchronize(Run& run, const Synchronize& c) {
   return synchronize_devices(api, run.context.devices);
 }
 
-// An opaque kernel is launched like any other kernel; the program only knows less about it.
+// An opaque kernel is launched like any other kernel; less is known about it.
 NodeParams plain(NodeParams params) {
   if (auto* kernel = std::get_if<KernelParams>(&params)) kernel->opaque = false;
   return params;

@@ -37,7 +37,7 @@ struct Synchronize {
   }
   bool operator==(const Synchronize&) const = default;
 };
-// A node's work given to a stream: done when its turn comes, or, on a stream that captures, a node of the capture.
+// Gives a node's work to a stream. It runs in the stream's order; on a stream that captures it becomes a node.
 struct Enqueue {
   Id stream = 0;
   NodeParams params;

@@ -70,7 +70,7 @@ inline constexpr int kStableCommands = 2, kStableBuffers = 3, kStableStreams = 3
 inline constexpr int kStablePlaces = 16, kStablePlaceBytes = 100, kMaxStableBytes = 1000;  // of the caller's memory
 inline constexpr int kTraceCommands = 4, kTraceBuffers = 3, kTracePlaces = 6, kMaxTraceBytes = 256;
 inline constexpr int kTracePeers = 4;       // kinds of behaviour of a step's other ranks (docs/commands.md)
-inline constexpr int kMaxStreamWorks = 64;  // of one scenario: the model keeps their order in words of 64 bits
+inline constexpr int kMaxStreamWorks = 64;  // in one scenario: the model keeps their order in words of 64 bits
 // The functions that an injection may name: the functions that the systems call.
 [[nodiscard]] std::span<const std::string_view> injectable_functions();
 
@@ -80,7 +80,7 @@ struct SystemAction {
   bool operator==(const SystemAction&) const = default;
 };
 
-// One field of a verb: its bounds, and the name that it has in the text (empty: it stands there bare).
+// One field of a verb: its bounds, and the name that it has in the text (empty: the value stands alone).
 struct FieldOfAction {
   std::string_view name;
   std::int32_t lowest = 0, highest = 0;
@@ -88,7 +88,7 @@ struct FieldOfAction {
 };
 struct VerbOfAction {
   std::string_view words;        // "cache acquire"
-  std::optional<System> system;  // empty: of any
+  std::optional<System> system;  // none: of no single system
   std::span<const FieldOfAction> fields;
   std::string_view meaning;  // Markdown, for the reference page
 };
@@ -121,10 +121,10 @@ class SystemsState {
 
   std::array<bool, kLeases> leases_{};
   std::array<bool, kSystemStreams> streams_{};
-  std::array<int, kMaxStreamWorks> scopes_{};  // the streams entered, innermost last
+  std::array<int, kMaxStreamWorks> scopes_{};  // the streams that were entered, the innermost one last
   int depth_ = 0;
   int works_ = 0;
-  bool closed_ = false;  // the cache
+  bool closed_ = false;  // the cache was closed
   bool untouched_ = true;
 };
 

@@ -3,7 +3,7 @@
 
 namespace verify {
 
-// Some may be done a bounded number of times.
+// Some actions have a bound on how often they may be done, so repetitions are applied up to one past that bound.
 template <>
 constexpr Traits kTraits<SystemAction>{kLegalInCapture, kSucceeds,           kNeverRefused, kNothingSeen,
                                        kNamesDevices,   kMaxStreamWorks + 1, kOnce};

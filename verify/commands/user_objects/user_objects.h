@@ -5,7 +5,7 @@
 
 namespace verify {
 
-// A resource of the program that graphs keep alive (hipUserObjectCreate); its function counts itself.
+// A resource of the program that graphs keep alive (hipUserObjectCreate); its function counts its runs.
 struct DeclareUserObject {
   Id object = 0;
   static constexpr auto spec() {
@@ -17,7 +17,7 @@ struct DeclareUserObject {
   }
   bool operator==(const DeclareUserObject&) const = default;
 };
-// A graph takes a reference of its own, or (move) the program's.
+// A graph takes a reference of its own, or, with `move`, the program's reference.
 struct RetainUserObject {
   Id object = 0;
   Id graph = 0;
@@ -33,7 +33,7 @@ struct RetainUserObject {
   }
   bool operator==(const RetainUserObject&) const = default;
 };
-// Of the program's references, or of a graph's.
+// Releases one of the program's references, or one of a graph's references.
 struct ReleaseUserObject {
   Id object = 0;
   std::optional<Id> graph;

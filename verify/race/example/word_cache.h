@@ -1,5 +1,5 @@
-// A cache that has nothing to do with HIP: lengths of words, computed once. Its only tie to hgcheck are the names by
-// which it locks, hip::sync's, which are the standard's in a release build.
+// A cache that has nothing to do with HIP: lengths of words, computed once. It uses nothing of hgcheck but the
+// locks of hip::sync, which are those of the standard library in a release build.
 #pragma once
 
 #include <map>

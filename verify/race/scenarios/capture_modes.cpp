@@ -1,7 +1,7 @@
 // Threads that capture streams in the three modes while other threads make calls that HIP forbids during a capture, on
 // the host model.
 //
-// The model's runtime stands behind a lock, as in its drop-in library. CaptureRules states the rules of HIP's
+// A lock guards the model's runtime, as in the model's drop-in library. CaptureRules states the rules of HIP's
 // documentation of hipStreamBeginCapture and hipThreadExchangeStreamCaptureMode once more, and checks the answers.
 #include <array>
 
@@ -49,7 +49,7 @@ class CaptureWorld final : public World {
   hip::sync::Mutex mutex_;
   model::Runtime runtime_;  // guarded by mutex_
   std::array<model::Stream*, kMaxClientThreads> streams_{};
-  std::array<CaptureMode, kMaxClientThreads> callers_{};  // each its thread's own
+  std::array<CaptureMode, kMaxClientThreads> callers_{};  // each used by its thread only
 };
 
 class CaptureRules final : public SequentialModel {
@@ -86,7 +86,7 @@ class CaptureRules final : public SequentialModel {
     }
   }
 
-  // Forbidden by a thread's own capture that is not relaxed, and by everybody's global ones.
+  // A call is forbidden by the thread's own capture unless that is relaxed, and by the global captures of all threads.
   Status unsafe(unsigned thread) {
     if (relaxed_.at(thread)) return Status::kSuccess;
     Status status = Status::kSuccess;

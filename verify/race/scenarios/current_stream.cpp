@@ -26,10 +26,10 @@ class OfTheThread final : public Current {
   [[nodiscard]] std::optional<hip::StreamRef> get() override { return hip::CurrentStream::get(); }
 
  private:
-  std::array<std::optional<hip::CurrentStream>, kMaxClientThreads> scopes_;  // each its thread's own
+  std::array<std::optional<hip::CurrentStream>, kMaxClientThreads> scopes_;  // each used by its thread only
 };
 
-// F36: the current stream is the process's. Locked, so nothing tears.
+// F36: the whole process has one current stream. A lock guards it, so there is no data race.
 class OfTheProcess final : public Current {
  public:
   void enter(unsigned, const hip::StreamRef& stream) override { set(stream); }
@@ -84,7 +84,7 @@ class CurrentStreamWorld final : public World {
   FakeHip hip_;
   std::unique_ptr<Current> current_;
   std::array<hipStream_t, kMaxClientThreads> streams_{};
-  std::array<bool, kMaxClientThreads> entered_{};  // each its thread's own
+  std::array<bool, kMaxClientThreads> entered_{};  // each used by its thread only
 };
 
 }  // namespace

@@ -95,7 +95,7 @@ class LauncherWorld final : public World {
                                  .bytes = kBytes,
                                  .direction = call.verb == kResult ? hip::Direction::kOut : hip::Direction::kIn};
     hip::KernelLaunch launch;
-    launch.function = reinterpret_cast<hipFunction_t>(this);  // a handle that nobody follows
+    launch.function = reinterpret_cast<hipFunction_t>(this);  // a handle that is never dereferenced
     launch.arguments = arguments;
     launch.transfers = {&transfer, 1};
     const hip::StreamRef stream(FakeHip::api(), streams_.at(thread), 0);

@@ -19,9 +19,9 @@ using hip::sync::Mutex;
 enum RankVerb : std::uint8_t { kExecute, kEvict, kRanks };
 constexpr std::size_t kTraces = 4;
 constexpr std::int32_t kRanksUnlessSaid = 2;
-constexpr std::chrono::minutes kPatience{10};  // on real threads; a busy machine is no rank that does not come
+constexpr std::chrono::minutes kPatience{10};  // on real threads: long, so that a slow rank counts as present
 
-// The traces of a process; ranks share it.
+// The traces of a process, which all ranks share.
 class Traces {
  public:
   [[nodiscard]] bool has(std::size_t trace) const {
@@ -77,7 +77,7 @@ class RanksWorld : public World {
 
  private:
   Traces traces_;
-  std::unique_ptr<Collective> replay_, record_;  // as either call of it
+  std::unique_ptr<Collective> replay_, record_;  // the collective in a replay, and in a recording
 };
 
 class Agreeing final : public RanksWorld {
@@ -88,13 +88,13 @@ class Agreeing final : public RanksWorld {
   }
 };
 
-// F22: every rank looks whether it has the trace, and goes by that.
+// F22: every rank decides alone, by whether it has the trace.
 class Deciding final : public RanksWorld {
  private:
   [[nodiscard]] bool replays(std::size_t trace) override { return has(trace); }
 };
 
-// As many threads as ranks, and as many rounds for every one of them.
+// Whether the plan has as many threads as ranks, and all threads execute equally often.
 bool every_rank_comes(const Plan& plan) {
   const auto of = [](RankVerb verb, const std::vector<Call>& calls) {
     return std::ranges::count(calls, verb, &Call::verb);

@@ -1,4 +1,4 @@
-// The scenarios' rows, one a file, and words that they share.
+// The rows of the scenarios, one in each file, and a function that they share.
 #pragma once
 
 #include "hip/errors.h"
@@ -17,7 +17,7 @@ namespace verify::race {
 [[nodiscard]] Scenario stable_buffers_scenario();
 [[nodiscard]] Scenario capture_modes_scenario();
 
-// Errors that a system reports and that the scenario expects.
+// Takes the errors that a system reports and that the scenario expects.
 inline hip::ErrorSink no_sink() {
   return {[](void*, const hip::Error&) {}, nullptr};
 }

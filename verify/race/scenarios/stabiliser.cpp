@@ -1,5 +1,5 @@
-// Threads that do steps through one hip::AddressStabilizer: the same command from several, buffers that outgrow their
-// own, commands released and everything freed meanwhile.
+// Threads that do steps through one hip::AddressStabilizer: the same command from several threads, buffers that outgrow
+// the command's own, and meanwhile commands that are released and everything that is freed.
 #include <array>
 #include <map>
 #include <optional>
@@ -59,7 +59,7 @@ class Watch {
   }
 
  private:
-  // Each step has one buffer, in and out.
+  // Each step has one buffer, which is copied in and back.
   void copies(hipStream_t stream) {
     hipStream_t& now = step_of_.write();
     if (now != nullptr && now != stream) {
@@ -134,7 +134,7 @@ class StabiliserWorld final : public World {
   Watch watch_;
   std::array<WatchedWork, kDigits> works_;
   std::array<hipStream_t, kMaxClientThreads> streams_{};
-  std::array<void*, kMaxClientThreads> buffers_{};  // each its thread's own
+  std::array<void*, kMaxClientThreads> buffers_{};  // each used by its thread only
   std::optional<hip::AddressStabilizer> stabilizer_;
 };
 

@@ -24,7 +24,7 @@ constexpr std::size_t kBytes = 256;
 class Buffers {
  public:
   virtual ~Buffers() = default;
-  virtual void* get(std::int32_t index) = 0;  // null: there is none
+  virtual void* get(std::int32_t index) = 0;  // null: there is no buffer
   virtual bool is_cached(void* memory) = 0;
   virtual void clear() = 0;
 };
@@ -76,13 +76,14 @@ class OwnBuffers : public Buffers {
   Cell<std::set<void*>> addresses_;               // guarded by mutex_
 };
 
-// F25: whether an address is one of ours is asked without the lock that guards the set.
+// F25: is_cached() reads the set without the lock that guards it.
 class ReadsOutsideLock final : public OwnBuffers {
  public:
   bool is_cached(void* memory) override { return addresses_.read().contains(memory); }
 };
 
-// F26: looked up under one lock, inserted under another: both threads find nothing, and the later one takes the place.
+// F26: looks up under one lock and inserts under another: both threads find nothing, and the later one replaces the
+// buffer of the earlier one.
 class TwoLocks final : public OwnBuffers {
  public:
   void* get(std::int32_t index) override {
@@ -127,7 +128,7 @@ class BuffersWorld final : public World {
   Referee& referee_;
   FakeHip hip_;
   std::unique_ptr<Buffers> buffers_;
-  std::array<void*, kMaxClientThreads> last_{};  // each its thread's own
+  std::array<void*, kMaxClientThreads> last_{};  // each used by its thread only
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Threads that borrow streams from one hip::StreamCache, use them, break them, empty the cache and take it down.
+// Threads that lease streams from one hip::StreamCache, use them, break them, empty the cache and destroy it.
 #include "hip/stream_cache.h"
 
 #include <array>
@@ -83,7 +83,7 @@ class StreamCacheWorld final : public World {
   Referee& referee_;
   FakeHip hip_;
   std::optional<hip::StreamCache> cache_;
-  std::array<std::vector<hip::StreamLease>, kMaxClientThreads> leases_;  // each its thread's own
+  std::array<std::vector<hip::StreamLease>, kMaxClientThreads> leases_;  // each used by its thread only
 };
 
 // Idle streams in the order in which they were given back; the last one of the key goes out first.
@@ -125,7 +125,7 @@ class StreamCacheModel final : public SequentialModel {
     std::size_t at = idle_count_;
     while (at != 0 && key_.at(idle_.at(at - 1)) != key) --at;
     if (at == 0) {
-      if (known_.at(stream)) return false;  // there is none to be had again
+      if (known_.at(stream)) return false;  // no idle stream has this key: it has to be a new one
       known_.at(stream) = true;
       key_.at(stream) = key;
     } else {

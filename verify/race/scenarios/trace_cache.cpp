@@ -15,7 +15,7 @@ namespace {
 enum TraceVerb : std::uint8_t { kStep, kForget, kClear };
 constexpr std::size_t kMaxTraces = 2;
 
-// A step's argument: command, identity of its buffer and address, a digit each. No trace can be brought to kRefused.
+// A step's argument: command, identity of its buffer and address, a digit each. No trace can be patched to kRefused.
 constexpr std::uint64_t kRefused = 9;
 struct TraceStep {
   std::uint64_t command, identity, address;
@@ -26,7 +26,7 @@ struct TraceStep {
   [[nodiscard]] hip::TraceBuffer buffer() const { return {identity, address}; }
 };
 
-// A graph on one buffer, with memory of its own. Whoever launches it says where the buffer should be.
+// A trace on one buffer, with memory of its own. `wanted` has the buffer that each thread's step is about.
 class OneBufferTrace final : public hip::Trace {
  public:
   OneBufferTrace(Referee& referee, const hip::TraceBuffer& buffer, const std::array<hip::TraceBuffer, 8>& wanted)
@@ -95,10 +95,10 @@ class TraceCacheWorld final : public World {
   FakeHip hip_;
   hip::TraceCache cache_;
   std::array<hipStream_t, kMaxClientThreads> streams_{};
-  std::array<hip::TraceBuffer, 8> wanted_{};  // each its thread's own
+  std::array<hip::TraceBuffer, 8> wanted_{};  // each used by its thread only
 };
 
-// The traces that are there, the one that was executed last at the end, and where each has its buffer.
+// The traces that are kept, each with the address of its buffer; the trace that was executed last is at the end.
 class TraceCacheModel final : public SequentialModel {
  public:
   [[nodiscard]] std::unique_ptr<SequentialModel> clone() const override {

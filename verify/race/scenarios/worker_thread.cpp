@@ -1,4 +1,4 @@
-// Threads that post callbacks to one worker, drain it, and destroy it with callbacks on their way.
+// Threads that post callbacks to one worker, drain it, and destroy it while callbacks are still to run.
 #include "hip/worker_thread.h"
 
 #include <array>
@@ -46,7 +46,7 @@ class JoiningThread {
 };
 
 // F34: the destructor says stop and leaves the rest to the members. The thread is declared first, so it is joined last:
-// the condition and the queue that it uses are destroyed before.
+// the condition and the queue that it uses are destroyed before that.
 class UndrainedWorker final : public Worker {
  public:
   UndrainedWorker() {
@@ -139,8 +139,8 @@ class WorkerWorld final : public World {
   Referee& referee_;
   FakeHip hip_;
   hipStream_t stream_ = nullptr;
-  std::array<int, kMaxClientThreads> posted_{};              // each its thread's own
-  std::array<hip::sync::Cell<int>, kMaxClientThreads> ran_;  // the worker's, until the poster has drained
+  std::array<int, kMaxClientThreads> posted_{};              // each used by its thread only
+  std::array<hip::sync::Cell<int>, kMaxClientThreads> ran_;  // used by the worker, until the poster has drained it
   std::unique_ptr<Worker> worker_;
 };
 
