@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -41,13 +43,15 @@ class FailingCall {
   std::uint64_t before_ = 0;
   bool fired_ = false;
 };
-// Every call that `scene` makes while one is armed fails in turn. So many do at least.
+// Every call that `scene` makes while one is armed fails in turn. So many do at least. A failing expectation names the
+// call.
 template <class Scene>
 void fail_each_call(std::size_t least, const Scene& scene) {
   std::size_t failures = 0;
   for (std::size_t function = 0; function < verify::kFunctions; ++function) {
     for (std::uint32_t nth = 1;; ++nth) {
       FailingCall call(static_cast<verify::Function>(function), nth);
+      SCOPED_TRACE(call);
       scene(call);
       if (!call.fired()) break;  // it takes fewer calls than this
       ++failures;
@@ -114,14 +118,15 @@ struct CommandBed {
       return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(addresses[buffer]), value, kBytes, on), "memset");
     };
   }
-  // Work of a library, captured on the bed's stream.
+  // A command of a library. It is captured on the bed's stream if the work names no stream.
+  hip::RecordedNode traced(hip::TracedWork work) const {
+    if (work.stream == nullptr) work.stream = capturing_;
+    return hip::traced_command(std::move(work));
+  }
   hip::RecordedNode library_work(hip::EnqueueAt work, std::optional<hip::Shadows> shadows = {},
                                  std::vector<hip::BufferIndex> buffers = {0}) {
-    return hip::traced_command({.command = 1,
-                                .stream = capturing_,
-                                .buffers = std::move(buffers),
-                                .work = std::move(work),
-                                .shadows = std::move(shadows)});
+    return traced(
+        {.command = 1, .buffers = std::move(buffers), .work = std::move(work), .shadows = std::move(shadows)});
   }
   // Two places where the work of buffer 0 alone is captured.
   hip::Shadows shadows() const { return {{{at(4)}, {at(6)}}, {kBytes}, {0}}; }
@@ -131,6 +136,19 @@ struct CommandBed {
     commands.add(std::move(node));
     return commands;
   }
+  // Adds the node behind the last one, if there is one.
+  static void append(hip::Recording& commands, hip::RecordedNode node) {
+    const std::size_t count = commands.nodes().size();
+    commands.add(count == 0 ? std::move(node) : behind(count - 1, std::move(node)));
+  }
+  static hip::Recording in_a_row(std::initializer_list<hip::RecordedNode> nodes) {
+    hip::Recording commands;
+    for (const hip::RecordedNode& node : nodes) append(commands, node);
+    return commands;
+  }
+  static hip::RecordedNode child(hip::Recording nodes) {
+    return {hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(nodes))}, {}, {}};
+  }
   int byte_at(hip::DeviceAddress address) {
     unsigned char value = 0;
     EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
@@ -139,10 +157,10 @@ struct CommandBed {
   }
   int value_at(std::size_t place) { return byte_at(at(place)); }
   // A stream of the device, which is not current otherwise.
-  hipStream_t stream_of(int device) {
+  hipStream_t stream_of(int device, unsigned flags = hipStreamNonBlocking) {
     hipStream_t made = nullptr;
     EXPECT_EQ(api().hipSetDevice(device), hipSuccess);
-    EXPECT_EQ(api().hipStreamCreateWithFlags(&made, hipStreamNonBlocking), hipSuccess);
+    EXPECT_EQ(api().hipStreamCreateWithFlags(&made, flags), hipSuccess);
     EXPECT_EQ(api().hipSetDevice(device_), hipSuccess);
     return made;
   }
@@ -157,6 +175,24 @@ struct CommandBed {
   void wipe() { set(memory_, 0, kPlaces * kBytes); }
   void put(std::size_t place, int value) { set(reinterpret_cast<void*>(at(place)), value, kBytes); }
   std::uint64_t calls_of(const char* function) { return interposer_.calls_of(*verify::find_function(function)); }
+  // How often `body` calls the function.
+  template <class Body>
+  std::uint64_t calls_in(const char* function, const Body& body) {
+    const std::uint64_t before = calls_of(function);
+    body();
+    return calls_of(function) - before;
+  }
+  // Whether `work` succeeds while the call is armed. If the call failed and the work succeeded all the same, the sink
+  // has to know of the failure.
+  template <class Work>
+  bool succeeds_or_says_so(FailingCall& call, const Work& work) {
+    told_.clear();
+    call.arm(interposer_);
+    const bool succeeded = work();
+    call.disarm(interposer_);
+    EXPECT_TRUE(!call.fired() || !succeeded || !told_.empty());
+    return succeeded;
+  }
   hip::ErrorSink sink() {
     return {[](void* self, const hip::Error& error) { static_cast<CommandBed*>(self)->told_.push_back(error.message); },
             this};

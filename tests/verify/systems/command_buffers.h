@@ -1,7 +1,10 @@
 // The fixture and the helpers that tests of hip::CommandBuffer share.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,32 +12,82 @@
 #include "hip/command_buffer.h"
 #include "hip/rank_agreement.h"
 
+// The quirk that a step names, by its id, and the value that the step leaves in buffer 0, if a test compares that.
+struct StepSeen {
+  std::string_view quirk = "";
+  std::optional<int> value{};
+};
+
 class CommandBuffers : public testing::Test, protected CommandBed {
  protected:
   hip::RecordedNode captured(int value) { return hip::captured_command(capturing_, {0}, filling(value)); }
-  void expect(hip::CommandBuffer& buffer, std::size_t place, hip::StepDecision decision, hip::StepReason reason) {
-    const std::array addresses{at(place)};
+  // A step with the buffers at these addresses, or with buffer 0 at the place.
+  void expect(hip::CommandBuffer& buffer, std::size_t place, hip::StepDecision decision, hip::StepReason reason,
+              const StepSeen& seen = {}) {
+    expect(buffer, hip::AddressTable{at(place)}, decision, reason, seen);
+  }
+  void expect(hip::CommandBuffer& buffer, const hip::AddressTable& addresses, hip::StepDecision decision,
+              hip::StepReason reason, const StepSeen& seen) {
     const hip::Result<hip::CommandStep> step = buffer.step(addresses, stream());
     ASSERT_TRUE(step) << step.error().message;
     EXPECT_EQ(step.value().decision, decision);
     EXPECT_EQ(step.value().reason, reason);
+    EXPECT_EQ(step.value().quirk == nullptr ? "" : step.value().quirk->id, seen.quirk);
+    if (seen.value) {
+      EXPECT_EQ(byte_at(addresses[0]), *seen.value);
+    }
+  }
+  // A step with the buffers at these addresses, in wiped memory, that leaves this value in buffer 0.
+  void expect_value(hip::CommandBuffer& buffer, const hip::AddressTable& addresses, int value) {
+    expect_value(buffer, addresses, value, stream());
+  }
+  void expect_value(hip::CommandBuffer& buffer, const hip::AddressTable& addresses, int value,
+                    const hip::StreamRef& on) {
+    wipe();
+    const hip::Result<hip::CommandStep> step = buffer.step(addresses, on);
+    ASSERT_TRUE(step) << step.error().message;
+    EXPECT_EQ(byte_at(addresses[0]), value);
   }
   // So many collectives one behind the other, each of which fills buffer 0 with its number, from 1. `before` is called
   // for the first one and may fail or throw.
   hip::Recording collectives(std::size_t count, const std::function<hip::Status()>& before) {
     hip::Recording chain;
     for (std::size_t number = 1; number <= count; ++number) {
-      hip::TracedWork work{.command = number, .stream = capturing_, .buffers = {0}, .work = {}};
-      work.work = [this, before, number](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+      const hip::EnqueueAt work = [this, before, number](hipStream_t on, std::span<const hip::DeviceAddress> where) {
         if (hip::Status status = number == 1 ? before() : hip::Status(); !status) return status;
         return filling(static_cast<int>(number))(on, where);
       };
-      work.collective = true;
-      hip::RecordedNode node = hip::traced_command(std::move(work));
-      if (number != 1) node.dependencies = {static_cast<hip::NodeIndex>(number - 2)};
-      chain.add(std::move(node));
+      append(chain, traced({.command = number, .buffers = {0}, .work = work, .collective = true}));
     }
     return chain;
+  }
+};
+
+// Command buffers that are given the quirks of a release.
+class WithQuirks : public CommandBuffers {
+ protected:
+  static constexpr int k72 = 70253211, k64 = 60443484, kNone = 0;  // as hipRuntimeGetVersion answers
+
+  static hip::ReleaseQuirks quirks_of(int version) {
+    return version == kNone ? hip::ReleaseQuirks() : hip::ReleaseQuirks::of_version(version);
+  }
+  hip::CommandBufferOptions options(int version, hip::CommandBufferOptions with = {}) {
+    with.quirks = quirks_of(version);
+    with.errors = sink();
+    return with;
+  }
+  // Buffer 1 is host memory of this kind, the others are the device's.
+  hip::CommandBufferOptions with_host_memory(int version, hip::BufferMemory kind, bool update = false) {
+    const auto memory = [kind](hip::BufferIndex buffer) { return buffer == 1 ? kind : hip::BufferMemory::kDevice; };
+    return options(version, {.update = update, .memory = memory});
+  }
+  // A copy from buffer 1 to buffer 0.
+  static hip::RecordedNode copy_from_host() {
+    hip::CopyRecord record;
+    record.linear = true;
+    record.params.extent = {kBytes, 1, 1};
+    record.params.kind = hipMemcpyHostToDevice;
+    return {record, {}, {{hip::Field::kCopyDestination, 0, 0, 0}, {hip::Field::kCopySource, 0, 1, 0}}};
   }
 };
 

@@ -1,140 +1,21 @@
-// Traced commands and collectives of hip::CommandBuffer on the host model: against verify/systems/command_model.h, with
-// every call of a step failing in turn, and with ranks that are threads, each with a runtime of its own.
+// Traced commands of hip::CommandBuffer on the host model: against verify/systems/command_model.h, one at a time, and
+// with every call of a step failing in turn. Collectives of ranks: collectives_test.cpp.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/state.h>
 
 #include <array>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
-#include "command_bed.h"
-#include "hip/sync/sync.h"
-#include "hip/traced_command.h"
+#include "traced_bed.h"
 #include "verify/execute/heap_counter.h"
-#include "verify/systems/command_model.h"
 
 namespace {
 
 using hip::StepDecision;
 using hip::StepReason;
-
-// ---- the commands of these tests, by number; each fills its buffers behind the one before
-
-constexpr std::size_t kBuffers = 3, kCommands = 8;
-enum : std::size_t { kNode, kOpaque, kKnown, kNothing, kCollective, kCopy, kChild, kTracedInChild };
-
-const std::array<verify::CommandModel::Command, kCommands>& descriptions() {
-  static const std::array<verify::CommandModel::Command, kCommands> all = {{
-      {.number = kNode, .buffers = {0}},
-      {.number = kOpaque, .buffers = {1}, .traced = true},
-      {.number = kKnown, .buffers = {2}, .traced = true, .known = true},
-      {.number = kNothing, .buffers = {1}, .traced = true, .empty = true},
-      {.number = kCollective, .buffers = {0, 1}, .traced = true, .collective = true},
-      {.number = kCopy, .buffers = {0, 1}, .copies = true},
-      {.number = kChild, .buffers = {2}},
-      {.number = kTracedInChild, .buffers = {1}, .traced = true},
-  }};
-  return all;
-}
-
-int value_of(std::size_t command, hip::BufferIndex buffer) {
-  return command == kNothing ? 0 : static_cast<int>(16 * (command + 1) + buffer);
-}
-
-class TracedBed : public CommandBed {
- public:
-  explicit TracedBed(int device = 0) : CommandBed(device) {
-    EXPECT_EQ(api().hipMalloc(&shadow_, 4 * kBytes), hipSuccess);
-  }
-  ~TracedBed() { EXPECT_EQ(api().hipFree(shadow_), hipSuccess); }
-
-  hip::RecordedNode command(std::size_t number) {
-    const verify::CommandModel::Command& told = descriptions().at(number);
-    if (number == kNode) return fill(value_of(number, 0));
-    if (number == kCopy) return copy(0, 1);
-    if (number == kChild) return child(fill(value_of(number, 2), 2));
-    hip::TracedWork work;
-    work.command = number;
-    work.stream = capturing_;
-    work.buffers = told.buffers;
-    work.collective = told.collective;
-    work.errors = sink();
-    work.work = [this, number, told](hipStream_t on, std::span<const hip::DeviceAddress> addresses) {
-      for (const hip::BufferIndex buffer : told.buffers) {
-        if (hip::Status status = filling(value_of(number, buffer), buffer)(on, addresses); !status) return status;
-      }
-      return hip::Status();
-    };
-    if (told.known) {
-      // Apart, so that one past the end of one is not the begin of the other.
-      const auto one = reinterpret_cast<hip::DeviceAddress>(shadow_), other = one + 2 * kBytes;
-      work.shadows = {
-          {{one, one, one}, {other, other, other}}, std::vector<std::uint64_t>(kBuffers, kBytes), told.buffers};
-    }
-    hip::RecordedNode node = hip::traced_command(std::move(work));
-    return number == kTracedInChild ? child(std::move(node)) : node;
-  }
-  hip::Recording commands(std::size_t mask) {
-    hip::Recording all;
-    for (std::size_t number = 0; number < kCommands; ++number) {
-      if ((mask >> number & 1) == 0) continue;
-      hip::RecordedNode node = command(number);
-      const auto count = static_cast<hip::NodeIndex>(all.nodes().size());
-      if (count != 0) node.dependencies = {count - 1};
-      all.add(std::move(node));
-    }
-    return all;
-  }
-  static std::vector<verify::CommandModel::Command> described(std::size_t mask) {
-    std::vector<verify::CommandModel::Command> all;
-    for (std::size_t number = 0; number < kCommands; ++number) {
-      if ((mask >> number & 1) != 0) all.push_back(descriptions().at(number));
-    }
-    return all;
-  }
-  using Places = std::array<std::size_t, kBuffers>;
-  hip::AddressTable table(const Places& places) const {
-    hip::AddressTable addresses;
-    for (const std::size_t place : places) addresses.push_back(at(place));
-    return addresses;
-  }
-  // Checks the bytes that the commands leave in the wiped memory.
-  void expect_bytes(std::size_t mask, const Places& places) {
-    std::array<int, kPlaces> expected{};
-    for (std::size_t number = 0; number < kCommands; ++number) {
-      if ((mask >> number & 1) == 0 || number == kNothing) continue;
-      for (const hip::BufferIndex buffer : descriptions().at(number).buffers) {
-        if (number == kCopy) {
-          expected.at(places[1]) = expected.at(places[0]);
-        } else {
-          expected.at(places.at(buffer)) = value_of(number, buffer);
-        }
-      }
-    }
-    for (std::size_t place = 0; place < kPlaces; ++place) EXPECT_EQ(value_at(place), expected.at(place)) << place;
-  }
-
- private:
-  static hip::RecordedNode child(hip::RecordedNode node) {
-    return {hip::ChildRecord{std::make_shared<hip::Recording>(of(std::move(node)))}, {}, {}};
-  }
-  hip::RecordedNode copy(hip::BufferIndex from, hip::BufferIndex to) const {
-    hip::CopyRecord record;
-    record.params.srcPtr = {memory_, kBytes, kBytes, 1};
-    record.params.dstPtr = {memory_, kBytes, kBytes, 1};
-    record.params.extent = {kBytes, 1, 1};
-    record.params.kind = hipMemcpyDeviceToDevice;
-    record.linear = true;
-    return {record, {}, {{hip::Field::kCopyDestination, 0, to, 0}, {hip::Field::kCopySource, 0, from, 0}}};
-  }
-
-  void* shadow_ = nullptr;
-};
-
-constexpr std::size_t kAll = (std::size_t{1} << kCommands) - 1;
 
 // ---- against the model
 
@@ -142,7 +23,7 @@ struct System {
   TracedBed bed;
   hip::CommandBuffer buffer{bed.api(), {.errors = bed.sink()}};
 };
-// The model's, and what the caller of a command buffer knows anyway.
+// The model, and the caller's own knowledge: the commands and the places of the buffers.
 struct Said {
   verify::CommandModel model;
   std::size_t mask = 0;
@@ -173,7 +54,7 @@ struct ForgetBuffer : Act {
 };
 struct Step : Act {
   void checkPreconditions(const Said& said) const override { RC_PRE(said.mask != 0); }
-  // The model needs no address that is real: places tell as much.
+  // The model only compares addresses: the numbers of the places will do.
   static hip::CommandStep expected(Said& said) {
     const hip::AddressTable places(said.places.begin(), said.places.end());
     return said.model.step(places);
@@ -295,28 +176,28 @@ TEST_F(TracedCommands, TheirTracesAreBoundedByAsManyAsTheCommandsHaveAtLeast) {
   EXPECT_EQ(captured(1 << kOpaque, {0, 1, 2}), 0u) << "there were two at once";
 }
 
-// "If source and destination are not one: copy." Where it enqueued nothing says nothing of where it will.
+// The work copies only where source and destination are two buffers. An empty trace says nothing about other addresses.
 TEST_F(TracedCommands, WorkThatEnqueuedNothingIsAskedAgainWhenItsBuffersMove) {
-  for (const bool shadows : {false, true}) {
-    hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0, 1}, .work = {}};
-    work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
-      if (at[0] == at[1]) return hip::Status();
-      return hip::called(api().hipMemcpyAsync(reinterpret_cast<void*>(at[1]), reinterpret_cast<void*>(at[0]), kBytes,
-                                              hipMemcpyDeviceToDevice, on),
-                         "hipMemcpyAsync");
-    };
-    if (shadows) work.shadows = shadows_of_two();
-    FilledBuffer buffer(api(), of(hip::traced_command(std::move(work))), {.errors = sink()});
+  const hip::EnqueueAt work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
+    if (at[0] == at[1]) return hip::Status();
+    return hip::called(api().hipMemcpyAsync(reinterpret_cast<void*>(at[1]), reinterpret_cast<void*>(at[0]), kBytes,
+                                            hipMemcpyDeviceToDevice, on),
+                       "hipMemcpyAsync");
+  };
+  for (const hip::RecordedNode& command :
+       {library_work(work, {}, {0, 1}), library_work(work, shadows_of_two(), {0, 1})}) {
+    FilledBuffer buffer(api(), of(command), {.errors = sink()});
     for (const Places& places : {Places{0, 0, 2}, Places{0, 3, 2}, Places{0, 0, 2}, Places{0, 3, 2}}) {
       wipe();
       put(0, 7);
       step(buffer, places);
-      EXPECT_EQ(value_at(3), places[1] == 3 ? 7 : 0) << "shadows: " << shadows;
+      EXPECT_EQ(value_at(3), places[1] == 3 ? 7 : 0)
+          << "shadows: " << hip::traced_work_of(command)->shadows.has_value();
     }
   }
 }
 
-// A library may choose its nodes by alignment: what is known of it holds on the footing that it was captured on.
+// A library may choose its nodes by alignment: a known command holds on the footing that it was captured on.
 TEST_F(TracedCommands, APatchKeepsTheAlignmentThatTheWorkWasCapturedFor) {
   const hip::EnqueueAt work = [this](hipStream_t on, std::span<const hip::DeviceAddress> at) {
     const bool aligned = at[0] % 4 == 0;
@@ -374,7 +255,7 @@ TEST_F(TracedCommands, WorkThatThrowsLeavesNoCaptureAndKeepsNobodyWaiting) {
   EXPECT_EQ(value_at(0), 7);
 }
 
-// Each step asks about every collective: with fewer places than there are each would take the next one's.
+// Each step asks about every collective: with fewer places than collectives, each would take the place of the next one.
 TEST_F(TracedCommands, MoreCollectivesThanTracesAreNotCapturedAtEveryStep) {
   constexpr std::size_t kMany = 70;
   // No release of AMD's launches so many children in one graph.
@@ -383,11 +264,7 @@ TEST_F(TracedCommands, MoreCollectivesThanTracesAreNotCapturedAtEveryStep) {
   hip::CommandBuffer buffer(api(), {.quirks = quirks, .errors = sink()});
   hip::Recording all;
   for (std::size_t i = 0; i < kMany; ++i) {
-    hip::TracedWork work{.command = 100 + i, .stream = capturing_, .buffers = {0}, .work = filling(7)};
-    work.collective = true;
-    hip::RecordedNode node = hip::traced_command(std::move(work));
-    if (i != 0) node.dependencies = {static_cast<hip::NodeIndex>(i - 1)};
-    all.add(std::move(node));
+    append(all, traced({.command = 100 + i, .buffers = {0}, .work = filling(7), .collective = true}));
   }
   buffer.set(std::move(all));
   EXPECT_EQ(step(buffer, {0, 1, 2}).traces.captured, kMany);
@@ -397,7 +274,7 @@ TEST_F(TracedCommands, MoreCollectivesThanTracesAreNotCapturedAtEveryStep) {
   EXPECT_EQ(again.traces.captured, 0u);
 }
 
-// Heap allocations of the runtime, which is the model; they do not count as the buffer's.
+// The runtime is the model, in this process: its allocations on the heap are not the buffer's.
 std::uint64_t t_inside = 0;
 template <auto Api_function>
 struct Apart;
@@ -436,30 +313,26 @@ TEST_F(TracedCommands, AStepInWhichNothingChangesAllocatesNothingAndOnlyLaunches
 
 // Every HIP call of a step fails in turn: the step answers with an error or goes another way, which is told; the next
 // one is right, and nothing is left behind.
-// With a release's quirks, known traced commands are nodes. Graphs in parts: command_buffer_quirks_test.cpp.
+// With a release's quirks, known traced commands are nodes. Graphs in parts: command_buffer_parts_test.cpp.
 void a_failing_step_is_answered_or_told(const hip::ReleaseQuirks& quirks) {
-  const auto prepare = [](hip::CommandBuffer& buffer, TracedBed& bed, int scene) {
-    if (scene == 0) return;  // the first step
-    EXPECT_TRUE(buffer.step(bed.table({0, 1, 2}), bed.stream()));
-    if (scene == 2) buffer.set(bed.commands(kAll & ~(std::size_t{1} << kNode)));
-  };
-  for (int scene = 0; scene < 3; ++scene) {
+  enum { kFirstStep, kMovedBuffers, kOtherCommands, kScenes };
+  for (int scene = kFirstStep; scene < kScenes; ++scene) {
     SCOPED_TRACE(testing::Message() << "scene " << scene);
+    const std::size_t mask = scene == kOtherCommands ? kAll & ~(std::size_t{1} << kNode) : kAll;
     fail_each_call(19, [&](FailingCall& call) {
       TracedBed bed;
       FilledBuffer buffer(bed.api(), bed.commands(kAll), {.quirks = quirks, .errors = bed.sink()});
-      prepare(buffer, bed, scene);
+      const auto step = [&](const TracedBed::Places& places) {
+        return buffer.step(bed.table(places), bed.stream()).ok();
+      };
+      EXPECT_TRUE(scene == kFirstStep || step({0, 1, 2}));
+      if (scene == kOtherCommands) buffer.set(bed.commands(mask));
       bed.wipe();
-      bed.told_.clear();
-      call.arm(bed.interposer_);
-      const bool stepped = buffer.step(bed.table({3, 4, 5}), bed.stream()).ok();
-      call.disarm(bed.interposer_);
+      const bool stepped = bed.succeeds_or_says_so(call, [&] { return step({3, 4, 5}); });
       EXPECT_TRUE(stepped || call.fired());
-      EXPECT_TRUE(!call.fired() || !stepped || !bed.told_.empty()) << call;
-      const std::size_t mask = scene == 2 ? kAll & ~(std::size_t{1} << kNode) : kAll;
       if (stepped) bed.expect_bytes(mask, {3, 4, 5});
       bed.wipe();
-      EXPECT_TRUE(buffer.step(bed.table({6, 7, 5}), bed.stream())) << call;
+      EXPECT_TRUE(step({6, 7, 5}));
       bed.expect_bytes(mask, {6, 7, 5});
     });
   }
@@ -486,139 +359,8 @@ TEST(FailingCommands, WhateverFailsOfTheEndIsToldAndNothingIsLeftBehind) {
     call.arm(bed.interposer_);
     buffer.reset();
     call.disarm(bed.interposer_);
-    EXPECT_EQ(bed.told_.empty(), !call.fired()) << call;
+    EXPECT_EQ(bed.told_.empty(), !call.fired());
   });
-}
-
-// ---- ranks
-
-constexpr std::chrono::minutes kPatience{10};  // a busy machine is no rank that does not come
-
-// One rank on its own device; the agreement keeps the ranks in step.
-class Rank {
- public:
-  Rank(hip::RankAgreement& ranks, int device)
-      : bed_(device), buffer_(bed_.api(), {.device = device, .ranks = &ranks, .errors = bed_.sink()}) {
-    buffer_.set(bed_.commands(1 << kOpaque | 1 << kCollective));
-  }
-  hip::Result<hip::CommandStep> step(const TracedBed::Places& places) {
-    return buffer_.step(bed_.table(places), bed_.stream());
-  }
-  hip::CommandBuffer& buffer() { return buffer_; }
-  TracedBed& bed() { return bed_; }
-
- private:
-  TracedBed bed_;
-  hip::CommandBuffer buffer_;
-};
-using Steps = std::vector<hip::Result<hip::CommandStep>>;
-using Play = std::function<Steps(Rank&)>;
-
-std::array<Steps, 2> two_ranks(const Play& first, const Play& second) {
-  hip::ThreadRanks ranks({.ranks = 2, .patience = kPatience});
-  std::array<Steps, 2> seen;
-  hip::sync::Thread peer([&] {
-    Rank rank(ranks, 1);
-    seen[1] = second(rank);
-  });
-  {
-    Rank rank(ranks, 0);
-    seen[0] = first(rank);
-  }
-  peer.join();
-  return seen;
-}
-
-TEST(Collectives, RanksUseTheirTracesTogetherOrAllCapture) {
-  const TracedBed::Places here{0, 1, 2};
-  const auto seen = two_ranks(
-      [&](Rank& rank) { return Steps{rank.step(here), rank.step(here), rank.step(here), rank.step({0, 1, 5})}; },
-      [&](Rank& rank) {
-        Steps steps{rank.step(here), rank.step(here)};
-        rank.buffer().forget(0);
-        steps.push_back(rank.step(here));
-        steps.push_back(rank.step({4, 1, 2}));
-        return steps;
-      });
-  struct Expected {
-    std::uint64_t hits, captured, overruled;
-    StepDecision decision;
-  };
-  // The first step captures the other traced command as well.
-  const std::array<std::array<Expected, 4>, 2> expected = {{
-      {{{0, 2, 0, StepDecision::kRecord},
-        {1, 0, 0, StepDecision::kLaunch},
-        {0, 1, 1, StepDecision::kPatch},
-        {0, 1, 1, StepDecision::kPatch}}},
-      {{{0, 2, 0, StepDecision::kRecord},
-        {1, 0, 0, StepDecision::kLaunch},
-        {0, 1, 0, StepDecision::kPatch},
-        {0, 1, 0, StepDecision::kPatch}}},
-  }};
-  for (std::size_t rank = 0; rank < 2; ++rank) {
-    for (std::size_t i = 0; i < 4; ++i) {
-      const hip::Result<hip::CommandStep>& step = seen.at(rank).at(i);
-      ASSERT_TRUE(step) << step.error().message;
-      const Expected& should = expected.at(rank).at(i);
-      EXPECT_EQ(step.value().traces.hits, should.hits) << rank << " " << i;
-      EXPECT_EQ(step.value().traces.captured, should.captured) << rank << " " << i;
-      EXPECT_EQ(step.value().traces.overruled, should.overruled) << rank << " " << i;
-      EXPECT_EQ(step.value().decision, should.decision) << rank << " " << i;
-    }
-  }
-}
-
-// Whichever call of one rank's step fails, the ranks launch together or not at all, and go on together.
-TEST(Collectives, ARankThatFailsKeepsItsPeerFromLaunchingAndTheNextStepIsRight) {
-  const TracedBed::Places here{0, 1, 2}, there{3, 4, 5};
-  fail_each_call(16u, [&](FailingCall& call) {
-    std::uint64_t launches = 0;
-    const auto last = [&](Rank& rank) {
-      rank.bed().wipe();
-      hip::Result<hip::CommandStep> step = rank.step(here);
-      if (step) rank.bed().expect_bytes(1 << kOpaque | 1 << kCollective, here);
-      return step;
-    };
-    const auto seen = two_ranks(
-        [&](Rank& rank) {
-          Steps steps{rank.step(here)};
-          const std::uint64_t before = rank.bed().calls_of("hipGraphLaunch");
-          steps.push_back(rank.step(there));
-          launches = rank.bed().calls_of("hipGraphLaunch") - before;
-          steps.push_back(last(rank));
-          return steps;
-        },
-        [&](Rank& rank) {
-          Steps steps{rank.step(here)};
-          call.arm(rank.bed().interposer_);
-          steps.push_back(rank.step(there));
-          call.disarm(rank.bed().interposer_);
-          steps.push_back(last(rank));
-          return steps;
-        });
-    for (const Steps& steps : seen) {
-      ASSERT_EQ(steps.size(), 3u);
-      EXPECT_TRUE(steps[0]);
-      EXPECT_TRUE(steps[2]) << call << ": " << steps[2].error().message;
-    }
-    EXPECT_TRUE(seen[1][1] || call.fired());
-    // After the ranks agreed to launch.
-    if (call.fired() && call.function() == verify::find_function("hipGraphLaunch")) return;
-    EXPECT_EQ(seen[0][1].ok(), seen[1][1].ok()) << call;
-    EXPECT_EQ(launches, seen[0][1] ? 1u : 0u) << call;
-  });
-}
-
-TEST(Collectives, ARankWhosePeerDoesNotComeIsToldAndLaunchesNothing) {
-  hip::ThreadRanks ranks({.ranks = 2, .patience = std::chrono::milliseconds(1)});
-  Rank rank(ranks, 0);
-  for (int i = 0; i < 2; ++i) {
-    const hip::Result<hip::CommandStep> step = rank.step({0, 1, 2});
-    ASSERT_FALSE(step);
-    EXPECT_EQ(step.error().code, hipErrorLaunchTimeOut);
-  }
-  EXPECT_EQ(rank.bed().calls_of("hipGraphLaunch"), 0u);
-  EXPECT_EQ(rank.bed().calls_of("hipStreamBeginCapture"), 0u);
 }
 
 }  // namespace
