@@ -54,6 +54,8 @@ class Runner {
 
   // Whether this process survives a program that crashes or hangs there: the death is then part of the observation.
   [[nodiscard]] virtual bool contained() const { return false; }
+  // Whether a start takes as long as hundreds of programs, as that of a process on a GPU.
+  [[nodiscard]] virtual bool starts_slowly() const { return false; }
   // Makes the next run start from nothing, where possible: earlier programs leave nothing behind in the runtime.
   virtual void start_afresh() {}
 };

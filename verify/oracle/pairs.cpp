@@ -79,12 +79,14 @@ RunPair PairRunner::run(const Program& program, const RunOptions& options) {
   }
   pair.subject = std::move(subject.observation);
   pair.script = std::move(subject.script);
+  deviated_ = deviated_ || !pair.clean();
   return pair;
 }
 
 void PairRunner::end_program(const Program& program) {
   // A fault of the device is sticky: it would be the next program's error as well.
-  if (faulted_ || (subject_.contained() && known_.quirks.corrupts(program, known_.strategy))) {
+  const bool may_be_spoiled = subject_.contained() && (deviated_ || !subject_.starts_slowly());
+  if (faulted_ || (may_be_spoiled && known_.quirks.corrupts(program, known_.strategy))) {
     subject_.start_afresh();
     baseline_.start_afresh();
   }

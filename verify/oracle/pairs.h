@@ -44,8 +44,10 @@ class PairRunner {
   void know(QuirkSet quirks, StrategyKind strategy) { known_ = {std::move(quirks), strategy}; }
   void know_of_baseline(QuirkSet quirks, StrategyKind strategy) { known_of_baseline_ = {std::move(quirks), strategy}; }
 
-  // Enclose all runs of one program. At the end both sides start afresh if the program may have spoiled one of them.
-  void begin_program() { faulted_ = false; }
+  // Enclose all runs of one program. At the end both sides start afresh if the program may have spoiled one of them; a
+  // subject that starts slowly only if the program deviated as well (every divergence is looked for again in a fresh
+  // process, so a spoiled one costs time and no false report).
+  void begin_program() { faulted_ = deviated_ = false; }
   void end_program(const Program& program);
 
   [[nodiscard]] RunPair run(const Program& program, const RunOptions& options);
@@ -77,7 +79,8 @@ class PairRunner {
     StrategyKind strategy = StrategyKind::kPatch;
   };
   Known known_, known_of_baseline_;
-  bool faulted_ = false;  // the device faulted in one of the runs of the program that is being judged
+  // In one of the runs of the program that is being judged the device faulted; subject and baseline differed.
+  bool faulted_ = false, deviated_ = false;
 };
 
 }  // namespace verify

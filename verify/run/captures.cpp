@@ -110,8 +110,9 @@ void Captures::abandon(const CaptureState& capture) {
   if (!run_.has_stream(capture.origin)) return;
   const hipStream_t stream = run_.stream(capture.origin);
   // Ending an invalid capture into a graph of the program may destroy the graph (finding capture-into-destroys): the
-  // stream is destroyed instead.
-  if (capture.into && stream != hipStreamPerThread) {
+  // stream is destroyed instead. On NVIDIA that destroys the graph as well, so a capture that can end is ended.
+  const bool can_end = capture.valid && capture.all_joined();
+  if (capture.into && !can_end && stream != hipStreamPerThread) {
     run_.graphs[*capture.into].spoiled = true;
     if (api.hipStreamDestroy(stream) != hipSuccess)
       run_.observation.harness_error = "a capturing stream cannot be destroyed";
