@@ -96,6 +96,26 @@ TEST(Captures, AnExternalRecordThatIsDroppedIsSeen) {
   EXPECT_EQ(bench.judge.judge(with_objects(kExternal), {}).verdict, VerdictKind::kDiverge);
 }
 
+// NVIDIA's runtime destroys the graph of a program together with the stream that captures into it.
+TEST(Captures, AnOpenCaptureIntoAGraphIsEndedIfItCanEndAndItsStreamIsDestroyedOtherwise) {
+  static decltype(hip::Api::hipStreamDestroy) destroy = nullptr;
+  static decltype(hip::Api::hipStreamIsCapturing) is_capturing = nullptr;
+  OtherBench bench(
+      [](hip::Api& api) {
+        destroy = api.hipStreamDestroy;
+        is_capturing = api.hipStreamIsCapturing;
+        api.hipStreamDestroy = [](hipStream_t stream) {
+          hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+          const bool free = is_capturing(stream, &status) == hipSuccess && status == hipStreamCaptureStatusNone;
+          return free ? destroy(stream) : hipErrorUnknown;
+        };
+      },
+      StrategyKind::kRebuild);
+  const std::string open = "graph g0\ncapture s1 into=g0\non s1 memset dst=b0+0 value=1 width=4\n";
+  EXPECT_TRUE(in_agreement(bench.judge.judge(with_objects(open), {})));
+  EXPECT_EQ(bench.judge.judge(with_objects(open + "query s1"), {}).verdict, VerdictKind::kHarnessError);
+}
+
 TEST(Captures, AnExternalRecordOrWaitStandsOnlyWhereTheStreamCapturesAndTheGraphHasNoOtherUseOfTheEvent) {
   const std::string capture = "capture s1\n";
   EXPECT_NE(flaw(with_objects("on s1 eventrecord v0")), "");

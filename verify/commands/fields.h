@@ -237,8 +237,8 @@ struct ChoiceKey {
   std::string_view key;
   At at;
   Words words;
-  std::string_view noun;     // "a mode": "a mode is global, thread or relaxed"
-  std::string_view feature;  // ends in a space: the word is appended; else one feature for all words; may be empty
+  std::string_view noun;          // "a mode": "a mode is global, thread or relaxed"
+  std::string_view feature;       // ends in a space: the word is appended; else one feature for all words; may be empty
   bool fallback_feature = false;  // the fallback is counted as well
 };
 // "flags=auto_free,upload": bits and their words.

@@ -114,7 +114,7 @@ struct UsePool {
   static constexpr auto spec() {
     return describe_command(
         "pool_use",
-        "`hipDeviceSetMemPool`; the default pool where none is given. The pool that the device then has is an observation.",
+        "`hipDeviceSetMemPool`, by default with the default pool. The pool that the device then has is an observation.",
         drawn(Topic::kPools, 12), kNoDeviation, NameOrWordField{&UsePool::pool, 'p', "default"});
   }
   bool operator==(const UsePool&) const = default;
