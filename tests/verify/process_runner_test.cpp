@@ -230,11 +230,14 @@ TEST(Judge, AReproducibleCrashBreaksP11) {
 // The model as a runner that only pretends to be in a process: the observations of its first `bad_` runs are wrong.
 class Contaminated final : public Runner {
  public:
-  explicit Contaminated(int bad) : bad_(bad), executor_(platform_, StrategyKind::kPatch) {}
+  // `unsupported`: the reason for which the runner says that it could not run a program to its end; empty: it could.
+  explicit Contaminated(int bad, std::string unsupported = {})
+      : bad_(bad), unsupported_(std::move(unsupported)), executor_(platform_, StrategyKind::kPatch) {}
   using Runner::run;
   RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override {
     RunResult result = executor_.run(program, options, script);
     if (bad_-- > 0) result.observation.reads.clear();
+    result.observation.unsupported = unsupported_;
     return result;
   }
   [[nodiscard]] bool contained() const override { return true; }
@@ -243,6 +246,7 @@ class Contaminated final : public Runner {
 
  private:
   int bad_, starts_ = 0;
+  std::string unsupported_;
   ModelPlatform platform_;
   Executor executor_;
 };
@@ -259,6 +263,17 @@ TEST(Judge, ADivergenceThatAFreshProcessDoesNotShowIsPoisonedAndNoFinding) {
   EXPECT_EQ(Judge(believed, baseline).judge(parsed(kExample), at_once).verdict, VerdictKind::kDiverge);
   EXPECT_EQ(believed.starts(), 0);
   EXPECT_EQ(Judge(always, baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kDiverge);
+}
+
+// A process on a GPU takes half a second to start, and on one GPU one program in twenty wants a second device.
+TEST(Judge, AProgramThatTheSubjectCannotRunStartsNoFreshProcess) {
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  Contaminated lacking(1000, "2 devices");
+  const Judgement judgement = Judge(lacking, baseline).judge(parsed(kExample), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kUnsupported);
+  EXPECT_EQ(judgement.reason, "2 devices");
+  EXPECT_EQ(lacking.starts(), 0);
 }
 
 #ifdef HGMODEL_LIBRARY

@@ -33,7 +33,8 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   run.failures = options.failures;
   RunPair pair = pairs_.run(program, run);
   const Quirk* quirk = pairs_.explain(program, pair.deviation, pair.reverse);
-  if (quirk == nullptr && !pair.clean() && options.confirm && pairs_.subject().contained()) {
+  const bool could_run = pair.subject.unsupported.empty();
+  if (quirk == nullptr && could_run && !pair.clean() && options.confirm && pairs_.subject().contained()) {
     if (!pairs_.shows_again(program, run, pair)) pair.poisoned = unrepeated(pair);
     quirk = pairs_.explain(program, pair.deviation, pair.reverse);  // it may look different this time
   }
