@@ -118,6 +118,23 @@ TEST(Quirks, EdgesThatAGraphLostCountWhereItIsUpdatedFromARecording) {
   EXPECT_FALSE(explained("remove g0.n1\nempty g0.n3\nremove g0.n3\n", StrategyKind::kRebuild));
 }
 
+// The nodes of a child that takes another child's place are compared with the nodes that they replace.
+TEST(Quirks, ANewChildOfAnUpdateIsComparedWithTheOldOne) {
+  const Quirk memory[] = {made_up("op=update node=memcpy other_memory=1", "status=910")};
+  const QuirkSet known("7.2", memory);
+  const auto explained = [&](const char* source, StrategyKind strategy) {
+    const Program program =
+        program_of(std::string("buffer b0 64\nbuffer b1 64 memory=pageable\ngraph g0\n"
+                               "memcpy g0.n0 dst=b0+0 src=b0+32 bytes=1 kind=default\ngraph g1\nchild g1.n0 g0\n"
+                               "instantiate e1 g1\ngraph g2\nmemcpy g2.n0 dst=b0+0 src=") +
+                   source + " bytes=1 kind=default\nset e1.n0 child g2\n");
+    return known.explain(program, strategy, {program.steps.size() - 1, Effect::kStatus, 910}) != nullptr;
+  };
+  EXPECT_TRUE(explained("b1+0", StrategyKind::kUpdate));
+  EXPECT_FALSE(explained("b0+16", StrategyKind::kUpdate));
+  EXPECT_FALSE(explained("b1+0", StrategyKind::kRebuild));
+}
+
 TEST(Quirks, WhatIsInAChildIsSetWithIt) {
   const Quirk moved[] = {
       made_up("op=set node=memcpy was_pageable=1 pageable=0;op=update node=memcpy was_pageable=1 "

@@ -223,7 +223,9 @@ class Describer : private EventEmitter {
       if (op == word("set")) base_.set(k_names_freed_memory, names_freed_memory(state_, c.params) ? 1 : 0);
       if (node(c.params, inner, before, 0)) return true;
       if (op == word("set")) return inner != nullptr && pairs(*inner, before->child.get(), 1);
-      return inside(*graph, 0) || (inner != nullptr && inside(*inner, 1));  // recorded again, with its new child
+      // Recorded again, with its new child.
+      if (inside(*graph, 0) || (inner != nullptr && inside(*inner, 1))) return true;
+      return op == word("update") && inner != nullptr && pairs(*inner, before->child.get(), 1);
     });
   }
   bool operator()(const Instantiate& c) {
@@ -320,6 +322,7 @@ class Describer : private EventEmitter {
     base_.set(k_outcome, update_outcome(exec->graph, *graph));
     base_.set(k_same_edge_counts, same_counts(exec->graph, *graph) ? 1 : 0);
     base_.set(k_edges_taken_differ, exec->graph.edges_taken != graph->edges_taken ? 1 : 0);
+    if (graph->edited) base_.set(k_edges_taken, exec->graph.edges_taken);
     base_.set(k_same_node_count, nodes_of(exec->graph) == nodes_of(*graph) ? 1 : 0);
     base_.set(k_captured_off_first_device, captured_off_first_device_in(*graph));
     about(*graph);
