@@ -104,7 +104,7 @@ class ArenaLayout {
 
 // ---- differences
 
-// What the catalogue of quirks says about the program on the subject's release.
+// The answer of the catalogue of quirks for the program on the subject's release.
 struct Known {
   bool quirk = false;    // the program meets a quirk
   bool damages = false;  // the program meets a quirk that damages its process

@@ -33,7 +33,7 @@ Status launch_into_capture(const StreamRef& stream, hipGraph_t graph, int device
   if (const char* function = lacking_for_captured_launch(api)) {
     return Error{hipErrorNotSupported, std::string("the runtime has no ") + function};
   }
-  // What hipStreamPerThread names depends on the current device.
+  // hipStreamPerThread names another stream on each device.
   Result<DeviceScope> of_stream = DeviceScope::enter(api, stream.device());
   if (!of_stream) return of_stream.error();
   hipStreamCaptureStatus capturing = hipStreamCaptureStatusNone;

@@ -95,7 +95,8 @@ class CommandBuffer {
 
   // Sets the commands for the next step and those after it.
   void set(Recording commands);
-  // Another buffer has this index from now on, even at the same address: no trace of the former buffer is used for it.
+  // The index names a new buffer from now on, even at the same address: traces of the former buffer are not used for
+  // it.
   void forget(BufferIndex buffer);
   // Launches the commands with the buffers at `addresses`, which has every buffer that the commands name (asserted).
   [[nodiscard]] Result<CommandStep> step(std::span<const DeviceAddress> addresses, const StreamRef& stream);

@@ -1,7 +1,7 @@
 // hip::node_order: a recording's nodes in an order that honours its dependencies.
 //
-// Of the nodes that may come next, the one with the lowest index does, so nodes that were recorded in order stay in
-// that order. Nodes in a circle of dependencies, or behind one, are left out.
+// Where several nodes may come next, the one with the lowest index does, so nodes that were recorded in order stay
+// in that order. Nodes in a circle of dependencies, or behind one, are left out.
 #pragma once
 
 #include <vector>

@@ -164,10 +164,10 @@ struct RecordedNode {
 // The form that is used when the node is recorded: always kTyped for a linear copy.
 [[nodiscard]] NodeForm form_of(const RecordedNode& node);
 
-// What is wrong with a node that is to follow `earlier_nodes` nodes of a recording, or null: a dependency that is
-// not an earlier node or is named twice, a relocation of a field that the node does not have, outside the argument
-// block or overlapping another one, slots outside the block, a child or a function that is missing. Any node may be
-// passed.
+// Returns the flaw of a node that is to follow `earlier_nodes` nodes of a recording, or null. A flaw is a dependency
+// that is not an earlier node or is named twice, a relocation of a field that the node does not have, outside the
+// argument block or overlapping another one, slots outside the block, a child or a function that is missing. Any node
+// may be passed.
 [[nodiscard]] const char* flaw_of(const RecordedNode& node, std::size_t earlier_nodes);
 
 // The limits of the depth of child graphs (1: children without children) and of the nodes of a graph, nodes of children

@@ -51,14 +51,14 @@ struct Step {
   NodeParams params;
   ObjectId origin = 0;  // the node that it was instantiated from
   bool enabled = true;  // a disabled step does nothing and keeps its edges (hipGraphNodeSetEnabled)
-  // Of a memset: the device of the memory at its address when the parameters were set. The memory may be another since.
+  // A memset's device: that of the memory at its address when its parameters were set, whatever lies there now.
   std::optional<int> device{};
 };
 
 struct Plan {
   std::shared_ptr<const PlanStructure> structure;
   std::vector<Step> steps;
-  // Of the graph itself (key 0), and of each child graph of the top level with all in it (key: its node's index + 1).
+  // By owner: 0 is the graph itself, i + 1 the child graph of the top level's node i with all graphs in it.
   std::map<std::size_t, UserReferences> user_references;
 };
 

@@ -27,7 +27,7 @@ static_assert(sizeof(hipMemAccessDesc) == sizeof(CUmemAccessDesc));
 static_assert(offsetof(hipMemAccessDesc, location.id) == offsetof(CUmemAccessDesc, location.id));
 static_assert(offsetof(hipMemAccessDesc, flags) == offsetof(CUmemAccessDesc, flags));
 
-// Of AMD's alone: uncached memory (a type of allocation), which the driver refuses by its number.
+// AMD alone has uncached memory (a type of allocation): the driver refuses that number.
 CUmemAllocationProp to_driver(const hipMemAllocationProp& from) {
   CUmemAllocationProp to{};
   to.type = same_number<CUmemAllocationType>(from.type);

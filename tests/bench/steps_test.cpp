@@ -24,7 +24,7 @@ struct Steps : testing::Test {
     bed_ = std::move(made).value();
     return *bed_;
   }
-  // Of a step in the steady state.
+  // The calls of one step in the steady state.
   bench::StepCounts counts(StepModel model, StepWay way) {
     const hip::Result<bench::StepCounts> counts = bench::count_step({.way = way}, bed(model));
     EXPECT_TRUE(counts.ok()) << (counts ? "" : counts.error().message);

@@ -249,7 +249,7 @@ TEST(DifferentialCapture, AByteThatDependsOnAnAddressAndIsPartOfNoneMakesTheBloc
   EXPECT_FALSE(hip::attribute(blocks, shadows));
 }
 
-// Of pages, of lines, of low halves: beside whatever numbers and at whatever byte, none is an address.
+// Numbers of pages, of lines and low halves of addresses are no addresses, wherever they stand and whatever is beside.
 TEST(DifferentialCapture, NoNumberThatIsComputedFromAnAddressIsTakenForOneByANeighboursBytes) {
   int opaque = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {

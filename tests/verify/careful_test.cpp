@@ -107,7 +107,7 @@ TEST(Careful, NodesThatStandForOneAreSwitchedWithIt) {
   EXPECT_EQ(last_calls(graph + "disable e0.n1\n"), 4u);
 }
 
-// Of the executable graph's own nodes, which the other graph has fewer of.
+// The update is from a graph with fewer nodes than the executable graph.
 TEST(Careful, AnUpdateFromASmallerGraphIsRefusedWhateverIsDisabled) {
   agrees(
       "buffer b1 64\ngraph g0\nempty g0.n0\nempty g0.n1\nmemset g0.n2 dst=b1 value=1 element=1 width=8\n"
@@ -121,7 +121,7 @@ TEST(Careful, ACaptureHoldsTheGraphAsTheProgramRecordedIt) {
          "s0\n");
 }
 
-// Of memory that nobody knows rows are copied by hipMemcpyDefault, and no setter changes a kind.
+// Rows of memory that the tracker does not know are copied by hipMemcpyDefault, and no setter changes a kind.
 TEST(Careful, ACopyThatIsSetToAKindOfItsOwnIsRecordedAgain) {
   const std::string rows = "width=2 height=3 depth=1 dpitch=9 spitch=2 drows=3 srows=3 kind=d2d\n";
   agrees("buffer b0 64\nbuffer b1 64\ngraph g0\nmemcpy3d g0.n0 dst=b0+0 src=b1+0 " + rows +

@@ -47,6 +47,14 @@ TEST(Cycles, AMoveThatHandsALargerPlaceOnStandsOnce) {
   EXPECT_TRUE(cycled(program_of(buffers + "move b1=@b0 b0\n"), kManyCycles)) << "both are large after the first time";
 }
 
+TEST(Cycles, AMoveThatNeedsThePlaceFromBeforeARepeatedMoveLeavesNoCycle) {
+  const std::string moves =
+      "placement arena\nbuffer b0 256\nbuffer b1 64\nbuffer b2 64\nmove b1=@b0 b0\nmove b2=@b1 b1\n";
+  EXPECT_TRUE(cycled(program_of(moves), kManyCycles));
+  // b2 has a large place after one move, and a small one after two.
+  EXPECT_FALSE(cycled(program_of(moves + "move b2 b0=@b2\n"), kManyCycles));
+}
+
 TEST(Cycles, EveryStrategyHoldsAfterManyWhatItHeldAfterTwo) {
   for (const StrategyKind strategy : kStrategies) {
     Bench bench(strategy);

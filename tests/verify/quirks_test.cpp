@@ -286,7 +286,7 @@ class ReleaseJudge {
     judge_.emplace(subject_.value()->runner(), baseline_);
   }
   [[nodiscard]] Subject& subject() { return *subject_.value(); }
-  // Of a subject that started: the test asserts it.
+  // Whether the subject started: tests assert it before they use the judge.
   [[nodiscard]] bool ready() const { return judge_.has_value(); }
   Judge* operator->() { return &*judge_; }
 
@@ -369,7 +369,7 @@ TEST_P(OnRelease, StabiliseAgreesWhereSettersAndUpdatesGoWrong) {
   });
 }
 
-// Of programs that one process runs, one behind the other.
+// One process runs the programs, one after the other.
 void expect_agreement_of(const std::string& release, StrategyKind strategy,
                          std::initializer_list<std::string_view> programs) {
   ReleaseJudge judge(release, strategy);

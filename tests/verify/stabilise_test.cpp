@@ -110,7 +110,7 @@ TEST(Stabilise, ALaunchOnAnotherStreamComesBehindTheLastByAnEvent) {
       },
       StrategyKind::kStabilise);
   EXPECT_TRUE(bench.subject.run(program, {}).observation.violations.empty());
-  // Of the first launch, for an event that was never recorded, and of the two others.
+  // One wait of the first launch (for an event that was never recorded) and one of each of the two others.
   EXPECT_EQ(waits_for_events, 3);
 }
 

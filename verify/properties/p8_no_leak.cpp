@@ -61,7 +61,10 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times) {
       changed.repeat = times;
       any = true;
     }
-    for (std::uint32_t k = 0; k < repeats_that_matter(changed); ++k) state.apply(changed.command);
+    for (std::uint32_t k = 0; k < repeats_that_matter(changed); ++k) {
+      if (state.check(changed.command)) return {};  // it relied on the places before an earlier move was repeated
+      state.apply(changed.command);
+    }
     steps += changed.repeat;
     longer.steps.push_back(std::move(changed));
   }

@@ -337,7 +337,7 @@ TEST_F(CommandBuffers, AStepBehindOneThatThrewUsesNoTraceOfIt) {
   }
 }
 
-// Of the family of ROCm/rocm-systems#10714: success, and an error beside it.
+// Like ROCm/rocm-systems#10714: the call returns success and reports an error beside it.
 TEST_F(CommandBuffers, AnUpdateIsOneOnlyWhereItsResultSaysSo) {
   hip::Api strange = api();
   strange.hipGraphExecUpdate = [](hipGraphExec_t, hipGraph_t, hipGraphNode_t*, hipGraphExecUpdateResult* result) {

@@ -22,7 +22,7 @@ constexpr std::size_t kBuffers = 3, kTables = 3, kBytes = 256;
 struct DifferentialCommands : testing::Test {
   void SetUp() override {
     ASSERT_EQ(api().hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking), hipSuccess);
-    // Of different sizes and one behind the other, so that no two tables move two buffers alike.
+    // The buffers differ in size and follow each other, so that no two tables move two buffers by the same distance.
     for (std::size_t k = 0; k < kTables; ++k) {
       hip::AddressTable table;
       for (std::size_t b = 0; b < kBuffers; ++b) {

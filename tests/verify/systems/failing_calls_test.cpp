@@ -130,7 +130,7 @@ TEST(FailingCalls, AHomeStreamLaunchesInOrderOrSaysSo) {
           const bool launched = launch();
           call.disarm(bed.interposer_);
           bed.expect_said(call, !launched);
-          // Of one that failed behind the launch nobody knows whether it is over.
+          // A step that failed behind its launch may still be running.
           if (!launched) {
             EXPECT_EQ(bed.api().hipDeviceSynchronize(), hipSuccess);
           }
