@@ -5,8 +5,8 @@ option(HGCHECK_LIBFUZZER "Build the libFuzzer targets (clang only)" OFF)
 set(HGCHECK_SANITIZE "" CACHE STRING "Empty, 'address,undefined', 'thread' or 'fuzzer-no-link,address,undefined'")
 
 add_library(hgcheck_options INTERFACE)
-target_compile_options(hgcheck_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
-                       -Wcast-qual -Woverloaded-virtual -fno-omit-frame-pointer)
+target_compile_options(hgcheck_options INTERFACE -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wold-style-cast
+                       $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow> -Wcast-qual -Woverloaded-virtual -fno-omit-frame-pointer)
 if(HGCHECK_WERROR)
   target_compile_options(hgcheck_options INTERFACE -Werror)
 endif()
