@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "hip/driver_nodes.h"
 #include "hip/errors.h"
