@@ -1,6 +1,5 @@
 #include "bench/synthetic.h"
 
-#include <cstdint>
 #include <ctime>
 
 namespace bench {

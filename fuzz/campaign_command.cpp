@@ -79,28 +79,22 @@ hip::Result<nlohmann::ordered_json> load_json(const std::string& what, const std
   return nlohmann::ordered_json::parse(file, nullptr, false);
 }
 
-hip::Result<verify::CampaignResult> load_result(const std::string& what, const std::string& path) {
+template <class Result>
+hip::Result<Result> load(hip::Result<Result> (*read)(const nlohmann::ordered_json&), const std::string& what,
+                         const std::string& path) {
   const hip::Result<nlohmann::ordered_json> json = load_json(what, path);
   if (!json) return json.error();
-  hip::Result<verify::CampaignResult> result = reports::from_json(json.value());
-  if (!result) return hip::Error{1, fmt::format("{}: {}: {}", what, path, result.error().message)};
-  return result;
-}
-
-hip::Result<reports::BenchmarkResult> load_benchmarks(const std::string& what, const std::string& path) {
-  const hip::Result<nlohmann::ordered_json> json = load_json(what, path);
-  if (!json) return json.error();
-  hip::Result<reports::BenchmarkResult> result = reports::read_benchmarks(json.value());
+  hip::Result<Result> result = read(json.value());
   if (!result) return hip::Error{1, fmt::format("{}: {}: {}", what, path, result.error().message)};
   return result;
 }
 
 int report_benchmarks(const ReportCommand& command) {
-  const hip::Result<reports::BenchmarkResult> result = load_benchmarks("report", command.file);
+  const hip::Result<reports::BenchmarkResult> result = load(reports::read_benchmarks, "report", command.file);
   if (!result) return complain(result.error().message);
   std::optional<reports::BenchmarkResult> earlier;
   if (!command.compare.empty()) {
-    hip::Result<reports::BenchmarkResult> loaded = load_benchmarks("--compare", command.compare);
+    hip::Result<reports::BenchmarkResult> loaded = load(reports::read_benchmarks, "--compare", command.compare);
     if (!loaded) return complain(loaded.error().message);
     earlier = std::move(loaded).value();
   }
@@ -115,7 +109,7 @@ int report_benchmarks(const ReportCommand& command) {
 // Nothing for an empty path.
 hip::Result<std::optional<verify::CampaignResult>> load_earlier(const std::string& path) {
   if (path.empty()) return std::optional<verify::CampaignResult>();
-  hip::Result<verify::CampaignResult> result = load_result("--compare", path);
+  hip::Result<verify::CampaignResult> result = load(reports::from_json, "--compare", path);
   if (!result) return result.error();
   return std::optional<verify::CampaignResult>(std::move(result).value());
 }
@@ -202,7 +196,7 @@ int run(const ReportCommand& command) {
   const hip::Result<nlohmann::ordered_json> json = load_json("report", command.file);
   if (!json) return complain(json.error().message);
   if (reports::holds_benchmarks(json.value())) return report_benchmarks(command);
-  const hip::Result<verify::CampaignResult> result = load_result("report", command.file);
+  const hip::Result<verify::CampaignResult> result = load(reports::from_json, "report", command.file);
   if (!result) return complain(result.error().message);
   const hip::Result<std::optional<verify::CampaignResult>> earlier = load_earlier(command.compare);
   if (!earlier) return complain(earlier.error().message);

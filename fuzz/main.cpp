@@ -8,7 +8,6 @@
 #include "fuzz/commands.h"
 #include "fuzz/usage.h"
 #include "hip/sync/sync.h"
-#include "verify/program/text.h"
 
 #ifndef HGCHECK_VERSION
 #error "the build defines HGCHECK_VERSION"

@@ -10,7 +10,6 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <vector>
 
 #include "fuzz/finding.h"
 #include "verify/program/coverage.h"

@@ -10,7 +10,6 @@
 #include "reports/html_sections.h"
 #include "reports/html_tables.h"
 #include "reports/html_writer.h"
-#include "reports/page_style.h"
 
 namespace reports {
 namespace {
@@ -207,12 +206,7 @@ hip::Result<BenchmarkResult> read_benchmarks(const Json& json) {
 std::string to_html(const BenchmarkResult& result, const BenchmarkResult* earlier) {
   HtmlWriter page;
   page.raw("<!DOCTYPE html>\n").open("html", {{"lang", "en"}}).open("head").line();
-  page.empty("meta", {{"charset", "utf-8"}});
-  page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  page.empty("meta",
-             {{"http-equiv", "Content-Security-Policy"}, {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
-  page.element("title", fmt::format("hgcheck benchmarks: {}", result.program));
-  page.open("style").raw(kPageStyle).close().close().line();
+  fill_head(page, fmt::format("hgcheck benchmarks: {}", result.program));
   page.open("body");
   write_first_screen(page, result, earlier);
   page.open("main").line();

@@ -6,7 +6,6 @@
 #include <memory>
 #include <pugixml.hpp>
 #include <sstream>
-#include <string>
 #include <string_view>
 
 #include "reports/text.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "reports/bugs.h"
 #include "reports/comparison.h"

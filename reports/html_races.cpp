@@ -5,7 +5,6 @@
 #include "reports/html_sections.h"
 #include "reports/html_tables.h"
 #include "reports/html_writer.h"
-#include "reports/page_style.h"
 
 namespace reports {
 namespace {
@@ -76,12 +75,7 @@ void write_plans(HtmlWriter& page, const verify::RaceResult& result) {
 std::string to_html(const verify::RaceResult& result) {
   HtmlWriter page;
   page.raw("<!DOCTYPE html>\n").open("html", {{"lang", "en"}}).open("head").line();
-  page.empty("meta", {{"charset", "utf-8"}});
-  page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  page.empty("meta",
-             {{"http-equiv", "Content-Security-Policy"}, {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
-  page.element("title", fmt::format("hgcheck race: {}", headline(result)));
-  page.open("style").raw(kPageStyle).close().close().line();
+  fill_head(page, fmt::format("hgcheck race: {}", headline(result)));
   page.open("body").open("header").element("p", "hgcheck race: threads that share a system", {{"class", "kind"}});
   page.open("div", {{"class", std::string("verdict ") + mood(result)}}).element("h1", headline(result));
   page.element(

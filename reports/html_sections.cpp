@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reports/html_tables.h"
+#include "reports/page_style.h"
 
 namespace reports {
 namespace {
@@ -55,6 +56,15 @@ std::string share(std::uint64_t count, std::uint64_t all) {
 }
 
 }  // namespace
+
+void fill_head(HtmlWriter& page, std::string_view title) {
+  page.empty("meta", {{"charset", "utf-8"}});
+  page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  page.empty("meta",
+             {{"http-equiv", "Content-Security-Policy"}, {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
+  page.element("title", title);
+  page.open("style").raw(kPageStyle).close().close().line();
+}
 
 std::string grouped(std::uint64_t number) {
   std::string digits = fmt::format("{}", number);

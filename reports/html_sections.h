@@ -20,6 +20,8 @@ inline constexpr std::size_t kMaxShownProgramBytes = 20'000;
 inline constexpr std::size_t kMaxBugDifferences = 4;
 inline constexpr std::size_t kMaxBugValue = 2'000;  // bytes
 
+// Fills the open head of a page without scripts, and closes it.
+void fill_head(HtmlWriter& page, std::string_view title);
 void write_findings(HtmlWriter& page, const verify::CampaignResult& result);
 void write_properties(HtmlWriter& page, const verify::CampaignResult& result);
 void write_verdicts(HtmlWriter& page, const verify::CampaignResult& result);

@@ -4,7 +4,6 @@
 
 #include <pugixml.hpp>
 #include <sstream>
-#include <string>
 #include <string_view>
 
 #include "reports/text.h"

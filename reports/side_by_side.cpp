@@ -9,7 +9,6 @@
 #include "reports/bugs.h"
 #include "reports/html_sections.h"
 #include "reports/html_writer.h"
-#include "reports/page_style.h"
 
 namespace reports {
 namespace {
@@ -148,12 +147,7 @@ std::string side_by_side(const std::vector<CampaignColumn>& columns) {
   HtmlWriter page;
   page.raw("<!DOCTYPE html>\n");
   page.open("html", {{"lang", "en"}}).open("head");
-  page.empty("meta", {{"charset", "utf-8"}});
-  page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  page.empty("meta",
-             {{"http-equiv", "Content-Security-Policy"}, {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
-  page.element("title", "hgcheck side by side: " + line);
-  page.open("style").raw(kPageStyle).close().close().line();
+  fill_head(page, "hgcheck side by side: " + line);
   page.open("body").open("main").open("header");
   page.element("p", "hgcheck: releases and strategies side by side", {{"class", "kind"}});
   page.open("div", {{"class", unexplained == 0 ? "verdict good" : "verdict bad"}}).element("h1", line).close().close();

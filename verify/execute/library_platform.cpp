@@ -7,7 +7,6 @@
 #include <cassert>
 #include <cstdlib>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 

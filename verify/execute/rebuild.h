@@ -4,7 +4,6 @@
 // If making or switching fails, the object stays as it was. An object counts as destroyed even if destroying it fails.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "hip/driver_nodes.h"
 #include "hip/errors.h"
@@ -65,12 +64,15 @@ hip::Recording patchable(const ExecObject& exec) {
   return recording;
 }
 
+const hip::Recording& patchable(const GraphObject& graph) {
+  return graph.recording;
+}
+
 // Gives the patcher a copy of the recording. The copy is kept, and with poison it is overwritten, as soon as the
 // patcher has been made.
 template <class Object>
 std::unique_ptr<ExecPatcher> make_patcher(StrategyContext& context, const Object& object, hipGraphExec_t exec) {
-  auto passed = std::make_unique<hip::Recording>(object.recording);
-  if constexpr (std::is_same_v<Object, ExecObject>) *passed = patchable(object);
+  auto passed = std::make_unique<hip::Recording>(patchable(object));
   const PatchTarget target{context.api,          *passed,       object.handles, exec, object.addresses,
                            context.buffer_bytes, context.poison};
   std::unique_ptr<ExecPatcher> patcher = context.patchers(target);
@@ -278,29 +280,12 @@ class PatchStrategy final : public Strategy {
   }
   hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
                   const hip::RecordedNode& node) override {
-    if (holds_opaque(node.record)) return rebuild(context, exec, with_node(exec.recording, index, node));
-    hip::NodeRecord record = node.record;
-    if (node.form != hip::NodeForm::kTyped) {
-      const auto set = [&] { return set_by(node.form, context, exec.exec, exec.handles.nodes[index], record); };
-      if (hip::Status s = set_there(context, record, set); !s) return s;
-      return note(context, exec, index, node);
-    }
-    const ExecSetter setter{context, exec.exec, exec.handles.nodes[index]};
-    if (hip::Status s = set_there(context, record, [&] { return std::visit(setter, record); }); !s) return s;
-    return note(context, exec, index, node);
+    return set_by_call(context, exec, exec.exec, index, node,
+                       ExecSetter{context, exec.exec, exec.handles.nodes[index]});
   }
   hip::Status set(StrategyContext& context, GraphObject& graph, hip::NodeIndex index,
                   const hip::RecordedNode& node) override {
-    if (holds_opaque(node.record)) return rebuild(context, graph, with_node(graph.recording, index, node));
-    hip::NodeRecord record = node.record;
-    if (node.form != hip::NodeForm::kTyped) {
-      const auto set = [&] { return set_by(node.form, context, nullptr, graph.handles.nodes[index], record); };
-      if (hip::Status s = set_there(context, record, set); !s) return s;
-      return note(context, graph, index, node);
-    }
-    const GraphSetter setter{context, graph.handles.nodes[index]};
-    if (hip::Status s = set_there(context, record, [&] { return std::visit(setter, record); }); !s) return s;
-    return note(context, graph, index, node);
+    return set_by_call(context, graph, nullptr, index, node, GraphSetter{context, graph.handles.nodes[index]});
   }
   UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
     const UpdateStatus status = call_update(context, exec, graph.handles.graph);
@@ -312,6 +297,18 @@ class PatchStrategy final : public Strategy {
   }
 
  private:
+  // `typed` is the setter for nodes that are set through the function of their type.
+  template <class Object, class Setter>
+  hip::Status set_by_call(StrategyContext& context, Object& object, hipGraphExec_t exec, hip::NodeIndex index,
+                          const hip::RecordedNode& node, const Setter& typed) {
+    if (holds_opaque(node.record)) return rebuild(context, object, with_node(object.recording, index, node));
+    hip::NodeRecord record = node.record;
+    const hip::Status set = set_there(context, record, [&]() -> hip::Status {
+      if (node.form == hip::NodeForm::kTyped) return std::visit(typed, record);
+      return set_by(node.form, context, exec, object.handles.nodes[index], record);
+    });
+    return set ? note(context, object, index, node) : set;
+  }
   // Notes that the node was set. The patcher may not know the current addresses of buffers that the node names; no node
   // named them before, so the patcher is told here.
   template <class Object>
@@ -329,11 +326,7 @@ class PatchStrategy final : public Strategy {
     object.patcher->replace(index, node.record, node.relocations);
     // The object already has the current addresses of these buffers, so the patcher starts over instead of patching.
     if (moves.empty()) return {};
-    if constexpr (std::is_same_v<Object, ExecObject>) {
-      object.patcher->replace_all(patchable(object), object.addresses);
-    } else {
-      object.patcher->replace_all(object.recording, object.addresses);
-    }
+    object.patcher->replace_all(patchable(object), object.addresses);
     return {};
   }
   template <class Object>
@@ -346,23 +339,20 @@ class PatchStrategy final : public Strategy {
   }
 };
 
-class UpdateStrategy final : public Strategy {
+class UpdateStrategy final : public StrategyForExecs {
  public:
+  using StrategyForExecs::patch;
+  using StrategyForExecs::set;
+  UpdateStrategy() : StrategyForExecs(std::make_unique<RebuildStrategy>()) {}
+
   PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
     PatchOutcome outcome;
     if (!moves.empty()) outcome.status = update_to(context, exec, exec.recording);
     return outcome;
   }
-  PatchOutcome patch(StrategyContext& context, GraphObject& graph, std::span<const hip::Move> moves) override {
-    return moves.empty() ? PatchOutcome{} : PatchOutcome{rebuild(context, graph, graph.recording), {}, {}};
-  }
   hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
                   const hip::RecordedNode& node) override {
     return update_to(context, exec, with_node(exec.recording, index, node));
-  }
-  hip::Status set(StrategyContext& context, GraphObject& graph, hip::NodeIndex index,
-                  const hip::RecordedNode& node) override {
-    return rebuild(context, graph, with_node(graph.recording, index, node));
   }
   UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
     const UpdateStatus status = call_update(context, exec, graph.handles.graph);

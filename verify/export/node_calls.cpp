@@ -6,7 +6,6 @@
 #include <cassert>
 #include <iterator>
 #include <string_view>
-#include <utility>
 
 namespace verify {
 namespace {

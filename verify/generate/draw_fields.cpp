@@ -55,8 +55,7 @@ struct FieldDrawer {
     value(at) = static_cast<std::remove_cvref_t<decltype(value(at))>>(drawn);
   }
 
-  template <class At>
-  bool operator()(const NameField<At>& f) const {
+  bool operator()(const FieldOf<NameField> auto& f) const {
     if (f.met.is_made) {
       put(f.at, from.names.of(f.letter));
       return live_objects(from.state, f.letter).size() < kMostDrawnObjects;
@@ -65,23 +64,19 @@ struct FieldDrawer {
     if (id) put(f.at, *id);
     return id.has_value();
   }
-  template <class At>
-  bool operator()(const OptionalNameField<At>& f) const {
+  bool operator()(const FieldOf<OptionalNameField> auto& f) const {
     if (from.choices.percent(50)) value(f.at) = from.object(f.letter);
     return true;
   }
-  template <class At>
-  bool operator()(const NameOrWordField<At>& f) const {
+  bool operator()(const FieldOf<NameOrWordField> auto& f) const {
     if (from.choices.percent(75)) value(f.at) = from.object(f.letter);
     return true;
   }
-  template <class At>
-  bool operator()(const NameKey<At>& f) const {
+  bool operator()(const FieldOf<NameKey> auto& f) const {
     if (from.choices.percent(40)) value(f.at) = from.object(f.letter);
     return true;
   }
-  template <class TargetAt, class At>
-  bool operator()(const TargetField<TargetAt, At>& f) const {
+  bool operator()(const FieldOf<TargetField> auto& f) const {
     const std::size_t drawn = from.choices.below(f.letters.size() + (f.device ? 1 : 0));
     if (drawn == f.letters.size()) {
       put(f.target, Target::kDevice);
@@ -92,8 +87,7 @@ struct FieldDrawer {
     put(f.target, kTargetLetters.find(f.letters[drawn]));
     return id.has_value();
   }
-  template <class At, class NodeAt>
-  bool operator()(const NodeNameField<At, NodeAt>& f) const {
+  bool operator()(const FieldOf<NodeNameField> auto& f) const {
     const std::optional<Id> id = from.object(f.letter);
     if (!id) return false;
     const GraphState& graph = f.letter == 'e' ? from.state.exec(*id)->graph : *from.state.graph(*id);
@@ -102,13 +96,11 @@ struct FieldDrawer {
     put(f.node, graph.nodes[from.choices.below(graph.nodes.size())].id);
     return true;
   }
-  template <class At>
-  bool operator()(const NumberField<At>& f) const {
+  bool operator()(const FieldOf<NumberField> auto& f) const {
     put(f.at, f.is_device ? from.device() : from.number(f.least, f.max));
     return true;
   }
-  template <class At>
-  bool operator()(const NumberKey<At>& f) const {
+  bool operator()(const FieldOf<NumberKey> auto& f) const {
     if (f.is_device) {
       put(f.at, from.device());
     } else if (from.choices.percent(15)) {
@@ -116,40 +108,33 @@ struct FieldDrawer {
     }
     return true;
   }
-  template <class At>
-  bool operator()(const OptionalNumberKey<At>& f) const {
+  bool operator()(const FieldOf<OptionalNumberKey> auto& f) const {
     if (from.choices.percent(40)) value(f.at) = static_cast<std::uint32_t>(from.choices.between(0, f.max));
     return true;
   }
-  template <class At>
-  bool operator()(const PriorityKey<At>& f) const {
+  bool operator()(const FieldOf<PriorityKey> auto& f) const {
     if (from.choices.percent(30)) put(f.at, static_cast<std::int32_t>(from.choices.below(5)) - 2);
     return true;
   }
-  template <class At>
-  bool operator()(const FlagKey<At>& f) const {
+  bool operator()(const FieldOf<FlagKey> auto& f) const {
     put(f.at, from.choices.percent(30));
     return true;
   }
-  template <class At, class Words>
-  bool operator()(const ChoiceField<At, Words>& f) const {
+  bool operator()(const FieldOf<ChoiceField> auto& f) const {
     put(f.at, from.choices.below(f.words.size()));
     return true;
   }
-  template <class At, class Words>
-  bool operator()(const ChoiceKey<At, Words>& f) const {
+  bool operator()(const FieldOf<ChoiceKey> auto& f) const {
     if (from.choices.percent(50)) put(f.at, from.choices.below(f.words.size()));
     return true;
   }
-  template <class At, class Words>
-  bool operator()(const FlagsKey<At, Words>& f) const {
+  bool operator()(const FieldOf<FlagsKey> auto& f) const {
     for (const auto& [bit, word] : f.words) {
       if (from.choices.percent(25)) value(f.at) |= bit;
     }
     return true;
   }
-  template <class At, class ValueAt>
-  bool operator()(const PoolAttributeField<At, ValueAt>& f) const {
+  bool operator()(const FieldOf<PoolAttributeField> auto& f) const {
     const auto drawn = static_cast<PoolAttribute>(from.choices.below(kPoolAttributeWords.size()));
     put(f.at, drawn);
     if (!from.choices.percent(60)) return true;
@@ -159,13 +144,11 @@ struct FieldDrawer {
     return true;
   }
   // Draws the seed of a pattern: only recorded programs have explicit bytes.
-  template <class SeedAt, class OffsetAt, class DataAt>
-  bool operator()(const ContentsKey<SeedAt, OffsetAt, DataAt>& f) const {
+  bool operator()(const FieldOf<ContentsKey> auto& f) const {
     put(f.seed, from.choices.below(1000));
     return true;
   }
-  template <class At>
-  bool operator()(const NodeAttributesKey<At>& f) const {
+  bool operator()(const FieldOf<NodeAttributesKey> auto& f) const {
     const std::uint64_t draw = from.choices.below(100);
     if (draw < 60) {
       value(f.at).priority = static_cast<std::int32_t>(from.choices.below(2 * kMaxNodePriority + 1)) - kMaxNodePriority;

@@ -22,8 +22,7 @@ struct UsedName {
   const C& c;
   NextNames& next;
 
-  template <class At>
-  void operator()(const NameField<At>& f) const {
+  void operator()(const FieldOf<NameField> auto& f) const {
     if (!f.met.is_made) return;
     Id& counter = next.of(f.letter);
     counter = std::max(counter, value_at(f.at, c) + 1);
@@ -58,7 +57,7 @@ void NextNames::use(const Command& command) {
       [this]<class C>(const C& c) {
         if constexpr (kIsDeclared<C>) {
           for_each_field<C>([&]<class Field>(const Field& field) {
-            if constexpr (kIsName<Field>) UsedName<C>{c, *this}(field);
+            if constexpr (FieldOf<Field, NameField>) UsedName<C>{c, *this}(field);
           });
         }
       },

@@ -73,36 +73,33 @@ Swarm draw_swarm(Choices& choices) {
   return swarm;
 }
 
-std::optional<Id> ParamsGenerator::pick(bool (*accept)(MemoryKind)) {
+template <class Accept>
+std::optional<Id> ParamsGenerator::pick_by(const Accept& accept) {
   const std::size_t start = choices_.below(usable_.size());
   for (std::size_t i = 0; i < usable_.size(); ++i) {
     const Id id = usable_[(start + i) % usable_.size()];
-    if (accept(state_.buffer(id)->memory)) return id;
+    if (accept(*state_.buffer(id))) return id;
   }
   return {};
+}
+
+std::optional<Id> ParamsGenerator::pick(bool (*accept)(MemoryKind)) {
+  return pick_by([accept](const BufferState& buffer) { return accept(buffer.memory); });
 }
 
 // Picks a buffer that a kernel of the device can reach: memory of the host, of the device itself, or of a peer.
 std::optional<Id> ParamsGenerator::pick_for_kernel(Id device) {
-  const std::size_t start = choices_.below(usable_.size());
-  for (std::size_t i = 0; i < usable_.size(); ++i) {
-    const Id id = usable_[(start + i) % usable_.size()];
-    const BufferState& buffer = *state_.buffer(id);
-    if (!reachable_by_kernels(buffer.memory) || (buffer.graph && device != 0)) continue;
+  return pick_by([this, device](const BufferState& buffer) {
+    if (!reachable_by_kernels(buffer.memory) || (buffer.graph && device != 0)) return false;
     const bool host = buffer.memory != MemoryKind::kDevice;
-    if (host || buffer.device == device || state_.peer_enabled(device, buffer.device)) return id;
-  }
-  return {};
+    return host || buffer.device == device || state_.peer_enabled(device, buffer.device);
+  });
 }
 
 // A usable buffer of the same device as `buffer`, because setters keep the device; else `buffer`.
 Id ParamsGenerator::like(Id buffer) {
-  const std::size_t start = choices_.below(usable_.size());
-  for (std::size_t i = 0; i < usable_.size(); ++i) {
-    const Id id = usable_[(start + i) % usable_.size()];
-    if (state_.buffer(id)->device == state_.buffer(buffer)->device) return id;
-  }
-  return buffer;
+  const Id device = state_.buffer(buffer)->device;
+  return pick_by([device](const BufferState& other) { return other.device == device; }).value_or(buffer);
 }
 
 std::uint64_t ParamsGenerator::room(const BufferRef& ref) const {
@@ -333,12 +330,7 @@ std::optional<NodeParams> ParamsGenerator::any() {
 
 // A usable buffer that is a variable, or `otherwise`.
 Id ParamsGenerator::other_variable(Id otherwise) {
-  const std::size_t start = choices_.below(usable_.size());
-  for (std::size_t i = 0; i < usable_.size(); ++i) {
-    const Id id = usable_[(start + i) % usable_.size()];
-    if (state_.buffer(id)->symbol) return id;
-  }
-  return otherwise;
+  return pick_by([](const BufferState& buffer) { return buffer.symbol.has_value(); }).value_or(otherwise);
 }
 
 std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {

@@ -68,6 +68,9 @@ class ParamsGenerator {
   std::optional<NodeParams> host();
   std::optional<NodeParams> event();
 
+  // A usable buffer whose state is accepted.
+  template <class Accept>
+  std::optional<Id> pick_by(const Accept& accept);
   std::optional<Id> pick(bool (*accept)(MemoryKind));
   std::optional<Id> pick_for_kernel(Id device);
   std::optional<NodeParams> kernel(const KernelSpec& spec, Id device);

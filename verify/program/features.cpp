@@ -50,8 +50,7 @@ struct FieldFeatures {
     }
   }
 
-  template <class TargetAt, class At>
-  void operator()(const TargetField<TargetAt, At>& f) const {
+  void operator()(const FieldOf<TargetField> auto& f) const {
     const Target* const given = value(f.target);
     for (std::size_t i = 0; i < kTargetWords.size(); ++i) {
       const bool takes =
@@ -61,75 +60,34 @@ struct FieldFeatures {
       }
     }
   }
-  template <class At, class Words>
-  void operator()(const ChoiceField<At, Words>& f) const {
-    word(f.feature, f.words, 0, number(f.at));
-  }
-  template <class At, class Words>
-  void operator()(const ChoiceKey<At, Words>& f) const {
+  void operator()(const FieldOf<ChoiceField> auto& f) const { word(f.feature, f.words, 0, number(f.at)); }
+  void operator()(const FieldOf<ChoiceKey> auto& f) const {
     word(f.feature, f.words, f.fallback_feature ? 0 : 1, number(f.at));
   }
-  template <class At>
-  void operator()(const NameKey<At>& f) const {
+  void operator()(const FieldOf<NameKey, OptionalNumberKey> auto& f) const {
     if (c == nullptr || value(f.at)->has_value()) one(f.feature);
   }
-  template <class At>
-  void operator()(const OptionalNumberKey<At>& f) const {
-    if (c == nullptr || value(f.at)->has_value()) one(f.feature);
-  }
-  template <class At>
-  void operator()(const NumberKey<At>& f) const {
+  void operator()(const FieldOf<NumberKey> auto& f) const {
     if (c == nullptr || *value(f.at) != f.fallback) one(f.feature);
   }
-  template <class At>
-  void operator()(const PriorityKey<At>& f) const {
+  void operator()(const FieldOf<PriorityKey> auto& f) const {
     if (c == nullptr || *value(f.at) != 0) one(f.feature);
   }
-  template <class At>
-  void operator()(const FlagKey<At>& f) const {
+  void operator()(const FieldOf<FlagKey> auto& f) const {
     if (c == nullptr || *value(f.at)) one(f.feature);
   }
-  template <class IntoAt, class AfterAt>
-  void operator()(const IntoGraphKey<IntoAt, AfterAt>& f) const {
+  void operator()(const FieldOf<IntoGraphKey> auto& f) const {
     if (c == nullptr || value(f.into)->has_value()) one("capture into a graph");
   }
-  template <class At>
-  void operator()(const NodeAttributesKey<At>& f) const {
+  void operator()(const FieldOf<NodeAttributesKey> auto& f) const {
     if (c == nullptr || value(f.at)->priority) one("attribute priority");
     if (c == nullptr || value(f.at)->cooperative) one("attribute cooperative");
   }
 
   // These fields add no feature to that of the command's word. Parameters of nodes count by their type.
-  template <class At>
-  void operator()(const NameField<At>&) const {}
-  template <class At>
-  void operator()(const OptionalNameField<At>&) const {}
-  template <class At>
-  void operator()(const NameOrWordField<At>&) const {}
-  template <class At, class NodeAt>
-  void operator()(const NodeNameField<At, NodeAt>&) const {}
-  template <class TargetAt, class At, class NodeAt, class ParamsAt>
-  void operator()(const NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt>&) const {}
-  template <class At>
-  void operator()(const NodesField<At>&) const {}
-  template <class At>
-  void operator()(const NumberField<At>&) const {}
-  template <class At>
-  void operator()(const FunctionField<At>&) const {}
-  template <class FunctionAt, class CaseAt>
-  void operator()(const ErrorCaseField<FunctionAt, CaseAt>&) const {}
-  template <class At>
-  void operator()(const MovesField<At>&) const {}
-  template <class At, class ValueAt>
-  void operator()(const PoolAttributeField<At, ValueAt>&) const {}
-  template <class At, class Words>
-  void operator()(const FlagsKey<At, Words>&) const {}
-  template <class At>
-  void operator()(const NodesKey<At>&) const {}
-  template <class SeedAt, class OffsetAt, class DataAt>
-  void operator()(const ContentsKey<SeedAt, OffsetAt, DataAt>&) const {}
-  template <class At>
-  void operator()(const ParamsField<At>&) const {}
+  void operator()(const FieldOf<NameField, OptionalNameField, NameOrWordField, NodeNameField, NodeOfTargetField,
+                                NodesField, NumberField, FunctionField, ErrorCaseField, MovesField, PoolAttributeField,
+                                FlagsKey, NodesKey, ContentsKey, ParamsField> auto&) const {}
 
  private:
   template <class At>

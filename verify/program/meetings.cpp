@@ -68,21 +68,12 @@ struct MeetingsOfField {
     for (const std::string& word : words) out.push_back({word, object_of(letter), object, met.leaves});
   }
 
-  template <class At>
-  void operator()(const NameField<At>& f) const {
-    met(f.met, f.letter, value(f.at));
-  }
-  template <class At>
-  void operator()(const OptionalNameField<At>& f) const {
+  void operator()(const FieldOf<NameField, NodeNameField> auto& f) const { met(f.met, f.letter, value(f.at)); }
+  void operator()(const FieldOf<OptionalNameField> auto& f) const {
     const std::optional<Id>* const id = value(f.at);
     if (id == nullptr || id->has_value()) met(f.met, f.letter, id == nullptr ? nullptr : &**id);
   }
-  template <class At, class NodeAt>
-  void operator()(const NodeNameField<At, NodeAt>& f) const {
-    met(f.met, f.letter, value(f.at));
-  }
-  template <class TargetAt, class At>
-  void operator()(const TargetField<TargetAt, At>& f) const {
+  void operator()(const FieldOf<TargetField> auto& f) const {
     const Target* const given = value(f.target);
     for (std::size_t i = 0; i < kTargetLetters.size(); ++i) {
       if (f.letters.find(kTargetLetters[i]) == std::string_view::npos) continue;
@@ -94,8 +85,7 @@ struct MeetingsOfField {
       met({fmt::format("{} {}", f.operation, kTargetWords[i]), leaves}, kTargetLetters[i], value(f.at));
     }
   }
-  template <class TargetAt, class At, class NodeAt, class ParamsAt>
-  void operator()(const NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt>& f) const {
+  void operator()(const FieldOf<NodeOfTargetField> auto& f) const {
     const Target* const given = value(f.target);
     for (const NodeWord& row : node_words()) {
       if (c != nullptr && node_word(*value(f.params)) != row.word) continue;
@@ -107,13 +97,11 @@ struct MeetingsOfField {
       }
     }
   }
-  template <class At>
-  void operator()(const MovesField<At>& f) const {
+  void operator()(const FieldOf<MovesField> auto& f) const {
     if (c == nullptr) return met(kMove, 'b', nullptr);
     for (const BufferMove& move : *value(f.at)) met(kMove, 'b', &move.buffer);
   }
-  template <class At>
-  void operator()(const ParamsField<At>& f) const {
+  void operator()(const FieldOf<ParamsField> auto& f) const {
     if (c == nullptr) {
       if (f.word_is_command) met(kAddAsChild, 'g', nullptr);
       return met(kNameInNode, 'b', nullptr);
@@ -128,42 +116,10 @@ struct MeetingsOfField {
   }
 
   // These fields name no object that coverage follows.
-  template <class At>
-  void operator()(const NameOrWordField<At>&) const {}
-  template <class At>
-  void operator()(const NodesField<At>&) const {}
-  template <class At>
-  void operator()(const NumberField<At>&) const {}
-  template <class At, class Words>
-  void operator()(const ChoiceField<At, Words>&) const {}
-  template <class At>
-  void operator()(const FunctionField<At>&) const {}
-  template <class FunctionAt, class CaseAt>
-  void operator()(const ErrorCaseField<FunctionAt, CaseAt>&) const {}
-  template <class At, class ValueAt>
-  void operator()(const PoolAttributeField<At, ValueAt>&) const {}
-  template <class At>
-  void operator()(const NameKey<At>&) const {}
-  template <class At>
-  void operator()(const NumberKey<At>&) const {}
-  template <class At>
-  void operator()(const OptionalNumberKey<At>&) const {}
-  template <class At>
-  void operator()(const PriorityKey<At>&) const {}
-  template <class At>
-  void operator()(const FlagKey<At>&) const {}
-  template <class At, class Words>
-  void operator()(const ChoiceKey<At, Words>&) const {}
-  template <class At, class Words>
-  void operator()(const FlagsKey<At, Words>&) const {}
-  template <class At>
-  void operator()(const NodesKey<At>&) const {}
-  template <class IntoAt, class AfterAt>
-  void operator()(const IntoGraphKey<IntoAt, AfterAt>&) const {}
-  template <class SeedAt, class OffsetAt, class DataAt>
-  void operator()(const ContentsKey<SeedAt, OffsetAt, DataAt>&) const {}
-  template <class At>
-  void operator()(const NodeAttributesKey<At>&) const {}
+  void operator()(
+      const FieldOf<NameOrWordField, NodesField, NumberField, ChoiceField, FunctionField, ErrorCaseField,
+                    PoolAttributeField, NameKey, NumberKey, OptionalNumberKey, PriorityKey, FlagKey, ChoiceKey,
+                    FlagsKey, NodesKey, IntoGraphKey, ContentsKey, NodeAttributesKey> auto&) const {}
 
  private:
   static constexpr Meets kMove = meets("move", Leaves::kNothing);

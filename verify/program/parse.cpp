@@ -62,24 +62,20 @@ Target target_of(char letter) {
 
 // ---- fields with a place
 
-template <class C, class At>
-void parse_field(Line& line, const NameField<At>& field, C& command) {
+void parse_field(Line& line, const FieldOf<NameField> auto& field, auto& command) {
   value_at(field.at, command) = next_id(line, field.letter);
 }
-template <class C, class At>
-void parse_field(Line& line, const OptionalNameField<At>& field, C& command) {
+void parse_field(Line& line, const FieldOf<OptionalNameField> auto& field, auto& command) {
   if (!line.at_end()) value_at(field.at, command) = next_id(line, field.letter);
 }
-template <class C, class At>
-void parse_field(Line& line, const NameOrWordField<At>& field, C& command) {
+void parse_field(Line& line, const FieldOf<NameOrWordField> auto& field, auto& command) {
   if (line.peek().text == field.word) {
     static_cast<void>(line.word(field.word));
   } else {
     value_at(field.at, command) = next_id(line, field.letter);
   }
 }
-template <class C, class TargetAt, class At>
-void parse_field(Line& line, const TargetField<TargetAt, At>& field, C& command) {
+void parse_field(Line& line, const FieldOf<TargetField> auto& field, auto& command) {
   const Token token = line.word("a name");
   Target& target = value_at(field.target, command);
   target = Target::kDevice;
@@ -92,8 +88,7 @@ void parse_field(Line& line, const TargetField<TargetAt, At>& field, C& command)
   target = target_of(token.text[0]);
   value_at(field.at, command) = parse_id(line, token, token.text[0]);
 }
-template <class C, class At, class NodeAt>
-void parse_field(Line& line, const NodeNameField<At, NodeAt>& field, C& command) {
+void parse_field(Line& line, const FieldOf<NodeNameField> auto& field, auto& command) {
   const Token token = line.word(fmt::format("a node like {}0.n0", field.letter));
   const NodeName name = parse_node_name(line, token);
   if (name.target != target_of(field.letter)) {
@@ -102,44 +97,38 @@ void parse_field(Line& line, const NodeNameField<At, NodeAt>& field, C& command)
   value_at(field.at, command) = name.id;
   value_at(field.node, command) = name.node;
 }
-template <class C, class TargetAt, class At, class NodeAt, class ParamsAt>
-void parse_field(Line& line, const NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt>& field, C& command) {
+void parse_field(Line& line, const FieldOf<NodeOfTargetField> auto& field, auto& command) {
   const NodeName name = parse_node_name(line, line.word("a node like e0.n0 or g0.n0"));
   value_at(field.target, command) = name.target;
   value_at(field.at, command) = name.id;
   value_at(field.node, command) = name.node;
 }
-template <class C, class At>
-void parse_field(Line& line, const NodesField<At>& field, C& command) {
+void parse_field(Line& line, const FieldOf<NodesField> auto& field, auto& command) {
   const Token nodes = line.word("nodes like n0,n1, or none");
   if (nodes.text != "none") parse_nodes(line, nodes, value_at(field.at, command));
 }
-template <class C, class At>
-void parse_field(Line& line, const NumberField<At>& field, C& command) {
+void parse_field(Line& line, const FieldOf<NumberField> auto& field, auto& command) {
   const Token token = line.word(field.expected);
   const std::uint64_t value = parse_number(line, token, field.max, field.what);
   if (value < field.least) line.fail(token.column, std::string(field.too_small));
   auto& place = value_at(field.at, command);
   place = static_cast<std::remove_reference_t<decltype(place)>>(value);
 }
-template <class C, class At, class Words>
-void parse_field(Line& line, const ChoiceField<At, Words>& field, C& command) {
+void parse_field(Line& line, const FieldOf<ChoiceField> auto& field, auto& command) {
   const Token token = line.word(field.expected);
   const std::optional<std::size_t> number = number_of(field.words, token.text);
   if (!number) line.fail(token.column, std::string(field.error));
   auto& place = value_at(field.at, command);
   place = static_cast<std::remove_reference_t<decltype(place)>>(number.value_or(0));
 }
-template <class C, class At>
-void parse_field(Line& line, const FunctionField<At>& field, C& command) {
+void parse_field(Line& line, const FieldOf<FunctionField> auto& field, auto& command) {
   const Token token = line.word("the name of a HIP function");
   if (!token.text.starts_with("hip")) {
     line.fail(token.column, fmt::format("'{}' is not a HIP function", token.text));
   }
   value_at(field.at, command) = std::string(token.text);
 }
-template <class C, class FunctionAt, class CaseAt>
-void parse_field(Line& line, const ErrorCaseField<FunctionAt, CaseAt>& field, C& command) {
+void parse_field(Line& line, const FieldOf<ErrorCaseField> auto& field, auto& command) {
   const Token function = line.word("the name of a HIP function");
   const Token error_case = line.word("a case of it");
   if (find_error_case(function.text, error_case.text) == nullptr) {
@@ -148,8 +137,7 @@ void parse_field(Line& line, const ErrorCaseField<FunctionAt, CaseAt>& field, C&
   value_at(field.function, command) = std::string(function.text);
   value_at(field.error_case, command) = std::string(error_case.text);
 }
-template <class C, class At>
-void parse_field(Line& line, const MovesField<At>& field, C& command) {
+void parse_field(Line& line, const FieldOf<MovesField> auto& field, auto& command) {
   do {
     const Token token = line.word("a buffer, as in 'move b0' or 'move b0=@b1 b1=@b0'");
     const std::size_t equals = token.text.find('=');
@@ -166,8 +154,7 @@ void parse_field(Line& line, const MovesField<At>& field, C& command) {
     value_at(field.at, command).push_back(move);
   } while (!line.at_end() && !line.failed());
 }
-template <class C, class At, class ValueAt>
-void parse_field(Line& line, const PoolAttributeField<At, ValueAt>& field, C& command) {
+void parse_field(Line& line, const FieldOf<PoolAttributeField> auto& field, auto& command) {
   const Token token = line.word("an attribute");
   const std::size_t equals = token.text.find('=');
   const std::optional<std::size_t> number = number_of(kPoolAttributeWords, token.text.substr(0, equals));
@@ -179,13 +166,11 @@ void parse_field(Line& line, const PoolAttributeField<At, ValueAt>& field, C& co
   if (equals == std::string_view::npos) return;
   value_at(field.value, command) = parse_number(line, token.part(equals + 1), kAnyNumber, "a value");
 }
-template <class C, class Field>
-void parse_place(Line& line, const Field& field, std::string_view, C& command) {
-  if constexpr (!kReadByKey<Field>) parse_field(line, field, command);
+void parse_place(Line& line, const auto& field, std::string_view, auto& command) {
+  if constexpr (!kReadByKey<decltype(field)>) parse_field(line, field, command);
 }
 // The part of the parameters that has a place; parse_key reads the others.
-template <class C, class At>
-void parse_place(Line& line, const ParamsField<At>& field, std::string_view command_word, C& command) {
+void parse_place(Line& line, const FieldOf<ParamsField> auto& field, std::string_view command_word, auto& command) {
   if (field.word_is_command) {
     value_at(field.at, command) = parse_node_places(line, command_word);
     return;
@@ -202,17 +187,14 @@ void parse_place(Line& line, const ParamsField<At>& field, std::string_view comm
 
 // ---- fields with a key
 
-template <class C, class At>
-void parse_key(Attributes& keys, const ParamsField<At>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<ParamsField> auto& field, auto& command) {
   parse_node_keys(keys, value_at(field.at, command));
 }
-template <class C, class At>
-void parse_key(Attributes& keys, const NameKey<At>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<NameKey> auto& field, auto& command) {
   Token token;
   if (keys.take(field.key, token)) value_at(field.at, command) = parse_id(keys.line(), token, field.letter);
 }
-template <class C, class At>
-void parse_key(Attributes& keys, const NumberKey<At>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<NumberKey> auto& field, auto& command) {
   Token token;
   if (!keys.take(field.key, token)) return;
   const std::uint64_t value = parse_number(keys.line(), token, field.max, field.key);
@@ -220,23 +202,19 @@ void parse_key(Attributes& keys, const NumberKey<At>& field, C& command) {
   auto& place = value_at(field.at, command);
   place = static_cast<std::remove_reference_t<decltype(place)>>(value);
 }
-template <class C, class At>
-void parse_key(Attributes& keys, const OptionalNumberKey<At>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<OptionalNumberKey> auto& field, auto& command) {
   Token token;
   if (!keys.take(field.key, token)) return;
   value_at(field.at, command) = static_cast<std::uint32_t>(parse_number(keys.line(), token, field.max, field.what));
 }
-template <class C, class At>
-void parse_key(Attributes& keys, const PriorityKey<At>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<PriorityKey> auto& field, auto& command) {
   Token token;
   if (keys.take(field.key, token)) value_at(field.at, command) = parse_priority(keys.line(), token);
 }
-template <class C, class At>
-void parse_key(Attributes& keys, const FlagKey<At>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<FlagKey> auto& field, auto& command) {
   value_at(field.at, command) = keys.flag(field.key);
 }
-template <class C, class At, class Words>
-void parse_key(Attributes& keys, const ChoiceKey<At, Words>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<ChoiceKey> auto& field, auto& command) {
   Token token;
   if (!keys.take(field.key, token)) return;
   const std::optional<std::size_t> number = number_of(field.words, token.text);
@@ -244,8 +222,7 @@ void parse_key(Attributes& keys, const ChoiceKey<At, Words>& field, C& command) 
   auto& place = value_at(field.at, command);
   place = static_cast<std::remove_reference_t<decltype(place)>>(number.value_or(0));
 }
-template <class C, class At, class Words>
-void parse_key(Attributes& keys, const FlagsKey<At, Words>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<FlagsKey> auto& field, auto& command) {
   Token token;
   if (!keys.take(field.key, token)) return;
   auto& flags = value_at(field.at, command);
@@ -263,8 +240,7 @@ void parse_key(Attributes& keys, const FlagsKey<At, Words>& field, C& command) {
     rest.remove_prefix(comma + 1);
   }
 }
-template <class C, class At>
-void parse_key(Attributes& keys, const NodesKey<At>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<NodesKey> auto& field, auto& command) {
   Token token;
   if (keys.take(field.key, token)) {
     parse_nodes(keys.line(), token, value_at(field.at, command));
@@ -272,8 +248,7 @@ void parse_key(Attributes& keys, const NodesKey<At>& field, C& command) {
     keys.missing(field.key);
   }
 }
-template <class C, class IntoAt, class AfterAt>
-void parse_key(Attributes& keys, const IntoGraphKey<IntoAt, AfterAt>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<IntoGraphKey> auto& field, auto& command) {
   Token token;
   std::optional<Id>& into = value_at(field.into, command);
   if (keys.take("into", token)) into = parse_id(keys.line(), token, 'g');
@@ -281,8 +256,7 @@ void parse_key(Attributes& keys, const IntoGraphKey<IntoAt, AfterAt>& field, C& 
   if (!into) keys.line().fail(token.column, "'after' names nodes of the graph that is captured 'into'");
   parse_nodes(keys.line(), token, value_at(field.after, command));
 }
-template <class C, class SeedAt, class OffsetAt, class DataAt>
-void parse_key(Attributes& keys, const ContentsKey<SeedAt, OffsetAt, DataAt>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<ContentsKey> auto& field, auto& command) {
   Token hex;
   if (keys.take("hex", hex)) {
     value_at(field.offset, command) = keys.required_number("at", kMaxBufferBytes);
@@ -291,8 +265,7 @@ void parse_key(Attributes& keys, const ContentsKey<SeedAt, OffsetAt, DataAt>& fi
     value_at(field.seed, command) = keys.required_number("seed", kAnyNumber);
   }
 }
-template <class C, class At>
-void parse_key(Attributes& keys, const NodeAttributesKey<At>& field, C& command) {
+void parse_key(Attributes& keys, const FieldOf<NodeAttributesKey> auto& field, auto& command) {
   NodeAttributes& attributes = value_at(field.at, command);
   Token token;
   if (keys.take("priority", token)) attributes.priority = parse_priority(keys.line(), token);
@@ -305,15 +278,14 @@ void parse_key(Attributes& keys, const NodeAttributesKey<At>& field, C& command)
 // ---- commands
 
 // Whether `word` is a word of the command C. Several commands may have it (find_command).
-template <class C>
 bool has_word(const FixedWord& words, std::string_view word) {
   return words.word == word;
 }
-template <class C, class At>
+template <class At>
 bool has_word(const WordByFlag<At>& words, std::string_view word) {
   return words.when_true == word || words.when_false == word;
 }
-template <class C, class At>
+template <class At>
 bool has_word(const WordOfNode<At>&, std::string_view word) {
   return is_node_word(word);
 }
@@ -353,7 +325,7 @@ const std::vector<CommandRow>& command_rows() {
   static const std::vector<CommandRow> rows = [] {
     std::vector<CommandRow> made;
     for_each_declared([&made]<class C>(std::type_identity<C>) {
-      made.push_back({[](std::string_view word) { return has_word<C>(C::spec().words, word); }, first_letters<C>(),
+      made.push_back({[](std::string_view word) { return has_word(C::spec().words, word); }, first_letters<C>(),
                       parse_declared<C>});
     });
     return made;

@@ -22,112 +22,45 @@ class Syntax {
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  template <class At>
-  void operator()(const NameField<At>& f) {
-    put(next(f.letter));
-  }
-  template <class At>
-  void operator()(const OptionalNameField<At>& f) {
-    put_optional(next(f.letter));
-  }
-  template <class At>
-  void operator()(const NameOrWordField<At>& f) {
-    put(fmt::format("{}|{}", next(f.letter), f.word));
-  }
-  template <class TargetAt, class At>
-  void operator()(const TargetField<TargetAt, At>& f) {
+  void operator()(const FieldOf<NameField> auto& f) { put(next(f.letter)); }
+  void operator()(const FieldOf<OptionalNameField> auto& f) { put_optional(next(f.letter)); }
+  void operator()(const FieldOf<NameOrWordField> auto& f) { put(fmt::format("{}|{}", next(f.letter), f.word)); }
+  void operator()(const FieldOf<TargetField> auto& f) {
     std::vector<std::string> names;
     for (const char letter : f.letters) names.push_back(next(letter));
     if (f.device) names.emplace_back("device");
     put(fmt::format("{}", fmt::join(names, "|")));
   }
-  template <class At, class NodeAt>
-  void operator()(const NodeNameField<At, NodeAt>& f) {
-    put(fmt::format("{}.{}", next(f.letter), next('n')));
-  }
-  template <class TargetAt, class At, class NodeAt, class ParamsAt>
-  void operator()(const NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt>&) {
-    put("g0.n0|e0.n0");
-  }
-  template <class At>
-  void operator()(const NodesField<At>&) {
-    put("n0,n1|none");
-  }
-  template <class At>
-  void operator()(const NumberField<At>& f) {
-    put(std::string(f.name));
-  }
-  template <class At, class Words>
-  void operator()(const ChoiceField<At, Words>& f) {
-    put(listed(f.words));
-  }
-  template <class At>
-  void operator()(const FunctionField<At>&) {
-    put("FUNCTION");
-  }
-  template <class FunctionAt, class CaseAt>
-  void operator()(const ErrorCaseField<FunctionAt, CaseAt>&) {
-    put("FUNCTION CASE");
-  }
-  template <class At>
-  void operator()(const MovesField<At>&) {
-    put("b0[=@b1]...");
-  }
-  template <class At, class ValueAt>
-  void operator()(const PoolAttributeField<At, ValueAt>&) {
+  void operator()(const FieldOf<NodeNameField> auto& f) { put(fmt::format("{}.{}", next(f.letter), next('n'))); }
+  void operator()(const FieldOf<NodeOfTargetField> auto&) { put("g0.n0|e0.n0"); }
+  void operator()(const FieldOf<NodesField> auto&) { put("n0,n1|none"); }
+  void operator()(const FieldOf<NumberField> auto& f) { put(std::string(f.name)); }
+  void operator()(const FieldOf<ChoiceField> auto& f) { put(listed(f.words)); }
+  void operator()(const FieldOf<FunctionField> auto&) { put("FUNCTION"); }
+  void operator()(const FieldOf<ErrorCaseField> auto&) { put("FUNCTION CASE"); }
+  void operator()(const FieldOf<MovesField> auto&) { put("b0[=@b1]..."); }
+  void operator()(const FieldOf<PoolAttributeField> auto&) {
     put(fmt::format("{}[=VALUE]", listed(kPoolAttributeWords)));
   }
-  template <class At>
-  void operator()(const NameKey<At>& f) {
-    put_optional(fmt::format("{}={}", f.key, next(f.letter)));
-  }
-  template <class At>
-  void operator()(const NumberKey<At>& f) {
-    put_optional(fmt::format("{}={}..{}", f.key, f.least, f.max));
-  }
-  template <class At>
-  void operator()(const OptionalNumberKey<At>& f) {
-    put_optional(fmt::format("{}=0..{}", f.key, f.max));
-  }
-  template <class At>
-  void operator()(const PriorityKey<At>& f) {
-    put_optional(fmt::format("{}=-1", f.key));
-  }
-  template <class At>
-  void operator()(const FlagKey<At>& f) {
-    put_optional(std::string(f.key));
-  }
-  template <class At, class Words>
-  void operator()(const ChoiceKey<At, Words>& f) {
-    put_optional(fmt::format("{}={}", f.key, listed(f.words)));
-  }
-  template <class At, class Words>
-  void operator()(const FlagsKey<At, Words>& f) {
+  void operator()(const FieldOf<NameKey> auto& f) { put_optional(fmt::format("{}={}", f.key, next(f.letter))); }
+  void operator()(const FieldOf<NumberKey> auto& f) { put_optional(fmt::format("{}={}..{}", f.key, f.least, f.max)); }
+  void operator()(const FieldOf<OptionalNumberKey> auto& f) { put_optional(fmt::format("{}=0..{}", f.key, f.max)); }
+  void operator()(const FieldOf<PriorityKey> auto& f) { put_optional(fmt::format("{}=-1", f.key)); }
+  void operator()(const FieldOf<FlagKey> auto& f) { put_optional(std::string(f.key)); }
+  void operator()(const FieldOf<ChoiceKey> auto& f) { put_optional(fmt::format("{}={}", f.key, listed(f.words))); }
+  void operator()(const FieldOf<FlagsKey> auto& f) {
     std::vector<std::string_view> words;
     for (const auto& [flag, word] : f.words) words.push_back(word);
     put_optional(fmt::format("{}={}", f.key, fmt::join(words, ",")));
   }
-  template <class At>
-  void operator()(const NodesKey<At>& f) {
+  void operator()(const FieldOf<NodesKey> auto& f) {
     const std::string nodes = fmt::format("{}={},{}", f.key, next('n'), next('n'));
     f.required ? put(nodes) : put_optional(nodes);
   }
-  template <class IntoAt, class AfterAt>
-  void operator()(const IntoGraphKey<IntoAt, AfterAt>&) {
-    put_optional("into=g0 [after=n0,n1]");
-  }
-  template <class SeedAt, class OffsetAt, class DataAt>
-  void operator()(const ContentsKey<SeedAt, OffsetAt, DataAt>&) {
-    put("seed=N|at=OFFSET hex=00ff");
-  }
-  template <class At>
-  void operator()(const NodeAttributesKey<At>&) {
-    put("[priority=-1] [cooperative=0|1] (one at least)");
-  }
-  template <class At>
-  void operator()(const ParamsField<At>& f) {
-    put(f.word_is_command ? "PARAMETERS" : "TYPE PARAMETERS");
-  }
+  void operator()(const FieldOf<IntoGraphKey> auto&) { put_optional("into=g0 [after=n0,n1]"); }
+  void operator()(const FieldOf<ContentsKey> auto&) { put("seed=N|at=OFFSET hex=00ff"); }
+  void operator()(const FieldOf<NodeAttributesKey> auto&) { put("[priority=-1] [cooperative=0|1] (one at least)"); }
+  void operator()(const FieldOf<ParamsField> auto& f) { put(f.word_is_command ? "PARAMETERS" : "TYPE PARAMETERS"); }
 
  private:
   void put(const std::string& field) { text_ += " " + field; }

@@ -36,24 +36,20 @@ struct FieldPrinter {
 
   [[nodiscard]] Out out() const { return std::back_inserter(text); }
 
-  template <class At>
-  void operator()(const NameField<At>& f) const {
+  void operator()(const FieldOf<NameField> auto& f) const {
     fmt::format_to(out(), " {}{}", f.letter, value_at(f.at, c));
   }
-  template <class At>
-  void operator()(const OptionalNameField<At>& f) const {
+  void operator()(const FieldOf<OptionalNameField> auto& f) const {
     if (value_at(f.at, c)) fmt::format_to(out(), " {}{}", f.letter, *value_at(f.at, c));
   }
-  template <class At>
-  void operator()(const NameOrWordField<At>& f) const {
+  void operator()(const FieldOf<NameOrWordField> auto& f) const {
     if (value_at(f.at, c)) {
       fmt::format_to(out(), " {}{}", f.letter, *value_at(f.at, c));
     } else {
       fmt::format_to(out(), " {}", f.word);
     }
   }
-  template <class TargetAt, class At>
-  void operator()(const TargetField<TargetAt, At>& f) const {
+  void operator()(const FieldOf<TargetField> auto& f) const {
     const Target target = value_at(f.target, c);
     if (target == Target::kDevice) {
       fmt::format_to(out(), " device");
@@ -61,74 +57,54 @@ struct FieldPrinter {
       fmt::format_to(out(), " {}{}", target_letter(target), value_at(f.at, c));
     }
   }
-  template <class At, class NodeAt>
-  void operator()(const NodeNameField<At, NodeAt>& f) const {
+  void operator()(const FieldOf<NodeNameField> auto& f) const {
     fmt::format_to(out(), " {}{}.n{}", f.letter, value_at(f.at, c), value_at(f.node, c));
   }
-  template <class TargetAt, class At, class NodeAt, class ParamsAt>
-  void operator()(const NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt>& f) const {
+  void operator()(const FieldOf<NodeOfTargetField> auto& f) const {
     fmt::format_to(out(), " {}{}.n{}", target_letter(value_at(f.target, c)), value_at(f.at, c), value_at(f.node, c));
   }
-  template <class At>
-  void operator()(const NodesField<At>& f) const {
+  void operator()(const FieldOf<NodesField> auto& f) const {
     print_nodes(out(), " ", value_at(f.at, c));
     if (value_at(f.at, c).empty()) fmt::format_to(out(), " none");
   }
-  template <class At>
-  void operator()(const NumberField<At>& f) const {
-    fmt::format_to(out(), " {}", value_at(f.at, c));
-  }
-  template <class At, class Words>
-  void operator()(const ChoiceField<At, Words>& f) const {
+  void operator()(const FieldOf<NumberField> auto& f) const { fmt::format_to(out(), " {}", value_at(f.at, c)); }
+  void operator()(const FieldOf<ChoiceField> auto& f) const {
     fmt::format_to(out(), " {}", word_for(f.words, value_at(f.at, c)));
   }
-  template <class At>
-  void operator()(const FunctionField<At>& f) const {
-    fmt::format_to(out(), " {}", value_at(f.at, c));
-  }
-  template <class FunctionAt, class CaseAt>
-  void operator()(const ErrorCaseField<FunctionAt, CaseAt>& f) const {
+  void operator()(const FieldOf<FunctionField> auto& f) const { fmt::format_to(out(), " {}", value_at(f.at, c)); }
+  void operator()(const FieldOf<ErrorCaseField> auto& f) const {
     fmt::format_to(out(), " {} {}", value_at(f.function, c), value_at(f.error_case, c));
   }
-  template <class At>
-  void operator()(const MovesField<At>& f) const {
+  void operator()(const FieldOf<MovesField> auto& f) const {
     for (const BufferMove& move : value_at(f.at, c)) {
       fmt::format_to(out(), " b{}", move.buffer);
       if (move.onto) fmt::format_to(out(), "=@b{}", *move.onto);
     }
   }
-  template <class At, class ValueAt>
-  void operator()(const PoolAttributeField<At, ValueAt>& f) const {
+  void operator()(const FieldOf<PoolAttributeField> auto& f) const {
     fmt::format_to(out(), " {}", word_for(kPoolAttributeWords, value_at(f.at, c)));
     if (value_at(f.value, c)) fmt::format_to(out(), "={}", *value_at(f.value, c));
   }
-  template <class At>
-  void operator()(const NameKey<At>& f) const {
+  void operator()(const FieldOf<NameKey> auto& f) const {
     if (value_at(f.at, c)) fmt::format_to(out(), " {}={}{}", f.key, f.letter, *value_at(f.at, c));
   }
-  template <class At>
-  void operator()(const NumberKey<At>& f) const {
+  void operator()(const FieldOf<NumberKey> auto& f) const {
     if (value_at(f.at, c) != f.fallback) fmt::format_to(out(), " {}={}", f.key, value_at(f.at, c));
   }
-  template <class At>
-  void operator()(const OptionalNumberKey<At>& f) const {
+  void operator()(const FieldOf<OptionalNumberKey> auto& f) const {
     if (value_at(f.at, c)) fmt::format_to(out(), " {}={}", f.key, *value_at(f.at, c));
   }
-  template <class At>
-  void operator()(const PriorityKey<At>& f) const {
+  void operator()(const FieldOf<PriorityKey> auto& f) const {
     if (value_at(f.at, c) != 0) fmt::format_to(out(), " {}={}", f.key, value_at(f.at, c));
   }
-  template <class At>
-  void operator()(const FlagKey<At>& f) const {
+  void operator()(const FieldOf<FlagKey> auto& f) const {
     if (value_at(f.at, c)) fmt::format_to(out(), " {}", f.key);
   }
-  template <class At, class Words>
-  void operator()(const ChoiceKey<At, Words>& f) const {
+  void operator()(const FieldOf<ChoiceKey> auto& f) const {
     const auto value = static_cast<std::size_t>(value_at(f.at, c));
     if (value != 0) fmt::format_to(out(), " {}={}", f.key, f.words[value]);
   }
-  template <class At, class Words>
-  void operator()(const FlagsKey<At, Words>& f) const {
+  void operator()(const FieldOf<FlagsKey> auto& f) const {
     std::string separator = fmt::format(" {}=", f.key);
     for (const auto& [flag, word] : f.words) {
       if ((value_at(f.at, c) & flag) == 0) continue;
@@ -136,17 +112,14 @@ struct FieldPrinter {
       separator = ",";
     }
   }
-  template <class At>
-  void operator()(const NodesKey<At>& f) const {
+  void operator()(const FieldOf<NodesKey> auto& f) const {
     print_nodes(out(), fmt::format(" {}=", f.key), value_at(f.at, c));
   }
-  template <class IntoAt, class AfterAt>
-  void operator()(const IntoGraphKey<IntoAt, AfterAt>& f) const {
+  void operator()(const FieldOf<IntoGraphKey> auto& f) const {
     if (value_at(f.into, c)) fmt::format_to(out(), " into=g{}", *value_at(f.into, c));
     print_nodes(out(), " after=", value_at(f.after, c));
   }
-  template <class SeedAt, class OffsetAt, class DataAt>
-  void operator()(const ContentsKey<SeedAt, OffsetAt, DataAt>& f) const {
+  void operator()(const FieldOf<ContentsKey> auto& f) const {
     const std::vector<std::uint8_t>& data = value_at(f.data, c);
     if (data.empty()) {
       fmt::format_to(out(), " seed={}", value_at(f.seed, c));
@@ -154,14 +127,12 @@ struct FieldPrinter {
       fmt::format_to(out(), " at={} hex={:02x}", value_at(f.offset, c), fmt::join(data, ""));
     }
   }
-  template <class At>
-  void operator()(const NodeAttributesKey<At>& f) const {
+  void operator()(const FieldOf<NodeAttributesKey> auto& f) const {
     const NodeAttributes& attributes = value_at(f.at, c);
     if (attributes.priority) fmt::format_to(out(), " priority={}", *attributes.priority);
     if (attributes.cooperative) fmt::format_to(out(), " cooperative={}", *attributes.cooperative ? 1 : 0);
   }
-  template <class At>
-  void operator()(const ParamsField<At>& f) const {
+  void operator()(const FieldOf<ParamsField> auto& f) const {
     const NodeParams& params = value_at(f.at, c);
     if (!f.word_is_command) fmt::format_to(out(), " {}", node_word(params));
     print_node_params(text, params);

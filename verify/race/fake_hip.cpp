@@ -24,7 +24,6 @@ struct StreamEntry {
   int device = 0;
   unsigned flags = 0;
   int priority = 0;
-  bool busy = false;
   bool broken = false;
   int owner = -1;
   std::uint32_t work = 0;  // number of works that it was given
@@ -107,6 +106,13 @@ Entry* living(std::array<Entry, n>& entries, std::size_t index, std::size_t coun
   return nullptr;
 }
 
+// The handle of the real runtime; null without a runtime.
+template <class Entry>
+auto real_of(const Entry& entry) {
+  const Guard lock;
+  return entry.real;
+}
+
 // Handles are 1 + index, so that 0 stays free.
 std::size_t index_of(hipStream_t stream) {
   if (stream == nullptr) return static_cast<std::size_t>(current_device());
@@ -147,9 +153,6 @@ hipError_t get_priority_range(int* least, int* greatest) {
   *greatest = -1;
   return hipSuccess;
 }
-hipError_t nothing_wrong() {
-  return hipSuccess;
-}
 
 // ---- streams
 
@@ -161,26 +164,20 @@ hipError_t stream_create(hipStream_t* out, unsigned flags, int priority) {
   const Guard lock;
   State& s = state();
   if (s.stream_count == kStreams) return hipErrorOutOfMemory;
-  StreamEntry& entry = s.streams[s.stream_count];
-  entry = StreamEntry{Life::kAlive, current_device(), flags, priority};
-  entry.real = real;
+  s.streams[s.stream_count] = {
+      .life = Life::kAlive, .device = current_device(), .flags = flags, .priority = priority, .real = real};
   *out = handle_of_stream(s.stream_count++);
   return hipSuccess;
-}
-hipError_t stream_create_with_flags(hipStream_t* out, unsigned flags) {
-  return stream_create(out, flags, 0);
 }
 hipError_t stream_destroy(hipStream_t stream) {
   StreamEntry* const entry = stream_of(stream, "hipStreamDestroy", true);
   if (entry == nullptr) return hipErrorInvalidHandle;
-  hipStream_t real = nullptr;
   {
     const Guard lock;
     entry->life = Life::kGone;
     entry->done = entry->work;
-    real = entry->real;
   }
-  return forwarded([&](const hip::Api& api) { return api.hipStreamDestroy(real); });
+  return forwarded([&](const hip::Api& api) { return api.hipStreamDestroy(real_of(*entry)); });
 }
 hipError_t stream_query(hipStream_t stream) {
   StreamEntry* const entry = stream_of(stream, "hipStreamQuery", false);
@@ -189,29 +186,25 @@ hipError_t stream_query(hipStream_t stream) {
     tell(FailureKind::kInvariant, "C1",
          fmt::format("a stream of device {} is queried while device {} is current", entry->device, current_device()));
   }
-  hipStream_t real = nullptr;
   hipError_t mine = hipSuccess;
   {
     const Guard lock;
     if (entry->broken) return hipErrorLaunchFailure;
     if (entry->done != entry->work) mine = hipErrorNotReady;
-    real = entry->real;
   }
-  const hipError_t status = forwarded([&](const hip::Api& api) { return api.hipStreamQuery(real); });
+  const hipError_t status = forwarded([&](const hip::Api& api) { return api.hipStreamQuery(real_of(*entry)); });
   return mine == hipErrorNotReady && status == hipSuccess ? mine : status;
 }
 hipError_t stream_synchronize(hipStream_t stream) {
   StreamEntry* const entry = stream_of(stream, "hipStreamSynchronize", true);
   if (entry == nullptr) return hipErrorInvalidHandle;
   bool broken = false;
-  hipStream_t real = nullptr;
   {
     const Guard lock;
     entry->done = entry->work;
     broken = entry->broken;
-    real = entry->real;
   }
-  const hipError_t status = forwarded([&](const hip::Api& api) { return api.hipStreamSynchronize(real); });
+  const hipError_t status = forwarded([&](const hip::Api& api) { return api.hipStreamSynchronize(real_of(*entry)); });
   return broken ? hipErrorLaunchFailure : status;
 }
 template <auto Fact, class T>
@@ -235,13 +228,11 @@ template <class Call>
 hipError_t give_work(hipStream_t stream, const char* name, const Call& call) {
   StreamEntry* const entry = stream_of(stream, name, true);
   if (entry == nullptr) return hipErrorInvalidHandle;
-  hipStream_t real = nullptr;
   {
     const Guard lock;
     ++entry->work;
-    real = entry->real;
   }
-  return forwarded([&](const hip::Api& api) { return call(api, real); });
+  return forwarded([&](const hip::Api& api) { return call(api, real_of(*entry)); });
 }
 // Kernels, and copies of no bytes, are work without an effect.
 hipError_t give_no_work(const hip::Api& api, hipStream_t real) {
@@ -288,10 +279,6 @@ EventEntry* event_of(hipEvent_t event, const char* call, bool writes) {
   const Guard lock;
   return living(state().events, index, state().event_count, "event", call);
 }
-hipEvent_t real_of(const EventEntry& entry) {
-  const Guard lock;
-  return entry.real;
-}
 hipError_t event_create(hipEvent_t* out, unsigned flags) {
   hipEvent_t real = nullptr;
   const hipError_t status = forwarded([&](const hip::Api& api) { return api.hipEventCreateWithFlags(&real, flags); });
@@ -299,8 +286,7 @@ hipError_t event_create(hipEvent_t* out, unsigned flags) {
   const Guard lock;
   State& s = state();
   if (s.event_count == kEvents) return hipErrorOutOfMemory;
-  s.events[s.event_count] = EventEntry{Life::kAlive};
-  s.events[s.event_count].real = real;
+  s.events[s.event_count] = {.life = Life::kAlive, .real = real};
   *out = reinterpret_cast<hipEvent_t>(++s.event_count);
   return hipSuccess;
 }
@@ -317,14 +303,12 @@ hipError_t event_record(hipEvent_t event, hipStream_t stream) {
   EventEntry* const entry = event_of(event, "hipEventRecord", true);
   const StreamEntry* const behind = stream_of(stream, "hipEventRecord", true);
   if (entry == nullptr || behind == nullptr) return hipErrorInvalidHandle;
-  hipStream_t real = nullptr;
   {
     const Guard lock;
     entry->stream = static_cast<int>(index_of(stream));
     entry->work = behind->work;
-    real = behind->real;
   }
-  return forwarded([&](const hip::Api& api) { return api.hipEventRecord(real_of(*entry), real); });
+  return forwarded([&](const hip::Api& api) { return api.hipEventRecord(real_of(*entry), real_of(*behind)); });
 }
 hipError_t event_query(hipEvent_t event) {
   const EventEntry* const entry = event_of(event, "hipEventQuery", false);
@@ -430,10 +414,10 @@ hip::Api make_table() {
   api.hipSetDevice = set_device;
   api.hipDeviceGetStreamPriorityRange = get_priority_range;
   api.hipDeviceSynchronize = device_synchronize;
-  api.hipGetLastError = nothing_wrong;
-  api.hipPeekAtLastError = nothing_wrong;
+  api.hipGetLastError = [] { return hipSuccess; };
+  api.hipPeekAtLastError = [] { return hipSuccess; };
   api.hipStreamCreateWithPriority = stream_create;
-  api.hipStreamCreateWithFlags = stream_create_with_flags;
+  api.hipStreamCreateWithFlags = [](hipStream_t* out, unsigned flags) { return stream_create(out, flags, 0); };
   api.hipStreamDestroy = stream_destroy;
   api.hipStreamQuery = stream_query;
   api.hipStreamSynchronize = stream_synchronize;
@@ -500,18 +484,16 @@ int FakeHip::take(hipStream_t stream, int owner) {
 
 void FakeHip::expect_nothing_left() {
   const State& s = state();
-  for (std::size_t i = kFakeDevices; i < s.stream_count; ++i) {
-    if (s.streams[i].life != Life::kAlive) continue;
-    tell(FailureKind::kLeak, "C2", fmt::format("stream {} is never destroyed", i - kFakeDevices + 1));
-  }
-  for (std::size_t i = 0; i < s.event_count; ++i) {
-    if (s.events[i].life == Life::kAlive)
-      tell(FailureKind::kLeak, "C2", fmt::format("event {} is never destroyed", i + 1));
-  }
-  for (std::size_t i = 0; i < s.block_count; ++i) {
-    if (s.blocks[i].life == Life::kAlive)
-      tell(FailureKind::kLeak, "C2", fmt::format("allocation {} is never freed", i + 1));
-  }
+  const auto expect_gone = [](const auto& entries, std::size_t first, std::size_t count, const char* what,
+                              const char* end) {
+    for (std::size_t i = first; i < count; ++i) {
+      if (entries[i].life != Life::kAlive) continue;
+      tell(FailureKind::kLeak, "C2", fmt::format("{} {} is never {}", what, i - first + 1, end));
+    }
+  };
+  expect_gone(s.streams, kFakeDevices, s.stream_count, "stream", "destroyed");
+  expect_gone(s.events, 0, s.event_count, "event", "destroyed");
+  expect_gone(s.blocks, 0, s.block_count, "allocation", "freed");
 }
 
 }  // namespace verify::race

@@ -33,33 +33,14 @@ struct FieldSimplifier {
   }
 
   // A name has no simpler form, except a stream's: the null stream is there without a declaration.
-  template <class At>
-  void operator()(const NameField<At>& f) const {
+  void operator()(const FieldOf<NameField> auto& f) const {
     if (f.null_stream_is_simpler) with(f.at, kNullStream);
   }
-  template <class At>
-  void operator()(const OptionalNameField<At>&) const {}
-  template <class At>
-  void operator()(const NameOrWordField<At>&) const {}
-  template <class TargetAt, class At>
-  void operator()(const TargetField<TargetAt, At>&) const {}
-  template <class At, class NodeAt>
-  void operator()(const NodeNameField<At, NodeAt>&) const {}
-  template <class TargetAt, class At, class NodeAt, class ParamsAt>
-  void operator()(const NodeOfTargetField<TargetAt, At, NodeAt, ParamsAt>&) const {}
-  template <class At>
-  void operator()(const FunctionField<At>&) const {}
-  template <class FunctionAt, class CaseAt>
-  void operator()(const ErrorCaseField<FunctionAt, CaseAt>&) const {}
-  template <class At, class Words>
-  void operator()(const ChoiceField<At, Words>&) const {}
+  void operator()(const FieldOf<OptionalNameField, NameOrWordField, TargetField, NodeNameField, NodeOfTargetField,
+                                FunctionField, ErrorCaseField, ChoiceField> auto&) const {}
 
-  template <class At>
-  void operator()(const NodesField<At>& f) const {
-    without_elements(f.at);
-  }
-  template <class At>
-  void operator()(const NumberField<At>& f) const {
+  void operator()(const FieldOf<NodesField> auto& f) const { without_elements(f.at); }
+  void operator()(const FieldOf<NumberField> auto& f) const {
     const std::uint64_t value = value_at(f.at, c);
     if (f.simpler == Simpler::kLess) {
       for (const std::uint64_t smaller : smaller_values(value, f.least)) with(f.at, smaller);
@@ -70,8 +51,7 @@ struct FieldSimplifier {
     }
   }
   // Buffers that move together may be tied by the places that they take over.
-  template <class At>
-  void operator()(const MovesField<At>& f) const {
+  void operator()(const FieldOf<MovesField> auto& f) const {
     const std::vector<BufferMove>& moves = value_at(f.at, c);
     for (std::size_t i = 0; moves.size() > 1 && i < moves.size(); ++i) {
       std::vector<BufferMove> fewer = moves;
@@ -88,65 +68,42 @@ struct FieldSimplifier {
       with(f.at, elsewhere);
     }
   }
-  template <class At, class ValueAt>
-  void operator()(const PoolAttributeField<At, ValueAt>& f) const {
+  void operator()(const FieldOf<PoolAttributeField> auto& f) const {
     if (value_at(f.value, c)) with(f.value, std::uint64_t{0});
   }
-  template <class At>
-  void operator()(const NameKey<At>& f) const {
-    with(f.at, std::optional<Id>{});
-  }
-  template <class At>
-  void operator()(const NumberKey<At>& f) const {
+  void operator()(const FieldOf<NameKey> auto& f) const { with(f.at, std::optional<Id>{}); }
+  void operator()(const FieldOf<NumberKey> auto& f) const {
     for (const std::uint64_t smaller : smaller_values(value_at(f.at, c), f.fallback)) with(f.at, smaller);
   }
-  template <class At>
-  void operator()(const OptionalNumberKey<At>& f) const {
-    with(f.at, std::optional<std::uint32_t>{});
-  }
-  template <class At>
-  void operator()(const PriorityKey<At>& f) const {
-    with(f.at, 0);
-  }
-  template <class At>
-  void operator()(const FlagKey<At>& f) const {
-    with(f.at, false);
-  }
-  template <class At, class Words>
-  void operator()(const ChoiceKey<At, Words>& f) const {
-    with(f.at, 0);
-  }
-  template <class At, class Words>
-  void operator()(const FlagsKey<At, Words>& f) const {
+  void operator()(const FieldOf<OptionalNumberKey> auto& f) const { with(f.at, std::optional<std::uint32_t>{}); }
+  void operator()(const FieldOf<PriorityKey> auto& f) const { with(f.at, 0); }
+  void operator()(const FieldOf<FlagKey> auto& f) const { with(f.at, false); }
+  void operator()(const FieldOf<ChoiceKey> auto& f) const { with(f.at, 0); }
+  void operator()(const FieldOf<FlagsKey> auto& f) const {
     for (const auto& [flag, word] : f.words) with(f.at, value_at(f.at, c) & ~flag);
   }
-  template <class At>
-  void operator()(const NodesKey<At>& f) const {
+  void operator()(const FieldOf<NodesKey> auto& f) const {
     if (!f.required) with(f.at, std::vector<Id>{});
     if (value_at(f.at, c).size() > 1) without_elements(f.at);
   }
-  template <class IntoAt, class AfterAt>
-  void operator()(const IntoGraphKey<IntoAt, AfterAt>& f) const {
+  void operator()(const FieldOf<IntoGraphKey> auto& f) const {
     with(f.after, std::vector<Id>{});
     if (value_at(f.after, c).size() > 1) without_elements(f.after);
   }
-  template <class SeedAt, class OffsetAt, class DataAt>
-  void operator()(const ContentsKey<SeedAt, OffsetAt, DataAt>& f) const {
+  void operator()(const FieldOf<ContentsKey> auto& f) const {
     C plain = c;
     value_at(f.seed, plain) = 0;
     value_at(f.offset, plain) = 0;
     value_at(f.data, plain).clear();
     if (!(plain == c)) put(plain);
   }
-  template <class At>
-  void operator()(const NodeAttributesKey<At>& f) const {
+  void operator()(const FieldOf<NodeAttributesKey> auto& f) const {
     const NodeAttributes& both = value_at(f.at, c);
     if (!both.priority || !both.cooperative) return;
     with(f.at, NodeAttributes{both.priority, {}});
     with(f.at, NodeAttributes{{}, both.cooperative});
   }
-  template <class At>
-  void operator()(const ParamsField<At>& f) const {
+  void operator()(const FieldOf<ParamsField> auto& f) const {
     if (f.may_be_empty) with(f.at, NodeParams(EmptyParams{}));
     simplify_node_params(value_at(f.at, c), [&](const NodeParams& params) { with(f.at, params); });
   }

@@ -18,32 +18,22 @@ class SetsTheOriginalNode final : public hip::ApiLayer {
   using Self = SetsTheOriginalNode;
 
   void start() override {
-    replace().hipGraphExecKernelNodeSetParams = kernel;
-    replace().hipGraphExecMemcpyNodeSetParams = copy;
-    replace().hipGraphExecMemsetNodeSetParams = memset;
-    replace().hipGraphExecHostNodeSetParams = host;
+    using Api = hip::Api;
+    replace().hipGraphExecKernelNodeSetParams =
+        set<&Api::hipGraphKernelNodeSetParams, &Api::hipGraphExecKernelNodeSetParams>;
+    replace().hipGraphExecMemcpyNodeSetParams =
+        set<&Api::hipGraphMemcpyNodeSetParams, &Api::hipGraphExecMemcpyNodeSetParams>;
+    replace().hipGraphExecMemsetNodeSetParams =
+        set<&Api::hipGraphMemsetNodeSetParams, &Api::hipGraphExecMemsetNodeSetParams>;
+    replace().hipGraphExecHostNodeSetParams = set<&Api::hipGraphHostNodeSetParams, &Api::hipGraphExecHostNodeSetParams>;
   }
 
   // A node whose graph was destroyed is set in the executable graph.
-  static hipError_t kernel(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params) {
+  template <auto set_in_graph, auto set_in_exec, class Params>
+  static hipError_t set(hipGraphExec_t exec, hipGraphNode_t node, Params* params) {
     const hip::Api& hip = current<Self>().inner();
-    const hipError_t status = hip.hipGraphKernelNodeSetParams(node, params);
-    return status == hipSuccess ? status : hip.hipGraphExecKernelNodeSetParams(exec, node, params);
-  }
-  static hipError_t copy(hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms* params) {
-    const hip::Api& hip = current<Self>().inner();
-    const hipError_t status = hip.hipGraphMemcpyNodeSetParams(node, params);
-    return status == hipSuccess ? status : hip.hipGraphExecMemcpyNodeSetParams(exec, node, params);
-  }
-  static hipError_t memset(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* params) {
-    const hip::Api& hip = current<Self>().inner();
-    const hipError_t status = hip.hipGraphMemsetNodeSetParams(node, params);
-    return status == hipSuccess ? status : hip.hipGraphExecMemsetNodeSetParams(exec, node, params);
-  }
-  static hipError_t host(hipGraphExec_t exec, hipGraphNode_t node, const hipHostNodeParams* params) {
-    const hip::Api& hip = current<Self>().inner();
-    const hipError_t status = hip.hipGraphHostNodeSetParams(node, params);
-    return status == hipSuccess ? status : hip.hipGraphExecHostNodeSetParams(exec, node, params);
+    const hipError_t status = (hip.*set_in_graph)(node, params);
+    return status == hipSuccess ? status : (hip.*set_in_exec)(exec, node, params);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "verify/commands/nodes/kernel_nodes.h"
+#include "verify/program/each_command.h"
 #include "verify/program/text.h"
 
 namespace verify {
@@ -122,6 +123,10 @@ Position parse_position(Line& line, Token token) {
   return {parts[0], parts[1], parts[2]};
 }
 
+// The types without keys.
+template <class Params>
+concept Keyless = OneOf<Params, EmptyParams, EventRecordParams, EventWaitParams, MemoryAllocParams, MemoryFreeParams>;
+
 // Parses the keys of each type.
 struct KeysParser {
   Attributes& attributes;
@@ -162,12 +167,7 @@ struct KeysParser {
   void operator()(ChildParams& params) const {
     params.nest = static_cast<std::uint32_t>(attributes.number("nest", 1, kMaxNest));
   }
-  // These types have no keys.
-  void operator()(EmptyParams&) const {}
-  void operator()(EventRecordParams&) const {}
-  void operator()(EventWaitParams&) const {}
-  void operator()(MemoryAllocParams&) const {}
-  void operator()(MemoryFreeParams&) const {}
+  void operator()(Keyless auto&) const {}
 
  private:
   void shape_of_copy(CopyParams& params) const {
@@ -302,11 +302,7 @@ struct ParamsSimplifier {
     if (p.memory) emit(HostParams{p.tag, {}, 0});
     if (p.tag != 0) emit(HostParams{0, p.memory, p.bytes});
   }
-  void operator()(const EmptyParams&) const {}
-  void operator()(const EventRecordParams&) const {}
-  void operator()(const EventWaitParams&) const {}
-  void operator()(const MemoryAllocParams&) const {}
-  void operator()(const MemoryFreeParams&) const {}
+  void operator()(const Keyless auto&) const {}
   void operator()(const ChildParams& p) const {
     for (const std::uint64_t nest : smaller_values(p.nest, 1))
       emit(ChildParams{p.graph, static_cast<std::uint32_t>(nest)});
@@ -341,11 +337,7 @@ struct FeatureCounter {
     if (child.nest > 1) add("nest");
   }
   // These types have no feature besides their word.
-  void operator()(const EmptyParams&) const {}
-  void operator()(const EventRecordParams&) const {}
-  void operator()(const EventWaitParams&) const {}
-  void operator()(const MemoryAllocParams&) const {}
-  void operator()(const MemoryFreeParams&) const {}
+  void operator()(const Keyless auto&) const {}
 };
 
 }  // namespace
