@@ -10,16 +10,6 @@ bool is_mode(hipStreamCaptureMode mode) {
          mode == hipStreamCaptureModeRelaxed;
 }
 
-Status find_nodes(State& state, const hipGraphNode_t* handles, std::size_t count, std::vector<Node*>* nodes) {
-  if (count > 0 && handles == nullptr) return Status::kInvalidValue;
-  for (std::size_t i = 0; i < count; ++i) {
-    Node* node = find(state, handles[i]);
-    if (node == nullptr) return Status::kInvalidValue;
-    nodes->push_back(node);
-  }
-  return Status::kSuccess;
-}
-
 // Finds the capture that a stream takes part in (`*out` null: none). Fails for the legacy null stream while a stream
 // that is ordered with it captures, but does not make that capture invalid.
 Status find_capture(State& state, hipStream_t handle, Stream** stream, Capture** out) {
@@ -56,24 +46,20 @@ Status replace_dependencies(Capture& capture, StreamSlot stream, const std::vect
 HGMODEL_FUNCTIONS_BEGIN
 
 hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
-  return call([&](State& state) {
-    Stream* on = find(state, stream);
-    if (on == nullptr) return Status::kContextIsDestroyed;
+  return call_on(stream, [&](State& state, Stream& on) {
     if (!is_mode(mode)) return Status::kInvalidValue;
-    return state.runtime.begin_capture(*on, static_cast<CaptureMode>(mode), thread_id(state));
+    return state.runtime.begin_capture(on, static_cast<CaptureMode>(mode), thread_id(state));
   });
 }
 
 hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                         const hipGraphEdgeData*, size_t count, hipStreamCaptureMode mode) {
-  return call([&](State& state) {
-    Stream* on = find(state, stream);
-    if (on == nullptr) return Status::kContextIsDestroyed;
+  return call_on(stream, [&](State& state, Stream& on) {
     Graph* into = find(state, graph);
     if (into == nullptr || !is_mode(mode)) return Status::kInvalidValue;
     std::vector<Node*> nodes;
     if (const Status status = find_nodes(state, dependencies, count, &nodes); status != Status::kSuccess) return status;
-    return state.runtime.begin_capture(*on, static_cast<CaptureMode>(mode), thread_id(state), into, nodes);
+    return state.runtime.begin_capture(on, static_cast<CaptureMode>(mode), thread_id(state), into, nodes);
   });
 }
 
