@@ -26,6 +26,18 @@ hipStreamCaptureStatus status_of(const Capture* capture) {
   return static_cast<hipStreamCaptureStatus>(capture == nullptr ? CaptureStatus::kNone : capture->status());
 }
 
+hipError_t get_info(hipStream_t stream, hipStreamCaptureStatus* status, unsigned long long* id) {
+  return call([&](State& state) {
+    if (status == nullptr) return Status::kInvalidValue;
+    Stream* on = nullptr;
+    Capture* capture = nullptr;
+    if (const Status found = find_capture(state, stream, &on, &capture); found != Status::kSuccess) return found;
+    *status = status_of(capture);
+    if (id != nullptr && capture != nullptr) *id = capture->id();
+    return Status::kSuccess;
+  });
+}
+
 Status replace_dependencies(Capture& capture, StreamSlot stream, const std::vector<Node*>& nodes, bool keep) {
   std::vector<ObjectId> ids;
   for (const Node* node : nodes) {
@@ -77,26 +89,11 @@ hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
 }
 
 hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
-  return call([&](State& state) {
-    if (status == nullptr) return Status::kInvalidValue;
-    Stream* on = nullptr;
-    Capture* capture = nullptr;
-    const Status found = find_capture(state, stream, &on, &capture);
-    if (found == Status::kSuccess) *status = status_of(capture);
-    return found;
-  });
+  return get_info(stream, status, nullptr);
 }
 
 hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus* status, unsigned long long* id) {
-  return call([&](State& state) {
-    if (status == nullptr) return Status::kInvalidValue;
-    Stream* on = nullptr;
-    Capture* capture = nullptr;
-    if (const Status found = find_capture(state, stream, &on, &capture); found != Status::kSuccess) return found;
-    *status = status_of(capture);
-    if (id != nullptr && capture != nullptr) *id = capture->id();
-    return Status::kSuccess;
-  });
+  return get_info(stream, status, id);
 }
 
 // The list of dependencies is valid until the next call of this function.
