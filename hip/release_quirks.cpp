@@ -144,9 +144,9 @@ QuirkyStates states_of(const RecordedNode& node, const QuirkContext& context) {
 }
 
 bool same_ends(const RecordedNode& was, const RecordedNode& now) {
-  return std::equal(
-      was.relocations.begin(), was.relocations.end(), now.relocations.begin(), now.relocations.end(),
-      [](const Relocation& a, const Relocation& b) { return a.field == b.field && a.buffer == b.buffer; });
+  return std::ranges::equal(was.relocations, now.relocations, [](const Relocation& a, const Relocation& b) {
+    return a.field == b.field && a.buffer == b.buffer;
+  });
 }
 
 // Adds the states for setting the node `was` to `now`. kOtherFamily: the node was added by the driver's functions and
@@ -166,23 +166,20 @@ void add_change(const RecordedNode& was, const RecordedNode& now, const QuirkCon
 
 // Whether the edges that connect() added are the same, in the same order: runtimes pair nodes by that order.
 bool same_connections(const Recording& from, const Recording& to) {
-  return std::equal(from.connections().begin(), from.connections().end(), to.connections().begin(),
-                    to.connections().end(), [](const auto& a, const auto& b) {
-                      return a.from == b.from && a.to == b.to && a.nodes_before == b.nodes_before;
-                    });
+  return std::ranges::equal(from.connections(), to.connections(), [](const auto& a, const auto& b) {
+    return a.from == b.from && a.to == b.to && a.nodes_before == b.nodes_before;
+  });
 }
 
 bool same_shape(const Recording& from, const Recording& to) {
-  return same_connections(from, to) &&
-         std::equal(from.nodes().begin(), from.nodes().end(), to.nodes().begin(), to.nodes().end(),
-                    [](const RecordedNode& a, const RecordedNode& b) {
-                      if (a.record.index() != b.record.index() || a.dependencies != b.dependencies) return false;
-                      const auto* kernel = std::get_if<KernelRecord>(&a.record);
-                      if (kernel != nullptr && kernel->function != std::get<KernelRecord>(b.record).function)
-                        return false;
-                      const auto* child = std::get_if<ChildRecord>(&a.record);
-                      return child == nullptr || same_shape(*child->graph, *std::get<ChildRecord>(b.record).graph);
-                    });
+  const auto same_node = [](const RecordedNode& a, const RecordedNode& b) {
+    if (a.record.index() != b.record.index() || a.dependencies != b.dependencies) return false;
+    const auto* kernel = std::get_if<KernelRecord>(&a.record);
+    if (kernel != nullptr && kernel->function != std::get<KernelRecord>(b.record).function) return false;
+    const auto* child = std::get_if<ChildRecord>(&a.record);
+    return child == nullptr || same_shape(*child->graph, *std::get<ChildRecord>(b.record).graph);
+  };
+  return same_connections(from, to) && std::ranges::equal(from.nodes(), to.nodes(), same_node);
 }
 
 // Notes the entry for each buffer that the node holds, at any depth, unless the buffer has an entry already.
@@ -327,10 +324,6 @@ const ReleaseQuirk* first_of(std::span<const ReleaseQuirk* const> of_buffers, st
   return nullptr;
 }
 
-const ReleaseQuirk* ReleaseQuirks::of_set_often() const {
-  return find(Use::kSetOften, Node::kAny, {});
-}
-
 const ReleaseQuirk* ReleaseQuirks::of_read(const RecordedNode& node) const {
   return find(Use::kRead, kind_for(node.record), states_of(node, {}));
 }
@@ -433,22 +426,6 @@ Recording ReleaseQuirks::as_added(Recording recording, const QuirkContext& conte
     recording.replace(i, std::move(node.record), std::move(node.relocations));
   }
   return recording;
-}
-
-const ReleaseQuirk* ReleaseQuirks::of_captured_launch() const {
-  return find(Use::kCapturedLaunch, Node::kAny, {});
-}
-
-const ReleaseQuirk* ReleaseQuirks::of_launch_elsewhere() const {
-  return find(Use::kLaunchElsewhere, Node::kAny, {});
-}
-
-const ReleaseQuirk* ReleaseQuirks::of_destroy() const {
-  return find(Use::kDestroy, Node::kAny, {});
-}
-
-const ReleaseQuirk* ReleaseQuirks::of_free_async() const {
-  return find(Use::kFreeAsync, Node::kAny, {});
 }
 
 const ReleaseQuirk* ReleaseQuirks::of_follow_capturing() const {

@@ -183,17 +183,17 @@ class ReleaseQuirks {
   [[nodiscard]] RecordedNode as_added(RecordedNode node, const QuirkContext& context) const;
   [[nodiscard]] Recording as_added(Recording recording, const QuirkContext& context) const;
   // Launching anything on a stream that captures.
-  [[nodiscard]] const ReleaseQuirk* of_captured_launch() const;
+  [[nodiscard]] const ReleaseQuirk* of_captured_launch() const { return of_use(QuirkyUse::kCapturedLaunch); }
   // Launching anything on a stream of another device than the one that was current when the graph was instantiated.
-  [[nodiscard]] const ReleaseQuirk* of_launch_elsewhere() const;
+  [[nodiscard]] const ReleaseQuirk* of_launch_elsewhere() const { return of_use(QuirkyUse::kLaunchElsewhere); }
   // Destroying an executable graph after its stream or an event has reported that the last launch is done.
-  [[nodiscard]] const ReleaseQuirk* of_destroy() const;
+  [[nodiscard]] const ReleaseQuirk* of_destroy() const { return of_use(QuirkyUse::kDestroy); }
   // Changing one executable graph very often.
-  [[nodiscard]] const ReleaseQuirk* of_set_often() const;
+  [[nodiscard]] const ReleaseQuirk* of_set_often() const { return of_use(QuirkyUse::kSetOften); }
   // Reading a captured node by a getter.
   [[nodiscard]] const ReleaseQuirk* of_read(const RecordedNode& node) const;
   // Freeing memory in stream order.
-  [[nodiscard]] const ReleaseQuirk* of_free_async() const;
+  [[nodiscard]] const ReleaseQuirk* of_free_async() const { return of_use(QuirkyUse::kFreeAsync); }
   // Making a stream wait for the last launch of an executable graph after that launch's stream has begun to capture.
   // Null also where no way is right (6.4): a stream cannot wait then, and a wait of the host makes the capture invalid.
   [[nodiscard]] const ReleaseQuirk* of_follow_capturing() const;
@@ -204,6 +204,7 @@ class ReleaseQuirks {
  private:
   [[nodiscard]] const ReleaseQuirk* of_add_itself(const RecordedNode& node, const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* find(QuirkyUse use, QuirkyNode node, QuirkyStates states) const;
+  [[nodiscard]] const ReleaseQuirk* of_use(QuirkyUse use) const { return find(use, QuirkyNode::kAny, {}); }
   [[nodiscard]] const ReleaseQuirk* of_node(const RecordedNode& node, const QuirkContext& context) const;
   [[nodiscard]] const ReleaseQuirk* of_set_inside(QuirkyUse use, const RecordedNode& was, const RecordedNode& now,
                                                   const QuirkContext& context) const;

@@ -233,22 +233,20 @@ Status GraphExec::set_child(ObjectId node, const Graph& child) {
 }
 
 // Unit_hipGraphNodeSetEnabled: kernel, memcpy and memset nodes only.
+static bool can_be_disabled(NodeType type) {
+  return type == NodeType::kKernel || type == NodeType::kCopy || type == NodeType::kMemset;
+}
+
 Status GraphExec::set_enabled(ObjectId node, bool enabled) {
   const ExecNode* exec = find(node);
-  if (exec == nullptr) return Status::kInvalidValue;
-  if (exec->type != NodeType::kKernel && exec->type != NodeType::kCopy && exec->type != NodeType::kMemset) {
-    return Status::kInvalidValue;
-  }
+  if (exec == nullptr || !can_be_disabled(exec->type)) return Status::kInvalidValue;
   writable().steps[exec->entry].enabled = enabled;
   return Status::kSuccess;
 }
 
 Status GraphExec::enabled(ObjectId node, bool* out) const {
   const ExecNode* exec = find(node);
-  if (exec == nullptr) return Status::kInvalidValue;
-  if (exec->type != NodeType::kKernel && exec->type != NodeType::kCopy && exec->type != NodeType::kMemset) {
-    return Status::kInvalidValue;
-  }
+  if (exec == nullptr || !can_be_disabled(exec->type)) return Status::kInvalidValue;
   *out = plan_->steps[exec->entry].enabled;
   return Status::kSuccess;
 }

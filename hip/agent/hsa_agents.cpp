@@ -22,12 +22,6 @@ constexpr u32 kQueuesMax = 128;
 constexpr u64 kTicksPerSecond = 1000000000;  // of the system's clock: nanoseconds
 constexpr u64 kDeviceTicksPerSecond = 100000000;
 
-// Writes a value of the type that the attribute has; always succeeds.
-template <class T>
-hsa_status_t put(void* to, const T& value) {
-  std::memcpy(to, &value, sizeof(value));
-  return HSA_STATUS_SUCCESS;
-}
 hsa_status_t put_text(void* to, const char* text, std::size_t size) {
   std::memset(to, 0, size);
   std::memcpy(to, text, std::min(std::strlen(text), size - 1));

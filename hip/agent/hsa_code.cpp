@@ -6,6 +6,7 @@
 using agent::Executable;
 using agent::Machine;
 using agent::pointer_to;
+using agent::put;
 using agent::Symbol;
 using agent::u32;
 using agent::u64;
@@ -15,12 +16,6 @@ namespace {
 struct Reader {
   std::vector<std::byte> bytes;
 };
-
-template <class T>
-hsa_status_t put(void* to, const T& value) {
-  std::memcpy(to, &value, sizeof(value));
-  return HSA_STATUS_SUCCESS;
-}
 
 hsa_status_t variable_info(const Symbol& s, hsa_executable_symbol_info_t attribute, void* value) {
   switch (attribute) {

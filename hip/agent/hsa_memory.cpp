@@ -12,6 +12,7 @@ using agent::AgentSet;
 using agent::Kind;
 using agent::Machine;
 using agent::pointer_to;
+using agent::put;
 using agent::Range;
 using agent::u32;
 using agent::u64;
@@ -19,12 +20,6 @@ using agent::u64;
 namespace {
 
 constexpr auto kInvalidPool = static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
-
-template <class T>
-hsa_status_t put(void* to, const T& value) {
-  std::memcpy(to, &value, sizeof(value));
-  return HSA_STATUS_SUCCESS;
-}
 
 // The set of the agents in a list; false if a handle is no agent's.
 bool set_of(const Machine& machine, const hsa_agent_t* agents, std::size_t count, AgentSet& set) {
@@ -75,6 +70,18 @@ hsa_status_t start_copy(Machine& machine, agent::CopyWork work, hsa_agent_t to, 
   if (engine < 0) engine = to_agent != agent::kHostAgent ? 0 : 1;
   machine.engine(owner, static_cast<u32>(engine)).add(std::move(work));
   return HSA_STATUS_SUCCESS;
+}
+
+// `engine` -1: the usual engine of that direction.
+hsa_status_t start_linear_copy(void* dst, hsa_agent_t to, const void* src, hsa_agent_t from, size_t size,
+                               u32 dependencies, const hsa_signal_t* signals, hsa_signal_t completion, int engine) {
+  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  agent::CopyWork work;
+  work.to = address_of(dst);
+  work.from = address_of(src);
+  work.shape.width = size;
+  return start_copy(Machine::get(), std::move(work), to, from, dependencies, signals, completion, engine);
 }
 
 hsa_status_t engines_of(Machine& machine, hsa_agent_t to, hsa_agent_t from, u32* mask, bool free_only) {
@@ -313,27 +320,15 @@ hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info,
 hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const void* src, hsa_agent_t src_agent,
                                        size_t size, uint32_t dependencies, const hsa_signal_t* signals,
                                        hsa_signal_t completion) {
-  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  agent::CopyWork work;
-  work.to = address_of(dst);
-  work.from = address_of(src);
-  work.shape.width = size;
-  return start_copy(Machine::get(), std::move(work), dst_agent, src_agent, dependencies, signals, completion, -1);
+  return start_linear_copy(dst, dst_agent, src, src_agent, size, dependencies, signals, completion, -1);
 }
 
 hsa_status_t hsa_amd_memory_async_copy_on_engine(void* dst, hsa_agent_t dst_agent, const void* src,
                                                  hsa_agent_t src_agent, size_t size, uint32_t dependencies,
                                                  const hsa_signal_t* signals, hsa_signal_t completion,
                                                  hsa_amd_sdma_engine_id_t engine, bool /*force*/) {
-  if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  agent::CopyWork work;
-  work.to = address_of(dst);
-  work.from = address_of(src);
-  work.shape.width = size;
   const int number = engine == HSA_AMD_SDMA_ENGINE_0 ? 0 : 1;
-  return start_copy(Machine::get(), std::move(work), dst_agent, src_agent, dependencies, signals, completion, number);
+  return start_linear_copy(dst, dst_agent, src, src_agent, size, dependencies, signals, completion, number);
 }
 
 hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const hsa_dim3_t* dst_offset,

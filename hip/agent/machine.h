@@ -7,6 +7,7 @@
 
 #include <hsa/hsa.h>
 
+#include <cstring>
 #include <map>
 #include <memory>
 #include <vector>
@@ -27,6 +28,13 @@ namespace agent {
 
 inline constexpr u32 kEngines = 2;  // of each agent: for copies to it and from it
 enum class Call : u8 { kAllocation, kQueue, kSignal, kCodeObject };
+
+// Writes a value of the type that the attribute has; always succeeds.
+template <class T>
+hsa_status_t put(void* to, const T& value) {
+  std::memcpy(to, &value, sizeof(value));
+  return HSA_STATUS_SUCCESS;
+}
 
 [[nodiscard]] hgagent_options default_options();
 

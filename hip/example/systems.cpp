@@ -47,13 +47,12 @@ constexpr hip::HostFunction kOnTheHost{[](dim3, dim3, const std::byte* block, st
   for (std::uint32_t i = 0; i < arguments.n; ++i) arguments.data[i] = arguments.data[i] * 5 + arguments.k + i;
 }};
 
-int fail(const hip::Error& error) {
-  std::fprintf(stderr, "systems: %s\n", error.message.c_str());
-  return 1;
-}
 int fail(const char* what) {
   std::fprintf(stderr, "systems: %s\n", what);
   return 1;
+}
+int fail(const hip::Error& error) {
+  return fail(error.message.c_str());
 }
 
 // A stream from the cache, given back idle, comes again.
@@ -121,9 +120,8 @@ int call_back(const hip::Api& api) {
     hip::Result<std::unique_ptr<hip::WorkerThread>> worker = hip::WorkerThread::start();
     if (!worker) return fail(worker.error());
     const hip::StreamRef stream = hip::StreamRef::of_default(api);
-    if (const hip::Status status = worker.value()->post_after(stream, [&called] { ++called; }); !status) {
-      return fail(status.error());
-    }
+    const hip::Status posted = worker.value()->post_after(stream, [&called] { ++called; });
+    if (!posted) return fail(posted.error());
   }
   if (called != 1) return fail("the callback did not run once");
   std::printf("worker thread: drained\n");
@@ -133,15 +131,13 @@ int call_back(const hip::Api& api) {
 // The quirks of the runtime's release.
 hip::Result<hip::ReleaseQuirks> quirks_of(const hip::Api& api) {
   int version = 0;
-  const hip::Status known = hip::called(api.hipRuntimeGetVersion(&version), "hipRuntimeGetVersion");
+  const hip::Status known = hip::call<&hip::Api::hipRuntimeGetVersion>(api, &version);
   if (!known) return known.error();
   return hip::ReleaseQuirks::of_version(version);
 }
 
 int use_scratch(const hip::Api& api, const hip::ReleaseQuirks& quirks) {
-  hip::ScratchOptions options;
-  options.free_async = quirks.of_free_async();
-  hip::ScratchBuffer scratch(hip::StreamRef::of_default(api), options);
+  hip::ScratchBuffer scratch(hip::StreamRef::of_default(api), {.free_async = quirks.of_free_async()});
   std::array<void*, 2> pieces{};
   const std::array<std::size_t, 2> sizes{1000, 3000};
   if (const hip::Status status = scratch.carve(sizes, pieces); !status) return fail(status.error());
@@ -175,8 +171,7 @@ class CopyWork final : public hip::StableWork {
     return {};
   }
   hip::Status launch(const hip::StreamRef& stream) override {
-    return hip::called(api_.hipMemcpyAsync(to_, from_, kBytes, hipMemcpyDeviceToDevice, stream.handle()),
-                       "hipMemcpyAsync");
+    return hip::call<&hip::Api::hipMemcpyAsync>(api_, to_, from_, kBytes, hipMemcpyDeviceToDevice, stream.handle());
   }
   static constexpr std::size_t kBytes = 256;
 
@@ -190,11 +185,9 @@ class CopyWork final : public hip::StableWork {
 int keep_addresses(const hip::Api& api, const hip::ReleaseQuirks& quirks) {
   constexpr std::size_t kSteps = 3;
   void* memory = nullptr;
-  const hip::Status got = hip::called(api.hipMalloc(&memory, 2 * kSteps * CopyWork::kBytes), "hipMalloc");
+  const hip::Status got = hip::call<&hip::Api::hipMalloc>(api, &memory, 2 * kSteps * CopyWork::kBytes);
   if (!got) return fail(got.error());
-  hip::AddressStabilizerOptions options;
-  options.follow_capturing = quirks.of_follow_capturing();
-  hip::AddressStabilizer stabilizer(api, options);
+  hip::AddressStabilizer stabilizer(api, {.follow_capturing = quirks.of_follow_capturing()});
   CopyWork work(api);
   const hip::StreamRef stream = hip::StreamRef::of_default(api);
   auto* const bytes = static_cast<std::byte*>(memory);
@@ -204,18 +197,18 @@ int keep_addresses(const hip::Api& api, const hip::ReleaseQuirks& quirks) {
     std::byte* const in = bytes + 2 * step * CopyWork::kBytes;
     const std::array buffers{hip::StepBuffer{in, CopyWork::kBytes, hip::BufferUse::kIn},
                              hip::StepBuffer{in + CopyWork::kBytes, CopyWork::kBytes, hip::BufferUse::kOut}};
-    status = hip::called(api.hipMemset(in, static_cast<int>(step) + 1, CopyWork::kBytes), "hipMemset");
+    status = hip::call<&hip::Api::hipMemset>(api, in, static_cast<int>(step) + 1, CopyWork::kBytes);
     if (status) {
       const hip::Result<hip::StableStep> done = stabilizer.step(0, buffers, stream, work);
       status = done ? stream.synchronize() : hip::Status(done.error());
     }
     unsigned char last = 0;
     if (status) {
-      status = hip::called(api.hipMemcpy(&last, in + 2 * CopyWork::kBytes - 1, 1, hipMemcpyDeviceToHost), "hipMemcpy");
+      status = hip::call<&hip::Api::hipMemcpy>(api, &last, in + 2 * CopyWork::kBytes - 1, 1, hipMemcpyDeviceToHost);
     }
     right = right && last == step + 1;
   }
-  status = hip::both(std::move(status), hip::both(stabilizer.clear(), hip::called(api.hipFree(memory), "hipFree")));
+  status = hip::both(std::move(status), hip::both(stabilizer.clear(), hip::call<&hip::Api::hipFree>(api, memory)));
   if (!status) return fail(status.error());
   if (!right || stabilizer.counts().recorded != 1) return fail("a step did not leave what it should");
   std::printf("address stabiliser: 3 steps, recorded once\n");
@@ -227,17 +220,13 @@ int launch(const hip::Api& api, hipFunction_t function, const hip::ReleaseQuirks
   hip::Result<hip::Stream> stream = hip::Stream::create(api);
   if (!stream) return fail(stream.error());
   const hip::CurrentStream active(stream.value());
-  hip::LauncherOptions options;
-  options.free_async = quirks.of_free_async();
-  hip::Launcher launcher(api, options);
+  hip::Launcher launcher(api, {.free_async = quirks.of_free_async()});
   std::vector<std::uint32_t> data(64);
   std::iota(data.begin(), data.end(), 0u);
   const Arguments arguments{nullptr, 64, 7};
   const std::array transfers{hip::Transfer{0, data.data(), data.size() * 4, hip::Direction::kInOut}};
-  hip::KernelLaunch launch;
-  launch.function = function;
-  launch.arguments = std::as_bytes(std::span(&arguments, 1));
-  launch.transfers = transfers;
+  const hip::KernelLaunch launch{
+      .function = function, .arguments = std::as_bytes(std::span(&arguments, 1)), .transfers = transfers};
   if (const hip::Status status = launcher.launch(launch); !status) return fail(status.error());
   // The kernel adds a constant of its own to every element; the host backend's adds 0.
   for (std::uint32_t i = 1; i < data.size(); ++i) {
@@ -257,8 +246,7 @@ hip::Result<hip::KernelLayouts> layouts_of(const hip::Api& api, hipModule_t modu
   std::map<hipFunction_t, std::vector<hip::ArgumentSlot>> slots;
   for (const hip::code_object::KernelMetadata& kernel : kernels.value()) {
     hipFunction_t function = nullptr;
-    const hip::Status got =
-        hip::called(api.hipModuleGetFunction(&function, module, kernel.name.c_str()), "hipModuleGetFunction");
+    const hip::Status got = hip::call<&hip::Api::hipModuleGetFunction>(api, &function, module, kernel.name.c_str());
     if (!got) return got.error();
     slots[function] = hip::slots_of(kernel);
   }
@@ -277,7 +265,7 @@ class Pieces {
   using Bytes = std::array<std::uint8_t, kCount * kBytes>;
 
   explicit Pieces(const hip::Api& api) : api_(api) {
-    status_ = hip::called(api.hipMalloc(&memory_, sizeof(Bytes)), "hipMalloc");
+    status_ = hip::call<&hip::Api::hipMalloc>(api, &memory_, sizeof(Bytes));
   }
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
@@ -286,11 +274,12 @@ class Pieces {
   [[nodiscard]] hip::DeviceAddress at(std::size_t place) const {
     return reinterpret_cast<hip::DeviceAddress>(memory_) + place * kBytes;
   }
-  [[nodiscard]] hip::Status clear() const {
-    return hip::called(api_.hipMemset(memory_, 0, sizeof(Bytes)), "hipMemset");
-  }
-  [[nodiscard]] hip::Status read(Bytes& bytes) const {
-    return hip::called(api_.hipMemcpy(bytes.data(), memory_, sizeof bytes, hipMemcpyDeviceToHost), "hipMemcpy");
+  [[nodiscard]] hip::Status clear() const { return hip::call<&hip::Api::hipMemset>(api_, memory_, 0, sizeof(Bytes)); }
+  // Waits for the work of the stream.
+  [[nodiscard]] hip::Status read(const hip::StreamRef& behind, Bytes& bytes) const {
+    const hip::Status done = behind.synchronize();
+    if (!done) return done;
+    return hip::call<&hip::Api::hipMemcpy>(api_, bytes.data(), memory_, sizeof bytes, hipMemcpyDeviceToHost);
   }
 
  private:
@@ -304,14 +293,13 @@ class Pieces {
 hip::EnqueueAt copy_and_kernel(const hip::Api& api, hipFunction_t kernel) {
   return [&api, kernel](hipStream_t on, std::span<const hip::DeviceAddress> at) {
     void* const to = reinterpret_cast<void*>(at[1]);
-    hip::Status status =
-        hip::called(api.hipMemcpyAsync(to, reinterpret_cast<void*>(at[0]), Pieces::kBytes, hipMemcpyDeviceToDevice, on),
-                    "hipMemcpyAsync");
+    hip::Status status = hip::call<&hip::Api::hipMemcpyAsync>(api, to, reinterpret_cast<void*>(at[0]), Pieces::kBytes,
+                                                              hipMemcpyDeviceToDevice, on);
     Arguments arguments{static_cast<std::uint32_t*>(to), Pieces::kBytes / 4, 7};
     std::array<void*, 3> params{&arguments.data, &arguments.n, &arguments.k};
     if (status) {
-      status = hip::called(api.hipModuleLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, on, params.data(), nullptr),
-                           "hipModuleLaunchKernel");
+      status =
+          hip::call<&hip::Api::hipModuleLaunchKernel>(api, kernel, 1, 1, 1, 64, 1, 1, 0, on, params.data(), nullptr);
     }
     return status;
   };
@@ -323,12 +311,9 @@ hip::Result<Pieces::Bytes> without_a_graph(const hip::Api& api, const Pieces& pi
   const std::array at{pieces.at(0), pieces.at(1)};
   Pieces::Bytes bytes{};
   hip::Status status = pieces.clear();
-  if (status) {
-    status = hip::called(api.hipMemset(reinterpret_cast<void*>(at[0]), kFilled, Pieces::kBytes), "hipMemset");
-  }
+  if (status) status = hip::call<&hip::Api::hipMemset>(api, reinterpret_cast<void*>(at[0]), kFilled, Pieces::kBytes);
   if (status) status = work(stream.handle(), at);
-  if (status) status = stream.synchronize();
-  if (status) status = pieces.read(bytes);
+  if (status) status = pieces.read(stream, bytes);
   return status ? hip::Result<Pieces::Bytes>(bytes) : status.error();
 }
 
@@ -379,9 +364,7 @@ int replay(hip::CommandBuffer& buffer, const ReplayedStep& step, const Pieces& p
   if (done.value().decision != step.decision) return fail("the command buffer took another way");
   if (used != 0 || done.value().patched.nodes != step.patched) return fail("what was traced took another way");
   Pieces::Bytes bytes{}, expected{};
-  hip::Status status = stream.synchronize();
-  if (status) status = pieces.read(bytes);
-  if (!status) return fail(status.error());
+  if (const hip::Status status = pieces.read(stream, bytes); !status) return fail(status.error());
   for (std::size_t i = 0; i < step.places.size(); ++i) {
     std::memcpy(expected.data() + step.places[i] * Pieces::kBytes, eager.data() + i * Pieces::kBytes, Pieces::kBytes);
   }
@@ -390,9 +373,8 @@ int replay(hip::CommandBuffer& buffer, const ReplayedStep& step, const Pieces& p
 
 // Recorded at the first step, launched at the second, and patched when the buffers have moved: the kernel, too. It
 // knows the release.
-int replay_commands(const hip::Api& api, hipFunction_t kernel, hip::KernelLayouts layouts) {
-  const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(api);
-  if (!quirks) return fail(quirks.error());
+int replay_commands(const hip::Api& api, hipFunction_t kernel, hip::KernelLayouts layouts,
+                    const hip::ReleaseQuirks& quirks) {
   const Pieces pieces(api);
   if (!pieces.status()) return fail(pieces.status().error());
   hip::Result<hip::Stream> stream = hip::Stream::create(api), capturing = hip::Stream::create(api);
@@ -400,10 +382,8 @@ int replay_commands(const hip::Api& api, hipFunction_t kernel, hip::KernelLayout
   const hip::EnqueueAt work = copy_and_kernel(api, kernel);
   const hip::Result<Pieces::Bytes> eager = without_a_graph(api, pieces, work, stream.value());
   if (!eager) return fail(eager.error());
-  hip::CommandBufferOptions options;
-  options.quirks = quirks.value();
-  options.memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; };
-  hip::CommandBuffer buffer(api, options);
+  const auto memory = [](hip::BufferIndex) { return hip::BufferMemory::kDevice; };
+  hip::CommandBuffer buffer(api, {.quirks = quirks, .memory = memory});
   buffer.set(fill_and_trace(pieces, capturing.value().ref().handle(), work, std::move(layouts)));
   for (const ReplayedStep& step :
        {ReplayedStep{{0, 1}, hip::StepDecision::kRecord, 0}, ReplayedStep{{0, 1}, hip::StepDecision::kLaunch, 0},
@@ -416,9 +396,7 @@ int replay_commands(const hip::Api& api, hipFunction_t kernel, hip::KernelLayout
 
 // The opaque work of a library: captured at a new address of its buffer, replayed at a known one. The cache keeps two
 // traces.
-int replay_a_library(const hip::Api& api) {
-  const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(api);
-  if (!quirks) return fail(quirks.error());
+int replay_a_library(const hip::Api& api, const hip::ReleaseQuirks& quirks) {
   const Pieces pieces(api);
   if (!pieces.status()) return fail(pieces.status().error());
   hip::Result<hip::Stream> stream = hip::Stream::create(api), capturing = hip::Stream::create(api);
@@ -428,20 +406,18 @@ int replay_a_library(const hip::Api& api) {
   const auto record = [&](std::span<const hip::TraceBuffer> now) {
     const hip::DeviceAddress to = now[0].address;
     const auto work = [&api, to](hipStream_t captured) {
-      return hip::called(api.hipMemsetAsync(reinterpret_cast<void*>(to), kFilled, Pieces::kBytes, captured),
-                         "hipMemsetAsync");
+      return hip::call<&hip::Api::hipMemsetAsync>(api, reinterpret_cast<void*>(to), kFilled, Pieces::kBytes, captured);
     };
-    return hip::capture_trace(api, capturing.value().ref().handle(), work, {}, quirks.value());
+    return hip::capture_trace(api, capturing.value().ref().handle(), work, {}, quirks);
   };
   for (const std::size_t place : {0, 0, 1, 0, 2, 1}) {
     if (const hip::Status status = pieces.clear(); !status) return fail(status.error());
     // Each place is a buffer of its own: an allocator that gives an address away again gives it another identity.
     const std::array now{hip::TraceBuffer{place + 1, pieces.at(place)}};
     const hip::Result<hip::TraceOutcome> done = cache.execute(1, now, on, record);
+    if (!done) return fail(done.error());
     Pieces::Bytes bytes{}, expected{};
-    hip::Status status = done ? on.synchronize() : hip::Status(done.error());
-    if (status) status = pieces.read(bytes);
-    if (!status) return fail(status.error());
+    if (const hip::Status status = pieces.read(on, bytes); !status) return fail(status.error());
     std::memset(expected.data() + place * Pieces::kBytes, kFilled, Pieces::kBytes);
     if (bytes != expected) return fail("a trace did not leave what the library leaves");
   }
@@ -451,16 +427,19 @@ int replay_a_library(const hip::Api& api) {
   return 0;
 }
 
-int run_all(const hip::Api& api, hipFunction_t function) {
+int run_all(const hip::Api& api, hipFunction_t function, const hip::ReleaseQuirks& quirks) {
   if (const int failed = reuse_a_stream(api)) return failed;
   if (const int failed = order_two_streams(api)) return failed;
   if (const int failed = call_back(api)) return failed;
-  const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(api);
-  if (!quirks) return fail(quirks.error());
-  if (const int failed = use_scratch(api, quirks.value())) return failed;
+  if (const int failed = use_scratch(api, quirks)) return failed;
   if (const int failed = keep_buffers(api)) return failed;
-  if (const int failed = keep_addresses(api, quirks.value())) return failed;
-  return launch(api, function, quirks.value());
+  if (const int failed = keep_addresses(api, quirks)) return failed;
+  return launch(api, function, quirks);
+}
+
+int run_on_the_host() {
+  const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(hip::host_api());
+  return quirks ? run_all(hip::host_api(), hip::host_function(kOnTheHost), quirks.value()) : fail(quirks.error());
 }
 
 int run_on_a_runtime(const char* library, const char* code_object) {
@@ -469,31 +448,31 @@ int run_on_a_runtime(const char* library, const char* code_object) {
       hip::load_api(library, {.functions = {"hipMallocAsync", "hipLaunchHostFunc"}});
   if (!loaded) return fail(loaded.error());
   const hip::Api& api = loaded.value().api;
+  const hip::Result<hip::ReleaseQuirks> quirks = quirks_of(api);
+  if (!quirks) return fail(quirks.error());
   std::ifstream file(code_object, std::ios::binary);
   const std::vector<char> code{std::istreambuf_iterator<char>(file), {}};
   if (code.empty()) return fail("the code object cannot be read");
   hipModule_t module = nullptr;
   hipFunction_t function = nullptr;
-  hip::Status status = hip::called(api.hipModuleLoadData(&module, code.data()), "hipModuleLoadData");
-  if (status) {
-    status = hip::called(api.hipModuleGetFunction(&function, module, "inplace_u32"), "hipModuleGetFunction");
-  }
+  hip::Status status = hip::call<&hip::Api::hipModuleLoadData>(api, &module, code.data());
+  if (status) status = hip::call<&hip::Api::hipModuleGetFunction>(api, &function, module, "inplace_u32");
   if (!status) return fail(status.error());
-  int failed = run_all(api, function);
+  int failed = run_all(api, function, quirks.value());
   if (failed == 0) failed = share_the_streams(loaded.value());
-  if (failed == 0) failed = replay_a_library(api);
+  if (failed == 0) failed = replay_a_library(api, quirks.value());
   if (failed == 0) {
-    hip::Result<hip::KernelLayouts> layouts = layouts_of(api, module, code);
-    failed = layouts ? replay_commands(api, function, std::move(layouts).value()) : fail(layouts.error());
+    const hip::Result<hip::KernelLayouts> layouts = layouts_of(api, module, code);
+    failed = layouts ? replay_commands(api, function, layouts.value(), quirks.value()) : fail(layouts.error());
   }
-  status = hip::called(api.hipModuleUnload(module), "hipModuleUnload");
+  status = hip::call<&hip::Api::hipModuleUnload>(api, module);
   return status ? failed : fail(status.error());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 1) return run_all(hip::host_api(), hip::host_function(kOnTheHost));
+  if (argc == 1) return run_on_the_host();
   if (argc == 3) return run_on_a_runtime(argv[1], argv[2]);
   std::fprintf(stderr, "usage: systems [LIBRARY CODE_OBJECT]\n");
   return 2;

@@ -80,18 +80,8 @@ class ReleaseSet {
     const std::optional<Release> release = find_release(name);
     return release && has(*release);
   }
-  [[nodiscard]] constexpr bool has_nvidia() const {
-    for (std::size_t i = kAmdReleaseNames.size(); i < kReleaseNames.size(); ++i) {
-      if (has(static_cast<Release>(i))) return true;
-    }
-    return false;
-  }
-  [[nodiscard]] constexpr bool has_amd() const {
-    for (std::size_t i = 0; i < kAmdReleaseNames.size(); ++i) {
-      if (has(static_cast<Release>(i))) return true;
-    }
-    return false;
-  }
+  [[nodiscard]] constexpr bool has_nvidia() const { return (bits_ & ~kAmdBits) != 0; }
+  [[nodiscard]] constexpr bool has_amd() const { return (bits_ & kAmdBits) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
   // "7.2 6.4".
   [[nodiscard]] std::string names() const {
@@ -106,6 +96,7 @@ class ReleaseSet {
  private:
   static_assert(kReleaseNames.size() <= 32, "a bit a release");
   static constexpr std::uint32_t bit(Release release) { return std::uint32_t{1} << static_cast<unsigned>(release); }
+  static constexpr std::uint32_t kAmdBits = (std::uint32_t{1} << kAmdReleaseNames.size()) - 1;  // AMD's come first
   std::uint32_t bits_ = 0;
 };
 

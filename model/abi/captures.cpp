@@ -10,16 +10,6 @@ bool is_mode(hipStreamCaptureMode mode) {
          mode == hipStreamCaptureModeRelaxed;
 }
 
-Status find_nodes(State& state, const hipGraphNode_t* handles, std::size_t count, std::vector<Node*>* nodes) {
-  if (count > 0 && handles == nullptr) return Status::kInvalidValue;
-  for (std::size_t i = 0; i < count; ++i) {
-    Node* node = find(state, handles[i]);
-    if (node == nullptr) return Status::kInvalidValue;
-    nodes->push_back(node);
-  }
-  return Status::kSuccess;
-}
-
 // Finds the capture that a stream takes part in (`*out` null: none). Fails for the legacy null stream while a stream
 // that is ordered with it captures, but does not make that capture invalid.
 Status find_capture(State& state, hipStream_t handle, Stream** stream, Capture** out) {
@@ -34,6 +24,18 @@ Status find_capture(State& state, hipStream_t handle, Stream** stream, Capture**
 
 hipStreamCaptureStatus status_of(const Capture* capture) {
   return static_cast<hipStreamCaptureStatus>(capture == nullptr ? CaptureStatus::kNone : capture->status());
+}
+
+hipError_t get_info(hipStream_t stream, hipStreamCaptureStatus* status, unsigned long long* id) {
+  return call([&](State& state) {
+    if (status == nullptr) return Status::kInvalidValue;
+    Stream* on = nullptr;
+    Capture* capture = nullptr;
+    if (const Status found = find_capture(state, stream, &on, &capture); found != Status::kSuccess) return found;
+    *status = status_of(capture);
+    if (id != nullptr && capture != nullptr) *id = capture->id();
+    return Status::kSuccess;
+  });
 }
 
 Status replace_dependencies(Capture& capture, StreamSlot stream, const std::vector<Node*>& nodes, bool keep) {
@@ -56,24 +58,20 @@ Status replace_dependencies(Capture& capture, StreamSlot stream, const std::vect
 HGMODEL_FUNCTIONS_BEGIN
 
 hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
-  return call([&](State& state) {
-    Stream* on = find(state, stream);
-    if (on == nullptr) return Status::kContextIsDestroyed;
+  return call_on(stream, [&](State& state, Stream& on) {
     if (!is_mode(mode)) return Status::kInvalidValue;
-    return state.runtime.begin_capture(*on, static_cast<CaptureMode>(mode), thread_id(state));
+    return state.runtime.begin_capture(on, static_cast<CaptureMode>(mode), thread_id(state));
   });
 }
 
 hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                         const hipGraphEdgeData*, size_t count, hipStreamCaptureMode mode) {
-  return call([&](State& state) {
-    Stream* on = find(state, stream);
-    if (on == nullptr) return Status::kContextIsDestroyed;
+  return call_on(stream, [&](State& state, Stream& on) {
     Graph* into = find(state, graph);
     if (into == nullptr || !is_mode(mode)) return Status::kInvalidValue;
     std::vector<Node*> nodes;
     if (const Status status = find_nodes(state, dependencies, count, &nodes); status != Status::kSuccess) return status;
-    return state.runtime.begin_capture(*on, static_cast<CaptureMode>(mode), thread_id(state), into, nodes);
+    return state.runtime.begin_capture(on, static_cast<CaptureMode>(mode), thread_id(state), into, nodes);
   });
 }
 
@@ -91,26 +89,11 @@ hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
 }
 
 hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
-  return call([&](State& state) {
-    if (status == nullptr) return Status::kInvalidValue;
-    Stream* on = nullptr;
-    Capture* capture = nullptr;
-    const Status found = find_capture(state, stream, &on, &capture);
-    if (found == Status::kSuccess) *status = status_of(capture);
-    return found;
-  });
+  return get_info(stream, status, nullptr);
 }
 
 hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus* status, unsigned long long* id) {
-  return call([&](State& state) {
-    if (status == nullptr) return Status::kInvalidValue;
-    Stream* on = nullptr;
-    Capture* capture = nullptr;
-    if (const Status found = find_capture(state, stream, &on, &capture); found != Status::kSuccess) return found;
-    *status = status_of(capture);
-    if (id != nullptr && capture != nullptr) *id = capture->id();
-    return Status::kSuccess;
-  });
+  return get_info(stream, status, id);
 }
 
 // The list of dependencies is valid until the next call of this function.

@@ -147,9 +147,10 @@ template <class Body>
   return call(std::forward<Body>(body), CallKind::kTeardown);
 }
 
-// Writes an answer of a call through a pointer that the call has checked; always succeeds.
+// Writes an answer of a call through a pointer of the caller, which may not be null.
 template <class T>
 [[nodiscard]] Status put(T* out, const std::type_identity_t<T>& value) {
+  if (out == nullptr) return Status::kInvalidValue;
   *out = value;
   return Status::kSuccess;
 }
@@ -198,6 +199,34 @@ template <class Handle>
   if (handle == nullptr || handle == hipStreamLegacy) return &state.runtime.null_stream(state.thread->device);
   if (handle == hipStreamPerThread) return &per_thread_stream(state);
   return state.runtime.find_stream(to_id(handle));
+}
+
+// The status of a call whose handle names no object.
+template <class Handle>
+inline constexpr Status kNoSuch = Status::kInvalidValue;
+template <>
+inline constexpr Status kNoSuch<hipStream_t> = Status::kContextIsDestroyed;
+template <>
+inline constexpr Status kNoSuch<hipEvent_t> = Status::kInvalidHandle;
+template <>
+inline constexpr Status kNoSuch<hipFunction_t> = Status::kInvalidHandle;
+
+// A call on the object that a handle names. The body gets the object as well.
+template <class Handle, class Body>
+[[nodiscard]] hipError_t call_on(Handle handle, Body&& body, CallKind kind = CallKind::kNormal) {
+  const auto on_object = [&](State& state) {
+    auto* object = find(state, handle);
+    return object == nullptr ? kNoSuch<Handle> : std::forward<Body>(body)(state, *object);
+  };
+  return call(on_object, kind);
+}
+template <class Handle, class Body>
+[[nodiscard]] hipError_t teardown_on(Handle handle, Body&& body) {
+  return call_on(handle, std::forward<Body>(body), CallKind::kTeardown);
+}
+
+[[nodiscard]] inline bool is_device(const State& state, int device) {
+  return device >= 0 && device < state.runtime.options().devices;
 }
 
 [[nodiscard]] inline Address to_address(const void* pointer) {

@@ -18,6 +18,7 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
 [[nodiscard]] hipMemsetParams to_hip(const MemsetParams& set);
 [[nodiscard]] Status from_hip(const hipHostNodeParams* params, HostParams* out);
 [[nodiscard]] hipHostNodeParams to_hip(const HostParams& host);
+[[nodiscard]] Status from_hip(const hipBatchMemOpNodeParams* params, BatchParams* out);  // memory_operations.cpp
 
 // Packs the arguments: exactly one of kernel_params and extra, unless the kernel has no arguments.
 [[nodiscard]] Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra,
@@ -33,6 +34,10 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
 }
 // Enqueues a copy that is no node (copies.cpp). With `async` the call waits only for copies of pageable memory.
 [[nodiscard]] Status copy_on_stream(State& state, const CopyParams& params, hipStream_t stream, bool async);
+
+// Fails for a handle that is no node's (graphs.cpp).
+[[nodiscard]] Status find_nodes(State& state, const hipGraphNode_t* handles, std::size_t count,
+                                std::vector<Node*>* nodes);
 
 // The kernel that a handle or a host function of the program stands for, or null.
 [[nodiscard]] const Function* find_kernel(State& state, const void* function);

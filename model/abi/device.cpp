@@ -20,10 +20,6 @@ constexpr int kMaxGrid = 2147483647;
 constexpr int kRegisters = 65536;  // of a compute unit
 constexpr int kThreadsPerUnit = 2048;
 
-bool is_device(State& state, int device) {
-  return device >= 0 && device < state.runtime.options().devices;
-}
-
 void copy_text(std::string_view text, char* out, std::size_t size) {
   if (size == 0) return;
   const std::size_t length = std::min(text.size(), size - 1);
@@ -102,17 +98,11 @@ hipError_t hipInit(unsigned int flags) {
 }
 
 hipError_t hipGetDeviceCount(int* count) {
-  return call([&](State& state) {
-    if (count == nullptr) return Status::kInvalidValue;
-    return put(count, state.runtime.options().devices);
-  });
+  return call([&](State& state) { return put(count, state.runtime.options().devices); });
 }
 
 hipError_t hipGetDevice(int* device) {
-  return call([&](State& state) {
-    if (device == nullptr) return Status::kInvalidValue;
-    return put(device, state.thread->device);
-  });
+  return call([&](State& state) { return put(device, state.thread->device); });
 }
 
 hipError_t hipSetDevice(int device) {
@@ -147,17 +137,11 @@ hipError_t hipPeekAtLastError() {
 }
 
 hipError_t hipRuntimeGetVersion(int* version) {
-  return call([&](State&) {
-    if (version == nullptr) return Status::kInvalidValue;
-    return put(version, HIP_VERSION);
-  });
+  return call([&](State&) { return put(version, HIP_VERSION); });
 }
 
 hipError_t hipDriverGetVersion(int* version) {
-  return call([&](State&) {
-    if (version == nullptr) return Status::kInvalidValue;
-    return put(version, HIP_VERSION);
-  });
+  return call([&](State&) { return put(version, HIP_VERSION); });
 }
 
 hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
@@ -180,7 +164,6 @@ hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
 hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t device) {
   return call([&](State& state) {
     if (!is_device(state, device)) return Status::kInvalidDevice;
-    if (bytes == nullptr) return Status::kInvalidValue;
     return put(bytes, state.runtime.options().memory.capacity);
   });
 }

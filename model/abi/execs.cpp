@@ -1,6 +1,6 @@
 // Executable graphs. Sources: HIP's header documentation; catch/unit/graph: hipGraphInstantiate.cc,
 // hipGraphExecUpdate.cc, hipGraphExec*NodeSetParams.cc, hipGraphNodeSetEnabled.cc; clr's hip_graph.cpp.
-#include "model/abi/convert.h"
+#include "model/abi/node_place.h"
 
 namespace model::abi {
 namespace {
@@ -27,15 +27,6 @@ Target find_target(State& state, hipGraphExec_t exec, hipGraphNode_t node) {
   return {find(state, exec), find(state, node)};
 }
 
-template <class Params, class HipParams>
-Status convert_and_set(State& state, hipGraphExec_t exec, hipGraphNode_t node, const HipParams* params) {
-  const Target target = find_target(state, exec, node);
-  if (!target) return Status::kInvalidValue;
-  Params converted;
-  if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
-  return as_invalid_value(target.exec->set_params(target.node->id(), std::move(converted)));
-}
-
 }  // namespace
 }  // namespace model::abi
 
@@ -50,46 +41,36 @@ hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* exec, hipGraph_t graph, 
 }
 
 hipError_t hipGraphExecDestroy(hipGraphExec_t exec) {
-  return teardown([&](State& state) {
-    GraphExec* found = find(state, exec);
-    if (found == nullptr) return Status::kInvalidValue;
-    state.runtime.destroy_exec(*found);
+  return teardown_on(exec, [](State& state, GraphExec& found) {
+    state.runtime.destroy_exec(found);
     return Status::kSuccess;
   });
 }
 
 hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream) {
-  return call([&](State& state) {
-    GraphExec* found = find(state, exec);
-    if (found == nullptr) return Status::kInvalidValue;
+  return call_on(exec, [&](State& state, GraphExec& found) {
     Stream* on = find(state, stream);
-    return on == nullptr ? Status::kContextIsDestroyed : state.runtime.launch(*found, *on);
+    return on == nullptr ? Status::kContextIsDestroyed : state.runtime.launch(found, *on);
   });
 }
 
 hipError_t hipGraphExecGetFlags(hipGraphExec_t exec, unsigned long long* flags) {
-  return call([&](State& state) {
-    const GraphExec* found = find(state, exec);
-    if (found == nullptr || flags == nullptr) return Status::kInvalidValue;
-    return put(flags, found->flags());
-  });
+  return call_on(exec, [&](State&, const GraphExec& found) { return put(flags, found.flags()); });
 }
 
 // The model has nothing to upload: only the handles are checked.
 hipError_t hipGraphUpload(hipGraphExec_t exec, hipStream_t stream) {
-  return call([&](State& state) {
-    if (find(state, exec) == nullptr) return Status::kInvalidValue;
+  return call_on(exec, [&](State& state, const GraphExec&) {
     return find(state, stream) == nullptr ? Status::kContextIsDestroyed : Status::kSuccess;
   });
 }
 
 hipError_t hipGraphExecUpdate(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* error_node,
                               hipGraphExecUpdateResult* result) {
-  return call([&](State& state) {
-    GraphExec* found = find(state, exec);
+  return call_on(exec, [&](State& state, GraphExec& found) {
     const Graph* from = find(state, graph);
-    if (found == nullptr || from == nullptr || error_node == nullptr || result == nullptr) return Status::kInvalidValue;
-    const UpdateOutcome outcome = found->update(*from);
+    if (from == nullptr || error_node == nullptr || result == nullptr) return Status::kInvalidValue;
+    const UpdateOutcome outcome = found.update(*from);
     *error_node = to_handle<hipGraphNode_t>(outcome.error_node == nullptr ? 0 : outcome.error_node->id());
     *result = static_cast<hipGraphExecUpdateResult>(outcome.result);
     return outcome.status;
@@ -100,10 +81,8 @@ hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t exec, hipGraphNode_t n
                                            const hipKernelNodeParams* params) {
   return call([&](State& state) {
     const Target target = find_target(state, exec, node);
-    KernelParams kernel;
     if (!target || target.node->type() != NodeType::kKernel) return Status::kInvalidValue;
-    if (const Status status = from_hip(state, params, &kernel); status != Status::kSuccess) return status;
-    return target.exec->set_params(target.node->id(), std::move(kernel));
+    return convert_and_set<KernelParams>(state, exec, node, params);
   });
 }
 

@@ -9,10 +9,6 @@ namespace {
 // A list of access rights that a getter returns; it belongs to the node.
 using HipRights = std::vector<hipMemAccessDesc>;
 
-bool is_device(const State& state, int device) {
-  return device >= 0 && device < state.runtime.options().devices;
-}
-
 // Checks HIP's conditions on the pool's properties, and CUDA's on the access rights: no more than there are devices.
 bool sensible(const State& state, const hipMemAllocNodeParams& params) {
   const hipMemPoolProps& pool = params.poolProps;
@@ -99,11 +95,10 @@ hipError_t hipDrvGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, con
 }
 
 hipError_t hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void* pointer) {
-  return call([&](State& state) {
-    const Node* found = find(state, node);
-    if (found == nullptr || pointer == nullptr || found->type() != NodeType::kFree) return Status::kInvalidValue;
-    *static_cast<void**>(pointer) = to_pointer(std::get<FreeParams>(found->params()).range->base());
-    return Status::kSuccess;
+  return call_on(node, [&](State&, const Node& found) {
+    const auto* free = std::get_if<FreeParams>(&found.params());
+    if (free == nullptr) return Status::kInvalidValue;
+    return put(static_cast<void**>(pointer), to_pointer(free->range->base()));
   });
 }
 
@@ -111,17 +106,14 @@ hipError_t hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void* pointer) {
 hipError_t hipDeviceGetGraphMemAttribute(int device, hipGraphMemAttributeType attribute, void* value) {
   return call([&](State& state) {
     if (!is_device(state, device)) return Status::kInvalidDevice;
-    if (value == nullptr) return Status::kInvalidValue;
     const AddressSpace& memory = state.runtime.memory();
     switch (attribute) {
       case hipGraphMemAttrUsedMemCurrent:
       case hipGraphMemAttrReservedMemCurrent:
-        *static_cast<std::uint64_t*>(value) = memory.mapped_bytes(device);
-        return Status::kSuccess;
+        return put(static_cast<std::uint64_t*>(value), memory.mapped_bytes(device));
       case hipGraphMemAttrUsedMemHigh:
       case hipGraphMemAttrReservedMemHigh:
-        *static_cast<std::uint64_t*>(value) = memory.mapped_high(device);
-        return Status::kSuccess;
+        return put(static_cast<std::uint64_t*>(value), memory.mapped_high(device));
     }
     return Status::kInvalidValue;
   });

@@ -5,7 +5,7 @@
 // Weaker than AMD's devices: memory to wait on need not be signal memory, and the race detector does not know the order
 // that comes from waiting for a value. A wait inside a graph is satisfied when it is reached, or never: a launch is one
 // step of the model.
-#include "model/abi/convert.h"
+#include "model/abi/node_place.h"
 
 namespace model::abi {
 namespace {
@@ -39,11 +39,6 @@ Status from_hip(const HipOperation* list, unsigned count, unsigned flags, BatchP
     out->operations.push_back(operation);
   }
   return Status::kSuccess;
-}
-
-Status from_hip(const hipBatchMemOpNodeParams* params, BatchParams* out) {
-  if (params == nullptr) return Status::kInvalidValue;
-  return from_hip(params->paramArray, params->count, params->flags, out);
 }
 
 HipOperation to_hip(const MemoryOperation& operation) {
@@ -94,6 +89,12 @@ Status write(State& state, hipStream_t stream, void* at, std::uint32_t bytes, st
 }
 
 }  // namespace
+
+Status from_hip(const hipBatchMemOpNodeParams* params, BatchParams* out) {
+  if (params == nullptr) return Status::kInvalidValue;
+  return from_hip(params->paramArray, params->count, params->flags, out);
+}
+
 }  // namespace model::abi
 
 HGMODEL_FUNCTIONS_BEGIN
@@ -125,56 +126,31 @@ hipError_t hipStreamBatchMemOp(hipStream_t stream, unsigned int count, hipStream
 
 hipError_t hipGraphAddBatchMemOpNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                      size_t count, const hipBatchMemOpNodeParams* params) {
-  return call([&](State& state) {
-    Graph* found = find(state, graph);
-    if (node == nullptr || found == nullptr || count > found->nodes().size()) return Status::kInvalidValue;
-    if (count > 0 && dependencies == nullptr) return Status::kInvalidValue;
-    BatchParams batch;
-    if (const Status status = from_hip(params, &batch); status != Status::kSuccess) return status;
-    std::vector<Node*> after;
-    for (std::size_t i = 0; i < count; ++i) after.push_back(find(state, dependencies[i]));
-    Node* added = nullptr;
-    const Status status = found->add(std::move(batch), after, &added);
-    if (status == Status::kSuccess) *node = to_handle<hipGraphNode_t>(added->id());
-    return status;
-  });
+  return call(
+      [&](State& state) { return convert_and_add<BatchParams>(state, {node, graph, dependencies, count}, params); });
 }
 
 // The list that is returned belongs to the node.
 hipError_t hipGraphBatchMemOpNodeGetParams(hipGraphNode_t node, hipBatchMemOpNodeParams* params) {
-  return call([&](State& state) {
-    Node* found = find(state, node);
-    if (found == nullptr || params == nullptr || found->type() != NodeType::kBatch) return Status::kInvalidValue;
+  return call_on(node, [&](State&, Node& found) {
+    if (params == nullptr || found.type() != NodeType::kBatch) return Status::kInvalidValue;
     auto list = std::make_shared<std::vector<hipStreamBatchMemOpParams>>();
-    for (const MemoryOperation& one : std::get<BatchParams>(found->params()).operations) list->push_back(to_hip(one));
+    for (const MemoryOperation& one : std::get<BatchParams>(found.params()).operations) list->push_back(to_hip(one));
     *params = {};
     params->count = static_cast<unsigned>(list->size());
     params->paramArray = list->data();
-    found->attach(std::move(list));
+    found.attach(std::move(list));
     return Status::kSuccess;
   });
 }
 
 hipError_t hipGraphBatchMemOpNodeSetParams(hipGraphNode_t node, hipBatchMemOpNodeParams* params) {
-  return call([&](State& state) {
-    Node* found = find(state, node);
-    BatchParams batch;
-    if (found == nullptr) return Status::kInvalidValue;
-    if (const Status status = from_hip(params, &batch); status != Status::kSuccess) return status;
-    return found->graph().set_params(*found, std::move(batch));
-  });
+  return call([&](State& state) { return convert_and_set<BatchParams>(state, node, params); });
 }
 
 hipError_t hipGraphExecBatchMemOpNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
                                                const hipBatchMemOpNodeParams* params) {
-  return call([&](State& state) {
-    GraphExec* found = find(state, exec);
-    const Node* of = find(state, node);
-    BatchParams batch;
-    if (found == nullptr || of == nullptr) return Status::kInvalidValue;
-    if (const Status status = from_hip(params, &batch); status != Status::kSuccess) return status;
-    return found->set_params(of->id(), std::move(batch));
-  });
+  return call([&](State& state) { return convert_and_set<BatchParams>(state, exec, node, params); });
 }
 
 HGMODEL_FUNCTIONS_END

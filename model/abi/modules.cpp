@@ -18,6 +18,13 @@ Status load(State& state, hipModule_t* module, Image image) {
   return status;
 }
 
+hipError_t load_data(hipModule_t* module, const void* image) {
+  return call([&](State& state) {
+    if (module == nullptr || image == nullptr) return Status::kInvalidValue;
+    return load(state, module, image);
+  });
+}
+
 bool read_file(const char* path, std::vector<std::byte>* bytes) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "rb"), &std::fclose);
   if (file == nullptr) return false;
@@ -47,17 +54,11 @@ void run_callback(void* data) {
 HGMODEL_FUNCTIONS_BEGIN
 
 hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
-  return call([&](State& state) {
-    if (module == nullptr || image == nullptr) return Status::kInvalidValue;
-    return load(state, module, image);
-  });
+  return load_data(module, image);
 }
 
 hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned int, hipJitOption*, void**) {
-  return call([&](State& state) {
-    if (module == nullptr || image == nullptr) return Status::kInvalidValue;
-    return load(state, module, image);
-  });
+  return load_data(module, image);
 }
 
 hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
@@ -115,15 +116,13 @@ hipError_t hipModuleGetGlobal(hipDeviceptr_t* address, size_t* bytes, hipModule_
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                  unsigned int block_x, unsigned int block_y, unsigned int block_z,
                                  unsigned int shared_bytes, hipStream_t stream, void** kernel_params, void** extra) {
-  return call([&](State& state) {
-    const Function* found = find(state, function);
-    if (found == nullptr) return Status::kInvalidHandle;
+  return call_on(function, [&](State& state, const Function& found) {
     Stream* on = find(state, stream);
     if (on == nullptr) return Status::kContextIsDestroyed;
     KernelParams kernel;
-    kernel.function = found->kernel();
+    kernel.function = found.kernel();
     kernel.shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
-    const Status packed = pack(*found->kernel()->kernel, kernel_params, extra, &kernel.arguments);
+    const Status packed = pack(*found.kernel()->kernel, kernel_params, extra, &kernel.arguments);
     if (packed != Status::kSuccess) return packed;
     return state.runtime.enqueue(*on, std::move(kernel));
   });

@@ -1,6 +1,5 @@
 // Nodes of graphs: adding them, and their parameters. Sources: HIP's header documentation; the *_Negative tests of
 // catch/unit/graph (GraphAddNodeCommonNegativeTests, MemcpyWithDirectionCommonNegativeTests, MemsetCommonNegative).
-#include "model/abi/convert.h"
 #include "model/abi/node_place.h"
 
 namespace model::abi {
@@ -27,30 +26,11 @@ Status add(State& state, const Where& where, NodeParams params) {
 
 namespace {
 
-// Adds a node with the parameters of a HIP struct. The place is checked before the parameters.
-template <class Params, class HipParams>
-Status convert_and_add(State& state, const Where& where, const HipParams* params) {
-  Params converted;
-  if (where.out == nullptr || find(state, where.graph) == nullptr) return Status::kInvalidValue;
-  if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
-  return add(state, where, std::move(converted));
-}
-
-template <class Params, class HipParams>
-Status convert_and_set(State& state, hipGraphNode_t handle, const HipParams* params) {
-  Node* node = find(state, handle);
-  if (node == nullptr) return Status::kInvalidValue;
-  Params converted;
-  if (const Status status = from_hip(params, &converted); status != Status::kSuccess) return status;
-  return node->graph().set_params(*node, std::move(converted));
-}
-
 template <class Params, class HipParams>
 Status get(State& state, hipGraphNode_t handle, HipParams* out) {
   const Node* node = find(state, handle);
-  if (node == nullptr || out == nullptr || !std::holds_alternative<Params>(node->params()))
-    return Status::kInvalidValue;
-  return put(out, to_hip(std::get<Params>(node->params())));
+  const auto* params = node == nullptr ? nullptr : std::get_if<Params>(&node->params());
+  return params == nullptr ? Status::kInvalidValue : put(out, to_hip(*params));
 }
 
 }  // namespace
@@ -65,12 +45,8 @@ hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hi
 
 hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                  size_t count, const hipKernelNodeParams* params) {
-  return call([&](State& state) {
-    KernelParams kernel;
-    if (node == nullptr || find(state, graph) == nullptr) return Status::kInvalidValue;
-    if (const Status status = from_hip(state, params, &kernel); status != Status::kSuccess) return status;
-    return add(state, {node, graph, dependencies, count}, std::move(kernel));
-  });
+  return call(
+      [&](State& state) { return convert_and_add<KernelParams>(state, {node, graph, dependencies, count}, params); });
 }
 
 hipError_t hipGraphAddMemcpyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
@@ -117,28 +93,22 @@ hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph, con
 }
 
 hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t* graph) {
-  return call([&](State& state) {
-    const Node* found = find(state, node);
-    if (found == nullptr || graph == nullptr || found->child() == nullptr) return Status::kInvalidValue;
-    return put(graph, to_handle<hipGraph_t>(found->child()->id()));
+  return call_on(node, [&](State&, const Node& found) {
+    return found.child() == nullptr ? Status::kInvalidValue : put(graph, to_handle<hipGraph_t>(found.child()->id()));
   });
 }
 
 hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams* params) {
-  return call([&](State& state) {
-    Node* found = find(state, node);
-    if (found == nullptr || params == nullptr || found->type() != NodeType::kKernel) return Status::kInvalidValue;
-    return put(params, to_hip(state, *found));
+  return call_on(node, [&](State& state, Node& found) {
+    if (params == nullptr || found.type() != NodeType::kKernel) return Status::kInvalidValue;
+    return put(params, to_hip(state, found));
   });
 }
 
 hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams* params) {
-  return call([&](State& state) {
-    Node* found = find(state, node);
-    KernelParams kernel;
-    if (found == nullptr || found->type() != NodeType::kKernel) return Status::kInvalidValue;
-    if (const Status status = from_hip(state, params, &kernel); status != Status::kSuccess) return status;
-    return found->graph().set_params(*found, std::move(kernel));
+  return call_on(node, [&](State& state, const Node& found) {
+    if (found.type() != NodeType::kKernel) return Status::kInvalidValue;
+    return convert_and_set<KernelParams>(state, node, params);
   });
 }
 
@@ -153,11 +123,10 @@ hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DPar
 // Unit_hipGraphMemcpyNodeSetParams1D: "count == 0" and a copy onto itself are hipErrorInvalidValue.
 hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void* dst, const void* src, size_t bytes,
                                          hipMemcpyKind kind) {
-  return call([&](State& state) {
-    Node* found = find(state, node);
-    if (found == nullptr || bytes == 0 || dst == src) return Status::kInvalidValue;
-    return found->graph().set_params(*found,
-                                     linear_copy(to_address(dst), to_address(src), bytes, static_cast<CopyKind>(kind)));
+  return call_on(node, [&](State&, Node& found) {
+    if (bytes == 0 || dst == src) return Status::kInvalidValue;
+    return found.graph().set_params(found,
+                                    linear_copy(to_address(dst), to_address(src), bytes, static_cast<CopyKind>(kind)));
   });
 }
 

@@ -9,10 +9,6 @@
 namespace model::abi {
 namespace {
 
-bool is_device(const State& state, int device) {
-  return device >= 0 && device < state.runtime.options().devices;
-}
-
 Status copy_peer(State& state, void* dst, int dst_device, const void* src, int src_device, std::size_t size,
                  hipStream_t stream, bool async) {
   if (!is_device(state, dst_device) || !is_device(state, src_device)) return Status::kInvalidDevice;

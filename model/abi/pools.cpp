@@ -8,10 +8,6 @@
 namespace model::abi {
 namespace {
 
-bool is_device(const State& state, int device) {
-  return device >= 0 && device < state.runtime.options().devices;
-}
-
 bool is_place(const State& state, const hipMemLocation& location) {
   return location.type == hipMemLocationTypeDevice && is_device(state, location.id);
 }
@@ -21,20 +17,16 @@ Status get_attribute(const MemoryPool& pool, hipMemPoolAttr attribute, void* val
     case hipMemPoolReuseFollowEventDependencies:
     case hipMemPoolReuseAllowOpportunistic:
     case hipMemPoolReuseAllowInternalDependencies:
-      *static_cast<int*>(value) =
-          pool.reuse[static_cast<std::size_t>(attribute - hipMemPoolReuseFollowEventDependencies)];
-      return Status::kSuccess;
+      return put(static_cast<int*>(value),
+                 pool.reuse[static_cast<std::size_t>(attribute - hipMemPoolReuseFollowEventDependencies)]);
     case hipMemPoolAttrReleaseThreshold:
-      *static_cast<std::uint64_t*>(value) = pool.release_threshold;
-      return Status::kSuccess;
+      return put(static_cast<std::uint64_t*>(value), pool.release_threshold);
     case hipMemPoolAttrReservedMemCurrent:
     case hipMemPoolAttrUsedMemCurrent:
-      *static_cast<std::uint64_t*>(value) = pool.used;
-      return Status::kSuccess;
+      return put(static_cast<std::uint64_t*>(value), pool.used);
     case hipMemPoolAttrReservedMemHigh:
     case hipMemPoolAttrUsedMemHigh:
-      *static_cast<std::uint64_t*>(value) = pool.used_high;
-      return Status::kSuccess;
+      return put(static_cast<std::uint64_t*>(value), pool.used_high);
   }
   return Status::kInvalidValue;
 }
@@ -130,11 +122,10 @@ hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int device) {
 
 // "The memory pool must be local to the specified device."
 hipError_t hipDeviceSetMemPool(int device, hipMemPool_t pool) {
-  return call([&](State& state) {
-    MemoryPool* found = find(state, pool);
-    if (found == nullptr || !is_device(state, device)) return Status::kInvalidValue;
-    if (found->device != device) return Status::kInvalidDevice;
-    state.runtime.set_current_pool(device, *found);
+  return call_on(pool, [&](State& state, MemoryPool& found) {
+    if (!is_device(state, device)) return Status::kInvalidValue;
+    if (found.device != device) return Status::kInvalidDevice;
+    state.runtime.set_current_pool(device, found);
     return Status::kSuccess;
   });
 }
@@ -149,10 +140,7 @@ hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* propertie
 }
 
 hipError_t hipMemPoolDestroy(hipMemPool_t pool) {
-  return call([&](State& state) {
-    MemoryPool* found = find(state, pool);
-    return found == nullptr ? Status::kInvalidValue : state.runtime.destroy_pool(*found);
-  });
+  return call_on(pool, [](State& state, MemoryPool& found) { return state.runtime.destroy_pool(found); });
 }
 
 hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t) {
@@ -160,28 +148,21 @@ hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t) {
 }
 
 hipError_t hipMemPoolGetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
-  return call([&](State& state) {
-    const MemoryPool* found = find(state, pool);
-    if (found == nullptr || value == nullptr) return Status::kInvalidValue;
-    return get_attribute(*found, attribute, value);
-  });
+  return call_on(pool, [&](State&, const MemoryPool& found) { return get_attribute(found, attribute, value); });
 }
 
 hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
-  return call([&](State& state) {
-    MemoryPool* found = find(state, pool);
-    if (found == nullptr || value == nullptr) return Status::kInvalidValue;
-    return set_attribute(*found, attribute, value);
+  return call_on(pool, [&](State&, MemoryPool& found) {
+    return value == nullptr ? Status::kInvalidValue : set_attribute(found, attribute, value);
   });
 }
 
 hipError_t hipMemPoolSetAccess(hipMemPool_t pool, const hipMemAccessDesc* access, size_t count) {
-  return call([&](State& state) {
-    const MemoryPool* found = find(state, pool);
-    if (found == nullptr || access == nullptr) return Status::kInvalidValue;
+  return call_on(pool, [&](State& state, const MemoryPool& found) {
+    if (access == nullptr) return Status::kInvalidValue;
     if (count > static_cast<std::size_t>(state.runtime.options().devices)) return Status::kInvalidDevice;
     for (std::size_t i = 0; i < count; ++i) {
-      if (const Status flaw = check_access(state, *found, access[i]); flaw != Status::kSuccess) return flaw;
+      if (const Status flaw = check_access(state, found, access[i]); flaw != Status::kSuccess) return flaw;
     }
     return Status::kSuccess;
   });

@@ -52,6 +52,16 @@ Status refuse_unsafe_wait(State& state, const Stream& stream) {
   return own_rule ? Status::kSuccess : refuse_unsafe_call(state);
 }
 
+// A null pointer is refused before an unknown stream.
+template <class T>
+hipError_t get_of_stream(hipStream_t stream, T* out, T (Stream::*getter)() const) {
+  return call([&](State& state) {
+    if (out == nullptr) return Status::kInvalidValue;
+    const Stream* found = find(state, stream);
+    return found == nullptr ? Status::kContextIsDestroyed : put(out, (found->*getter)());
+  });
+}
+
 }  // namespace
 }  // namespace model::abi
 
@@ -78,48 +88,29 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
 }
 
 hipError_t hipStreamSynchronize(hipStream_t stream) {
-  return call([&](State& state) {
-    Stream* found = find(state, stream);
-    if (found == nullptr) return Status::kContextIsDestroyed;
-    const Status refused = refuse_unsafe_wait(state, *found);
-    return refused != Status::kSuccess ? refused : state.runtime.synchronize(*found);
+  return call_on(stream, [](State& state, Stream& found) {
+    const Status refused = refuse_unsafe_wait(state, found);
+    return refused != Status::kSuccess ? refused : state.runtime.synchronize(found);
   });
 }
 
 hipError_t hipStreamQuery(hipStream_t stream) {
-  return call([&](State& state) {
-    Stream* found = find(state, stream);
-    if (found == nullptr) return Status::kContextIsDestroyed;
-    const Status refused = refuse_unsafe_wait(state, *found);
-    return refused != Status::kSuccess ? refused : state.runtime.query(*found);
+  return call_on(stream, [](State& state, Stream& found) {
+    const Status refused = refuse_unsafe_wait(state, found);
+    return refused != Status::kSuccess ? refused : state.runtime.query(found);
   });
 }
 
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int* flags) {
-  return call([&](State& state) {
-    if (flags == nullptr) return Status::kInvalidValue;
-    const Stream* found = find(state, stream);
-    if (found == nullptr) return Status::kContextIsDestroyed;
-    return put(flags, found->flags());
-  });
+  return get_of_stream(stream, flags, &Stream::flags);
 }
 
 hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
-  return call([&](State& state) {
-    if (priority == nullptr) return Status::kInvalidValue;
-    const Stream* found = find(state, stream);
-    if (found == nullptr) return Status::kContextIsDestroyed;
-    return put(priority, found->priority());
-  });
+  return get_of_stream(stream, priority, &Stream::priority);
 }
 
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
-  return call([&](State& state) {
-    if (device == nullptr) return Status::kInvalidValue;
-    const Stream* found = find(state, stream);
-    if (found == nullptr) return Status::kContextIsDestroyed;
-    return put(device, found->device());
-  });
+  return get_of_stream(stream, device, &Stream::device);
 }
 
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags) {
@@ -156,11 +147,9 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
 }
 
 hipError_t hipEventSynchronize(hipEvent_t event) {
-  return call([&](State& state) {
-    const Event* found = find(state, event);
-    if (found == nullptr) return Status::kInvalidHandle;
-    const Status refused = found->capture() != 0 ? Status::kSuccess : refuse_unsafe_call(state);
-    return refused != Status::kSuccess ? refused : state.runtime.synchronize(*found);
+  return call_on(event, [](State& state, const Event& found) {
+    const Status refused = found.capture() != 0 ? Status::kSuccess : refuse_unsafe_call(state);
+    return refused != Status::kSuccess ? refused : state.runtime.synchronize(found);
   });
 }
 
@@ -189,11 +178,9 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t from, hipEvent_t 
 }
 
 hipError_t hipEventQuery(hipEvent_t event) {
-  return call([&](State& state) {
-    const Event* found = find(state, event);
-    if (found == nullptr) return Status::kInvalidHandle;
-    const Status refused = found->capture() != 0 ? Status::kSuccess : refuse_unsafe_call(state);
-    return refused != Status::kSuccess ? refused : state.runtime.query(*found);
+  return call_on(event, [](State& state, const Event& found) {
+    const Status refused = found.capture() != 0 ? Status::kSuccess : refuse_unsafe_call(state);
+    return refused != Status::kSuccess ? refused : state.runtime.query(found);
   });
 }
 

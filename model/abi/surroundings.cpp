@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::size_t kHeapBytes = std::size_t{8} << 20, kStackBytes = 16384, kPrintfBytes = std::size_t{1} << 20;
 
-bool is_device(const State& state, int device) {
-  return device >= 0 && device < state.runtime.options().devices;
-}
-
 // The settings of the process. The instance's lock guards them.
 struct Choices {
   unsigned device_flags = hipDeviceScheduleAuto;
@@ -104,14 +100,10 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_tR0000* properties, int device) 
 
 // The model's devices are all alike, so the first one is chosen.
 hipError_t hipChooseDeviceR0600(int* device, const hipDeviceProp_tR0600* properties) {
-  if (device == nullptr || properties == nullptr) return hipErrorInvalidValue;
-  *device = 0;
-  return hipSuccess;
+  return properties == nullptr ? hipErrorInvalidValue : to_hip(put(device, 0));
 }
 hipError_t hipChooseDeviceR0000(int* device, const hipDeviceProp_tR0000* properties) {
-  if (device == nullptr || properties == nullptr) return hipErrorInvalidValue;
-  *device = 0;
-  return hipSuccess;
+  return properties == nullptr ? hipErrorInvalidValue : to_hip(put(device, 0));
 }
 hipError_t hipChooseDevice(int* device, const hipDeviceProp_tR0000* properties) {
   return hipChooseDeviceR0000(device, properties);
@@ -131,17 +123,13 @@ hipError_t hipSetDeviceFlags(unsigned int flags) {
 }
 
 hipError_t hipGetDeviceFlags(unsigned int* flags) {
-  return call([&](State&) {
-    if (flags == nullptr) return Status::kInvalidValue;
-    return put(flags, choices().device_flags);
-  });
+  return call([&](State&) { return put(flags, choices().device_flags); });
 }
 
 hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
   return call([&](State&) {
     const auto found = choices().limits.find(limit);
-    if (value == nullptr || found == choices().limits.end()) return Status::kInvalidValue;
-    return put(value, found->second);
+    return found == choices().limits.end() ? Status::kInvalidValue : put(value, found->second);
   });
 }
 
@@ -155,17 +143,13 @@ hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
 }
 
 hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {
-  if (config == nullptr) return hipErrorInvalidValue;
-  *config = hipFuncCachePreferNone;
-  return hipSuccess;
+  return to_hip(put(config, hipFuncCachePreferNone));
 }
 hipError_t hipDeviceSetCacheConfig(hipFuncCache_t) {
   return hipSuccess;
 }
 hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
-  if (config == nullptr) return hipErrorInvalidValue;
-  *config = hipSharedMemBankSizeFourByte;
-  return hipSuccess;
+  return to_hip(put(config, hipSharedMemBankSizeFourByte));
 }
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) {
   return hipSuccess;
@@ -224,12 +208,7 @@ hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* pointer, size_t, un
 }
 
 hipError_t hipStreamGetId(hipStream_t stream, unsigned long long* id) {
-  return call([&](State& state) {
-    const Stream* found = find(state, stream);
-    if (found == nullptr) return Status::kContextIsDestroyed;
-    if (id == nullptr) return Status::kInvalidValue;
-    return put(id, found->slot());
-  });
+  return call_on(stream, [&](State&, const Stream& found) { return put(id, found.slot()); });
 }
 
 int hipGetStreamDeviceId(hipStream_t stream) {
@@ -266,14 +245,10 @@ const char* hipGetCmdName(unsigned) {
   return "unknown";
 }
 hipError_t hipDrvGetErrorName(hipError_t error, const char** name) {
-  if (name == nullptr) return hipErrorInvalidValue;
-  *name = hipGetErrorName(error);
-  return hipSuccess;
+  return to_hip(put(name, hipGetErrorName(error)));
 }
 hipError_t hipDrvGetErrorString(hipError_t error, const char** text) {
-  if (text == nullptr) return hipErrorInvalidValue;
-  *text = hipGetErrorString(error);
-  return hipSuccess;
+  return to_hip(put(text, hipGetErrorString(error)));
 }
 const char* hipKernelNameRef(hipFunction_t function) {
   const Entry entry;

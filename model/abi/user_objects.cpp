@@ -47,34 +47,31 @@ hipError_t hipUserObjectRelease(hipUserObject_t object, unsigned int count) {
 }
 
 hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, unsigned int count, unsigned int flags) {
-  return call([&](State& state) {
-    Graph* found = find(state, graph);
+  return call_on(graph, [&](State& state, Graph& found) {
     const std::uint64_t id = find_object(state, object);
-    if (found == nullptr || id == 0 || !is_count(count)) return Status::kInvalidValue;
+    if (id == 0 || !is_count(count)) return Status::kInvalidValue;
     if (flags != 0 && flags != hipGraphUserObjectMove) return Status::kInvalidValue;
     UserObjects& objects = state.runtime.user_objects();
     if (objects.references(id) == 0) return Status::kSuccess;
     if (flags != hipGraphUserObjectMove) (void)objects.retain(id, count);  // succeeds: the object is alive
-    found->user_references().take(objects, id, count);
+    found.user_references().take(objects, id, count);
     return Status::kSuccess;
   });
 }
 
 hipError_t hipGraphReleaseUserObject(hipGraph_t graph, hipUserObject_t object, unsigned int count) {
-  return call([&](State& state) {
-    Graph* found = find(state, graph);
+  return call_on(graph, [&](State& state, Graph& found) {
     const std::uint64_t id = find_object(state, object);
-    if (found == nullptr || id == 0 || !is_count(count)) return Status::kInvalidValue;
-    return found->user_references().give_back(id, count);
+    if (id == 0 || !is_count(count)) return Status::kInvalidValue;
+    return found.user_references().give_back(id, count);
   });
 }
 
 hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char* path, unsigned int flags) {
-  return call([&](State& state) {
-    const Graph* found = find(state, graph);
-    if (found == nullptr || path == nullptr) return Status::kInvalidValue;
+  return call_on(graph, [&](State&, const Graph& found) {
+    if (path == nullptr) return Status::kInvalidValue;
     std::ofstream file(path);
-    file << to_dot(*found, flags);
+    file << to_dot(found, flags);
     file.close();
     return file.good() ? Status::kSuccess : Status::kOperatingSystem;
   });

@@ -2,7 +2,6 @@
 // adds them (InProcess::add_variable). Sources: HIP's header documentation of hipMemcpyToSymbol and its
 // neighbours; catch/unit/memory: hipMemcpyToSymbol.cc, hipGetSymbolAddress.cc; for nodes catch/unit/graph:
 // hipGraphAddMemcpyNodeToSymbol.cc, hipGraphMemcpyNodeSetParamsToSymbol.cc.
-#include "model/abi/convert.h"
 #include "model/abi/node_place.h"
 
 namespace model::abi {
@@ -37,7 +36,8 @@ Status find_symbol(State& state, const void* symbol, DeviceImage::Variable* out)
   return put(out, variable);
 }
 
-Status resolve(State& state, const SymbolCopy& copy, CopyParams* out) {
+Status from_hip(State& state, const SymbolCopy* given, CopyParams* out) {
+  const SymbolCopy& copy = *given;
   if (copy.symbol == nullptr) return Status::kInvalidSymbol;
   if (copy.memory == nullptr || copy.bytes == 0) return Status::kInvalidValue;
   if (!kind_fits(copy)) return Status::kInvalidMemcpyDirection;
@@ -54,41 +54,24 @@ hipError_t copy_now(const SymbolCopy& copy, hipStream_t stream, bool async) {
   return call([&](State& state) {
     CopyParams params;
     if (copy.bytes == 0) return Status::kSuccess;
-    const Status resolved = resolve(state, copy, &params);
+    const Status resolved = from_hip(state, &copy, &params);
     return resolved == Status::kSuccess ? copy_on_stream(state, params, stream, async) : resolved;
   });
 }
 
-// Here and in the two setters below, the place or the node is checked before the parameters.
 hipError_t add_node(const Where& where, const SymbolCopy& copy) {
   return call([&](State& state) {
-    CopyParams params;
-    if (where.out == nullptr || find(state, where.graph) == nullptr) return Status::kInvalidValue;
     if (where.count > 0 && where.dependencies == nullptr) return Status::kInvalidValue;
-    const Status resolved = resolve(state, copy, &params);
-    return resolved == Status::kSuccess ? add(state, where, std::move(params)) : resolved;
+    return convert_and_add<CopyParams>(state, where, &copy);
   });
 }
 
-hipError_t set_node(hipGraphNode_t handle, const SymbolCopy& copy) {
-  return call([&](State& state) {
-    CopyParams params;
-    Node* node = find(state, handle);
-    if (node == nullptr) return Status::kInvalidValue;
-    const Status resolved = resolve(state, copy, &params);
-    return resolved == Status::kSuccess ? node->graph().set_params(*node, std::move(params)) : resolved;
-  });
+hipError_t set_node(hipGraphNode_t node, const SymbolCopy& copy) {
+  return call([&](State& state) { return convert_and_set<CopyParams>(state, node, &copy); });
 }
 
-hipError_t set_exec_node(hipGraphExec_t exec, hipGraphNode_t handle, const SymbolCopy& copy) {
-  return call([&](State& state) {
-    CopyParams params;
-    GraphExec* found = find(state, exec);
-    const Node* node = find(state, handle);
-    if (found == nullptr || node == nullptr) return Status::kInvalidValue;
-    if (const Status resolved = resolve(state, copy, &params); resolved != Status::kSuccess) return resolved;
-    return as_invalid_value(found->set_params(node->id(), std::move(params)));
-  });
+hipError_t set_exec_node(hipGraphExec_t exec, hipGraphNode_t node, const SymbolCopy& copy) {
+  return call([&](State& state) { return convert_and_set<CopyParams>(state, exec, node, &copy); });
 }
 
 }  // namespace

@@ -22,39 +22,33 @@ std::byte* atomic_place(Wave& w, Reach& reach, u64 offset, u32 lane) {
   return nullptr;
 }
 
-// [address, data], or [destination, address, data] when Returns.
-template <class T, auto F, bool Returns>
-void run_atomic(Wave& w, const Instruction& in) {
-  constexpr u32 kFirst = Returns ? 1 : 0;
+// [address, data], or [destination, address, data] when Returns. `change` gives a lane's memory its new value.
+template <class T, bool Returns, class Change>
+void change_memory(Wave& w, const Instruction& in, const Change& change) {
   Reach reach(w, true);
-  const Row address = w.row(in.op[kFirst]);
+  const Row address = w.row(in.op[Returns ? 1 : 0]);
   Result<T> before;
   for (u64 left = w.exec(); left != 0; left &= left - 1) {
     const u32 lane = static_cast<u32>(std::countr_zero(left));
     std::byte* at = atomic_place<T>(w, reach, u64{address.lane[lane]} + static_cast<u64>(in.offset), lane);
     if (at == nullptr) return;
-    const T d = data_of<T>(w, in.op[kFirst + 1], lane);
-    before.set(lane, modify<T>(at, [d](T m) { return static_cast<T>(F(m, d)); }));
+    before.set(lane, modify<T>(at, [&](T m) { return change(m, lane); }));
   }
   if constexpr (Returns) before.store(w, in, 0);
+}
+
+template <class T, auto F, bool Returns>
+void run_atomic(Wave& w, const Instruction& in) {
+  const Operand& data = in.op[Returns ? 2 : 1];
+  change_memory<T, Returns>(w, in, [&](T m, u32 lane) { return static_cast<T>(F(m, data_of<T>(w, data, lane))); });
 }
 
 // Unlike for global memory, the value to compare with comes before the new value.
 template <class T, bool Returns>
 void run_compare_store(Wave& w, const Instruction& in) {
-  constexpr u32 kFirst = Returns ? 1 : 0;
-  Reach reach(w, true);
-  const Row address = w.row(in.op[kFirst]);
-  Result<T> before;
-  for (u64 left = w.exec(); left != 0; left &= left - 1) {
-    const u32 lane = static_cast<u32>(std::countr_zero(left));
-    std::byte* at = atomic_place<T>(w, reach, u64{address.lane[lane]} + static_cast<u64>(in.offset), lane);
-    if (at == nullptr) return;
-    const T compare = data_of<T>(w, in.op[kFirst + 1], lane);
-    const T d = data_of<T>(w, in.op[kFirst + 2], lane);
-    before.set(lane, modify<T>(at, [d, compare](T m) { return m == compare ? d : m; }));
-  }
-  if constexpr (Returns) before.store(w, in, 0);
+  const Operand* data = &in.op[Returns ? 2 : 1];
+  change_memory<T, Returns>(
+      w, in, [&](T m, u32 lane) { return m == data_of<T>(w, data[0], lane) ? data_of<T>(w, data[1], lane) : m; });
 }
 
 // "add" and "u32" make ds_add_u32 and ds_add_rtn_u32.

@@ -26,8 +26,9 @@ std::byte* atomic_place(Wave& w, const Addresses& addresses, Reach& reach, u32 l
   return nullptr;
 }
 
-template <class T, auto F>
-void run_atomic(Wave& w, const Instruction& in) {
+// `change` gives a lane's memory its new value, from the rows of the data operand.
+template <class T, class Change>
+void change_memory(Wave& w, const Instruction& in, const Change& change) {
   const Addresses addresses(w, in);
   Reach reach(w, true);
   const Row* data = &w.row(in.op[2]);
@@ -36,28 +37,22 @@ void run_atomic(Wave& w, const Instruction& in) {
     const u32 lane = static_cast<u32>(std::countr_zero(left));
     std::byte* at = atomic_place<T>(w, addresses, reach, lane);
     if (at == nullptr) return;
-    const T d = data_of<T>(data, lane);
-    before.set(lane, modify<T>(at, [d](T m) { return static_cast<T>(F(m, d)); }));
+    before.set(lane, modify<T>(at, [&](T m) { return change(m, data, lane); }));
   }
   if (in.op[0].kind != Kind::kNone) before.store(w, in, 0);
+}
+
+template <class T, auto F>
+void run_atomic(Wave& w, const Instruction& in) {
+  change_memory<T>(w, in, [](T m, const Row* data, u32 lane) { return static_cast<T>(F(m, data_of<T>(data, lane))); });
 }
 
 // The data is the new value, then the value to compare with.
 template <class T>
 void run_compare_swap(Wave& w, const Instruction& in) {
-  const Addresses addresses(w, in);
-  Reach reach(w, true);
-  const Row* data = &w.row(in.op[2]);
-  Result<T> before;
-  for (u64 left = w.exec(); left != 0; left &= left - 1) {
-    const u32 lane = static_cast<u32>(std::countr_zero(left));
-    std::byte* at = atomic_place<T>(w, addresses, reach, lane);
-    if (at == nullptr) return;
-    const T d = data_of<T>(data, lane);
-    const T compare = data_of<T>(data + (kWide<T> ? 2 : 1), lane);
-    before.set(lane, modify<T>(at, [d, compare](T m) { return m == compare ? d : m; }));
-  }
-  if (in.op[0].kind != Kind::kNone) before.store(w, in, 0);
+  change_memory<T>(w, in, [](T m, const Row* data, u32 lane) {
+    return m == data_of<T>(data + (kWide<T> ? 2 : 1), lane) ? data_of<T>(data, lane) : m;
+  });
 }
 
 struct Family {

@@ -17,10 +17,8 @@ TEST_F(AttributeTest, WhatIsSetIsHandedOutAndSettingParametersKeepsIt) {
   value = {};
   value.accessPolicyWindow = {at, hipAccessPropertyPersisting, 0.5f, hipAccessPropertyStreaming, 0};
   EXPECT_HIP(api.hipGraphKernelNodeSetAttribute(node, hipLaunchAttributeAccessPolicyWindow, &value));
-  std::uint32_t amount = 6;
-  std::uint8_t tag = 0;
-  void* arguments[] = {&at, &at, &amount, &tag};
-  const hipKernelNodeParams params = kernel(arguments);
+  PackedAdd arguments{at, at, 6, 0};
+  const hipKernelNodeParams params = kernel(arguments.pointers);
   EXPECT_HIP(api.hipGraphKernelNodeSetParams(node, &params));
   EXPECT_HIP(api.hipGraphKernelNodeGetAttribute(node, hipLaunchAttributePriority, &out));
   EXPECT_EQ(out.priority, -1);

@@ -9,11 +9,7 @@ struct CapturesTest : AbiTest {
   void begin(hipStreamCaptureMode mode = hipStreamCaptureModeGlobal) {
     EXPECT_HIP(api.hipStreamBeginCapture(stream, mode));
   }
-  hipGraph_t end() {
-    hipGraph_t graph = nullptr;
-    EXPECT_HIP(api.hipStreamEndCapture(stream, &graph));
-    return graph;
-  }
+  hipGraph_t end() { return end_capture(stream); }
   hipStreamCaptureStatus status() {
     hipStreamCaptureStatus found = hipStreamCaptureStatusNone;
     EXPECT_HIP(api.hipStreamIsCapturing(stream, &found));
@@ -25,20 +21,17 @@ struct CapturesTest : AbiTest {
 TEST_F(CapturesTest, CopiesMemsetsKernelsAndHostFunctionsBecomeNodes) {
   void *a = allocate(), *b = allocate();
   static int calls = 0;
-  std::uint32_t out = 0, in = 20, amount = 5;
-  std::uint8_t tag = 1;
-  void* arguments[] = {&b, &a, &amount, &tag};
+  std::uint32_t out = 0, in = 20;
+  PackedAdd arguments{b, a, 5, 1};
   begin();
   EXPECT_HIP(api.hipMemcpyAsync(a, &in, 4, hipMemcpyHostToDevice, stream));
   EXPECT_HIP(api.hipMemsetAsync(b, 0xff, 4, stream));
-  EXPECT_HIP(api.hipModuleLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+  EXPECT_HIP(api.hipModuleLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, stream, arguments.pointers, nullptr));
   EXPECT_HIP(api.hipMemcpyAsync(&out, b, 4, hipMemcpyDeviceToHost, stream));
   EXPECT_HIP(api.hipLaunchHostFunc(stream, [](void*) { ++calls; }, nullptr));
   hipGraph_t graph = end();
   EXPECT_EQ(out, 0u);
-  std::size_t nodes = 0;
-  EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &nodes));
-  EXPECT_EQ(nodes, 5u);
+  EXPECT_EQ(node_count(graph), 5u);
   hipGraphExec_t exec = instantiate(graph);
   in = 30;
   run(exec), run(exec);
@@ -175,10 +168,8 @@ TEST_F(CapturesTest, AskingTheNullStreamIsRefusedAndChangesNothing) {
 
 TEST_F(CapturesTest, DependenciesThatWereReplacedNeedNotBeJoined) {
   void* a = allocate();
-  hipStream_t side = nullptr;
-  hipEvent_t event = nullptr;
-  EXPECT_HIP(api.hipStreamCreate(&side));
-  EXPECT_HIP(api.hipEventCreate(&event));
+  hipStream_t side = create_stream();
+  hipEvent_t event = create_event();
   begin();
   EXPECT_HIP(api.hipEventRecord(event, stream));
   EXPECT_HIP(api.hipStreamWaitEvent(side, event, 0));
@@ -203,9 +194,7 @@ TEST_F(CapturesTest, ThePerThreadStreamCaptures) {
   void* a = allocate();
   EXPECT_HIP(api.hipStreamBeginCapture(hipStreamPerThread, hipStreamCaptureModeGlobal));
   EXPECT_HIP(api.hipMemsetAsync(a, 3, 4, hipStreamPerThread));
-  hipGraph_t graph = nullptr;
-  EXPECT_HIP(api.hipStreamEndCapture(hipStreamPerThread, &graph));
-  run(instantiate(graph));
+  run(instantiate(end_capture(hipStreamPerThread)));
   EXPECT_EQ(word(a), 0x03030303u);
 }
 

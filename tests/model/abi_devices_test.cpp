@@ -12,16 +12,14 @@ struct DevicesTest : AbiTest {
     instance.reset(options);
   }
   hipStream_t stream_of(int device) {
-    hipStream_t stream = nullptr;
     EXPECT_HIP(api.hipSetDevice(device));
-    EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    hipStream_t stream = create_stream(hipStreamNonBlocking);
     EXPECT_HIP(api.hipSetDevice(0));
     return stream;
   }
   hipEvent_t event_of(int device) {
-    hipEvent_t event = nullptr;
     EXPECT_HIP(api.hipSetDevice(device));
-    EXPECT_HIP(api.hipEventCreateWithFlags(&event, hipEventDefault));
+    hipEvent_t event = create_event();
     EXPECT_HIP(api.hipSetDevice(0));
     return event;
   }
@@ -95,12 +93,10 @@ TEST_F(DevicesTest, AccessIsEnabledOnceAndOneWay) {
 TEST_F(DevicesTest, AMemsetStaysOnItsDeviceThoughAnotherOnesMemoryTakesItsPlace) {
   void *first = allocate(), *taking = nullptr, *other = allocate();
   hipMemsetParams params{.dst = first, .elementSize = 1, .height = 1, .pitch = 4, .value = 7, .width = 4};
-  hipGraph_t graph = nullptr;
+  hipGraph_t graph = create_graph();
   hipGraphNode_t node = nullptr;
-  hipGraphExec_t exec = nullptr;
-  EXPECT_HIP(api.hipGraphCreate(&graph, 0));
   EXPECT_HIP(api.hipGraphAddMemsetNode(&node, graph, nullptr, 0, &params));
-  EXPECT_HIP(api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  hipGraphExec_t exec = instantiate(graph);
   EXPECT_HIP(api.hipFree(first));
   EXPECT_HIP(api.hipSetDevice(1));
   instance.runtime().memory().place_next(reinterpret_cast<Address>(first));
@@ -117,13 +113,10 @@ TEST_F(DevicesTest, AMemsetStaysOnItsDeviceThoughAnotherOnesMemoryTakesItsPlace)
 TEST_F(DevicesTest, ACopyBetweenPeersIsCapturedLikeAnother) {
   hipStream_t stream = stream_of(1);
   void* memory = allocate();
-  hipGraph_t graph = nullptr;
-  std::size_t nodes = 0;
   EXPECT_HIP(api.hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
   EXPECT_HIP(api.hipMemcpyPeerAsync(memory, 0, static_cast<char*>(memory) + 32, 1, 8, stream));
-  EXPECT_HIP(api.hipStreamEndCapture(stream, &graph));
-  EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &nodes));
-  EXPECT_EQ(nodes, 1u);
+  hipGraph_t graph = end_capture(stream);
+  EXPECT_EQ(node_count(graph), 1u);
   EXPECT_HIP(api.hipGraphDestroy(graph));
 }
 

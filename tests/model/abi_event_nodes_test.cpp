@@ -4,27 +4,20 @@
 namespace model::abi {
 namespace {
 
-struct EventNodeAbiTest : AbiTest {
+struct EventNodeAbiTest : AbiGraphTest {
   EventNodeAbiTest() {
-    EXPECT_HIP(api.hipGraphCreate(&graph, 0));
-    EXPECT_HIP(api.hipEventCreate(&event));
-    EXPECT_HIP(api.hipEventCreate(&other));
     EXPECT_HIP(api.hipGraphAddEventRecordNode(&record, graph, nullptr, 0, event));
     EXPECT_HIP(api.hipGraphAddEventWaitNode(&wait, graph, &record, 1, other));
-    EXPECT_HIP(api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    exec = instantiate(graph);
   }
-  hipGraph_t graph = nullptr;
   hipGraphExec_t exec = nullptr;
-  hipEvent_t event = nullptr, other = nullptr;
+  hipEvent_t event = create_event(), other = create_event();
   hipGraphNode_t record = nullptr, wait = nullptr;
 };
 
 TEST_F(EventNodeAbiTest, NodesKnowTheirTypeAndEvent) {
-  hipGraphNodeType type{};
-  EXPECT_HIP(api.hipGraphNodeGetType(record, &type));
-  EXPECT_EQ(type, hipGraphNodeTypeEventRecord);
-  EXPECT_HIP(api.hipGraphNodeGetType(wait, &type));
-  EXPECT_EQ(type, hipGraphNodeTypeWaitEvent);
+  EXPECT_EQ(type_of(record), hipGraphNodeTypeEventRecord);
+  EXPECT_EQ(type_of(wait), hipGraphNodeTypeWaitEvent);
   hipEvent_t found = nullptr;
   EXPECT_HIP(api.hipGraphEventRecordNodeGetEvent(record, &found));
   EXPECT_EQ(found, event);
@@ -64,10 +57,8 @@ TEST_F(EventNodeAbiTest, NullAndForeignHandlesAreInvalidValues) {
 }
 
 TEST_F(EventNodeAbiTest, ANodeOfAnotherGraphIsNotInTheExecutable) {
-  hipGraph_t second = nullptr;
   hipGraphNode_t node = nullptr;
-  EXPECT_HIP(api.hipGraphCreate(&second, 0));
-  EXPECT_HIP(api.hipGraphAddEventRecordNode(&node, second, nullptr, 0, event));
+  EXPECT_HIP(api.hipGraphAddEventRecordNode(&node, create_graph(), nullptr, 0, event));
   EXPECT_EQ(api.hipGraphExecEventRecordNodeSetEvent(exec, node, event), hipErrorInvalidValue);
 }
 

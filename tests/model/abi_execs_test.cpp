@@ -11,10 +11,8 @@ TEST_F(ExecTest, PatchingThenLaunchingEqualsRecordingAgainThenLaunching) {
   EXPECT_HIP(api.hipMemset(b, 1, 4));
   hipGraphNode_t node = add_kernel(graph, out, a, 5);
   hipGraphExec_t exec = instantiate(graph);
-  std::uint32_t amount = 6;
-  std::uint8_t tag = 0;
-  void* arguments[] = {&out, &b, &amount, &tag};
-  const hipKernelNodeParams params = kernel(arguments);
+  PackedAdd arguments{out, b, 6, 0};
+  const hipKernelNodeParams params = kernel(arguments.pointers);
   EXPECT_HIP(api.hipGraphExecKernelNodeSetParams(exec, node, &params));
   run(exec);
   EXPECT_EQ(word(out), 0x01010107u);

@@ -11,11 +11,13 @@ namespace model::abi {
 
 #define EXPECT_HIP(call) EXPECT_EQ((call), hipSuccess)
 
+// The arguments of the kernel `add`, packed, and the pointers to each for launches and nodes. Not to be copied.
 struct PackedAdd {
   void* out;
   const void* in;
   std::uint32_t amount;
   std::uint8_t tag;
+  void* pointers[4] = {&out, &in, &amount, &tag};
 };
 
 // out[0] = in[0] + amount + tag, from arguments (out, in, amount, tag) of 21 bytes.
@@ -72,6 +74,16 @@ struct AbiTest : testing::Test {
     EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &count));
     return count;
   }
+  hipGraphNodeType type_of(hipGraphNode_t node) {
+    hipGraphNodeType type = hipGraphNodeTypeCount;
+    EXPECT_HIP(api.hipGraphNodeGetType(node, &type));
+    return type;
+  }
+  hipGraph_t end_capture(hipStream_t stream) {
+    hipGraph_t graph = nullptr;
+    EXPECT_HIP(api.hipStreamEndCapture(stream, &graph));
+    return graph;
+  }
   hipStream_t create_stream(unsigned flags = hipStreamDefault) {
     hipStream_t stream = nullptr;
     EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, flags));
@@ -91,8 +103,8 @@ struct AbiTest : testing::Test {
     return params;
   }
   hipGraphNode_t add_kernel(hipGraph_t graph, void* out, const void* in, std::uint32_t amount, std::uint8_t tag = 0) {
-    void* arguments[] = {&out, &in, &amount, &tag};
-    const hipKernelNodeParams params = kernel(arguments);
+    PackedAdd arguments{out, in, amount, tag};
+    const hipKernelNodeParams params = kernel(arguments.pointers);
     hipGraphNode_t node = nullptr;
     EXPECT_HIP(api.hipGraphAddKernelNode(&node, graph, nullptr, 0, &params));
     return node;

@@ -4,9 +4,8 @@
 namespace model::abi {
 namespace {
 
-struct MemoryNodeAbiTest : AbiTest {
+struct MemoryNodeAbiTest : AbiGraphTest {
   MemoryNodeAbiTest() {
-    EXPECT_HIP(api.hipGraphCreate(&graph, 0));
     params.bytesize = 1024;
     params.poolProps.allocType = hipMemAllocationTypePinned;
     params.poolProps.location = {hipMemLocationTypeDevice, 0};
@@ -16,7 +15,6 @@ struct MemoryNodeAbiTest : AbiTest {
     EXPECT_HIP(api.hipDeviceGetGraphMemAttribute(0, which, &value));
     return value;
   }
-  hipGraph_t graph = nullptr;
   hipGraphNode_t allocation = nullptr, release = nullptr;
   hipMemAllocNodeParams params{};
 };
@@ -35,15 +33,12 @@ TEST_F(MemoryNodeAbiTest, AnAllocationNodeHasItsAddressAtOnceAndKeepsIt) {
   EXPECT_EQ(got.poolProps.location.type, hipMemLocationTypeDevice);
   ASSERT_EQ(got.accessDescCount, 1u);
   EXPECT_EQ(got.accessDescs[0].flags, hipMemAccessFlagsProtReadWrite);
-  hipGraphNodeType type{};
-  EXPECT_HIP(api.hipGraphNodeGetType(allocation, &type));
-  EXPECT_EQ(type, hipGraphNodeTypeMemAlloc);
+  EXPECT_EQ(type_of(allocation), hipGraphNodeTypeMemAlloc);
   EXPECT_HIP(api.hipGraphAddMemFreeNode(&release, graph, &allocation, 1, params.dptr));
   void* freed = nullptr;
   EXPECT_HIP(api.hipGraphMemFreeNodeGetParams(release, &freed));
   EXPECT_EQ(freed, params.dptr);
-  EXPECT_HIP(api.hipGraphNodeGetType(release, &type));
-  EXPECT_EQ(type, hipGraphNodeTypeMemFree);
+  EXPECT_EQ(type_of(release), hipGraphNodeTypeMemFree);
 }
 
 // Unit_hipGraphAddMemAllocNode_Negative_Params
@@ -93,15 +88,12 @@ TEST_F(MemoryNodeAbiTest, GraphsWithMemoryNodesAreNotClonedAndLoseNoNodes) {
   hipGraph_t clone = nullptr;
   EXPECT_EQ(api.hipGraphClone(&clone, graph), hipErrorNotSupported);
   EXPECT_EQ(api.hipGraphDestroyNode(allocation), hipErrorNotSupported);
-  hipGraph_t parent = nullptr;
   hipGraphNode_t child = nullptr;
-  EXPECT_HIP(api.hipGraphCreate(&parent, 0));
-  EXPECT_EQ(api.hipGraphAddChildGraphNode(&child, parent, nullptr, 0, graph), hipErrorNotSupported);
-  hipGraphExec_t one = nullptr, other = nullptr;
-  EXPECT_HIP(api.hipGraphInstantiate(&one, graph, nullptr, nullptr, 0));
+  EXPECT_EQ(api.hipGraphAddChildGraphNode(&child, create_graph(), nullptr, 0, graph), hipErrorNotSupported);
+  hipGraphExec_t one = instantiate(graph), other = nullptr;
   EXPECT_EQ(api.hipGraphInstantiate(&other, graph, nullptr, nullptr, 0), hipErrorNotSupported);
   EXPECT_HIP(api.hipGraphExecDestroy(one));
-  EXPECT_HIP(api.hipGraphInstantiate(&other, graph, nullptr, nullptr, 0));
+  instantiate(graph);
 }
 
 // hipDeviceGetGraphMemAttribute.cc
@@ -137,9 +129,7 @@ TEST_F(MemoryNodeAbiTest, ADeviceKnowsWhatItsGraphsHold) {
 
 TEST_F(MemoryNodeAbiTest, WorkOnAStreamMayUseWhatALaunchAllocates) {
   EXPECT_HIP(api.hipGraphAddMemAllocNode(&allocation, graph, nullptr, 0, &params));
-  hipGraphExec_t exec = nullptr;
-  EXPECT_HIP(api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
-  EXPECT_HIP(api.hipGraphLaunch(exec, nullptr));
+  EXPECT_HIP(api.hipGraphLaunch(instantiate(graph), nullptr));
   EXPECT_HIP(api.hipMemsetAsync(params.dptr, 1, 1024, nullptr));
   EXPECT_EQ(word(params.dptr), 0x01010101u);
   EXPECT_HIP(api.hipFreeAsync(params.dptr, nullptr));

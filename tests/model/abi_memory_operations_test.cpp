@@ -93,10 +93,9 @@ TEST_F(MemoryOperationTest, ABatchRunsInOrderAndIsANodeLikeAnyOther) {
 TEST_F(MemoryOperationTest, CaptureRecordsThem) {
   void* at = allocate();
   hipStream_t on = stream();
-  hipGraph_t graph = nullptr;
   EXPECT_HIP(api.hipStreamBeginCapture(on, hipStreamCaptureModeGlobal));
   EXPECT_HIP(api.hipStreamWriteValue64(on, at, 0x100000002, 0));
-  EXPECT_HIP(api.hipStreamEndCapture(on, &graph));
+  hipGraph_t graph = end_capture(on);
   EXPECT_EQ(word(at), 0u);
   run(instantiate(graph));
   EXPECT_EQ(word(at), 2u);

@@ -1,5 +1,4 @@
 // Nodes through the C ABI: arguments, ownership (P1) and getters.
-#include <algorithm>
 #include <memory>
 #include <tuple>
 
@@ -12,14 +11,11 @@ using NodeTest = AbiGraphTest;
 
 TEST_F(NodeTest, KernelParamsAndExtraGiveTheSameArguments) {
   void *out = allocate(), *in = allocate();
-  std::uint32_t amount = 7;
-  std::uint8_t tag = 3;
-  void* arguments[] = {&out, &in, &amount, &tag};
-  PackedAdd packed{out, in, amount, tag};
+  PackedAdd packed{out, in, 7, 3};
   std::size_t size = sizeof packed;  // larger than the 21 bytes that the kernel has: cut
   void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
   hipGraphNode_t a = nullptr, b = nullptr;
-  const hipKernelNodeParams by_params = kernel(arguments), by_extra = kernel(nullptr, extra);
+  const hipKernelNodeParams by_params = kernel(packed.pointers), by_extra = kernel(nullptr, extra);
   EXPECT_HIP(api.hipGraphAddKernelNode(&a, graph, nullptr, 0, &by_params));
   EXPECT_HIP(api.hipGraphAddKernelNode(&b, graph, &a, 1, &by_extra));
   EXPECT_EQ(instance.node(a)->params(), instance.node(b)->params());
@@ -29,10 +25,7 @@ TEST_F(NodeTest, KernelParamsAndExtraGiveTheSameArguments) {
 
 TEST_F(NodeTest, ArgumentsComeInExactlyOneWay) {
   void *out = allocate(), *in = allocate();
-  std::uint32_t amount = 7;
-  std::uint8_t tag = 3;
-  void* arguments[] = {&out, &in, &amount, &tag};
-  PackedAdd packed{out, in, amount, tag};
+  PackedAdd packed{out, in, 7, 3};
   std::size_t size = 21;
   void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
   void* no_pointer[] = {HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
@@ -43,9 +36,9 @@ TEST_F(NodeTest, ArgumentsComeInExactlyOneWay) {
     hipGraphNode_t node = nullptr;
     return api.hipGraphAddKernelNode(&node, graph, nullptr, 0, &node_params);
   };
-  EXPECT_HIP(status(arguments, nullptr));
+  EXPECT_HIP(status(packed.pointers, nullptr));
   EXPECT_HIP(status(nullptr, extra));
-  EXPECT_EQ(status(arguments, extra), hipErrorInvalidValue);
+  EXPECT_EQ(status(packed.pointers, extra), hipErrorInvalidValue);
   EXPECT_EQ(status(nullptr, nullptr), hipErrorInvalidValue);
   EXPECT_EQ(status(nullptr, no_pointer), hipErrorInvalidValue);
   EXPECT_EQ(status(nullptr, no_size), hipErrorInvalidValue);
@@ -74,21 +67,12 @@ TEST_F(NodeTest, WhatTheCallerPassedIsCopiedBeforeTheCallReturns) {
   hipGraphNode_t set_node = add_set(graph, in, 30), node = nullptr;
   {
     struct Passed {
-      void* out;
-      const void* in;
-      std::uint32_t amount = 5;
-      std::uint8_t tag = 1;
-      void* arguments[4];
+      PackedAdd arguments;
       hipKernelNodeParams params;
       hipGraphNode_t dependencies[1];
     };
-    auto passed = std::make_unique<Passed>();
-    passed->out = out;
-    passed->in = in;
-    void* arguments[] = {&passed->out, &passed->in, &passed->amount, &passed->tag};
-    std::copy(std::begin(arguments), std::end(arguments), passed->arguments);
-    passed->params = kernel(passed->arguments);
-    passed->dependencies[0] = set_node;
+    const std::unique_ptr<Passed> passed(new Passed{{out, in, 5, 1}, {}, {set_node}});
+    passed->params = kernel(passed->arguments.pointers);
     EXPECT_HIP(api.hipGraphAddKernelNode(&node, graph, passed->dependencies, 1, &passed->params));
     std::memset(static_cast<void*>(passed.get()), 0xff, sizeof(Passed));
   }
@@ -167,20 +151,16 @@ TEST_F(NodeTest, TypesAreHips) {
   EXPECT_HIP(api.hipGraphAddChildGraphNode(&nodes[4], graph, nullptr, 0, create_graph()));
   EXPECT_HIP(api.hipGraphAddEmptyNode(&nodes[5], graph, nullptr, 0));
   for (int type = hipGraphNodeTypeKernel; type <= hipGraphNodeTypeEmpty; ++type) {
-    hipGraphNodeType got = hipGraphNodeTypeCount;
-    EXPECT_HIP(api.hipGraphNodeGetType(nodes[type], &got));
-    EXPECT_EQ(got, type);
+    EXPECT_EQ(type_of(nodes[type]), type);
   }
 }
 
 TEST_F(NodeTest, ListsAreCutOrFilledUp) {
   hipGraphNode_t a = add_set(graph, allocate(), 1), b = nullptr;
   EXPECT_HIP(api.hipGraphAddEmptyNode(&b, graph, &a, 1));
-  std::size_t count = 0;
-  EXPECT_HIP(api.hipGraphGetNodes(graph, nullptr, &count));
-  EXPECT_EQ(count, 2u);
+  EXPECT_EQ(node_count(graph), 2u);
   hipGraphNode_t list[3] = {a, a, a};
-  count = 1;
+  std::size_t count = 1;
   EXPECT_HIP(api.hipGraphGetNodes(graph, list, &count));
   EXPECT_EQ(count, 1u);
   EXPECT_EQ(list[0], a);

@@ -5,9 +5,6 @@ namespace model::abi {
 namespace {
 
 struct StreamMemoryAbiTest : AbiTest {
-  StreamMemoryAbiTest() {
-    for (hipStream_t* stream : {&one, &other}) EXPECT_HIP(api.hipStreamCreateWithFlags(stream, hipStreamNonBlocking));
-  }
   void* allocate_on(hipStream_t stream, std::size_t bytes = 64) {
     void* memory = nullptr;
     EXPECT_HIP(api.hipMallocAsync(&memory, bytes, stream));
@@ -33,7 +30,7 @@ struct StreamMemoryAbiTest : AbiTest {
     return value;
   }
 
-  hipStream_t one = nullptr, other = nullptr;
+  hipStream_t one = create_stream(hipStreamNonBlocking), other = create_stream(hipStreamNonBlocking);
 };
 
 TEST_F(StreamMemoryAbiTest, IsThereForWorkBehindTheAllocationUntilTheFree) {
@@ -159,7 +156,6 @@ TEST_F(StreamMemoryAbiTest, MemoryOutlivesItsPoolAndTheDevicesCurrentPoolIsThenI
 
 TEST_F(StreamMemoryAbiTest, InACaptureItIsTheGraphs) {
   void* out = allocate();
-  hipGraph_t graph = nullptr;
   void *memory = nullptr, *outside = allocate_on(other);
   EXPECT_HIP(api.hipStreamBeginCapture(one, hipStreamCaptureModeGlobal));
   EXPECT_HIP(api.hipMallocAsync(&memory, 64, one));
@@ -168,16 +164,13 @@ TEST_F(StreamMemoryAbiTest, InACaptureItIsTheGraphs) {
   EXPECT_EQ(api.hipFreeAsync(outside, one), hipErrorInvalidValue);
   EXPECT_HIP(api.hipFreeAsync(memory, one));
   EXPECT_EQ(api.hipFreeAsync(memory, one), hipErrorInvalidValue);
-  EXPECT_HIP(api.hipStreamEndCapture(one, &graph));
+  hipGraph_t graph = end_capture(one);
   std::vector<hipGraphNode_t> nodes(4);
   std::size_t count = nodes.size();
   EXPECT_HIP(api.hipGraphGetNodes(graph, nodes.data(), &count));
   ASSERT_EQ(count, 4u);
-  hipGraphNodeType type{};
-  EXPECT_HIP(api.hipGraphNodeGetType(nodes[0], &type));
-  EXPECT_EQ(type, hipGraphNodeTypeMemAlloc);
-  EXPECT_HIP(api.hipGraphNodeGetType(nodes[3], &type));
-  EXPECT_EQ(type, hipGraphNodeTypeMemFree);
+  EXPECT_EQ(type_of(nodes[0]), hipGraphNodeTypeMemAlloc);
+  EXPECT_EQ(type_of(nodes[3]), hipGraphNodeTypeMemFree);
   const hipGraphExec_t exec = instantiate(graph);
   run(exec);
   run(exec);

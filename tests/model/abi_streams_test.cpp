@@ -34,21 +34,15 @@ TEST_F(StreamAbiTest, EventFlagsAreChecked) {
 
 TEST_F(StreamAbiTest, EventsOrderStreams) {
   void* at = allocate();
-  hipStream_t one = nullptr, other = nullptr;
-  hipEvent_t event = nullptr;
-  EXPECT_HIP(api.hipStreamCreateWithFlags(&one, hipStreamNonBlocking));
-  EXPECT_HIP(api.hipStreamCreateWithFlags(&other, hipStreamNonBlocking));
-  EXPECT_HIP(api.hipEventCreate(&event));
+  hipStream_t one = create_stream(hipStreamNonBlocking), other = create_stream(hipStreamNonBlocking);
+  hipEvent_t event = create_event();
   EXPECT_HIP(api.hipEventQuery(event));
   EXPECT_HIP(api.hipMemsetD32Async(at, 5, 1, one));
   EXPECT_HIP(api.hipEventRecord(event, one));
   EXPECT_HIP(api.hipStreamWaitEvent(other, event, 0));
   EXPECT_EQ(api.hipStreamWaitEvent(other, event, 8), hipErrorInvalidValue);
-  void* in = at;
-  std::uint32_t amount = 2;
-  std::uint8_t tag = 0;
-  void* arguments[] = {&at, &in, &amount, &tag};
-  EXPECT_HIP(api.hipModuleLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, other, arguments, nullptr));
+  PackedAdd arguments{at, at, 2, 0};
+  EXPECT_HIP(api.hipModuleLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, other, arguments.pointers, nullptr));
   EXPECT_EQ(api.hipEventQuery(event), hipErrorNotReady);
   EXPECT_HIP(api.hipStreamSynchronize(other));
   EXPECT_HIP(api.hipEventQuery(event));
@@ -78,10 +72,9 @@ TEST_F(StreamAbiTest, HostFunctionsRunInStreamOrder) {
 }
 
 TEST_F(StreamAbiTest, LaunchParametersAreChecked) {
-  void *out = allocate(), *in = out;
-  std::uint32_t amount = 1;
-  std::uint8_t tag = 0;
-  void* arguments[] = {&out, &in, &amount, &tag};
+  void* out = allocate();
+  PackedAdd packed{out, out, 1, 0};
+  void** const arguments = packed.pointers;
   EXPECT_EQ(api.hipModuleLaunchKernel(add, 0, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), hipErrorInvalidValue);
   EXPECT_EQ(api.hipModuleLaunchKernel(add, 1, 1, 1, 1, 0, 1, 0, nullptr, arguments, nullptr), hipErrorInvalidValue);
   EXPECT_EQ(api.hipModuleLaunchKernel(add, 1, 1, 1, 1025, 1, 1, 0, nullptr, arguments, nullptr),

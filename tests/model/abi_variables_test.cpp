@@ -38,14 +38,12 @@ TEST_F(VariablesTest, NodesCopyToAndFromAnOffsetOfIt) {
   std::array<unsigned char, 4> in{1, 2, 3, 4}, out{};
   void* memory = allocate();
   EXPECT_HIP(api.hipMemcpy(memory, in.data(), 4, hipMemcpyHostToDevice));
-  hipGraph_t graph = nullptr;
+  hipGraph_t graph = create_graph();
   hipGraphNode_t to = nullptr, from = nullptr;
-  hipGraphExec_t exec = nullptr;
-  EXPECT_HIP(api.hipGraphCreate(&graph, 0));
   EXPECT_HIP(api.hipGraphAddMemcpyNodeToSymbol(&to, graph, nullptr, 0, &symbol, memory, 4, 8, hipMemcpyDeviceToDevice));
   EXPECT_HIP(api.hipGraphAddMemcpyNodeFromSymbol(&from, graph, &to, 1, static_cast<char*>(memory) + 32, &symbol, 2, 10,
                                                  hipMemcpyDeviceToDevice));
-  EXPECT_HIP(api.hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  hipGraphExec_t exec = instantiate(graph);
   EXPECT_HIP(api.hipGraphLaunch(exec, nullptr));
   EXPECT_EQ(at(8), 1);
   EXPECT_EQ(at(11), 4);
@@ -67,10 +65,9 @@ TEST_F(VariablesTest, NodesCopyToAndFromAnOffsetOfIt) {
 }
 
 TEST_F(VariablesTest, WhatDoesNotFitIsRefused) {
-  hipGraph_t graph = nullptr;
+  hipGraph_t graph = create_graph();
   hipGraphNode_t node = nullptr;
   void* memory = allocate(128);
-  EXPECT_HIP(api.hipGraphCreate(&graph, 0));
   const auto add_copy = [&](const void* to, std::size_t bytes, std::size_t offset, hipMemcpyKind kind) {
     return api.hipGraphAddMemcpyNodeToSymbol(&node, graph, nullptr, 0, to, memory, bytes, offset, kind);
   };
@@ -85,14 +82,12 @@ TEST_F(VariablesTest, WhatDoesNotFitIsRefused) {
 }
 
 TEST_F(VariablesTest, AStreamThatCapturesMakesANodeOfACopy) {
-  hipStream_t stream = nullptr;
-  hipGraph_t graph = nullptr;
+  hipStream_t stream = create_stream(hipStreamNonBlocking);
   void* memory = allocate();
-  EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
   EXPECT_HIP(api.hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
   EXPECT_HIP(api.hipMemcpyToSymbolAsync(&symbol, memory, 8, 0, hipMemcpyDeviceToDevice, stream));
   EXPECT_HIP(api.hipMemcpyFromSymbolAsync(memory, &symbol, 8, 8, hipMemcpyDeviceToDevice, stream));
-  EXPECT_HIP(api.hipStreamEndCapture(stream, &graph));
+  hipGraph_t graph = end_capture(stream);
   EXPECT_EQ(node_count(graph), 2u);
   EXPECT_HIP(api.hipGraphDestroy(graph));
   EXPECT_HIP(api.hipStreamDestroy(stream));
