@@ -1,7 +1,6 @@
 // The implicit arguments and the packet that a runtime would make; the contract is in the header.
 #include "gfx942/machine.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>

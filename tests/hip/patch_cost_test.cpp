@@ -3,7 +3,6 @@
 // The time of a patch is measured in bench/ and asserted nowhere.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
