@@ -118,6 +118,11 @@ gfx942::Outcome Machine::launch(std::string_view kernel, const std::vector<std::
   return outcome;
 }
 
+Machine& machine_of(const std::string& path) {
+  static std::map<std::string, Machine> machines;
+  return machines.try_emplace(path, path).first->second;
+}
+
 std::vector<std::byte> file_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -95,6 +95,9 @@ class Machine {
   gfx942::Program program_;
 };
 
+// The machine of a code object. It is made when it is first asked for.
+[[nodiscard]] Machine& machine_of(const std::string& path);
+
 [[nodiscard]] std::vector<std::byte> file_bytes(const std::string& path);
 
 // The text of a fault; empty for a launch that finished.
