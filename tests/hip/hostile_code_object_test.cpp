@@ -146,8 +146,7 @@ RC_GTEST_PROP(HostileCodeObject, AnyBytesAsMetadataGiveAnErrorOrASoundAnswer, ()
 }
 
 RC_GTEST_PROP(HostileCodeObject, ChangedMetadataGivesAnErrorOrASoundAnswer, ()) {
-  const std::vector<std::uint8_t> packed = fixture::Json::to_msgpack(fixture::valid_metadata());
-  std::string metadata(packed.begin(), packed.end());
+  std::string metadata = fixture::packed(fixture::valid_metadata());
   const auto changes = *rc::gen::inRange(1, 4);
   for (int i = 0; i < changes; ++i) {
     metadata[*rc::gen::inRange<std::size_t>(0, metadata.size())] = static_cast<char>(*rc::gen::inRange(0, 256));
@@ -234,8 +233,7 @@ TEST_P(HostileMetadata, IsAnErrorHoweverMuchItClaims) {
 }
 
 TEST(HostileCodeObject, BytesAfterTheMetadataAreAnError) {
-  const std::vector<std::uint8_t> packed = fixture::Json::to_msgpack(fixture::valid_metadata());
-  const std::string metadata(packed.begin(), packed.end());
+  const std::string metadata = fixture::packed(fixture::valid_metadata());
   ASSERT_TRUE(read_kernels(fixture::elf_with_metadata(metadata)).ok());
   EXPECT_FALSE(read_kernels(fixture::elf_with_metadata(metadata + "\xc0")).ok());
 }
