@@ -125,16 +125,25 @@ hsa_queue_t* AgentTest::create_queue(uint32_t packets, std::size_t gpu_index) {
   return queue;
 }
 
+hsa_executable_t AgentTest::create_executable() {
+  hsa_executable_t executable{0};
+  EXPECT_HSA(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, "", &executable));
+  return executable;
+}
+
+hsa_status_t AgentTest::load(hsa_executable_t executable, const std::vector<std::byte>& bytes, std::size_t gpu_index) {
+  hsa_code_object_reader_t reader{0};
+  EXPECT_HSA(hsa_code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader));
+  const hsa_status_t loaded = hsa_executable_load_agent_code_object(executable, gpu(gpu_index), reader, "", nullptr);
+  EXPECT_HSA(hsa_code_object_reader_destroy(reader));
+  return loaded;
+}
+
 uint64_t AgentTest::kernel(const std::string& name, std::size_t gpu_index) {
   if (executable_.handle == 0) {
     const std::vector<std::byte> bytes = file_bytes(AGENT_KERNELS);
-    EXPECT_HSA(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, "", &executable_));
-    for (std::size_t i = 0; i < gpus(); ++i) {
-      hsa_code_object_reader_t reader{0};
-      EXPECT_HSA(hsa_code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader));
-      EXPECT_HSA(hsa_executable_load_agent_code_object(executable_, gpu(i), reader, "", nullptr));
-      EXPECT_HSA(hsa_code_object_reader_destroy(reader));
-    }
+    executable_ = create_executable();
+    for (std::size_t i = 0; i < gpus(); ++i) EXPECT_HSA(load(executable_, bytes, i));
     EXPECT_HSA(hsa_executable_freeze(executable_, ""));
   }
   const hsa_agent_t where = gpu(gpu_index);
