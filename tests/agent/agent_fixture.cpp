@@ -2,8 +2,6 @@
 #include "agent/agent_fixture.h"
 
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 namespace agent_test {
@@ -19,13 +17,6 @@ void put(std::vector<std::byte>& bytes, std::size_t offset, T value) {
 }
 
 }  // namespace
-
-std::vector<std::byte> file_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  return {bytes, bytes + text.size()};
-}
 
 std::string last_fault() {
   std::string text(hgagent_last_fault(nullptr, 0) + 1, '\0');

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hip/agent/configure.h"
+#include "hip/file_bytes.h"
 
 namespace agent_test {
 
@@ -29,7 +30,6 @@ inline constexpr uint64_t kLong = 20'000'000'000;  // nanoseconds; a wait that t
 #define EXPECT_HSA(call) EXPECT_EQ(call, HSA_STATUS_SUCCESS)
 #define ASSERT_HSA(call) ASSERT_EQ(call, HSA_STATUS_SUCCESS)
 
-[[nodiscard]] std::vector<std::byte> file_bytes(const std::string& path);
 [[nodiscard]] std::string last_fault();
 [[nodiscard]] hgagent_options defaults();
 

@@ -7,13 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <set>
 
 #include "hip/code_object/code_object.h"
 #include "hip/code_object_fixture.h"
+#include "hip/file_bytes.h"
 
 namespace {
 
@@ -55,8 +54,7 @@ std::vector<Bytes> samples() {
   const Bytes elf = fixture::elf_with_metadata(fixture::valid_metadata());
   std::vector<Bytes> all{elf, fixture::bundle({{"hipv4-amdgcn-amd-amdhsa--gfx942", elf}})};
 #ifdef HGCHECK_CODE_OBJECT_O2
-  std::ifstream file(HGCHECK_CODE_OBJECT_O2, std::ios::binary);
-  all.push_back(fixture::bytes_of(std::string{std::istreambuf_iterator<char>(file), {}}));
+  all.push_back(file_bytes(HGCHECK_CODE_OBJECT_O2));
 #endif
   return all;
 }

@@ -117,8 +117,7 @@ TEST(Recording, EveryFlawOfANodeHasWords) {
   EXPECT_STREQ(hip::flaw_of({hip::ChildRecord{}, {}, {}}, 0), "a child graph node needs a recording");
   EXPECT_STREQ(hip::flaw_of({hip::OpaqueRecord{}, {}, {}}, 0), "an opaque node needs a function that records it");
   hip::OpaqueRecord opaque;
-  opaque.record = [](const hip::Api&, hipGraph_t, std::span<const hipGraphNode_t>, std::span<const hip::DeviceAddress>,
-                     hip::Kept&) -> hip::Result<hipGraphNode_t> { return hip::Error{hipErrorUnknown, ""}; };
+  opaque.record = [](const hip::Api&, hipGraph_t, auto, auto, auto&) { return hip::Error{hipErrorUnknown, ""}; };
   EXPECT_EQ(hip::flaw_of({opaque, {}, {}}, 0), nullptr);
   opaque.buffers = {0xffff'ffff};
   EXPECT_STREQ(hip::flaw_of({opaque, {}, {}}, 0), "an opaque node names no buffer");
