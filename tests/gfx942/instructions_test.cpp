@@ -114,14 +114,14 @@ struct Case {
   }
 #define VECTOR_CASE(id, text, expression) {"vector_" #id, false, EXPECTED(expression), nullptr},
 #define VECTOR_WIDE_CASE(id, text, expression) {"vector_" #id, true, EXPECTED(expression), nullptr},
-#define FLOAT_CASE(id, text, expression)          \
-  {"float_" #id, false,                           \
-   [](u32 a, u32 b, u32 c, u64, u64) -> u64 {     \
-     [[maybe_unused]] const float fa = number(a); \
-     [[maybe_unused]] const float fb = number(b); \
-     [[maybe_unused]] const float fc = number(c); \
-     return std::bit_cast<u32>(expression);       \
-   },                                             \
+#define FLOAT_CASE(id, text, expression)                        \
+  {"float_" #id, false,                                         \
+   [](u32 a, u32 b, u32 c, u64, u64) -> u64 {                   \
+     [[maybe_unused]] const float fa = number(a);               \
+     [[maybe_unused]] const float fb = number(b);               \
+     [[maybe_unused]] const float fc = number(c);               \
+     return std::bit_cast<u32>(static_cast<float>(expression)); \
+   },                                                           \
    nullptr},
 #define SCALAR_CASE(id, text, expression, condition) {"scalar_" #id, false, EXPECTED(expression), CONDITION(condition)},
 #define SCALAR_WIDE_CASE(id, text, expression, condition) \
