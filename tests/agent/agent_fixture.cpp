@@ -2,8 +2,6 @@
 #include "agent/agent_fixture.h"
 
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 namespace agent_test {
@@ -19,13 +17,6 @@ void put(std::vector<std::byte>& bytes, std::size_t offset, T value) {
 }
 
 }  // namespace
-
-std::vector<std::byte> file_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  return {bytes, bytes + text.size()};
-}
 
 std::string last_fault() {
   std::string text(hgagent_last_fault(nullptr, 0) + 1, '\0');
@@ -125,16 +116,25 @@ hsa_queue_t* AgentTest::create_queue(uint32_t packets, std::size_t gpu_index) {
   return queue;
 }
 
+hsa_executable_t AgentTest::create_executable() {
+  hsa_executable_t executable{0};
+  EXPECT_HSA(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, "", &executable));
+  return executable;
+}
+
+hsa_status_t AgentTest::load(hsa_executable_t executable, const std::vector<std::byte>& bytes, std::size_t gpu_index) {
+  hsa_code_object_reader_t reader{0};
+  EXPECT_HSA(hsa_code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader));
+  const hsa_status_t loaded = hsa_executable_load_agent_code_object(executable, gpu(gpu_index), reader, "", nullptr);
+  EXPECT_HSA(hsa_code_object_reader_destroy(reader));
+  return loaded;
+}
+
 uint64_t AgentTest::kernel(const std::string& name, std::size_t gpu_index) {
   if (executable_.handle == 0) {
     const std::vector<std::byte> bytes = file_bytes(AGENT_KERNELS);
-    EXPECT_HSA(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, "", &executable_));
-    for (std::size_t i = 0; i < gpus(); ++i) {
-      hsa_code_object_reader_t reader{0};
-      EXPECT_HSA(hsa_code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader));
-      EXPECT_HSA(hsa_executable_load_agent_code_object(executable_, gpu(i), reader, "", nullptr));
-      EXPECT_HSA(hsa_code_object_reader_destroy(reader));
-    }
+    executable_ = create_executable();
+    for (std::size_t i = 0; i < gpus(); ++i) EXPECT_HSA(load(executable_, bytes, i));
     EXPECT_HSA(hsa_executable_freeze(executable_, ""));
   }
   const hsa_agent_t where = gpu(gpu_index);

@@ -8,6 +8,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "hip/agent/configure.h"
+#include "hip/file_bytes.h"
 
 namespace agent_test {
 
@@ -28,7 +30,6 @@ inline constexpr uint64_t kLong = 20'000'000'000;  // nanoseconds; a wait that t
 #define EXPECT_HSA(call) EXPECT_EQ(call, HSA_STATUS_SUCCESS)
 #define ASSERT_HSA(call) ASSERT_EQ(call, HSA_STATUS_SUCCESS)
 
-[[nodiscard]] std::vector<std::byte> file_bytes(const std::string& path);
 [[nodiscard]] std::string last_fault();
 [[nodiscard]] hgagent_options defaults();
 
@@ -74,12 +75,20 @@ struct AgentTest : testing::Test {
   T* allocate(std::size_t count, PoolKind kind = PoolKind::kDevice, std::size_t gpu = 0) {
     return static_cast<T*>(allocate_bytes(count * sizeof(T), kind, gpu));
   }
+  uint32_t* allocate_zeros(std::size_t count, PoolKind kind = PoolKind::kDevice) {
+    auto* words = allocate(count, kind);
+    std::fill_n(words, count, 0u);
+    return words;
+  }
   void* allocate_bytes(std::size_t size, PoolKind kind, std::size_t gpu);
 
   hsa_queue_t* create_queue(uint32_t packets = 256, std::size_t gpu = 0);
   // The descriptor of a kernel of kernels.hip, loaded into a gfx942.
   uint64_t kernel(const std::string& name, std::size_t gpu = 0);
   [[nodiscard]] hsa_executable_t executable() const { return executable_; }
+  [[nodiscard]] static hsa_executable_t create_executable();
+  // Loads a code object into a gfx942.
+  hsa_status_t load(hsa_executable_t executable, const std::vector<std::byte>& bytes, std::size_t gpu = 0);
   // It is gone, or goes with the machine.
   void forget_executable() { executable_ = {0}; }
 
@@ -105,9 +114,7 @@ struct AgentTest : testing::Test {
   template <class... T>
   [[nodiscard]] bool run(hsa_queue_t* queue, const std::string& name, T... arguments) {
     const Signal done;
-    Launch how;
-    how.completion = done.get();
-    launch(queue, name, how, arguments...);
+    launch(queue, name, {.completion = done.get()}, arguments...);
     return done.done();
   }
   // Everything that the queue was given is done.

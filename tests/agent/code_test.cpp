@@ -7,13 +7,9 @@ namespace agent_test {
 namespace {
 
 struct CodeTest : AgentTest {
-  hsa_executable_t load(const std::vector<std::byte>& bytes, hsa_status_t expected = HSA_STATUS_SUCCESS) {
-    hsa_executable_t executable{0};
-    hsa_code_object_reader_t reader{0};
-    EXPECT_HSA(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, "", &executable));
-    EXPECT_HSA(hsa_code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader));
-    EXPECT_EQ(hsa_executable_load_agent_code_object(executable, gpu(), reader, "", nullptr), expected);
-    EXPECT_HSA(hsa_code_object_reader_destroy(reader));
+  hsa_executable_t loaded(const std::vector<std::byte>& bytes, hsa_status_t expected = HSA_STATUS_SUCCESS) {
+    const hsa_executable_t executable = create_executable();
+    EXPECT_EQ(load(executable, bytes), expected);
     return executable;
   }
   template <class T>
@@ -31,7 +27,7 @@ struct CodeTest : AgentTest {
 };
 
 TEST_F(CodeTest, VariablesHaveAddressesAndTheirInitialValues) {
-  const hsa_executable_t executable = load(file_bytes(AGENT_KERNELS));
+  const hsa_executable_t executable = loaded(file_bytes(AGENT_KERNELS));
   const hsa_executable_symbol_t table = symbol(executable, "table");
   EXPECT_EQ(info<uint32_t>(table, HSA_EXECUTABLE_SYMBOL_INFO_TYPE), uint32_t{HSA_SYMBOL_KIND_VARIABLE});
   EXPECT_EQ(info<uint32_t>(table, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE), 16u);
@@ -45,8 +41,7 @@ TEST_F(CodeTest, VariablesHaveAddressesAndTheirInitialValues) {
 }
 
 TEST_F(CodeTest, KernelsReadVariablesThatTheHostWrote) {
-  auto* out = allocate(4);
-  std::fill_n(out, 4, 0u);
+  auto* out = allocate_zeros(4);
   hsa_queue_t* queue = create_queue();
   static_cast<void>(kernel("add_table"));
   auto* table = reinterpret_cast<uint32_t*>(
@@ -57,7 +52,7 @@ TEST_F(CodeTest, KernelsReadVariablesThatTheHostWrote) {
 }
 
 TEST_F(CodeTest, KernelSymbolsTellTheirSegments) {
-  const hsa_executable_t executable = load(file_bytes(AGENT_KERNELS));
+  const hsa_executable_t executable = loaded(file_bytes(AGENT_KERNELS));
   const hsa_executable_symbol_t k = symbol(executable, "store_index.kd");
   EXPECT_EQ(info<uint32_t>(k, HSA_EXECUTABLE_SYMBOL_INFO_TYPE), uint32_t{HSA_SYMBOL_KIND_KERNEL});
   EXPECT_GE(info<uint32_t>(k, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE), 12u);
@@ -68,7 +63,7 @@ TEST_F(CodeTest, KernelSymbolsTellTheirSegments) {
 }
 
 TEST_F(CodeTest, AllSymbolsAreIterated) {
-  const hsa_executable_t executable = load(file_bytes(AGENT_KERNELS));
+  const hsa_executable_t executable = loaded(file_bytes(AGENT_KERNELS));
   std::set<std::string> names;
   const auto add = [](hsa_executable_t, hsa_executable_symbol_t s, void* data) {
     char name[256] = {};
@@ -84,9 +79,9 @@ TEST_F(CodeTest, AllSymbolsAreIterated) {
 
 TEST_F(CodeTest, TheSameCodeIsDecodedOnceAndLoadedAtAddressesOfItsOwn) {
   const std::vector<std::byte> bytes = file_bytes(AGENT_KERNELS);
-  const hsa_executable_t first = load(bytes);
+  const hsa_executable_t first = loaded(bytes);
   const uint64_t decoded = hgagent_counters(HGAGENT_DECODED_OBJECTS);
-  const hsa_executable_t second = load(bytes);
+  const hsa_executable_t second = loaded(bytes);
   EXPECT_EQ(hgagent_counters(HGAGENT_DECODED_OBJECTS), decoded);
   EXPECT_EQ(hgagent_counters(HGAGENT_EXECUTABLES), 2u);
   const auto address = [&](hsa_executable_t e) {
@@ -103,13 +98,13 @@ TEST_F(CodeTest, TheSameCodeIsDecodedOnceAndLoadedAtAddressesOfItsOwn) {
 TEST_F(CodeTest, WhatIsNoCodeObjectIsRefused) {
   std::vector<std::byte> bytes = file_bytes(AGENT_KERNELS);
   bytes.resize(100);
-  EXPECT_HSA(hsa_executable_destroy(load(bytes, HSA_STATUS_ERROR_INVALID_CODE_OBJECT)));
+  EXPECT_HSA(hsa_executable_destroy(loaded(bytes, HSA_STATUS_ERROR_INVALID_CODE_OBJECT)));
   std::fill(bytes.begin(), bytes.end(), std::byte{7});
-  EXPECT_HSA(hsa_executable_destroy(load(bytes, HSA_STATUS_ERROR_INVALID_CODE_OBJECT)));
+  EXPECT_HSA(hsa_executable_destroy(loaded(bytes, HSA_STATUS_ERROR_INVALID_CODE_OBJECT)));
 }
 
 TEST_F(CodeTest, AFrozenExecutableTakesNoMoreCode) {
-  const hsa_executable_t executable = load(file_bytes(AGENT_KERNELS));
+  const hsa_executable_t executable = loaded(file_bytes(AGENT_KERNELS));
   ASSERT_HSA(hsa_executable_freeze(executable, ""));
   EXPECT_EQ(hsa_executable_freeze(executable, ""), HSA_STATUS_ERROR_FROZEN_EXECUTABLE);
   hsa_executable_symbol_t none{0};

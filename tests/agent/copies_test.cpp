@@ -38,9 +38,8 @@ TEST_F(CopiesTest, ACopyMovesItsBytesAndSignalsWithTimes) {
 }
 
 TEST_F(CopiesTest, ACopyWaitsForItsDependencies) {
-  auto* memory = allocate(2);
+  auto* memory = allocate_zeros(2);
   memory[0] = 1;
-  memory[1] = 0;
   const Signal first, second, done;
   ASSERT_HSA(copy(memory + 1, memory, 4, {first.get(), second.get()}, done));
   EXPECT_FALSE(done.done(2'000'000));
@@ -68,8 +67,7 @@ TEST_F(CopiesTest, ACopyThatWaitsDoesNotHoldUpTheNextOneOfItsEngine) {
 }
 
 TEST_F(CopiesTest, AChainOfCopiesAndKernelsPassesAValueOn) {
-  auto* memory = allocate(3, PoolKind::kFine);
-  memory[0] = memory[1] = memory[2] = 0;
+  auto* memory = allocate_zeros(3, PoolKind::kFine);
   hsa_queue_t* queue = create_queue();
   const Signal stored, copied, done;
   ASSERT_HSA(copy(memory + 1, memory, 4, {stored.get()}, copied));

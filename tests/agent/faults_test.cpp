@@ -192,14 +192,9 @@ TEST_F(FaultsTest, TheNthCodeObjectFailsToLoad) {
   options.fail_code_object = 1;
   ASSERT_EQ(hgagent_configure(&options), 0);
   const std::vector<std::byte> bytes = file_bytes(AGENT_KERNELS);
-  hsa_executable_t executable{0};
-  hsa_code_object_reader_t reader{0};
-  ASSERT_HSA(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, "", &executable));
-  ASSERT_HSA(hsa_code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader));
-  EXPECT_EQ(hsa_executable_load_agent_code_object(executable, gpu(), reader, "", nullptr),
-            HSA_STATUS_ERROR_OUT_OF_RESOURCES);
-  EXPECT_HSA(hsa_executable_load_agent_code_object(executable, gpu(), reader, "", nullptr));
-  EXPECT_HSA(hsa_code_object_reader_destroy(reader));
+  const hsa_executable_t executable = create_executable();
+  EXPECT_EQ(load(executable, bytes), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+  EXPECT_HSA(load(executable, bytes));
   EXPECT_HSA(hsa_executable_destroy(executable));
 }
 

@@ -1,10 +1,9 @@
 // Beginning and end: every order of shutting down, options that come too late, and nothing left behind.
-#include <dirent.h>
-
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -16,12 +15,11 @@ namespace {
 
 using LifeTest = AgentTest;
 
-std::size_t threads_of_this_process() {
-  std::size_t count = 0;
-  DIR* tasks = opendir("/proc/self/task");
-  while (const dirent* entry = readdir(tasks)) count += entry->d_name[0] != '.';
-  closedir(tasks);
-  return count;
+std::filesystem::directory_iterator threads() {
+  return std::filesystem::directory_iterator("/proc/self/task");
+}
+std::ptrdiff_t threads_of_this_process() {
+  return std::distance(begin(threads()), end(threads()));
 }
 
 TEST(LifeOrderTest, ShuttingDownWhatWasNotInitializedIsAnError) {
@@ -40,7 +38,7 @@ TEST_F(LifeTest, InitialisationsAreCounted) {
 }
 
 TEST_F(LifeTest, NoThreadIsLeftAfterShuttingDown) {
-  const std::size_t with_handlers = threads_of_this_process();
+  const std::ptrdiff_t with_handlers = threads_of_this_process();
   auto* p = allocate(2);
   const Signal done;
   ASSERT_TRUE(run(create_queue(), "store_value", p, 1u));
@@ -58,10 +56,8 @@ TEST_F(LifeTest, ThreadsOfTheAgentTakeNoSignalsOfTheProcess) {
   static_cast<void>(create_queue());
   // Blocked signals of every thread, from the kernel. A sanitizer's own thread blocks them as well.
   std::size_t blocking = 0;
-  DIR* tasks = opendir("/proc/self/task");
-  while (const dirent* entry = readdir(tasks)) {
-    if (entry->d_name[0] == '.') continue;
-    std::ifstream status("/proc/self/task/" + std::string(entry->d_name) + "/status");
+  for (const std::filesystem::directory_entry& thread : threads()) {
+    std::ifstream status(thread.path() / "status");
     for (std::string word; status >> word;) {
       if (word != "SigBlk:") continue;
       uint64_t blocked = 0;
@@ -69,7 +65,6 @@ TEST_F(LifeTest, ThreadsOfTheAgentTakeNoSignalsOfTheProcess) {
       blocking += blocked >> (SIGTERM - 1) & 1;
     }
   }
-  closedir(tasks);
   EXPECT_GE(blocking, hgagent_counters(HGAGENT_THREADS));
   sigset_t mine;
   ASSERT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &mine), 0);

@@ -25,6 +25,17 @@ struct MemoryTest : AgentTest {
   }
 };
 
+// Expects that a write of the host ends the process.
+void expect_untouchable(volatile uint8_t* p) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        std::signal(SIGSEGV, SIG_DFL);
+        *p = 1;
+      },
+      "");
+}
+
 TEST_F(MemoryTest, TheHostHasThreePoolsAndEveryGfx942Two) {
   for (const PoolKind kind : {PoolKind::kKernarg, PoolKind::kFine, PoolKind::kCoarse, PoolKind::kDevice}) {
     bool allowed = false;
@@ -113,28 +124,15 @@ TEST_F(MemoryTest, RandomAllocationsNeverOverlapAndKeepTheirBytes) {
 }
 
 TEST_F(MemoryTest, ThePageBehindAnAllocationCannotBeTouched) {
-  auto* p = static_cast<volatile uint8_t*>(take(4096));
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(
-      {
-        std::signal(SIGSEGV, SIG_DFL);
-        p[4096] = 1;
-      },
-      "");
+  expect_untouchable(static_cast<uint8_t*>(take(4096)) + 4096);
 }
 
 TEST_F(MemoryTest, QuarantinedMemoryCannotBeTouched) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   restart_with(&hgagent_options::quarantine, 1);
-  auto* p = static_cast<volatile uint8_t*>(take(4096));
+  auto* p = static_cast<uint8_t*>(take(4096));
   p[0] = 1;
-  ASSERT_HSA(hsa_amd_memory_pool_free(const_cast<uint8_t*>(p)));
-  EXPECT_DEATH(
-      {
-        std::signal(SIGSEGV, SIG_DFL);
-        p[0] = 1;
-      },
-      "");
+  ASSERT_HSA(hsa_amd_memory_pool_free(p));
+  expect_untouchable(p);
 }
 
 TEST_F(MemoryTest, MoreThanThePoolHoldsIsOutOfResources) {

@@ -53,8 +53,7 @@ TEST_F(QueuesTest, AKernelRunsAndItsCompletionSignalCarriesTimes) {
 }
 
 TEST_F(QueuesTest, PacketsWaitForTheDoorbell) {
-  auto* to = allocate(1);
-  *to = 0;
+  auto* to = allocate_zeros(1);
   hsa_queue_t* queue = create_queue();
   const Signal done;
   launch(queue, "store_value", {.completion = done.get(), .ring = false}, to, 5u);
@@ -66,8 +65,7 @@ TEST_F(QueuesTest, PacketsWaitForTheDoorbell) {
 
 TEST_F(QueuesTest, PacketsOfOneQueueRunInOrderAndTheRingGoesRound) {
   constexpr uint32_t kLaunches = 1000;  // of 64 packets
-  auto* list = allocate(kLaunches + 1);
-  std::fill_n(list, kLaunches + 1, 0u);
+  auto* list = allocate_zeros(kLaunches + 1);
   hsa_queue_t* queue = create_queue(64);
   for (uint32_t i = 0; i < kLaunches; ++i) launch(queue, "append", {}, list, i);
   ASSERT_TRUE(drain(queue));
@@ -126,8 +124,7 @@ TEST_F(QueuesTest, ABarrierValueWithoutASignalIsAMarker) {
 
 TEST_F(QueuesTest, KernelsOfDifferentQueuesRunAtTheSameTime) {
   // Each kernel waits for a value that the other kernel stores, so running them one after the other would never end.
-  auto* flags = allocate(2, PoolKind::kFine);
-  flags[0] = flags[1] = 0;
+  auto* flags = allocate_zeros(2, PoolKind::kFine);
   hsa_queue_t* one = create_queue();
   hsa_queue_t* two = create_queue();
   const Signal first, second;
@@ -138,8 +135,7 @@ TEST_F(QueuesTest, KernelsOfDifferentQueuesRunAtTheSameTime) {
 }
 
 TEST_F(QueuesTest, AKernelSeesWhatTheHostStoresIntoFineGrainedMemory) {
-  auto* flag = allocate(2, PoolKind::kFine);
-  flag[0] = flag[1] = 0;
+  auto* flag = allocate_zeros(2, PoolKind::kFine);
   const Signal done;
   launch(create_queue(), "wait_for_store", {.completion = done.get()}, flag, flag + 1);
   EXPECT_FALSE(done.done(2'000'000));
@@ -153,8 +149,7 @@ TEST_F(QueuesTest, AtomicsOfFourQueuesAndTheHostAddUp) {
   constexpr uint32_t kItems = 256;
   constexpr uint32_t kLaunches = 10;
   constexpr uint32_t kQueues = 4;
-  auto* counter = allocate(1, PoolKind::kFine);
-  *counter = 0;
+  auto* counter = allocate_zeros(1, PoolKind::kFine);
   std::vector<hsa_queue_t*> queues;
   for (uint32_t q = 0; q < kQueues; ++q) queues.push_back(create_queue());
   for (uint32_t i = 0; i < kLaunches; ++i) {
@@ -168,8 +163,7 @@ TEST_F(QueuesTest, AtomicsOfFourQueuesAndTheHostAddUp) {
 TEST_F(QueuesTest, SeveralThreadsMaySubmitToOneQueue) {
   constexpr uint32_t kThreads = 4;
   constexpr uint32_t kLaunches = 100;
-  auto* counter = allocate(1);
-  *counter = 0;
+  auto* counter = allocate_zeros(1);
   hsa_queue_t* queue = create_queue(64);
   static_cast<void>(kernel("count_atomically"));
   launch(queue, "count_atomically", {}, counter, 0u);
@@ -191,8 +185,7 @@ TEST_F(QueuesTest, SeveralThreadsMaySubmitToOneQueue) {
 
 TEST_F(QueuesTest, WorkgroupsThatWaitForEachOtherAreUnderWayTogether) {
   constexpr uint32_t kGroups = 8;
-  auto* arrived = allocate(1 + kGroups);
-  std::fill_n(arrived, 1 + kGroups, 0u);
+  auto* arrived = allocate_zeros(1 + kGroups);
   const Signal done;
   launch(create_queue(), "meet", {.items = kGroups * 64, .completion = done.get()}, arrived, kGroups, arrived + 1);
   ASSERT_TRUE(done.done());

@@ -20,16 +20,11 @@ struct ScheduleTest : AgentTest {
   }
   // Launches kernels that append 0, 1, ... and rings the doorbell once; returns the order in which the kernels ran.
   std::vector<uint32_t> order_of_launches(bool barrier) {
-    auto* list = allocate(kLaunches + 1, PoolKind::kFine);
-    std::fill_n(list, kLaunches + 1, 0u);
+    auto* list = allocate_zeros(kLaunches + 1, PoolKind::kFine);
     hsa_queue_t* queue = nullptr;
     EXPECT_HSA(hsa_queue_create(gpu(), 64, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, ~0u, ~0u, &queue));
-    Launch how;
-    how.barrier = barrier;
-    how.ring = false;
     for (uint32_t i = 0; i < kLaunches; ++i) {
-      how.ring = i + 1 == kLaunches;
-      launch(queue, "append", how, list, i);
+      launch(queue, "append", {.barrier = barrier, .ring = i + 1 == kLaunches}, list, i);
     }
     EXPECT_TRUE(drain(queue));
     EXPECT_HSA(hsa_queue_destroy(queue));
@@ -80,8 +75,7 @@ TEST_F(ScheduleTest, WithoutASeedNothingIsReordered) {
 TEST_F(ScheduleTest, SignalsAreObeyedUnderEverySeed) {
   for (uint64_t number = 1; number <= 20; ++number) {
     seed(number, 300);
-    auto* memory = allocate(4, PoolKind::kFine);
-    std::fill_n(memory, 4, 0u);
+    auto* memory = allocate_zeros(4, PoolKind::kFine);
     hsa_queue_t* one = create_queue();
     hsa_queue_t* two = create_queue();
     const Signal stored, copied, done;

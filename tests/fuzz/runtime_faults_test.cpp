@@ -18,26 +18,17 @@ namespace {
 constexpr double kSeconds = 120;
 constexpr std::uint64_t kMostCommands = 10, kMostCommandsOfOthers = 12;
 
-std::vector<std::string> runtime_faults() {
-  std::vector<std::string> ids;
-  for (const fuzz::Fault& fault : fuzz::faults()) {
-    if (fault.layer) ids.emplace_back(fault.id);
-  }
-  return ids;
+enum class Kind : std::uint8_t { kRuntime, kPatcher, kOther };
+
+Kind kind_of(const fuzz::Fault& fault) {
+  if (fault.layer) return Kind::kRuntime;
+  return fault.parts || fault.ends_the_process ? Kind::kOther : Kind::kPatcher;
 }
 
-std::vector<std::string> other_faults() {
+std::vector<std::string> faults_of(Kind kind) {
   std::vector<std::string> ids;
   for (const fuzz::Fault& fault : fuzz::faults()) {
-    if (fault.parts || fault.ends_the_process) ids.emplace_back(fault.id);
-  }
-  return ids;
-}
-
-std::vector<std::string> patcher_faults() {
-  std::vector<std::string> ids;
-  for (const fuzz::Fault& fault : fuzz::faults()) {
-    if (!fault.layer && !fault.parts && !fault.ends_the_process) ids.emplace_back(fault.id);
+    if (kind_of(fault) == kind) ids.emplace_back(fault.id);
   }
   return ids;
 }
@@ -94,11 +85,11 @@ TEST_P(EachFaultOfACampaign, IsFoundNamedAndShrunkToFewCommandsThatAgreeWithoutI
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Runtimes, EachFaultOfACampaign, testing::ValuesIn(runtime_faults()),
+INSTANTIATE_TEST_SUITE_P(Runtimes, EachFaultOfACampaign, testing::ValuesIn(faults_of(Kind::kRuntime)),
                          [](const testing::TestParamInfo<std::string>& each) { return each.param; });
-INSTANTIATE_TEST_SUITE_P(Patchers, EachFaultOfACampaign, testing::ValuesIn(patcher_faults()),
+INSTANTIATE_TEST_SUITE_P(Patchers, EachFaultOfACampaign, testing::ValuesIn(faults_of(Kind::kPatcher)),
                          [](const testing::TestParamInfo<std::string>& each) { return each.param; });
-INSTANTIATE_TEST_SUITE_P(Systems, EachFaultOfACampaign, testing::ValuesIn(other_faults()),
+INSTANTIATE_TEST_SUITE_P(Systems, EachFaultOfACampaign, testing::ValuesIn(faults_of(Kind::kOther)),
                          [](const testing::TestParamInfo<std::string>& each) { return each.param; });
 
 }  // namespace

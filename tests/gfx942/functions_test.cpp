@@ -3,7 +3,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <bit>
-#include <memory>
 
 #include "gfx942/machine.h"
 
@@ -33,10 +32,7 @@ constexpr Function kFunctions[] = {FUNCTIONS(DESCRIBED)};
 
 Machine& machine(int level) {
   static const std::array<std::string, 4> paths{FUNCTIONS_O0, FUNCTIONS_O1, FUNCTIONS_O2, FUNCTIONS_O3};
-  static std::array<std::unique_ptr<Machine>, 4> machines;
-  auto& slot = machines[static_cast<std::size_t>(level)];
-  if (!slot) slot = std::make_unique<Machine>(paths[static_cast<std::size_t>(level)]);
-  return *slot;
+  return machine_of(paths[static_cast<std::size_t>(level)]);
 }
 
 // Bits of integers, floats and doubles alike: uniform ones, small ones, and the numbers at which formats change.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <memory>
 
 #include "gfx942/machine.h"
 
@@ -111,10 +110,7 @@ bool equal_but_for_zero(u16 got, u16 want) {
 struct Halves : testing::TestWithParam<int> {
   static Machine& machine() {
     static const std::array<std::string, 4> paths{HALVES_O0, HALVES_O1, HALVES_O2, HALVES_O3};
-    static std::array<std::unique_ptr<Machine>, 4> machines;
-    auto& slot = machines[static_cast<std::size_t>(GetParam())];
-    if (!slot) slot = std::make_unique<Machine>(paths[static_cast<std::size_t>(GetParam())]);
-    return *slot;
+    return machine_of(paths[static_cast<std::size_t>(GetParam())]);
   }
   static TestMemory& memory() { return machine().memory(); }
   template <class... T>

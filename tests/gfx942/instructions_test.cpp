@@ -26,14 +26,6 @@ constexpr i64 extended(u64 x, u32 width) {
   return (x >> (width - 1) & 1) != 0 ? value - (i64{1} << width) : value;
 }
 template <class T>
-T least(T a, T b) {
-  return b < a ? b : a;
-}
-template <class T>
-T most(T a, T b) {
-  return a < b ? b : a;
-}
-template <class T>
 T middle(T a, T b, T c) {
   std::array<T, 3> all{a, b, c};
   std::sort(all.begin(), all.end());
@@ -70,10 +62,10 @@ u32 ones_in(u32 x) {
   return count;
 }
 u32 clamped32(i64 x) {
-  return static_cast<u32>(least<i64>(most<i64>(x, INT32_MIN), INT32_MAX));
+  return static_cast<u32>(std::clamp<i64>(x, INT32_MIN, INT32_MAX));
 }
 u32 clamped16(i64 x) {
-  return static_cast<u16>(least<i64>(most<i64>(x, INT16_MIN), INT16_MAX));
+  return static_cast<u16>(std::clamp<i64>(x, INT16_MIN, INT16_MAX));
 }
 u32 fields(u32 a, u32 b, u32 width, bool is_signed) {
   i64 sum = 0;
@@ -98,39 +90,8 @@ u32 quads(u32 x) {
 float number(u64 x) {
   return static_cast<float>(static_cast<i32>(x)) * 0x1p-24f;
 }
-u32 number_bits(float x) {
-  return std::bit_cast<u32>(x);
-}
-float absolute(float x) {
-  return std::fabs(x);
-}
-float fused(float x, float y, float z) {
-  return std::fma(x, y, z);
-}
-float rounded_down(float x) {
-  return std::floor(x);
-}
-float nearest_whole(float x) {
-  return std::nearbyint(x);
-}
 float below_one(float x) {
-  return least(x, std::nextafter(1.0f, 0.0f));
-}
-bool negative(float x) {
-  return std::signbit(x);
-}
-// The approximate instructions: the nearest float to the result in double precision.
-double root(float x) {
-  return std::sqrt(static_cast<double>(x));
-}
-double power_of_two(float x) {
-  return std::exp2(static_cast<double>(x));
-}
-double sine(double x) {
-  return std::sin(x);
-}
-double logarithm(float x) {
-  return std::log2(static_cast<double>(x));
+  return std::min(x, std::nextafter(1.0f, 0.0f));
 }
 
 struct Case {
@@ -153,14 +114,14 @@ struct Case {
   }
 #define VECTOR_CASE(id, text, expression) {"vector_" #id, false, EXPECTED(expression), nullptr},
 #define VECTOR_WIDE_CASE(id, text, expression) {"vector_" #id, true, EXPECTED(expression), nullptr},
-#define FLOAT_CASE(id, text, expression)          \
-  {"float_" #id, false,                           \
-   [](u32 a, u32 b, u32 c, u64, u64) -> u64 {     \
-     [[maybe_unused]] const float fa = number(a); \
-     [[maybe_unused]] const float fb = number(b); \
-     [[maybe_unused]] const float fc = number(c); \
-     return number_bits(expression);              \
-   },                                             \
+#define FLOAT_CASE(id, text, expression)                        \
+  {"float_" #id, false,                                         \
+   [](u32 a, u32 b, u32 c, u64, u64) -> u64 {                   \
+     [[maybe_unused]] const float fa = number(a);               \
+     [[maybe_unused]] const float fb = number(b);               \
+     [[maybe_unused]] const float fc = number(c);               \
+     return std::bit_cast<u32>(static_cast<float>(expression)); \
+   },                                                           \
    nullptr},
 #define SCALAR_CASE(id, text, expression, condition) {"scalar_" #id, false, EXPECTED(expression), CONDITION(condition)},
 #define SCALAR_WIDE_CASE(id, text, expression, condition) \

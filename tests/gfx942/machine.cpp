@@ -1,11 +1,8 @@
 // The implicit arguments and the packet that a runtime would make; the contract is in the header.
 #include "gfx942/machine.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 namespace gfx942_test {
 namespace {
@@ -119,11 +116,9 @@ gfx942::Outcome Machine::launch(std::string_view kernel, const std::vector<std::
   return outcome;
 }
 
-std::vector<std::byte> file_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  return {bytes, bytes + text.size()};
+Machine& machine_of(const std::string& path) {
+  static std::map<std::string, Machine> machines;
+  return machines.try_emplace(path, path).first->second;
 }
 
 std::string fault_text(const gfx942::Outcome& outcome) {

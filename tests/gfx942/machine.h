@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hip/file_bytes.h"
 #include "model/gfx942/run.h"
 
 namespace gfx942_test {
@@ -95,7 +96,8 @@ class Machine {
   gfx942::Program program_;
 };
 
-[[nodiscard]] std::vector<std::byte> file_bytes(const std::string& path);
+// The machine of a code object. It is made when it is first asked for.
+[[nodiscard]] Machine& machine_of(const std::string& path);
 
 // The text of a fault; empty for a launch that finished.
 [[nodiscard]] std::string fault_text(const gfx942::Outcome& outcome);

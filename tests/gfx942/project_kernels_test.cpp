@@ -7,7 +7,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "gfx942/machine.h"
 #include "hip/code_object/code_object.h"
@@ -22,23 +21,10 @@ constexpr u32 kMaxCount = 300;
 constexpr std::size_t kBufferBytes = std::size_t{kMaxCount} * 8;
 constexpr u32 kMaxMatrix = 9;
 
-struct Level {
-  Machine machine;
-  std::vector<KernelMetadata> metadata;
-
-  explicit Level(const std::string& path) : machine(path) {
-    auto read = hip::code_object::read_kernels(file_bytes(path));
-    if (read.ok()) metadata = std::move(read).value();
-  }
-};
-
-Level& level(int n) {
+const std::string& code_at(int level) {
   static const std::array<std::string, 4> paths{HGCHECK_CODE_OBJECT_O0, HGCHECK_CODE_OBJECT_O1, HGCHECK_CODE_OBJECT_O2,
                                                 HGCHECK_CODE_OBJECT_O3};
-  static std::array<std::unique_ptr<Level>, 4> levels;
-  auto& slot = levels[static_cast<std::size_t>(n)];
-  if (!slot) slot = std::make_unique<Level>(paths[static_cast<std::size_t>(n)]);
-  return *slot;
+  return paths[static_cast<std::size_t>(level)];
 }
 
 // The host's side of the memory: copies of the machine's buffers.
@@ -126,19 +112,21 @@ INSTANTIATE_TEST_SUITE_P(AtEveryLevel, ProjectKernels,
                          });
 
 TEST_P(ProjectKernels, TheInterpreterWritesTheBytesThatTheHostFunctionWrites) {
-  Level& at = level(std::get<0>(GetParam()));
+  const std::string& code = code_at(std::get<0>(GetParam()));
   const hg::HostKernel& kernel = hg::host_kernels()[std::get<1>(GetParam())];
-  const auto metadata = std::find_if(at.metadata.begin(), at.metadata.end(),
-                                     [&](const KernelMetadata& m) { return m.name == kernel.name; });
-  ASSERT_NE(metadata, at.metadata.end());
+  const auto read = hip::code_object::read_kernels(file_bytes(code));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  const auto metadata = std::ranges::find(read.value(), kernel.name, &KernelMetadata::name);
+  ASSERT_NE(metadata, read.value().end());
+  Machine& machine = machine_of(code);
   const bool passed = rc::check([&] {
-    TestMemory& memory = at.machine.memory();
+    TestMemory& memory = machine.memory();
     HostCopies host;
     const std::vector<std::byte> arguments = random_arguments(kernel, *metadata, memory, host);
     const Shape shape = random_shape();
     kernel.run(arguments, host);
     RC_ASSERT(!host.faulted);
-    RC_ASSERT(fault_text(at.machine.launch(kernel.name, arguments, shape)) == "");
+    RC_ASSERT(fault_text(machine.launch(kernel.name, arguments, shape)) == "");
     for (const auto& [address, bytes] : host.buffers()) {
       RC_ASSERT(memory.bytes(address) == bytes);
       memory.free(address);
@@ -149,7 +137,7 @@ TEST_P(ProjectKernels, TheInterpreterWritesTheBytesThatTheHostFunctionWrites) {
 
 TEST(ProjectKernelsDecode, EveryInstructionOfEveryLevelIsKnown) {
   for (int n = 0; n < 4; ++n)
-    EXPECT_EQ(level(n).machine.program().unknown_instructions(), std::vector<std::string>{}) << n;
+    EXPECT_EQ(machine_of(code_at(n)).program().unknown_instructions(), std::vector<std::string>{}) << n;
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 
 #include "gfx942/machine.h"
@@ -27,10 +26,7 @@ std::vector<u64> random_words(std::size_t count) {
 struct Workgroups : testing::TestWithParam<int> {
   static Machine& machine() {
     static const std::array<std::string, 4> paths{WORKGROUPS_O0, WORKGROUPS_O1, WORKGROUPS_O2, WORKGROUPS_O3};
-    static std::array<std::unique_ptr<Machine>, 4> machines;
-    auto& slot = machines[static_cast<std::size_t>(GetParam())];
-    if (!slot) slot = std::make_unique<Machine>(paths[static_cast<std::size_t>(GetParam())]);
-    return *slot;
+    return machine_of(paths[static_cast<std::size_t>(GetParam())]);
   }
   static TestMemory& memory() { return machine().memory(); }
   static Shape groups_of(u32 groups, u32 size, u32 group_bytes = 0) {

@@ -110,10 +110,6 @@ hip::Recording chain_of(const std::vector<hip::RecordedNode>& nodes) {
   return recording;
 }
 
-std::vector<hip::DeviceAddress> addresses_of(Bytes& to, Bytes& from) {
-  return {reinterpret_cast<hip::DeviceAddress>(to.data()), reinterpret_cast<hip::DeviceAddress>(from.data())};
-}
-
 void launch(Bytes& to, Bytes& from) {
   for (const Added& node : added) {
     if (node.host.fn != nullptr) {
@@ -151,13 +147,17 @@ void expect_the_same(const hip::RecordedNode& node, Draw& draw, bool to_host, st
   EXPECT_EQ(told, std::vector<std::string>());
 }
 
-TEST(ByHost, AMemsetIsAHostNode) {
+struct ByHost : testing::Test {
   Draw draw{std::mt19937_64(1)};
+  const hip::Api api = noting();
+  Bytes to = pattern(draw), from = pattern(draw);
+};
+
+TEST_F(ByHost, AMemsetIsAHostNode) {
   for (int i = 0; i < 300; ++i) expect_the_same(memset_of_rows(draw), draw, false, 1);
 }
 
-TEST(ByHost, ACopyToHostMemoryIsAHostNodeAndAnyOtherOneHasACopyBehindIt) {
-  Draw draw{std::mt19937_64(2)};
+TEST_F(ByHost, ACopyToHostMemoryIsAHostNodeAndAnyOtherOneHasACopyBehindIt) {
   for (int i = 0; i < 600; ++i) {
     const bool to_host = i % 2 == 0;
     hip::RecordedNode node = copy_of_rows(draw, draw(0, 2) == 0);
@@ -172,8 +172,7 @@ TEST(ByHost, ACopyToHostMemoryIsAHostNodeAndAnyOtherOneHasACopyBehindIt) {
 }
 
 // Recorded as a node of its own it goes through the 1D form, which has none (hip/recording.cpp).
-TEST(ByHost, ALinearCopyHasNoPositionsThoughItsRecordMay) {
-  Draw draw{std::mt19937_64(7)};
+TEST_F(ByHost, ALinearCopyHasNoPositionsThoughItsRecordMay) {
   for (const bool to_host : {true, false}) {
     hip::RecordedNode node = copy_of_rows(draw, false);
     auto& copy = std::get<hip::CopyRecord>(node.record);
@@ -181,8 +180,8 @@ TEST(ByHost, ALinearCopyHasNoPositionsThoughItsRecordMay) {
     copy.params.srcPos = {1, 2, 1};
     copy.params.dstPos = {3, 1, 2};
     copy.params.extent = {100, 1, 1};
-    const hip::Api api = noting();
-    Bytes to = pattern(draw), from = pattern(draw), other = to;
+    added.clear();
+    Bytes other = to;
     const auto itself = hip::record_graph(api, chain_of({node}), addresses_of(to, from));
     ASSERT_TRUE(itself.ok()) << itself.error().message;
     launch(to, from);
@@ -195,8 +194,7 @@ TEST(ByHost, ALinearCopyHasNoPositionsThoughItsRecordMay) {
   }
 }
 
-TEST(ByHost, AMovedBufferIsRecordedAgainAndNeverPatched) {
-  Draw draw{std::mt19937_64(3)};
+TEST_F(ByHost, AMovedBufferIsRecordedAgainAndNeverPatched) {
   for (const hip::RecordedNode& node : hip::by_host(copy_of_rows(draw, true), false, kSink)) {
     EXPECT_TRUE(node.relocations.empty());
     const auto& opaque = std::get<hip::OpaqueRecord>(node.record);
@@ -206,13 +204,10 @@ TEST(ByHost, AMovedBufferIsRecordedAgainAndNeverPatched) {
 }
 
 // Each recording has pinned memory of its own, and so has each of two equal nodes in one graph.
-TEST(ByHost, GraphsShareNothing) {
-  Draw draw{std::mt19937_64(4)};
-  const hip::Api api = noting();
+TEST_F(ByHost, GraphsShareNothing) {
   std::vector<hip::RecordedNode> nodes = hip::by_host(copy_of_rows(draw, true), false, kSink);
   const std::vector<hip::RecordedNode> same = nodes;
   nodes.insert(nodes.end(), same.begin(), same.end());
-  Bytes to = pattern(draw), from = pattern(draw);
   const auto first = hip::record_graph(api, chain_of(nodes), addresses_of(to, from));
   const auto second = hip::record_graph(api, chain_of(nodes), addresses_of(to, from));
   ASSERT_TRUE(first.ok() && second.ok());
@@ -225,11 +220,8 @@ TEST(ByHost, GraphsShareNothing) {
   EXPECT_EQ(std::unique(sources.begin(), sources.end()) - sources.begin(), 4);
 }
 
-TEST(ByHost, NothingStaysWhenRecordingFails) {
-  Draw draw{std::mt19937_64(5)};
-  const hip::Api api = noting();
+TEST_F(ByHost, NothingStaysWhenRecordingFails) {
   const hip::Recording recording = chain_of(hip::by_host(copy_of_rows(draw, true), false, kSink));
-  Bytes to = pattern(draw), from = pattern(draw);
   answer_to_add = hipErrorOutOfMemory;
   const auto failed = hip::record_graph(api, recording, addresses_of(to, from));
   ASSERT_FALSE(failed.ok());
@@ -238,10 +230,7 @@ TEST(ByHost, NothingStaysWhenRecordingFails) {
   EXPECT_EQ(told, std::vector<std::string>());
 }
 
-TEST(ByHost, WhatCannotBeFreedIsToldAndOtherThreadsCapturesAreNotInTheWay) {
-  Draw draw{std::mt19937_64(6)};
-  const hip::Api api = noting();
-  Bytes to = pattern(draw), from = pattern(draw);
+TEST_F(ByHost, WhatCannotBeFreedIsToldAndOtherThreadsCapturesAreNotInTheWay) {
   {
     const auto graph =
         hip::record_graph(api, chain_of(hip::by_host(copy_of_rows(draw, true), false, kSink)), addresses_of(to, from));
@@ -257,7 +246,7 @@ TEST(ByHost, WhatCannotBeFreedIsToldAndOtherThreadsCapturesAreNotInTheWay) {
   EXPECT_NE(told.front().find("hipHostFree"), std::string::npos);
 }
 
-TEST(ByHost, WhatWritesNothingStaysAsItIs) {
+TEST_F(ByHost, WhatWritesNothingStaysAsItIs) {
   hip::MemsetRecord none;
   none.params.width = 0;
   none.params.height = 1;

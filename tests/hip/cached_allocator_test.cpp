@@ -35,46 +35,43 @@ struct CachedAllocator : testing::Test {
   const hip::Api api_ = counting_api();
   std::vector<hip::Error> reports_;
   hip::CachedAllocatorOptions options_{.device = 0, .errors = into(reports_)};
+  hip::CachedAllocator cache_{api_, options_};
 };
 
 TEST_F(CachedAllocator, TheSameNameIsTheSameMemoryAsLongAsItIsLargeEnough) {
-  hip::CachedAllocator cache(api_, options_);
-  const hip::CachedAllocator::Buffer first = cache.get(1, 100).value();
+  const hip::CachedAllocator::Buffer first = cache_.get(1, 100).value();
   EXPECT_TRUE(first.moved);
-  const hip::CachedAllocator::Buffer again = cache.get(1, 40).value();
+  const hip::CachedAllocator::Buffer again = cache_.get(1, 40).value();
   EXPECT_FALSE(again.moved);
   EXPECT_EQ(again.address, first.address);
-  EXPECT_NE(cache.get(2, 100).value().address, first.address);
+  EXPECT_NE(cache_.get(2, 100).value().address, first.address);
   EXPECT_EQ(live, 2);
 }
 
 TEST_F(CachedAllocator, ABufferThatGrowsIsAnotherOneAndSaysSo) {
-  hip::CachedAllocator cache(api_, options_);
-  static_cast<void>(cache.get(1, 100).value());
-  const hip::CachedAllocator::Buffer larger = cache.get(1, 101).value();
+  static_cast<void>(cache_.get(1, 100).value());
+  const hip::CachedAllocator::Buffer larger = cache_.get(1, 101).value();
   EXPECT_TRUE(larger.moved);
   EXPECT_GE(larger.bytes, 101u);
   EXPECT_EQ(live, 1);
-  EXPECT_EQ(cache.size(), 1u);
+  EXPECT_EQ(cache_.size(), 1u);
 }
 
 TEST_F(CachedAllocator, AFailedAllocationChangesNothingAndIsTriedAgain) {
-  hip::CachedAllocator cache(api_, options_);
-  void* const first = cache.get(1, 100).value().address;
+  void* const first = cache_.get(1, 100).value().address;
   fail_malloc = 1;
-  EXPECT_EQ(cache.get(1, 200).error().code, hipErrorOutOfMemory);
-  EXPECT_EQ(cache.get(1, 100).value().address, first);
-  EXPECT_TRUE(cache.get(1, 200).ok());
+  EXPECT_EQ(cache_.get(1, 200).error().code, hipErrorOutOfMemory);
+  EXPECT_EQ(cache_.get(1, 100).value().address, first);
+  EXPECT_TRUE(cache_.get(1, 200).ok());
   EXPECT_EQ(live, 1);
 }
 
 TEST_F(CachedAllocator, KnowsWhichAddressesAreItsOwn) {
-  hip::CachedAllocator cache(api_, options_);
-  auto* const begin = static_cast<std::byte*>(cache.get(1, 100).value().address);
-  EXPECT_TRUE(cache.holds(begin));
-  EXPECT_TRUE(cache.holds(begin + 99));
-  EXPECT_FALSE(cache.holds(begin + 100));
-  EXPECT_FALSE(cache.holds(&cache));
+  auto* const begin = static_cast<std::byte*>(cache_.get(1, 100).value().address);
+  EXPECT_TRUE(cache_.holds(begin));
+  EXPECT_TRUE(cache_.holds(begin + 99));
+  EXPECT_FALSE(cache_.holds(begin + 100));
+  EXPECT_FALSE(cache_.holds(&cache_));
 }
 
 // In every way in which a range can lie to one of several buffers; and of memory that was freed nothing is known.
@@ -108,22 +105,20 @@ TEST_F(CachedAllocator, KnowsOfEveryByteOfARangeWhetherItIsItsOwn) {
 }
 
 TEST_F(CachedAllocator, SaysWhichGetFreesMemory) {
-  hip::CachedAllocator cache(api_, options_);
-  EXPECT_FALSE(cache.replaces(1, 100)) << "there is none yet";
-  static_cast<void>(cache.get(1, 100).value());
-  EXPECT_FALSE(cache.replaces(1, 100));
-  EXPECT_TRUE(cache.replaces(1, 101));
-  EXPECT_FALSE(cache.replaces(2, 101)) << "another one's";
+  EXPECT_FALSE(cache_.replaces(1, 100)) << "there is none yet";
+  static_cast<void>(cache_.get(1, 100).value());
+  EXPECT_FALSE(cache_.replaces(1, 100));
+  EXPECT_TRUE(cache_.replaces(1, 101));
+  EXPECT_FALSE(cache_.replaces(2, 101)) << "another one's";
 }
 
 TEST_F(CachedAllocator, ClearingAnswersItsErrorAndTriesAgain) {
-  hip::CachedAllocator cache(api_, options_);
-  static_cast<void>(cache.get(1, 100).value());
-  static_cast<void>(cache.get(2, 100).value());
+  static_cast<void>(cache_.get(1, 100).value());
+  static_cast<void>(cache_.get(2, 100).value());
   fail_free = 1;
-  EXPECT_EQ(cache.clear().error().code, hipErrorUnknown);
+  EXPECT_EQ(cache_.clear().error().code, hipErrorUnknown);
   EXPECT_EQ(live, 1);
-  EXPECT_TRUE(cache.clear().ok());
+  EXPECT_TRUE(cache_.clear().ok());
   EXPECT_EQ(live, 0);
 }
 
@@ -140,11 +135,10 @@ TEST_F(CachedAllocator, ItsDestructorReportsAnErrorAndFreesEverythingOnce) {
 
 TEST_F(CachedAllocator, ManyThreadsThatNameOneBufferGetOneAllocation) {
   constexpr int kThreads = 8;
-  hip::CachedAllocator cache(api_, options_);
   std::vector<void*> seen(kThreads, nullptr);
   std::vector<hip::sync::Thread> threads;
   for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&cache, &seen, i] { seen[static_cast<std::size_t>(i)] = cache.get(9, 64).value().address; });
+    threads.emplace_back([this, &seen, i] { seen[static_cast<std::size_t>(i)] = cache_.get(9, 64).value().address; });
   }
   for (hip::sync::Thread& thread : threads) thread.join();
   for (void* address : seen) EXPECT_EQ(address, seen[0]);

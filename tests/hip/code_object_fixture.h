@@ -73,9 +73,13 @@ inline Bytes elf_with_metadata(const std::string& msgpack) {
   return elf_with({Note{.body = msgpack}});
 }
 
+inline std::string packed(const Json& metadata) {
+  const std::vector<std::uint8_t> bytes = Json::to_msgpack(metadata);
+  return {bytes.begin(), bytes.end()};
+}
+
 inline Bytes elf_with_metadata(const Json& metadata) {
-  const std::vector<std::uint8_t> packed = Json::to_msgpack(metadata);
-  return elf_with_metadata(std::string(packed.begin(), packed.end()));
+  return elf_with_metadata(packed(metadata));
 }
 
 inline Json argument(std::string name, std::uint32_t offset, std::uint32_t size, std::string kind) {

@@ -55,8 +55,7 @@ TEST(ReadKernels, ExplicitArgumentsComeFirstAndInOrderWhateverTheMetadataDoes) {
 }
 
 TEST(ReadKernels, OtherNotesAreNoneOfItsBusiness) {
-  const std::vector<std::uint8_t> packed = Json::to_msgpack(fixture::valid_metadata());
-  const fixture::Note metadata{.body = std::string(packed.begin(), packed.end())};
+  const fixture::Note metadata{.body = fixture::packed(fixture::valid_metadata())};
   const fixture::Note other_owner{.owner = std::string("GNU", 4), .type = 32, .body = "odd"};
   const fixture::Note other_type{.type = 33, .body = "x"};
   const auto read = read_kernels(fixture::elf_with({other_owner, metadata, other_type}));
@@ -64,10 +63,12 @@ TEST(ReadKernels, OtherNotesAreNoneOfItsBusiness) {
   EXPECT_EQ(read.value().size(), 2u);
 }
 
+using Change = std::function<void(Json&)>;
+
 // One thing wrong with valid metadata, and the words with which the error names it and its place.
 struct Wrong {
   std::string name;
-  std::function<void(Json&)> change;
+  Change change;
   std::vector<std::string> words;
 };
 
@@ -76,6 +77,14 @@ Json& first(Json& metadata) {
 }
 Json& first_argument(Json& metadata, std::size_t index) {
   return first(metadata)[".args"][index];
+}
+
+// Changes one value of the first kernel, or of one of its arguments.
+Change kernel_with(const char* key, Json value) {
+  return [key, value](Json& metadata) { first(metadata)[key] = value; };
+}
+Change argument_with(std::size_t index, const char* key, Json value) {
+  return [index, key, value](Json& metadata) { first_argument(metadata, index)[key] = value; };
 }
 
 std::vector<Wrong> everything_wrong() {
@@ -87,46 +96,42 @@ std::vector<Wrong> everything_wrong() {
       {"KernelsAreText", [](Json& m) { m["amdhsa.kernels"] = "none"; }, {"amdhsa.kernels"}},
       {"KernelIsNoMap", [](Json& m) { m["amdhsa.kernels"][1] = 7; }, {"kernel 1", "not a map"}},
       {"NameIsMissing", [](Json& m) { first(m).erase(".name"); }, {"kernel 0", "'.name'"}},
-      {"NameIsEmpty", [](Json& m) { first(m)[".name"] = ""; }, {"kernel 0", "empty"}},
-      {"NameIsANumber", [](Json& m) { first(m)[".name"] = 1; }, {"kernel 0", "'.name'"}},
-      {"NameIsTaken", [](Json& m) { first(m)[".name"] = "second"; }, {"two kernels", "'second'"}},
-      {"SymbolIsTaken", [](Json& m) { first(m)[".symbol"] = "second.kd"; }, {"two kernels", "'second.kd'"}},
+      {"NameIsEmpty", kernel_with(".name", ""), {"kernel 0", "empty"}},
+      {"NameIsANumber", kernel_with(".name", 1), {"kernel 0", "'.name'"}},
+      {"NameIsTaken", kernel_with(".name", "second"), {"two kernels", "'second'"}},
+      {"SymbolIsTaken", kernel_with(".symbol", "second.kd"), {"two kernels", "'second.kd'"}},
       {"BlockSizeIsNegative",
-       [](Json& m) { first(m)[".kernarg_segment_size"] = -1; },
+       kernel_with(".kernarg_segment_size", -1),
        {"kernel 0 'first'", "'.kernarg_segment_size'"}},
       {"BlockSizeIsAbsurd",
-       [](Json& m) { first(m)[".kernarg_segment_size"] = 1 << 20; },
+       kernel_with(".kernarg_segment_size", 1 << 20),
        {"kernel 0 'first'", "'.kernarg_segment_size'", "1048576", "65536"}},
       {"AlignmentIsNoPowerOfTwo",
-       [](Json& m) { first(m)[".kernarg_segment_align"] = 12; },
+       kernel_with(".kernarg_segment_align", 12),
        {"kernel 0 'first'", "'.kernarg_segment_align'"}},
-      {"AlignmentIsZero",
-       [](Json& m) { first(m)[".kernarg_segment_align"] = 0; },
-       {"kernel 0 'first'", "'.kernarg_segment_align'"}},
-      {"WavefrontIsOdd", [](Json& m) { first(m)[".wavefront_size"] = 63; }, {"'first'", "'.wavefront_size'"}},
+      {"AlignmentIsZero", kernel_with(".kernarg_segment_align", 0), {"kernel 0 'first'", "'.kernarg_segment_align'"}},
+      {"WavefrontIsOdd", kernel_with(".wavefront_size", 63), {"'first'", "'.wavefront_size'"}},
       {"GroupBytesDoNotFit",
-       [](Json& m) { first(m)[".group_segment_fixed_size"] = std::uint64_t{1} << 32; },
+       kernel_with(".group_segment_fixed_size", std::uint64_t{1} << 32),
        {"'first'", "'.group_segment_fixed_size'", "4294967296"}},
       {"PrivateBytesAreAFloat",
-       [](Json& m) { first(m)[".private_segment_fixed_size"] = 1.5; },
+       kernel_with(".private_segment_fixed_size", 1.5),
        {"'first'", "'.private_segment_fixed_size'"}},
-      {"ArgumentsAreAMap", [](Json& m) { first(m)[".args"] = Json::object(); }, {"'first'", "'.args'"}},
+      {"ArgumentsAreAMap", kernel_with(".args", Json::object()), {"'first'", "'.args'"}},
       {"ArgumentIsText", [](Json& m) { first_argument(m, 3) = "x"; }, {"'first', argument 3", "not a map"}},
       {"OffsetIsMissing", [](Json& m) { first_argument(m, 1).erase(".offset"); }, {"argument 1", "'.offset'"}},
-      {"OffsetIsNegative", [](Json& m) { first_argument(m, 1)[".offset"] = -8; }, {"argument 1", "'.offset'"}},
+      {"OffsetIsNegative", argument_with(1, ".offset", -8), {"argument 1", "'.offset'"}},
       {"OffsetWraps",
-       [](Json& m) { first_argument(m, 1)[".offset"] = ~std::uint64_t{0}; },
+       argument_with(1, ".offset", ~std::uint64_t{0}),
        {"argument 1", "'.offset'", "18446744073709551615"}},
-      {"SizeIsZero", [](Json& m) { first_argument(m, 1)[".size"] = 0; }, {"argument 1", "no bytes"}},
+      {"SizeIsZero", argument_with(1, ".size", 0), {"argument 1", "no bytes"}},
       {"KindIsMissing", [](Json& m) { first_argument(m, 1).erase(".value_kind"); }, {"argument 1", "'.value_kind'"}},
-      {"PointerHasFourBytes", [](Json& m) { first_argument(m, 0)[".size"] = 4; }, {"argument 0", "pointer of 4"}},
-      {"ArgumentNameIsANumber", [](Json& m) { first_argument(m, 0)[".name"] = 4; }, {"argument 0", "'.name'"}},
-      {"ArgumentsOverlap", [](Json& m) { first_argument(m, 1)[".offset"] = 7; }, {"'first'", "offset 7", "overlaps"}},
-      {"ArgumentsAreTheSame", [](Json& m) { first_argument(m, 2)[".offset"] = 8; }, {"offset 8", "overlaps"}},
-      {"HiddenArgumentOverlaps", [](Json& m) { first_argument(m, 4)[".offset"] = 36; }, {"offset 36", "overlaps"}},
-      {"ArgumentEndsOutside",
-       [](Json& m) { first_argument(m, 4)[".offset"] = 61; },
-       {"'first'", "offset 61", "outside", "64"}},
+      {"PointerHasFourBytes", argument_with(0, ".size", 4), {"argument 0", "pointer of 4"}},
+      {"ArgumentNameIsANumber", argument_with(0, ".name", 4), {"argument 0", "'.name'"}},
+      {"ArgumentsOverlap", argument_with(1, ".offset", 7), {"'first'", "offset 7", "overlaps"}},
+      {"ArgumentsAreTheSame", argument_with(2, ".offset", 8), {"offset 8", "overlaps"}},
+      {"HiddenArgumentOverlaps", argument_with(4, ".offset", 36), {"offset 36", "overlaps"}},
+      {"ArgumentEndsOutside", argument_with(4, ".offset", 61), {"'first'", "offset 61", "outside", "64"}},
       {"TooManyArguments",
        [](Json& m) { first(m)[".args"] = Json(std::vector<Json>(4097, first_argument(m, 0))); },
        {"'first'", "'.args'", "4097", "4096"}},
@@ -147,35 +152,35 @@ TEST_P(WrongMetadata, IsAnErrorThatNamesWhatAndWhere) {
   for (const std::string& word : GetParam().words) EXPECT_THAT(read.error().message, HasSubstr(word));
 }
 
+// Returns the message of the error of a reader.
+template <class T>
+std::string refusal(const hip::Result<T>& read) {
+  EXPECT_FALSE(read.ok());
+  return read.ok() ? "" : read.error().message;
+}
+
 TEST(ReadKernels, AKeyThatIsThereTwiceIsAnError) {
   // {"a": 1, "a": 2}, which no JSON library writes.
-  const auto read =
-      read_kernels(fixture::elf_with_metadata(std::string("\x82\xa1"
-                                                          "a\x01\xa1"
-                                                          "a\x02")));
-  ASSERT_FALSE(read.ok());
-  EXPECT_THAT(read.error().message, HasSubstr("'a' twice"));
+  const std::string twice =
+      "\x82\xa1"
+      "a\x01\xa1"
+      "a\x02";
+  EXPECT_THAT(refusal(read_kernels(fixture::elf_with_metadata(twice))), HasSubstr("'a' twice"));
 }
 
 TEST(ReadKernels, AKeyThatIsNoTextIsAnError) {
-  const auto read = read_kernels(fixture::elf_with_metadata(std::string("\x81\x07\x01")));
-  ASSERT_FALSE(read.ok());
-  EXPECT_THAT(read.error().message, HasSubstr("not text"));
+  const std::string number = "\x81\x07\x01";
+  EXPECT_THAT(refusal(read_kernels(fixture::elf_with_metadata(number))), HasSubstr("not text"));
 }
 
 TEST(ReadKernels, TwoMetadataNotesAreAnError) {
-  const std::vector<std::uint8_t> packed = Json::to_msgpack(fixture::valid_metadata());
-  const fixture::Note note{.body = std::string(packed.begin(), packed.end())};
+  const fixture::Note note{.body = fixture::packed(fixture::valid_metadata())};
   ASSERT_TRUE(read_kernels(fixture::elf_with({note})).ok());
-  const auto read = read_kernels(fixture::elf_with({note, note}));
-  ASSERT_FALSE(read.ok());
-  EXPECT_THAT(read.error().message, HasSubstr("two metadata notes"));
+  EXPECT_THAT(refusal(read_kernels(fixture::elf_with({note, note}))), HasSubstr("two metadata notes"));
 }
 
 TEST(ReadKernels, NoMetadataNoteIsAnError) {
-  const auto read = read_kernels(fixture::elf_with({{.type = 10}}));
-  ASSERT_FALSE(read.ok());
-  EXPECT_THAT(read.error().message, HasSubstr("no note"));
+  EXPECT_THAT(refusal(read_kernels(fixture::elf_with({{.type = 10}}))), HasSubstr("no note"));
 }
 
 constexpr const char* kKinds[] = {"global_buffer", "by_value", "hidden_none", "pipe"};

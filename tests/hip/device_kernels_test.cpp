@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "hip/code_object/code_object.h"
+#include "hip/file_bytes.h"
 #include "hip/kernels/host_kernels.h"
 
 namespace {
@@ -16,13 +15,6 @@ namespace {
 using hip::code_object::Argument;
 using hip::code_object::ArgumentKind;
 using hip::code_object::KernelMetadata;
-
-std::vector<std::byte> file_bytes(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  return {bytes, bytes + text.size()};
-}
 
 class DeviceKernels : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(AtEveryLevel, DeviceKernels,

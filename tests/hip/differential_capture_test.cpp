@@ -18,6 +18,7 @@ using hip::ArgumentSlot;
 using hip::Relocation;
 using hip::Shadows;
 using Block = std::vector<std::byte>;
+using Random = std::mt19937_64;
 
 // A signature: a block of bytes, and where it holds addresses.
 struct Signature {
@@ -26,29 +27,19 @@ struct Signature {
   std::vector<ArgumentSlot> fields{};  // a pointer field holds an address that moves
 };
 
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
-  std::uint64_t bits() { return engine_(); }
-
- private:
-  std::mt19937_64 engine_;
-};
-
 // Memory as an allocator gives it out, in one region of the address space, in any order; in each table 64 bytes further
 // on.
 Shadows shadows_of(Random& random, std::size_t buffers, std::size_t tables) {
   Shadows shadows;
   for (hip::BufferIndex b = 0; b < buffers; ++b) {
     shadows.buffers.push_back(b);
-    shadows.bytes.push_back(1 + random.below(4096));
+    shadows.bytes.push_back(1 + random() % 4096);
   }
   do {
     shadows.tables.assign(tables, {});
     for (std::size_t k = 0; k < tables; ++k) {
       for (std::size_t b = 0; b < buffers; ++b) {
-        shadows.tables[k].push_back(0x7f0000000000 + random.below(1U << 24) * 256 + k * 64);
+        shadows.tables[k].push_back(0x7f0000000000 + random() % (1U << 24) * 256 + k * 64);
       }
     }
   } while (hip::flaw_of(shadows) != nullptr);
@@ -63,25 +54,25 @@ void put(Block& block, std::size_t offset, std::uint64_t value, std::size_t size
 Signature signature_of(Random& random, const Shadows& shadows) {
   Signature signature;
   std::size_t at = 0;
-  const std::size_t fields = 1 + random.below(8);
+  const std::size_t fields = 1 + random() % 8;
   for (std::size_t i = 0; i < fields; ++i) {
-    at += random.below(4) == 0 ? random.below(9) : 0;  // padding
-    const auto buffer = static_cast<hip::BufferIndex>(random.below(shadows.buffers.size()));
-    if (random.below(2) == 0) {
-      const std::uint64_t addends[] = {0, shadows.bytes[buffer], random.below(shadows.bytes[buffer] + 1)};
+    at += random() % 4 == 0 ? random() % 9 : 0;  // padding
+    const auto buffer = static_cast<hip::BufferIndex>(random() % shadows.buffers.size());
+    if (random() % 2 == 0) {
+      const std::uint64_t addends[] = {0, shadows.bytes[buffer], random() % (shadows.bytes[buffer] + 1)};
       signature.truth.push_back({hip::Field::kKernelArgument, static_cast<std::uint32_t>(at), buffer,
-                                 static_cast<std::int64_t>(addends[random.below(3)])});
+                                 static_cast<std::int64_t>(addends[random() % 3])});
       signature.fields.push_back({static_cast<std::uint32_t>(at), 8, ArgumentKind::kPointer});
       signature.frozen.resize(std::max(signature.frozen.size(), at + 8));
       at += 8;
       continue;
     }
-    const std::size_t size = std::size_t{1} << random.below(4);
+    const std::size_t size = std::size_t{1} << random() % 4;
     signature.fields.push_back(
         {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(size), ArgumentKind::kValue});
-    const std::uint64_t address = shadows.tables[random.below(shadows.tables.size())][buffer];
+    const std::uint64_t address = shadows.tables[random() % shadows.tables.size()][buffer];
     signature.frozen.resize(std::max(signature.frozen.size(), at + size));
-    put(signature.frozen, at, random.below(3) == 0 ? random.bits() : address + random.below(8), size);
+    put(signature.frozen, at, random() % 3 == 0 ? random() : address + random() % 8, size);
     at += size;
   }
   return signature;
@@ -106,7 +97,7 @@ void expect_the_truth_of_random_signatures(const Attribute& attribute) {
   int opaque = 0;
   for (int i = 0; i < kSignatures; ++i) {
     Random random(static_cast<std::uint64_t>(i));
-    const Shadows shadows = shadows_of(random, 1 + random.below(6), 2 + random.below(2));
+    const Shadows shadows = shadows_of(random, 1 + random() % 6, 2 + random() % 2);
     const Signature signature = signature_of(random, shadows);
     const hip::Result<std::vector<Relocation>> found = attribute(random, signature, shadows);
     if (!found) {
@@ -139,7 +130,7 @@ std::vector<ArgumentSlot> arguments_of(Random& random, const Signature& signatur
   std::vector<ArgumentSlot> slots;
   bool open = false;  // the last one is a struct that may take another field
   for (const ArgumentSlot& field : signature.fields) {
-    if (open && random.below(2) == 0) {
+    if (open && random() % 2 == 0) {
       slots.back().size = field.offset + field.size - slots.back().offset;
       continue;
     }
@@ -147,8 +138,8 @@ std::vector<ArgumentSlot> arguments_of(Random& random, const Signature& signatur
     std::uint64_t frozen = 0;
     std::memcpy(&frozen, signature.frozen.data() + field.offset, field.size);
     const bool own = field.kind == ArgumentKind::kValue && field.size == 8 && !in_a_shadow(frozen, shadows);
-    if (own && random.below(4) == 0) slots.back().kind = ArgumentKind::kPointer;
-    open = random.below(3) == 0;
+    if (own && random() % 4 == 0) slots.back().kind = ArgumentKind::kPointer;
+    open = random() % 3 == 0;
     if (open) slots.back().kind = ArgumentKind::kValue;
   }
   return slots;
@@ -189,7 +180,7 @@ TEST(DifferentialCapture, NothingThatIsSaidOfTheArgumentsMakesAnAddressOfWhatIsN
   const bool holds = rc::check("an address is one, or the block is opaque", [&] {
     for (int i = 0; i < 20; ++i) {
       Random random(*rc::gen::arbitrary<std::uint64_t>().as("signature"));
-      const Shadows shadows = shadows_of(random, 1 + random.below(6), 2 + random.below(2));
+      const Shadows shadows = shadows_of(random, 1 + random() % 6, 2 + random() % 2);
       const Signature signature = signature_of(random, shadows);
       const auto found = hip::attribute(captured(signature, shadows), shadows, lies_about(signature));
       if (!found) continue;
@@ -205,14 +196,14 @@ TEST(DifferentialCapture, APointerThatWasCapturedStaleIsOpaqueWhereverItPoints) 
   int tried = 0;
   for (std::uint64_t i = 0; i < 10000; ++i) {
     Random random(i);
-    const Shadows shadows = shadows_of(random, 1 + random.below(6), 2 + random.below(2));
+    const Shadows shadows = shadows_of(random, 1 + random() % 6, 2 + random() % 2);
     Signature signature = signature_of(random, shadows);
     if (signature.truth.empty()) continue;
     ++tried;
-    const std::size_t which = random.below(signature.truth.size());
+    const std::size_t which = random() % signature.truth.size();
     const Relocation stale = signature.truth[which];
     signature.truth.erase(signature.truth.begin() + static_cast<std::ptrdiff_t>(which));
-    const hip::AddressTable& table = shadows.tables[random.below(shadows.tables.size())];
+    const hip::AddressTable& table = shadows.tables[random() % shadows.tables.size()];
     put(signature.frozen, stale.offset, table[stale.buffer] + static_cast<std::uint64_t>(stale.addend), 8);
     EXPECT_FALSE(hip::attribute(captured(signature, shadows), shadows, signature.fields)) << "signature " << i;
   }
@@ -254,13 +245,13 @@ TEST(DifferentialCapture, NoNumberThatIsComputedFromAnAddressIsTakenForOneByANei
   int opaque = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {
     Random random(i);
-    const Shadows shadows = shadows_of(random, 1 + random.below(6), 2 + random.below(2));
+    const Shadows shadows = shadows_of(random, 1 + random() % 6, 2 + random() % 2);
     Block frozen(32);
-    for (std::size_t at = 0; at < frozen.size(); at += 8) put(frozen, at, random.below(2) == 0 ? 0 : random.bits(), 8);
-    const auto buffer = static_cast<hip::BufferIndex>(random.below(shadows.buffers.size()));
+    for (std::size_t at = 0; at < frozen.size(); at += 8) put(frozen, at, random() % 2 == 0 ? 0 : random(), 8);
+    const auto buffer = static_cast<hip::BufferIndex>(random() % shadows.buffers.size());
     const unsigned shifts[] = {4, 8, 12, 16, 32};
-    const unsigned shift = shifts[random.below(5)];
-    const std::size_t at = random.below(25), size = random.below(2) == 0 ? 8 : 4;
+    const unsigned shift = shifts[random() % 5];
+    const std::size_t at = random() % 25, size = random() % 2 == 0 ? 8 : 4;
     std::vector<Block> blocks;
     for (const hip::AddressTable& table : shadows.tables) {
       blocks.push_back(frozen);

@@ -4,8 +4,7 @@
 
 #include <vector>
 
-#include "hip/fake_api.h"
-#include "hip/graph_patcher.h"
+#include "hip/patcher_subject.h"
 
 namespace {
 
@@ -22,37 +21,30 @@ hip::RecordedNode copy_between(hip::BufferIndex to, hip::BufferIndex from, hip::
 
 TEST(GraphPatcher, ACopyOfTheDriversStaysOneWhenItsParametersAreReplaced) {
   fake::World world;
-  hip::Api table = fake::api();
-  table.hipCtxGetCurrent = [](hipCtx_t* context) {
-    *context = nullptr;
-    return hipSuccess;
-  };
-  table.hipDrvGraphExecMemcpyNodeSetParams = [](hipGraphExec_t, hipGraphNode_t, const HIP_MEMCPY3D* copy, hipCtx_t) {
-    sources.push_back(copy->srcDevice);
-    return hipSuccess;
-  };
-  table.hipGraphExecMemcpyNodeSetParams = [](hipGraphExec_t, hipGraphNode_t, hipMemcpy3DParms*) {
-    ADD_FAILURE() << "the runtime's own setter met a copy that the driver added";
-    return hipSuccess;
-  };
   // The fake knows nodes of the runtime's own only; the patcher is told another form of the same graph.
   hip::Recording typed, driver;
   typed.add(copy_between(0, 1, hip::NodeForm::kTyped));
   driver.add(copy_between(0, 1, hip::NodeForm::kDriver));
-  const hip::AddressTable addresses = {0x1000, 0x2000, 0x3000};
-  const auto graph = hip::record_graph(table, typed, addresses);
-  ASSERT_TRUE(graph.ok());
-  hipGraphExec_t exec = nullptr;
-  ASSERT_EQ(table.hipGraphInstantiate(&exec, graph.value().graph, nullptr, nullptr, 0), hipSuccess);
-  auto patcher = hip::GraphPatcher::of_exec(table, driver, graph.value(), exec, addresses);
-  const auto moves = [&](hip::BufferIndex buffer, hip::DeviceAddress from, hip::DeviceAddress to) {
-    return patcher.patch(std::vector<hip::Move>{{buffer, from, to}}).ok();
+  patching::Subject subject(typed, {0x1000, 0x2000, 0x3000}, patching::Target::kExec);
+  subject.table.hipCtxGetCurrent = [](hipCtx_t* context) {
+    *context = nullptr;
+    return hipSuccess;
   };
+  subject.table.hipDrvGraphExecMemcpyNodeSetParams = [](hipGraphExec_t, hipGraphNode_t, const HIP_MEMCPY3D* copy,
+                                                        hipCtx_t) {
+    sources.push_back(copy->srcDevice);
+    return hipSuccess;
+  };
+  subject.table.hipGraphExecMemcpyNodeSetParams = [](hipGraphExec_t, hipGraphNode_t, hipMemcpy3DParms*) {
+    ADD_FAILURE() << "the runtime's own setter met a copy that the driver added";
+    return hipSuccess;
+  };
+  subject.make_patcher(driver, subject.addresses);
   sources.clear();
-  EXPECT_TRUE(moves(1, 0x2000, 0x4000));
+  EXPECT_TRUE(subject.try_patch({{1, 0x2000, 0x4000}}).ok());
   const hip::RecordedNode other_source = copy_between(0, 2, hip::NodeForm::kDriver);
-  patcher.replace(0, other_source.record, other_source.relocations);
-  EXPECT_TRUE(moves(2, 0x3000, 0x5000));
+  subject.patcher->replace(0, other_source.record, other_source.relocations);
+  EXPECT_TRUE(subject.try_patch({{2, 0x3000, 0x5000}}).ok());
   const std::vector<const void*> expected = {reinterpret_cast<void*>(0x4000), reinterpret_cast<void*>(0x5000)};
   EXPECT_EQ(sources, expected);
 }
@@ -61,24 +53,18 @@ TEST(GraphPatcher, ACopyOfTheDriversStaysOneWhenItsParametersAreReplaced) {
 // one of the runtime's own, and is set as such.
 TEST(GraphPatcher, ALinearCopyIsTheRuntimesOwnWhateverItsForm) {
   fake::World world;
-  hip::Api table = fake::api();
-  table.hipDrvGraphAddMemcpyNode = nullptr;
-  table.hipDrvGraphExecMemcpyNodeSetParams = [](hipGraphExec_t, hipGraphNode_t, const HIP_MEMCPY3D*, hipCtx_t) {
-    ADD_FAILURE() << "the driver's setter met a copy that it did not add";
-    return hipSuccess;
-  };
   hip::RecordedNode linear = copy_between(0, 1, hip::NodeForm::kDriver);
   std::get<hip::CopyRecord>(linear.record).linear = true;
   EXPECT_EQ(hip::form_of(linear), hip::NodeForm::kTyped);
   hip::Recording recording;
   recording.add(linear);
-  const hip::AddressTable addresses = {0x1000, 0x2000};
-  const auto graph = hip::record_graph(table, recording, addresses);
-  ASSERT_TRUE(graph.ok());
-  hipGraphExec_t exec = nullptr;
-  ASSERT_EQ(table.hipGraphInstantiate(&exec, graph.value().graph, nullptr, nullptr, 0), hipSuccess);
-  auto patcher = hip::GraphPatcher::of_exec(table, recording, graph.value(), exec, addresses);
-  EXPECT_TRUE(patcher.patch(std::vector<hip::Move>{{1, 0x2000, 0x4000}}).ok());
+  patching::Subject subject(recording, {0x1000, 0x2000}, patching::Target::kExec);
+  subject.table.hipDrvGraphExecMemcpyNodeSetParams = [](hipGraphExec_t, hipGraphNode_t, const HIP_MEMCPY3D*, hipCtx_t) {
+    ADD_FAILURE() << "the driver's setter met a copy that it did not add";
+    return hipSuccess;
+  };
+  subject.make_patcher(recording, subject.addresses);
+  EXPECT_TRUE(subject.try_patch({{1, 0x2000, 0x4000}}).ok());
 }
 
 }  // namespace

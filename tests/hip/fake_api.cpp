@@ -72,16 +72,16 @@ bool same_topology(const Graph& a, const Graph& b) {
          });
 }
 
-// Adds a node that `fill` completes; a `fill` that returns an error adds nothing.
-template <class Fill>
+// Adds a node that `fill` completes from the parameters; a `fill` that returns an error adds nothing.
+template <class Fill, class... Params>
 hipError_t add(const char* function, hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies,
-               std::size_t count, hipGraphNodeType type, Fill fill) {
+               std::size_t count, hipGraphNodeType type, Fill fill, Params... params) {
   const Entry entry(function);
   if (entry.fails_at_once() || world->graphs.count(to_graph(graph)) == 0) return hipErrorUnknown;
   auto node = std::make_unique<Node>();
   node->type = type;
   for (std::size_t i = 0; i < count; ++i) node->dependencies.push_back(to_node(dependencies[i]));
-  if (const hipError_t status = fill(*node); status != hipSuccess) return status;
+  if (const hipError_t status = fill(*node, params...); status != hipSuccess) return status;
   if (entry.status() != hipSuccess) return entry.status();
   *out = to_handle(node.get());
   to_graph(graph)->nodes.push_back(std::move(node));
@@ -89,8 +89,9 @@ hipError_t add(const char* function, hipGraphNode_t* out, hipGraph_t graph, cons
 }
 
 // Sets a node of a graph (exec null) or its twin in an executable graph.
-template <class Fill>
-hipError_t set(const char* function, hipGraphExec_t exec, hipGraphNode_t handle, hipGraphNodeType type, Fill fill) {
+template <class Fill, class... Params>
+hipError_t set(const char* function, hipGraphExec_t exec, hipGraphNode_t handle, hipGraphNodeType type, Fill fill,
+               Params... params) {
   const Entry entry(function, handle);
   if (entry.fails_at_once()) return hipErrorUnknown;
   Node* node = to_node(handle);
@@ -100,7 +101,7 @@ hipError_t set(const char* function, hipGraphExec_t exec, hipGraphNode_t handle,
     node = twin->second;
   }
   if (node->type != type) return hipErrorInvalidValue;
-  if (const hipError_t status = fill(*node); status != hipSuccess) return status;
+  if (const hipError_t status = fill(*node, params...); status != hipSuccess) return status;
   return entry.status();
 }
 
@@ -161,6 +162,20 @@ hipError_t fill_memset(Node& node, const hipMemsetParams* params) {
   return hipSuccess;
 }
 
+hipError_t fill_host(Node& node, const hipHostNodeParams* params) {
+  node.host = *params;
+  return hipSuccess;
+}
+
+// A child graph that a node has already is replaced by one of the same shape only.
+hipError_t fill_child(Node& node, hipGraph_t child) {
+  if (world->graphs.count(to_graph(child)) == 0) return hipErrorInvalidValue;
+  if (node.child && !same_topology(*node.child, *to_graph(child))) return hipErrorInvalidValue;
+  std::map<const Node*, Node*> inner;
+  node.child = clone(*to_graph(child), inner);
+  return hipSuccess;
+}
+
 hipError_t graph_create(hipGraph_t* out, unsigned) {
   const Entry entry("hipGraphCreate");
   if (entry.status() != hipSuccess) return entry.status();
@@ -179,34 +194,28 @@ hipError_t graph_destroy(hipGraph_t handle) {
 
 hipError_t add_kernel_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
                            const hipKernelNodeParams* params) {
-  return add("hipGraphAddKernelNode", out, graph, dependencies, count, hipGraphNodeTypeKernel,
-             [&](Node& node) { return fill_kernel(node, params); });
+  return add("hipGraphAddKernelNode", out, graph, dependencies, count, hipGraphNodeTypeKernel, fill_kernel, params);
 }
 
 hipError_t add_memcpy_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
                            const hipMemcpy3DParms* params) {
-  return add("hipGraphAddMemcpyNode", out, graph, dependencies, count, hipGraphNodeTypeMemcpy,
-             [&](Node& node) { return fill_copy(node, params); });
+  return add("hipGraphAddMemcpyNode", out, graph, dependencies, count, hipGraphNodeTypeMemcpy, fill_copy, params);
 }
 
 hipError_t add_memcpy_node_1d(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies,
                               std::size_t count, void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
-  return add("hipGraphAddMemcpyNode1D", out, graph, dependencies, count, hipGraphNodeTypeMemcpy,
-             [&](Node& node) { return fill_linear(node, dst, src, bytes, kind); });
+  return add("hipGraphAddMemcpyNode1D", out, graph, dependencies, count, hipGraphNodeTypeMemcpy, fill_linear, dst, src,
+             bytes, kind);
 }
 
 hipError_t add_memset_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
                            const hipMemsetParams* params) {
-  return add("hipGraphAddMemsetNode", out, graph, dependencies, count, hipGraphNodeTypeMemset,
-             [&](Node& node) { return fill_memset(node, params); });
+  return add("hipGraphAddMemsetNode", out, graph, dependencies, count, hipGraphNodeTypeMemset, fill_memset, params);
 }
 
 hipError_t add_host_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies, std::size_t count,
                          const hipHostNodeParams* params) {
-  return add("hipGraphAddHostNode", out, graph, dependencies, count, hipGraphNodeTypeHost, [&](Node& node) {
-    node.host = *params;
-    return hipSuccess;
-  });
+  return add("hipGraphAddHostNode", out, graph, dependencies, count, hipGraphNodeTypeHost, fill_host, params);
 }
 
 hipError_t add_empty_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies,
@@ -217,12 +226,7 @@ hipError_t add_empty_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphN
 
 hipError_t add_child_graph_node(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                 std::size_t count, hipGraph_t child) {
-  return add("hipGraphAddChildGraphNode", out, graph, dependencies, count, hipGraphNodeTypeGraph, [&](Node& node) {
-    if (world->graphs.count(to_graph(child)) == 0) return hipErrorInvalidValue;
-    std::map<const Node*, Node*> inner;
-    node.child = clone(*to_graph(child), inner);
-    return hipSuccess;
-  });
+  return add("hipGraphAddChildGraphNode", out, graph, dependencies, count, hipGraphNodeTypeGraph, fill_child, child);
 }
 
 // Root nodes in the order of addition, then the nodes that become ready after each node, as AMD's runtime lists them.
@@ -315,16 +319,13 @@ hipError_t exec_destroy(hipGraphExec_t exec) {
 }
 
 hipError_t kernel_set(hipGraphNode_t node, const hipKernelNodeParams* params) {
-  return set("hipGraphKernelNodeSetParams", nullptr, node, hipGraphNodeTypeKernel,
-             [&](Node& target) { return fill_kernel(target, params); });
+  return set("hipGraphKernelNodeSetParams", nullptr, node, hipGraphNodeTypeKernel, fill_kernel, params);
 }
 hipError_t exec_kernel_set(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params) {
-  return set("hipGraphExecKernelNodeSetParams", exec, node, hipGraphNodeTypeKernel,
-             [&](Node& target) { return fill_kernel(target, params); });
+  return set("hipGraphExecKernelNodeSetParams", exec, node, hipGraphNodeTypeKernel, fill_kernel, params);
 }
 hipError_t memcpy_set(hipGraphNode_t node, const hipMemcpy3DParms* params) {
-  return set("hipGraphMemcpyNodeSetParams", nullptr, node, hipGraphNodeTypeMemcpy,
-             [&](Node& target) { return fill_copy(target, params); });
+  return set("hipGraphMemcpyNodeSetParams", nullptr, node, hipGraphNodeTypeMemcpy, fill_copy, params);
 }
 hipError_t exec_memcpy_set(hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms* params) {
   return set("hipGraphExecMemcpyNodeSetParams", exec, node, hipGraphNodeTypeMemcpy, [&](Node& target) {
@@ -334,30 +335,22 @@ hipError_t exec_memcpy_set(hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3D
   });
 }
 hipError_t memcpy_set_1d(hipGraphNode_t node, void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
-  return set("hipGraphMemcpyNodeSetParams1D", nullptr, node, hipGraphNodeTypeMemcpy,
-             [&](Node& target) { return fill_linear(target, dst, src, bytes, kind); });
+  return set("hipGraphMemcpyNodeSetParams1D", nullptr, node, hipGraphNodeTypeMemcpy, fill_linear, dst, src, bytes,
+             kind);
 }
 hipError_t exec_memcpy_set_1d(hipGraphExec_t exec, hipGraphNode_t node, void* dst, const void* src, std::size_t bytes,
                               hipMemcpyKind kind) {
-  return set("hipGraphExecMemcpyNodeSetParams1D", exec, node, hipGraphNodeTypeMemcpy,
-             [&](Node& target) { return fill_linear(target, dst, src, bytes, kind); });
+  return set("hipGraphExecMemcpyNodeSetParams1D", exec, node, hipGraphNodeTypeMemcpy, fill_linear, dst, src, bytes,
+             kind);
 }
 hipError_t memset_set(hipGraphNode_t node, const hipMemsetParams* params) {
-  return set("hipGraphMemsetNodeSetParams", nullptr, node, hipGraphNodeTypeMemset,
-             [&](Node& target) { return fill_memset(target, params); });
+  return set("hipGraphMemsetNodeSetParams", nullptr, node, hipGraphNodeTypeMemset, fill_memset, params);
 }
 hipError_t exec_memset_set(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* params) {
-  return set("hipGraphExecMemsetNodeSetParams", exec, node, hipGraphNodeTypeMemset,
-             [&](Node& target) { return fill_memset(target, params); });
+  return set("hipGraphExecMemsetNodeSetParams", exec, node, hipGraphNodeTypeMemset, fill_memset, params);
 }
 hipError_t exec_child_set(hipGraphExec_t exec, hipGraphNode_t node, hipGraph_t child) {
-  return set("hipGraphExecChildGraphNodeSetParams", exec, node, hipGraphNodeTypeGraph, [&](Node& target) {
-    if (world->graphs.count(to_graph(child)) == 0) return hipErrorInvalidValue;
-    if (!same_topology(*target.child, *to_graph(child))) return hipErrorInvalidValue;
-    std::map<const Node*, Node*> inner;
-    target.child = clone(*to_graph(child), inner);
-    return hipSuccess;
-  });
+  return set("hipGraphExecChildGraphNodeSetParams", exec, node, hipGraphNodeTypeGraph, fill_child, child);
 }
 
 void put(std::ostream& out, const dim3& size) {

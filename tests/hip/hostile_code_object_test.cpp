@@ -7,13 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <set>
 
 #include "hip/code_object/code_object.h"
 #include "hip/code_object_fixture.h"
+#include "hip/file_bytes.h"
 
 namespace {
 
@@ -55,8 +54,7 @@ std::vector<Bytes> samples() {
   const Bytes elf = fixture::elf_with_metadata(fixture::valid_metadata());
   std::vector<Bytes> all{elf, fixture::bundle({{"hipv4-amdgcn-amd-amdhsa--gfx942", elf}})};
 #ifdef HGCHECK_CODE_OBJECT_O2
-  std::ifstream file(HGCHECK_CODE_OBJECT_O2, std::ios::binary);
-  all.push_back(fixture::bytes_of(std::string{std::istreambuf_iterator<char>(file), {}}));
+  all.push_back(file_bytes(HGCHECK_CODE_OBJECT_O2));
 #endif
   return all;
 }
@@ -146,8 +144,7 @@ RC_GTEST_PROP(HostileCodeObject, AnyBytesAsMetadataGiveAnErrorOrASoundAnswer, ()
 }
 
 RC_GTEST_PROP(HostileCodeObject, ChangedMetadataGivesAnErrorOrASoundAnswer, ()) {
-  const std::vector<std::uint8_t> packed = fixture::Json::to_msgpack(fixture::valid_metadata());
-  std::string metadata(packed.begin(), packed.end());
+  std::string metadata = fixture::packed(fixture::valid_metadata());
   const auto changes = *rc::gen::inRange(1, 4);
   for (int i = 0; i < changes; ++i) {
     metadata[*rc::gen::inRange<std::size_t>(0, metadata.size())] = static_cast<char>(*rc::gen::inRange(0, 256));
@@ -234,8 +231,7 @@ TEST_P(HostileMetadata, IsAnErrorHoweverMuchItClaims) {
 }
 
 TEST(HostileCodeObject, BytesAfterTheMetadataAreAnError) {
-  const std::vector<std::uint8_t> packed = fixture::Json::to_msgpack(fixture::valid_metadata());
-  const std::string metadata(packed.begin(), packed.end());
+  const std::string metadata = fixture::packed(fixture::valid_metadata());
   ASSERT_TRUE(read_kernels(fixture::elf_with_metadata(metadata)).ok());
   EXPECT_FALSE(read_kernels(fixture::elf_with_metadata(metadata + "\xc0")).ok());
 }

@@ -69,19 +69,23 @@ class Handed {
   static constexpr std::size_t kBytes = 4096;
 };
 
-template <class Launch>
-hipKernelNodeParams captured(hipStream_t stream, hipGraph_t* graph, Handed& handed, Launch launch) {
+// Captures a launch, gives back all that it pointed at, and checks the parameters of its node.
+template <class Launch, class Check>
+void captured(hipStream_t stream, Launch launch, Check check) {
+  Handed handed;
+  hipGraph_t graph = nullptr;
   HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
-  HIP(launch());
-  HIP(hipStreamEndCapture(stream, graph));
+  HIP(launch(*handed.page));
+  HIP(hipStreamEndCapture(stream, &graph));
   handed.give_back();
   hipGraphNode_t node = nullptr;
   std::size_t count = 1;
-  HIP(hipGraphGetNodes(*graph, &node, &count));
+  HIP(hipGraphGetNodes(graph, &node, &count));
   REQUIRE(count == 1);
   hipKernelNodeParams params{};
   HIP(hipGraphKernelNodeGetParams(node, &params));
-  return params;
+  check(params, handed);
+  HIP(hipGraphDestroy(graph));
 }
 
 void require_arguments(const hipKernelNodeParams& params, const Handed& handed) {
@@ -123,36 +127,18 @@ int main(int argc, char** argv) {
   HIP(hipModuleLoadData(&module, code.data()));
   HIP(hipModuleGetFunction(&function, module, name));
   HIP(hipStreamCreate(&stream));
-  hipGraph_t graph = nullptr;
-  {
-    Handed by_params;
-    require_arguments(captured(stream, &graph, by_params,
-                               [&] {
-                                 return hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, stream,
-                                                              by_params.page->params, nullptr);
-                               }),
-                      by_params);
-    HIP(hipGraphDestroy(graph));
-  }
-  {
-    Handed by_extra;
-    require_block(captured(stream, &graph, by_extra,
-                           [&] {
-                             return hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, stream, nullptr,
-                                                          by_extra.page->extra);
-                           }),
-                  by_extra);
-    HIP(hipGraphDestroy(graph));
-  }
-  {
-    Handed by_stub;
-    const hipKernelNodeParams params = captured(stream, &graph, by_stub, [&] {
-      return hipLaunchKernel(&stub, dim3(1), dim3(64), by_stub.page->params, 0, stream);
-    });
+  const auto launch = [&](void** params, void** extra) {
+    return hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, stream, params, extra);
+  };
+  captured(stream, [&](Handed::Page& page) { return launch(page.params, nullptr); }, require_arguments);
+  captured(stream, [&](Handed::Page& page) { return launch(nullptr, page.extra); }, require_block);
+  const auto launch_stub = [&](Handed::Page& page) {
+    return hipLaunchKernel(&stub, dim3(1), dim3(64), page.params, 0, stream);
+  };
+  captured(stream, launch_stub, [&](const hipKernelNodeParams& params, const Handed& handed) {
     REQUIRE(params.func == &stub);
-    require_arguments(params, by_stub);
-    HIP(hipGraphDestroy(graph));
-  }
+    require_arguments(params, handed);
+  });
   std::printf("all right\n");
   std::fflush(stdout);
   std::_Exit(0);  // skips exit handlers: AMD's runtimes unload registered code in them

@@ -69,6 +69,15 @@ namespace {
 
 using hg::HostKernel;
 
+std::vector<std::vector<std::byte>> random_regions(std::size_t count, std::size_t bytes, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::vector<std::byte>> regions(count, std::vector<std::byte>(bytes));
+  for (std::vector<std::byte>& region : regions) {
+    for (std::byte& byte : region) byte = static_cast<std::byte>(random());
+  }
+  return regions;
+}
+
 // Memory with one region for each pointer of a kernel and holes between the regions. Keeps the accessed addresses.
 class Regions : public hg::HostMemory {
  public:
@@ -77,12 +86,7 @@ class Regions : public hg::HostMemory {
   static constexpr std::size_t kBytes = 1024;      // of each region
   static constexpr std::size_t kGuard = 8;         // flipping a low bit of an address stays inside
 
-  Regions(std::size_t count, std::uint64_t seed) : regions_(count, std::vector<std::byte>(kBytes)) {
-    std::mt19937_64 random(seed);
-    for (std::vector<std::byte>& region : regions_) {
-      for (std::byte& byte : region) byte = static_cast<std::byte>(random());
-    }
-  }
+  Regions(std::size_t count, std::uint64_t seed) : regions_(random_regions(count, kBytes, seed)) {}
 
   static std::uint64_t address(std::size_t region) { return kBase + region * kStep + kGuard; }
 
@@ -99,10 +103,9 @@ class Regions : public hg::HostMemory {
   }
 
   std::byte& at(std::uint64_t address) { return regions_.at((address - kBase) / kStep).at((address - kBase) % kStep); }
-  std::vector<std::byte> bytes(std::uint64_t address, std::size_t size) {
-    std::vector<std::byte> out;
-    for (std::size_t i = 0; i < size; ++i) out.push_back(at(address + i));
-    return out;
+  [[nodiscard]] std::vector<std::byte> bytes(std::uint64_t address, std::size_t size) const {
+    const std::byte* begin = regions_.at((address - kBase) / kStep).data() + (address - kBase) % kStep;
+    return {begin, begin + size};
   }
 
   std::set<std::pair<std::uint64_t, std::size_t>> read;
@@ -189,6 +192,13 @@ const HostKernel& any_kernel_but(std::initializer_list<std::string_view> names) 
   return *left[*rc::gen::inRange<std::size_t>(0, left.size()).as("kernel")];
 }
 
+// Random memory in which the kernel has run.
+Regions memory_after(const HostKernel& kernel, const std::vector<std::byte>& block, std::uint64_t seed) {
+  Regions memory(kernel.pointers.size(), seed);
+  kernel.run(block, memory);
+  return memory;
+}
+
 TEST(HostKernels, EveryNameIsListedOnce) {
   std::set<std::string_view> names;
   for (const HostKernel& kernel : hg::host_kernels()) EXPECT_TRUE(names.insert(kernel.name).second) << kernel.name;
@@ -203,8 +213,7 @@ TEST(HostKernels, ManyArgsHasExactlyAHundredArguments) {
 
 TEST(HostKernels, EveryPointerIsReachedAndNothingElse) {
   for (const HostKernel& kernel : hg::host_kernels()) {
-    Regions memory(kernel.pointers.size(), 1);
-    kernel.run(block_of(kernel, 1), memory);
+    const Regions memory = memory_after(kernel, block_of(kernel, 1), 1);
     EXPECT_FALSE(memory.fault) << kernel.name;
     std::set<std::uint64_t> touched;
     for (const auto& [address, size] : memory.read) touched.insert((address - Regions::kBase) / Regions::kStep);
@@ -234,10 +243,7 @@ bool every_element_changes(const HostKernel& kernel, std::uint64_t seed, Field f
   const std::vector<std::byte> block = block_of(kernel, seed);
   std::vector<std::byte> changed = block;
   changed[byte] ^= mask;
-  Regions before(kernel.pointers.size(), seed);
-  Regions after(kernel.pointers.size(), seed);
-  kernel.run(block, before);
-  kernel.run(changed, after);
+  const Regions before = memory_after(kernel, block, seed), after = memory_after(kernel, changed, seed);
   const bool is_count = kernel.name != "reduce_range" && field.offset == count_of(kernel).offset;
   if (!is_count && before.written != after.written) return false;
   const auto both = written_by_both(before, after);
@@ -278,10 +284,7 @@ RC_GTEST_PROP(HostKernels, ChangingAnyBitOfAPointerChangesWhatIsTouched, ()) {
   const std::vector<std::byte> block = block_of(kernel, 3);
   std::vector<std::byte> changed = block;
   flip(changed, pointer * 8 + bit);
-  Regions before(kernel.pointers.size(), 3);
-  Regions after(kernel.pointers.size(), 3);
-  kernel.run(block, before);
-  kernel.run(changed, after);
+  const Regions before = memory_after(kernel, block, 3), after = memory_after(kernel, changed, 3);
   RC_ASSERT(before.read != after.read || before.written != after.written);
 }
 
@@ -289,8 +292,7 @@ RC_GTEST_PROP(HostKernels, ChangingAnyBitOfAnInputElementChangesAnOutput, ()) {
   const HostKernel& kernel = any_kernel_but({"count_only", "no_arguments", "gemm_u32"});
   const auto seed = *rc::gen::arbitrary<std::uint64_t>().as("seed");
   const std::vector<std::byte> block = block_of(kernel, seed);
-  Regions before(kernel.pointers.size(), seed);
-  kernel.run(block, before);
+  const Regions before = memory_after(kernel, block, seed);
   const std::vector<std::pair<std::uint64_t, std::size_t>> inputs(before.read.begin(), before.read.end());
   const auto& [address, size] = inputs[*rc::gen::inRange<std::size_t>(0, inputs.size()).as("element")];
   const auto bit = *rc::gen::inRange<std::size_t>(0, size * 8).as("bit");
@@ -308,36 +310,20 @@ RC_GTEST_PROP(HostKernels, PaddingNeverInfluencesAResult, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>().as("seed");
   const std::vector<std::byte> block = block_of(kernel, seed);
   std::vector<bool> meaningful(block.size(), false);
-  for (const Field& field : scalars_of(kernel)) {
-    for (std::uint32_t i = 0; i < field.size; ++i) meaningful[field.offset + i] = true;
-  }
-  for (const std::uint32_t pointer : kernel.pointers) {
-    for (std::uint32_t i = 0; i < 8; ++i) meaningful[pointer + i] = true;
-  }
+  for (const Field& field : scalars_of(kernel)) std::fill_n(meaningful.begin() + field.offset, field.size, true);
+  for (const std::uint32_t pointer : kernel.pointers) std::fill_n(meaningful.begin() + pointer, 8, true);
   std::vector<std::byte> changed = block;
   for (std::size_t i = 0; i < block.size(); ++i) {
     if (!meaningful[i]) changed[i] = ~changed[i];
   }
-  Regions before(kernel.pointers.size(), seed);
-  Regions after(kernel.pointers.size(), seed);
-  kernel.run(block, before);
-  kernel.run(changed, after);
+  const Regions before = memory_after(kernel, block, seed), after = memory_after(kernel, changed, seed);
   RC_ASSERT(before.written == after.written);
   for (const auto& [address, size] : before.written) {
     RC_ASSERT(before.bytes(address, size) == after.bytes(address, size));
   }
 }
 
-// One region for each pointer, at whatever addresses this process has.
-std::vector<std::vector<std::byte>> real_memory(const HostKernel& kernel, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<std::vector<std::byte>> regions(kernel.pointers.size(), std::vector<std::byte>(256));
-  for (std::vector<std::byte>& region : regions) {
-    for (std::byte& byte : region) byte = static_cast<std::byte>(random());
-  }
-  return regions;
-}
-
+// A block whose pointers are to regions at whatever addresses this process has.
 std::vector<std::byte> block_at(const HostKernel& kernel, std::vector<std::vector<std::byte>>& regions,
                                 std::uint64_t seed) {
   std::vector<std::byte> block = block_of(kernel, seed);
@@ -358,8 +344,8 @@ RC_GTEST_PROP(HostKernels, AnyNumberOfWorkItemsComputesWhatTheHostComputes, ()) 
   const HostKernel& kernel = any_kernel_but({"count_only", "no_arguments"});
   const auto seed = *rc::gen::arbitrary<std::uint64_t>().as("seed");
   native::items = *rc::gen::inRange<std::uint64_t>(1, 20).as("work items");
-  std::vector<std::vector<std::byte>> device = real_memory(kernel, seed);
-  std::vector<std::vector<std::byte>> host = real_memory(kernel, seed);
+  std::vector<std::vector<std::byte>> device = random_regions(kernel.pointers.size(), 256, seed);
+  std::vector<std::vector<std::byte>> host = device;
   const std::vector<std::byte> block = block_at(kernel, device, seed);
   for (native::current_item = 0; native::current_item < native::items; ++native::current_item) {
     native::call_named(kernel.name, block);
@@ -375,10 +361,8 @@ TEST(HostKernels, InPlaceKernelsRunTwiceAreNotRunOnce) {
   for (const std::string_view name : {"inplace_u32", "sgd_u32"}) {
     const HostKernel& kernel = kernel_named(name);
     const std::vector<std::byte> block = block_of(kernel, 5);
-    Regions once(kernel.pointers.size(), 5);
-    Regions twice(kernel.pointers.size(), 5);
-    kernel.run(block, once);
-    kernel.run(block, twice);
+    const Regions once = memory_after(kernel, block, 5);
+    Regions twice = once;
     kernel.run(block, twice);
     for (const auto& [address, size] : once.written) {
       EXPECT_NE(once.bytes(address, size), twice.bytes(address, size)) << name;
@@ -399,7 +383,7 @@ TEST(HostKernels, AFaultEndsAKernelWhateverItsCountSays) {
   }
 }
 
-std::uint32_t element(Regions& memory, std::size_t region, std::uint64_t index) {
+std::uint32_t element(const Regions& memory, std::size_t region, std::uint64_t index) {
   std::uint32_t value = 0;
   std::memcpy(&value, memory.bytes(Regions::address(region) + index * 4, 4).data(), 4);
   return value;
@@ -414,9 +398,7 @@ RC_GTEST_PROP(HostKernels, GemmIsTheSumOfProductsForAnyStrides, ()) {
   const std::uint32_t sizes[] = {m, n, k, sa0, sa1, sb0, sb1};
   std::memcpy(block.data() + 24, sizes, sizeof(sizes));
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
-  Regions original(3, seed);
-  Regions memory(3, seed);
-  kernel.run(block, memory);
+  const Regions original(3, seed), memory = memory_after(kernel, block, seed);
   RC_ASSERT(memory.written.size() == std::size_t{m} * n);
   for (std::uint32_t i = 0; i < m; ++i) {
     for (std::uint32_t j = 0; j < n; ++j) {
@@ -451,9 +433,8 @@ class Nested : public Regions {
 TEST(HostKernels, AKernelThatFaultsInsideOfAnotherLeavesTheOtherAlone) {
   const HostKernel& kernel = kernel_named("slices_u32");
   Nested nested(kernel.pointers.size(), 4);
-  Regions plain(kernel.pointers.size(), 4);
   kernel.run(block_of(kernel, 4), nested);
-  kernel.run(block_of(kernel, 4), plain);
+  const Regions plain = memory_after(kernel, block_of(kernel, 4), 4);
   EXPECT_TRUE(nested.inner.fault);
   EXPECT_FALSE(nested.fault);
   ASSERT_EQ(nested.written, plain.written);

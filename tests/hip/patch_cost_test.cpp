@@ -3,7 +3,6 @@
 // The time of a patch is measured in bench/ and asserted nowhere.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -11,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "hip/fake_api.h"
-#include "hip/graph_patcher.h"
+#include "hip/patcher_subject.h"
 
 namespace {
 
@@ -35,6 +33,7 @@ struct BigGraph {
     kernel.function = world.add_kernel(layout);
     kernel.arguments.resize(layout.block_bytes);
     hip::Recording recording;
+    hip::AddressTable here;
     for (std::uint32_t node = 0; node < kNodes; ++node) {
       hip::RecordedNode recorded{kernel, {}, {}};
       for (std::uint32_t i = 0; i < kDistances.size(); ++i) {
@@ -43,18 +42,14 @@ struct BigGraph {
       recording.add(std::move(recorded));
       here.push_back(kHere + node * kSpacing);
     }
-    hip::Result<hip::RecordedGraph> recorded = hip::record_graph(api, recording, here);
-    EXPECT_TRUE(recorded);
-    graph = recorded.value();
-    EXPECT_EQ(api.hipGraphInstantiate(&exec, graph.graph, nullptr, nullptr, 0), hipSuccess);
-    patcher.emplace(hip::GraphPatcher::of_exec(api, recording, graph, exec, here));
+    subject.emplace(recording, here, patching::Target::kExec);
   }
 
   // Every `stride`-th of the first `count` * `stride` buffers.
   [[nodiscard]] std::vector<hip::Move> moves_of(std::uint32_t count, std::uint32_t stride) const {
     std::vector<hip::Move> moves;
     for (std::uint32_t i = 0; i < count; ++i) {
-      moves.push_back({i * stride, here[i * stride], kThere + i * stride * kSpacing});
+      moves.push_back({i * stride, subject->addresses[i * stride], kThere + i * stride * kSpacing});
     }
     return moves;
   }
@@ -67,17 +62,13 @@ struct BigGraph {
     for (std::uint32_t node = 0; node < kNodes; ++node) {
       bool changes = false;
       for (std::size_t i = 0; i < kDistances.size(); ++i) changes |= moved[buffer_of(node, i)];
-      if (changes) nodes.push_back(graph.nodes[node]);
+      if (changes) nodes.push_back(subject->graph.nodes[node]);
     }
     return nodes;
   }
 
   fake::World world;
-  hip::Api api = fake::api();
-  hip::AddressTable here;
-  hip::RecordedGraph graph;
-  hipGraphExec_t exec = nullptr;
-  std::optional<hip::GraphPatcher> patcher;
+  std::optional<patching::Subject> subject;
 };
 
 struct MovedBuffers {
@@ -93,7 +84,7 @@ TEST_P(PatchCost, APatchMakesExactlyOneCallForEachNodeWithAChangedRelocationInNo
   for (int turn = 0; turn < 3; ++turn) {
     big.world.calls.clear();
     const std::uint64_t before = big.world.call_count;
-    const hip::PatchResult result = big.patcher->patch(moves);
+    const hip::PatchResult result = big.subject->try_patch(moves);
     ASSERT_TRUE(result.ok());
     EXPECT_EQ(big.world.call_count - before, expected.size());
     EXPECT_EQ(result.report().calls, expected.size());
@@ -120,7 +111,7 @@ TEST(PatchCost, APatchThatMovesEveryBufferToWhereItIsMakesNoCall) {
   std::vector<hip::Move> moves = big.moves_of(kNodes, 1);
   for (hip::Move& move : moves) move.to = move.from;
   const std::uint64_t before = big.world.call_count;
-  ASSERT_TRUE(big.patcher->patch(moves).ok());
+  ASSERT_TRUE(big.subject->try_patch(moves).ok());
   EXPECT_EQ(big.world.call_count, before);
 }
 

@@ -24,6 +24,7 @@ namespace patching {
 
 using fake::bits;
 using fake::child_of;
+using fake::nested;
 using hip::AddressTable;
 using hip::Field;
 using hip::GraphPatcher;
@@ -162,16 +163,6 @@ inline Recording memsets(std::initializer_list<hip::BufferIndex> buffers) {
   Recording recording;
   for (const hip::BufferIndex buffer : buffers) recording.add(memset_of(buffer));
   return recording;
-}
-
-// `inner` below `depth` child graph nodes.
-inline Recording nested(Recording inner, std::uint32_t depth) {
-  for (std::uint32_t i = 0; i < depth; ++i) {
-    Recording parent;
-    parent.add(child_of(std::move(inner)));
-    inner = std::move(parent);
-  }
-  return inner;
 }
 
 }  // namespace patching

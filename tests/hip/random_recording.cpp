@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -82,7 +83,7 @@ class Drawer {
   }
 
   hip::RecordedNode kernel() {
-    hip::RecordedNode node;
+    std::vector<hip::Relocation> relocations;
     hip::KernelRecord record;
     record.style = one_of({hip::ArgumentStyle::kExtra, hip::ArgumentStyle::kParams});
     const int arguments = one_in(12) ? 70 : below(8);
@@ -94,7 +95,7 @@ class Drawer {
       const std::uint32_t offset = (end + alignment - 1) / alignment * alignment;
       record.slots.push_back({offset, size});
       end = offset + size;
-      if (size >= 8) relocate_argument(record.slots.back(), node.relocations);
+      if (size >= 8) relocate_argument(record.slots.back(), relocations);
     }
     record.arguments.resize(end);
     fill(record);
@@ -102,8 +103,7 @@ class Drawer {
     record.grid = dim3(1 + filler_() % 9, 1 + filler_() % 3, 1);
     record.block = dim3(64, 1 + filler_() % 2, 1);
     record.shared_bytes = filler_() % 100;
-    node.record = std::move(record);
-    return node;
+    return {record, {}, relocations};
   }
 
   // Pointers at any byte of an argument: a struct that is passed by value need not align them.
@@ -130,44 +130,42 @@ class Drawer {
     }
   }
 
+  void* any_pointer() { return pointer(pool(static_cast<int>(filler_() % kPoolSlots))); }
+
   hip::RecordedNode copy(bool linear) {
-    hip::RecordedNode node;
+    std::vector<hip::Relocation> relocations;
     hip::CopyRecord record;
     record.linear = linear;
     record.params.kind = one_of(
         {hipMemcpyDefault, hipMemcpyHostToHost, hipMemcpyHostToDevice, hipMemcpyDeviceToHost, hipMemcpyDeviceToDevice});
     record.params.extent = {1 + filler_() % 100, 1, 1};
-    record.params.dstPtr.ptr = pointer(pool(static_cast<int>(filler_() % kPoolSlots)));
-    record.params.srcPtr.ptr = pointer(pool(static_cast<int>(filler_() % kPoolSlots)));
-    if (!linear) {
-      record.params.extent = {1 + filler_() % 100, 1 + filler_() % 9, 1 + filler_() % 5};
-      record.params.srcPos = {filler_() % 7, filler_() % 7, filler_() % 7};
-      record.params.dstPos = {filler_() % 7, filler_() % 7, filler_() % 7};
-      record.params.srcPtr.pitch = 128 + filler_() % 128;
-      record.params.srcPtr.xsize = filler_() % 128;
-      record.params.srcPtr.ysize = filler_() % 128;
-      record.params.dstPtr.pitch = 128 + filler_() % 128;
-      record.params.dstPtr.xsize = filler_() % 128;
-      record.params.dstPtr.ysize = filler_() % 128;
-    }
-    if (!one_in(4)) node.relocations.push_back(draw_relocation(hip::Field::kCopyDestination));
-    if (!one_in(4)) node.relocations.push_back(draw_relocation(hip::Field::kCopySource));
-    node.record = record;
-    return node;
+    if (!linear) record.params.extent = {1 + filler_() % 100, 1 + filler_() % 9, 1 + filler_() % 5};
+    const auto draw_end = [&](hip::Field field, hipPitchedPtr& memory, hipPos& position) {
+      memory.ptr = any_pointer();
+      if (!linear) {
+        position = {filler_() % 7, filler_() % 7, filler_() % 7};
+        memory.pitch = 128 + filler_() % 128;
+        memory.xsize = filler_() % 128;
+        memory.ysize = filler_() % 128;
+      }
+      if (!one_in(4)) relocations.push_back(draw_relocation(field));
+    };
+    draw_end(hip::Field::kCopyDestination, record.params.dstPtr, record.params.dstPos);
+    draw_end(hip::Field::kCopySource, record.params.srcPtr, record.params.srcPos);
+    return {record, {}, relocations};
   }
 
   hip::RecordedNode memset() {
-    hip::RecordedNode node;
+    std::vector<hip::Relocation> relocations;
     hip::MemsetRecord record;
-    record.params.dst = pointer(pool(static_cast<int>(filler_() % kPoolSlots)));
+    record.params.dst = any_pointer();
     record.params.elementSize = one_of({1U, 2U, 4U});
     record.params.width = 1 + filler_() % 64;
     record.params.height = 1 + filler_() % 3;
     record.params.pitch = filler_() % 512;
     record.params.value = filler_();
-    if (!one_in(4)) node.relocations.push_back(draw_relocation(hip::Field::kMemsetDestination));
-    node.record = record;
-    return node;
+    if (!one_in(4)) relocations.push_back(draw_relocation(hip::Field::kMemsetDestination));
+    return {record, {}, relocations};
   }
 
   hip::RecordedNode opaque() {
@@ -202,7 +200,7 @@ hip::Recording draw_recording(World& world, const RecordingShape& shape) {
 
 hip::AddressTable draw_addresses() {
   std::vector<int> slots(kPoolSlots);
-  for (int i = 0; i < kPoolSlots; ++i) slots[static_cast<std::size_t>(i)] = i;
+  std::iota(slots.begin(), slots.end(), 0);
   hip::AddressTable addresses;
   for (hip::BufferIndex buffer = 0; buffer < kBuffers; ++buffer) {
     const int taken = below(static_cast<int>(slots.size()));

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "hip/fake_api.h"
@@ -54,6 +55,27 @@ inline std::uint64_t load(const std::vector<std::byte>& block, std::size_t offse
 
 inline hip::RecordedNode child_of(hip::Recording recording) {
   return {hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(recording))}, {}, {}};
+}
+
+// `inner` below `depth` child graph nodes.
+inline hip::Recording nested(hip::Recording inner, std::uint32_t depth) {
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    hip::Recording parent;
+    parent.add(child_of(std::move(inner)));
+    inner = std::move(parent);
+  }
+  return inner;
+}
+
+// `leaf` below 40 levels, each of which holds the level below it twice: 2^40 nodes.
+inline hip::Recording huge(hip::Recording leaf) {
+  for (int level = 0; level < 40; ++level) {
+    const hip::RecordedNode below = child_of(std::move(leaf));
+    leaf = hip::Recording();
+    leaf.add(below);
+    leaf.add(below);
+  }
+  return leaf;
 }
 
 // Returns the table after all moves.

@@ -241,8 +241,7 @@ TEST(ReleaseQuirks, APatchIsHeldAgainstTheNodesThatHoldAMovedBufferAtAnyDepth) {
 }
 
 TEST(ReleaseQuirks, AnUpdateToAnotherShapeIsNotSafeOnAnyRelease) {
-  hip::QuirkContext one_device;
-  one_device.several_devices = false;
+  const hip::QuirkContext one_device{{}, {}, false};
   const std::vector<hip::Recording> shapes = {of({empty(), empty({0})}), of({empty(), empty()}),
                                               of({empty(), memset_of(1)}), of({empty()}),
                                               of({child_of(of({empty()}))})};
@@ -260,13 +259,13 @@ TEST(ReleaseQuirks, AnUpdateToAnotherShapeIsNotSafeOnAnyRelease) {
 
 TEST(ReleaseQuirks, WhatNobodyCanLookIntoIsNotUpdatedUnlessItIsAKernelOfItsOwn) {
   hip::OpaqueRecord library;
-  library.record = [](const hip::Api&, hipGraph_t, std::span<const hipGraphNode_t>, std::span<const hip::DeviceAddress>,
-                      hip::Kept&) -> hip::Result<hipGraphNode_t> { return hip::Error{hipErrorUnknown, "not here"}; };
+  library.record = [](const hip::Api&, hipGraph_t, auto, auto, auto&) {
+    return hip::Error{hipErrorUnknown, "not here"};
+  };
   library.reason = "enqueued by a library";
   hip::OpaqueRecord kernel = library;
   kernel.kernel = true;
-  hip::QuirkContext one_device;
-  one_device.several_devices = false;
+  const hip::QuirkContext one_device{{}, {}, false};
   for (const int version : {k72, k64, kOther}) {
     const ReleaseQuirks quirks = ReleaseQuirks::of_version(version);
     const auto update = [&](const hip::OpaqueRecord& record) {

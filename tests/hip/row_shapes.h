@@ -21,11 +21,13 @@ struct Draw {
   }
 };
 
+inline std::vector<hip::DeviceAddress> addresses_of(Bytes& to, Bytes& from) {
+  return {reinterpret_cast<hip::DeviceAddress>(to.data()), reinterpret_cast<hip::DeviceAddress>(from.data())};
+}
+
 // Runs a node on the host as HIP documents it; the node's addresses are host addresses.
 inline void run(const hip::RecordedNode& node, Bytes& to, Bytes& from) {
-  const std::vector<hip::DeviceAddress> addresses = {reinterpret_cast<hip::DeviceAddress>(to.data()),
-                                                     reinterpret_cast<hip::DeviceAddress>(from.data())};
-  const hip::NodeRecord record = hip::relocated(node, addresses);
+  const hip::NodeRecord record = hip::relocated(node, addresses_of(to, from));
   if (const auto* memset = std::get_if<hip::MemsetRecord>(&record)) {
     const hipMemsetParams& p = memset->params;
     for (std::size_t y = 0; y < p.height; ++y) {

@@ -15,6 +15,7 @@ namespace {
 
 using hip::TraceBuffer;
 using hip::TraceOutcome;
+using Recorded = hip::Result<std::unique_ptr<hip::Trace>>;
 
 // The failures that the traces of a test are told to make, and the log of their calls.
 struct Script {
@@ -43,15 +44,19 @@ class ScriptedTrace final : public hip::Trace {
 };
 
 struct TraceCache : testing::Test {
-  hip::TraceCache::Recorder recorder() {
-    return [this](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
-      script_.log += "record ";
-      if (script_.fail_record) return hip::Error{hipErrorOutOfMemory, "failed"};
-      return std::unique_ptr<hip::Trace>(new ScriptedTrace(script_));
+  static hip::TraceCache::Recorder recorder(Script& script) {
+    return [&script](std::span<const TraceBuffer>) -> Recorded {
+      script.log += "record ";
+      if (script.fail_record) return hip::Error{hipErrorOutOfMemory, "failed"};
+      return std::unique_ptr<hip::Trace>(new ScriptedTrace(script));
     };
   }
   hip::Result<TraceOutcome> step(hip::TraceCache& cache, std::uint64_t command, std::vector<TraceBuffer> buffers) {
-    return cache.execute(command, buffers, hip::StreamRef::of_default(api_), recorder());
+    return step(cache, command, buffers, recorder(script_));
+  }
+  hip::Result<TraceOutcome> step(hip::TraceCache& cache, std::uint64_t command, std::vector<TraceBuffer> buffers,
+                                 const hip::TraceCache::Recorder& recorder) {
+    return cache.execute(command, buffers, hip::StreamRef::of_default(api_), recorder);
   }
   std::string taken_log() { return std::exchange(script_.log, {}); }
 
@@ -128,26 +133,21 @@ TEST_F(TraceCache, AStepThatFailsIsAnsweredAndLeavesNothingThatIsTakenForATrace)
 TEST_F(TraceCache, ACommandThatEnqueuesNothingIsRememberedForThosePlacesAlone) {
   hip::TraceCache cache;
   const hip::TraceCache::Recorder nothing = [](std::span<const TraceBuffer>) { return std::unique_ptr<hip::Trace>(); };
-  const TraceBuffer buffer{7, 100}, moved{7, 200};
-  const hip::StreamRef stream = hip::StreamRef::of_default(api_);
-  EXPECT_EQ(cache.execute(1, {&buffer, 1}, stream, nothing).value(), TraceOutcome::kRecorded);
-  EXPECT_EQ(cache.execute(1, {&buffer, 1}, stream, nothing).value(), TraceOutcome::kHit);
-  EXPECT_EQ(cache.execute(1, {&moved, 1}, stream, nothing).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(step(cache, 1, {{7, 100}}, nothing).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(step(cache, 1, {{7, 100}}, nothing).value(), TraceOutcome::kHit);
+  EXPECT_EQ(step(cache, 1, {{7, 200}}, nothing).value(), TraceOutcome::kRecorded);
   EXPECT_EQ(cache.counts().refused, 0u) << "nobody was asked to patch it";
   EXPECT_EQ(step(cache, 1, {{7, 300}}).value(), TraceOutcome::kRecorded);
-  EXPECT_EQ(cache.execute(1, {&moved, 1}, stream, nothing).value(), TraceOutcome::kPatched);
+  EXPECT_EQ(step(cache, 1, {{7, 200}}, nothing).value(), TraceOutcome::kPatched);
 }
 
 TEST_F(TraceCache, ARecorderMayExecuteOtherTracesAlsoWhereTheyTakeItsPlace) {
   hip::TraceCache cache({.max_traces = 1});
-  const TraceBuffer buffer{7, 100};
-  const hip::StreamRef stream = hip::StreamRef::of_default(api_);
-  const hip::TraceCache::Recorder outer =
-      [&](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
+  const hip::TraceCache::Recorder outer = [&](std::span<const TraceBuffer>) -> Recorded {
     EXPECT_EQ(step(cache, 2, {{7, 100}}).value(), TraceOutcome::kRecorded);
     return std::unique_ptr<hip::Trace>(new ScriptedTrace(script_));
   };
-  EXPECT_EQ(cache.execute(1, {&buffer, 1}, stream, outer).value(), TraceOutcome::kRecorded);
+  EXPECT_EQ(step(cache, 1, {{7, 100}}, outer).value(), TraceOutcome::kRecorded);
   EXPECT_EQ(cache.size(), 1u);
   EXPECT_EQ(script_.live, 1);  // the outer one was evicted while it was recorded
   EXPECT_EQ(step(cache, 2, {{7, 100}}).value(), TraceOutcome::kHit);
@@ -158,23 +158,16 @@ TEST_F(TraceCache, RanksTakeTheFastWayTogetherOrRecordTogether) {
   hip::ThreadRanks ranks({.ranks = 2});
   Script peers_script;  // outlives the traces that write to it
   hip::TraceCache mine({.ranks = &ranks}), peers({.ranks = &ranks});
-  const TraceBuffer buffer{7, 100};
-  const auto rank = [&](hip::TraceCache& cache, Script& script, std::vector<TraceOutcome>* seen,
-                        std::vector<int> commands) {
-    for (const int command : commands) {
-      const auto outcome = cache.execute(
-          static_cast<std::uint64_t>(command), {&buffer, 1}, hip::StreamRef::of_default(api_),
-          [&](std::span<const TraceBuffer>) { return std::unique_ptr<hip::Trace>(new ScriptedTrace(script)); });
-      seen->push_back(outcome.value());
-    }
+  const auto rank = [&](hip::TraceCache& cache, Script& script, std::vector<TraceOutcome>* seen, int steps) {
+    for (int i = 0; i < steps; ++i) seen->push_back(step(cache, 1, {{7, 100}}, recorder(script)).value());
   };
   std::vector<TraceOutcome> first, second;
   hip::sync::Thread other([&] {
-    rank(peers, peers_script, &second, {1});
+    rank(peers, peers_script, &second, 1);
     peers.clear();
-    rank(peers, peers_script, &second, {1, 1});
+    rank(peers, peers_script, &second, 2);
   });
-  rank(mine, script_, &first, {1, 1, 1});
+  rank(mine, script_, &first, 3);
   other.join();
   const std::vector<TraceOutcome> expected = {TraceOutcome::kRecorded, TraceOutcome::kRecorded, TraceOutcome::kHit};
   EXPECT_EQ(first, expected);
@@ -185,27 +178,22 @@ TEST_F(TraceCache, RanksTakeTheFastWayTogetherOrRecordTogether) {
 
 // Its collective would wait for a peer that enqueues nothing.
 TEST_F(TraceCache, NoRankLaunchesWhatAPeerCouldNotRecord) {
-  const TraceBuffer buffer{7, 100};
-  const hip::StreamRef stream = hip::StreamRef::of_default(api_);
   for (const bool throws : {false, true}) {
     hip::ThreadRanks ranks({.ranks = 2});
     Script peers_script;
     hip::TraceCache mine({.ranks = &ranks}), peers({.ranks = &ranks});
     int code = 0;
     hip::sync::Thread other([&] {
-      const hip::TraceCache::Recorder fails =
-          [&](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> {
+      const hip::TraceCache::Recorder fails = [&](std::span<const TraceBuffer>) -> Recorded {
         if (throws) throw std::runtime_error("no");
         return hip::Error{hipErrorOutOfMemory, "no"};
       };
       try {
-        code = peers.execute(1, {&buffer, 1}, stream, fails).error().code;
+        code = step(peers, 1, {{7, 100}}, fails).error().code;
       } catch (const std::runtime_error&) {
         code = hipErrorOutOfMemory;
       }
-      EXPECT_TRUE(peers.execute(1, {&buffer, 1}, stream, [&](std::span<const TraceBuffer>) {
-        return std::unique_ptr<hip::Trace>(new ScriptedTrace(peers_script));
-      }));
+      EXPECT_TRUE(step(peers, 1, {{7, 100}}, recorder(peers_script)));
     });
     EXPECT_EQ(step(mine, 1, {{7, 100}}).error().code, hipErrorNotReady);
     EXPECT_EQ(taken_log().find("launch"), std::string::npos);
@@ -218,10 +206,10 @@ TEST_F(TraceCache, NoRankLaunchesWhatAPeerCouldNotRecord) {
 
 TEST_F(TraceCache, ARecorderThatThrowsHasFailedAndKeepsNobodyWaiting) {
   hip::TraceCache cache;
-  const TraceBuffer buffer{7, 100};
-  const hip::TraceCache::Recorder throws =
-      [](std::span<const TraceBuffer>) -> hip::Result<std::unique_ptr<hip::Trace>> { throw std::runtime_error("no"); };
-  EXPECT_THROW((void)cache.execute(1, {&buffer, 1}, hip::StreamRef::of_default(api_), throws), std::runtime_error);
+  const hip::TraceCache::Recorder throws = [](std::span<const TraceBuffer>) -> Recorded {
+    throw std::runtime_error("no");
+  };
+  EXPECT_THROW((void)step(cache, 1, {{7, 100}}, throws), std::runtime_error);
   EXPECT_EQ(cache.counts().failed, 1u);
   EXPECT_EQ(step(cache, 1, {{7, 100}}).value(), TraceOutcome::kRecorded);
 }

@@ -25,20 +25,10 @@ constexpr size_t kInputs = kBatch * kIn, kWeights = kIn * kOut, kOutputs = kBatc
 // c[m*n] = a[m*k] * b[k*n]
 struct Product {
   uint32_t *c, *a, *b;
-  uint32_t m, n, k, sa0, sa1, sb0, sb1;
+  uint32_t m = kBatch, n = kOut, k = kIn, sa0 = kIn, sa1 = 1, sb0 = kOut, sb1 = 1;
   void* arguments[10];
   Product(uint32_t* to, uint32_t* left, uint32_t* right)
-      : c(to),
-        a(left),
-        b(right),
-        m(kBatch),
-        n(kOut),
-        k(kIn),
-        sa0(kIn),
-        sa1(1),
-        sb0(kOut),
-        sb1(1),
-        arguments{&c, &a, &b, &m, &n, &k, &sa0, &sa1, &sb0, &sb1} {}
+      : c(to), a(left), b(right), arguments{&c, &a, &b, &m, &n, &k, &sa0, &sa1, &sb0, &sb1} {}
 };
 struct Step {
   uint32_t *param, *grad;
@@ -73,6 +63,9 @@ struct Network {
   }
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
+  ~Network() {
+    for (uint32_t* memory : {in, other_in, weights, out}) HIP(hipFree(memory));
+  }
   [[nodiscard]] uint64_t sum() const {
     std::vector<uint32_t> values(kWeights);
     HIP(hipMemcpy(values.data(), weights, kWeights * 4, hipMemcpyDeviceToHost));
@@ -81,9 +74,6 @@ struct Network {
     HIP(hipMemcpy(values.data(), out, kOutputs * 4, hipMemcpyDeviceToHost));
     for (size_t i = 0; i < kOutputs; ++i) sum = sum * 31 + values[i];
     return sum;
-  }
-  void release() const {
-    for (uint32_t* memory : {in, other_in, weights, out}) HIP(hipFree(memory));
   }
 };
 
@@ -120,7 +110,6 @@ uint64_t by_hand(const Kernels& kernels, int steps) {
   HIP(hipGraphExecDestroy(exec));
   HIP(hipGraphDestroy(graph));
   HIP(hipStreamDestroy(stream));
-  network.release();
   return sum;
 }
 
@@ -165,7 +154,6 @@ uint64_t by_capture(const Kernels& kernels, int steps) {
   HIP(hipStreamDestroy(stream));
   HIP(hipStreamDestroy(side));
   HIP(hipHostFree(batch));
-  network.release();
   return sum;
 }
 
@@ -182,7 +170,6 @@ uint64_t eagerly(const Kernels& kernels, int steps, uint32_t seed) {
   }
   const uint64_t sum = network.sum();
   HIP(hipStreamDestroy(stream));
-  network.release();
   return sum;
 }
 
@@ -209,10 +196,12 @@ uint64_t with_kernels_of_its_own(const Kernels& kernels) {
 
 // A way of copying that is rarely met: the batch is halved.
 uint64_t with_a_pitched_copy(const Kernels& kernels, int steps) {
-  const Network network(4);
-  HIP(hipMemcpy2D(network.weights, 64, network.in, 128, 32, 4, hipMemcpyDeviceToDevice));
-  const uint64_t sum = network.sum();
-  network.release();
+  uint64_t sum = 0;
+  {
+    const Network network(4);
+    HIP(hipMemcpy2D(network.weights, 64, network.in, 128, 32, 4, hipMemcpyDeviceToDevice));
+    sum = network.sum();
+  }
   return sum + eagerly(kernels, steps, 5);
 }
 

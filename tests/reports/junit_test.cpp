@@ -1,7 +1,6 @@
 // The JUnit file of a campaign parses, its counts match its contents, and it carries every finding's program.
 #include "reports/junit.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -2,7 +2,6 @@
 // readers rely on. tests/reports/machine_forms_test.py checks real outputs against a schema.
 #include "reports/sarif.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
