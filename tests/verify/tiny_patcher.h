@@ -42,10 +42,9 @@ class TinyPatcher : public ExecPatcher {
   hip::AddressTable places;
 };
 
-// Sets a node of an executable graph, or of a graph.
-[[nodiscard]] hipError_t set_exec_node(const hip::Api& api, hipGraphExec_t exec, hipGraphNode_t node,
-                                       hip::NodeRecord& record);
-[[nodiscard]] hipError_t set_graph_node(const hip::Api& api, hipGraphNode_t node, hip::NodeRecord& record);
+// Sets a node of the executable graph, or of the graph if `exec` is null.
+[[nodiscard]] hipError_t set_node(const hip::Api& api, hipGraphExec_t exec, hipGraphNode_t node,
+                                  hip::NodeRecord& record);
 
 template <class Patcher>
 [[nodiscard]] PatcherFactory factory_of() {
