@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "judging.h"
-#include "verify/generate/generator.h"
 
 namespace verify {
 namespace {

@@ -46,12 +46,8 @@ std::vector<Litmus> litmus_programs() {
 
 TEST(Litmus, EveryStrategyAgreesOnTheModel) {
   for (const Litmus& each : litmus_programs()) {
-    const Program program = parsed(each.text);
-    ASSERT_EQ(flaw(program), "") << each.name;
-    for (const StrategyKind strategy : kStrategies) {
-      EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
-          << each.name;
-    }
+    SCOPED_TRACE(each.name);
+    agrees_under_strategies(parsed(each.text), {.every_call_fails = true, .however_built = true}, kStrategies);
   }
 }
 

@@ -1,11 +1,9 @@
 // The fixture and the helpers that tests of hip::CommandBuffer share.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "command_bed.h"
