@@ -11,7 +11,7 @@
 
 // Without commands, and a failure, if the program is not valid.
 inline verify::Program program_for_export(const std::string& commands) {
-  verify::Program program = verify::parsed("hgcheck-program 1\nplacement native\n" + commands);
+  verify::Program program = verify::program_of("placement native\n" + commands);
   const std::string flaw = verify::flaw(program);
   EXPECT_EQ(flaw, "") << commands;
   return flaw.empty() ? program : verify::Program{};
