@@ -14,7 +14,8 @@ namespace {
 
 Program launched_then(const std::string& commands) {
   Program program = program_of(
-      "buffer b0 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\ninstantiate e0 g0\nlaunch e0 s0\n" + commands);
+      "buffer b0 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\ninstantiate e0 g0\nlaunch e0 s0\n" +
+      commands);
   EXPECT_EQ(flaw(program), "");
   return program;
 }
@@ -52,8 +53,7 @@ TEST(Coverage, AMoveMakesAddressesOldUntilThePatch) {
 }
 
 TEST(Coverage, AChangedGraphIsChangedForItsEarlierExecutables) {
-  const Program program =
-      launched_then("set g0.n0 kernel inplace_u32 data=b0+0 n=4 k=2\nlaunch e0 s0\nupdate e0 g0\n");
+  const Program program = launched_then("set g0.n0 kernel inplace_u32 data=b0+0 n=4 k=2\nlaunch e0 s0\nupdate e0 g0\n");
   EXPECT_EQ(count_of(program, "launch", "exec: its graph changed since"), 1);
   EXPECT_EQ(count_of(program, "update from", "graph: changed since it was instantiated"), 1);
 }

@@ -114,9 +114,8 @@ TEST(Metamorphic, AnUpdateKeepsTheEdgesThatItCompares) {
 }
 
 TEST(Metamorphic, RedundantEdgesAreThoseThatTheOthersImply) {
-  const std::optional<Program> variant =
-      variant_of(program_of("graph g0\nempty g0.n0\nempty g0.n1 after=n0\nempty g0.n2 after=n1\nempty g0.n3"),
-                 "redundant edges");
+  const std::optional<Program> variant = variant_of(
+      program_of("graph g0\nempty g0.n0\nempty g0.n1 after=n0\nempty g0.n2 after=n1\nempty g0.n3"), "redundant edges");
   ASSERT_TRUE(variant);
   EXPECT_EQ(print_command(variant->steps.at(3).command), "empty g0.n2 after=n0,n1");
   EXPECT_EQ(print_command(variant->steps.at(4).command), "empty g0.n3");
