@@ -1,4 +1,4 @@
-// What tests on AMD's releases share: the programs that they read from files, and a judge of a subject on a release.
+// Shared by tests on AMD's releases: the programs that they read from files, and a judge of a subject on a release.
 #pragma once
 
 #include <gtest/gtest.h>

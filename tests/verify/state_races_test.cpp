@@ -1,4 +1,5 @@
-// What may race, as far as generators ask: nodes and launches that nothing orders, and the bytes that a node touches.
+// Nodes and launches that may race because nothing orders them, as far as generators ask, and the bytes that a node
+// touches.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

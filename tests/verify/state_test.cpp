@@ -1,6 +1,6 @@
 // The places where a command is valid: every precondition, as two programs that differ in one command, and the promises
 // of check() and apply() about any program.
-// Not verified here: what may race (state_races_test.cpp), and data races themselves (the model reports them;
+// Not verified here: possible races (state_races_test.cpp), and data races themselves (the model reports them;
 // generator_test.cpp holds the generator to having none).
 #include "verify/program/state.h"
 

@@ -9,7 +9,7 @@
 #include "../programs.h"
 #include "verify/export/reproducer.h"
 
-// Without commands, and a failure, if the program is not valid.
+// Returns the program. If it is not valid, the test fails and the program has no commands.
 inline verify::Program program_for_export(const std::string& commands) {
   verify::Program program = verify::program_of("placement native\n" + commands);
   const std::string flaw = verify::flaw(program);

@@ -44,7 +44,7 @@ class CommandBuffers : public testing::Test, protected CommandBed {
     step_of(buffer, addresses, on);
     EXPECT_EQ(byte_at(addresses[0]), value);
   }
-  // Commands of which no command buffer makes a graph: memory of its own.
+  // No command buffer makes a graph of these commands, which allocate memory.
   static hip::Recording unsupported() {
     hip::Recording commands;
     commands.add({hip::MemoryAllocRecord{0, kBytes, 0}, {}, {}});

@@ -97,7 +97,7 @@ struct DifferentialCommands : testing::Test {
     EXPECT_TRUE(command) << command.error().message;
     return command ? std::move(command).value() : hip::RecordedNode{hip::EmptyRecord{}, {}, {}};
   }
-  // The nodes of the work; none, and a failure, if it is opaque.
+  // Returns the nodes of the work. If it is opaque, the test fails and there are none.
   static std::vector<hip::RecordedNode> nodes_of(const hip::RecordedNode& command) {
     const auto* child = std::get_if<hip::ChildRecord>(&command.record);
     EXPECT_NE(child, nullptr) << "opaque: " << reason_of(command);

@@ -14,8 +14,8 @@ namespace {
 constexpr int k72 = 70200000;  // as hipRuntimeGetVersion says them
 constexpr std::size_t kScratchBytes = 4096, kLongBytes = std::size_t{16} << 20;
 
-// Of the bed's two streams, the second has waited for an event that was recorded on the first before that was given
-// work.
+// The bed's two streams: the second one has waited for an event that was recorded on the first one before that was
+// given work.
 struct ScratchOfARelease : testing::Test, CommandBed {
   ScratchOfARelease() : second_(capturing_) {
     must(api().hipEventCreateWithFlags(&early_, hipEventDisableTiming));
