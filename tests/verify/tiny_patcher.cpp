@@ -61,13 +61,9 @@ TinyPatcher::TinyPatcher(const PatchTarget& target)
       executable(target.exec),
       places(target.addresses.begin(), target.addresses.end()) {}
 
-bool TinyPatcher::moves_any_of(const hip::RecordedNode& node, std::span<const hip::Move> moves) {
+bool TinyPatcher::needs_setting(const hip::RecordedNode& node, std::span<const hip::Move> moves) const {
   return std::any_of(node.relocations.begin(), node.relocations.end(),
                      [&](const hip::Relocation& r) { return names_any(moves, r.buffer); });
-}
-
-bool TinyPatcher::needs_setting(const hip::RecordedNode& node, std::span<const hip::Move> moves) const {
-  return moves_any_of(node, moves);
 }
 
 bool TinyPatcher::gives_up_on(const hip::RecordedNode& node, std::span<const hip::Move> moves) const {

@@ -33,8 +33,6 @@ class TinyPatcher : public ExecPatcher {
                                                    const hip::AddressTable& addresses) const;
   virtual hipError_t set(hip::NodeIndex node, hip::NodeRecord& record);
 
-  [[nodiscard]] static bool moves_any_of(const hip::RecordedNode& node, std::span<const hip::Move> moves);
-
   const hip::Api& table;
   hip::Recording recording;
   hip::RecordedGraph handles;
