@@ -53,7 +53,7 @@ TEST(Captures, ACapturedGraphIsPatchedSetAndUpdatedLikeAnyOther) {
       "instantiate e0 g1\nlaunch e0 s1\nsync s1\nmove b0=@b1 b1=@b0\npatch e0\nlaunch e0 s1\nread b0\n"
       "set e0.n1 memset dst=b1+64 value=9 element=2 width=8\nlaunch e0 s1\nread b1\nmove b0\npatch g1\npatch e0\n"
       "update e0 g1\nlaunch e0 s2\nread b0");
-  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
+  for (const StrategyKind strategy : kUsersStrategies) {
     const Judgement judgement = Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
     EXPECT_GE(judgement.exercised[index_of(PropertyId::kP6)], 1u);
@@ -80,12 +80,8 @@ constexpr const char* kExternal =
 
 TEST(Captures, ExternalRecordsAndWaitsBecomeEventNodesThatOrderLaunches) {
   const Program program = with_objects(std::string(kExternal) + "move b0 b1\npatch e0\nlaunch e0 s1\nread b1");
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(
-          program, {.schedule_seed = seed, .every_call_fails = true, .however_built = true})));
-    }
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    agrees_under_strategies(program, {.schedule_seed = seed, .every_call_fails = true, .however_built = true});
   }
 }
 

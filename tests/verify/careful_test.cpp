@@ -1,10 +1,9 @@
 // The strategy `careful` on the model, where nothing goes wrong except a call that is made to fail. Programs cannot
 // tell it from recording again, whatever it records in place of their graphs. The model reports version 7.2, so the
-// strategy avoids the quirks of 7.2. On AMD's releases: tests/verify/quirks_test.cpp.
+// strategy avoids the quirks of 7.2. On AMD's releases: tests/verify/quirks_on_releases_test.cpp.
 #include <gtest/gtest.h>
 
 #include "judging.h"
-#include "verify/generate/generator.h"
 
 namespace verify {
 namespace {

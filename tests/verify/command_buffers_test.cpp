@@ -1,5 +1,5 @@
 // The strategy `command-buffer` on the model: programs cannot tell it from recording again, and it launches a command
-// buffer that patches moved buffers. On AMD's releases: tests/verify/quirks_test.cpp.
+// buffer that patches moved buffers. On AMD's releases: tests/verify/quirks_on_releases_test.cpp.
 #include <gtest/gtest.h>
 
 #include "judging.h"

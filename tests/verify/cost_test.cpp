@@ -21,14 +21,13 @@ Program cost_program(std::size_t which) {
 }
 
 std::vector<Observation> run_narrowed(const Program& program, std::size_t sizes = std::size(kCostSizes)) {
-  ModelPlatform platform;
-  Executor executor(platform, StrategyKind::kPatch);
+  Bench bench;
   std::vector<Observation> observations;
   for (const std::uint32_t size : std::span(kCostSizes).first(sizes)) {
     const RunOptions options{.poison = false, .inspect = false, .isolation = false, .costs = true};
     const Program narrow = narrowed(program, size);
-    if (observations.empty()) static_cast<void>(executor.run(narrow, options));
-    observations.push_back(executor.run(narrow, options).observation);
+    if (observations.empty()) static_cast<void>(bench.subject.run(narrow, options));
+    observations.push_back(bench.subject.run(narrow, options).observation);
   }
   return observations;
 }
@@ -84,8 +83,7 @@ TEST(Cost, OfEachOperationGrowsNoFasterThanStatedOnTheModel) {
 }
 
 TEST(Cost, WideProgramsAreValidAtEveryWidthAndFreeOfRaces) {
-  ModelPlatform platform;
-  Executor executor(platform, StrategyKind::kPatch);
+  Bench bench;
   for (std::uint64_t i = 0; i < 200; ++i) {
     RandomChoices choices = campaign_choices(5, i);
     const Program program = wide_program(choices);
@@ -93,7 +91,7 @@ TEST(Cost, WideProgramsAreValidAtEveryWidthAndFreeOfRaces) {
     EXPECT_EQ(parsed(print_program(program)), program);
     EXPECT_EQ(widest_fan(program), kWideFan);
     EXPECT_FALSE(validate(narrowed(program, kCostSizes[0])));
-    EXPECT_EQ(executor.run(narrowed(program, 64), {}).observation.notes.races, 0U) << print_program(program);
+    EXPECT_EQ(bench.subject.run(narrowed(program, 64), {}).observation.notes.races, 0U) << print_program(program);
   }
 }
 
@@ -121,9 +119,7 @@ TEST(Cost, IsTheSameInEveryRun) {
 }
 
 TEST(Cost, IsNotCountedUnlessAskedFor) {
-  ModelPlatform platform;
-  Executor executor(platform, StrategyKind::kPatch);
-  EXPECT_TRUE(executor.run(narrowed(cost_program(0), 16), {}).observation.costs.empty());
+  EXPECT_TRUE(Bench().subject.run(narrowed(cost_program(0), 16), {}).observation.costs.empty());
 }
 
 TEST(Cost, OfAPatchThatChangesNothingIsNoCallWhateverTheSize) {

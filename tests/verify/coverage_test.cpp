@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "programs.h"
 #include "verify/generate/generator.h"
-#include "verify/program/state.h"
-#include "verify/program/text.h"
 
 namespace verify {
 namespace {
 
-Program parsed(const std::string& commands) {
-  std::variant<Program, ParseError> program = parse_program("hgcheck-program 1\n" + commands);
-  EXPECT_TRUE(std::holds_alternative<Program>(program)) << std::get<ParseError>(program).text("test");
-  EXPECT_FALSE(validate(std::get<Program>(program)));
-  return std::get<Program>(program);
+Program launched_then(const std::string& commands) {
+  Program program = program_of(
+      "buffer b0 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\ninstantiate e0 g0\nlaunch e0 s0\n" +
+      commands);
+  EXPECT_EQ(flaw(program), "");
+  return program;
 }
 
 std::vector<std::uint64_t> counts_of(const Program& program) {
@@ -35,29 +35,25 @@ std::uint64_t count_of(const Program& program, std::string_view operation, std::
   return 0;
 }
 
-constexpr const char* kLaunched =
-    "buffer b0 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\ninstantiate e0 g0\nlaunch e0 s0\n";
-
 TEST(Coverage, AnExecutableGraphRunsFromItsLaunchUntilTheHostWaits) {
-  const Program running = parsed(std::string(kLaunched) + "launch e0 s0\n");
+  const Program running = launched_then("launch e0 s0\n");
   EXPECT_EQ(count_of(running, "launch", "exec: never launched"), 1);
   EXPECT_EQ(count_of(running, "launch", "exec: running"), 1);
   EXPECT_EQ(count_of(running, "launch", "exec: idle"), 0);
-  const Program waited = parsed(std::string(kLaunched) + "sync device\nlaunch e0 s0\n");
+  const Program waited = launched_then("sync device\nlaunch e0 s0\n");
   EXPECT_EQ(count_of(waited, "launch", "exec: running"), 0);
   EXPECT_EQ(count_of(waited, "launch", "exec: idle"), 1);
 }
 
 TEST(Coverage, AMoveMakesAddressesOldUntilThePatch) {
-  const Program program = parsed(std::string(kLaunched) + "move b0\npatch e0\npatch e0\n");
+  const Program program = launched_then("move b0\npatch e0\npatch e0\n");
   EXPECT_EQ(count_of(program, "patch exec", "exec: with old addresses"), 1);
   EXPECT_EQ(count_of(program, "patch exec", "exec: was patched"), 1);
   EXPECT_EQ(count_of(program, "move", "buffer: never moved"), 1);
 }
 
 TEST(Coverage, AChangedGraphIsChangedForItsEarlierExecutables) {
-  const Program program =
-      parsed(std::string(kLaunched) + "set g0.n0 kernel inplace_u32 data=b0+0 n=4 k=2\nlaunch e0 s0\nupdate e0 g0\n");
+  const Program program = launched_then("set g0.n0 kernel inplace_u32 data=b0+0 n=4 k=2\nlaunch e0 s0\nupdate e0 g0\n");
   EXPECT_EQ(count_of(program, "launch", "exec: its graph changed since"), 1);
   EXPECT_EQ(count_of(program, "update from", "graph: changed since it was instantiated"), 1);
 }

@@ -67,14 +67,10 @@ TEST(Cycles, EveryStrategyHoldsAfterManyWhatItHeldAfterTwo) {
 }
 
 TEST(Cycles, LaunchesOnAnotherDevicesStreamKeepNothing) {
-  for (const StrategyKind strategy : kStrategies) {
-    Bench bench(strategy);
-    const JudgeOptions options{.cycles = true};
-    EXPECT_TRUE(in_agreement(bench.judge.judge(
-        program_of("buffer b0 64\nstream s1 device=1\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\n"
-                   "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s1\nsync device\n"),
-        options)));
-  }
+  agrees_under_strategies(
+      program_of("buffer b0 64\nstream s1 device=1\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\n"
+                 "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s1\nsync device\n"),
+      {.cycles = true}, kStrategies);
 }
 
 // Cleaned up in the end, so that nothing is left after tear-down: the growth alone shows it.

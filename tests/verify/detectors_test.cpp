@@ -364,7 +364,7 @@ TEST(Detectors, ABreachOfP2IsNamedWhereItWasNotLookedFor) {
 struct PatchesTheDefinition : TinyPatcher {
   using TinyPatcher::TinyPatcher;
   hipError_t set(hip::NodeIndex node, hip::NodeRecord& record) override {
-    return set_graph_node(table, handles.nodes[node], record);
+    return set_node(table, nullptr, handles.nodes[node], record);
   }
 };
 

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "programs.h"
-#include "verify/program/features.h"
 #include "verify/program/state_devices.h"
 
 namespace verify {

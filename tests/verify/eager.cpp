@@ -134,15 +134,13 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
       const auto* started = std::get_if<Launch>(&step.command);
       const auto* taken = std::get_if<MallocAsync>(&step.command);
       const auto* given_back = std::get_if<FreeAsync>(&step.command);
-      const bool captured = (given != nullptr && state.capture_of(given->stream) != nullptr) ||
-                            (taken != nullptr && state.capture_of(taken->stream) != nullptr) ||
-                            (given_back != nullptr && state.capture_of(given_back->stream) != nullptr) ||
-                            (started != nullptr && state.capture_of(started->stream) != nullptr);
+      const auto captured = [&state](const auto* c) { return c != nullptr && state.capture_of(c->stream) != nullptr; };
+      const bool adds_to_a_graph = captured(given) || captured(taken) || captured(given_back) || captured(started);
       // Launched again over memory that nobody freed.
       const bool held = started != nullptr && state.unfreed_memory(state.exec(started->exec)->graph) &&
                         (state.exec(started->exec)->flags & kAutoFreeOnLaunch) == 0;
       state.apply(step.command);
-      if (refused || captured || held) continue;
+      if (refused || adds_to_a_graph || held) continue;
       if (const auto* c = std::get_if<DeclareBuffer>(&step.command)) {
         buffers[c->buffer].resize(c->bytes);
         fill_pattern(c->buffer, 0, buffers[c->buffer]);
@@ -156,8 +154,8 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
         buffers.erase(given_back->buffer);
       } else if (const auto* read = std::get_if<Read>(&step.command)) {
         reads.push_back({i, read->buffer, buffers.at(read->buffer)});
-      } else if (const auto* launch = std::get_if<Launch>(&step.command)) {
-        run_graph(state.exec(launch->exec)->graph, buffers);
+      } else if (started != nullptr) {
+        run_graph(state.exec(started->exec)->graph, buffers);
       } else if (given != nullptr) {
         std::visit(NodeRunner{buffers}, given->params);
       }

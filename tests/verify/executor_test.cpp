@@ -17,13 +17,8 @@ namespace verify {
 namespace {
 
 TEST(Executor, TheExampleAgreesUnderEveryStrategyAndSchedule) {
-  const Program example = parsed(kExample);
-  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
-    Bench bench(strategy);
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      EXPECT_TRUE(in_agreement(
-          bench.judge.judge(example, {.schedule_seed = seed, .every_call_fails = true, .however_built = true})));
-    }
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    agrees_under_strategies(parsed(kExample), {.schedule_seed = seed, .every_call_fails = true, .however_built = true});
   }
 }
 
@@ -120,35 +115,23 @@ std::uint64_t k_of_inplace(const Observation& observation) {
 TEST(Executor, AFrozenAddressKeepsItsBitsAndIsTheSameUnderEveryStrategy) {
   const std::string head = "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=1 k=addr(b0)\n";
   const std::string tail = "instantiate e0 g0\nlaunch e0 s0\nread b0";
-  Bench bench;
-  const std::uint64_t unmoved = k_of_inplace(bench.subject.run(program_of(head + tail), {}).observation);
-  const std::uint64_t moved =
-      k_of_inplace(bench.subject.run(program_of(head + "move b0\npatch g0\n" + tail), {}).observation);
-  const std::uint64_t later =
-      k_of_inplace(bench.subject.run(program_of("buffer b0 64\nmove b0\n" + head.substr(13) + tail), {}).observation);
+  const std::uint64_t unmoved = k_of_inplace(trace_of(head + tail));
+  const std::uint64_t moved = k_of_inplace(trace_of(head + "move b0\npatch g0\n" + tail));
+  const std::uint64_t later = k_of_inplace(trace_of("buffer b0 64\nmove b0\n" + head.substr(13) + tail));
   EXPECT_EQ(unmoved, moved);
   EXPECT_NE(unmoved, later);
 }
 
 TEST(Executor, AHostFunctionIsCountedByItsTag) {
-  Bench bench;
   const Observation observation =
-      bench.subject
-          .run(program_of("graph g0\nhost g0.n0 tag=3\nhost g0.n1 tag=4 fan=2\ninstantiate e0 g0\n"
-                          "repeat 5 launch e0 s0"),
-               {})
-          .observation;
+      trace_of("graph g0\nhost g0.n0 tag=3\nhost g0.n1 tag=4 fan=2\ninstantiate e0 g0\nrepeat 5 launch e0 s0");
   EXPECT_EQ(observation.host_tags, (std::map<std::uint32_t, std::uint64_t>{{3, 5}, {4, 10}}));
 }
 
 TEST(Executor, APatchOfAnOpaqueNodeFallsBackToRecordingAgain) {
-  Bench bench;
-  const Observation observation =
-      bench.subject
-          .run(program_of("buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1 opaque\n"
-                          "instantiate e0 g0\nmove b0\npatch e0\nlaunch e0 s0"),
-               {})
-          .observation;
+  const Observation observation = trace_of(
+      "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1 opaque\ninstantiate e0 g0\nmove b0\n"
+      "patch e0\nlaunch e0 s0");
   EXPECT_EQ(observation.patches, 1u);
   EXPECT_EQ(observation.fallbacks, 1u);
   EXPECT_GE(observation.exercised[index_of(PropertyId::kA7)], 1u);

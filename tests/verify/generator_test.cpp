@@ -21,18 +21,14 @@ std::uint64_t hash_of(const Program& program) {
   return hash;
 }
 
-GeneratorOptions sized(std::uint32_t size) {
-  return {.size = size};
-}
-
 RC_GTEST_PROP(Generator, EveryGeneratedProgramIsValid, ()) {
-  const Program program = *arbitrary_program(sized(*rc::gen::inRange<std::uint32_t>(6, 120)));
+  const Program program = *arbitrary_program({.size = *rc::gen::inRange<std::uint32_t>(6, 120)});
   RC_ASSERT(flaw(program) == "");
 }
 
 TEST(Generator, EveryProgramOfACampaignIsValid) {
   for (std::uint64_t index = 0; index < 3000; ++index) {
-    const Program program = campaign_program(11, index, sized(index % 5 == 0 ? 100 : 30));
+    const Program program = campaign_program(11, index, {.size = index % 5 == 0 ? 100U : 30U});
     ASSERT_EQ(flaw(program), "") << print_program(program);
   }
 }
@@ -65,7 +61,7 @@ TEST(Generator, TheSameSeedGivesTheSameProgramOnEveryMachine) {
       {7, 3, 100, 0x9333a037c92cc6c8ULL}, {0xffffffffffffffffULL, 5, 10, 0xfec3fedac5058a02ULL},
   };
   for (const Pin& pin : kPins) {
-    EXPECT_EQ(hash_of(campaign_program(pin.seed, pin.index, sized(pin.size))), pin.hash)
+    EXPECT_EQ(hash_of(campaign_program(pin.seed, pin.index, {.size = pin.size})), pin.hash)
         << "seed " << pin.seed << " index " << pin.index;
   }
 }
@@ -89,7 +85,7 @@ RC_GTEST_PROP(Generator, AnyBytesGiveAValidProgram, (const std::vector<std::uint
 
 TEST(Generator, NoBytesGiveAShortValidProgram) {
   ByteChoices choices({});
-  const Program program = generate_program(choices, sized(1000));
+  const Program program = generate_program(choices, {.size = 1000});
   EXPECT_EQ(flaw(program), "");
   EXPECT_LE(program.steps.size(), 20u);
 }
@@ -98,7 +94,7 @@ TEST(Generator, ConstantBytesGiveAValidProgramThatEnds) {
   for (unsigned value = 0; value < 256; ++value) {
     const std::vector<std::uint8_t> bytes(4096, static_cast<std::uint8_t>(value));
     ByteChoices choices(bytes);
-    EXPECT_EQ(flaw(generate_program(choices, sized(200))), "") << value;
+    EXPECT_EQ(flaw(generate_program(choices, {.size = 200})), "") << value;
   }
 }
 
@@ -107,17 +103,17 @@ RC_GTEST_PROP(Generator, MoreBytesThanAProgramNeedsChangeNothing, (std::vector<s
   for (std::uint32_t state = 1; bytes.size() < 20000; state = state * 1664525 + 1013904223)
     bytes.push_back(static_cast<std::uint8_t>(state >> 24));
   ByteChoices choices(bytes);
-  const Program program = generate_program(choices, sized(10));
+  const Program program = generate_program(choices, {.size = 10});
   RC_ASSERT(!choices.exhausted());
   bytes.push_back(1);
   ByteChoices more(bytes);
-  RC_ASSERT(generate_program(more, sized(10)) == program);
+  RC_ASSERT(generate_program(more, {.size = 10}) == program);
 }
 
 TEST(Generator, SizeBoundsTheNumberOfCommands) {
   for (const std::uint32_t size : {6U, 30U, 100U, 300U}) {
     for (std::uint64_t index = 0; index < 200; ++index) {
-      const Program program = campaign_program(3, index, sized(size));
+      const Program program = campaign_program(3, index, {.size = size});
       EXPECT_LE(program.steps.size(), size + size / 5 + 60) << print_program(program);
     }
   }

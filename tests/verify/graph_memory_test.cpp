@@ -1,8 +1,6 @@
 // Memory that graphs allocate, in programs: the valid commands, the observations, and that every strategy keeps it.
 #include <gtest/gtest.h>
 
-#include <tuple>
-
 #include "judging.h"
 #include "verify/generate/generator.h"
 #include "verify/program/picture.h"
@@ -20,68 +18,47 @@ std::string with(std::string_view more) {
   return std::string(kAllocates) + std::string(more);
 }
 
-constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild};
-
 TEST(GraphMemoryPrograms, EveryStrategyKeepsMemoryThatNodesFreeThroughPatchesSettersAndFailures) {
   const Program program = program_of(
       with("free g0.n4 b5 after=n2,n3\ninspect g0\ndot g0\ninstantiate e0 g0\nlaunch e0 s0\nmove b0\npatch e0\n"
            "launch e0 s0\nset e0.n2 kernel axpy_u64 out=b0+64 in=b5+64 n=8 a=5\nlaunch e0 s0\nmove b0=@b1 b1=@b0\n"
            "patch e0\nlaunch e0 s0\npatch g0\nset g0.n3 memcpy dst=b1+0 src=b5+16 bytes=16 kind=d2d\ndestroy e0\n"
            "instantiate e1 g0\nlaunch e1 s0\nread b1\n"));
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy : kStrategies) {
-    Bench bench(strategy);
-    for (const bool fails : {false, true}) {
-      EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.every_call_fails = fails})));
-    }
-  }
+  for (const bool fails : {false, true}) agrees_under_strategies(program, {.every_call_fails = fails});
 }
 
 // Recorded again in the order of its nodes, such a node would be given where the graph before had its memory.
 TEST(GraphMemoryPrograms, ANodeMayBeSetToWhatALaterNodeAllocates) {
-  const Program program = program_of(
+  agrees_under_strategies(program_of(
       "buffer b0 64\nbuffer b2 64\ngraph g0\nmemset g0.n4 dst=b0+0 value=1 element=1 width=1\n"
       "memcpy g0.n5 dst=b2+0 src=b0+0 bytes=8 kind=d2d after=n4\nalloc g0.n6 b3 1000\n"
       "memset g0.n7 dst=b3+0 value=9 element=1 width=1000 after=n6\nedge g0.n4 after=n7\n"
       "set g0.n4 memset dst=b3+0 value=2 element=1 width=1\nset g0.n5 memcpy dst=b2+0 src=b3+0 bytes=8 kind=d2d\n"
       "move b2\npatch g0\ninspect g0\ninstantiate e0 g0\nlaunch e0 s0\nread b2\nfree b3\n"
-      "move b2\npatch e0\nlaunch e0 s0\nread b2\nfree b3\n");
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy : kStrategies) {
-    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {})));
-  }
+      "move b2\npatch e0\nlaunch e0 s0\nread b2\nfree b3\n"));
 }
 
 TEST(GraphMemoryPrograms, WhatTheProgramFreesMayBeLaunchedAgainAndIsReadBefore) {
-  const Program program =
+  agrees_under_strategies(
       program_of(with("instantiate e0 g0\nlaunch e0 s0\nread b5\non s0 memcpy dst=b1+0 src=b5+0 bytes=8 kind=d2d\n"
-                      "free_async b5 s0\nlaunch e0 s0\nfree b5\nmove b0\npatch e0\nlaunch e0 s0\n"));
-  for (const StrategyKind strategy : kStrategies) {
-    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {})));
-  }
+                      "free_async b5 s0\nlaunch e0 s0\nfree b5\nmove b0\npatch e0\nlaunch e0 s0\n")));
 }
 
 TEST(GraphMemoryPrograms, LaunchingAgainWhatNobodyFreedIsRefusedUnlessTheExecutableGraphFreesItself) {
   for (const auto& [flags, refused] : {std::pair{"", true}, std::pair{" form=flags flags=auto_free", false}}) {
-    const Program program =
-        program_of(with("instantiate e0 g0" + std::string(flags) + "\nlaunch e0 s0\nlaunch e0 s0\n"));
-    ModelPlatform platform;
-    Executor executor(platform, StrategyKind::kPatch);
-    const RunResult result = executor.run(program, {}, {});
-    ASSERT_EQ(result.observation.statuses.size(), program.steps.size());
-    EXPECT_EQ(result.observation.statuses.back().code != 0, refused) << flags;
-    EXPECT_TRUE(result.observation.violations.empty()) << flags;
+    const std::string commands = with("instantiate e0 g0" + std::string(flags) + "\nlaunch e0 s0\nlaunch e0 s0\n");
+    const Program program = program_of(commands);
+    const Observation observation = trace_of(commands);
+    ASSERT_EQ(observation.statuses.size(), program.steps.size());
+    EXPECT_EQ(observation.statuses.back().code != 0, refused) << flags;
+    EXPECT_TRUE(observation.violations.empty()) << flags;
     EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {})));
   }
 }
 
 // A runtime that refuses the first repetition differs from one that refuses the second, by the same error.
 TEST(GraphMemoryPrograms, ARepeatedCommandThatFailsSaysWhichRepetitionDid) {
-  ModelPlatform platform;
-  Executor executor(platform, StrategyKind::kPatch);
-  const auto last = [&](const std::string& commands) {
-    return executor.run(program_of(with("instantiate e0 g0\n" + commands)), {}, {}).observation.statuses.back();
-  };
+  const auto last = [](const std::string& commands) { return last_status(with("instantiate e0 g0\n" + commands)); };
   EXPECT_EQ(last("repeat 3 launch e0 s0\n").repetition, 2u);
   EXPECT_EQ(last("launch e0 s0\nrepeat 3 launch e0 s0\n").repetition, 1u);
   EXPECT_EQ(last("launch e0 s0\nlaunch e0 s0\n").repetition, 0u) << "not repeated";

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
-#include <vector>
 
 #include "programs.h"
 #include "verify/execute/model_platform.h"
@@ -99,29 +99,34 @@ inline constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch,   StrategyK
                                                StrategyKind::kRebuild, StrategyKind::kStabilise,
                                                StrategyKind::kCareful, StrategyKind::kCommandBuffer};
 
+// The strategies of a graph's user.
+inline constexpr StrategyKind kUsersStrategies[] = {StrategyKind::kPatch, StrategyKind::kUpdate,
+                                                    StrategyKind::kRebuild};
+
+// The program is valid and agrees under each of the strategies.
+inline void agrees_under_strategies(const Program& program, const JudgeOptions& options = {},
+                                    std::span<const StrategyKind> strategies = kUsersStrategies) {
+  ASSERT_EQ(flaw(program), "");
+  for (const StrategyKind strategy : strategies) {
+    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, options)))
+        << strategy_name(strategy) << " in order " << options.schedule_seed;
+  }
+}
+
 // The program agrees under the strategies of a graph's user, built otherwise and with each call failing.
 inline void agrees_whatever_fails(const Program& program) {
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
-    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
-        << strategy_name(strategy);
-  }
+  agrees_under_strategies(program, {.every_call_fails = true, .however_built = true});
 }
 
 // A program in text agrees under each strategy, in every order, on its own, built otherwise and with each call failing.
 inline void agrees_under_every_strategy_and_failure(const std::string& commands) {
-  const Program program = program_of(commands);
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy : kStrategies) {
-    Bench bench(strategy);
-    EXPECT_TRUE(in_agreement(bench.judge.judge(
-        program, {.isolation = true, .every_call_fails = true, .however_built = true, .every_order = true})))
-        << strategy_name(strategy);
-  }
+  agrees_under_strategies(program_of(commands),
+                          {.isolation = true, .every_call_fails = true, .however_built = true, .every_order = true},
+                          kStrategies);
 }
 
 // Runs a program in text on the model, under the strategy that patches, and returns the observation.
-inline Observation trace_of(const std::string& commands) {
+inline Observation trace_of(std::string_view commands) {
   const Program program = program_of(commands);
   EXPECT_EQ(flaw(program), "");
   Bench bench;
@@ -129,7 +134,7 @@ inline Observation trace_of(const std::string& commands) {
 }
 
 // Returns the status of the program's last command, with its other answers.
-inline StepStatus last_status(const std::string& commands) {
+inline StepStatus last_status(std::string_view commands) {
   return trace_of(commands).statuses.back();
 }
 

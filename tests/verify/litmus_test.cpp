@@ -8,12 +8,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
-#include "judging.h"
-#include "verify/quirks/quirk.h"
-#include "verify/subject/subject.h"
+#include "releases.h"
 
 namespace verify {
 namespace {
@@ -21,7 +18,7 @@ namespace {
 struct Litmus {
   std::string name, text;
   // The quirk that may show on the release; empty: none may.
-  [[nodiscard]] std::string allowed_on(const std::string& release) const {
+  [[nodiscard]] std::string allowed_on(std::string_view release) const {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line) && line.starts_with("#");) {
       const std::size_t colon = line.find(": ");
@@ -35,10 +32,7 @@ struct Litmus {
 std::vector<Litmus> litmus_programs() {
   std::vector<Litmus> all;
   for (const auto& file : std::filesystem::directory_iterator(LITMUS)) {
-    std::ifstream stream(file.path());
-    std::stringstream text;
-    text << stream.rdbuf();
-    all.push_back({file.path().stem().string(), text.str()});
+    all.push_back({file.path().stem().string(), text_in(file.path())});
   }
   EXPECT_GE(all.size(), 7u);
   return all;
@@ -46,38 +40,29 @@ std::vector<Litmus> litmus_programs() {
 
 TEST(Litmus, EveryStrategyAgreesOnTheModel) {
   for (const Litmus& each : litmus_programs()) {
-    const Program program = parsed(each.text);
-    ASSERT_EQ(flaw(program), "") << each.name;
-    for (const StrategyKind strategy : kStrategies) {
-      EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {.every_call_fails = true, .however_built = true})))
-          << each.name;
-    }
+    SCOPED_TRACE(each.name);
+    agrees_under_strategies(parsed(each.text), {.every_call_fails = true, .however_built = true}, kStrategies);
   }
 }
 
 #ifdef HGCHECK_HAVE_AGENT
 
-class LitmusOn : public testing::TestWithParam<const char*> {};
+class LitmusOn : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(LitmusOn, EachEndsAsItSays) {
-  const std::string release = GetParam();
-  const QuirkSet known(release);
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
+  const std::string_view release = GetParam();
   for (const StrategyKind strategy :
        {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
-    auto subject = Subject::make({"rocm-soft@" + release, strategy});
-    ASSERT_TRUE(subject.ok());
-    ASSERT_TRUE(subject.value()->start());
-    Judge judge(subject.value()->runner(), baseline);
-    judge.know(known, strategy);
+    ReleaseJudge judge(release, strategy);
+    ASSERT_TRUE(judge.ready());
+    judge->know(QuirkSet(release), strategy);
     const bool goes_around = strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer;
     for (const Litmus& each : litmus_programs()) {
       const std::string quirk = each.allowed_on(release);
       const bool around = goes_around && std::ranges::any_of(quirks(), [&](const Quirk& known_one) {
                             return known_one.id == quirk && known_one.gone_around != GoneAround::kNever;
                           });
-      const Judgement judgement = judge.judge(parsed(each.text), {});
+      const Judgement judgement = judge->judge(parsed(each.text), {});
       const bool agrees = quirk.empty() || around;
       EXPECT_EQ(judgement.verdict, agrees ? VerdictKind::kAgree : VerdictKind::kKnownQuirk)
           << each.name << " under " << strategy_name(strategy) << "\n"
@@ -89,8 +74,7 @@ TEST_P(LitmusOn, EachEndsAsItSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Releases, LitmusOn, ::testing::Values(HGCHECK_RELEASES),
-                         [](const auto& test) { return "Release" + std::string(1, test.param[0]) + test.param[2]; });
+INSTANTIATE_TEST_SUITE_P(Releases, LitmusOn, ::testing::Values(HGCHECK_RELEASES), release_name);
 
 #endif
 

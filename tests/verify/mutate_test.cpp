@@ -5,9 +5,8 @@
 #include <set>
 #include <string>
 
+#include "programs.h"
 #include "verify/generate/generator.h"
-#include "verify/program/state.h"
-#include "verify/program/text.h"
 
 namespace verify {
 namespace {
@@ -23,8 +22,7 @@ TEST(Mutants, AreValidPrograms) {
   const GeneratorOptions options;
   for (std::uint64_t index = 0; index < kMutants; ++index) {
     const Program program = mutant(index, options);
-    const std::optional<Invalid> invalid = validate(program);
-    EXPECT_FALSE(invalid) << invalid->reason << "\n" << print_program(program);
+    EXPECT_EQ(flaw(program), "") << print_program(program);
   }
 }
 
@@ -73,10 +71,10 @@ TEST(Repair, LeavesGeneratedProgramsAsTheyAre) {
 }
 
 TEST(Repair, OrdersNodesThatWouldRace) {
-  const auto parsed = parse_program(
-      "hgcheck-program 1\nbuffer b0 256\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=8\n"
+  const Program raced = program_of(
+      "buffer b0 256\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=8\n"
       "memset g0.n1 dst=b0+0 value=2 element=1 width=8\n");
-  const Program program = repair_program(std::get<Program>(parsed), {});
+  const Program program = repair_program(raced, {});
   EXPECT_EQ(print_command(program.steps[3].command), "memset g0.n1 dst=b0+0 value=2 element=1 width=8 after=n0");
 }
 

@@ -7,7 +7,6 @@
 
 #include "judging.h"
 #include "model/plan.h"
-#include "verify/generate/generator.h"
 #include "verify/properties/orders.h"
 
 namespace verify {

@@ -112,6 +112,7 @@ TEST(BestFit, SizesAreRoundedUpToWholePlaces) {
 // ---- buffers
 
 // A platform between enter() and leave().
+template <class Platform = ModelPlatform>
 struct Entered {
   explicit Entered(Id devices = 1) {
     static_cast<void>(platform.need_devices(devices));
@@ -121,7 +122,7 @@ struct Entered {
   ~Entered() { platform.leave(); }
   Entered(const Entered&) = delete;
   Entered& operator=(const Entered&) = delete;
-  ModelPlatform platform;
+  Platform platform;
 };
 
 std::vector<std::byte> pattern(Id buffer, std::uint64_t seed, std::uint64_t bytes) {
@@ -145,7 +146,7 @@ struct Buffers : testing::TestWithParam<Placement> {
   }
 
   static constexpr std::uint64_t kBytes[3] = {300, 300, 64};
-  Entered entered;
+  Entered<> entered;
   Program program = program_of(
       "buffer b0 300\nbuffer b1 300\nbuffer b2 64\nbuffer b3 64 memory=pinned\nbuffer b4 64 memory=pageable");
   BufferMemory memory{entered.platform, program, {GetParam(), false}, {}};
@@ -241,7 +242,7 @@ TEST_P(Buffers, NoTwoLiveBuffersOverlapWhateverMoves) {
 }
 
 TEST(Placement, InTheArenaAFreedAddressIsUsedAgain) {
-  Entered entered;
+  Entered<> entered;
   const Program program = program_of("buffer b0 64\nbuffer b1 64");
   BufferMemory memory(entered.platform, program, {Placement::kArena, false}, {});
   ASSERT_TRUE(memory.declare(0, 64, MemoryKind::kDevice).ok());
@@ -253,7 +254,7 @@ TEST(Placement, InTheArenaAFreedAddressIsUsedAgain) {
 
 TEST(Placement, FreshAddressesNeverRepeatEvenWhereAProgramAsksForIt) {
   for (const Placement placement : {Placement::kArena, Placement::kNative}) {
-    Entered entered;
+    Entered<> entered;
     const Program program = program_of("buffer b0 64\nbuffer b1 64\nrepeat 20 move b0=@b1 b1=@b0");
     BufferMemory memory(entered.platform, program, {placement, true}, {});
     std::set<hip::DeviceAddress> seen;
@@ -271,7 +272,7 @@ TEST(Placement, FreshAddressesNeverRepeatEvenWhereAProgramAsksForIt) {
 }
 
 TEST(Placement, WhatTheScriptNoLongerCoversIsPlacedByThePlatformItself) {
-  Entered entered;
+  Entered<> entered;
   const Program program = program_of("buffer b0 64\nbuffer b1 64");
   BufferMemory memory(entered.platform, program, {Placement::kNative, false}, {0x7f0000000000});
   EXPECT_TRUE(memory.declare(0, 64, MemoryKind::kDevice).ok());
@@ -282,7 +283,7 @@ TEST(Placement, WhatTheScriptNoLongerCoversIsPlacedByThePlatformItself) {
 
 // All addresses that a run of the memory commands of `program` gives its buffers, in order.
 std::vector<hip::AddressTable> lay_out(const Program& program, const AddressScript& script, AddressScript* out) {
-  Entered entered(devices_needed(program));
+  Entered<> entered(devices_needed(program));
   BufferMemory memory(entered.platform, program, {program.placement, false}, script);
   std::vector<hip::AddressTable> layouts;
   for (const Step& step : program.steps) {
@@ -312,13 +313,13 @@ RC_GTEST_PROP(Placement, ABaselineThatIsLaidOutByTheSubjectsScriptHasEqualAddres
 
 TEST(Placement, WithoutTheScriptAnotherHistoryGivesOtherAddresses) {
   // Shows that the property above is not trivial: on the model, one allocation more changes a program's layout.
-  Entered entered;
+  Entered<> entered;
   const Program program = program_of("buffer b0 64");
   void* other = nullptr;
   ASSERT_EQ(entered.platform.api().hipMalloc(&other, 1 << 20), hipSuccess);
   BufferMemory chosen(entered.platform, program, {Placement::kNative, false}, {});
   ASSERT_TRUE(chosen.declare(0, 64, MemoryKind::kDevice).ok());
-  Entered fresh;
+  Entered<> fresh;
   BufferMemory first(fresh.platform, program, {Placement::kNative, false}, {});
   ASSERT_TRUE(first.declare(0, 64, MemoryKind::kDevice).ok());
   EXPECT_NE(chosen.address(0), first.address(0));
@@ -338,12 +339,10 @@ class Keeping : public ModelPlatform {
 };
 
 TEST(KeptMemory, TheArenasOfAProgramServeTheNextProgramOfThatSize) {
-  Keeping platform;
-  platform.enter();
-  platform.begin(0);
+  Entered<Keeping> entered;
   const auto run = [&](const char* text) {
     const Program program = program_of(text);
-    BufferMemory memory(platform, program, {}, {});
+    BufferMemory memory(entered.platform, program, {}, {});
     EXPECT_TRUE(memory.declare(0, 300, MemoryKind::kDevice).ok());
     EXPECT_EQ(content_of(memory, 0), pattern(0, 0, 300));
     EXPECT_TRUE(memory.write(0, 7).ok());
@@ -356,18 +355,15 @@ TEST(KeptMemory, TheArenasOfAProgramServeTheNextProgramOfThatSize) {
   EXPECT_EQ(run("buffer b0 300"), first);
   EXPECT_NE(run("buffer b0 300\nbuffer b1 4000"), first);
   EXPECT_EQ(run("buffer b0 300"), first);
-  EXPECT_FALSE(platform.leaks().empty()) << "kept memory is still the runtime's";
-  platform.leave();
+  EXPECT_FALSE(entered.platform.leaks().empty()) << "kept memory is still the runtime's";
 }
 
 // A buffer that was freed goes back to the runtime, and from then on the runtime places.
 TEST(KeptMemory, ABufferThatAProgramHadAtItsEndServesTheNextProgramThatHasFreedNothing) {
-  Keeping platform;
-  platform.enter();
-  platform.begin(0);
+  Entered<Keeping> entered;
   const Program program = program_of("buffer b0 300\nbuffer b1 300\nfree b0");
   const auto run = [&](bool free_first) {
-    BufferMemory memory(platform, program, {.placement = Placement::kNative}, {});
+    BufferMemory memory(entered.platform, program, {.placement = Placement::kNative}, {});
     EXPECT_TRUE(memory.declare(0, 300, MemoryKind::kPinned).ok());
     if (free_first) EXPECT_TRUE(memory.release(0).ok());
     EXPECT_TRUE(memory.declare(1, 300, MemoryKind::kPinned).ok());
@@ -381,9 +377,8 @@ TEST(KeptMemory, ABufferThatAProgramHadAtItsEndServesTheNextProgramThatHasFreedN
   EXPECT_EQ(run(false), both);
   run(true);
   int kept = 0;
-  while (platform.kept.take({MemoryKind::kPinned, 0}, 300)) ++kept;
+  while (entered.platform.kept.take({MemoryKind::kPinned, 0}, 300)) ++kept;
   EXPECT_EQ(kept, 2) << "one of both was freed, and the runtime allocated another";
-  platform.leave();
 }
 
 TEST(KeptMemory, GivesAnAllocationOnceAndOnlyForItsKindAndSize) {

@@ -41,6 +41,16 @@ std::string death_of(const std::vector<std::string>& arguments, double timeout =
   return runner.run(parsed(kExample), {}).observation.death;
 }
 
+// Whether `work`, done in a forked process, succeeds.
+template <class Work>
+bool succeeds_in_a_fork(const Work& work) {
+  const pid_t child = fork();
+  if (child == 0) _exit(work() ? 0 : 1);
+  int status = 1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status == 0;
+}
+
 // Returns the arguments of the process from --devices on, or nothing.
 std::string devices_asked_for(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
@@ -172,15 +182,11 @@ TEST(ProcessRunner, AForkedProcessTakesNoSpareOfItsParent) {
   options.spares = 1;
   ProcessRunner runner(options);
   EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
-  const pid_t child = fork();
-  if (child == 0) {
+  EXPECT_TRUE(succeeds_in_a_fork([&runner] {
     const bool good = runner.run(parsed(kExample), {}).observation.death.empty();
     runner.start_afresh();
-    _exit(good && runner.run(parsed(kExample), {}).observation.death.empty() ? 0 : 1);
-  }
-  int status = 1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return good && runner.run(parsed(kExample), {}).observation.death.empty();
+  }));
   runner.start_afresh();  // a spare that the child had taken would be gone now
   EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
 }
@@ -203,24 +209,19 @@ TEST(ProcessRunner, AForkedProcessHasASubjectOfItsOwn) {
   ProcessRunner runner(odd({"behaves"}));
   ASSERT_TRUE(runner.start());
   const pid_t parents = runner.process();
-  const pid_t child = fork();
-  if (child == 0) {
+  EXPECT_TRUE(succeeds_in_a_fork([&runner, parents] {
     const bool good = runner.run(parsed(kExample), {}).observation.death.empty() && runner.process() != parents;
     runner.start_afresh();
-    _exit(good ? 0 : 1);
-  }
-  int status = 1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return good;
+  }));
   EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
   EXPECT_EQ(runner.process(), parents);
 }
 
 TEST(Judge, AReproducibleCrashBreaksP11) {
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
+  Bench bench;
   ProcessRunner always(odd({"segv"}));
-  const Judgement crash = Judge(always, baseline).judge(parsed(kExample), {});
+  const Judgement crash = Judge(always, bench.baseline).judge(parsed(kExample), {});
   EXPECT_EQ(crash.verdict, VerdictKind::kDiverge) << described(crash);
   EXPECT_EQ(broken_names(crash), "P11");
   ASSERT_EQ(crash.differences.size(), 1U);
@@ -252,25 +253,23 @@ class Contaminated final : public Runner {
 };
 
 TEST(Judge, ADivergenceThatAFreshProcessDoesNotShowIsPoisonedAndNoFinding) {
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
+  Bench bench;
   Contaminated once(1), always(1000);
-  EXPECT_EQ(Judge(once, baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kPoisoned);
+  EXPECT_EQ(Judge(once, bench.baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kPoisoned);
   EXPECT_EQ(once.starts(), kConfirmations);
   Contaminated believed(1);
   JudgeOptions at_once;
   at_once.confirm = false;
-  EXPECT_EQ(Judge(believed, baseline).judge(parsed(kExample), at_once).verdict, VerdictKind::kDiverge);
+  EXPECT_EQ(Judge(believed, bench.baseline).judge(parsed(kExample), at_once).verdict, VerdictKind::kDiverge);
   EXPECT_EQ(believed.starts(), 0);
-  EXPECT_EQ(Judge(always, baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kDiverge);
+  EXPECT_EQ(Judge(always, bench.baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kDiverge);
 }
 
 // A process on a GPU takes half a second to start, and on one GPU one program in twenty wants a second device.
 TEST(Judge, AProgramThatTheSubjectCannotRunStartsNoFreshProcess) {
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
+  Bench bench;
   Contaminated lacking(1000, "2 devices");
-  const Judgement judgement = Judge(lacking, baseline).judge(parsed(kExample), {});
+  const Judgement judgement = Judge(lacking, bench.baseline).judge(parsed(kExample), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kUnsupported);
   EXPECT_EQ(judgement.reason, "2 devices");
   EXPECT_EQ(lacking.starts(), 0);
@@ -286,11 +285,10 @@ std::unique_ptr<Subject> model_behind_a_pipe(const std::string& strategy, const 
 }
 
 TEST(SubjectProcess, TheModelBehindAPipeIsTheModel) {
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
+  Bench bench;
   for (const char* strategy : {"patch", "rebuild", "update"}) {
     const auto subject = model_behind_a_pipe(strategy, HGMODEL_LIBRARY);
-    Judge judge(subject->runner(), baseline);
+    Judge judge(subject->runner(), bench.baseline);
     for (std::uint64_t i = 0; i < 40; ++i) {
       EXPECT_TRUE(in_agreement(judge.judge(campaign_program(11, i, {}), {}))) << strategy << " " << i;
     }
@@ -298,10 +296,9 @@ TEST(SubjectProcess, TheModelBehindAPipeIsTheModel) {
 }
 
 TEST(SubjectProcess, ARuntimeThatPrintsToStandardOutputBreaksNothing) {
-  ModelPlatform platform;
-  Executor baseline(platform, StrategyKind::kRebuild);
+  Bench bench;
   const auto subject = model_behind_a_pipe("patch", CHATTY_LIBRARY);
-  EXPECT_TRUE(in_agreement(Judge(subject->runner(), baseline).judge(parsed(kExample), {})));
+  EXPECT_TRUE(in_agreement(Judge(subject->runner(), bench.baseline).judge(parsed(kExample), {})));
 }
 
 TEST(SubjectProcess, ARuntimeThatIsMissingIsNamedInTheError) {

@@ -11,7 +11,6 @@
 #include "judging.h"
 #include "new_ground.h"
 #include "verify/generate/generator.h"
-#include "verify/oracle/metamorphic.h"
 #include "verify/shrink/shrinker.h"
 
 namespace verify {
@@ -28,10 +27,6 @@ void check_often(std::string_view what, Body body, int programs = kPrograms) {
   }));
 }
 
-GeneratorOptions sized(std::uint32_t size, bool failures = true) {
-  return {.size = size, .failures = failures};
-}
-
 bool violates(const Judgement& judgement, PropertyId id) {
   const bool named = std::find(judgement.broken.begin(), judgement.broken.end(), id) != judgement.broken.end();
   return named || std::any_of(judgement.violations.begin(), judgement.violations.end(),
@@ -40,7 +35,7 @@ bool violates(const Judgement& judgement, PropertyId id) {
 
 struct Holding {
   JudgeOptions judge;
-  GeneratorOptions generator = sized(40);
+  GeneratorOptions generator{.size = 40};
   Program (*change)(Program) = nullptr;  // of every program that is drawn
   int programs = kPrograms;
 };
@@ -119,7 +114,7 @@ TEST(Property, P1OverwritingWhatWasPassedChangesNothingThatIsSeen) {
   Bench bench;
   std::uint64_t launches = 0;
   check_often("the same with and without poison", [&] {
-    const Program program = *arbitrary_program(sized(40));
+    const Program program = *arbitrary_program({.size = 40});
     RunOptions options;
     const RunResult poisoned = bench.subject.run(program, options);
     options.poison = false;
@@ -143,7 +138,7 @@ TEST_P(EveryStrategy, P3LaunchingAfterAnyMixOfPatchesSettersAndUpdatesObservesTh
   Bench bench(GetParam());
   std::uint64_t launches = 0;
   check_often("agrees with the rebuilt graph", [&] {
-    const Program program = *arbitrary_program(sized(40));
+    const Program program = *arbitrary_program({.size = 40});
     const Judgement judgement = bench.judge.judge(program, {.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 5)});
     launches += judgement.exercised[index_of(PropertyId::kP3)];
     if (judgement.verdict != VerdictKind::kAgree) RC_FAIL(described(judgement));
@@ -154,7 +149,7 @@ TEST_P(EveryStrategy, P3LaunchingAfterAnyMixOfPatchesSettersAndUpdatesObservesTh
 TEST(Property, P4ACallThatFailsSaysSoAndChangesNothingThatCanBeObserved) {
   Holding how;
   how.judge.every_call_fails = true;
-  how.generator = sized(25);
+  how.generator.size = 25;
   how.programs = 4;
   expect_holds(PropertyId::kP4, 1000, how);
 }
@@ -163,7 +158,7 @@ TEST(Property, P4AFailCommandIsReportedAndTheSecondAttemptIsAsIfNothingHadHappen
   Bench bench;
   std::uint64_t fired = 0;
   check_often("the same with and without failures", [&] {
-    const Program program = *arbitrary_program(sized(60));
+    const Program program = *arbitrary_program({.size = 60});
     RunOptions options;
     const RunResult failing = bench.subject.run(program, options);
     fired += failing.observation.failures_fired;
@@ -182,7 +177,7 @@ TEST(Property, P5WhatIsSeenDoesNotDependOnTheSchedule) {
   Bench bench;
   std::uint64_t edges = 0;
   check_often("the same in every order", [&] {
-    const Program program = *arbitrary_program(sized(40, false));
+    const Program program = *arbitrary_program({.size = 40, .failures = false});
     RunOptions options;
     const RunResult in_order = bench.subject.run(program, options);
     for (const TopologySeen& graph : in_order.observation.topology) edges += graph.edges.size();
@@ -249,7 +244,7 @@ TEST(Property, P12WhatANodeWritesIsSeenByTheNodesAfterItAndByTheHostAfterSynchro
   std::uint64_t reads = 0;
   std::set<MemoryKind> kinds;
   check_often("the same as by hand", [&] {
-    GeneratorOptions known = sized(50);  // eager execution knows no commands of new ground
+    GeneratorOptions known{.size = 50};  // eager execution knows no commands of new ground
     known.avoid = [](const State&, const Command& command) { return is_new_ground(command); };
     const Program program = without_addresses(*arbitrary_program(known));
     RC_ASSERT(flaw(program) == "");

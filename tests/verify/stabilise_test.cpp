@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "judging.h"
-#include "verify/generate/generator.h"
 
 namespace verify {
 namespace {

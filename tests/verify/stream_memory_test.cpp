@@ -19,17 +19,8 @@ std::string with(std::string_view more) {
   return std::string(kFilled) + std::string(more);
 }
 
-constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild};
-
-void expect_agreement(const Program& program) {
-  ASSERT_EQ(flaw(program), "");
-  for (const StrategyKind strategy : kStrategies) {
-    EXPECT_TRUE(in_agreement(Bench(strategy).judge.judge(program, {})));
-  }
-}
-
 TEST(StreamMemoryPrograms, EveryStrategyKeepsItWhereItIsThroughPatchesAndSetters) {
-  expect_agreement(program_of(
+  agrees_under_strategies(program_of(
       with("sync s1\nread b5\ngraph g0\nkernel g0.n0 axpy_u64 out=b0+0 in=b5+0 n=8 a=3\n"
            "memcpy g0.n1 dst=b5+64 src=b0+0 bytes=64 kind=d2d after=n0\ninspect g0\ninstantiate e0 g0\nlaunch e0 s0\n"
            "move b0\npatch e0\nlaunch e0 s0\nset e0.n0 kernel axpy_u64 out=b0+64 in=b5+64 n=8 a=5\nlaunch e0 s0\n"
@@ -37,14 +28,14 @@ TEST(StreamMemoryPrograms, EveryStrategyKeepsItWhereItIsThroughPatchesAndSetters
 }
 
 TEST(StreamMemoryPrograms, AFreeInStreamOrderTakesNothingFromTheWorkBeforeIt) {
-  expect_agreement(
+  agrees_under_strategies(
       program_of(with("on s1 memcpy dst=b0+0 src=b5+0 bytes=256 kind=d2d\nfree_async b5 s1\n"
                       "malloc_async b6 256 s2\non s2 memset dst=b6+0 value=9 width=256\nsync s2\nread b0\n"
                       "record v0 s2\nwait s1 v0\nfree_async b6 s1\n")));
 }
 
 TEST(StreamMemoryPrograms, PoolsKeepWhatTheyAreToldAndMemoryOutlivesThem) {
-  const Program program = program_of(
+  const std::string commands =
       "pool p0\npool p1 default\nbuffer b0 64\npool_attribute p0 release_threshold=4096\npool_attribute p1 "
       "opportunistic=0\n"
       "pool_attribute p1 follow_events\npool_access p0\npool_use p0\nmalloc_async b5 100 s0\nmalloc_async b6 64 s0 "
@@ -52,25 +43,23 @@ TEST(StreamMemoryPrograms, PoolsKeepWhatTheyAreToldAndMemoryOutlivesThem) {
       "on s0 memset dst=b6+0 value=3 width=64\npool_attribute p0 used\npool_attribute p0 used_high=0\n"
       "pool_attribute p0 reserved\npool_trim p0 0\ndestroy p0\non s0 memset dst=b5+0 value=4 width=100\nread b5\nread "
       "b6\n"
-      "pool_use default\nfree_async b5 s0\n");
-  expect_agreement(program);
-  ModelPlatform platform;
-  Executor executor(platform, StrategyKind::kPatch);
-  const RunResult result = executor.run(program, {}, {});
+      "pool_use default\nfree_async b5 s0\n";
+  agrees_under_strategies(program_of(commands));
+  const Observation observation = trace_of(commands);
   std::string seen;
-  for (const StepStatus& status : result.observation.statuses) seen += status.seen.empty() ? "" : status.seen + "; ";
+  for (const StepStatus& status : observation.statuses) seen += status.seen.empty() ? "" : status.seen + "; ";
   EXPECT_EQ(seen, "4096; 0; 1; read and write; p0; all of its memory; default; ");
-  EXPECT_TRUE(result.observation.violations.empty());
+  EXPECT_TRUE(observation.violations.empty());
 }
 
 TEST(StreamMemoryPrograms, InACaptureItBelongsToTheGraphLikeMemoryOfAllocationNodes) {
-  expect_agreement(
+  agrees_under_strategies(
       program_of("buffer b0 256\nbuffer b1 256\nstream s1\ncapture s1\nmalloc_async b5 256 s1\n"
                  "on s1 memset dst=b5+0 value=7 element=4 width=64\non s1 memcpy dst=b0+0 src=b5+0 bytes=256 kind=d2d\n"
                  "free_async b5 s1\nendcapture s1 g0\ninspect g0\ninstantiate e0 g0\nlaunch e0 s1\nmove b0\npatch e0\n"
                  "launch e0 s1\nread b0\n"));
   // Not freed in the graph: launching again is refused until the program does.
-  expect_agreement(program_of(
+  agrees_under_strategies(program_of(
       "buffer b0 256\nstream s1\ncapture s1\nmalloc_async b5 256 s1\non s1 memset dst=b5+0 value=7 width=256\n"
       "endcapture s1 g0\ninstantiate e0 g0\nlaunch e0 s1\nread b5\nlaunch e0 s1\nfree_async b5 s1\nlaunch e0 s1\n"));
 }

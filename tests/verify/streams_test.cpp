@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "programs.h"
-#include "verify/generate/generator.h"
 #include "verify/program/features.h"
 #include "verify/program/picture.h"
 #include "verify/program/state.h"

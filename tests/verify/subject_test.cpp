@@ -68,9 +68,8 @@ TEST(Subject, ARuntimeLibraryAgreesWithTheModelAtTheLibrarysAddresses) {
     ASSERT_TRUE(name.ok());
     auto subject = Subject::make(name.value());
     ASSERT_TRUE(subject.ok()) << subject.error().message;
-    ModelPlatform platform;
-    Executor baseline(platform, StrategyKind::kRebuild);
-    Judge judge(subject.value()->runner(), baseline);
+    Bench bench;
+    Judge judge(subject.value()->runner(), bench.baseline);
     for (std::uint64_t index = 0; index < 100; ++index) {
       const Program program = campaign_program(51, index, {});
       ASSERT_TRUE(in_agreement(judge.judge(program, {}))) << print_program(program);

@@ -11,19 +11,15 @@
 namespace verify {
 namespace {
 
-GeneratorOptions sized(std::uint32_t size) {
-  return {.size = size};
-}
-
 RC_GTEST_PROP(Text, ParsingWhatWasPrintedGivesTheProgramBack, ()) {
-  const Program program = *arbitrary_program(sized(60));
+  const Program program = *arbitrary_program({.size = 60});
   const auto result = parse_program(print_program(program));
   RC_ASSERT(std::holds_alternative<Program>(result));
   RC_ASSERT(std::get<Program>(result) == program);
 }
 
 RC_GTEST_PROP(Text, PrintingIsTheSameAfterParsing, ()) {
-  const std::string text = print_program(*arbitrary_program(sized(60)));
+  const std::string text = print_program(*arbitrary_program({.size = 60}));
   RC_ASSERT(print_program(std::get<Program>(parse_program(text))) == text);
 }
 
@@ -72,7 +68,7 @@ std::string mutated(std::string text) {
 }
 
 RC_GTEST_PROP(Text, MutatedProgramsAreProgramsOrErrorsAtAPlaceInTheText, ()) {
-  const std::string text = mutated(print_program(*arbitrary_program(sized(20))));
+  const std::string text = mutated(print_program(*arbitrary_program({.size = 20})));
   const auto result = parse_program(text);
   if (const auto* error = std::get_if<ParseError>(&result)) {
     RC_TAG("error");

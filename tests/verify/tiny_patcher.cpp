@@ -12,46 +12,36 @@ bool names_any(std::span<const hip::Move> moves, hip::BufferIndex buffer) {
   return std::any_of(moves.begin(), moves.end(), [&](const hip::Move& move) { return move.buffer == buffer; });
 }
 
-// One overload a kind of node that a TinyPatcher sets.
-struct ExecSetter {
+// One overload a kind of node that a TinyPatcher sets: in the executable graph, or in the graph if there is none.
+struct NodeSetter {
   const hip::Api& api;
   hipGraphExec_t exec;
   hipGraphNode_t node;
 
   hipError_t operator()(hip::KernelRecord& r) const {
     const hip::KernelParameters params(r, hip::ArgumentStyle::kExtra);
-    return api.hipGraphExecKernelNodeSetParams(exec, node, params.get());
+    return exec == nullptr ? api.hipGraphKernelNodeSetParams(node, params.get())
+                           : api.hipGraphExecKernelNodeSetParams(exec, node, params.get());
   }
   hipError_t operator()(hip::CopyRecord& r) const {
     const hipMemcpy3DParms& p = r.params;
-    if (!r.linear) return api.hipGraphExecMemcpyNodeSetParams(exec, node, &r.params);
-    return api.hipGraphExecMemcpyNodeSetParams1D(exec, node, p.dstPtr.ptr, p.srcPtr.ptr, p.extent.width, p.kind);
+    if (r.linear) {
+      return exec == nullptr
+                 ? api.hipGraphMemcpyNodeSetParams1D(node, p.dstPtr.ptr, p.srcPtr.ptr, p.extent.width, p.kind)
+                 : api.hipGraphExecMemcpyNodeSetParams1D(exec, node, p.dstPtr.ptr, p.srcPtr.ptr, p.extent.width,
+                                                         p.kind);
+    }
+    return exec == nullptr ? api.hipGraphMemcpyNodeSetParams(node, &r.params)
+                           : api.hipGraphExecMemcpyNodeSetParams(exec, node, &r.params);
   }
   hipError_t operator()(hip::MemsetRecord& r) const {
-    return api.hipGraphExecMemsetNodeSetParams(exec, node, &r.params);
+    return exec == nullptr ? api.hipGraphMemsetNodeSetParams(node, &r.params)
+                           : api.hipGraphExecMemsetNodeSetParams(exec, node, &r.params);
   }
-  hipError_t operator()(hip::HostRecord& r) const { return api.hipGraphExecHostNodeSetParams(exec, node, &r.params); }
-  template <class Other>
-  hipError_t operator()(Other&) const {
-    return hipSuccess;
+  hipError_t operator()(hip::HostRecord& r) const {
+    return exec == nullptr ? api.hipGraphHostNodeSetParams(node, &r.params)
+                           : api.hipGraphExecHostNodeSetParams(exec, node, &r.params);
   }
-};
-
-struct GraphSetter {
-  const hip::Api& api;
-  hipGraphNode_t node;
-
-  hipError_t operator()(hip::KernelRecord& r) const {
-    const hip::KernelParameters params(r, hip::ArgumentStyle::kExtra);
-    return api.hipGraphKernelNodeSetParams(node, params.get());
-  }
-  hipError_t operator()(hip::CopyRecord& r) const {
-    const hipMemcpy3DParms& p = r.params;
-    if (!r.linear) return api.hipGraphMemcpyNodeSetParams(node, &r.params);
-    return api.hipGraphMemcpyNodeSetParams1D(node, p.dstPtr.ptr, p.srcPtr.ptr, p.extent.width, p.kind);
-  }
-  hipError_t operator()(hip::MemsetRecord& r) const { return api.hipGraphMemsetNodeSetParams(node, &r.params); }
-  hipError_t operator()(hip::HostRecord& r) const { return api.hipGraphHostNodeSetParams(node, &r.params); }
   template <class Other>
   hipError_t operator()(Other&) const {
     return hipSuccess;
@@ -60,11 +50,8 @@ struct GraphSetter {
 
 }  // namespace
 
-hipError_t set_exec_node(const hip::Api& api, hipGraphExec_t exec, hipGraphNode_t node, hip::NodeRecord& record) {
-  return std::visit(ExecSetter{api, exec, node}, record);
-}
-hipError_t set_graph_node(const hip::Api& api, hipGraphNode_t node, hip::NodeRecord& record) {
-  return std::visit(GraphSetter{api, node}, record);
+hipError_t set_node(const hip::Api& api, hipGraphExec_t exec, hipGraphNode_t node, hip::NodeRecord& record) {
+  return std::visit(NodeSetter{api, exec, node}, record);
 }
 
 TinyPatcher::TinyPatcher(const PatchTarget& target)
@@ -74,13 +61,9 @@ TinyPatcher::TinyPatcher(const PatchTarget& target)
       executable(target.exec),
       places(target.addresses.begin(), target.addresses.end()) {}
 
-bool TinyPatcher::moves_any_of(const hip::RecordedNode& node, std::span<const hip::Move> moves) {
+bool TinyPatcher::needs_setting(const hip::RecordedNode& node, std::span<const hip::Move> moves) const {
   return std::any_of(node.relocations.begin(), node.relocations.end(),
                      [&](const hip::Relocation& r) { return names_any(moves, r.buffer); });
-}
-
-bool TinyPatcher::needs_setting(const hip::RecordedNode& node, std::span<const hip::Move> moves) const {
-  return moves_any_of(node, moves);
 }
 
 bool TinyPatcher::gives_up_on(const hip::RecordedNode& node, std::span<const hip::Move> moves) const {
@@ -98,8 +81,7 @@ hip::NodeRecord TinyPatcher::record_for(hip::NodeIndex node, std::span<const hip
 }
 
 hipError_t TinyPatcher::set(hip::NodeIndex node, hip::NodeRecord& record) {
-  return executable == nullptr ? set_graph_node(table, handles.nodes[node], record)
-                               : set_exec_node(table, executable, handles.nodes[node], record);
+  return set_node(table, executable, handles.nodes[node], record);
 }
 
 hip::PatchResult TinyPatcher::patch(std::span<const hip::Move> moves) {

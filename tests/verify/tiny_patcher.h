@@ -33,8 +33,6 @@ class TinyPatcher : public ExecPatcher {
                                                    const hip::AddressTable& addresses) const;
   virtual hipError_t set(hip::NodeIndex node, hip::NodeRecord& record);
 
-  [[nodiscard]] static bool moves_any_of(const hip::RecordedNode& node, std::span<const hip::Move> moves);
-
   const hip::Api& table;
   hip::Recording recording;
   hip::RecordedGraph handles;
@@ -42,10 +40,9 @@ class TinyPatcher : public ExecPatcher {
   hip::AddressTable places;
 };
 
-// Sets a node of an executable graph, or of a graph.
-[[nodiscard]] hipError_t set_exec_node(const hip::Api& api, hipGraphExec_t exec, hipGraphNode_t node,
-                                       hip::NodeRecord& record);
-[[nodiscard]] hipError_t set_graph_node(const hip::Api& api, hipGraphNode_t node, hip::NodeRecord& record);
+// Sets a node of the executable graph, or of the graph if `exec` is null.
+[[nodiscard]] hipError_t set_node(const hip::Api& api, hipGraphExec_t exec, hipGraphNode_t node,
+                                  hip::NodeRecord& record);
 
 template <class Patcher>
 [[nodiscard]] PatcherFactory factory_of() {

@@ -9,9 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "verify/export/reproducer.h"
-#include "verify/program/state.h"
-#include "verify/program/text.h"
+#include "samples.h"
 
 namespace {
 
@@ -91,25 +89,9 @@ std::vector<Sample> samples() {
   };
 }
 
-verify::Program parsed(const std::string& commands) {
-  const auto result = verify::parse_program("hgcheck-program 1\nplacement native\n" + commands);
-  const auto* program = std::get_if<verify::Program>(&result);
-  if (program == nullptr) {
-    ADD_FAILURE() << commands << std::get<verify::ParseError>(result).text("sample");
-    return {};
-  }
-  const auto invalid = verify::validate(*program);
-  if (!invalid) return *program;
-  ADD_FAILURE() << commands << invalid->reason;
-  return {};
-}
-
 // The text of the file, or the error. The bytes of b0 are expected at `read`.
 std::string text_of(const verify::Program& program, const Sample& sample) {
-  verify::Reproducer reproducer;
-  reproducer.name = "sample";
-  reproducer.program = program;
-  reproducer.statuses.resize(program.steps.size());
+  verify::Reproducer reproducer = reproducer_of(program);
   const bool answers = !sample.seen.empty();
   if (answers) reproducer.statuses.back() = {"hipSuccess", 0, sample.seen, true, true, sample.saw};
   if (!program.steps.empty()) reproducer.bytes = {{program.steps.size() - 1, 0, 0, "0011"}};
@@ -117,15 +99,9 @@ std::string text_of(const verify::Program& program, const Sample& sample) {
   return text.ok() ? text.value() : text.error().message;
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 TEST(FamiliesExport, EveryCommandIsWrittenAsItsHipFunctionOrRefused) {
   for (const Sample& sample : samples()) {
-    verify::Program program = parsed(sample.program);
+    verify::Program program = program_for_export(sample.program);
     if (program.steps.empty()) continue;
     const std::string with = text_of(program, sample);
     EXPECT_THAT(with, testing::HasSubstr(sample.part)) << sample.program;
@@ -143,7 +119,7 @@ std::vector<std::string> names_of(const std::variant<Commands...>*) {
 TEST(FamiliesExport, EveryCommandOfTheLanguageHasASample) {
   std::set<std::size_t> shown;
   for (const Sample& sample : samples()) {
-    const verify::Program program = parsed(sample.program);
+    const verify::Program program = program_for_export(sample.program);
     if (!program.steps.empty()) shown.insert(program.steps.back().command.index());
   }
   const std::vector<std::string> names = names_of(static_cast<const verify::Command*>(nullptr));

@@ -4,17 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <variant>
 
-#include "verify/program/text.h"
+#include "../programs.h"
 
 namespace {
 
 verify::Program parsed(const std::string& commands) {
-  const auto result = verify::parse_program("hgcheck-program 1\nplacement native\nbuffer b0 64\ngraph g0\n" + commands);
-  const auto* program = std::get_if<verify::Program>(&result);
-  EXPECT_NE(program, nullptr) << commands;
-  return program == nullptr ? verify::Program() : *program;
+  return verify::program_of("placement native\nbuffer b0 64\ngraph g0\n" + commands);
 }
 
 // The text of `commands`, with `value` as the kernel's argument.

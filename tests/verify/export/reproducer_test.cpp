@@ -8,11 +8,9 @@
 #include <regex>
 #include <set>
 #include <string>
-#include <variant>
 
+#include "samples.h"
 #include "verify/generate/generator.h"
-#include "verify/program/state.h"
-#include "verify/program/text.h"
 
 namespace {
 
@@ -23,15 +21,8 @@ using verify::ReproducerForm;
 using verify::ReproducerStrategy;
 
 verify::Reproducer of(const std::string& commands, ReproducerStrategy strategy = ReproducerStrategy::kPatch) {
-  const auto parsed = verify::parse_program("hgcheck-program 1\nplacement native\n" + commands);
-  const auto* program = std::get_if<verify::Program>(&parsed);
-  EXPECT_NE(program, nullptr) << commands;
-  EXPECT_FALSE(verify::validate(*program)) << verify::validate(*program)->reason;
-  verify::Reproducer reproducer;
-  reproducer.name = "sample";
-  reproducer.program = *program;
+  verify::Reproducer reproducer = reproducer_of(program_for_export(commands));
   reproducer.strategy = strategy;
-  reproducer.statuses.resize(program->steps.size());
   return reproducer;
 }
 
@@ -39,12 +30,6 @@ std::string text_of(const verify::Reproducer& reproducer, ReproducerForm form = 
   const hip::Result<std::string> text = verify::to_reproducer(reproducer, form);
   EXPECT_TRUE(text.ok()) << text.error().message;
   return text.ok() ? text.value() : "";
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
 }
 
 constexpr const char* kEverything =
@@ -385,10 +370,8 @@ TEST(Reproducer, EveryNodeVariableIsDeclaredBeforeItIsUsed) {
   constexpr std::uint64_t kPrograms = 150;
   std::size_t written = 0;
   for (std::uint64_t i = 0; i < kPrograms; ++i) {
-    verify::Reproducer reproducer;
-    reproducer.program = verify::campaign_program(1, i, {});
+    verify::Reproducer reproducer = reproducer_of(verify::campaign_program(1, i, {}));
     reproducer.program.placement = verify::Placement::kNative;
-    reproducer.statuses.resize(reproducer.program.steps.size());
     for (const auto strategy :
          {ReproducerStrategy::kPatch, ReproducerStrategy::kRebuild, ReproducerStrategy::kUpdate}) {
       reproducer.strategy = strategy;

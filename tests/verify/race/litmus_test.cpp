@@ -63,6 +63,7 @@ Seen explored(const std::vector<Function>& threads, const Litmus::Outcome& outco
 }
 
 const Litmus::Outcome kFirstTwo = [](Variables& v, std::string& text) { append(text, {v.a, v.b}); };
+const Litmus::Outcome kFine = [](Variables&, std::string& text) { text += "fine"; };
 
 // Missed: 00, which x86 and everything weaker allow where the orders are not sequentially consistent.
 TEST(Litmus, StoreBufferingShowsSequentiallyConsistentOutcomesOnly) {
@@ -85,13 +86,17 @@ TEST(Litmus, LoadBufferingShowsNoValueThatComesFromLater) {
   EXPECT_FALSE(seen.races);
 }
 
-Seen message_passing(std::memory_order store, std::memory_order load) {
+// With a fence before the store or behind the load, or without.
+Seen message_passing(std::memory_order store, std::memory_order load, bool fence_before = false,
+                     bool fence_behind = false) {
   return explored({[=](Variables& v) {
                      v.data.write() = 1;
+                     if (fence_before) hip::sync::fence(kRelease);
                      v.x.store(1, store);
                    },
                    [=](Variables& v) {
                      v.a = v.x.load(load);
+                     if (fence_behind) hip::sync::fence(kAcquire);
                      v.b = v.a == 1 ? v.data.read() : 0;
                    }},
                   kFirstTwo);
@@ -110,22 +115,9 @@ TEST(Litmus, MessagePassingWithARelaxedStoreOrLoadIsARace) {
 }
 
 TEST(Litmus, MessagePassingByFencesHasNoRaceAndByOneFenceHas) {
-  const auto with = [](bool first, bool second) {
-    return explored({[=](Variables& v) {
-                       v.data.write() = 1;
-                       if (first) hip::sync::fence(kRelease);
-                       v.x.store(1, kRelaxed);
-                     },
-                     [=](Variables& v) {
-                       v.a = v.x.load(kRelaxed);
-                       if (second) hip::sync::fence(kAcquire);
-                       v.b = v.a == 1 ? v.data.read() : 0;
-                     }},
-                    kFirstTwo);
-  };
-  EXPECT_FALSE(with(true, true).races);
-  EXPECT_TRUE(with(true, false).races);
-  EXPECT_TRUE(with(false, true).races);
+  EXPECT_FALSE(message_passing(kRelaxed, kRelaxed, true, true).races);
+  EXPECT_TRUE(message_passing(kRelaxed, kRelaxed, true, false).races);
+  EXPECT_TRUE(message_passing(kRelaxed, kRelaxed, false, true).races);
 }
 
 TEST(Litmus, AnExchangeContinuesTheReleaseThatItReadsAndAStoreDoesNot) {
@@ -236,17 +228,15 @@ TEST(Litmus, TwoLocksInTwoOrdersDeadlockInSomeSchedules) {
       const LockGuard two(v.*second);
     };
   };
-  const auto fine = [](Variables&, std::string& text) { text += "fine"; };
-  EXPECT_THAT(
-      explored({both(&Variables::mutex, &Variables::other), both(&Variables::other, &Variables::mutex)}, fine).outcomes,
-      ElementsAre("deadlock", "fine"));
-  EXPECT_THAT(
-      explored({both(&Variables::mutex, &Variables::other), both(&Variables::mutex, &Variables::other)}, fine).outcomes,
-      ElementsAre("fine"));
+  EXPECT_THAT(explored({both(&Variables::mutex, &Variables::other), both(&Variables::other, &Variables::mutex)}, kFine)
+                  .outcomes,
+              ElementsAre("deadlock", "fine"));
+  EXPECT_THAT(explored({both(&Variables::mutex, &Variables::other), both(&Variables::mutex, &Variables::other)}, kFine)
+                  .outcomes,
+              ElementsAre("fine"));
 }
 
 TEST(Litmus, AWakeUpWithoutAPredicateIsLostInSomeSchedulesAndWithOneInNone) {
-  const auto fine = [](Variables&, std::string& text) { text += "fine"; };
   const Function notifier = [](Variables& v) {
     const LockGuard lock(v.mutex);
     v.data.write() = 1;
@@ -260,8 +250,8 @@ TEST(Litmus, AWakeUpWithoutAPredicateIsLostInSomeSchedulesAndWithOneInNone) {
     UniqueLock lock(v.mutex);
     v.condition.wait(lock, [&] { return v.data.read() == 1; });
   };
-  EXPECT_THAT(explored({notifier, waits_blindly}, fine).outcomes, ElementsAre("fine", "lost wake-up"));
-  EXPECT_THAT(explored({notifier, waits_for_data}, fine).outcomes, ElementsAre("fine"));
+  EXPECT_THAT(explored({notifier, waits_blindly}, kFine).outcomes, ElementsAre("fine", "lost wake-up"));
+  EXPECT_THAT(explored({notifier, waits_for_data}, kFine).outcomes, ElementsAre("fine"));
 }
 
 TEST(Litmus, NotifyingOneOfTwoWakesEither) {

@@ -155,35 +155,23 @@ TEST_P(BesideCaptures, AScratchBufferStaysWhatItIsWhileItsOwnStreamCaptures) {
 
 TEST_P(BesideCaptures, AStepThatIsWaitedForIsOver) {
   hip::LastLaunch last(api(), {}, device(), sink());
-  const std::array addresses{at(0)};
-  const hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
-  ASSERT_TRUE(graph);
-  hipGraphExec_t exec = nullptr;
-  ASSERT_EQ(api().hipGraphInstantiate(&exec, graph.value().graph, nullptr, nullptr, 0), hipSuccess);
-  ASSERT_TRUE(last.launch(exec, stream()));
+  const BuiltGraph built(api(), of(fill(7)), {at(0)});
+  ASSERT_TRUE(last.launch(built.exec(), stream()));
   while_captured([&] { EXPECT_TRUE(last.wait()); });
   EXPECT_EQ(value_at(0), 7);
-  EXPECT_EQ(api().hipGraphExecDestroy(exec), hipSuccess);
-  EXPECT_EQ(api().hipGraphDestroy(graph.value().graph), hipSuccess);
 }
 
 // AMD's runtime refuses to have a stream wait for an event of a stream that captures by now.
 TEST_P(BesideCaptures, AStepComesBehindOneWhoseStreamIsCapturedSince) {
   hip::LastLaunch last(api(), hip::ReleaseQuirks::of_version(k72), device(), sink());
-  const std::array addresses{at(0)};
-  const hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
-  ASSERT_TRUE(graph);
-  hipGraphExec_t exec = nullptr;
-  ASSERT_EQ(api().hipGraphInstantiate(&exec, graph.value().graph, nullptr, nullptr, 0), hipSuccess);
-  ASSERT_TRUE(last.launch(exec, {api(), capturing_, device()}));
+  const BuiltGraph built(api(), of(fill(7)), {at(0)});
+  ASSERT_TRUE(last.launch(built.exec(), {api(), capturing_, device()}));
   while_captured([&] {
-    const hip::Status launched = last.launch(exec, stream());
+    const hip::Status launched = last.launch(built.exec(), stream());
     EXPECT_TRUE(launched) << launched.error().message;
   });
   EXPECT_TRUE(last.wait());
   EXPECT_EQ(value_at(0), 7);
-  EXPECT_EQ(api().hipGraphExecDestroy(exec), hipSuccess);
-  EXPECT_EQ(api().hipGraphDestroy(graph.value().graph), hipSuccess);
 }
 
 // Launches wait for contexts, and contexts for their work.

@@ -74,6 +74,31 @@ inline hip::RecordedNode behind(std::size_t other, hip::RecordedNode node) {
   return node;
 }
 
+// The graph of the commands with the buffers at the addresses, and an executable graph of it.
+class BuiltGraph {
+ public:
+  BuiltGraph(const hip::Api& api, const hip::Recording& commands, const hip::AddressTable& addresses) : api_(api) {
+    hip::Result<hip::RecordedGraph> recorded = hip::record_graph(api, commands, addresses);
+    EXPECT_TRUE(recorded);
+    if (recorded) recorded_ = std::move(recorded).value();
+    EXPECT_EQ(api.hipGraphInstantiate(&exec_, graph(), nullptr, nullptr, 0), hipSuccess);
+  }
+  BuiltGraph(const BuiltGraph&) = delete;
+  BuiltGraph& operator=(const BuiltGraph&) = delete;
+  ~BuiltGraph() {
+    EXPECT_EQ(api_.hipGraphExecDestroy(exec_), hipSuccess);
+    EXPECT_EQ(api_.hipGraphDestroy(graph()), hipSuccess);
+  }
+  [[nodiscard]] const hip::RecordedGraph& recorded() const { return recorded_; }
+  [[nodiscard]] hipGraph_t graph() const { return recorded_.graph; }
+  [[nodiscard]] hipGraphExec_t exec() const { return exec_; }
+
+ private:
+  const hip::Api& api_;
+  hip::RecordedGraph recorded_;
+  hipGraphExec_t exec_ = nullptr;
+};
+
 struct CommandBed {
   static constexpr std::size_t kBytes = 64, kPlaces = 8;
 
@@ -146,6 +171,14 @@ struct CommandBed {
     for (const hip::RecordedNode& node : nodes) append(commands, node);
     return commands;
   }
+  // A linear copy from one buffer to another.
+  static hip::RecordedNode copy(hip::BufferIndex from, hip::BufferIndex to, hipMemcpyKind kind) {
+    hip::CopyRecord record;
+    record.linear = true;
+    record.params.extent = {kBytes, 1, 1};
+    record.params.kind = kind;
+    return {record, {}, {{hip::Field::kCopyDestination, 0, to, 0}, {hip::Field::kCopySource, 0, from, 0}}};
+  }
   static hip::RecordedNode child(hip::Recording nodes) {
     return {hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(nodes))}, {}, {}};
   }
@@ -156,6 +189,18 @@ struct CommandBed {
     return value;
   }
   int value_at(std::size_t place) { return byte_at(at(place)); }
+  // A step that succeeds.
+  static hip::CommandStep step_of(hip::CommandBuffer& buffer, std::span<const hip::DeviceAddress> addresses,
+                                  const hip::StreamRef& on) {
+    const hip::Result<hip::CommandStep> step = buffer.step(addresses, on);
+    EXPECT_TRUE(step) << step.error().message;
+    return step ? step.value() : hip::CommandStep{};
+  }
+  int current_device() {
+    int current = -1;
+    EXPECT_EQ(api().hipGetDevice(&current), hipSuccess);
+    return current;
+  }
   // A stream of the device, which is not current otherwise.
   hipStream_t stream_of(int device, unsigned flags = hipStreamNonBlocking) {
     hipStream_t made = nullptr;
@@ -163,6 +208,16 @@ struct CommandBed {
     EXPECT_EQ(api().hipStreamCreateWithFlags(&made, flags), hipSuccess);
     EXPECT_EQ(api().hipSetDevice(device_), hipSuccess);
     return made;
+  }
+  std::size_t nodes_in(hipGraph_t graph) {
+    std::size_t nodes = 0;
+    EXPECT_EQ(api().hipGraphGetNodes(graph, nullptr, &nodes), hipSuccess);
+    return nodes;
+  }
+  std::size_t edges_in(hipGraph_t graph) {
+    std::size_t edges = 0;
+    EXPECT_EQ(api().hipGraphGetEdges(graph, nullptr, nullptr, &edges), hipSuccess);
+    return edges;
   }
   hipGraphNodeType type_of_first_node(hipGraph_t graph) {
     hipGraphNode_t node = nullptr;

@@ -78,9 +78,7 @@ TEST_F(QuirkAware, CommandsThatTheReleaseWouldLaunchWronglyAreChainedOrFlattened
   roots.add(fill(8));
   FilledBuffer wide(api(), roots, options(k72));
   expect(wide, 0, StepDecision::kRecord, StepReason::kFirst, {.quirk = "side-roots-unordered"});
-  std::size_t edges = 0;
-  ASSERT_EQ(api().hipGraphGetEdges(wide.graph(), nullptr, nullptr, &edges), hipSuccess);
-  EXPECT_EQ(edges, 1u);
+  EXPECT_EQ(edges_in(wide.graph()), 1u);
   expect(wide, 1, StepDecision::kPatch, StepReason::kMoved, {.value = 8});
 
   FilledBuffer nested(api(), in_a_row({child(of(fill(9))), fill(10)}), options(k64));
@@ -176,8 +174,7 @@ TEST_F(QuirkAware, NodesOfWhatALibraryEnqueuedAreOfTheDeviceOfItsStream) {
                           options(quirks ? k72 : kNone, {.device = device, .several_devices = true}));
       const hip::StreamRef on(watched.table(), device == 0 ? stream_ : there, device);
       for (const std::size_t place : {0, 2}) {
-        const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(place)}, on);
-        EXPECT_TRUE(step) << step.error().message;
+        step_of(buffer, std::array{at(place)}, on);
       }
       EXPECT_EQ(DevicesOfMemsets::seen(), (std::vector<int>{1})) << quirks << " of a buffer of device " << device;
       EXPECT_EQ(api().hipDeviceSynchronize(), hipSuccess);
@@ -218,9 +215,7 @@ TEST_F(QuirkAware, ARankThatCannotLookIntoItsCommandsComesToEachRound) {
     return hip::Status(hip::Error{hipErrorNotReady, "not now"});
   };
   CountedRanks ranks;
-  FilledBuffer buffer(api(),
-                      in_a_row({library_work(fails, shadows()),
-                                traced({.command = 2, .buffers = {0}, .work = filling(7), .collective = true})}),
+  FilledBuffer buffer(api(), in_a_row({library_work(fails, shadows()), collective(2)}),
                       options(k72, {.ranks = &ranks}));
   EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotReady);
   EXPECT_EQ(ranks.rounds, 2);

@@ -37,10 +37,7 @@ TEST_F(CommandBuffers, OtherCommandsOfTheSameShapeAreAnUpdateAndOfAnotherARecord
   EXPECT_EQ(value_at(0), 8);
   expect(buffer, 1, StepDecision::kPatch, StepReason::kMoved);
   EXPECT_EQ(value_at(1), 8);
-  hip::Recording two = of(fill(9));
-  two.add(fill(10));
-  two.connect(0, 1);
-  buffer.set(std::move(two));
+  buffer.set(in_a_row({fill(9), fill(10)}));
   expect(buffer, 0, StepDecision::kRecord, StepReason::kUpdateRefused);
   EXPECT_EQ(value_at(0), 10);
 }
@@ -61,18 +58,15 @@ TEST_F(CommandBuffers, NoGraphIsInstantiatedWithoutANode) {
   empty.set(of(captured(0)));
   for (hip::CommandBuffer* buffer : {&none, &empty}) {
     expect(*buffer, 0, StepDecision::kRecord, StepReason::kFirst);
-    std::size_t nodes = 0;
-    ASSERT_EQ(api().hipGraphGetNodes(buffer->graph(), nullptr, &nodes), hipSuccess);
-    ASSERT_EQ(nodes, 1u);
+    ASSERT_EQ(nodes_in(buffer->graph()), 1u);
     EXPECT_EQ(type_of_first_node(buffer->graph()), hipGraphNodeTypeEmpty);
   }
 }
 
 TEST_F(CommandBuffers, FlattenedChildrenAreNodesOfTheBuffersOwnAndDoTheSame) {
   hip::CommandBuffer nested(api()), flat(api(), {.flatten = true});
-  const auto child = std::make_shared<const hip::Recording>(of(fill(7)));
   for (hip::CommandBuffer* buffer : {&nested, &flat}) {
-    buffer->set(of({hip::ChildRecord{child}, {}, {}}));
+    buffer->set(of(child(of(fill(7)))));
     expect(*buffer, 0, StepDecision::kRecord, StepReason::kFirst);
     expect(*buffer, 3, StepDecision::kPatch, StepReason::kMoved);
     EXPECT_EQ(value_at(0), 7);
@@ -170,55 +164,42 @@ struct CapturedLaunch : CommandBuffers {
   std::size_t nodes_after(const hip::Enqueue& work) {
     const auto captured = hip::CapturedGraph::capture(api(), capturing_, work);
     EXPECT_TRUE(captured) << captured.error().message;
-    std::size_t nodes = 0;
-    if (captured) {
-      EXPECT_EQ(api().hipGraphGetNodes(captured.value().graph(), nullptr, &nodes), hipSuccess);
-    }
-    return nodes;
+    return captured ? nodes_in(captured.value().graph()) : 0;
   }
-  hipGraph_t graph_of_a_fill() {
-    const std::array addresses{at(0)};
-    const hip::Result<hip::RecordedGraph> graph = hip::record_graph(api(), of(fill(7)), addresses);
-    EXPECT_TRUE(graph);
-    return graph.value().graph;
-  }
+  BuiltGraph graph_of_a_fill() { return {api(), of(fill(7)), {at(0)}}; }
 };
 
 TEST_F(CapturedLaunch, IsRefusedWhereNothingIsCaptured) {
-  hipGraph_t graph = graph_of_a_fill();
-  const hip::Status idle = hip::launch_into_capture({api(), capturing_, 0}, graph, 0);
+  const hip::Status idle = hip::launch_into_capture({api(), capturing_, 0}, graph_of_a_fill().graph(), 0);
   ASSERT_FALSE(idle);
   EXPECT_EQ(idle.error().code, hipErrorIllegalState);
-  EXPECT_TRUE(hip::destroy_graph(api(), graph));
 }
 
 TEST_F(CapturedLaunch, IsRefusedWhereTheCaptureIsInvalid) {
-  hipGraph_t graph = graph_of_a_fill();
+  const BuiltGraph built = graph_of_a_fill();
   hip::Status refused;
   const auto captured = hip::CapturedGraph::capture(api(), capturing_, [&](hipStream_t on) {
     EXPECT_NE(api().hipStreamSynchronize(on), hipSuccess);
-    refused = hip::launch_into_capture({api(), on, 0}, graph, 0);
+    refused = hip::launch_into_capture({api(), on, 0}, built.graph(), 0);
     return hip::Status();
   });
   EXPECT_FALSE(captured);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, hipErrorStreamCaptureInvalidated);
-  EXPECT_TRUE(hip::destroy_graph(api(), graph));
 }
 
 TEST_F(CapturedLaunch, LeavesNothingWhicheverOfItsCallsFails) {
-  hipGraph_t graph = graph_of_a_fill();
+  const BuiltGraph built = graph_of_a_fill();
   for (const char* function :
        {"hipStreamGetCaptureInfo_v2", "hipGraphAddChildGraphNode", "hipStreamUpdateCaptureDependencies"}) {
     EXPECT_EQ(nodes_after([&](hipStream_t on) {
                 interposer_.fail(*verify::find_function(function), 1);
-                EXPECT_FALSE(hip::launch_into_capture({api(), on, 0}, graph, 0)) << function;
-                return hip::launch_into_capture({api(), on, 0}, graph, 0);
+                EXPECT_FALSE(hip::launch_into_capture({api(), on, 0}, built.graph(), 0)) << function;
+                return hip::launch_into_capture({api(), on, 0}, built.graph(), 0);
               }),
               1u)
         << function;
   }
-  EXPECT_TRUE(hip::destroy_graph(api(), graph));
 }
 
 TEST_F(CapturedLaunch, SaysWhatTheRuntimeLacks) {
@@ -232,44 +213,30 @@ TEST_F(CapturedLaunch, SaysWhatTheRuntimeLacks) {
 }
 
 TEST_F(CommandBuffers, MemoryThatTheGraphAllocatesIsRefused) {
-  hip::CommandBuffer buffer(api());
-  hip::Recording commands;
-  commands.add({hip::MemoryAllocRecord{1, kBytes, 0}, {}, {}});
-  commands.add({hip::MemoryFreeRecord{1}, {0}, {}});
-  buffer.set(commands);
-  EXPECT_EQ(buffer.step(std::array{at(0), hip::DeviceAddress{0}}, stream()).error().code, hipErrorNotSupported);
+  FilledBuffer buffer(api(), unsupported());
+  EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotSupported);
   buffer.set(of(fill(8)));
   expect(buffer, 0, StepDecision::kRecord, StepReason::kEarlierFailure);
 }
 
 TEST_F(CommandBuffers, ACollectiveInAChildIsAskedAboutLikeAnyOther) {
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
-  work.collective = true;
-  hip::RecordedNode inner = hip::traced_command(std::move(work));
-  const hip::RecordedNode child{hip::ChildRecord{std::make_shared<const hip::Recording>(of(std::move(inner)))}, {}, {}};
   CountedRanks ranks;
-  FilledBuffer buffer(api(), of(child), {.ranks = &ranks});
+  FilledBuffer buffer(api(), of(child(of(collective(1)))), {.ranks = &ranks});
   for (const StepDecision decision : {StepDecision::kRecord, StepDecision::kLaunch}) {
     ranks.rounds = 0;
-    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, stream());
-    ASSERT_TRUE(step) << step.error().message;
-    EXPECT_EQ(step.value().decision, decision);
-    EXPECT_EQ(step.value().traces.captured, decision == StepDecision::kRecord ? 1U : 0U);
+    const hip::CommandStep step = step_of(buffer, std::array{at(0)}, stream());
+    EXPECT_EQ(step.decision, decision);
+    EXPECT_EQ(step.traces.captured, decision == StepDecision::kRecord ? 1U : 0U);
     EXPECT_EQ(ranks.rounds, 2) << "whether to capture, and whether to launch";
   }
 }
 
 // A child whose nodes depend on each other in a cycle is not taken apart into nodes of the command buffer.
 TEST_F(CommandBuffers, ACollectiveThatCannotBeAskedAboutIsRefusedAndItsRoundsAreComeTo) {
-  hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
-  work.collective = true;
-  hip::Recording circle = of(hip::traced_command(work));
-  circle.add(fill(8));
-  circle.connect(0, 1);
+  hip::Recording circle = in_a_row({collective(1), fill(8)});
   circle.connect(1, 0);
-  work.command = 2;
-  hip::Recording commands = of(hip::traced_command(work));
-  commands.add({hip::ChildRecord{std::make_shared<const hip::Recording>(std::move(circle))}, {}, {}});
+  hip::Recording commands = of(collective(2));
+  commands.add(child(std::move(circle)));
   CountedRanks ranks;
   FilledBuffer buffer(api(), std::move(commands), {.ranks = &ranks});
   EXPECT_EQ(buffer.step(std::array{at(0)}, stream()).error().code, hipErrorNotSupported);
@@ -293,11 +260,10 @@ TEST_F(CommandBuffers, ARankWhoseFirstCollectiveFailsComesToTheRoundsOfTheOthers
 
 // A command that throws when a graph is recorded leaves no graph behind (the bed finds it).
 TEST_F(CommandBuffers, ACommandThatThrowsWhileItIsRecordedLeavesNothing) {
-  hip::CommandBuffer buffer(api(), {.errors = sink()});
   const hip::EnqueueAt throws = [](hipStream_t, std::span<const hip::DeviceAddress>) -> hip::Status {
     throw std::runtime_error("no");
   };
-  buffer.set(of(hip::captured_command(capturing_, {0}, throws)));
+  FilledBuffer buffer(api(), of(hip::captured_command(capturing_, {0}, throws)), {.errors = sink()});
   EXPECT_THROW((void)buffer.step(std::array{at(0)}, stream()), std::runtime_error);
 }
 
@@ -313,15 +279,12 @@ TEST_F(CommandBuffers, ARankWhoseWorkThrowsComesToEachRound) {
 TEST_F(CommandBuffers, AStepBehindOneThatThrewUsesNoTraceOfIt) {
   for (const bool first_step : {true, false}) {
     bool throws = false;
-    hip::TracedWork one{.command = 1, .stream = capturing_, .buffers = {0}, .work = filling(7)};
-    hip::TracedWork two{.command = 2, .stream = capturing_, .buffers = {1}, .work = {}};
-    two.work = [&](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+    const hip::EnqueueAt work = [&](hipStream_t on, std::span<const hip::DeviceAddress> where) {
       if (throws) throw std::runtime_error("no");
       return filling(8, 1)(on, where);
     };
-    hip::Recording both = of(hip::traced_command(std::move(one)));
-    both.add(hip::traced_command(std::move(two)));
-    both.connect(0, 1);
+    const hip::Recording both =
+        in_a_row({library_work(filling(7)), traced({.command = 2, .buffers = {1}, .work = work})});
     FilledBuffer buffer(api(), both, {.errors = sink()});
     if (!first_step) {
       ASSERT_TRUE(buffer.step(std::array{at(0), at(1)}, stream()));
@@ -354,19 +317,13 @@ TEST_F(CommandBuffers, AnUpdateIsOneOnlyWhereItsResultSaysSo) {
 // Whichever device is current, and whichever the buffer's own is: a node names its device, 0 as well.
 TEST_F(CommandBuffers, NodesOfSeveralDevicesAreRecordedWithTheirOwnDeviceCurrent) {
   const DevicesOfMemsets watched(api());
-  hip::RecordedNode first = fill(7), second = fill(8);
-  std::get<hip::MemsetRecord>(second.record).device = 1;
-  second.dependencies = {0};
-  hip::Recording both = of(std::move(first));
-  both.add(std::move(second));
+  hip::RecordedNode elsewhere = fill(8);
+  std::get<hip::MemsetRecord>(elsewhere.record).device = 1;
   const hipStream_t there = stream_of(1);
   {
-    FilledBuffer buffer(watched.table(), both, {.device = 1, .several_devices = true});
-    const hip::Result<hip::CommandStep> step = buffer.step(std::array{at(0)}, {watched.table(), there, 1});
-    EXPECT_TRUE(step) << step.error().message;
-    int now = -1;
-    EXPECT_EQ(api().hipGetDevice(&now), hipSuccess);
-    EXPECT_EQ(now, 0) << "the caller's is current again";
+    FilledBuffer buffer(watched.table(), in_a_row({fill(7), elsewhere}), {.device = 1, .several_devices = true});
+    step_of(buffer, std::array{at(0)}, {watched.table(), there, 1});
+    EXPECT_EQ(current_device(), 0) << "the caller's is current again";
   }
   EXPECT_EQ(DevicesOfMemsets::seen(), (std::vector<int>{0, 1}));
   EXPECT_EQ(api().hipStreamDestroy(there), hipSuccess);
@@ -376,9 +333,7 @@ TEST_F(CommandBuffers, ALaunchOnAnotherStreamComesBehindTheLastOne) {
   FilledBuffer buffer(api(), of(fill(7)));
   const hip::StreamRef other(api(), capturing_, 0);
   const auto waits_for = [&](const hip::StreamRef& on) {
-    const std::uint64_t before = calls_of("hipStreamWaitEvent");
-    EXPECT_TRUE(buffer.step(std::array{at(0)}, on));
-    return calls_of("hipStreamWaitEvent") - before;
+    return calls_in("hipStreamWaitEvent", [&] { EXPECT_TRUE(buffer.step(std::array{at(0)}, on)); });
   };
   EXPECT_EQ(waits_for(stream()), 0u);
   EXPECT_EQ(waits_for(stream()), 0u);

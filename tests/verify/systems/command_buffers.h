@@ -1,11 +1,9 @@
 // The fixture and the helpers that tests of hip::CommandBuffer share.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "command_bed.h"
@@ -28,11 +26,10 @@ class CommandBuffers : public testing::Test, protected CommandBed {
   }
   void expect(hip::CommandBuffer& buffer, const hip::AddressTable& addresses, hip::StepDecision decision,
               hip::StepReason reason, const StepSeen& seen) {
-    const hip::Result<hip::CommandStep> step = buffer.step(addresses, stream());
-    ASSERT_TRUE(step) << step.error().message;
-    EXPECT_EQ(step.value().decision, decision);
-    EXPECT_EQ(step.value().reason, reason);
-    EXPECT_EQ(step.value().quirk == nullptr ? "" : step.value().quirk->id, seen.quirk);
+    const hip::CommandStep step = step_of(buffer, addresses, stream());
+    EXPECT_EQ(step.decision, decision);
+    EXPECT_EQ(step.reason, reason);
+    EXPECT_EQ(step.quirk == nullptr ? "" : step.quirk->id, seen.quirk);
     if (seen.value) {
       EXPECT_EQ(byte_at(addresses[0]), *seen.value);
     }
@@ -44,9 +41,19 @@ class CommandBuffers : public testing::Test, protected CommandBed {
   void expect_value(hip::CommandBuffer& buffer, const hip::AddressTable& addresses, int value,
                     const hip::StreamRef& on) {
     wipe();
-    const hip::Result<hip::CommandStep> step = buffer.step(addresses, on);
-    ASSERT_TRUE(step) << step.error().message;
+    step_of(buffer, addresses, on);
     EXPECT_EQ(byte_at(addresses[0]), value);
+  }
+  // No command buffer makes a graph of these commands, which allocate memory.
+  static hip::Recording unsupported() {
+    hip::Recording commands;
+    commands.add({hip::MemoryAllocRecord{0, kBytes, 0}, {}, {}});
+    commands.add({hip::MemoryFreeRecord{0}, {0}, {}});
+    return commands;
+  }
+  // A collective that fills buffer 0 with 7.
+  hip::RecordedNode collective(std::uint64_t number) {
+    return traced({.command = number, .buffers = {0}, .work = filling(7), .collective = true});
   }
   // So many collectives one behind the other, each of which fills buffer 0 with its number, from 1. `before` is called
   // for the first one and may fail or throw.
@@ -82,13 +89,7 @@ class WithQuirks : public CommandBuffers {
     return options(version, {.update = update, .memory = memory});
   }
   // A copy from buffer 1 to buffer 0.
-  static hip::RecordedNode copy_from_host() {
-    hip::CopyRecord record;
-    record.linear = true;
-    record.params.extent = {kBytes, 1, 1};
-    record.params.kind = hipMemcpyHostToDevice;
-    return {record, {}, {{hip::Field::kCopyDestination, 0, 0, 0}, {hip::Field::kCopySource, 0, 1, 0}}};
-  }
+  static hip::RecordedNode copy_from_host() { return copy(1, 0, hipMemcpyHostToDevice); }
 };
 
 // A table that notes which device is current whenever a memset node is added. One at a time.

@@ -12,8 +12,6 @@
 
 namespace {
 
-constexpr int k72 = 70253211;  // as hipRuntimeGetVersion answers
-
 // ---- the tables themselves
 
 // A row is missing, and the one behind it is there twice.
@@ -48,7 +46,7 @@ TEST(CommandTablesDeathTest, ARowThatIsNeverTakenIsAsserted) {
 
 // ---- the rows that command buffers take
 
-struct CommandStates : CommandBuffers {
+struct CommandStates : WithQuirks {
   // Steps of one buffer on the bed's stream.
   class Scene {
    public:
@@ -63,8 +61,7 @@ struct CommandStates : CommandBuffers {
       return *this;
     }
     Scene& succeeds(std::size_t place, std::size_t offset = 0) {
-      const auto step = buffer_.step(std::array{bed_.at(place) + offset}, bed_.stream());
-      EXPECT_TRUE(step) << step.error().message;
+      step_of(buffer_, std::array{bed_.at(place) + offset}, bed_.stream());
       return *this;
     }
     Scene& fails(std::size_t place) {
@@ -85,39 +82,21 @@ struct CommandStates : CommandBuffers {
     options.errors = sink();
     return {*this, api(), std::move(options)};
   }
-  static hip::CommandBufferOptions with_quirks() { return {.quirks = hip::ReleaseQuirks::of_version(k72)}; }
 
   // A memset that is captured, as a traced command; `fails_from` and `nothing_from` are places of its buffer.
-  hip::RecordedNode traced(std::size_t fails_from, std::size_t nothing_from = kPlaces) {
-    hip::TracedWork work{.command = 1, .stream = capturing_, .buffers = {0}, .work = {}};
-    work.work = [this, fails_from, nothing_from](hipStream_t on, std::span<const hip::DeviceAddress> where) {
+  hip::Recording captured_memset(std::size_t fails_from, std::size_t nothing_from, std::optional<hip::Shadows> known) {
+    const hip::EnqueueAt work = [=, this](hipStream_t on, std::span<const hip::DeviceAddress> where) {
       if (where[0] >= at(fails_from)) return hip::Status(hip::Error{hipErrorInvalidValue, "no such memory"});
       if (where[0] >= at(nothing_from)) return hip::Status();
       return hip::called(api().hipMemsetAsync(reinterpret_cast<void*>(where[0]), 7, kBytes / 2, on), "memset");
     };
-    work.errors = sink();
-    work.shadows = {{{at(4)}, {at(6)}}, {kBytes}, {0}};
-    return hip::traced_command(std::move(work));
+    return of(traced({.command = 1, .buffers = {0}, .work = work, .shadows = std::move(known), .errors = sink()}));
   }
   // Capturing it at its shadows fails.
-  hip::Recording fails_at_shadows() { return of(traced(4)); }
-  hip::Recording known() { return of(traced(kPlaces)); }
+  hip::Recording fails_at_shadows() { return captured_memset(4, kPlaces, shadows()); }
+  hip::Recording known() { return captured_memset(kPlaces, kPlaces, shadows()); }
   hip::Recording opaque(std::size_t fails_from, std::size_t nothing_from = kPlaces) {
-    hip::TracedWork work = *hip::traced_work_of(traced(fails_from, nothing_from));
-    work.shadows.reset();
-    return of(hip::traced_command(std::move(work)));
-  }
-  static hip::Recording unsupported() {
-    hip::Recording commands;
-    commands.add({hip::MemoryAllocRecord{0, kBytes, 0}, {}, {}});
-    commands.add({hip::MemoryFreeRecord{0}, {0}, {}});
-    return commands;
-  }
-  hip::Recording two_fills() {
-    hip::Recording two = of(fill(9));
-    two.add(fill(10));
-    two.connect(0, 1);
-    return two;
+    return captured_memset(fails_from, nothing_from, {});
   }
 
   void add(const hip::CommandTransitions& taken) {
@@ -150,17 +129,15 @@ TEST_F(CommandStates, EachRowIsTakenThatDoesNotSayWhyItIsNever) {
     const auto others = [&] { return supported ? of(fill(8)) : unsupported(); };
     scene().set(others());
     scene().set(of(fill(7))).succeeds(0).set(others());
-    scene(with_quirks()).set(fails_at_shadows()).fails(0).fails(0).set(others());
-    scene(with_quirks()).set(fails_at_shadows()).fails(0).fails(0).succeeds(0).set(others());
+    scene(options(k72)).set(fails_at_shadows()).fails(0).fails(0).set(others());
+    scene(options(k72)).set(fails_at_shadows()).fails(0).fails(0).succeeds(0).set(others());
     scene().set(unsupported()).fails(0).set(others());
   }
   // Known commands that cannot be recorded, and known commands on another footing.
   hip::Api refusing = api();
   refusing.hipGraphAddMemsetNode = [](auto...) { return hipErrorOutOfMemory; };
-  hip::CommandBufferOptions told = with_quirks();
-  told.errors = sink();
-  Scene(*this, refusing, told).set(known()).fails(0).fails(0).succeeds(0);
-  scene(with_quirks()).set(known()).succeeds(0).succeeds(1, 1);
+  Scene(*this, refusing, options(k72)).set(known()).fails(0).fails(0).succeeds(0);
+  scene(options(k72)).set(known()).succeeds(0).succeeds(1, 1);
 
   // The graph is of other commands, or failed to be launched or to be recorded.
   scene().set(of(fill(7))).succeeds(0).set(of(fill(8))).set(of(fill(9))).succeeds(0);
@@ -175,12 +152,16 @@ TEST_F(CommandStates, EachRowIsTakenThatDoesNotSayWhyItIsNever) {
       .succeeds(1)
       .after_failing("hipGraphExecMemsetNodeSetParams")
       .succeeds(2);
-  scene({.patch = false, .update = true}).set(of(fill(7))).succeeds(0).succeeds(1).set(two_fills()).succeeds(0);
+  scene({.patch = false, .update = true})
+      .set(of(fill(7)))
+      .succeeds(0)
+      .succeeds(1)
+      .set(in_a_row({fill(9), fill(10)}))
+      .succeeds(0);
   scene().set(opaque(4, 2)).succeeds(0).succeeds(1).succeeds(2).succeeds(0).fails(5);
   scene().set(of(fill(7))).after_failing("hipGraphInstantiate").fails(0);
-  hip::CommandBufferOptions several = with_quirks();
-  several.several_devices = true;  // the nodes that a library enqueued may be rows of another device
-  scene(several).set(of(captured(7))).fails(0);
+  // The nodes that a library enqueued may be rows of another device.
+  scene(options(k72, {.several_devices = true})).set(of(captured(7))).fails(0);
 
   expect_each_row<hip::CommandsTable>("commands", taken_.commands);
   expect_each_row<hip::GraphTable>("graph", taken_.graphs);

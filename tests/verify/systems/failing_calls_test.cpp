@@ -34,69 +34,41 @@ struct TwoDevices : CommandBed {
     EXPECT_EQ(call(), hipSuccess);
     EXPECT_EQ(api().hipSetDevice(kHome), hipSuccess);
   }
-  // Checks that the call under test returned or reported an error where something failed, and kept the current device.
-  void expect_said(const FailingCall& call, bool answered) {
-    EXPECT_EQ(answered || !told_.empty(), call.fired()) << call;
-    int current = -1;
-    EXPECT_EQ(api().hipGetDevice(&current), hipSuccess);
-    EXPECT_EQ(current, kHome) << call;
-  }
-  hip::RecordedGraph record(const hip::Recording& commands, const hip::AddressTable& addresses) {
-    hip::Result<hip::RecordedGraph> recorded = hip::record_graph(api(), commands, addresses);
-    EXPECT_TRUE(recorded);
-    return recorded ? std::move(recorded).value() : hip::RecordedGraph{};
-  }
-  hipGraphExec_t instantiate(hipGraph_t graph) {
-    hipGraphExec_t exec = nullptr;
-    EXPECT_EQ(api().hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), hipSuccess);
-    return exec;
-  }
-  void run(hipGraphExec_t exec) {
-    EXPECT_EQ(api().hipGraphLaunch(exec, stream_), hipSuccess);
-    EXPECT_EQ(api().hipStreamSynchronize(stream_), hipSuccess);
-  }
-  void destroy(hipGraphExec_t exec, hipGraph_t graph) {
-    EXPECT_EQ(api().hipGraphExecDestroy(exec), hipSuccess);
-    EXPECT_EQ(api().hipGraphDestroy(graph), hipSuccess);
+  // Whether `work` succeeds while the call is armed. Checks that it returned or reported an error where something
+  // failed, and kept the current device.
+  template <class Work>
+  bool succeeds(FailingCall& call, const Work& work) {
+    call.arm(interposer_);
+    const bool succeeded = work();
+    call.disarm(interposer_);
+    EXPECT_EQ(!succeeded || !told_.empty(), call.fired()) << call;
+    EXPECT_EQ(current_device(), kHome) << call;
+    return succeeded;
   }
 
   hipStream_t there_ = nullptr;
 };
 
-struct Size {
-  std::size_t nodes = 0, edges = 0;
-};
-Size size_of(const hip::Api& api, hipGraph_t graph) {
-  Size size;
-  EXPECT_EQ(api.hipGraphGetNodes(graph, nullptr, &size.nodes), hipSuccess);
-  EXPECT_EQ(api.hipGraphGetEdges(graph, nullptr, nullptr, &size.edges), hipSuccess);
-  return size;
-}
-
 TEST(FailingCalls, ALaunchIntoACaptureLeavesTheCaptureAsItWasOrIsANode) {
   fail_each_call(9u, [](FailingCall& call) {
     TwoDevices bed;
-    const hip::RecordedGraph graph = bed.record(CommandBed::of(bed.fill(7)), {bed.at(0)});
+    const BuiltGraph built(bed.api(), CommandBed::of(bed.fill(7)), {bed.at(0)});
     const auto enqueue = [&bed] {
       EXPECT_EQ(bed.api().hipMemsetAsync(reinterpret_cast<void*>(bed.at(1)), 1, 4, bed.there_), hipSuccess);
     };
     EXPECT_EQ(bed.api().hipStreamBeginCapture(bed.there_, hipStreamCaptureModeRelaxed), hipSuccess);
     enqueue();
-    call.arm(bed.interposer_);
-    const bool launched = hip::launch_into_capture(bed.there(), graph.graph, kHome).ok();
-    call.disarm(bed.interposer_);
-    bed.expect_said(call, !launched);
+    const auto launch = [&] { return hip::launch_into_capture(bed.there(), built.graph(), kHome).ok(); };
+    const bool launched = bed.succeeds(call, launch);
     enqueue();
-    EXPECT_TRUE(hip::launch_into_capture(bed.there(), graph.graph, kHome)) << call << ": the next one";
+    EXPECT_TRUE(launch()) << call << ": the next one";
     enqueue();
     hipGraph_t captured = nullptr;
     EXPECT_EQ(bed.api().hipStreamEndCapture(bed.there_, &captured), hipSuccess) << call;
     ASSERT_NE(captured, nullptr) << call;
-    const Size size = size_of(bed.api(), captured);
-    EXPECT_EQ(size.nodes, launched ? 5u : 4u) << call;
-    EXPECT_EQ(size.edges, size.nodes - 1) << call << ": one behind the other";
+    EXPECT_EQ(bed.nodes_in(captured), launched ? 5u : 4u) << call;
+    EXPECT_EQ(bed.edges_in(captured), bed.nodes_in(captured) - 1) << call << ": one behind the other";
     EXPECT_EQ(bed.api().hipGraphDestroy(captured), hipSuccess);
-    EXPECT_EQ(bed.api().hipGraphDestroy(graph.graph), hipSuccess);
   });
 }
 
@@ -105,13 +77,12 @@ TEST(FailingCalls, AHomeStreamLaunchesInOrderOrSaysSo) {
   for (const bool warm : {false, true}) {
     fail_each_call(warm ? 6u : 14u, [warm](FailingCall& call) {
       TwoDevices bed;
-      const hip::RecordedGraph graph = bed.record(CommandBed::of(bed.fill(7)), {bed.at(0)});
-      const hipGraphExec_t exec = bed.instantiate(graph.graph);
       void* seen = nullptr;
       EXPECT_EQ(bed.api().hipHostMalloc(&seen, CommandBed::kBytes, 0), hipSuccess);
       const auto* first = static_cast<const unsigned char*>(seen);
       void* const place = reinterpret_cast<void*>(bed.at(0));
       {
+        const BuiltGraph built(bed.api(), CommandBed::of(bed.fill(7)), {bed.at(0)});
         hip::HomeStream home(bed.api(), kHome, bed.sink());
         const auto step = [&](const std::function<bool()>& launch) {
           EXPECT_EQ(bed.api().hipMemsetAsync(place, 3, CommandBed::kBytes, bed.there_), hipSuccess);
@@ -123,13 +94,10 @@ TEST(FailingCalls, AHomeStreamLaunchesInOrderOrSaysSo) {
             EXPECT_EQ(*first, 7) << call;
           }
         };
-        const auto launch = [&] { return home.launch(exec, bed.there()).ok(); };
+        const auto launch = [&] { return home.launch(built.exec(), bed.there()).ok(); };
         if (warm) step(launch);
         step([&] {
-          call.arm(bed.interposer_);
-          const bool launched = launch();
-          call.disarm(bed.interposer_);
-          bed.expect_said(call, !launched);
+          const bool launched = bed.succeeds(call, launch);
           // A step that failed behind its launch may still be running.
           if (!launched) {
             EXPECT_EQ(bed.api().hipDeviceSynchronize(), hipSuccess);
@@ -143,7 +111,6 @@ TEST(FailingCalls, AHomeStreamLaunchesInOrderOrSaysSo) {
         EXPECT_TRUE(bed.told_.empty()) << call;
       }
       EXPECT_EQ(bed.api().hipHostFree(seen), hipSuccess);
-      bed.destroy(exec, graph.graph);
       EXPECT_EQ(bed.runtime_.platform().notes().races, 0u) << call;
     });
   }
@@ -152,18 +119,14 @@ TEST(FailingCalls, AHomeStreamLaunchesInOrderOrSaysSo) {
 TEST(FailingCalls, AHomeStreamGivesEverythingBackOrSaysSo) {
   fail_each_call(3u, [](FailingCall& call) {
     TwoDevices bed;
-    const hip::RecordedGraph graph = bed.record(CommandBed::of(bed.fill(7)), {bed.at(0)});
-    const hipGraphExec_t exec = bed.instantiate(graph.graph);
-    {
-      std::optional<hip::HomeStream> home(std::in_place, bed.api(), kHome, bed.sink());
-      EXPECT_TRUE(home->launch(exec, bed.there()));
-      EXPECT_EQ(bed.api().hipDeviceSynchronize(), hipSuccess);
-      call.arm(bed.interposer_);
+    const BuiltGraph built(bed.api(), CommandBed::of(bed.fill(7)), {bed.at(0)});
+    std::optional<hip::HomeStream> home(std::in_place, bed.api(), kHome, bed.sink());
+    EXPECT_TRUE(home->launch(built.exec(), bed.there()));
+    EXPECT_EQ(bed.api().hipDeviceSynchronize(), hipSuccess);
+    bed.succeeds(call, [&home] {
       home.reset();
-      call.disarm(bed.interposer_);
-    }
-    bed.expect_said(call, false);
-    bed.destroy(exec, graph.graph);
+      return true;
+    });
   });
 }
 
@@ -188,26 +151,18 @@ TEST(FailingCalls, WorkOfTheHostIsRecordedOrLeavesNothing) {
       }
       hip::Recording commands;
       for (hip::RecordedNode& each : hip::by_host(node, !copies, bed.sink())) {
-        const auto count = static_cast<hip::NodeIndex>(commands.nodes().size());
-        if (count != 0) each.dependencies = {count - 1};
-        commands.add(std::move(each));
+        CommandBed::append(commands, std::move(each));
       }
       const auto done = [&] { return copies ? bed.value_at(0) == 9 : pageable[0] == 7; };
-      call.arm(bed.interposer_);
-      bool answered = false;
-      {
+      bed.succeeds(call, [&] {
         hip::Result<hip::RecordedGraph> recorded = hip::record_graph(bed.api(), commands, addresses);
-        answered = !recorded;
-        if (recorded) answered = !hip::destroy_graph(bed.api(), std::exchange(recorded.value().graph, nullptr));
-      }
-      call.disarm(bed.interposer_);
-      bed.expect_said(call, answered);
-      const hip::RecordedGraph again = bed.record(commands, addresses);
-      const hipGraphExec_t exec = bed.instantiate(again.graph);
+        return recorded && hip::destroy_graph(bed.api(), std::exchange(recorded.value().graph, nullptr));
+      });
+      const BuiltGraph again(bed.api(), commands, addresses);
       EXPECT_FALSE(done());
-      bed.run(exec);
+      EXPECT_EQ(bed.api().hipGraphLaunch(again.exec(), bed.stream_), hipSuccess);
+      EXPECT_EQ(bed.api().hipStreamSynchronize(bed.stream_), hipSuccess);
       EXPECT_TRUE(done()) << call;
-      bed.destroy(exec, again.graph);
     });
   }
 }
@@ -257,12 +212,14 @@ struct KernelElsewhere : TwoDevices {
 TEST(FailingCalls, ANodeOfAnotherDeviceIsRecordedOrTheGraphIsNot) {
   fail_each_call(6u, [](FailingCall& call) {
     KernelElsewhere bed;
-    call.arm(bed.interposer_);
-    hip::Result<hip::RecordedGraph> recorded = hip::record_graph(bed.api(), bed.commands_, std::array{bed.far(0)});
-    call.disarm(bed.interposer_);
-    bed.expect_said(call, !recorded);
-    if (recorded) {
-      EXPECT_EQ(bed.api().hipGraphDestroy(recorded.value().graph), hipSuccess);
+    hip::RecordedGraph graph;
+    const bool made = bed.succeeds(call, [&] {
+      hip::Result<hip::RecordedGraph> recorded = hip::record_graph(bed.api(), bed.commands_, std::array{bed.far(0)});
+      if (recorded) graph = std::move(recorded).value();
+      return recorded.ok();
+    });
+    if (made) {
+      EXPECT_EQ(bed.api().hipGraphDestroy(graph.graph), hipSuccess);
     }
   });
 }
@@ -270,23 +227,16 @@ TEST(FailingCalls, ANodeOfAnotherDeviceIsRecordedOrTheGraphIsNot) {
 TEST(FailingCalls, ANodeOfAnotherDeviceIsPatchedOrStaysAsItWas) {
   fail_each_call(4u, [](FailingCall& call) {
     KernelElsewhere bed;
-    const hip::RecordedGraph graph = bed.record(bed.commands_, {bed.far(0)});
-    const hipGraphExec_t exec = bed.instantiate(graph.graph);
-    {
-      hip::GraphPatcher patcher =
-          hip::GraphPatcher::of_exec(bed.api(), bed.commands_, graph, exec, std::array{bed.far(0)});
-      const std::array moves{hip::Move{0, bed.far(0), bed.far(1)}};
-      call.arm(bed.interposer_);
-      const bool patched = patcher.patch(moves).ok();
-      call.disarm(bed.interposer_);
-      bed.expect_said(call, !patched);
-      EXPECT_TRUE(bed.changes_only(exec, patched ? 1 : 0)) << call;
-      if (!patched) {
-        EXPECT_TRUE(patcher.patch(moves).ok()) << call;
-      }
-      EXPECT_TRUE(bed.changes_only(exec, 1)) << call;
+    const BuiltGraph built(bed.api(), bed.commands_, {bed.far(0)});
+    hip::GraphPatcher patcher =
+        hip::GraphPatcher::of_exec(bed.api(), bed.commands_, built.recorded(), built.exec(), std::array{bed.far(0)});
+    const std::array moves{hip::Move{0, bed.far(0), bed.far(1)}};
+    const bool patched = bed.succeeds(call, [&] { return patcher.patch(moves).ok(); });
+    EXPECT_TRUE(bed.changes_only(built.exec(), patched ? 1 : 0)) << call;
+    if (!patched) {
+      EXPECT_TRUE(patcher.patch(moves).ok()) << call;
     }
-    bed.destroy(exec, graph.graph);
+    EXPECT_TRUE(bed.changes_only(built.exec(), 1)) << call;
   });
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -43,7 +42,7 @@ class TracedBed : public CommandBed {
   hip::RecordedNode command(std::size_t number) {
     const verify::CommandModel::Command& told = descriptions().at(number);
     if (number == kNode) return fill(value_of(number, 0));
-    if (number == kCopy) return copy(0, 1);
+    if (number == kCopy) return copy(0, 1, hipMemcpyDeviceToDevice);
     if (number == kChild) return child(of(fill(value_of(number, 2), 2)));
     hip::TracedWork work{.command = number, .buffers = told.buffers, .work = {}, .collective = told.collective};
     work.errors = sink();
@@ -100,16 +99,6 @@ class TracedBed : public CommandBed {
   }
 
  private:
-  hip::RecordedNode copy(hip::BufferIndex from, hip::BufferIndex to) const {
-    hip::CopyRecord record;
-    record.params.srcPtr = {memory_, kBytes, kBytes, 1};
-    record.params.dstPtr = {memory_, kBytes, kBytes, 1};
-    record.params.extent = {kBytes, 1, 1};
-    record.params.kind = hipMemcpyDeviceToDevice;
-    record.linear = true;
-    return {record, {}, {{hip::Field::kCopyDestination, 0, to, 0}, {hip::Field::kCopySource, 0, from, 0}}};
-  }
-
   void* shadow_ = nullptr;
 };
 

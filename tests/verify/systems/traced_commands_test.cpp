@@ -93,9 +93,7 @@ TEST(CommandModel, EveryStepIsDecidedAsTheModelSaysAndDoesWhatTheCommandsSay) {
 class TracedCommands : public testing::Test, protected TracedBed {
  protected:
   hip::CommandStep step(hip::CommandBuffer& buffer, const Places& places) {
-    const hip::Result<hip::CommandStep> step = buffer.step(table(places), stream());
-    EXPECT_TRUE(step) << step.error().message;
-    return step ? step.value() : hip::CommandStep{};
+    return step_of(buffer, table(places), stream());
   }
 };
 
@@ -208,10 +206,9 @@ TEST_F(TracedCommands, APatchKeepsTheAlignmentThatTheWorkWasCapturedFor) {
   FilledBuffer buffer(api(), of(library_work(work, shadows())), {.errors = sink()});
   const auto decision_at = [&](hip::DeviceAddress address) {
     wipe();
-    const hip::Result<hip::CommandStep> step = buffer.step(std::array{address}, stream());
-    EXPECT_TRUE(step);
+    const hip::CommandStep step = step_of(buffer, std::array{address}, stream());
     EXPECT_EQ(byte_at(address), address % 4 == 0 ? 7 : 9);
-    return step ? step.value().traces : hip::TraceUse{};
+    return step.traces;
   };
   EXPECT_EQ(decision_at(at(0)).captured, 1u);
   EXPECT_EQ(decision_at(at(1)).patched, 1u);

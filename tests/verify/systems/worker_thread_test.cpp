@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,9 +46,7 @@ TEST_F(Worker, ACallbackFollowsTheStreamOfItsOwnDevice) {
     for (hipStream_t handle : {hipStream_t{nullptr}, hipStreamPerThread}) {
       ASSERT_TRUE(worker_->post_after({watched.table, handle, device}, [&] { ++ran; }));
       EXPECT_EQ(Watched::current, device) << (handle == nullptr ? "null stream" : "per-thread stream");
-      int now = -1;
-      EXPECT_EQ(api().hipGetDevice(&now), hipSuccess);
-      EXPECT_EQ(now, 0) << "the caller's is current again";
+      EXPECT_EQ(current_device(), 0) << "the caller's is current again";
       EXPECT_TRUE(worker_->drain());
     }
   }
@@ -127,9 +124,7 @@ TEST_F(Worker, ACallbackThatWasDeliveredIsPostedWhateverFailsBehindIt) {
   EXPECT_EQ(ran, 1);
   ASSERT_EQ(told_.size(), 1U);
   EXPECT_NE(told_[0].find("hipSetDevice"), std::string::npos) << told_[0];
-  int current = -1;
-  EXPECT_EQ(api().hipGetDevice(&current), hipSuccess);
-  EXPECT_EQ(current, 0) << "tried again";
+  EXPECT_EQ(current_device(), 0) << "tried again";
 }
 
 TEST_F(Worker, ADrainWaitsForWhatIsPostedBehindAStreamMeanwhile) {
@@ -185,9 +180,7 @@ TEST_F(Worker, WhateverFailsIsToldAndTheNextCallbackRuns) {
     EXPECT_EQ(api().hipStreamSynchronize(stream_), hipSuccess);
     EXPECT_EQ(ran, before) << call << ": a callback that was given up ran";
     EXPECT_TRUE(call.fired() || ran == 3);
-    int current = -1;
-    EXPECT_EQ(api().hipGetDevice(&current), hipSuccess);
-    EXPECT_EQ(current, 0) << call;
+    EXPECT_EQ(current_device(), 0) << call;
     ASSERT_TRUE(worker_->post_after(other, [&] { ++ran; })) << call;
     EXPECT_TRUE(worker_->drain()) << call;
     EXPECT_EQ(ran, before + 1) << call;
