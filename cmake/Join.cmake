@@ -14,11 +14,11 @@ set(HGCHECK_APART
     fuzz/faults/systems/scratch_buffers.cpp fuzz/faults/systems/stabilizers.cpp fuzz/faults/systems/stream_caches.cpp
     hip/cached_allocator.cpp hip/driver_nodes.cpp hip/flatten.cpp hip/generic_nodes.cpp hip/kernel_attributes.cpp
     hip/launcher.cpp hip/record_graph.cpp hip/recording.cpp hip/release_quirks.cpp
-    hip/agent/handlers.cpp hip/agent/hsa_memory.cpp hip/agent/signals.cpp
+    hip/agent/handlers.cpp hip/agent/queue.cpp hip/agent/signals.cpp
     model/abi/device_image.cpp model/abi/graphs.cpp model/abi/peers.cpp model/abi/pools.cpp model/abi/unsupported.cpp
     model/dot.cpp
     model/gfx942/flat.cpp model/gfx942/vop_double.cpp model/gfx942/vop_float.cpp model/gfx942/vop_int.cpp
-    model/gfx942/vop_short.cpp
+    model/gfx942/vop_packed.cpp model/gfx942/vop_short.cpp
     reports/html_sections.cpp reports/json.cpp reports/markdown.cpp
     tests/hip/by_host_test.cpp tests/hip/cached_allocator_test.cpp tests/hip/device_nodes_test.cpp
     tests/hip/graph_patcher_test.cpp tests/hip/launcher_test.cpp tests/hip/patch_safety_test.cpp
