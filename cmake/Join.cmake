@@ -26,6 +26,7 @@ set(HGCHECK_APART
     tests/reports/junit_test.cpp
     tests/verify/devices_test.cpp tests/verify/export/families_test.cpp tests/verify/generator_test.cpp
     tests/verify/graph_memory_test.cpp tests/verify/systems/beside_captures_test.cpp
+    tests/verify/systems/cached_allocator_test.cpp
     tests/verify/systems/differential_capture_test.cpp tests/verify/systems/scratch_release_test.cpp
     tests/verify/systems/traced_commands_test.cpp tests/verify/systems/worker_model_test.cpp
     verify/race/scenarios/stream_cache.cpp verify/race/scenarios/trace_cache.cpp
