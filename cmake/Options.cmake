@@ -6,7 +6,8 @@ set(HGCHECK_SANITIZE "" CACHE STRING "Empty, 'address,undefined', 'thread' or 'f
 
 add_library(hgcheck_options INTERFACE)
 target_compile_options(hgcheck_options INTERFACE -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wold-style-cast
-                       $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow> -Wcast-qual -Woverloaded-virtual -fno-omit-frame-pointer)
+                       $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow> -Wcast-qual -Woverloaded-virtual
+                       -fno-omit-frame-pointer)
 if(HGCHECK_WERROR)
   target_compile_options(hgcheck_options INTERFACE -Werror)
 endif()
