@@ -59,6 +59,7 @@ class OnGpu : public testing::Test {
       ASSERT_EQ(api().hipMalloc(reinterpret_cast<void**>(&buffer), kBytes), hipSuccess);
       ASSERT_EQ(api().hipMemset(buffer, 0, kBytes), hipSuccess);
     }
+    ASSERT_EQ(api().hipDeviceSynchronize(), hipSuccess);  // the tests' stream does not wait for the null stream
     std::iota(numbers_.begin(), numbers_.end(), 7);
     ASSERT_EQ(api().hipGraphCreate(&graph_, 0), hipSuccess);
     ASSERT_EQ(api().hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking), hipSuccess);
@@ -161,19 +162,18 @@ TEST_F(OnGpu, ArgumentsInOneBlockAreTheSame) {
 }
 
 TEST_F(OnGpu, AMemsetOfRowsTellsItsFieldsAndFillsItsRows) {
-  const hipMemsetParams params{
-      .dst = buffers_[0], .elementSize = 4, .height = 2, .pitch = 64, .value = 0x01020304, .width = 2};
+  const hipMemsetParams params{.dst = buffers_[0], .elementSize = 1, .height = 2, .pitch = 64, .value = 5, .width = 8};
   ASSERT_EQ(api().hipGraphAddMemsetNode(&node_, graph_, nullptr, 0, &params), hipSuccess);
   hipMemsetParams told{};
   ASSERT_EQ(api().hipGraphMemsetNodeGetParams(node_, &told), hipSuccess);
   EXPECT_EQ(told.dst, params.dst);
   EXPECT_EQ(told.value, params.value);
   EXPECT_EQ(told.pitch, params.pitch);
-  EXPECT_EQ(told.elementSize * 100 + told.height * 10 + told.width, 422U);
+  EXPECT_EQ(told.elementSize * 100 + told.height * 10 + told.width, 128U);
   instantiate();
   launch();
   std::vector<std::uint64_t> expected(kCount);
-  expected[0] = expected[8] = 0x0102030401020304;
+  expected[0] = expected[8] = 0x0505050505050505;
   EXPECT_EQ(read(buffers_[0]), expected);
 }
 
@@ -253,17 +253,18 @@ TEST_F(OnGpu, ACaptureHasANodeForEachCall) {
 }
 
 TEST_F(OnGpu, AnUpdateTakesParametersAndRefusesAnotherShape) {
-  hipMemsetParams params{.dst = buffers_[0], .elementSize = 1, .height = 1, .pitch = 0, .value = 1, .width = kBytes};
+  hipMemsetParams params{
+      .dst = buffers_[0], .elementSize = 4, .height = 1, .pitch = 0, .value = 1, .width = 2 * kCount};
   ASSERT_EQ(api().hipGraphAddMemsetNode(&node_, graph_, nullptr, 0, &params), hipSuccess);
   instantiate();
-  params.value = 2;
+  params.value = 0x01020304;
   ASSERT_EQ(api().hipGraphMemsetNodeSetParams(node_, &params), hipSuccess);
   hipGraphNode_t blamed = nullptr;
   hipGraphExecUpdateResult result = hipGraphExecUpdateError;
   ASSERT_EQ(api().hipGraphExecUpdate(exec_, graph_, &blamed, &result), hipSuccess);
   EXPECT_EQ(result, hipGraphExecUpdateSuccess);
   launch();
-  EXPECT_EQ(read(buffers_[0]), std::vector<std::uint64_t>(kCount, 0x0202020202020202));
+  EXPECT_EQ(read(buffers_[0]), std::vector<std::uint64_t>(kCount, 0x0102030401020304));
   hipGraphNode_t more = nullptr;
   ASSERT_EQ(api().hipGraphAddEmptyNode(&more, graph_, &node_, 1), hipSuccess);
   EXPECT_EQ(api().hipGraphExecUpdate(exec_, graph_, &blamed, &result), hipErrorGraphExecUpdateFailure);
