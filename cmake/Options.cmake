@@ -60,8 +60,7 @@ function(hgcheck_fast_allocator target)
   endif()
 endfunction()
 
-# For what hands over, or takes, numbers that HIP's enumerations do not have: they are C's, and HIP answers with an
-# error.
+# For targets that pass numbers that HIP's enumerations do not have: in C that is allowed, and HIP returns an error.
 function(hgcheck_any_number target)
   if(HGCHECK_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_compile_options(${target} PRIVATE -fno-sanitize=enum)

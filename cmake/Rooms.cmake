@@ -65,7 +65,7 @@ function(hgcheck_reaches_sync target out)
   endforeach()
 endfunction()
 
-# A room, and the rooms that it uses, once more. What is no room of ours stays what it is.
+# Compiles a room, and the rooms that it uses, a second time. Libraries of others are used as they are.
 function(hgcheck_explored NAME)
   cmake_parse_arguments(EXPLORED "" "" "SOURCES" ${ARGN})
   set(plain hgcheck_${NAME})

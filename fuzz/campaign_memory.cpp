@@ -53,8 +53,7 @@ hip::Status make_tables(SqlDatabase& database) {
   if (!form) return form.error();
   if (tables.value() != 0) {
     if (application.value() == kApplication && form.value() == kForm) return {};
-    return hip::Error{
-        1, fmt::format("{} is a database, but none that this hgcheck made: name another file", database.path())};
+    return hip::Error{1, fmt::format("{} is a database that hgcheck did not make: name another file", database.path())};
   }
   for (const std::string_view table : kTables) {
     if (hip::Status made = database.run(table); !made) return made;

@@ -56,7 +56,7 @@ struct CostMeasurement {
 // A known quirk or fault that may be related to a finding.
 struct Related {
   std::string kind;   // "quirk" of the release, or "fault" of the catalogue
-  std::string id;     // "memset-2d-element-size", "F04"
+  std::string id;     // "memset-2d-element", "F04"
   std::string title;  // its sentence
 };
 

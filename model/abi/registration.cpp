@@ -175,7 +175,7 @@ using model::abi::registry;
 extern "C" void** __hipRegisterFatBinary(const void* data) {
   const auto* wrapper = static_cast<const model::abi::FatBinaryWrapper*>(data);
   if (wrapper->magic != model::abi::kFatBinaryMagic) {
-    std::fprintf(stderr, "hgmodel: a fat binary that is none of HIP's was registered; it is left out\n");
+    std::fprintf(stderr, "hgmodel: an unknown fat binary was registered and is ignored\n");
     return nullptr;
   }
   auto& all = registry();

@@ -40,7 +40,7 @@ if(NOT code STREQUAL old_code)
   file(RENAME ${source}.new ${source})
   set(common -Wall -Wextra -Werror -O1 --offload-arch=gfx942 -I${STUB})
   if(release STREQUAL "7.2")
-    # What is precompiled is what the file itself includes first, so nothing that it forgets is there for it.
+    # The file includes the precompiled header first itself, so a missing include is still an error.
     if(NOT code MATCHES "^[^#]*#include <hip/hip_runtime.h>\n")
       set(PRECOMPILED "")
     endif()

@@ -208,7 +208,7 @@ TEST_F(AddressStabilizer, WhereTheLastStreamCapturesByNowTheHostWaitsIfTheReleas
   }
 }
 
-// A step that could neither be marked nor waited for is behind nothing that a later one could wait for but the device.
+// No event marks the end of such a step and its stream cannot be waited for: a later step waits for the device.
 TEST_F(AddressStabilizer, AStepBehindOneThatCouldNotBeMarkedWaitsForTheDeviceAndSoDoesRelease) {
   static bool unmarked;
   count_waits(api_);

@@ -118,7 +118,7 @@ class Recorder(unittest.TestCase):
         text = self.program.read_text(encoding="utf-8")
         self.assertRegex(text, r"set e0\.n0 kernel \S+@[0-9a-f]{16} a0\.0=b\d+\+0 a0\.8=\d+ .* a2=0 "
                                r"grid=3,6,1 block=16,4,1")
-        # Of what a struct holds nobody says whether it is a pointer; that is told once, and of nothing else.
+        # Nobody says which fields of a struct are pointers: the program has one comment about it, and no other.
         self.assertEqual([line for line in text.splitlines() if "not recorded" in line],
                          ["# not recorded: whether a0.0 of _Z4blur5ImagePKfS1_ is a pointer: it equals an address and "
                           "is taken for one"])

@@ -36,9 +36,21 @@ Effect effect_of(const hip::sync::Operation& operation) {
       return Effect::kNone;
     case Kind::kStep:
       return operation.writes ? Effect::kWrite : Effect::kRead;
-    default:
+    case Kind::kLock:
+    case Kind::kWait:
+    case Kind::kWaitTimed:
+    case Kind::kWake:
+    case Kind::kNotifyOne:
+    case Kind::kNotifyAll:
+    case Kind::kStore:
+    case Kind::kExchange:
+    case Kind::kOnce:
+    case Kind::kOnceDone:
+    case Kind::kWrite:
+    case Kind::kDestroy:
       return Effect::kWrite;
   }
+  return Effect::kWrite;
 }
 
 }  // namespace
@@ -62,7 +74,7 @@ void ScheduleRunner::resolve(ThreadState& thread) {
 
 ScheduleRunner::ObjectState& ScheduleRunner::state_of(hip::sync::Object& object) {
   if (!object.alive() && object.schedule != schedule_) {
-    fail(FailureKind::kUseAfterFree, fmt::format("thread {} uses memory as an object that is none", current_));
+    fail(FailureKind::kUseAfterFree, fmt::format("thread {} uses memory that holds no live object", current_));
   }
   if (object.schedule == schedule_) return objects_[object.index];
   object.schedule = schedule_;
@@ -98,9 +110,28 @@ bool ScheduleRunner::can_go_on(const ThreadState& thread) const {
              (thread.timed || token_for(thread, objects_[thread.footprint.object]) != nullptr);
     case Kind::kOnce:
       return objects_[thread.footprint.object].once != 1;
-    default:
+    case Kind::kSpawn:
+    case Kind::kYield:
+    case Kind::kTryLock:
+    case Kind::kUnlock:
+    case Kind::kTryLockShared:
+    case Kind::kUnlockShared:
+    case Kind::kWait:
+    case Kind::kWaitTimed:
+    case Kind::kNotifyOne:
+    case Kind::kNotifyAll:
+    case Kind::kLoad:
+    case Kind::kStore:
+    case Kind::kExchange:
+    case Kind::kFence:
+    case Kind::kOnceDone:
+    case Kind::kStep:
+    case Kind::kRead:
+    case Kind::kWrite:
+    case Kind::kDestroy:
       return true;
   }
+  return true;
 }
 
 bool ScheduleRunner::execute(ThreadState& thread) {
@@ -169,8 +200,12 @@ bool ScheduleRunner::execute(ThreadState& thread) {
     case Kind::kDestroy:
       execute_destroy(thread, *object);
       break;
-    default:
-      break;
+    case Kind::kSpawn:
+    case Kind::kLoad:
+    case Kind::kStore:
+    case Kind::kExchange:
+    case Kind::kStep:
+      break;  // the program itself does the rest of these
   }
   steps_.back().result = result;
   return result;

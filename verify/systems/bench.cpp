@@ -1,6 +1,8 @@
 #include "verify/systems/bench.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace verify {
@@ -15,6 +17,11 @@ void BenchContext::expect(bool holds, PropertyId property, const std::string& wh
                           const std::string& observed) {
   ++exercised[static_cast<std::size_t>(property)];
   if (!holds) found.push_back({property, 0, where, expected, observed});
+}
+
+void SystemBench::not_of_this_bench(const SystemAction& action) {
+  std::fprintf(stderr, "hgcheck: a bench has no action '%s'\n", print_action(action).c_str());
+  std::abort();
 }
 
 SystemsBench::SystemsBench(Platform& platform, const Parts& parts) : context_{platform, interposer_}, parts_(parts) {

@@ -75,6 +75,10 @@ class SystemBench {
   virtual int run(const SystemAction& action) = 0;
   // Gives everything back.
   virtual void finish() = 0;
+
+ protected:
+  // Ends the process: the action belongs to another system, or the bench does not know its verb yet.
+  [[noreturn]] static void not_of_this_bench(const SystemAction& action);
 };
 
 class SystemsBench {

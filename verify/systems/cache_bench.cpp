@@ -39,10 +39,12 @@ class CacheBench final : public SystemBench {
         code = cache_->clear().ok() ? hipSuccess : hipErrorUnknown;
         model_.cleared(code != hipSuccess);
         break;
-      default:
+      case SystemVerb::kCacheClose:
         cache_->close();
         model_.closed();
         break;
+      default:
+        not_of_this_bench(action);
     }
     if (context_.interposer.fired() != fired) model_.lose_certainty();
     return code;

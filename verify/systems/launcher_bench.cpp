@@ -46,8 +46,10 @@ class LauncherBench final : public SystemBench {
         return in(action);
       case SystemVerb::kLaunchAll:
         return all(action);
-      default:
+      case SystemVerb::kLaunchDrain:
         return drain();
+      default:
+        not_of_this_bench(action);
     }
   }
 

@@ -40,8 +40,10 @@ class ScratchBench final : public SystemBench {
         return pieces(action);
       case SystemVerb::kScratchMove:
         return move(first, action.fields[1]);
-      default:
+      case SystemVerb::kScratchRelease:
         return release(first);
+      default:
+        not_of_this_bench(action);
     }
   }
 

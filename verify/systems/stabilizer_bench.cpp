@@ -126,8 +126,10 @@ class StabilizerBench final : public SystemBench {
       case SystemVerb::kStableRefuse:
         works_[first]->refuses = true;
         return hipSuccess;
-      default:
+      case SystemVerb::kStableRelease:
         return release(action);
+      default:
+        not_of_this_bench(action);
     }
   }
 

@@ -81,8 +81,10 @@ class StreamsBench final : public SystemBench {
         return enter(first);
       case SystemVerb::kStreamLeave:
         return leave();
-      default:
+      case SystemVerb::kStreamThread:
         return enter_on_another_thread(first);
+      default:
+        not_of_this_bench(action);
     }
   }
 

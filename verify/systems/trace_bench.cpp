@@ -44,8 +44,10 @@ class TraceBench final : public SystemBench {
         ScriptedPeers peers(static_cast<ScriptedPeers::Kind>(action.fields[1]), traced_of(action.fields[0]));
         return body(action, Form::kCollective, &peers);
       }
-      default:
+      case SystemVerb::kTraceBody:
         return body(action, Form::kOpaque, nullptr);
+      default:
+        not_of_this_bench(action);
     }
   }
 

@@ -295,8 +295,32 @@ std::optional<std::string> SystemsState::check(const SystemAction& action) const
     case SystemVerb::kScratchMove:
       if (action.fields[0] == action.fields[1]) return "a buffer is not moved into itself";
       break;
-    default:
-      break;
+    case SystemVerb::kDevice:
+    case SystemVerb::kInject:
+    case SystemVerb::kEventSync:
+    case SystemVerb::kEventQuery:
+    case SystemVerb::kScratchReserve:
+    case SystemVerb::kScratchFill:
+    case SystemVerb::kScratchCheck:
+    case SystemVerb::kScratchPieces:
+    case SystemVerb::kScratchRelease:
+    case SystemVerb::kLaunchResult:
+    case SystemVerb::kLaunchInPlace:
+    case SystemVerb::kLaunchIn:
+    case SystemVerb::kLaunchAll:
+    case SystemVerb::kLaunchDrain:
+    case SystemVerb::kStableBuffer:
+    case SystemVerb::kStableStep:
+    case SystemVerb::kStableRefuse:
+    case SystemVerb::kStableRelease:
+    case SystemVerb::kTraceBuffer:
+    case SystemVerb::kTraceMove:
+    case SystemVerb::kTraceStep:
+    case SystemVerb::kTraceRank:
+    case SystemVerb::kTraceBody:
+    case SystemVerb::kTraceKnown:
+    case SystemVerb::kTraceCollective:
+      break;  // no condition but the bounds of their fields
   }
   return std::nullopt;
 }
@@ -330,8 +354,41 @@ void SystemsState::apply(const SystemAction& action) {
     case SystemVerb::kStreamLeave:
       --depth_;
       break;
-    default:
-      break;
+    case SystemVerb::kDevice:
+    case SystemVerb::kInject:
+    case SystemVerb::kCacheWork:
+    case SystemVerb::kCacheSync:
+    case SystemVerb::kCacheClear:
+    case SystemVerb::kStreamSync:
+    case SystemVerb::kStreamQuery:
+    case SystemVerb::kStreamRecord:
+    case SystemVerb::kStreamWait:
+    case SystemVerb::kEventSync:
+    case SystemVerb::kEventQuery:
+    case SystemVerb::kStreamThread:
+    case SystemVerb::kScratchReserve:
+    case SystemVerb::kScratchFill:
+    case SystemVerb::kScratchCheck:
+    case SystemVerb::kScratchPieces:
+    case SystemVerb::kScratchMove:
+    case SystemVerb::kScratchRelease:
+    case SystemVerb::kLaunchResult:
+    case SystemVerb::kLaunchInPlace:
+    case SystemVerb::kLaunchIn:
+    case SystemVerb::kLaunchAll:
+    case SystemVerb::kLaunchDrain:
+    case SystemVerb::kStableBuffer:
+    case SystemVerb::kStableStep:
+    case SystemVerb::kStableRefuse:
+    case SystemVerb::kStableRelease:
+    case SystemVerb::kTraceBuffer:
+    case SystemVerb::kTraceMove:
+    case SystemVerb::kTraceStep:
+    case SystemVerb::kTraceRank:
+    case SystemVerb::kTraceBody:
+    case SystemVerb::kTraceKnown:
+    case SystemVerb::kTraceCollective:
+      break;  // the state does not know what they change
   }
 }
 
