@@ -29,7 +29,8 @@ set(HGCHECK_APART
     tests/verify/systems/cached_allocator_test.cpp
     tests/verify/systems/differential_capture_test.cpp tests/verify/systems/scratch_release_test.cpp
     tests/verify/systems/traced_commands_test.cpp tests/verify/systems/worker_model_test.cpp
-    verify/race/scenarios/stream_cache.cpp verify/race/scenarios/trace_cache.cpp
+    verify/race/scenarios/stable_buffers.cpp verify/race/scenarios/stream_cache.cpp
+    verify/race/scenarios/trace_cache.cpp
     verify/run/executor.cpp)
 
 function(hgcheck_join)

@@ -51,7 +51,7 @@ struct Step {
   NodeParams params;
   ObjectId origin = 0;  // the node that it was instantiated from
   bool enabled = true;  // a disabled step does nothing and keeps its edges (hipGraphNodeSetEnabled)
-  // A memset's device: that of the memory at its address when its parameters were set, whatever lies there now.
+  // The device of a memset: it is taken from the memory at the address when the parameters are set, and stays.
   std::optional<int> device{};
 };
 

@@ -147,7 +147,7 @@ template <class Body>
   return call(std::forward<Body>(body), CallKind::kTeardown);
 }
 
-// Writes an answer of a call through a pointer of the caller, which may not be null.
+// Writes an answer of a call through a pointer of the caller. A null pointer is kInvalidValue.
 template <class T>
 [[nodiscard]] Status put(T* out, const std::type_identity_t<T>& value) {
   if (out == nullptr) return Status::kInvalidValue;

@@ -181,6 +181,7 @@ TEST_F(ByHost, ALinearCopyHasNoPositionsThoughItsRecordMay) {
     copy.params.dstPos = {3, 1, 2};
     copy.params.extent = {100, 1, 1};
     added.clear();
+    to = pattern(draw);  // the copy before has left its bytes here
     Bytes other = to;
     const auto itself = hip::record_graph(api, chain_of({node}), addresses_of(to, from));
     ASSERT_TRUE(itself.ok()) << itself.error().message;

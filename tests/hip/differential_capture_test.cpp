@@ -240,7 +240,7 @@ TEST(DifferentialCapture, AByteThatDependsOnAnAddressAndIsPartOfNoneMakesTheBloc
   EXPECT_FALSE(hip::attribute(blocks, shadows));
 }
 
-// Numbers of pages, of lines and low halves of addresses are no addresses, wherever they stand and whatever is beside.
+// A page number, a line number or the low half of an address is not an address, at any offset and beside any bytes.
 TEST(DifferentialCapture, NoNumberThatIsComputedFromAnAddressIsTakenForOneByANeighboursBytes) {
   int opaque = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {

@@ -41,7 +41,7 @@ class ReleaseJudge {
   ReleaseJudge(std::string_view release, StrategyKind strategy)
       : subject_(Subject::make({"rocm-soft@" + std::string(release), strategy})) {
     if (!subject_.ok() || !subject_.value()->start()) {
-      ADD_FAILURE() << "no subject on " << release;
+      ADD_FAILURE() << "no subject on " << release << ": " << (subject_.ok() ? "" : subject_.error().message);
       return;
     }
     judge_.emplace(subject_.value()->runner(), baseline_);

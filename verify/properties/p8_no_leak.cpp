@@ -62,7 +62,7 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times) {
       any = true;
     }
     for (std::uint32_t k = 0; k < repeats_that_matter(changed); ++k) {
-      if (state.check(changed.command)) return {};  // it relied on the places before an earlier move was repeated
+      if (state.check(changed.command)) return {};  // it needs the places from before an earlier repetition
       state.apply(changed.command);
     }
     steps += changed.repeat;
