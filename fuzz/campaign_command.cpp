@@ -159,7 +159,7 @@ int run(CampaignCommand command) {
   if (!options.db.empty()) {
     options.found = [&line](const verify::Finding& finding) {
       line.clear();
-      std::cerr << fmt::format("found {}: {}\n", finding.id, finding.cause) << std::flush;
+      std::cout << fmt::format("found {}: {}\n", finding.id, finding.cause) << std::flush;
     };
   }
   hip::Result<CampaignOutcome> outcome = run_campaign(
