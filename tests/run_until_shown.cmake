@@ -3,7 +3,8 @@
 #
 # The first run is what a user would see. Where it ends as documented, the agent is asked for other orders
 # (tests/schedule.c), with longer and longer delays: which of the runtime's threads comes first is this machine's
-# affair, and a failure of order shows in some orders only. A run that dies otherwise is told and tried again, at most
+# affair, and a failure of order shows in some orders only. `env` becomes the program, so that a signal that ends the
+# program stays one (`cmake -E env` would make it status 1). A run that dies otherwise is told and tried again, at most
 # twice. STATUS and OUTPUT are the last run's. SCHEDULE: path of libhgschedule.so. AGENTS, where it is set: how many
 # devices the agent has.
 set(one_run_seconds 60)
@@ -19,9 +20,9 @@ function(run_until_shown STATUS OUTPUT)
     set(prefix "")
     if(run GREATER 1)
       math(EXPR delay "100 * ${run} * ${run}")
-      set(prefix ${CMAKE_COMMAND} -E env HGCHECK_SCHEDULE=${run}:${delay}${agents} LD_PRELOAD=${SCHEDULE})
+      set(prefix env HGCHECK_SCHEDULE=${run}:${delay}${agents} LD_PRELOAD=${SCHEDULE})
     elseif(agents)
-      set(prefix ${CMAKE_COMMAND} -E env HGCHECK_SCHEDULE=0:0${agents} LD_PRELOAD=${SCHEDULE})
+      set(prefix env HGCHECK_SCHEDULE=0:0${agents} LD_PRELOAD=${SCHEDULE})
     endif()
     execute_process(COMMAND ${prefix} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output
                     TIMEOUT ${one_run_seconds})
