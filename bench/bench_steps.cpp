@@ -4,11 +4,12 @@
 //   bring   the graph to where the buffers are; launches of graphs answer at once. The device does nothing, except the
 //           copies of the way with stable addresses.
 //   step    the whole step with its launches. The wait for the device is not timed.
+//   done    the same until the device is idle: elapsed time, end to end.
 //
 // Moving buffers alternate between two places from step to step. Before a case is timed, the bytes that its steps leave
 // are compared with the bytes that the commands leave without a graph. A way that leaves other bytes reports an error
-// and has no number. Calls, setters, launches and allocations of a step are counted too. Times are this thread's
-// processor time. Figures with `capture_us` are synthetic: see StepOptions::collective_capture_us.
+// and has no number. Calls, setters, launches and allocations of a step are counted too. Times of bring and step are
+// this thread's processor time. Figures with `capture_us` are synthetic: see StepOptions::collective_capture_us.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -30,7 +31,20 @@ namespace {
 
 constexpr std::uint32_t kSyntheticCaptureUs = 1000;
 
-enum class Timed : std::uint8_t { kBring, kStep };
+enum class Timed : std::uint8_t { kBring, kStep, kDone };
+constexpr Timed kTimed[] = {Timed::kBring, Timed::kStep, Timed::kDone};
+
+std::string_view name_of(Timed timed) {
+  switch (timed) {
+    case Timed::kBring:
+      return "bring";
+    case Timed::kStep:
+      return "step";
+    case Timed::kDone:
+      return "done";
+  }
+  return "";
+}
 
 struct StepCase {
   StepRuntime* runtime = nullptr;
@@ -40,8 +54,8 @@ struct StepCase {
 };
 
 std::string name_of(const StepCase& what) {
-  std::string name = fmt::format("{}/{}/{}/{}", what.timed == Timed::kBring ? "bring" : "step", what.runtime->name,
-                                 name_of(what.model), name_of(what.options.way));
+  std::string name = fmt::format("{}/{}/{}/{}", name_of(what.timed), what.runtime->name, name_of(what.model),
+                                 name_of(what.options.way));
   if (what.options.collective_capture_us != 0)
     name += fmt::format("/capture_us:{}", what.options.collective_capture_us);
   return name;
@@ -53,7 +67,7 @@ bool makes_sense(const StepCase& what) {
   if (way == StepWay::kEager && what.timed == Timed::kBring) return false;  // there is nothing but launching
   if (what.options.collective_capture_us == 0)
     return collectives || (way != StepWay::kCapture && way != StepWay::kCache);
-  return what.model == StepModel::kMlpCollectives && what.timed == Timed::kStep &&
+  return what.model == StepModel::kMlpCollectives && what.timed != Timed::kBring &&
          (way == StepWay::kRecord || way == StepWay::kCapture || way == StepWay::kCache);
 }
 
@@ -62,7 +76,7 @@ std::vector<StepCase> all_cases(std::vector<StepRuntime>& runtimes) {
   for (StepRuntime& runtime : runtimes) {
     for (const StepModel model : kStepModels) {
       for (const StepWay way : kStepWays) {
-        for (const Timed timed : {Timed::kBring, Timed::kStep}) {
+        for (const Timed timed : kTimed) {
           for (const std::uint32_t capture_us : {0U, kSyntheticCaptureUs}) {
             const StepCase what{&runtime, model, {way, capture_us}, timed};
             if (makes_sense(what)) cases.push_back(what);
@@ -110,16 +124,16 @@ hip::Status run_steps(benchmark::State& state, const StepCase& what, StepBed& be
     if (status) status = bed.synchronize();
   }
   if (what.timed == Timed::kBring) table = without_launches(table);
-  const bool works = what.timed == Timed::kStep || what.options.way == StepWay::kStabilise;
+  const bool works = what.timed != Timed::kBring || what.options.way == StepWay::kStabilise;
   bool away = false;
   for (auto turn : state) {
     static_cast<void>(turn);
     if (status) status = session.value()->step(bed.addresses(away));
     away = !away;
     if (!works) continue;
-    state.PauseTiming();
+    if (what.timed != Timed::kDone) state.PauseTiming();
     if (status) status = bed.synchronize();
-    state.ResumeTiming();
+    if (what.timed != Timed::kDone) state.ResumeTiming();
   }
   return status;
 }
@@ -162,13 +176,14 @@ std::string ratio(double one, double other) {
 }
 
 void print_table(std::ostream& out, const Times& times, const std::vector<StepCase>& cases, Beds& beds) {
-  constexpr const char* kRow = "{:14} {:16} {:13} {:>10} {:>6} {:>8} {:>8} {:>7} {:>7} {:>11} {:>8} {:>11} {:>8}\n";
+  constexpr const char* kRow =
+      "{:14} {:16} {:13} {:>10} {:>6} {:>8} {:>8} {:>7} {:>7} {:>11} {:>8} {:>11} {:>8} {:>11}\n";
   out << '\n'
       << fmt::format(kRow, "runtime", "model", "way", "capture us", "calls", "setters", "launches", "allocs", "copied",
-                     "bring (us)", "x patch", "step (us)", "x patch");
+                     "bring (us)", "x patch", "step (us)", "x patch", "done (us)");
   for (const StepCase& what : cases) {
     const bool only_step = what.options.way == StepWay::kEager || what.options.collective_capture_us != 0;
-    if (what.timed == Timed::kStep && !only_step) continue;
+    if (what.timed == Timed::kDone || (what.timed == Timed::kStep && !only_step)) continue;
     const double bring = time_of(times, what, Timed::kBring), step = time_of(times, what, Timed::kStep);
     if (bring == 0 && step == 0) continue;
     StepCase patch = what, counted = what;
@@ -180,11 +195,13 @@ void print_table(std::ostream& out, const Times& times, const std::vector<StepCa
     out << fmt::format(kRow, what.runtime->name, name_of(what.model), name_of(what.options.way),
                        what.options.collective_capture_us, of.calls, of.setters, of.launches, of.allocations,
                        of.bytes_copied, in_words(bring), ratio(bring, time_of(times, patch, Timed::kBring)),
-                       in_words(step), ratio(step, time_of(times, patch, Timed::kStep)));
+                       in_words(step), ratio(step, time_of(times, patch, Timed::kStep)),
+                       in_words(time_of(times, what, Timed::kDone)));
   }
-  out << "bring: without launches; step: with them; capture us: what a collective's capture is made to cost (0: its "
-         "real\n"
-         "nodes alone; otherwise synthetic); allocs: of operator new, outside of the runtime; copied: bytes\n";
+  out << "bring: without launches; step: with them; done: until the device is idle, elapsed; capture us: what a\n"
+         "collective's capture is made to cost (0: its real nodes alone; otherwise synthetic); allocs: of operator "
+         "new,\n"
+         "outside of the runtime; copied: bytes\n";
 }
 
 struct Claim {
@@ -254,9 +271,11 @@ int run_steps(int argc, char** argv) {
   Beds beds;
   const std::vector<StepCase> cases = all_cases(runtimes);
   for (const StepCase& what : cases) {
-    benchmark::RegisterBenchmark(name_of(what).c_str(), [what, &beds](benchmark::State& state) {
-      run_case(state, what, beds);
-    })->Unit(benchmark::kMicrosecond);
+    benchmark::internal::Benchmark* registered =
+        benchmark::RegisterBenchmark(name_of(what).c_str(), [what, &beds](benchmark::State& state) {
+          run_case(state, what, beds);
+        })->Unit(benchmark::kMicrosecond);
+    if (what.timed == Timed::kDone) registered->UseRealTime();
   }
   // Cases are interleaved, so that other load on the machine affects all of them alike.
   return run(argc, argv,

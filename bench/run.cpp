@@ -18,8 +18,8 @@ class CollectingReporter final : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       if (run.error_occurred || (run.run_type == Run::RT_Aggregate && run.aggregate_name != "median")) continue;
-      times_[run.run_name.function_name] =
-          run.GetAdjustedCPUTime() * 1e9 / benchmark::GetTimeUnitMultiplier(run.time_unit);
+      const double time = run.run_name.time_type == "real_time" ? run.GetAdjustedRealTime() : run.GetAdjustedCPUTime();
+      times_[run.run_name.function_name] = time * 1e9 / benchmark::GetTimeUnitMultiplier(run.time_unit);
     }
     inner_->ReportRuns(runs);
   }

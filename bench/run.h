@@ -9,8 +9,8 @@
 
 namespace bench {
 
-// Processor time of one iteration in nanoseconds, by benchmark name: medians where there are repetitions. Benchmarks
-// that were filtered out or failed are missing.
+// Processor time of one iteration in nanoseconds (elapsed time where a benchmark asks for it), by benchmark name:
+// medians where there are repetitions. Benchmarks that were filtered out or failed are missing.
 using Times = std::map<std::string, double>;
 
 // Runs the registered benchmarks and returns the exit code. Options in `argv` override `defaults`. The summary goes to

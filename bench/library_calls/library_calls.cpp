@@ -1,17 +1,14 @@
 // hgcheck-library-calls: cuBLAS GEMMs and an NCCL all-reduce, captured at three places of their buffers, attributed,
-// patched to the third place and compared, byte for byte, with the same call captured there again.
+// run in several ways, and compared, byte for byte, with the same call captured again.
 //
-// Prints a row for each call: the contents of its graph, whether the bytes agree, and the host's time of a step
-// (captured again; captured, then hipGraphExecUpdate; patched; the setters alone). The wait for the device is not
-// timed. A call that is opaque, or that a library refuses, has the reason instead. Exit status 1: bytes differ, or a
-// HIP call failed.
+// Prints for each call what its graph holds, and a row for each way of running it (library_ways.h): whether it leaves
+// the same bytes, the host's time of a step, and the time until the device is idle. A way that is not for the call, and
+// a call that a library refuses, has the reason instead. Exit status 1: bytes differ, or a HIP call failed.
 //
-// Does not measure the device's time. The all-reduce is over one GPU and, where the machine has two, over two.
+// The all-reduce is over one GPU and, where the machine has two, over two.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +16,7 @@
 #include <vector>
 
 #include "bench/library_calls/libraries.h"
+#include "bench/library_calls/library_ways.h"
 #include "hip/api/api.h"
 #include "hip/errors.h"
 
@@ -76,12 +74,12 @@ class Bed {
     }
   }
 
-  // The row of a call, and whether nothing is wrong with it.
+  // The rows of a call, one a way, and whether nothing is wrong with it.
   std::string run(const Call& call, bool* well) {
-    hip::Result<std::string> row = measured(call, well);
-    if (row) return row.value();
-    *well = *well && row.error().code == hipErrorNotSupported;
-    return fmt::format("| {} | {} |", call.name, row.error().message);
+    hip::Result<std::string> rows = measured(call, well);
+    if (rows) return rows.value();
+    *well = *well && rows.error().code == hipErrorNotSupported;
+    return fmt::format("| {} | {} |\n", call.name, rows.error().message);
   }
 
  private:
@@ -91,35 +89,32 @@ class Bed {
     // A library's first call may do set-up that is not allowed during a capture.
     if (hip::Status s = call.enqueue(stream_, shadows.tables[0]); !s) return s.error();
     if (hip::Status s = wait(); !s) return s.error();
-    hip::Result<LibraryGraph> graph = LibraryGraph::capture(api_, driver_, stream_, call.enqueue, shadows);
-    if (!graph) return graph.error();
-    const std::size_t nodes = graph.value().seen().nodes.size();
-    if (const std::size_t opaque = graph.value().opaque_nodes(); opaque != 0) {
-      std::string why;
-      for (const LibraryNode& node : graph.value().seen().nodes) why = why.empty() ? node.opaque : why;
-      return fmt::format("| {} | {} nodes, {} opaque ({}): captured again each step, {:.2f} us |", call.name, nodes,
-                         opaque, why, microseconds([&] { return capture_again(call, shadows.tables[1]); }));
+    LibraryStep step{api_, driver_, stream_, call.enqueue, shadows, {}, {}, {}};
+    for (std::size_t i = 0; i < call.buffers; ++i) step.devices.push_back(static_cast<int>(i / call.buffers_a_gpu));
+    step.fill = [this](const hip::AddressTable& table) { return fill(table); };
+    step.read = [this](const hip::AddressTable& table) { return read(table); };
+    std::string rows;
+    {
+      const hip::Result<LibraryGraph> graph = LibraryGraph::capture(api_, driver_, stream_, call.enqueue, shadows);
+      if (!graph) return graph.error();
+      rows = fmt::format("| {} | {} nodes, {} opaque, {} relocations, {} allocations |\n", call.name,
+                         graph.value().seen().nodes.size(), graph.value().opaque_nodes(), graph.value().relocations(),
+                         graph.value().seen().memory.size());
     }
-    const hip::Result<bool> same = same_bytes(call, shadows.tables[2], graph.value());
-    if (!same) return same.error();
-    *well = *well && same.value();
-    return timed(call, shadows, graph.value(), same.value());
-  }
-
-  hip::Result<std::string> timed(const Call& call, const hip::Shadows& shadows, LibraryGraph& graph, bool same) {
-    int turn = 0;
-    const auto next = [&]() -> const hip::AddressTable& {
-      return shadows.tables[static_cast<std::size_t>(++turn % 2)];
-    };
-    const double capture = microseconds([&] { return capture_again(call, next()); });
-    const double patch = microseconds([&] { return graph.patch(next()); });
-    const double setters = microseconds([&] { return graph.set_all(); });
-    const double update = microseconds([&] { return update_with(call, next(), graph.exec()); });
-    if (!failure_.empty()) return hip::Error{hipErrorUnknown, failure_};
-    return fmt::format(
-        "| {} | {} nodes, {} relocations, {} allocations | {} | {:.2f} | {} | {:.2f} | {:.2f} | {:.1f} |", call.name,
-        graph.seen().nodes.size(), graph.relocations(), graph.seen().memory.size(), same ? "equal" : "DIFFERENT",
-        capture, update < 0 ? "refused" : fmt::format("{:.2f}", update), patch, setters, capture / patch);
+    const hip::Result<std::vector<WayTimes>> ways = time_ways(step, kTimes);
+    if (!ways) return ways.error();
+    for (const WayTimes& way : ways.value()) {
+      *well = *well && way.same_bytes;
+      if (!way.refused.empty()) {
+        rows += fmt::format("| {} | {} | {} |\n", call.name, way.name, way.refused);
+      } else if (way.whole == 0) {
+        rows += fmt::format("| {} | {} | | {:.2f} | |\n", call.name, way.name, way.host);
+      } else {
+        rows += fmt::format("| {} | {} | {} | {:.2f} | {:.2f} |\n", call.name, way.name,
+                            way.same_bytes ? "equal" : "DIFFERENT", way.host, way.whole);
+      }
+    }
+    return rows;
   }
 
   // Every buffer is elsewhere by another distance, and its lowest byte differs (hip::flaw_of).
@@ -165,11 +160,7 @@ class Bed {
   }
   hip::Status wait() { return hip::called(api_.hipStreamSynchronize(stream_), "hipStreamSynchronize"); }
 
-  // All buffers, after the executable graph has run on fresh contents.
-  hip::Result<std::vector<std::byte>> bytes_after(hipGraphExec_t exec, const hip::AddressTable& table) {
-    if (hip::Status s = fill(table); !s) return s.error();
-    if (hip::Status s = hip::called(api_.hipGraphLaunch(exec, stream_), "hipGraphLaunch"); !s) return s.error();
-    if (hip::Status s = wait(); !s) return s.error();
+  hip::Result<std::vector<std::byte>> read(const hip::AddressTable& table) const {
     std::vector<std::byte> bytes(table.size() * kMatrix);
     for (std::size_t buffer = 0; buffer < table.size(); ++buffer) {
       hip::Status s = hip::called(
@@ -180,59 +171,11 @@ class Bed {
     return bytes;
   }
 
-  hip::Result<bool> same_bytes(const Call& call, const hip::AddressTable& table, LibraryGraph& graph) {
-    const hip::Result<hip::CapturedGraph> again = capture(call, table);
-    if (!again) return again.error();
-    hipGraphExec_t exec = nullptr;
-    hip::Status made =
-        hip::called(api_.hipGraphInstantiate(&exec, again.value().graph(), nullptr, nullptr, 0), "hipGraphInstantiate");
-    if (!made) return made.error();
-    const hip::Result<std::vector<std::byte>> expected = bytes_after(exec, table);
-    if (hip::Status s = hip::destroy_exec(api_, exec); !s) return s.error();
-    if (!expected) return expected.error();
-    if (hip::Status s = graph.patch(table); !s) return s.error();
-    const hip::Result<std::vector<std::byte>> found = bytes_after(graph.exec(), table);
-    if (!found) return found.error();
-    return expected.value() == found.value();
-  }
-
-  hip::Result<hip::CapturedGraph> capture(const Call& call, const hip::AddressTable& table) {
-    return hip::CapturedGraph::capture(api_, stream_, [&](hipStream_t on) { return call.enqueue(on, table); });
-  }
-  hip::Status capture_again(const Call& call, const hip::AddressTable& table) {
-    const hip::Result<hip::CapturedGraph> graph = capture(call, table);
-    if (!graph) return graph.error();
-    return {};
-  }
-  hip::Status update_with(const Call& call, const hip::AddressTable& table, hipGraphExec_t exec) {
-    const hip::Result<hip::CapturedGraph> graph = capture(call, table);
-    if (!graph) return graph.error();
-    hipGraphNode_t node = nullptr;
-    hipGraphExecUpdateResult result{};
-    const hipError_t status = api_.hipGraphExecUpdate(exec, graph.value().graph(), &node, &result);
-    if (status == hipErrorGraphExecUpdateFailure) return hip::Error{hipErrorNotSupported, "refused"};
-    return hip::called(status, "hipGraphExecUpdate");
-  }
-
-  // The mean; less than 0 where the first call is refused. A failure is kept.
-  template <class Work>
-  double microseconds(const Work& work) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < kTimes; ++i) {
-      if (const hip::Status status = work(); !status) {
-        if (status.error().code != hipErrorNotSupported) failure_ = status.error().message;
-        return -1;
-      }
-    }
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / kTimes;
-  }
-
   const hip::Api& api_;
   const Driver& driver_;
   hipStream_t stream_;
   int gpus_ = 1;  // that the call uses
   std::vector<void*> memory_;
-  std::string failure_;
 };
 
 hip::Status sgemm(const Cublas& blas, void* handle, std::span<const hip::DeviceAddress> table, std::size_t a,
@@ -388,10 +331,10 @@ int main_of(const std::string& path) {
   }
   if (!ready) fmt::print("no all-reduce, or not over all GPUs: {}\n", ready.error().message);
   fmt::print(
-      "| call | graph | bytes | capture us | update us | patch us | setters us | times |\n"
-      "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+      "| call | way | bytes | host us | until done us |\n"
+      "| --- | --- | --- | --- | --- |\n");
   bool well = true;
-  for (const Call& call : calls) fmt::print("{}\n", Bed(api, driver.value(), stream).run(call, &well));
+  for (const Call& call : calls) fmt::print("{}", Bed(api, driver.value(), stream).run(call, &well));
   return well ? 0 : 1;
 }
 
