@@ -54,7 +54,7 @@ void FurtherRuns::every_call_fails() {
     options.fail_graph_call = nth;
     RunResult failed;
     std::vector<Difference> differences;
-    const auto fewer_calls = [&] { return failed.observation.failures_fired == 0 && failed.observation.death.empty(); };
+    const auto fewer_calls = [&] { return failed.observation.failures_fired == 0 && !failed.observation.death; };
     const bool held = holds([&] {
       failed = pairs_.run_subject(program_, options);
       if (fewer_calls()) return Look{true, nullptr};
@@ -252,7 +252,7 @@ void FurtherRuns::cycles() {
   bool asked = true;
   const bool held = holds([&] {
     const auto went_well = [](const Observation& observation) {
-      return observation.death.empty() && observation.unsupported.empty() && observation.notes.fault.empty() &&
+      return !observation.death && observation.unsupported.empty() && observation.notes.fault.empty() &&
              std::all_of(observation.statuses.begin(), observation.statuses.end(),
                          [](const StepStatus& s) { return s.code == 0; });
     };
