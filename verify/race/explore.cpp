@@ -5,7 +5,7 @@
 
 #include "verify/race/arena.h"
 #include "verify/race/exhaustive.h"
-#include "verify/race/strategies.h"
+#include "verify/race/scheduling_strategies.h"
 
 namespace verify::race {
 namespace {
@@ -53,7 +53,7 @@ void note(const ScheduleRunner& runner, Body& body, const Failure& failure, cons
 
 }  // namespace
 
-const Failure& run_once(ScheduleRunner& runner, Body& body, Strategy& strategy) {
+const Failure& run_once(ScheduleRunner& runner, Body& body, SchedulingStrategy& strategy) {
   Call call{runner, body};
   return runner.run(strategy, Call::run, &call);
 }
@@ -70,7 +70,7 @@ Exploration explore(ScheduleRunner& runner, Body& body, const ExploreOptions& op
   Exhaustive exhaustive({options.bound, options.reduce});
   Pct pct(options.seed, options.depth);
   const bool search = options.mode == Mode::kExhaustive;
-  Strategy& strategy = search ? static_cast<Strategy&>(exhaustive) : pct;
+  SchedulingStrategy& strategy = search ? static_cast<SchedulingStrategy&>(exhaustive) : pct;
   const Stopwatch watch;
   double told = 0;
   bool go_on = true;
