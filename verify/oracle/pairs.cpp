@@ -51,7 +51,7 @@ std::size_t first_step(const std::vector<Violation>& violations) {
   return first;
 }
 
-std::string told(const std::vector<Difference>& differences, const std::vector<Violation>& violations) {
+std::string divergence_text(const std::vector<Difference>& differences, const std::vector<Violation>& violations) {
   assert(!differences.empty() || !violations.empty());
   if (differences.empty()) {
     const Violation& first = violations.front();

@@ -72,7 +72,7 @@ Exploration explore(ScheduleRunner& runner, Body& body, const ExploreOptions& op
   const bool search = options.mode == Mode::kExhaustive;
   SchedulingStrategy& strategy = search ? static_cast<SchedulingStrategy&>(exhaustive) : pct;
   const Stopwatch watch;
-  double told = 0;
+  double last_progress = 0;
   bool go_on = true;
   while (go_on) {
     if (search && !exhaustive.next()) {
@@ -90,8 +90,8 @@ Exploration explore(ScheduleRunner& runner, Body& body, const ExploreOptions& op
     if (all.schedules % kLooksAtClockEvery != 0) continue;
     const double now = watch.seconds();
     if (options.seconds > 0 && now >= options.seconds) break;
-    if (options.progress && now - told >= kTellsEvery) {
-      told = now;
+    if (options.progress && now - last_progress >= kTellsEvery) {
+      last_progress = now;
       all.interrupted = !options.progress({all.schedules, now, search ? exhaustive.share() : -1});
       go_on = !all.interrupted;
     }
