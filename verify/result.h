@@ -64,6 +64,8 @@ struct Related {
   std::string title;  // its sentence
 };
 
+// A divergence that a campaign found, of any cause. A known deviation of a runtime is a documented finding and has a
+// folder in verify/findings.
 struct Finding {
   std::string id;                 // "A1-000123": property and index of the program in the campaign
   std::string property;           // the most specific property that it breaks
