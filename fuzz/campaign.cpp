@@ -19,8 +19,8 @@
 #include "fuzz/machine.h"
 #include "fuzz/tally.h"
 #include "fuzz/worker.h"
+#include "verify/execute/death.h"
 #include "verify/properties/property.h"
-#include "verify/subject/process.h"
 
 namespace fuzz {
 
@@ -217,7 +217,7 @@ class Campaign {
       } else if (WIFEXITED(*status) && WEXITSTATUS(*status) == kRestart) {
         go_on(worker);
       } else {
-        lost(worker, verify::describe_wait_status(*status));
+        lost(worker, verify::death_of(*status));
       }
     }
     if (costs_.child().ended()) {
@@ -232,12 +232,13 @@ class Campaign {
   }
 
   // A worker died of its program: that is a finding, and the work continues with the next program.
-  void lost(Worker& worker, const std::string& how) {
+  void lost(Worker& worker, const verify::Death& death) {
     Board& board = *worker.board;
     const std::uint64_t index = board.index.load();
     board.busy_since_ns.store(0);
     board.verdicts[static_cast<std::size_t>(verify::VerdictKind::kDiverge)].fetch_add(1);
     board.violated[static_cast<std::size_t>(verify::PropertyId::kP11)].fetch_add(1);
+    const std::string how = death.text();
     found_.note({index, "P11", fmt::format("P11 process {}", how), 1, how});
     go_on(worker);
   }
@@ -259,7 +260,7 @@ class Campaign {
       worker.child.wait();
       read_worker(worker);
       worker.child = {};
-      lost(worker, "hung");
+      lost(worker, {verify::Death::Kind::kHung});
     }
     const double enough = options_.shrink_seconds + 4 * options_.setup.program_timeout;
     if (shrinking_.is_running() && shrinking_.seconds() > enough) shrinking_.kill();

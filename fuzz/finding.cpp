@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -58,13 +57,6 @@ bool writes(const verify::NodeParams& params, verify::Id buffer) {
   return false;
 }
 
-// The buffer of a place: b4 for "b4+16 (4 bytes differ)"; nothing for other places.
-std::optional<verify::Id> buffer_of(const std::string& where) {
-  if (where.size() < 2 || where[0] != 'b' || std::isdigit(static_cast<unsigned char>(where[1])) == 0)
-    return std::nullopt;
-  return static_cast<verify::Id>(std::stoul(where.substr(1)));
-}
-
 // The node that a detector names ("g0.n3" of "g0.n3/n1 argument at 8"); else the node that the first command with
 // another status adds or sets; else the nodes that write the first buffer that differs.
 std::vector<std::string> nodes_at_fault(const verify::Program& program, const verify::Judgement& judgement) {
@@ -74,7 +66,8 @@ std::vector<std::string> nodes_at_fault(const verify::Program& program, const ve
   }
   if (judgement.differences.empty()) return names;
   const verify::Difference& first = judgement.differences.front();
-  const std::optional<verify::Id> buffer = buffer_of(first.where);
+  std::optional<verify::Id> buffer;
+  if (first.place == verify::Difference::Place::kBuffer) buffer = first.buffer;
   std::map<verify::Id, verify::Id> graphs;  // the graph of each executable graph
   for (const verify::Step& step : program.steps) {
     const auto here = [&] { return verify::print_command(step.command) == first.command; };
@@ -132,8 +125,13 @@ std::string cause_of(const verify::Judgement& judgement) {
   const verify::Difference& difference = judgement.differences.front();
   const std::string word = difference.command.substr(0, difference.command.find(' '));
   cause += fmt::format(" {} after {}", reports::without_numbers(difference.where), word);
-  if (difference.where == "process") cause += " " + reports::without_numbers(difference.observed);
+  if (difference.place == verify::Difference::Place::kProcess)
+    cause += " " + reports::without_numbers(difference.observed);
   return cause;
+}
+
+verify::Difference end_of_program(const std::string& death) {
+  return {"process", "the program", "an end", death, verify::Difference::Place::kProcess};
 }
 
 const char* verdict_name(verify::VerdictKind kind) {

@@ -11,6 +11,9 @@ namespace fuzz {
 // The name of a bug, equal for two findings of one bug: the property and the place, numbers left out.
 [[nodiscard]] std::string cause_of(const verify::Judgement& judgement);
 
+// The difference of a program whose process ended before it; `death` is the text of verify::Death.
+[[nodiscard]] verify::Difference end_of_program(const std::string& death);
+
 // "agree", "diverge", ...: as the JSON forms spell it.
 [[nodiscard]] const char* verdict_name(verify::VerdictKind kind);
 

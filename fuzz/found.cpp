@@ -53,7 +53,6 @@ void Found::note_accepted(const Cause& cause) {
   if (memory_) note_failure(memory_->keep_finding(known->second));
 }
 
-// Keeps the program of a verdict that is neither good nor bad, so that a person can look at it.
 void Found::keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index) {
   if (options_.report.empty() || unclear_ >= kMaxUnclear) return;
   ++unclear_;
@@ -76,7 +75,7 @@ verify::Finding Found::unshrunk(const Cause& cause) {
   verify::Judgement judgement;
   judgement.verdict = verify::VerdictKind::kDiverge;
   if (const verify::Property* property = verify::find_property(cause.property)) judgement.broken = {property->id};
-  if (!cause.death.empty()) judgement.differences.push_back({"process", "the program", "an end", cause.death});
+  if (!cause.death.empty()) judgement.differences.push_back(end_of_program(cause.death));
   verify::Finding finding = make_finding(setup_, program, judgement, cause.index, verify::counted_commands(program));
   finding.summary = cause.cause + " (not shrunk yet)";
   finding.cause = cause.cause;

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "fuzz/finding.h"
+#include "verify/execute/death.h"
 #include "verify/oracle/cause.h"
 #include "verify/subject/process.h"
 
@@ -30,7 +32,7 @@ std::string encode(const Judgement& judgement) {
     violations.push_back({static_cast<int>(v.property), v.step, v.where, v.expected, v.observed});
   }
   for (const verify::Difference& d : judgement.differences) {
-    differences.push_back({d.where, d.command, d.expected, d.observed});
+    differences.push_back({d.where, d.command, d.expected, d.observed, static_cast<int>(d.place), d.buffer});
   }
   return json{{"verdict", static_cast<int>(judgement.verdict)},
               {"reason", judgement.reason},
@@ -51,8 +53,9 @@ Judgement decode(const json& data) {
                                     v.at(4).get<std::string>()});
   }
   for (const json& d : data.at("differences")) {
-    judgement.differences.push_back({d.at(0).get<std::string>(), d.at(1).get<std::string>(), d.at(2).get<std::string>(),
-                                     d.at(3).get<std::string>()});
+    judgement.differences.push_back(
+        {d.at(0).get<std::string>(), d.at(1).get<std::string>(), d.at(2).get<std::string>(), d.at(3).get<std::string>(),
+         static_cast<verify::Difference::Place>(d.at(4).get<int>()), d.at(5).get<std::uint32_t>()});
   }
   return judgement;
 }
@@ -76,18 +79,18 @@ bool receive(int fd, double timeout_seconds, std::string& text) {
 
 struct ChildResult {
   std::optional<Judgement> judgement;
-  std::string death;  // how the process ended, when there is no judgement
+  verify::Death death;  // when there is no judgement
 };
 
 ChildResult judge_in_child(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
                            double timeout_seconds) {
   int ends[2];
-  if (pipe(ends) != 0) return {{}, fmt::format("no pipe: {}", std::strerror(errno))};
+  if (pipe(ends) != 0) return {{}, {.detail = fmt::format("no pipe: {}", std::strerror(errno))}};
   const pid_t child = fork();
   if (child < 0) {
     close(ends[0]);
     close(ends[1]);
-    return {{}, fmt::format("no process: {}", std::strerror(errno))};
+    return {{}, {.detail = fmt::format("no process: {}", std::strerror(errno))}};
   }
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -101,10 +104,10 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   if (!answered) kill(child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  if (!answered) return {{}, fmt::format("hung: no answer within {} seconds", timeout_seconds)};
+  if (!answered)
+    return {{}, {verify::Death::Kind::kHung, 0, fmt::format("no answer within {} seconds", timeout_seconds)}};
   const json data = json::parse(text, nullptr, false);
-  if (data.is_discarded() || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return {{}, verify::describe_wait_status(status)};
+  if (data.is_discarded() || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return {{}, verify::death_of(status)};
   return {decode(data), {}};
 }
 
@@ -147,11 +150,11 @@ verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, c
   } else if (survives(&verify::JudgeOptions::failures)) {
     judgement.broken.push_back(verify::PropertyId::kP4);
   }
-  if (result.death.starts_with("killed") && dies_in_capture(setup, program, options, timeout_seconds)) {
+  if (result.death.kind == verify::Death::Kind::kSignal && dies_in_capture(setup, program, options, timeout_seconds)) {
     judgement.broken.push_back(verify::PropertyId::kP7);
   }
   judgement.broken.push_back(verify::PropertyId::kP11);
-  judgement.differences.push_back({"process", "the program", "an end", result.death});
+  judgement.differences.push_back(end_of_program(result.death.text()));
   return judgement;
 }
 

@@ -10,9 +10,9 @@
 #include "fuzz/files.h"
 #include "fuzz/finding.h"
 #include "fuzz/isolate.h"
+#include "verify/execute/death.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
-#include "verify/subject/process.h"
 
 namespace fuzz {
 
@@ -114,7 +114,7 @@ void print_observation(Setup& setup, const verify::Program& program) {
   }
   int status = 0;
   if (child > 0 && waitpid(child, &status, 0) == child && status != 0) {
-    std::cout << "the trace ends here: " << verify::describe_wait_status(status) << "\n";
+    std::cout << "the trace ends here: " << verify::death_of(status).text() << "\n";
   }
 }
 

@@ -23,6 +23,7 @@
 #include "fuzz/recorded_program.h"
 #include "hip/recorder/hash.h"
 #include "verify/execute/code_objects.h"
+#include "verify/execute/death.h"
 #include "verify/program/text.h"
 #include "verify/subject/process.h"
 #include "verify/subject/subject.h"
@@ -204,7 +205,7 @@ int run(const RecordCommand& command) {
   const hip::Result<int> status = run_watched(command.command, (folder.path() / kLibrary).string());
   if (!status) return complain(status.error().message);
   const bool well = WIFEXITED(status.value()) && WEXITSTATUS(status.value()) == 0;
-  const std::string how = well ? "exit status 0" : verify::describe_wait_status(status.value());
+  const std::string how = well ? "exit status 0" : verify::death_of(status.value()).text();
   if (!well) std::cerr << fmt::format("hgcheck: the command ended with {}: what it did until then is recorded\n", how);
 
   std::vector<fs::path> logs;

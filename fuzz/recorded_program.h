@@ -26,7 +26,7 @@ struct RecordedProgram {
   std::map<std::uint32_t, RecordedBytes> reads;     // by the line of the text that reads them again
 };
 
-// The code objects of the log's kernels have to be known (verify/program/foreign_kernels.h); a kernel of an unknown
+// The code objects of the log's kernels have to be known (verify/language/foreign_kernels.h); a kernel of an unknown
 // code object is not recorded. `log` may hold unfinished lines, since the process that wrote it may have crashed.
 // `header`: comment lines of the program.
 [[nodiscard]] RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header);

@@ -9,7 +9,7 @@
 
 #include "hip/code_object/code_object.h"
 #include "hip/recorder/hash.h"
-#include "verify/program/kernel_spec.h"
+#include "verify/language/kernel_spec.h"
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
 #include "hip/kernels/device_kernels.h"
 #endif

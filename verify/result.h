@@ -20,10 +20,14 @@ enum class VerdictKind : std::uint8_t {
 
 // One place where subject and baseline differ, by symbolic name.
 struct Difference {
-  std::string where;     // "b1+512", "status of 'launch e0 s0'", "edges of g0", "process"
+  std::string where;     // "b1+512", "status", "topology of g0", "process"
   std::string command;   // the program line at which it was seen
   std::string expected;  // hex bytes or words
   std::string observed;
+  // The place for code that has to tell places apart. It is not written to files: `where` is for people.
+  enum class Place : std::uint8_t { kOther, kBuffer, kStatus, kProcess };
+  Place place = Place::kOther;
+  std::uint32_t buffer = 0;  // of kBuffer
 };
 
 // A drawing of one graph of the program. It shows the parts that a person needs, not the state of a runtime.
@@ -60,6 +64,8 @@ struct Related {
   std::string title;  // its sentence
 };
 
+// A divergence that a campaign found, of any cause. A known deviation of a runtime is a documented finding and has a
+// folder in verify/findings.
 struct Finding {
   std::string id;                 // "A1-000123": property and index of the program in the campaign
   std::string property;           // the most specific property that it breaks

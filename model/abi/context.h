@@ -202,21 +202,33 @@ template <class Handle>
 }
 
 // The status of a call whose handle names no object.
+template <Status status>
+struct NoSuchIs {
+  static constexpr Status kStatus = status;
+};
 template <class Handle>
-inline constexpr Status kNoSuch = Status::kInvalidValue;
+struct NoSuch;  // a handle without a line below does not build
 template <>
-inline constexpr Status kNoSuch<hipStream_t> = Status::kContextIsDestroyed;
+struct NoSuch<hipGraph_t> : NoSuchIs<Status::kInvalidValue> {};
 template <>
-inline constexpr Status kNoSuch<hipEvent_t> = Status::kInvalidHandle;
+struct NoSuch<hipGraphNode_t> : NoSuchIs<Status::kInvalidValue> {};
 template <>
-inline constexpr Status kNoSuch<hipFunction_t> = Status::kInvalidHandle;
+struct NoSuch<hipGraphExec_t> : NoSuchIs<Status::kInvalidValue> {};
+template <>
+struct NoSuch<hipMemPool_t> : NoSuchIs<Status::kInvalidValue> {};
+template <>
+struct NoSuch<hipStream_t> : NoSuchIs<Status::kContextIsDestroyed> {};
+template <>
+struct NoSuch<hipEvent_t> : NoSuchIs<Status::kInvalidHandle> {};
+template <>
+struct NoSuch<hipFunction_t> : NoSuchIs<Status::kInvalidHandle> {};
 
 // A call on the object that a handle names. The body gets the object as well.
 template <class Handle, class Body>
 [[nodiscard]] hipError_t call_on(Handle handle, Body&& body, CallKind kind = CallKind::kNormal) {
   const auto on_object = [&](State& state) {
     auto* object = find(state, handle);
-    return object == nullptr ? kNoSuch<Handle> : std::forward<Body>(body)(state, *object);
+    return object == nullptr ? NoSuch<Handle>::kStatus : std::forward<Body>(body)(state, *object);
   };
   return call(on_object, kind);
 }

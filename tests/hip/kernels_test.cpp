@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "hip/kernels/host_kernels.h"
+#include "this_process.h"
 
 // The same source with real pointers and any number of work items, as the device has it.
 namespace native {
@@ -104,8 +106,10 @@ class Regions : public hg::HostMemory {
 
   std::byte& at(std::uint64_t address) { return regions_.at((address - kBase) / kStep).at((address - kBase) % kStep); }
   [[nodiscard]] std::vector<std::byte> bytes(std::uint64_t address, std::size_t size) const {
-    const std::byte* begin = regions_.at((address - kBase) / kStep).data() + (address - kBase) % kStep;
-    return {begin, begin + size};
+    const std::vector<std::byte>& region = regions_.at((address - kBase) / kStep);
+    const std::uint64_t from = (address - kBase) % kStep;
+    if (from + size > region.size()) throw std::out_of_range("bytes past the end of a region");
+    return {region.data() + from, region.data() + from + size};
   }
 
   std::set<std::pair<std::uint64_t, std::size_t>> read;
@@ -333,13 +337,6 @@ std::vector<std::byte> block_at(const HostKernel& kernel, std::vector<std::vecto
   return block;
 }
 
-// Memory of this process: a device address is a host address.
-struct Identity : hg::HostMemory {
-  std::byte* access(std::uint64_t address, std::size_t, bool) override {
-    return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
-  }
-};
-
 RC_GTEST_PROP(HostKernels, AnyNumberOfWorkItemsComputesWhatTheHostComputes, ()) {
   const HostKernel& kernel = any_kernel_but({"count_only", "no_arguments"});
   const auto seed = *rc::gen::arbitrary<std::uint64_t>().as("seed");
@@ -351,7 +348,7 @@ RC_GTEST_PROP(HostKernels, AnyNumberOfWorkItemsComputesWhatTheHostComputes, ()) 
     native::call_named(kernel.name, block);
   }
   const std::vector<std::vector<std::byte>> before = host;
-  Identity memory;
+  hg::ThisProcess memory;
   kernel.run(block_at(kernel, host, seed), memory);
   RC_ASSERT(host != before);
   RC_ASSERT(device == host);

@@ -22,6 +22,7 @@
 #include "hip/api/api.h"
 #include "hip/kernels/device_kernels.h"
 #include "hip/kernels/host_kernels.h"
+#include "this_process.h"
 
 namespace {
 
@@ -43,11 +44,7 @@ struct AxpyArguments {
 
 // The kernel's result for `in`, by its semantics for the host.
 std::vector<std::uint64_t> axpy(const std::vector<std::uint64_t>& in, std::uint64_t factor) {
-  struct ThisProcess : hg::HostMemory {
-    std::byte* access(std::uint64_t address, std::size_t, bool) override {
-      return reinterpret_cast<std::byte*>(address);
-    }
-  } memory;
+  hg::ThisProcess memory;
   std::vector<std::uint64_t> out(in.size());
   const AxpyArguments arguments{out.data(), in.data(), static_cast<std::uint32_t>(in.size()), factor};
   for (const hg::HostKernel& kernel : hg::host_kernels()) {

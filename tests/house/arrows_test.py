@@ -23,7 +23,11 @@ PARTS = (
     ("verify/commands/*/run.cpp", "verify/run"),
     ("verify/commands/*/export.cpp", "verify/export"),
     ("verify/commands/export.h", "verify/export"),
-    ("verify/commands/*", "verify/program"),  # fields and rules
+    ("verify/commands/*/rules.cpp", "verify/rules"),
+    ("verify/commands/define_rules.h", "verify/rules"),
+    ("verify/commands/captures/answers.*", "verify/rules"),
+    ("verify/commands/nodes/node_rules.*", "verify/rules"),
+    ("verify/commands/stream_memory/placed_memory.*", "verify/rules"),
     ("verify/*.h", "verify/results"),
     ("fuzz/*", "fuzz"),
     ("reports/*", "reports"),
@@ -55,29 +59,33 @@ MAY_INCLUDE = {
     "verify/results": "",
     "verify/findings": "",
     "verify/errors": "hip/api",
-    "verify/program": "verify/errors verify/results hip/node_form",
+    "verify/language": "",
+    "verify/commands": "verify/language hip/node_form",
+    "verify/program": "verify/commands verify/language verify/errors verify/results",
+    "verify/rules": "verify/program verify/language verify/errors",
     "verify/quirks": "verify/program verify/errors hip/releases hip/spread",
-    "verify/generate": "verify/program verify/errors",
-    "verify/shrink": "verify/program verify/generate",
-    "verify/export": "verify/program hip/result",
+    "verify/generate": "verify/program verify/commands verify/language verify/errors",
+    "verify/shrink": "verify/program verify/commands verify/generate",
+    "verify/export": "verify/program verify/commands verify/language hip/result",
     # verify: how they run, and what is said of it
-    "verify/execute": "verify/program model model/abi hip hip/agent hip/kernels hip/api hip/code_object hip/result "
-                      "hip/sync",
+    "verify/execute": "verify/program verify/language model model/abi hip hip/agent hip/kernels hip/api "
+                      "hip/code_object hip/result hip/sync",
     "verify/properties": "verify/execute verify/program verify/errors verify/results model hip hip/api",
-    "verify/systems": "verify/execute verify/program hip hip/kernels hip/sync",
-    "verify/run": "verify/systems verify/properties verify/execute verify/program verify/errors hip hip/result "
-                  "hip/sync",
+    "verify/systems": "verify/execute verify/commands verify/language hip hip/kernels hip/sync",
+    "verify/run": "verify/systems verify/properties verify/execute verify/program verify/commands verify/errors hip "
+                  "hip/result hip/sync",
     "verify/oracle": "verify/properties verify/execute verify/quirks verify/shrink verify/program verify/results "
                      "hip/api",
-    "verify/subject": "verify/run verify/systems verify/execute verify/program hip/api hip/releases hip/result",
+    "verify/subject": "verify/run verify/systems verify/execute verify/program verify/language hip/api hip/releases "
+                      "hip/result",
     "verify/semantics": "verify/run verify/execute verify/quirks verify/generate verify/program verify/errors hip/api "
                         "hip/releases",
     "verify/race": "model hip hip/api hip/result hip/sync",
     # programs for people
     "reports": "verify/results hip/result",
     "fuzz": "reports verify/race verify/subject verify/oracle verify/run verify/systems verify/properties "
-            "verify/execute verify/export verify/shrink verify/generate verify/quirks verify/program verify/results "
-            "hip hip/recorder hip/kernels hip/api hip/code_object hip/result hip/sync",
+            "verify/execute verify/export verify/shrink verify/generate verify/quirks verify/program verify/language "
+            "verify/results hip hip/recorder hip/kernels hip/api hip/code_object hip/result hip/sync",
 }
 ROOM_FOLDERS = ("model/", "hip/", "verify/", "reports/", "fuzz/")
 SOURCES = ("*.h", "*.cpp", "*.inc", "*.cuh", "*.c", "*.hip")
@@ -150,7 +158,9 @@ class Arrows(unittest.TestCase):
     def test_a_planted_include_is_found(self):
         for path, header in (("verify/subject/subject.cpp", "fuzz/faults/runtime/faults.h"),
                              ("verify/properties/p9_cloned.cpp", "verify/oracle/metamorphic.h"),
-                             ("verify/program/line.h", "verify/run/run.h"),
+                             ("verify/language/line.h", "verify/program/text.h"),
+                             ("verify/commands/fields.h", "verify/program/state.h"),
+                             ("verify/program/state.cpp", "verify/commands/define_rules.h"),
                              ("verify/commands/nodes/rules.cpp", "verify/execute/runner.h"),
                              ("reports/html.h", "verify/execute/runner.h"),
                              ("model/graph.h", "hip/stream.h"),

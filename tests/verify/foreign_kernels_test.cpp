@@ -1,6 +1,6 @@
 // Kernels of a code object that a program brings along. The project's own code object stands for a foreign one, so that
 // the same kernel under its own name gives the expected bytes.
-#include "verify/program/foreign_kernels.h"
+#include "verify/language/foreign_kernels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

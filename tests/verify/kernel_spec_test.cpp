@@ -1,6 +1,6 @@
 // The catalogue of kernels, held against the two other places that state a layout: the host functions and the metadata
 // of the code object.
-#include "verify/program/kernel_spec.h"
+#include "verify/language/kernel_spec.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <csignal>
 #include <tuple>
+#include <utility>
 
 #include "judging.h"
 #include "verify/generate/generator.h"
@@ -39,6 +41,19 @@ TEST_F(Comparing, WhatIsNoObservationIsNotCompared) {
   observed.calls += 1;
   observed.patches += 1;
   EXPECT_TRUE(differences().empty());
+}
+
+TEST_F(Comparing, AHangIsAnotherEffectThanACrashAndBothAreAtTheProcess) {
+  using Kind = Death::Kind;
+  for (const auto& [death, effect] : {std::pair{Death{Kind::kHung, 0, "late"}, Effect::kHang},
+                                      std::pair{Death{Kind::kSignal, SIGSEGV}, Effect::kCrash},
+                                      std::pair{Death{.detail = "hung up"}, Effect::kCrash}}) {
+    observed.death = death;
+    EXPECT_EQ(first_deviation(program, expected, observed), (Deviation{0, effect, 0})) << death.text();
+    const Difference difference = the_only_one();
+    EXPECT_EQ(std::tuple(difference.place, difference.where, difference.expected, difference.observed),
+              std::tuple(Difference::Place::kProcess, "process", "an end", death.text()));
+  }
 }
 
 TEST_F(Comparing, AStatusIsReportedAtItsCommandByItsName) {

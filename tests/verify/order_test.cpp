@@ -102,7 +102,7 @@ TEST(Updates, EveryDocumentedResultIsGivenByTheModelAndUnderEveryStrategy) {
         program_of("buffer b0 64\nbuffer b1 64\ngraph g0\ngraph g1\n" + std::string(pair.first) + "\n" +
                    std::string(pair.second) + "\ninstantiate e0 g0\nupdate e0 g1\nlaunch e0 s0");
     ASSERT_EQ(flaw(program), "") << pair.first << "\n" << pair.second;
-    for (const StrategyKind strategy : {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild}) {
+    for (const StrategyKind strategy : kUsersStrategies) {
       Bench bench(strategy);
       const Observation observation = bench.subject.run(program, {}).observation;
       const StepStatus& status = observation.statuses.at(observation.statuses.size() - 2);

@@ -36,9 +36,15 @@ std::string fresh_path(const std::string& name) {
   return path;
 }
 
+std::string death_of(const Observation& observation) {
+  return observation.death ? observation.death->text() : "";
+}
+std::string death_of(ProcessRunner& runner, const Program& program = parsed(kExample)) {
+  return death_of(runner.run(program, {}).observation);
+}
 std::string death_of(const std::vector<std::string>& arguments, double timeout = 20) {
   ProcessRunner runner(odd(arguments, timeout));
-  return runner.run(parsed(kExample), {}).observation.death;
+  return death_of(runner);
 }
 
 // Whether `work`, done in a forked process, succeeds.
@@ -68,7 +74,7 @@ TEST(ProcessRunner, ACrashIsTheDeathOfTheProgramThatMadeIt) {
 TEST(ProcessRunner, ADyingSubjectSaysAtWhichStepItWas) {
   ProcessRunner runner(odd({"throe"}));
   const Observation observation = runner.run(parsed(kExample), {}).observation;
-  EXPECT_THAT(observation.death, HasSubstr("killed by signal 11"));
+  EXPECT_THAT(death_of(observation), HasSubstr("killed by signal 11"));
   EXPECT_EQ(observation.death_step, 2U);
 }
 
@@ -88,9 +94,9 @@ TEST(ProcessRunner, AnAnswerCutShortIsADeath) {
 
 TEST(ProcessRunner, AfterADeathTheNextProgramRunsInANewProcess) {
   ProcessRunner runner(odd({"segv", fresh_path("died")}));
-  EXPECT_NE(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_NE(death_of(runner), "");
   const Observation again = runner.run(parsed(kExample), {}).observation;
-  EXPECT_EQ(again.death, "");
+  EXPECT_EQ(death_of(again), "");
   EXPECT_EQ(again.harness_error, "");
   EXPECT_EQ(runner.starts(), 2U);
 }
@@ -98,18 +104,18 @@ TEST(ProcessRunner, AfterADeathTheNextProgramRunsInANewProcess) {
 TEST(ProcessRunner, ASubjectKilledFromOutsideIsStartedAgain) {
   ProcessRunner runner(odd({"behaves"}));
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+    EXPECT_EQ(death_of(runner), "");
     kill(runner.process(), SIGKILL);
-    EXPECT_THAT(runner.run(parsed(kExample), {}).observation.death, HasSubstr("killed by signal 9"));
+    EXPECT_THAT(death_of(runner), HasSubstr("killed by signal 9"));
   }
-  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_EQ(death_of(runner), "");
 }
 
 TEST(ProcessRunner, AProcessIsReplacedAfterSoManyRuns) {
   ProcessOptions options = odd({"behaves"});
   options.runs_a_process = 3;
   ProcessRunner runner(options);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(death_of(runner), "");
   EXPECT_EQ(runner.starts(), 4U);
 }
 
@@ -118,11 +124,11 @@ TEST(ProcessRunner, AFreshProcessIsOneThatHasRunNothing) {
   ASSERT_TRUE(runner.start());
   const pid_t first = runner.process();
   runner.start_afresh();
-  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_EQ(death_of(runner), "");
   EXPECT_EQ(runner.process(), first);
   runner.start_afresh();
   EXPECT_EQ(runner.process(), -1);
-  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_EQ(death_of(runner), "");
   EXPECT_EQ(runner.starts(), 2U);
 }
 
@@ -133,8 +139,8 @@ TEST(ProcessRunner, ProgramsWithAnotherNumberOfDevicesHaveAProcessOfTheirOwnThat
                     "hgcheck-program 1\nplacement arena\ngraph g0\nkernel g0.n0 count_only n=0 a=0 b=0 device=1\n");
   ASSERT_EQ(devices_needed(two), 2U);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(runner.run(one, {}).observation.death, "");
-    EXPECT_EQ(runner.run(two, {}).observation.death, "");
+    EXPECT_EQ(death_of(runner, one), "");
+    EXPECT_EQ(death_of(runner, two), "");
   }
   EXPECT_EQ(runner.starts(), 2U);
   EXPECT_EQ(devices_asked_for(runner.process(1)), "");
@@ -153,7 +159,7 @@ TEST(ProcessRunner, ASubjectWithTheMachinesDevicesRunsAllProgramsInOneProcess) {
         parsed(fmt::format("hgcheck-program 1\nplacement arena\ngraph g0\nkernel g0.n0 count_only n=0 a=0 b=0 "
                            "device={}\n",
                            device));
-    EXPECT_EQ(runner.run(program, {}).observation.death, "");
+    EXPECT_EQ(death_of(runner, program), "");
   }
   EXPECT_EQ(runner.starts(), 1U);
 }
@@ -162,17 +168,17 @@ TEST(ProcessRunner, ASpareThatIsThereAlreadyReplacesAProcessThatDied) {
   ProcessOptions options = odd({"behaves"});
   options.spares = 2;
   ProcessRunner runner(options);
-  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_EQ(death_of(runner), "");
   EXPECT_EQ(runner.starts(), 3U);
   for (std::uint64_t died = 1; died <= 4; ++died) {
     kill(runner.process(), SIGKILL);
-    EXPECT_THAT(runner.run(parsed(kExample), {}).observation.death, HasSubstr("killed by signal 9"));
-    EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+    EXPECT_THAT(death_of(runner), HasSubstr("killed by signal 9"));
+    EXPECT_EQ(death_of(runner), "");
     EXPECT_EQ(runner.starts(), 3 + died);  // one spare more, which waits
   }
   const pid_t last = runner.process();
   runner.start_afresh();
-  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_EQ(death_of(runner), "");
   EXPECT_NE(runner.process(), last);
   EXPECT_EQ(runner.starts(), 8U);
 }
@@ -181,14 +187,14 @@ TEST(ProcessRunner, AForkedProcessTakesNoSpareOfItsParent) {
   ProcessOptions options = odd({"behaves"});
   options.spares = 1;
   ProcessRunner runner(options);
-  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_EQ(death_of(runner), "");
   EXPECT_TRUE(succeeds_in_a_fork([&runner] {
-    const bool good = runner.run(parsed(kExample), {}).observation.death.empty();
+    const bool good = death_of(runner).empty();
     runner.start_afresh();
-    return good && runner.run(parsed(kExample), {}).observation.death.empty();
+    return good && death_of(runner).empty();
   }));
   runner.start_afresh();  // a spare that the child had taken would be gone now
-  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_EQ(death_of(runner), "");
 }
 
 TEST(ProcessRunner, ASubjectThatCannotStartIsAnErrorThatQuotesIt) {
@@ -210,11 +216,11 @@ TEST(ProcessRunner, AForkedProcessHasASubjectOfItsOwn) {
   ASSERT_TRUE(runner.start());
   const pid_t parents = runner.process();
   EXPECT_TRUE(succeeds_in_a_fork([&runner, parents] {
-    const bool good = runner.run(parsed(kExample), {}).observation.death.empty() && runner.process() != parents;
+    const bool good = death_of(runner).empty() && runner.process() != parents;
     runner.start_afresh();
     return good;
   }));
-  EXPECT_EQ(runner.run(parsed(kExample), {}).observation.death, "");
+  EXPECT_EQ(death_of(runner), "");
   EXPECT_EQ(runner.process(), parents);
 }
 
@@ -225,7 +231,7 @@ TEST(Judge, AReproducibleCrashBreaksP11) {
   EXPECT_EQ(crash.verdict, VerdictKind::kDiverge) << described(crash);
   EXPECT_EQ(broken_names(crash), "P11");
   ASSERT_EQ(crash.differences.size(), 1U);
-  EXPECT_EQ(crash.differences[0].where, "process");
+  EXPECT_EQ(crash.differences[0].place, Difference::Place::kProcess);
 }
 
 // The model as a runner that only pretends to be in a process: the observations of its first `bad_` runs are wrong.

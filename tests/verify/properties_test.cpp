@@ -130,8 +130,7 @@ TEST(Property, P2ASetterOnAnExecutableGraphChangesThatExecutableGraphAlone) {
 }
 
 class EveryStrategy : public testing::TestWithParam<StrategyKind> {};
-INSTANTIATE_TEST_SUITE_P(Property, EveryStrategy,
-                         testing::Values(StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRebuild),
+INSTANTIATE_TEST_SUITE_P(Property, EveryStrategy, testing::ValuesIn(kUsersStrategies),
                          [](const auto& at) { return std::string(strategy_name(at.param)); });
 
 TEST_P(EveryStrategy, P3LaunchingAfterAnyMixOfPatchesSettersAndUpdatesObservesTheSameAsAFreshlyRecordedGraph) {

@@ -16,7 +16,7 @@
 #include <limits>
 #include <string>
 
-#include "verify/commands/rules.h"
+#include "verify/program/rules.h"
 
 namespace verify {
 

@@ -18,11 +18,17 @@
 #include <cstdint>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
-#include "verify/program/node_params.h"
+#include "verify/language/node_params.h"
 
 namespace verify {
+
+// Whether T is one of the listed types. Overloads are written for lists of types, not for all other types: a new
+// command is in no list, so the build fails until somebody adds it to one.
+template <class T, class... Listed>
+concept OneOf = (std::is_same_v<T, Listed> || ...);
 
 // ---- coverage: an operation that meets an object in some state (verify/program/coverage.h)
 

@@ -31,7 +31,7 @@ hip::Status launch_as_child(StrategyContext& context, const ExecObject& exec, co
   hip::Status launched = hip::launch_into_capture(stream, fresh.value().graph, hip::home_of(exec.recording));
   const hip::Status destroyed = hip::destroy_graph(context.api, fresh.value().graph);
   // The capture holds its own copy, so a failure to destroy ours does not make the launch fail.
-  if (launched && !destroyed) context.told = true;
+  if (launched && !destroyed) context.error_reported = true;
   return launched;
 }
 

@@ -30,7 +30,7 @@ hip::Result<hipGraphExec_t> hold(StrategyContext& context, const std::map<hipUse
 }
 
 void note_error(void* context, const hip::Error&) {
-  static_cast<StrategyContext*>(context)->told = true;
+  static_cast<StrategyContext*>(context)->error_reported = true;
 }
 
 hip::Places same_places(const hip::Recording& recording) {

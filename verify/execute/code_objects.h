@@ -7,7 +7,7 @@
 
 #include "hip/api/api.h"
 #include "hip/result/result.h"
-#include "verify/program/foreign_kernels.h"
+#include "verify/language/foreign_kernels.h"
 #include "verify/program/program.h"
 
 namespace verify {

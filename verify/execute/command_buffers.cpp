@@ -47,7 +47,9 @@ class BufferedExec final : public ExecPatcher {
     options.errors = {note_error, &context};
     return options;
   }
-  static void note_error(void* context, const hip::Error&) { static_cast<StrategyContext*>(context)->told = true; }
+  static void note_error(void* context, const hip::Error&) {
+    static_cast<StrategyContext*>(context)->error_reported = true;
+  }
 
   const ExecObject& exec_;
   hip::CommandBuffer buffer_;

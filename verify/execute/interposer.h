@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "hip/api/api.h"
-#include "verify/program/kernel_spec.h"
+#include "verify/language/kernel_spec.h"
 
 namespace verify {
 

@@ -1,6 +1,6 @@
 #include "verify/execute/layered_platform.h"
 
-#include "verify/program/kernel_spec.h"
+#include "verify/language/kernel_spec.h"
 
 namespace verify {
 

@@ -83,7 +83,7 @@ struct StrategyContext {
   std::string unsupported{};  // the first function that was needed and that the runtime lacks
   // Patchers of executable graphs that were destroyed while a stream captured: freed at the program's end.
   std::vector<std::unique_ptr<ExecPatcher>> leftovers{};
-  bool told = false;                              // this command had an error that did not make it fail
+  bool error_reported = false;                    // this command had an error that did not make it fail
   Id devices = 1;                                 // that the program has
   std::vector<Id> buffer_devices{};               // by buffer id
   std::map<int, hip::HomeStream> home_streams{};  // by device; for strategies that launch on them

@@ -9,9 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "verify/execute/death.h"
 #include "verify/program/program.h"
 
 namespace verify {
@@ -99,9 +101,9 @@ struct Observation {
   std::uint64_t failures_fired = 0;           // injected failures that came true
   std::string unsupported;                    // the function that the runtime lacks, or empty
   std::string harness_error;                  // the executor could not go on; nothing can be concluded
-  // How the subject's process ended when it did not reach the program's end ("killed by signal 11 (...)",
-  // "hung: ...", "garbage: ..."), and the step that it was in. Statuses end before that step.
-  std::string death;
+  // How the subject's process ended when it did not reach the program's end, and the step that it was in. Statuses end
+  // before that step.
+  std::optional<Death> death;
   std::size_t death_step = 0;
 };
 

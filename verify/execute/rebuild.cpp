@@ -170,7 +170,7 @@ hip::Result<unsigned> switch_node(StrategyContext& context, ExecObject& exec, hi
   for (hipGraphNode_t node : standing_for(exec, index)) {
     const hip::Status status = switch_handle(context, exec.exec, node, on);
     if (!status) {  // switches all of them or none
-      for (hipGraphNode_t done : switched) context.told |= !switch_handle(context, exec.exec, done, was_on);
+      for (hipGraphNode_t done : switched) context.error_reported |= !switch_handle(context, exec.exec, done, was_on);
       return status.error();
     }
     switched.push_back(node);

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "verify/commands/export.h"
-#include "verify/program/foreign_kernels.h"
+#include "verify/language/foreign_kernels.h"
 #include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "verify/generate/graph_ops.h"
-#include "verify/program/foreign_kernels.h"
+#include "verify/language/foreign_kernels.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 

@@ -163,7 +163,7 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
   std::set<PropertyId> broken = broken_first(pair.subject.violations);
   std::set<PropertyId> later;
   for (const Violation& violation : pair.subject.violations) later.insert(violation.property);
-  const bool died = !pair.subject.death.empty();
+  const bool died = pair.subject.death.has_value();
   if (!pair.differences.empty()) {
     (broken.empty() ? broken : later).insert(died ? PropertyId::kP11 : PropertyId::kP3);
     if (died && step_concerns_capture(program_, pair.subject.death_step)) broken.insert(PropertyId::kP7);

@@ -54,7 +54,7 @@ void FurtherRuns::every_call_fails() {
     options.fail_graph_call = nth;
     RunResult failed;
     std::vector<Difference> differences;
-    const auto fewer_calls = [&] { return failed.observation.failures_fired == 0 && failed.observation.death.empty(); };
+    const auto fewer_calls = [&] { return failed.observation.failures_fired == 0 && !failed.observation.death; };
     const bool held = holds([&] {
       failed = pairs_.run_subject(program_, options);
       if (fewer_calls()) return Look{true, nullptr};
@@ -62,9 +62,9 @@ void FurtherRuns::every_call_fails() {
       differences = compare(program_, expected, failed.observation);
       const bool clean = differences.empty() && failed.observation.violations.empty();
       if (clean) return Look{true, nullptr};
-      return Look{
-          false, pairs_.explain(program_, expected, failed.observation),
-          fmt::format("call {} of the graph API failing: {}", nth, told(differences, failed.observation.violations))};
+      return Look{false, pairs_.explain(program_, expected, failed.observation),
+                  fmt::format("call {} of the graph API failing: {}", nth,
+                              divergence_text(differences, failed.observation.violations))};
     });
     if (held && fewer_calls()) break;
     ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP4)];
@@ -97,7 +97,7 @@ void FurtherRuns::every_order() {
       differences = compare(program_, expected, other.observation);
       if (differences.empty()) return Look{true, nullptr};
       return Look{false, pairs_.explain(program_, expected, other.observation),
-                  fmt::format("schedule {}: {}", options.schedule_seed, told(differences))};
+                  fmt::format("schedule {}: {}", options.schedule_seed, divergence_text(differences))};
     });
     ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP5)];
     if (held) continue;
@@ -136,7 +136,7 @@ void FurtherRuns::however_built() {
       // The quirk has to be found in the program that ran: its steps differ from the first program's.
       const Observation wanted = pairs_.run_baseline(variant.derived.program, other.script);
       return Look{false, pairs_.explain(variant.derived.program, wanted, other.observation),
-                  fmt::format("{}: {}", variant.change, told(differences))};
+                  fmt::format("{}: {}", variant.change, divergence_text(differences))};
     });
     if (lacking) continue;
     ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP9)];
@@ -185,7 +185,7 @@ void FurtherRuns::by_streams() {
       return Look{
           false,
           pairs_.explain(variant->program, pairs_.run_baseline(variant->program, other.script), other.observation),
-          fmt::format("{}: {}", change.name, told(differences))};
+          fmt::format("{}: {}", change.name, divergence_text(differences))};
     });
     if (supported) ++judgement_.exercised[static_cast<std::size_t>(change.property)];
     if (held || judgement_.verdict != VerdictKind::kDiverge) continue;
@@ -252,7 +252,7 @@ void FurtherRuns::cycles() {
   bool asked = true;
   const bool held = holds([&] {
     const auto went_well = [](const Observation& observation) {
-      return observation.death.empty() && observation.unsupported.empty() && observation.notes.fault.empty() &&
+      return !observation.death && observation.unsupported.empty() && observation.notes.fault.empty() &&
              std::all_of(observation.statuses.begin(), observation.statuses.end(),
                          [](const StepStatus& s) { return s.code == 0; });
     };

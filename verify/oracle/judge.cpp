@@ -12,7 +12,7 @@ namespace {
 
 std::string unrepeated(const RunPair& pair) {
   const std::string text = "a divergence that did not show again in a fresh process";
-  return pair.differences.empty() ? text : text + fmt::format(" ({})", told(pair.differences));
+  return pair.differences.empty() ? text : text + fmt::format(" ({})", divergence_text(pair.differences));
 }
 
 }  // namespace

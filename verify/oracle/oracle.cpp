@@ -35,11 +35,12 @@ class Comparison {
       : program_(program), expected_(expected), observed_(observed) {}
 
   std::vector<Difference> run() {
-    if (!observed_.death.empty() || !expected_.death.empty()) {
+    if (observed_.death || expected_.death) {
       const auto end = [](const Observation& observation) {
-        return observation.death.empty() ? std::string("an end") : observation.death;
+        return observation.death ? observation.death->text() : "an end";
       };
-      add("process", std::max(observed_.death_step, expected_.death_step), end(expected_), end(observed_));
+      add("process", std::max(observed_.death_step, expected_.death_step), end(expected_), end(observed_),
+          Difference::Place::kProcess);
       return std::move(found_);
     }
     statuses();
@@ -56,17 +57,19 @@ class Comparison {
   }
 
  private:
-  void add(std::string where, std::size_t step, std::string expected, std::string observed) {
+  void add(std::string where, std::size_t step, std::string expected, std::string observed,
+           Difference::Place place = Difference::Place::kOther, Id buffer = 0) {
     if (found_.size() == kMaxDifferences) return;
     const std::string command = step < program_.steps.size() ? print_command(program_.steps[step].command) : "the end";
-    found_.push_back({std::move(where), command, std::move(expected), std::move(observed)});
+    found_.push_back({std::move(where), command, std::move(expected), std::move(observed), place, buffer});
   }
 
   void statuses() {
     const std::size_t count = std::min(expected_.statuses.size(), observed_.statuses.size());
     for (std::size_t i = 0; i < count; ++i) {
       if (expected_.statuses[i] == observed_.statuses[i]) continue;
-      add("status", i, status_text(expected_.statuses[i]), status_text(observed_.statuses[i]));
+      add("status", i, status_text(expected_.statuses[i]), status_text(observed_.statuses[i]),
+          Difference::Place::kStatus);
     }
   }
   // Both lists are in the order of the program, each read at most once (a repeated read reads the same).
@@ -76,10 +79,12 @@ class Comparison {
       const BytesSeen* expected = i < expected_.reads.size() ? &expected_.reads[i] : nullptr;
       const BytesSeen* observed = j < observed_.reads.size() ? &observed_.reads[j] : nullptr;
       if (observed == nullptr || (expected != nullptr && before(*expected, *observed))) {
-        add(fmt::format("b{}", expected->buffer), expected->step, size_text(*expected), "could not be read");
+        add(fmt::format("b{}", expected->buffer), expected->step, size_text(*expected), "could not be read",
+            Difference::Place::kBuffer, expected->buffer);
         ++i;
       } else if (expected == nullptr || before(*observed, *expected)) {
-        add(fmt::format("b{}", observed->buffer), observed->step, "could not be read", size_text(*observed));
+        add(fmt::format("b{}", observed->buffer), observed->step, "could not be read", size_text(*observed),
+            Difference::Place::kBuffer, observed->buffer);
         ++j;
       } else {
         bytes(expected_.reads[i++], observed_.reads[j++]);
@@ -100,7 +105,8 @@ class Comparison {
       differing += expected.bytes[i] != observed.bytes[i] ? 1 : 0;
     }
     add(fmt::format("b{}+{} ({} bytes differ)", expected.buffer, offset, differing), expected.step,
-        hex_bytes(expected.bytes, offset), hex_bytes(observed.bytes, offset));
+        hex_bytes(expected.bytes, offset), hex_bytes(observed.bytes, offset), Difference::Place::kBuffer,
+        expected.buffer);
   }
   void topology() {
     for (std::size_t i = 0; i < std::max(expected_.topology.size(), observed_.topology.size()); ++i) {
@@ -134,8 +140,9 @@ class Comparison {
 std::optional<Deviation> first_deviation(const Program& program, const Observation& expected,
                                          const Observation& observed) {
   const std::size_t end = program.steps.size();
-  if (!observed.death.empty()) {
-    return Deviation{observed.death_step, observed.death.starts_with("hung") ? Effect::kHang : Effect::kCrash, 0};
+  if (observed.death) {
+    return Deviation{observed.death_step, observed.death->kind == Death::Kind::kHung ? Effect::kHang : Effect::kCrash,
+                     0};
   }
   std::optional<Deviation> first;
   const auto note = [&](const Deviation& deviation) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <csignal>
 #include <limits>
 
 #include "hip/api/api.h"
@@ -16,8 +17,11 @@ namespace verify {
 
 namespace {
 
-// SIGKILL: a program never causes it itself; an operator or a system out of memory does.
-constexpr std::string_view kKilledFromOutside = "killed by signal 9 ";
+// A program never causes SIGKILL itself; an operator or a system out of memory does.
+bool killed_from_outside(const Observation& observation) {
+  const std::optional<Death>& death = observation.death;
+  return death && death->kind == Death::Kind::kSignal && death->number == SIGKILL;
+}
 
 // The commands of a valid program succeed, except where State says that the refusal itself is the observation. Any
 // other failure means that the reference refuses a command. The program then says nothing about the subject.
@@ -47,7 +51,7 @@ std::size_t first_step(const std::vector<Violation>& violations) {
   return first;
 }
 
-std::string told(const std::vector<Difference>& differences, const std::vector<Violation>& violations) {
+std::string divergence_text(const std::vector<Difference>& differences, const std::vector<Violation>& violations) {
   assert(!differences.empty() || !violations.empty());
   if (differences.empty()) {
     const Violation& first = violations.front();
@@ -55,8 +59,8 @@ std::string told(const std::vector<Difference>& differences, const std::vector<V
                        first.expected);
   }
   const Difference& first = differences.front();
-  return fmt::format("{} {} at '{}'", first.where,
-                     first.where == "process" || first.where == "status" ? first.observed : "differed", first.command);
+  const bool words = first.place == Difference::Place::kProcess || first.place == Difference::Place::kStatus;
+  return fmt::format("{} {} at '{}'", first.where, words ? first.observed : "differed", first.command);
 }
 
 RunPair PairRunner::run(const Program& program, const RunOptions& options) {
@@ -110,7 +114,7 @@ bool PairRunner::shows_again(const Program& program, const RunOptions& options, 
     subject_.start_afresh();
     baseline_.start_afresh();
     RunPair again = run(program, options);
-    const bool outside = again.subject.death.starts_with(kKilledFromOutside);
+    const bool outside = killed_from_outside(again.subject);
     ++(outside ? killed : looked);
     if (outside || again.clean()) continue;
     pair = std::move(again);

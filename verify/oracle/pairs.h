@@ -34,8 +34,8 @@ struct RunPair {
 // The step of the first violation; beyond every step where there is none.
 [[nodiscard]] std::size_t first_step(const std::vector<Violation>& violations);
 // Describes a divergence, for when it cannot be run again. There is a difference or a violation.
-[[nodiscard]] std::string told(const std::vector<Difference>& differences,
-                               const std::vector<Violation>& violations = {});
+[[nodiscard]] std::string divergence_text(const std::vector<Difference>& differences,
+                                          const std::vector<Violation>& violations = {});
 
 class PairRunner {
  public:

@@ -89,12 +89,7 @@ bool of_a_capture(const State& state, const Command& command) {
   if (std::holds_alternative<BeginCapture>(command) || std::holds_alternative<CaptureInfo>(command) ||
       std::holds_alternative<CaptureAfter>(command))
     return true;
-  if (const auto* work = std::get_if<Enqueue>(&command)) return state.capture_of(work->stream) != nullptr;
-  if (const auto* memory = std::get_if<MallocAsync>(&command)) return state.capture_of(memory->stream) != nullptr;
-  if (const auto* freed = std::get_if<FreeAsync>(&command)) return state.capture_of(freed->stream) != nullptr;
-  if (const auto* record = std::get_if<RecordEvent>(&command)) return state.capture_of(record->stream) != nullptr;
-  const auto* wait = std::get_if<WaitEvent>(&command);
-  return wait != nullptr && (state.capture_of(wait->stream) != nullptr || state.event_captured(wait->event));
+  return gives_captured_work(state, command);
 }
 
 bool same_by_hand(const State& state, const Command& command) {

@@ -19,11 +19,6 @@ namespace verify {
 template <class C>
 inline constexpr bool kIsDeclared = !std::is_same_v<C, SystemAction>;
 
-// Whether C is one of the listed commands. Overloads are written for lists of commands, not for all
-// other commands: a new command is in no list, so the build fails until somebody adds it to one.
-template <class C, class... Listed>
-concept OneOf = (std::is_same_v<C, Listed> || ...);
-
 // The member of `command` that a field describes.
 template <class At, class C>
 decltype(auto) value_at(At at, C& command) {

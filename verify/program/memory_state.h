@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "verify/program/node_params.h"
+#include "verify/language/node_params.h"
 
 namespace verify {
 

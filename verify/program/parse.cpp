@@ -10,8 +10,8 @@
 
 #include "verify/commands/nodes/node_types.h"
 #include "verify/errors/error_cases.h"
+#include "verify/language/line.h"
 #include "verify/program/each_command.h"
-#include "verify/program/line.h"
 #include "verify/program/text.h"
 
 namespace verify {

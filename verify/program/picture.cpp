@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "verify/commands/nodes/node_types.h"
 #include "verify/program/state.h"
-#include "verify/program/text.h"
 
 namespace verify {
 

@@ -1,5 +1,7 @@
-// Copying, comparing and destroying programs; the contract is in the header.
+// Copying, comparing and destroying programs, and their foreign kernels; the contract is in the header.
 #include "verify/program/program.h"
+
+#include <algorithm>
 
 namespace verify {
 
@@ -14,5 +16,25 @@ Program& Program::operator=(const Program&) = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 bool Program::operator==(const Program&) const = default;
+
+std::vector<const KernelSpec*> foreign_kernels_of(const Command& command) {
+  const NodeParams* params = nullptr;
+  if (const auto* add = std::get_if<AddNode>(&command)) params = &add->params;
+  if (const auto* set = std::get_if<SetNode>(&command)) params = &set->params;
+  if (const auto* enqueue = std::get_if<Enqueue>(&command)) params = &enqueue->params;
+  const auto* kernel = params == nullptr ? nullptr : std::get_if<KernelParams>(params);
+  if (kernel == nullptr || kernel->kernel == nullptr || kernel->kernel->object == nullptr) return {};
+  return {kernel->kernel};
+}
+
+std::vector<const KernelSpec*> foreign_kernels_of(const Program& program) {
+  std::vector<const KernelSpec*> kernels;
+  for (const Step& step : program.steps) {
+    for (const KernelSpec* kernel : foreign_kernels_of(step.command)) {
+      if (std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
+    }
+  }
+  return kernels;
+}
 
 }  // namespace verify

@@ -38,4 +38,8 @@ struct Program {
 // How many commands a person has to read: declarations of buffers, graphs, streams and events, and reads, are left out.
 [[nodiscard]] std::uint64_t counted_commands(const Program& program);
 
+// The foreign kernels (verify/language/foreign_kernels.h) of a command, and of a program, each listed once.
+[[nodiscard]] std::vector<const KernelSpec*> foreign_kernels_of(const Command& command);
+[[nodiscard]] std::vector<const KernelSpec*> foreign_kernels_of(const Program& program);
+
 }  // namespace verify

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "verify/program/node_params.h"
+#include "verify/language/node_params.h"
 
 namespace verify {
 

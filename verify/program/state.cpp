@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "verify/commands/rules.h"
+#include "verify/program/rules.h"
 
 namespace verify {
 

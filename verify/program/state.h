@@ -160,6 +160,9 @@ class State {
   StateParts parts_;
 };
 
+// Whether `command` gives work to a capture: to the one that began on `origin`, if that is given.
+[[nodiscard]] bool gives_captured_work(const State& state, const Command& command, std::optional<Id> origin = {});
+
 // Why some host function may race with another node or launch (conservative), or nothing. The model knows to the byte
 // which memory every other node touches, but not which memory a host function touches.
 [[nodiscard]] Reason host_race(const Program& program);

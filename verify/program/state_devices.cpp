@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "verify/commands/rules.h"
+#include "verify/program/rules.h"
 
 namespace verify {
 

@@ -134,4 +134,18 @@ std::vector<Id> State::live_events() const {
   return ids;
 }
 
+bool gives_captured_work(const State& state, const Command& command, std::optional<Id> origin) {
+  const auto captured = [&](Id stream) {
+    const CaptureState* capture = state.capture_of(stream);
+    return capture != nullptr && capture->origin == origin.value_or(capture->origin);
+  };
+  if (const auto* work = std::get_if<Enqueue>(&command)) return captured(work->stream);
+  if (const auto* launch = std::get_if<Launch>(&command)) return captured(launch->stream);
+  if (const auto* memory = std::get_if<MallocAsync>(&command)) return captured(memory->stream);
+  if (const auto* freed = std::get_if<FreeAsync>(&command)) return captured(freed->stream);
+  if (const auto* record = std::get_if<RecordEvent>(&command)) return captured(record->stream);
+  const auto* wait = std::get_if<WaitEvent>(&command);
+  return wait != nullptr && (captured(wait->stream) || state.event_captured(wait->event));
+}
+
 }  // namespace verify

@@ -154,10 +154,6 @@ std::string_view word_of(const WordOfNode<At>& words, const C& command) {
 
 }  // namespace
 
-std::string print_ref(const BufferRef& ref) {
-  return fmt::format("b{}{:+}", ref.buffer, ref.offset);
-}
-
 std::string_view command_word(const Command& command) {
   return std::visit(
       []<class C>(const C& c) {
@@ -209,10 +205,6 @@ std::uint64_t counted_commands(const Program& program) {
         step.command);
   }
   return count;
-}
-
-std::string ParseError::text(std::string_view file) const {
-  return fmt::format("{}:{}:{}: {}", file, line, column, message);
 }
 
 }  // namespace verify

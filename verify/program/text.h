@@ -10,7 +10,7 @@
 #include <string_view>
 #include <variant>
 
-#include "verify/program/parse_error.h"
+#include "verify/language/parse_error.h"
 #include "verify/program/program.h"
 
 namespace verify {
@@ -23,8 +23,5 @@ inline constexpr std::uint32_t kTextVersion = 1;
 [[nodiscard]] std::string print_command(const Command& command);
 // "kernel", "memcpy", ..., "instantiate", ...: the first word of a command.
 [[nodiscard]] std::string_view command_word(const Command& command);
-// "kernel", "memcpy", "memcpy3d", ...: the type of a node as the language names it.
-[[nodiscard]] std::string_view node_word(const NodeParams& params);
-[[nodiscard]] std::string print_ref(const BufferRef& ref);
 
 }  // namespace verify

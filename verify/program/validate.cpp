@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "verify/commands/rules.h"
+#include "verify/program/rules.h"
 #include "verify/program/state.h"
 
 namespace verify {

@@ -16,26 +16,26 @@ bool releases(std::memory_order order) {
   return order == std::memory_order_release || order == std::memory_order_acq_rel || order == std::memory_order_seq_cst;
 }
 
-Effect effect_of(const hip::sync::Operation& operation) {
+StepEffect effect_of(const hip::sync::Operation& operation) {
   switch (operation.kind) {
     case Kind::kLockShared:
     case Kind::kLoad:
     case Kind::kRead:
-      return Effect::kRead;
+      return StepEffect::kRead;
     case Kind::kTryLock:
     case Kind::kTryLockShared:
-      return Effect::kTry;
+      return StepEffect::kTry;
     case Kind::kUnlock:
-      return Effect::kRelease;
+      return StepEffect::kRelease;
     case Kind::kUnlockShared:
-      return Effect::kReleaseShared;
+      return StepEffect::kReleaseShared;
     case Kind::kSpawn:
     case Kind::kJoin:
     case Kind::kYield:
     case Kind::kFence:
-      return Effect::kNone;
+      return StepEffect::kNone;
     case Kind::kStep:
-      return operation.writes ? Effect::kWrite : Effect::kRead;
+      return operation.writes ? StepEffect::kWrite : StepEffect::kRead;
     case Kind::kLock:
     case Kind::kWait:
     case Kind::kWaitTimed:
@@ -48,9 +48,9 @@ Effect effect_of(const hip::sync::Operation& operation) {
     case Kind::kOnceDone:
     case Kind::kWrite:
     case Kind::kDestroy:
-      return Effect::kWrite;
+      return StepEffect::kWrite;
   }
-  return Effect::kWrite;
+  return StepEffect::kWrite;
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void ScheduleRunner::resolve(ThreadState& thread) {
   if (operation.mutex != nullptr) {
     state_of(*operation.mutex);
     footprint.mutex = operation.mutex->index;
-    footprint.mutex_effect = operation.kind == Kind::kWake ? Effect::kWrite : Effect::kRelease;
+    footprint.mutex_effect = operation.kind == Kind::kWake ? StepEffect::kWrite : StepEffect::kRelease;
   }
 }
 

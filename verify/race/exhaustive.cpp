@@ -96,21 +96,21 @@ void Exhaustive::overtakes(ThreadNumber thread, const std::array<Last, kMaxThrea
   }
 }
 
-void Exhaustive::overtakes(ThreadNumber thread, std::uint32_t object, Effect effect) {
-  if (object == kNoObject || effect == Effect::kNone) return;
+void Exhaustive::overtakes(ThreadNumber thread, std::uint32_t object, StepEffect effect) {
+  if (object == kNoObject || effect == StepEffect::kNone) return;
   const Touched& seen = touched(object);
-  if (effect == Effect::kRelease || effect == Effect::kReleaseShared) {
+  if (effect == StepEffect::kRelease || effect == StepEffect::kReleaseShared) {
     overtakes(thread, seen.attempt);
     return;
   }
   overtakes(thread, seen.write);
-  if (effect == Effect::kRead) {
+  if (effect == StepEffect::kRead) {
     overtakes(thread, seen.attempt);
     return;
   }
   overtakes(thread, seen.read);
   overtakes(thread, seen.attempt);
-  if (effect == Effect::kTry) overtakes(thread, seen.release);
+  if (effect == StepEffect::kTry) overtakes(thread, seen.release);
 }
 
 Exhaustive::Touched& Exhaustive::touched(std::uint32_t object) {
@@ -123,21 +123,24 @@ Exhaustive::Touched& Exhaustive::touched(std::uint32_t object) {
   return state;
 }
 
-void Exhaustive::remember(ThreadNumber thread, std::uint32_t object, Effect effect) {
-  if (object == kNoObject || effect == Effect::kNone) return;
+void Exhaustive::remember(ThreadNumber thread, std::uint32_t object, StepEffect effect) {
+  if (object == kNoObject || effect == StepEffect::kNone) return;
   Touched& seen = touched(object);
   Clock& mine = clocks_.at(thread);
   const Last last{depth_ - 1, mine.at.at(thread)};
-  if (effect == Effect::kRead || effect == Effect::kReleaseShared) {
+  if (effect == StepEffect::kRead || effect == StepEffect::kReleaseShared) {
     mine.join(seen.writes);
     seen.reads.join(mine);
-    (effect == Effect::kRead ? seen.read : seen.release).at(thread) = last;
+    (effect == StepEffect::kRead ? seen.read : seen.release).at(thread) = last;
     return;
   }
   mine.join(seen.writes);
   mine.join(seen.reads);
   seen.writes = mine;
-  (effect == Effect::kWrite ? seen.write : effect == Effect::kTry ? seen.attempt : seen.release).at(thread) = last;
+  (effect == StepEffect::kWrite ? seen.write
+   : effect == StepEffect::kTry ? seen.attempt
+                                : seen.release)
+      .at(thread) = last;
 }
 
 void Exhaustive::executes(ThreadNumber thread, const Footprint& footprint) {

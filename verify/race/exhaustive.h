@@ -20,7 +20,7 @@ struct ExhaustiveOptions {
   bool reduce = true;
 };
 
-class Exhaustive final : public Strategy {
+class Exhaustive final : public SchedulingStrategy {
  public:
   explicit Exhaustive(const ExhaustiveOptions& options = {}) : options_(options) {}
 
@@ -67,9 +67,9 @@ class Exhaustive final : public Strategy {
     return thread != node.current && !node.yields;
   }
   void overtakes(ThreadNumber thread, const std::array<Last, kMaxThreads>& others);
-  void overtakes(ThreadNumber thread, std::uint32_t object, Effect effect);
+  void overtakes(ThreadNumber thread, std::uint32_t object, StepEffect effect);
   void backtrack(std::uint32_t node, ThreadNumber thread);
-  void remember(ThreadNumber thread, std::uint32_t object, Effect effect);
+  void remember(ThreadNumber thread, std::uint32_t object, StepEffect effect);
   Touched& touched(std::uint32_t object);
 
   ExhaustiveOptions options_;

@@ -5,7 +5,7 @@
 
 #include "verify/race/arena.h"
 #include "verify/race/exhaustive.h"
-#include "verify/race/strategies.h"
+#include "verify/race/scheduling_strategies.h"
 
 namespace verify::race {
 namespace {
@@ -53,7 +53,7 @@ void note(const ScheduleRunner& runner, Body& body, const Failure& failure, cons
 
 }  // namespace
 
-const Failure& run_once(ScheduleRunner& runner, Body& body, Strategy& strategy) {
+const Failure& run_once(ScheduleRunner& runner, Body& body, SchedulingStrategy& strategy) {
   Call call{runner, body};
   return runner.run(strategy, Call::run, &call);
 }
@@ -70,9 +70,9 @@ Exploration explore(ScheduleRunner& runner, Body& body, const ExploreOptions& op
   Exhaustive exhaustive({options.bound, options.reduce});
   Pct pct(options.seed, options.depth);
   const bool search = options.mode == Mode::kExhaustive;
-  Strategy& strategy = search ? static_cast<Strategy&>(exhaustive) : pct;
+  SchedulingStrategy& strategy = search ? static_cast<SchedulingStrategy&>(exhaustive) : pct;
   const Stopwatch watch;
-  double told = 0;
+  double last_progress = 0;
   bool go_on = true;
   while (go_on) {
     if (search && !exhaustive.next()) {
@@ -90,8 +90,8 @@ Exploration explore(ScheduleRunner& runner, Body& body, const ExploreOptions& op
     if (all.schedules % kLooksAtClockEvery != 0) continue;
     const double now = watch.seconds();
     if (options.seconds > 0 && now >= options.seconds) break;
-    if (options.progress && now - told >= kTellsEvery) {
-      told = now;
+    if (options.progress && now - last_progress >= kTellsEvery) {
+      last_progress = now;
       all.interrupted = !options.progress({all.schedules, now, search ? exhaustive.share() : -1});
       go_on = !all.interrupted;
     }

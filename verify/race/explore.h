@@ -67,7 +67,7 @@ struct Exploration {
 [[nodiscard]] Exploration explore(ScheduleRunner& runner, Body& body, const ExploreOptions& options);
 
 // Runs one schedule, as the strategy chooses.
-const Failure& run_once(ScheduleRunner& runner, Body& body, Strategy& strategy);
+const Failure& run_once(ScheduleRunner& runner, Body& body, SchedulingStrategy& strategy);
 
 // Makes the run that does not count. explore() begins with this run.
 void warm_up(ScheduleRunner& runner, Body& body);

@@ -80,7 +80,7 @@ void ScheduleRunner::reset() {
   ++schedule_;
 }
 
-const Failure& ScheduleRunner::run(Strategy& strategy, void (*body)(void*), void* context) {
+const Failure& ScheduleRunner::run(SchedulingStrategy& strategy, void (*body)(void*), void* context) {
   assert(hip::sync::active() == nullptr);
   reset();
   strategy_ = &strategy;

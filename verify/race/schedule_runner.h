@@ -1,11 +1,11 @@
 // race::ScheduleRunner: a deterministic runner that runs the threads of a schedule as fibers, one operation at a time.
 //
 // A fiber is always suspended just before its next visible operation (scheduler.h lists them). At each operation a
-// Strategy chooses one of the threads that can go on. Effects are sequentially consistent. Vector clocks keep the order
-// that the memory orders in the code promise, and accesses to cells are judged by these clocks (as FastTrack does). The
-// runner notices: data races on cells, deadlocks, wake-ups that were lost, uses of objects that were destroyed, memory
-// deleted twice or never (arena.h), misuse of hip::sync, and schedules that do not end. The first of these ends the
-// schedule.
+// SchedulingStrategy chooses one of the threads that can go on. Effects are sequentially consistent. Vector clocks keep
+// the order that the memory orders in the code promise, and accesses to cells are judged by these clocks (as FastTrack
+// does). The runner notices: data races on cells, deadlocks, wake-ups that were lost, uses of objects that were
+// destroyed, memory deleted twice or never (arena.h), misuse of hip::sync, and schedules that do not end. The first of
+// these ends the schedule.
 //
 // Thread 0 is the body itself. The runner does not explore weak memory beyond sequential consistency
 // (docs/race.md). A process has one runner at a time.
@@ -29,7 +29,7 @@ using hip::sync::Sort;
 using Where = std::source_location;
 
 // How an operation touches an object, for the question whether two operations can be swapped.
-enum class Effect : std::uint8_t {
+enum class StepEffect : std::uint8_t {
   kNone,
   kRead,
   kWrite,
@@ -41,8 +41,8 @@ inline constexpr std::uint32_t kNoObject = ~std::uint32_t{0};
 struct Footprint {
   std::uint32_t object = kNoObject;
   std::uint32_t mutex = kNoObject;  // the mutex of a wait and of the wake-up after it
-  Effect effect = Effect::kNone;
-  Effect mutex_effect = Effect::kNone;
+  StepEffect effect = StepEffect::kNone;
+  StepEffect mutex_effect = StepEffect::kNone;
 };
 
 struct Choice {
@@ -51,9 +51,9 @@ struct Choice {
   bool yields = false;  // the current thread gave way, or cannot go on: choosing another is no preemption
 };
 
-class Strategy {
+class SchedulingStrategy {
  public:
-  virtual ~Strategy() = default;
+  virtual ~SchedulingStrategy() = default;
   virtual void begin() = 0;
   // Returns one of the enabled threads.
   virtual ThreadNumber choose(const Choice& choice) = 0;
@@ -93,7 +93,7 @@ class ScheduleRunner final : public hip::sync::Scheduler {
   ~ScheduleRunner();
 
   // Runs one schedule. An exception of the body counts as a crash.
-  const Failure& run(Strategy& strategy, void (*body)(void*), void* context);
+  const Failure& run(SchedulingStrategy& strategy, void (*body)(void*), void* context);
 
   // The next functions are for the body and the threads that it starts.
   [[noreturn]] void fail(FailureKind kind, std::string message, std::string property = {});
@@ -188,7 +188,7 @@ class ScheduleRunner final : public hip::sync::Scheduler {
   [[nodiscard]] std::string stuck_message() const;
 
   ScheduleOptions options_;
-  Strategy* strategy_ = nullptr;
+  SchedulingStrategy* strategy_ = nullptr;
   Fiber home_;
   bool on_fiber_ = false;
   std::array<ThreadState, kMaxThreads> threads_;

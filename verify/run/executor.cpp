@@ -238,14 +238,14 @@ class Steps {
   StepStatus again(const Command& command, StepStatus status) {
     ++run_.observation.failures_fired;
     run_.detectors.injected_failure(run_.step, print_command(command),
-                                    status.code != 0 || run_.attempt.fallback_reported || run_.context.told);
+                                    status.code != 0 || run_.attempt.fallback_reported || run_.context.error_reported);
     for (int i = 0; i < kMaxFailuresACommand && status.code != 0; ++i) status = attempt(command);
     return status;
   }
 
   StepStatus attempt(const Command& command) {
     run_.attempt = {};
-    run_.context.told = false;
+    run_.context.error_reported = false;
     run_.context.capturing = run_.captures.capturing();
     const hip::Status status = ForFamilies<Dispatch>::run(run_, command);
     note_gone_objects();

@@ -23,7 +23,7 @@ std::string UserObjects::gone() {
   std::string text;
   for (auto& [id, object] : objects_) {
     const std::uint32_t runs = object.runs.load();
-    for (; object.told < runs; ++object.told) text += fmt::format("{}u{} went", text.empty() ? "" : ", ", id);
+    for (; object.reported < runs; ++object.reported) text += fmt::format("{}u{} went", text.empty() ? "" : ", ", id);
   }
   return text;
 }

@@ -20,7 +20,7 @@ class UserObjects {
     hipUserObject_t handle = nullptr;
     std::uint32_t held = 0;  // references of the program's own
     hip::sync::Atomic<std::uint32_t> runs{0};
-    std::uint32_t told = 0;
+    std::uint32_t reported = 0;
   };
 
   explicit UserObjects(StrategyContext& context) : context_(context) {}

@@ -49,21 +49,6 @@ Program with_declared(const Program& program, std::size_t at) {
   return declared;
 }
 
-// Whether `command` gives work to the capture that began on `origin`, in `state`.
-bool works_for(const State& state, Id origin, const Command& command) {
-  const auto in_it = [&](Id stream) {
-    const CaptureState* capture = state.capture_of(stream);
-    return capture != nullptr && capture->origin == origin;
-  };
-  if (const auto* work = std::get_if<Enqueue>(&command)) return in_it(work->stream);
-  if (const auto* launch = std::get_if<Launch>(&command)) return in_it(launch->stream);
-  if (const auto* memory = std::get_if<MallocAsync>(&command)) return in_it(memory->stream);
-  if (const auto* freed = std::get_if<FreeAsync>(&command)) return in_it(freed->stream);
-  if (const auto* record = std::get_if<RecordEvent>(&command)) return in_it(record->stream);
-  const auto* wait = std::get_if<WaitEvent>(&command);
-  return wait != nullptr && (in_it(wait->stream) || state.event_captured(wait->event));
-}
-
 // The program without the capture that ends at step `at`, and with the captured graph built node by node there. No
 // value when that capture makes no graph, or adds to a graph that exists.
 std::optional<Program> with_built(const Program& program, std::size_t at) {
@@ -79,7 +64,7 @@ std::optional<Program> with_built(const Program& program, std::size_t at) {
       if (begins->into) return {};
       begin = built.steps.size();
     }
-    if (!works_for(state, end.stream, command)) built.steps.push_back(program.steps[i]);
+    if (!gives_captured_work(state, command, end.stream)) built.steps.push_back(program.steps[i]);
     for (std::uint32_t k = 0; k < repeats_that_matter(program.steps[i]); ++k) state.apply(command);
   }
   state.apply(program.steps[at].command);

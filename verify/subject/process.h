@@ -1,15 +1,11 @@
 // Functions that both ends of a pipe between processes share.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace verify {
 
 // Writes all of `text`, however many writes that takes; returns false when the other end is gone.
 [[nodiscard]] bool write_all(int fd, std::string_view text);
-
-// "killed by signal 11 (Segmentation fault)", "exit status 3".
-[[nodiscard]] std::string describe_wait_status(int status);
 
 }  // namespace verify

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "verify/program/foreign_kernels.h"
+#include "verify/language/foreign_kernels.h"
 #include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 

@@ -129,7 +129,7 @@ hip::Status SubjectProcess::start() {
     return hip::Error{1, fmt::format("the subject '{}' does not start: {}{}", fmt::join(command_, " "), why,
                                      errors.empty() ? "" : "; it says: " + errors)};
   };
-  if (!greeting.death.empty()) return failed(greeting.death);
+  if (greeting.death) return failed(greeting.death->text());
   hip::Result<Hello> hello = decode_hello(greeting.body);
   if (!hello) return failed(hello.error().message);
   hello_ = std::move(hello).value();
@@ -152,11 +152,11 @@ void SubjectProcess::cut_errors() const {
   if (lseek(errors_, 0, SEEK_END) > static_cast<off_t>(kMaxErrorText)) static_cast<void>(ftruncate(errors_, 0));
 }
 
-// Waits until the process is gone, or kills it, and returns a description of its end.
-std::string SubjectProcess::ended(const std::string& how) {
+// Waits until the process is gone, or kills it. Returns `how`, or else the way in which the process ended.
+Death SubjectProcess::ended(std::optional<Death> how) {
   int status = 0;
   pid_t got = waitpid(pid_, &status, WNOHANG);
-  for (int waited = 0; got == 0 && how.empty() && waited < kThroeMilliseconds; ++waited) {
+  for (int waited = 0; got == 0 && !how && waited < kThroeMilliseconds; ++waited) {
     usleep(1000);  // it closed its pipe and is about to exit
     got = waitpid(pid_, &status, WNOHANG);
   }
@@ -167,20 +167,20 @@ std::string SubjectProcess::ended(const std::string& how) {
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {}
   }
   pid_ = -1;
-  if (!how.empty()) return how;
-  return gone ? describe_wait_status(status) : "closed its pipe and went on";
+  if (how) return std::move(*how);
+  return gone ? death_of(status) : Death{.detail = "closed its pipe and went on"};
 }
 
 SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
   Received received;
   auto deadline = SteadyClock::now() +
                   std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(timeout_seconds));
-  std::string late;  // the death to report once the time is up; empty before
+  std::optional<Death> late;  // the death to report, once the time is up
   while (true) {
     std::string body;
     const FrameReader::State state = reader_.next(body);
     if (state == FrameReader::State::kGarbage) {
-      received.death = ended(fmt::format("garbage instead of an answer: '{}'", body));
+      received.death = ended(Death{.detail = fmt::format("garbage instead of an answer: '{}'", body)});
       return received;
     }
     if (state == FrameReader::State::kFrame) {
@@ -194,8 +194,8 @@ SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
     }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
     if (left <= 0) {
-      if (late.empty()) {
-        late = fmt::format("hung: no answer within {} seconds", timeout_seconds);
+      if (!late) {
+        late = {Death::Kind::kHung, 0, fmt::format("no answer within {} seconds", timeout_seconds)};
         deadline = SteadyClock::now() + std::chrono::milliseconds(kThroeMilliseconds);
         kill(pid_, SIGTERM);  // its signal handler sends the step that is running
         continue;
@@ -222,13 +222,13 @@ RunResult SubjectProcess::run(const Request& request) {
   // If a write fails, the subject is gone, and receive() reports how it ended.
   static_cast<void>(write_all(to_, frame(encode_request(request))));
   const Received received = receive(timeouts_.program);
-  if (received.death.empty()) {
+  if (!received.death) {
     hip::Result<Answer> answer = decode_answer(received.body);
     if (answer) {
       cut_errors();
       return std::move(answer).value().result;
     }
-    result.observation.death = ended(answer.error().message);
+    result.observation.death = ended(Death{.detail = answer.error().message});
   } else {
     result.observation.death = received.death;
   }

@@ -51,12 +51,12 @@ class SubjectProcess {
  private:
   struct Received {
     std::string body;
-    std::string death;  // instead of a body
+    std::optional<Death> death;  // instead of a body
     Throe throe;
   };
   hip::Status spawn();
   Received receive(double timeout_seconds);
-  std::string ended(const std::string& how);
+  Death ended(std::optional<Death> how);
   [[nodiscard]] std::string last_errors() const;
   void cut_errors() const;
   void forget();

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "verify/program/kernel_spec.h"
+#include "verify/language/kernel_spec.h"
 
 namespace verify {
 

@@ -22,7 +22,7 @@
 #include "hip/scratch_buffer.h"
 #include "hip/stream_cache.h"
 #include "hip/worker_thread.h"
-#include "verify/program/kernel_spec.h"
+#include "verify/language/kernel_spec.h"
 
 namespace {
 

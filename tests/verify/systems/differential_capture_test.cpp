@@ -11,7 +11,7 @@
 
 #include "test_runtime.h"
 #include "verify/execute/records.h"
-#include "verify/program/kernel_spec.h"
+#include "verify/language/kernel_spec.h"
 
 namespace {
 

@@ -5,8 +5,6 @@
 
 #include <array>
 
-#include "verify/program/text.h"
-
 namespace verify {
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "verify/program/text.h"
+#include "verify/language/line.h"
 
 namespace verify {
 

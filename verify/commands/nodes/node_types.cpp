@@ -7,9 +7,8 @@
 #include <cassert>
 #include <iterator>
 
+#include "verify/commands/fields.h"
 #include "verify/commands/nodes/kernel_nodes.h"
-#include "verify/program/each_command.h"
-#include "verify/program/text.h"
 
 namespace verify {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "verify/program/line.h"
-#include "verify/program/node_params.h"
+#include "verify/language/line.h"
+#include "verify/language/node_params.h"
 
 namespace verify {
 
@@ -23,6 +23,8 @@ struct NodeWord {
 };
 // In the order of NodeParams.
 [[nodiscard]] std::span<const NodeWord> node_words();
+// "kernel", "memcpy", "memcpy3d", ...: the type of a node as the language names it.
+[[nodiscard]] std::string_view node_word(const NodeParams& params);
 [[nodiscard]] bool is_node_word(std::string_view word);
 
 // Reads the parameters that stand by place after the word of the node type: a kernel's name, a child's graph.

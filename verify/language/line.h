@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "verify/program/node_params.h"
-#include "verify/program/parse_error.h"
+#include "verify/language/node_params.h"
+#include "verify/language/parse_error.h"
 
 namespace verify {
 
@@ -60,6 +60,7 @@ class Line {
 [[nodiscard]] Id next_id(Line& line, char letter);
 // "b0", "b0+256", "b0-8"
 [[nodiscard]] BufferRef parse_ref(Line& line, Token token);
+[[nodiscard]] std::string print_ref(const BufferRef& ref);
 // "n0,n1"
 void parse_nodes(Line& line, Token token, std::vector<Id>& nodes);
 // "00ff": 1 to kMaxWrittenBytes bytes, two digits each.

@@ -1,4 +1,4 @@
-#include "verify/program/line.h"
+#include "verify/language/line.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,10 @@ namespace verify {
 
 static bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r';
+}
+
+std::string ParseError::text(std::string_view file) const {
+  return fmt::format("{}:{}:{}: {}", file, line, column, message);
 }
 
 Line::Line(std::string_view text, std::uint32_t number) : number_(number) {
@@ -98,6 +102,10 @@ BufferRef parse_ref(Line& line, Token token) {
   const std::uint64_t value = parse_number(line, digits, kMaxBufferBytes, "an offset in bytes");
   ref.offset = token.text[sign] == '-' ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
   return ref;
+}
+
+std::string print_ref(const BufferRef& ref) {
+  return fmt::format("b{}{:+}", ref.buffer, ref.offset);
 }
 
 void parse_nodes(Line& line, Token token, std::vector<Id>& nodes) {

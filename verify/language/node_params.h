@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "verify/program/kernel_spec.h"
+#include "verify/language/kernel_spec.h"
 
 namespace verify {
 

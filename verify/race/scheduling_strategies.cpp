@@ -1,4 +1,4 @@
-#include "verify/race/strategies.h"
+#include "verify/race/scheduling_strategies.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "verify/program/foreign_kernels.h"
+#include "verify/language/foreign_kernels.h"
 
 #include <algorithm>
 #include <map>
@@ -40,26 +40,6 @@ const KernelSpec* find_foreign_kernel(std::string_view name) {
   if (object == nullptr) return nullptr;
   const auto found = std::ranges::find(object->kernels, name, &KernelSpec::name);
   return found == object->kernels.end() ? nullptr : &*found;
-}
-
-std::vector<const KernelSpec*> foreign_kernels_of(const Command& command) {
-  const NodeParams* params = nullptr;
-  if (const auto* add = std::get_if<AddNode>(&command)) params = &add->params;
-  if (const auto* set = std::get_if<SetNode>(&command)) params = &set->params;
-  if (const auto* enqueue = std::get_if<Enqueue>(&command)) params = &enqueue->params;
-  const auto* kernel = params == nullptr ? nullptr : std::get_if<KernelParams>(params);
-  if (kernel == nullptr || kernel->kernel == nullptr || kernel->kernel->object == nullptr) return {};
-  return {kernel->kernel};
-}
-
-std::vector<const KernelSpec*> foreign_kernels_of(const Program& program) {
-  std::vector<const KernelSpec*> kernels;
-  for (const Step& step : program.steps) {
-    for (const KernelSpec* kernel : foreign_kernels_of(step.command)) {
-      if (std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
-    }
-  }
-  return kernels;
 }
 
 std::vector<std::string> code_objects_named_in(std::string_view text) {

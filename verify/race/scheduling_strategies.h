@@ -13,7 +13,7 @@ namespace verify::race {
 // below all others (Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees
 // of finding bugs, ASPLOS 2010). A defect of depth d shows in one schedule with a probability of at least
 // 1/(n*k^(d-1)), where n is the number of threads and k the number of steps.
-class Pct final : public Strategy {
+class Pct final : public SchedulingStrategy {
  public:
   Pct(std::uint64_t seed, std::uint32_t depth) : random_(seed), depth_(depth) {}
 
@@ -39,7 +39,7 @@ class Pct final : public Strategy {
 
 // Repeats earlier choices. Where a choice is not possible, or no choice is left, the current thread goes on, or the
 // lowest thread that can; `deviated` says that a choice was not possible.
-class Replay final : public Strategy {
+class Replay final : public SchedulingStrategy {
  public:
   explicit Replay(std::vector<ThreadNumber> choices) : choices_(std::move(choices)) {}
 

@@ -1,11 +1,11 @@
-// The catalogue of verify/program/kernel_spec.h. Layouts follow the natural alignment of C++, which is also that of the
-// AMDGPU kernel argument segment; the names match hip/kernels/kernels.inc.
-#include "verify/program/kernel_spec.h"
+// The catalogue of verify/language/kernel_spec.h. Layouts follow the natural alignment of C++, which is also that of
+// the AMDGPU kernel argument segment; the names match hip/kernels/kernels.inc.
+#include "verify/language/kernel_spec.h"
 
 #include <algorithm>
 #include <cassert>
 
-#include "verify/program/foreign_kernels.h"
+#include "verify/language/foreign_kernels.h"
 
 namespace verify {
 

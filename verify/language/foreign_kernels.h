@@ -12,8 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "verify/program/kernel_spec.h"
-#include "verify/program/program.h"
+#include "verify/language/kernel_spec.h"
 
 namespace verify {
 
@@ -27,9 +26,6 @@ struct CodeObject {
 const CodeObject& know_code_object(CodeObject object);
 [[nodiscard]] const CodeObject* find_code_object(std::string_view id);
 [[nodiscard]] const KernelSpec* find_foreign_kernel(std::string_view name);  // NAME@CODE_OBJECT
-// The foreign kernels of a command, and of a program, each listed once.
-[[nodiscard]] std::vector<const KernelSpec*> foreign_kernels_of(const Command& command);
-[[nodiscard]] std::vector<const KernelSpec*> foreign_kernels_of(const Program& program);
 // The code objects that the kernels of a program's text name, each once.
 [[nodiscard]] std::vector<std::string> code_objects_named_in(std::string_view text);
 

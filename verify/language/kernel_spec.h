@@ -48,7 +48,7 @@ enum class Extent : std::uint8_t {
   kUnknown,   // a foreign kernel: nothing is known
 };
 
-struct CodeObject;  // verify/program/foreign_kernels.h
+struct CodeObject;  // verify/language/foreign_kernels.h
 
 struct KernelSpec {
   std::string name;
@@ -68,7 +68,7 @@ struct KernelSpec {
 [[nodiscard]] std::span<const KernelSpec> kernel_catalogue();
 // The beginning of the catalogue. Generators draw from it by index: one more kernel changes the programs of every seed.
 [[nodiscard]] std::span<const KernelSpec> drawn_kernels();
-// A kernel of the catalogue, or NAME@CODE_OBJECT of a known code object (verify/program/foreign_kernels.h); else null.
+// A kernel of the catalogue, or NAME@CODE_OBJECT of a known code object (verify/language/foreign_kernels.h); else null.
 [[nodiscard]] const KernelSpec* find_kernel(std::string_view name);
 
 }  // namespace verify
