@@ -10,7 +10,7 @@
 
 #include "bench/step_runtimes.h"
 #include "verify/execute/records.h"
-#include "verify/program/kernel_spec.h"
+#include "verify/language/kernel_spec.h"
 
 namespace {
 
