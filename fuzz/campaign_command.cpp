@@ -156,8 +156,11 @@ int run(CampaignCommand command) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   ProgressLine line(!command.quiet);
+  std::size_t printed = 0;
   if (!options.db.empty()) {
-    options.found = [&line](const verify::Finding& finding) {
+    options.found = [&](const verify::Finding& finding) {
+      if (!command.verbose && printed == reports::kTerminalFindings) return;
+      ++printed;
       line.clear();
       std::cout << fmt::format("found {}: {}\n", finding.id, finding.cause) << std::flush;
     };
@@ -167,7 +170,8 @@ int run(CampaignCommand command) {
   line.clear();
   if (!outcome) return complain(outcome.error().message);
   const verify::CampaignResult& result = outcome.value().result;
-  const reports::Ending ending{outcome.value().resumed, outcome.value().interrupted, outcome.value().cap_exceeded};
+  const reports::Ending ending{outcome.value().resumed, outcome.value().interrupted, outcome.value().cap_exceeded,
+                               printed};
   std::cout << reports::to_terminal(result, ending, detail_of(command)) << std::flush;
   if (before != nullptr) {
     std::cout << fmt::format("against {}: {}\n", command.compare,

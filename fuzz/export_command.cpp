@@ -339,7 +339,7 @@ void describe(const ExportCommand& command, const Seen& seen, const verify::Quir
               : std::string()) +
       ".");
   if (quirk != nullptr) {
-    say(fmt::format("Documented: {}.", quirk->documented));
+    say(fmt::format("Documented: {}", quirk->documented));
     say(fmt::format("Releases that show it: {}.", quirk->releases.names()));
   }
   if (froze) say("Arguments that held an address as a plain number hold another number here.");

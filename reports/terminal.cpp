@@ -96,8 +96,10 @@ void write_finding(std::string& out, const verify::Finding& finding, bool all) {
   if (!finding.replay.empty()) add_line(out, "  replay: {}", finding.replay);
 }
 
-void write_findings(std::string& out, const verify::CampaignResult& result, bool all) {
-  const std::size_t shown = all ? result.findings.size() : std::min(result.findings.size(), kTerminalFindings);
+void write_findings(std::string& out, const verify::CampaignResult& result, const Ending& ending, bool all) {
+  // A finding takes two lines, and so do two that were printed before: what remains shows the others.
+  const std::size_t most = all ? result.findings.size() : kTerminalFindings - (ending.printed + 1) / 2;
+  const std::size_t shown = std::min(result.findings.size(), most);
   for (std::size_t i = 0; i < shown; ++i) write_finding(out, result.findings[i], all);
   if (shown < result.findings.size()) {
     add_line(out, "and {} more findings: --verbose prints them, --report keeps them", result.findings.size() - shown);
@@ -127,7 +129,7 @@ std::string to_terminal(const verify::CampaignResult& result, const Ending& endi
     }
   }
   if (detail != Detail::kFindings) write_notes(out, result, all);
-  write_findings(out, result, all);
+  write_findings(out, result, ending, all);
   add_line(out, "{}", verdict_of(result, ending));
   return out;
 }

@@ -2,8 +2,8 @@
 //
 // Promises: the short form has at most kTerminalLines lines, whatever the campaign finds: the subject, the speed, the
 // counts of verdicts, the most frequent notes, the first findings with the command that replays each, and the verdict
-// as the last line. A number says how much is left out. The long form has everything: all notes and findings, the
-// features and pairs that were never generated, and the measured costs.
+// as the last line. Lines that were printed before (Ending::printed) count. A number says how much is left out. The long
+// form has all notes and findings, the features and pairs that were never generated, and the measured costs.
 // Does not check: the width of a line. The terminal wraps long lines.
 #pragma once
 
@@ -26,11 +26,12 @@ struct Ending {
   bool resumed = false;  // the result includes an earlier session
   bool interrupted = false;
   bool cap_exceeded = false;
+  std::size_t printed = 0;  // findings of which a line each was printed while the campaign ran
 };
 
-inline constexpr std::size_t kTerminalLines = 18;  // the command adds the comparison and the report's path: 20 in all
-inline constexpr std::size_t kTerminalNotes = 4;   // lines of messages and reasons
-inline constexpr std::size_t kTerminalFindings = 4;
+inline constexpr std::size_t kTerminalLines = 18;    // the command adds the comparison and the report's path: 20 in all
+inline constexpr std::size_t kTerminalNotes = 4;     // lines of messages and reasons
+inline constexpr std::size_t kTerminalFindings = 4;  // printed while the campaign runs, and in the short form
 
 [[nodiscard]] std::string to_terminal(const verify::CampaignResult& result, const Ending& ending, Detail detail);
 

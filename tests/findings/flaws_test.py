@@ -31,14 +31,15 @@ order = 1
 when = "op=launch node=memset height>1"
 take = "node-per-row"
 """
+HEAD = "// A launch does nothing.\n// The story: finding.toml. It needs a device.\n"
 
 
 class AFinding(unittest.TestCase):
-    def read(self, text, files=("finding.program", "finding.hip")):
+    def read(self, text, files=("finding.program", "finding.hip"), head=HEAD):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "finding.toml").write_text(text)
             for name in files:
-                Path(folder, name).touch()
+                Path(folder, name).write_text(head)
             return findings.Finding(Path(folder), findings.Vocabulary())
 
     def flaw(self, text, *files):
@@ -67,6 +68,11 @@ class AFinding(unittest.TestCase):
     def test_a_file_that_is_missing_is_named(self):
         self.assertIn("finding.program", self.flaw(RIGHT, ("finding.hip",)))
         self.assertIn("finding.hip", self.flaw(RIGHT, ("finding.program",)))
+
+    def test_a_source_opens_with_the_title_and_names_the_story(self):
+        for head in (HEAD.replace("nothing", "little"), HEAD.replace("The story: ", "See ")):
+            with self.assertRaisesRegex(findings.Flaw, "^finding.hip opens with the title"):
+                self.read(RIGHT, head=head)
 
     def test_a_call_of_a_command_buffer_has_a_way_or_a_reason_on_each_release(self):
         without = RIGHT[:RIGHT.index("[[way]]")]

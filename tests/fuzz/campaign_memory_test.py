@@ -67,7 +67,8 @@ class Memory(unittest.TestCase):
         for number in range(KILLS):
             # A few campaigns, each gone on with several times.
             with open(self.folder / "output", "w+", encoding="utf-8") as output:
-                running = subprocess.Popen(self.arguments("--seed", 1 + number % 4, "--programs", 100000, "--jobs", 2),
+                running = subprocess.Popen(self.arguments("--seed", 1 + number % 4, "--programs", 100000, "--jobs", 2,
+                                                          "--verbose"),  # prints every cause
                                            stdout=output, stderr=subprocess.STDOUT)
                 time.sleep(moments.choice([0.02, 0.1, 0.5, 1.5]) * moments.random())
                 running.send_signal(signal.SIGKILL)

@@ -44,6 +44,14 @@ TEST(Terminal, TheShortFormHasAtMostItsBoundOfLines) {
   EXPECT_THAT(text, testing::EndsWith("\ndivergences found\n"));
 }
 
+TEST(Terminal, LinesThatWerePrintedBeforeTakeTheRoomOfFindings) {
+  for (std::size_t printed = 0; printed <= reports::kTerminalFindings; ++printed) {
+    const std::string text = reports::to_terminal(large_campaign(), {true, false, false, printed}, Detail::kShort);
+    EXPECT_LE(printed + lines_of(text), reports::kTerminalLines) << text;
+    EXPECT_THAT(text, HasSubstr(fmt::format("and {} more findings", 996 + (printed + 1) / 2)));
+  }
+}
+
 TEST(Terminal, TheShortFormLeavesHolesAndCostsToTheReport) {
   const std::string text = reports::to_terminal(large_campaign(), {}, Detail::kShort);
   EXPECT_THAT(text, Not(HasSubstr("never generated")));

@@ -1,10 +1,5 @@
-// Nodes that were taken out of a side stream's dependencies count as unjoined; taking one out of the origin's hides
-// others.
-//
-// Documentation: hipStreamUpdateCaptureDependencies: "Update the set of dependencies in a capturing stream". CUDA:
-// "Nodes that are removed from the dependency set via this API do not result in cudaErrorStreamCaptureUnjoined if they
-// are unreachable from the stream at cudaStreamEndCapture." What happens: hipErrorStreamCaptureUnjoined where the side
-// stream's were taken out, and hipSuccess for a side stream that was never joined where the origin's were.
+// Removed dependencies of a side stream count as unjoined; the origin's removed ones hide unjoined streams.
+// The story: finding.toml.
 #include "../check.h"
 
 void fork_and_take_out(bool of_origin) {

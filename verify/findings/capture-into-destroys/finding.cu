@@ -1,9 +1,5 @@
-// An invalid capture into an existing graph destroys that graph, which belongs to the caller.
-//
-// Documentation: cudaStreamBeginCaptureToGraph captures into a graph that the caller made; cudaStreamEndCapture says
-// nothing of destroying it.
-// What happens: after cudaStreamEndCapture has answered an error the graph's handle is dead. (Another implementation
-// may crash at the destruction instead of answering an error.)
+// An invalid capture into an existing graph destroys that graph.
+// The story: finding.toml. Another implementation may crash in cudaGraphDestroy instead of returning an error.
 #include "../check.cuh"
 
 int main() {

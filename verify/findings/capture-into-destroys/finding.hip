@@ -1,7 +1,5 @@
-// An invalid capture into an existing graph destroys that graph, which belongs to the caller.
-//
-// Documentation: hipStreamBeginCaptureToGraph captures into a graph that the caller made.
-// What happens: after hipStreamEndCapture has answered hipErrorStreamCaptureInvalidated the graph's handle is dead.
+// An invalid capture into an existing graph destroys that graph.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,8 +1,5 @@
-// A stream that captures may wait for an event that was recorded outside of the capture.
-//
-// Documentation: hipErrorStreamCaptureIsolation: "A dependency would have been created which crosses the capture
-// sequence boundary. Only implicit in-stream ordering dependencies are allowed to cross the boundary."
-// What happens: hipSuccess; the dependency is not in the graph, and the capture stays valid.
+// hipStreamWaitEvent of a capturing stream accepts an event from outside the capture.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,9 +1,5 @@
-// A kernel that was captured as a cooperative launch is told as an ordinary one.
-//
-// Documentation: hip_runtime_api.h, hipGraphKernelNodeGetAttribute: "Gets a node's attribute";
-// hipLaunchCooperativeKernel launches "a kernel ... as a cooperative kernel", and a capture keeps what was launched.
-// What happens: the captured node's attribute hipKernelNodeAttributeCooperative reads 0. (6.4 does not capture
-// the launch: it answers hipSuccess and the graph has no nodes.)
+// hipGraphKernelNodeGetAttribute reports a captured cooperative kernel as an ordinary one.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out) {

@@ -1,8 +1,5 @@
-// An event of a capture that has ended is an invalid value.
-//
-// Documentation: cudaErrorCapturedEvent, "The operation is not permitted on an event which was last recorded in a
-// capturing stream".
-// What happens: cudaErrorInvalidValue.
+// NVIDIA returns hipErrorInvalidValue for an event whose capture has ended.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

@@ -1,8 +1,5 @@
-// An event that was recorded in a capture counts as complete when the capture is over, although nothing was done.
-//
-// Documentation: hipErrorCapturedEvent: "The operation is not permitted on an event which was last recorded in a
-// capturing stream."
-// What happens: while the capture is open hipEventQuery says so; afterwards it answers hipSuccess.
+// An event that was recorded in a capture counts as complete when the capture has ended.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

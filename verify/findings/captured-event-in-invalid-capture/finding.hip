@@ -1,8 +1,5 @@
-// Once a capture is invalid, waiting for an event that it recorded is called an unsafe call.
-//
-// Documentation: hipErrorCapturedEvent: "The operation is not permitted on an event which was last recorded in a
-// capturing stream."
-// What happens: hipErrorStreamCaptureUnsupported.
+// hipEventQuery and hipEventSynchronize return hipErrorStreamCaptureUnsupported for events of an invalid capture.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

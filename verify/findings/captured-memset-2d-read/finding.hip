@@ -1,8 +1,5 @@
-// The getter tells elements of one byte of a captured two-dimensional memset of four-byte elements.
-//
-// Documentation: hipMemsetD2D32Async sets elements of four bytes, hipGraphMemsetNodeGetParams gets a memset node's
-// parameters. What happens: hipSuccess, and an element size of 1 with the width of the call, so that a node that is
-// added with what the getter told sets a quarter of each row. A node that is added by hand is told as it was added.
+// hipGraphMemsetNodeGetParams returns elementSize 1 for a captured 2D memset of larger elements.
+// The story: finding.toml.
 #include "../check.h"
 
 hipMemsetParams told_by(hipGraph_t graph) {

@@ -1,9 +1,5 @@
-// The setter of a captured two-dimensional memset of four-byte elements refuses the parameters that it was captured
-// with.
-//
-// Documentation: hipMemsetD2D32Async takes its width in elements of four bytes; hipGraphExecMemsetNodeSetParams takes
-// the parameters of a memset whose shape stays as it is. What happens: hipErrorInvalidValue. A node that is added by
-// hand with these parameters takes them.
+// hipGraphExecMemsetNodeSetParams refuses the unchanged parameters of a captured 2D memset of larger elements.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

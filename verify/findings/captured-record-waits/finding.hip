@@ -1,8 +1,5 @@
-// Recording an event on a stream that captures gives the stream work: it waits for the null stream.
-//
-// Documentation: hipStreamBeginCapture: what is pushed into the stream "will not be executed" but captured.
-// What happens: a stream that was idle before the capture, and that has done nothing but capture, is not ready behind
-// it: it waits for what the null stream was doing. A kernel that is captured instead of the event leaves it idle.
+// Recording an event on a capturing stream makes the stream wait for the null stream.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void spin(int* to, int spins) {

@@ -1,8 +1,5 @@
-// A wait for an event of another capture is accepted.
-//
-// Documentation: hipErrorStreamCaptureMerge: "A merge of two separate capture sequences would have been required" (by
-// waiting in one for an event of the other).
-// What happens: hipSuccess.
+// hipStreamWaitEvent accepts a wait that joins two captures.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,10 +1,5 @@
-// Launching a graph of 16 nodes and more with a child graph node crashes.
-//
-// Documentation: hip_runtime_api.h, hipGraphAddChildGraphNode; no limit on the number of nodes beside it is
-// documented.
-// What happens: SIGSEGV in hipGraphLaunch. With 15 nodes in all the same graph runs; an empty child graph is no
-// problem. Not in 6.4.3.
-// Source: from 16 nodes on, nodes are spread over streams; the nodes of the child graph have none.
+// Launching a graph of 16 or more nodes with a child graph node crashes.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

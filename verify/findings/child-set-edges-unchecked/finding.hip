@@ -1,12 +1,5 @@
 // hipGraphExecChildGraphNodeSetParams accepts a child graph with other edges.
-//
-// Documentation: CUDA Runtime API, cudaGraphExecChildGraphNodeSetParams: "The topology of childGraph, as well as the
-// node insertion order, must match that of the graph contained in node". hip-tests,
-// hipGraphExecChildGraphNodeSetParams.cc, "Updating the child graph topology", expects a failure (and gets it,
-// because its child has another number of nodes).
-// What happens: only the number and the types of the nodes are compared. A child whose second kernel no longer waits
-// for the first is accepted with hipSuccess; what was asked for (or refused) does not happen: the old edges stay.
-// Source: hipGraphExecChildGraphNodeSetParams compares the types of the two topological orders.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

@@ -1,10 +1,5 @@
-// hipGraphExecChildGraphNodeSetParams does not reach the children of the child.
-//
-// Documentation: hip_runtime_api.h: "Updates node parameters in the child graph node in the given graphExec".
-// What happens: hipSuccess; nodes of the child graph itself are set, those in a child graph of it keep their
-// parameters.
-// Source: ChildGraphNode::SetParams(const Graph*) calls SetParams(GraphNode*) for each node, and for a child graph
-// node that is the function which an update calls, and which sets nothing.
+// hipGraphExecChildGraphNodeSetParams does not set the child graphs inside the child.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

@@ -1,10 +1,5 @@
-// hipGraphExecChildGraphNodeSetParams refuses a child graph with a kernel of a device that is not current: one with
-// kernels of two devices, always. Needs two devices.
-//
-// Documentation: hipGraphExecChildGraphNodeSetParams: updates node parameters in the child graph node; no device is
-// named. The child here is the very one that the executable graph was instantiated with.
-// What happens: hipErrorInvalidDevice. The kernels are given as the device's functions (hipFunction_t), as code that
-// loads modules has them; with the host's functions it is accepted.
+// hipGraphExecChildGraphNodeSetParams refuses a child graph with kernels of a device that is not current.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 __global__ void count(int* counter) {

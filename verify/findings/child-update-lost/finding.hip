@@ -1,10 +1,5 @@
-// hipGraphExecUpdate changes nothing in child graphs, and returns success.
-//
-// Documentation: hip_runtime_api.h, hipGraphExecUpdate: "perform the update if possible"; CUDA names child graph
-// nodes among what is updated.
-// What happens: hipSuccess and hipGraphExecUpdateSuccess; the kernel in the child graph keeps its old arguments. A
-// child graph of another topology is accepted too.
-// Source: ChildGraphNode::SetParams(GraphNode* node) calls SetParams((Graph*)this): it sets the child to itself.
+// hipGraphExecUpdate does not update child graphs.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

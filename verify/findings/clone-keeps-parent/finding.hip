@@ -1,10 +1,5 @@
-// The nodes of a clone count the original graph as theirs, also when it is gone.
-//
-// Documentation: hipGraphClone: the clone is a copy; "after cloning both graphs may be modified independently", and the
-// original may be destroyed. hipGraphExecChildGraphNodeSetParams takes any graph with the child's topology.
-// What happens: the setter refuses, with hipErrorUnknown, a graph that lies at the address of the clone's original.
-// Once the original is destroyed the next graphs are likely to lie there. Source: hipGraphExecChildGraphNodeSetParams
-// compares the new child with the node's GetParentGraph(), which Graph::clone leaves as it was in the original.
+// The nodes of a clone keep the original graph as their parent.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,7 +1,5 @@
-// A kernel node that became cooperative cannot be updated.
-//
-// Documentation: cuGraphExecUpdate: a cooperative node cannot be updated to a non-cooperative node, and vice-versa.
-// What happens: as documented.
+// A kernel node that became cooperative cannot be updated on NVIDIA.
+// The story: finding.toml.
 #include "../check.cuh"
 
 __global__ void nothing() {}

@@ -1,10 +1,5 @@
-// A kernel node whose cooperative attribute was set while another device was current cannot be instantiated. Needs two
-// devices.
-//
-// Documentation: hipGraphKernelNodeSetAttribute takes a node and names no device. What happens: hipErrorInvalidDevice
-// from hipGraphInstantiate, although the kernel's device is current there, and when the node is added. The kernel is
-// given as the device's function (hipFunction_t), as code that loads modules has it. With that device current when the
-// attribute is set the graph is instantiated.
+// A kernel node whose cooperative attribute was set with another device current cannot be instantiated.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

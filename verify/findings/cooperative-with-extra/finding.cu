@@ -1,7 +1,5 @@
-// A kernel node whose arguments are in one buffer (extra) cannot become cooperative.
-//
-// Documentation: cuGraphAddKernelNode: CUDA_ERROR_INVALID_VALUE if `extra` is used for a cooperative kernel.
-// What happens: as documented, when the attribute is set. Build with -lcuda.
+// A kernel node with its arguments in one buffer cannot become cooperative on NVIDIA.
+// The story: finding.toml. Build with -lcuda.
 #include <cuda.h>
 
 #include "../check.cuh"

@@ -1,10 +1,5 @@
-// hipGraphKernelNodeCopyAttributes writes into nodes that are no kernel nodes.
-//
-// Documentation: hip_runtime_api.h, hipGraphKernelNodeCopyAttributes: copies kernel node attributes between two
-// kernel nodes; hipGraphKernelNodeSetAttribute returns hipErrorInvalidValue for a node of another type.
-// What happens: hipSuccess, and the attributes are written where a kernel node would have them, which for a smaller
-// node is beyond its end on the heap. (For other types the call may fail by chance, on what it reads there.)
-// Source: hipGraphKernelNodeCopyAttributes casts both nodes without a look at their type.
+// hipGraphKernelNodeCopyAttributes writes into nodes that are not kernel nodes.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out) {

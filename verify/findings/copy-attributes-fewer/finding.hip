@@ -1,9 +1,5 @@
-// Attributes are not copied to a kernel node that has one which the other node has not.
-//
-// Documentation: hip_runtime_api.h, hipGraphKernelNodeCopyAttributes: "Copies attributes from source node to
-// destination node. Both node must have the same context", as they have here. What happens: hipErrorInvalidContext, and
-// the node keeps its attribute. Without the attribute, or with it on both nodes, it succeeds. Source:
-// GraphKernelNode::CopyAttr refuses when the two nodes had different attributes set last.
+// hipGraphKernelNodeCopyAttributes fails if the target has an attribute that the source lacks.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out) {

@@ -1,11 +1,5 @@
-// A copy of graph memory that the program has freed cannot be set: the setter succeeds, and the old copy is done.
-//
-// Documentation: hip_runtime_api.h, hipGraphExecMemcpyNodeSetParams1D: sets the parameters. CUDA's programming guide,
-// Graph Memory Nodes: the address of an allocation node is fixed for the life of the graph, also while it is free.
-// What happens: between hipFreeAsync and the next launch a hipMemcpyDefault copy of that memory is set to another
-// destination; the next launch writes to the old one.
-// Source: the setter asks what kind of memory both ends are; memory that is not allocated at that moment counts as
-// pageable host memory, whose copies are not recorded as packets, and the packets of before are kept.
+// Setting a copy of graph memory that the program has freed has no effect: the next launch does the old copy.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

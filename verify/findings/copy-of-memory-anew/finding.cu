@@ -1,9 +1,5 @@
-// A copy node crashes where its memory was freed and allocated again at the same address.
-//
-// Documentation: parameters of a copy node are addresses (cudaGraphAddMemcpyNode); those of this one name memory that
-// is there.
-// What happens: the launch ends the process. Shown in a child process; the case cannot run where no allocation comes
-// back to the address.
+// A copy node crashes if its memory was freed and allocated again at the same address on NVIDIA.
+// The story: finding.toml. The case runs in a child process. It cannot run if no allocation returns to its address.
 #include <sys/wait.h>
 
 #include "../check.cuh"

@@ -1,11 +1,5 @@
-// A copy on the default stream crashes while another thread destroys a stream of its own.
-//
-// Documentation: HIP, "Stream management": hipStreamDestroy while work is in progress lets it end and then releases the
-// stream; nothing forbids another thread to use the default stream meanwhile.
-// What happens: SIGSEGV in hipMemcpy. Not in 6.4.3.
-// Source: Device::WaitActiveStreams puts the last command of every blocking stream into the wait list of a marker. The
-// command is retained, its queue is not: when VirtualGPU::profilingBegin asks the virtual device of that queue whether
-// its fence is dirty, the other thread has freed it.
+// hipMemcpy on the default stream crashes while another thread destroys its own stream.
+// The story: finding.toml.
 #include <atomic>
 #include <thread>
 

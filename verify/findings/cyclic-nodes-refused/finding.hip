@@ -1,8 +1,5 @@
-// hipGraphGetNodes refuses a graph with a circle.
-//
-// Documentation: hip_runtime_api.h, hipGraphGetNodes: "Returns graph nodes". A circle is refused at instantiation;
-// until then the graph has the nodes that were added to it. What happens: two nodes that wait for each other:
-// hipErrorInvalidValue. Source: hipGraphGetNodes sorts topologically.
+// hipGraphGetNodes refuses a graph with a cycle.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

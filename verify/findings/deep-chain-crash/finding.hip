@@ -1,10 +1,5 @@
 // hipGraphInstantiate of a long chain of nodes overflows the stack.
-//
-// Documentation: no limit on the length of a path is documented.
-// What happens: the scheduling of nodes calls itself once for every node on a path, so that a chain of 60,000 empty
-// nodes (20,000 pass with the usual stack of 8 MB, 30,000 do not; a thread with a smaller stack has its limit
-// earlier) ends in SIGSEGV. A launch recurses in the same way.
-// Source: Graph::ScheduleOneNode and Graph::RunOneNode.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

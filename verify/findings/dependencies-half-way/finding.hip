@@ -1,10 +1,5 @@
-// hipGraphAddDependencies and hipGraphRemoveDependencies that fail keep the first part of what they were to do.
-//
-// Documentation: hip_runtime_api.h: both return hipSuccess or hipErrorInvalidValue. Nothing tells a caller how far a
-// call that failed has come, so it has to change nothing.
-// What happens: pairs are handled one after the other; those before the bad pair stay done.
-// Source: hipGraphAddDependencies checks duplicates in the loop that adds; hipGraphRemoveDependencies checks all in
-// it.
+// A failed hipGraphAddDependencies or hipGraphRemoveDependencies call keeps part of its changes.
+// The story: finding.toml.
 #include "../check.h"
 
 long long edges_of(hipGraph_t graph) {

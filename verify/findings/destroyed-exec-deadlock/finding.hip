@@ -1,12 +1,5 @@
-// A graph that was launched and waited for is destroyed, and another one with a host node never ends.
-//
-// Documentation: HIP, hipStreamSynchronize: returns when all of the stream's work is done. hipGraphExecDestroy destroys
-// an executable graph; nothing says that other graphs may not be launched then. CUDA, cudaGraphExecDestroy: a graph in
-// flight is freed asynchronously when it is done.
-// What happens: both threads wait for ever. Not in 6.4.3.
-// Source: GraphExec::DecrementRefCount is a callback of the last launch and runs on the thread that handles signals.
-// The destructor that it calls finishes the graph's own streams, which share hardware queues with the next graph's; the
-// barrier of that graph's host node stands there, and only the thread that waits could run its host function.
+// A process hangs when a graph is launched after another graph was launched, waited for and destroyed.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void add(int* out, int times) {

@@ -1,12 +1,5 @@
 // A disabled node does not order its dependents behind its dependencies.
-//
-// Documentation: hip_runtime_api.h, hipGraphNodeSetEnabled: "Disabled nodes are functionally equivalent to empty
-// nodes".
-// What happens: in a graph that is spread over streams (16 nodes or more), a disabled kernel or memcpy node has no
-// command of its own, so the dependents find nothing to wait for and the node's own dependencies are forgotten: slow
-// -> middle (disabled) -> reader reads before slow has written. With an empty node in the middle it is right.
-// Source: GraphKernelNode::CreateCommand and GraphMemcpyNode::CreateCommand return early when the node is disabled,
-// and GraphNode::EnqueueCommands then enqueues a marker that nothing waits for and that waits for nothing.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void slow_write(int* out, int value, int rounds) {

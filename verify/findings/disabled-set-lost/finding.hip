@@ -1,12 +1,5 @@
-// A kernel or memcpy node whose parameters are set (or updated) while it is disabled never runs again.
-//
-// Documentation: hip_runtime_api.h, hipGraphNodeSetEnabled: "Existing node parameters are not affected by
-// disabling/enabling the node"; CUDA, cudaGraphNodeSetEnabled: parameters of a disabled node may be set and take
-// effect when it is enabled again.
-// What happens: the setter records the node's packets anew; a disabled node records none, and enabling it does not
-// record them again. All calls return hipSuccess, and the node stays silent for the rest of the executable graph's
-// life. Memset nodes do it right.
-// Source: GraphExec::UpdateAQLPacket with GraphKernelNode::CreateCommand, which returns early.
+// A node whose parameters are set while it is disabled never runs again.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

@@ -1,10 +1,5 @@
-// hipGraphDebugDotPrint with two flags prints what no flag prints.
-//
-// Documentation: hip_runtime_api.h, hipGraphDebugDotPrint: "Flags from hipGraphDebugDotFlags to get additional node
-// information"; the enumerators are single bits (1 << 0, 1 << 2, ...), and CUDA documents them as such.
-// What happens: the flags are compared with == to one enumerator at a time, so memcpy parameters and memset
-// parameters together give neither.
-// Source: GetLabel and GetShape of each node class.
+// hipGraphDebugDotPrint ignores flags that are combined.
+// The story: finding.toml.
 #include <fstream>
 #include <sstream>
 

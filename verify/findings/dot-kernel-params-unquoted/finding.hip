@@ -1,10 +1,5 @@
-// hipGraphDebugDotPrint with the flag for kernel parameters writes a file that is not DOT.
-//
-// Documentation: hip_runtime_api.h, hipGraphDebugDotPrint: "Write a DOT file describing graph structure"; in DOT, an
-// attribute's quoted value ends with a quote.
-// What happens: with hipGraphDebugDotFlagsKernelNodeParams or ...KernelNodeAttributes the value of `style` is not
-// closed: [style="bold, newline, shape="record"label=...; graphviz refuses the file with a syntax error.
-// Source: GraphKernelNode::PrintAttributes writes a newline in place of the closing quote for these two flags.
+// hipGraphDebugDotPrint with the flag for kernel parameters writes an invalid DOT file.
+// The story: finding.toml.
 #include <fstream>
 #include <sstream>
 

@@ -1,10 +1,5 @@
-// hipGraphDebugDotPrint with node parameters overflows a buffer on the stack when a kernel's name is long.
-//
-// Documentation: hip_runtime_api.h, hipGraphDebugDotPrint: returns hipSuccess, hipErrorInvalidValue or
-// hipErrorOperatingSystem. C++ sets no useful limit on the length of a mangled name; templates make long ones.
-// What happens: the label is put together by sprintf into `char buffer[4096]`, the mangled name in it. With the
-// hardened C library of Debian the process aborts ("buffer overflow detected"); without, it is memory corruption.
-// Source: GraphKernelNode::GetLabel. The flags Verbose, KernelNodeParams and KernelNodeAttributes are affected.
+// hipGraphDebugDotPrint overflows a buffer on the stack when a kernel's name is long.
+// The story: finding.toml.
 #include "../check.h"
 
 // Mangling shortens what repeats, so numbers make the length: 14 characters each.

@@ -1,9 +1,5 @@
-// The setters of copies take the driver's copies for another type, and write past them.
-//
-// Documentation: hip_runtime_api.h, hipGraphMemcpyNodeSetParams: "Sets a memcpy node's parameters".
-// What happens: hipSuccess or a crash; the parameters are written where the other type has them, into the heap.
-// Source: hipDrvGraphAddMemcpyNode makes a GraphDrvMemcpyNode, and hipGraphMemcpyNodeSetParams casts to
-// GraphMemcpyNode.
+// Setters crash on a memcpy node that the other API (hipGraph or hipDrvGraph) added.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

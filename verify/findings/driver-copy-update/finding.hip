@@ -1,8 +1,5 @@
-// hipGraphExecUpdate crashes on a copy that the driver's function added.
-//
-// Documentation: hip_runtime_api.h, hipGraphExecUpdate; CUDA lists what may not change: how a node was added is not
-// there. What happens: a crash. Source: GraphMemcpyNode::SetParams(GraphNode*) casts the node of the other graph to
-// GraphMemcpyNode; it is a GraphDrvMemcpyNode.
+// hipGraphExecUpdate crashes on a graph with a copy that hipDrvGraphAddMemcpyNode added.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

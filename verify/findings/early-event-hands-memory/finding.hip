@@ -1,14 +1,5 @@
-// A wait for an event counts for memory that the event's stream frees after the event was recorded.
-//
-// Documentation: HIP's header, hipMallocAsync: an allocation may reuse memory that another stream freed only where the
-// runtime knows the two to be ordered; hipMemPoolReuseFollowEventDependencies: "as long as a stream ordering dependency
-// of the allocating stream on the free action exists". hipEventRecord captures what the stream was told until then, and
-// a wait is for that. What happens: one stream allocates; an event is recorded; then the stream runs a kernel that
-// writes the memory, and frees it. Another stream waits for the event and allocates: it gets the same address at once,
-// and the kernel writes over what it puts there. Nothing orders the second stream behind the kernel or the free.
-// Source: hipStreamWaitEvent calls AddSafeStream for the stream that the event was recorded on, and MemoryTimestamp
-// takes the waiting stream for a safe one of all memory that is free then, whenever the event was recorded.
-// hipEventRecord notes the stream before it looks at the event, so a record that it refuses counts as well.
+// A wait for an event lets a stream reuse memory that the event's stream frees only later.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void slow_fill(int* out, int value, int n, int spins) {

@@ -1,9 +1,5 @@
-// Some invalid arguments are accepted.
-//
-// Documentation: AMD's public tests: hipGraphInstantiate.cc ("A Cyclic Graph as Child Node": hipErrorInvalidValue),
-// hipGraphAddMemAllocNode.cc ("Passing max size_t bytesize": hipErrorOutOfMemory).
-// What happens: hipSuccess. All rows that this release answers otherwise are in verify/errors/deviations.inc.
-// Source: ihipGraphInstantiate sorts the nodes of the top level alone; the size of an allocation is not looked at.
+// 7.2 accepts some invalid arguments, returns other errors for them or crashes.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,9 +1,5 @@
 // An event that two streams of a capture have recorded is used after it was destroyed.
-//
-// Documentation: hipEventDestroy: "Releases memory associated with the event"; hipStreamDestroy: "Destroys the
-// specified stream". Neither asks for an order, and in a capture an event may be recorded as often as outside of one.
-// What happens: the stream that recorded it first still holds it; when the capture ends with
-// hipErrorStreamCaptureUnjoined, or never does, destroying that stream writes to the event that is gone.
+// The story: finding.toml.
 #include "../check.h"
 
 void destroy_behind(bool twice, bool joined) {

@@ -1,4 +1,5 @@
-// CUDA refuses to set a copy of rows in an executable graph, as it documents; HIP documents no such restriction.
+// 2D and 3D copies of an executable graph cannot be set or updated on NVIDIA.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

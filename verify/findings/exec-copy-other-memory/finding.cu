@@ -1,8 +1,5 @@
-// A copy that is set to pageable memory faults when it is launched.
-//
-// Documentation: cudaGraphExecMemcpyNodeSetParams1D answers cudaErrorInvalidValue if the memory operands' mappings
-// changed.
-// What happens: it is accepted, and the launch loses the context.
+// A copy of an executable graph cannot be set to memory of another kind on NVIDIA.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

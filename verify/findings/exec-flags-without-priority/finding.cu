@@ -1,7 +1,5 @@
-// An executable graph does not tell that it uses the priorities of nodes.
-//
-// Documentation: cudaGraphExecGetFlags: "Returns the flags that were passed to instantiation"; upload is left out.
-// What happens: 0 where cudaGraphInstantiateFlagUseNodePriority (8) was passed.
+// cudaGraphExecGetFlags leaves out the flag for node priorities.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

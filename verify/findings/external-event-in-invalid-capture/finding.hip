@@ -1,8 +1,5 @@
 // External records and waits in an invalid capture succeed.
-//
-// Documentation: hipErrorStreamCaptureInvalidated: "The operation is not permitted because the capture was invalidated
-// by an earlier error".
-// What happens: hipSuccess. A memset in the same place is refused.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,8 +1,5 @@
 // An event that a capture records externally counts as captured.
-//
-// Documentation: hipEventRecordExternal: "Event is captured in the graph as an external event node when performing
-// stream capture". So no captured event is made: asking for the event is a call that captures in global mode forbid.
-// What happens: hipErrorCapturedEvent; and a null stream that waits for it crashes the end of the capture.
+// The story: finding.toml.
 #include "../check.h"
 
 enum class Use { kQuery, kSynchronize, kWait };

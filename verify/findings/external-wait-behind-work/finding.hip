@@ -1,8 +1,5 @@
-// An external wait in a capture that has captured something before crashes the program.
-//
-// Documentation: hipEventWaitExternal: "Wait is captured in the graph as an external event node when performing stream
-// capture".
-// What happens: abort or segmentation fault in hipStreamWaitEvent. As the first thing that is captured it is right.
+// An external wait that follows captured work crashes the program.
+// The story: finding.toml.
 #include "../check.h"
 
 void capture_with_wait(bool behind_work) {

@@ -1,11 +1,5 @@
-// A hipGraphAdd...Node call that is refused for its dependencies leaves the node, and some edges, in the graph.
-//
-// Documentation: hip_runtime_api.h, hipGraphAdd...Node: "Creates a [...] node and adds it to a graph", or returns
-// hipErrorInvalidValue. A call that returns an error has added nothing.
-// What happens: the node is put into the graph before its dependencies are looked at. After a refused call (a
-// dependency given twice, or one of another graph) the graph has a node that the caller has no business with: it
-// runs at the next launch, without the edges that were asked for. Here a kernel runs although adding it failed.
-// Source: ihipGraphAddNode: graph->AddNode(graphNode) comes first.
+// A refused hipGraphAdd...Node call leaves the node in the graph.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void count(int* counter) {

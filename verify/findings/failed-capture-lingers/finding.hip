@@ -1,9 +1,5 @@
-// A capture that failed still refuses work for its stream, and forbids unsafe calls, after it has ended.
-//
-// Documentation: hipStreamEndCapture ends capture; when it was invalidated, hipErrorStreamCaptureInvalidated, and the
-// capture is over.
-// What happens: hipMemsetAsync on the stream answers hipErrorStreamCaptureInvalidated, and hipStreamSynchronize
-// hipErrorStreamCaptureUnsupported; the latter also where a helper thread began and ended the capture.
+// After a failed capture has ended, its stream still refuses work and unsafe calls stay forbidden.
+// The story: finding.toml.
 #include <thread>
 
 #include "../check.h"

@@ -1,12 +1,5 @@
-// A node's fifth dependent (and later ones) may start before the node has finished.
-//
-// Documentation: HIP, "HIP graphs": a launch executes the operations "while respecting their dependencies".
-// What happens: in a graph that is spread over streams (16 nodes or more), the runtime makes only the first four
-// dependents of a node wait for it and takes for granted that those put a wait into each of the four streams. A
-// dependent that also waits for another node is enqueued later, so its stream has no wait, and the next dependent on
-// that stream runs at once. Here `slow` has eight dependents; the second one also needs `other`; the sixth one, on
-// the same stream, reads too early.
-// Source: Graph::RunOneNode, `wait = (i < DEBUG_HIP_FORCE_GRAPH_QUEUES) || (edge->GetDependencies().size() > 1)`.
+// The fifth and later dependents of a node may start before the node has finished.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void slow_write(int* out, int value, int rounds) {

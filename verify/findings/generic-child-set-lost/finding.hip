@@ -1,8 +1,5 @@
-// hipGraphExecNodeSetParams of a child graph node sets nothing.
-//
-// Documentation: CUDA, cudaGraphExecNodeSetParams: updates a node's parameters in an executable graph.
-// What happens: it answers hipSuccess, and the launch runs the old child. hipGraphExecChildGraphNodeSetParams with the
-// same graph is right.
+// hipGraphExecNodeSetParams has no effect on a child graph node.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

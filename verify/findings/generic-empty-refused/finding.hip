@@ -1,8 +1,5 @@
 // hipGraphAddNode refuses an empty node.
-//
-// Documentation: hip_runtime_api.h, hipGraphNodeType: hipGraphNodeTypeEmpty is one of the types that hipGraphNodeParams
-// names; CUDA, cudaGraphAddNode: "Adds a node of arbitrary type to a graph". What happens: the function has no case for
-// the type and answers hipErrorInvalidValue; hipGraphAddEmptyNode adds the node. Source: hipGraphAddNode.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

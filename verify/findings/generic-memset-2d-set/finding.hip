@@ -1,7 +1,5 @@
 // hipGraphExecNodeSetParams refuses a 2D memset.
-//
-// Documentation: CUDA, cudaGraphExecNodeSetParams: updates a node's parameters in an executable graph. The node has
-// these parameters already, and hipGraphExecMemsetNodeSetParams takes them. What happens: hipErrorInvalidValue.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

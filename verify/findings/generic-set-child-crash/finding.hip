@@ -1,10 +1,5 @@
 // hipGraphNodeSetParams of a child graph node with a graph of more nodes crashes.
-//
-// Documentation: hip_runtime_api.h, hipGraphNodeSetParams: returns hipSuccess, hipErrorInvalidValue,
-// hipErrorInvalidDeviceFunction or hipErrorNotSupported.
-// What happens: the new graph's nodes are paired with the old child's by index, beyond the end of the old list:
-// SIGSEGV. hipGraphExecChildGraphNodeSetParams compares the numbers first.
-// Source: ChildGraphNode::SetParams(const Graph*) runs over newNodes.size() and indexes oldNodes.
+// The story: finding.toml.
 #include "../check.h"
 
 hipGraph_t empty_nodes(int count) {

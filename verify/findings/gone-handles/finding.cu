@@ -1,7 +1,5 @@
-// Handles of nodes that are gone are used as if they were right.
-//
-// Documentation: cudaErrorInvalidValue.
-// What happens: what freed memory holds, here a type, or a crash.
+// Handles of destroyed graphs and streams are used as if they were valid.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

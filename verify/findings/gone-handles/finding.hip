@@ -1,10 +1,5 @@
-// Handles of graphs that are gone are used as if they were right.
-//
-// Documentation: AMD's public tests hand destroyed graphs, nodes and executable graphs to functions and expect
-// hipErrorInvalidValue (hipGraphAddKernelNode.cc, hipGraphMemcpyNodeGetParams.cc, hipGraphLaunch.cc), which is what
-// hipGraphAddKernelNode, hipGraphClone and the functions of nodes do answer.
-// What happens: hipGraphGetNodes and hipGraphInstantiate succeed with what freed memory holds, or crash.
-// Source: isGraphValid is asked by some functions and not by others.
+// Handles of destroyed graphs and streams are used as if they were valid.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,11 +1,5 @@
-// A memset of memory that a graph allocates cannot be added to that graph any more when the program has freed the
-// memory.
-//
-// Documentation: HIP's header has no words of its own; CUDA's programming guide, "Graph Memory Nodes": an allocation's
-// address is fixed over the life of the graph, however often it is launched, and what the graph does not free the
-// program may free.
-// What happens: hipErrorInvalidValue once hipFree has freed what a launch allocated; before that launch hipSuccess.
-// Source: the parameters' pointers are looked up among the memory that is there now, and that of a launch is not.
+// A memset or copy of memory that a graph allocates cannot be added once the program has freed that memory.
+// The story: finding.toml.
 #include "../check.h"
 
 void* allocation_in(hipGraph_t graph, hipGraphNode_t* node) {

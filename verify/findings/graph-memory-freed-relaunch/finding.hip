@@ -1,10 +1,5 @@
-// A graph whose memory was freed by the program cannot be launched again.
-//
-// Documentation: HIP's header has no words of its own; CUDA's programming guide, "Graph Memory Nodes": an allocation
-// that is not freed in its graph can be freed by cudaFree or cudaFreeAsync, and launching again needs no more.
-// What happens: hipErrorInvalidValue from the second hipGraphLaunch, after hipFree as after hipFreeAsync.
-// Source: GraphExec::Run asks the graph's memory pool whether the node's memory is active, and what frees it outside of
-// a graph does not tell the pool.
+// A graph cannot be launched again after the program freed its memory.
+// The story: finding.toml.
 #include "../check.h"
 
 void* allocation_in(hipGraph_t graph) {

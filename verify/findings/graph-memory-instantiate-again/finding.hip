@@ -1,9 +1,5 @@
-// A graph with a memory allocation node is instantiated once, also when its executable graph is gone.
-//
-// Documentation: CUDA, graph memory nodes: "the number of executable graphs of such a graph is at most one at any
-// time"; hip_runtime_api.h, hipGraphInstantiate, names no restriction. What happens: hipErrorNotSupported for the
-// second one, though the first was destroyed. Source: ihipGraphInstantiate looks at a mark that the first instantiation
-// leaves and that nothing takes back.
+// A graph that allocates memory can be instantiated only once.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,11 +1,5 @@
-// A host-to-host memcpy node on a side stream does not wait for its dependencies on other streams.
-//
-// Documentation: HIP, "HIP graphs": a launch executes the operations "while respecting their dependencies".
-// What happens: in a graph that is spread over streams (16 nodes or more), a copy between two pageable buffers is
-// done by the thread that calls hipGraphLaunch, after it has waited for the copy's own stream alone. Its dependency
-// here, a host node that takes 0.2 s to write the source, is on another stream: the copy reads the old bytes.
-// Source: GraphMemcpyNode1D::CreateCommand makes no command for such a copy, so that there is nothing to carry the
-// waits, and EnqueueCommands calls ihipHtoHMemcpy(..., *stream).
+// A host-to-host copy node does not wait for dependencies on other streams.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

@@ -1,10 +1,5 @@
 // Setting a host node's parameters changes launches that were made before.
-//
-// Documentation: CUDA Runtime API, cudaGraphExecHostNodeSetParams: "The modifications only affect future launches of
-// hGraphExec. Already enqueued or running launches of hGraphExec are not affected by this call."
-// What happens: the callback gets a pointer to the node's parameters and reads them when it runs: a launch that
-// waits behind a slow node calls the new function's arguments. Likewise hipGraphExecUpdate.
-// Source: GraphHostNode::EnqueueCommands: setCallback(CL_COMPLETE, GraphHostNode::Callback, &NodeParams_).
+// The story: finding.toml.
 #include <atomic>
 
 #include "../check.h"

@@ -1,11 +1,5 @@
-// A graph of 16 nodes of which 13 are empty crashes when those were added while another device was current. Needs two
-// devices.
-//
-// Documentation: hipGraphAddEmptyNode names no device, and an empty node does nothing on any. What happens: a
-// segmentation fault in hipGraphLaunch, in the host's own code, although all kernels and the stream are of device 1,
-// which is current when the graph is instantiated and launched. With 12 empty nodes beside 4 kernels, or with device 1
-// current from the first node on, the same graph runs. From 16 nodes on, nodes are spread over four streams in turn:
-// here one of them gets no kernel.
+// A graph of 16 or more nodes crashes if all nodes of a branch were added with another device current.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

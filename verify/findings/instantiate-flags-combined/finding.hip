@@ -1,10 +1,5 @@
-// Instantiation refuses two flags at once.
-//
-// Documentation: hip_runtime_api.h, hipGraphInstantiateFlags: bits 1, 2, 4 and 8; hipGraphInstantiateWithParams
-// takes them in `flags`, CUDA: "bitmask".
-// What happens: the flags are compared with one enumerator at a time. AutoFreeOnLaunch and UseNodePriority, each
-// accepted alone, are hipErrorInvalidValue together, in both functions.
-// Source: hipGraphInstantiateWithFlags and hipGraphInstantiateWithParams.
+// hipGraphInstantiateWithFlags and hipGraphInstantiateWithParams refuse two flags at once.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

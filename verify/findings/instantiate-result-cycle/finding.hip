@@ -1,10 +1,5 @@
-// hipGraphInstantiateWithParams calls a graph with a cycle a general error, not an invalid structure.
-//
-// Documentation: hip_runtime_api.h, hipGraphInstantiateResult: hipGraphInstantiateInvalidStructure, "Instantiation
-// failed due to invalid structure, such as cycles"; hipGraphInstantiateError is for "the reason described in the
-// return value".
-// What happens: result_out is hipGraphInstantiateError for every failure.
-// Source: hipGraphInstantiateWithParams sets no other value.
+// hipGraphInstantiateWithParams reports a cycle as a general error.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

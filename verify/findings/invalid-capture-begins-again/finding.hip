@@ -1,8 +1,5 @@
-// A stream whose capture is invalid and has not ended may begin another one.
-//
-// Documentation: hipStreamBeginCapture is for streams that do not capture; an invalid capture ends with
-// hipStreamEndCapture.
-// What happens: hipSuccess; the first capture is forgotten and its graph is lost.
+// A stream whose capture is invalid may begin another capture.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,8 +1,5 @@
-// An event may be recorded on a stream whose capture is invalid.
-//
-// Documentation: hipErrorStreamCaptureInvalidated: "The operation is not permitted because it would affect a capture
-// sequence that has been invalidated due to a previous error"; memsets are refused in the same place.
-// What happens: hipSuccess.
+// hipEventRecord and hipStreamWaitEvent succeed on a stream whose capture is invalid.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

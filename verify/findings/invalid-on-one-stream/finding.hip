@@ -1,10 +1,5 @@
-// A call that invalidates a capture leaves the other streams of the capture capturing.
-//
-// Documentation: hipErrorStreamCaptureInvalidated: "The operation is not permitted because the capture associated with
-// the stream was invalidated due to previous error". CUDA: "when a stream capture is invalidated, further use of any
-// streams which are being captured or captured events associated with the stream capture is invalid".
-// What happens: hipStreamQuery of a side stream is refused, and the capture ends with hipSuccess. Where the origin is
-// asked, or the device, the side stream captures on; when the capture has ended with an error, its next work aborts.
+// A call that invalidates a capture leaves the capture's other streams capturing.
+// The story: finding.toml.
 #include "../check.h"
 
 enum class Asked { kOrigin, kSide, kDevice };

@@ -1,10 +1,5 @@
-// A kernel node that had one attribute set refuses to tell the others.
-//
-// Documentation: hip_runtime_api.h, hipGraphKernelNodeGetAttribute: "Gets a node's attribute"; attributes are
-// independent, and one that was not set has its default, which is what the call returns before any is set.
-// What happens: the node remembers which attribute was set last; asking for any other returns hipErrorInvalidValue,
-// even for one that was set before. A copy or clone of the node carries the last one alone.
-// Source: GraphKernelNode::kernelAttrInUse_.
+// hipGraphKernelNodeGetAttribute fails for all attributes but the one set last.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out) {

@@ -1,10 +1,5 @@
-// No priority of a kernel node is accepted.
-//
-// Documentation: hip_runtime_api.h, hipKernelNodeAttributePriority and hipGraphKernelNodeSetAttribute;
-// hipDeviceGetStreamPriorityRange gives the range of priorities, 1 (lowest) to -1 (highest) here.
-// What happens: hipErrorInvalidValue for each number in the range, and for any other.
-// Source: GraphKernelNode::SetAttrParams refuses `priority < Priority::Low || priority > Priority::High`; Low is the
-// greater of the two numbers, so that every number is one or the other.
+// hipGraphKernelNodeSetAttribute accepts no priority.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out) {

@@ -1,10 +1,5 @@
-// A kernel node whose function is no kernel crashes the process.
-//
-// Documentation: hip_runtime_api.h, hipGraphAddKernelNode: "@returns #hipSuccess, #hipErrorInvalidValue,
-// #hipErrorInvalidDeviceFunction"; hipLaunchKernel returns an error for the same argument.
-// What happens: a function that was never registered (a host function, a kernel of a library that was unloaded) is
-// taken for a hipFunction_t and dereferenced: SIGSEGV, in hipGraphAddKernelNode and in hipGraphKernelNodeSetParams.
-// Source: GraphKernelNode::getFunc: on hipErrorInvalidSymbol, `static_cast<hipFunction_t>(params.func)`.
+// A kernel node whose function is not a kernel crashes the process.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out) {

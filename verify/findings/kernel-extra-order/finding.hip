@@ -1,11 +1,5 @@
-// A kernel node takes `extra` in one order of its entries alone, and reads the wrong bytes in another.
-//
-// Documentation: HIP, hipModuleLaunchKernel and hipKernelNodeParams: `extra` is a list of names and values, ended by
-// HIP_LAUNCH_PARAM_END. hipModuleLaunchKernel returns hipErrorInvalidValue when the size comes first.
-// What happens: hipGraphAddKernelNode returns hipSuccess, having taken the bytes of the argument buffer for its
-// size, and hipGraphInstantiate fails or crashes. Either order would be right, or hipErrorInvalidValue at once.
-// Source: GraphKernelNode::copyParams reads extra[1] as the buffer and extra[3] as the size without a look at the
-// names.
+// A kernel node accepts only one order of the entries of `extra`.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

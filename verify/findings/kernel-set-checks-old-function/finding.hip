@@ -1,12 +1,5 @@
 // Setting a kernel node's function checks the new parameters against the old function.
-//
-// Documentation: hip_runtime_api.h, hipGraphKernelNodeSetParams: `func` is one of the parameters that are set.
-// What happens: a node of a kernel with arguments cannot be set to a kernel without any (hipErrorInvalidValue,
-// because the *old* one needs arguments); a node of a kernel without arguments can be set to one that needs them,
-// without giving any (hipSuccess; hipGraphInstantiate fails later); and the block size is held against the old
-// function's limit. hipGraphAddKernelNode answers all of this correctly.
-// Source: GraphKernelNode::SetParams: `getFunc(kernelParams_, ...)`, the old parameters, is what
-// validateKernelParams gets.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void no_arguments() {}

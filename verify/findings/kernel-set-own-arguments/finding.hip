@@ -1,12 +1,5 @@
-// Setting a kernel node's parameters from its own argument values reads them after they were freed.
-//
-// Documentation: CUDA Runtime API, cudaGraphKernelNodeGetParams: the arrays and values returned "are owned by the
-// node. This memory remains valid until the node is destroyed or its parameters are modified [...] Use
-// cudaGraphKernelNodeSetParams to update the parameters of this node". HIP's header: gets and sets the parameters.
-// What happens: the natural way to change one argument (get the parameters, make a new array that takes the others'
-// values from what was returned, set) frees the old values before it copies them: the kernel runs with garbage, or
-// faults. Only the very same array pointer is recognised.
-// Source: GraphKernelNode::SetParams: freeParams(), then copyParams(params).
+// Setting a kernel node's parameters from its own argument values reads freed memory.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void digits(int* out, int a, int b, int c) {

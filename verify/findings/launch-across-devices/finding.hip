@@ -1,10 +1,5 @@
-// A graph with a kernel of another device than the launching stream's does not run it there. Needs two devices.
-//
-// Documentation: HIP says nothing of graphs of several devices; CUDA: a capture may go over to streams of other devices
-// by events, and a kernel node runs in the context of its function.
-// What happens: 7.2 reads the kernel's arguments from memory of the first device, which the second may not read; 6.4
-// runs the kernel on the first device, which may not read the second one's memory. With
-// hipDeviceEnablePeerAccess both ways the same program is right.
+// Kernels and memsets of a device other than the graph's own fail.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 __global__ void count(int* counter) {

@@ -1,9 +1,5 @@
-// A graph with two roots cannot be launched on a stream of another device than the one that was current when it was
-// instantiated. Needs two devices.
-//
-// Documentation: hipGraphLaunch takes any stream, and hipGraphInstantiate names no device; the nodes here do nothing.
-// What happens: a segmentation fault in hipGraphLaunch, in the host's own code. With one node, with the nodes one
-// behind the other, or with the stream's device current at hipGraphInstantiate it is right.
+// A graph with branches crashes on a stream of a device that was not current at instantiation.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 namespace {

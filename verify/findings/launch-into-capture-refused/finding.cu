@@ -1,7 +1,5 @@
-// A graph cannot be launched into a capture.
-//
-// Documentation: cudaGraphLaunch names no answer for a stream that captures.
-// What happens: cudaErrorStreamCaptureUnsupported, and the capture is invalid.
+// A graph cannot be launched into a capture on NVIDIA.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

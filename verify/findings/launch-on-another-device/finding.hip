@@ -1,10 +1,5 @@
-// A graph with a kernel cannot be launched on a stream of another device than the one that was current when it was
-// instantiated. Needs two devices.
-//
-// Documentation: hipGraphLaunch launches an executable graph in the specified stream, and says nothing of its device.
-// What happens: 7.2 dies in hipGraphLaunch, in the host's own code; 6.4 answers hipErrorInvalidDevice. Access
-// between the devices is enabled both ways here, and changes nothing. On a stream of the graph's own device, between
-// two events, the same launch is right.
+// A graph does not run on a stream of a device that was not current at its instantiation.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 namespace {

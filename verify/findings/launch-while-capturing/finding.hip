@@ -1,9 +1,5 @@
-// hipGraphLaunch into a stream that is being captured runs the graph at once and leaves it out of the capture.
-//
-// Documentation: HIP, "HIP graphs", "Capture graphs from a stream": "The functions assigned to the capturing stream
-// are not executed, but instead are captured and defined as nodes in the graph". (With CUDA the launch becomes a
-// child graph node.)
-// What happens: the launch returns hipSuccess and runs during the capture; the captured graph does not have it.
+// hipGraphLaunch into a stream that is being captured runs at once and is not captured.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void count(int* counter) {

@@ -1,10 +1,5 @@
 // Two launches of one executable graph on two streams run at the same time.
-//
-// Documentation: CUDA Runtime API, cudaGraphLaunch: "Only one instance of graphExec may be executing at a time. Each
-// launch is ordered behind both any previous work in this stream and any previous launches of graphExec." HIP's
-// header is silent.
-// What happens: launches are ordered by their streams alone. Four launches, alternately on two streams, of a graph
-// that adds one to a counter (read, compute for a while, write) lose increments.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void slow_increment(int* counter, int rounds) {

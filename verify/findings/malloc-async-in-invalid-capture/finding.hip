@@ -1,9 +1,5 @@
-// hipMallocAsync on a stream whose capture is invalid is called an unsafe call of another stream's capture.
-//
-// Documentation: hipErrorStreamCaptureInvalidated: "The current capture sequence on the stream has been invalidated due
-// to a previous error". hipMallocAsync is an operation of its stream, which a capture takes in.
-// What happens: hipErrorStreamCaptureUnsupported while any other stream captures, in relaxed mode, too; without one the
-// answer is right.
+// In an invalid capture, hipMallocAsync returns hipErrorStreamCaptureUnsupported if another stream captures.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

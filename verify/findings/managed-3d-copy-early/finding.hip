@@ -1,7 +1,5 @@
-// A 3D copy node of managed memory copies when the graph is instantiated.
-//
-// Documentation: hipGraphInstantiate creates an executable graph, hipGraphLaunch executes it.
-// What happens: nothing is launched, and the destination has the source's bytes.
+// A 3D copy node of managed memory copies when it is instantiated or set.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

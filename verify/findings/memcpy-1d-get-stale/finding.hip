@@ -1,10 +1,5 @@
-// hipGraphMemcpyNodeGetParams returns a 1D node's first parameters after they were set anew.
-//
-// Documentation: hip_runtime_api.h, hipGraphMemcpyNodeGetParams: "Gets a memcpy node's parameters".
-// What happens: hipGraphMemcpyNodeSetParams1D changes what the node does, but not what the getter returns. Whoever
-// reads the parameters, changes one field and sets them, as one does for any other node, works on addresses that may
-// long be freed.
-// Source: GraphMemcpyNode1D keeps dst_, src_ and count_ of its own; the getter is the base class's, of copyParams_.
+// hipGraphMemcpyNodeGetParams returns a 1D copy's first parameters after others were set.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

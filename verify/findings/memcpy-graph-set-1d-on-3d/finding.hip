@@ -1,10 +1,5 @@
-// hipGraphMemcpyNodeSetParams1D does nothing good to a node of the 3D form.
-//
-// Documentation: hip_runtime_api.h, hipGraphMemcpyNodeSetParams1D: "Sets a memcpy node's parameters to perform a
-// 1-dimensional copy".
-// What happens: hipSuccess, graphs instantiated afterwards still do the old copy, and the four parameters were
-// written beyond the end of the node, into the heap.
-// Source: hipGraphMemcpyNodeSetParams1D casts every node to GraphMemcpyNode1D, which is larger than GraphMemcpyNode.
+// hipGraphMemcpyNodeSetParams1D does not set a node of hipGraphAddMemcpyNode, and damages the heap.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

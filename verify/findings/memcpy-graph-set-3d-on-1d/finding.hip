@@ -1,9 +1,5 @@
-// hipGraphMemcpyNodeSetParams does nothing to a node of the 1D form.
-//
-// Documentation: hip_runtime_api.h, hipGraphMemcpyNodeSetParams: "Sets a memcpy node's parameters"; a node of
-// hipGraphAddMemcpyNode1D is a memcpy node, and hipGraphMemcpyNodeGetParams describes it with the same structure.
-// What happens: hipSuccess, and graphs instantiated afterwards still do the old copy.
-// Source: GraphMemcpyNode::SetParams fills copyParams_, which GraphMemcpyNode1D does not use.
+// hipGraphMemcpyNodeSetParams does nothing to a node of hipGraphAddMemcpyNode1D.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

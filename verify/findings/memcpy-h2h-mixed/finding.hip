@@ -1,10 +1,5 @@
-// A memcpy node of kind hipMemcpyHostToHost between pinned and pageable memory is refused.
-//
-// Documentation: hip_runtime_api.h, hipMemcpyKind: hipMemcpyHostToHost, "Host-to-Host Copy"; hipHostMalloc returns
-// host memory.
-// What happens: hipErrorInvalidValue from hipGraphAddMemcpyNode1D; hipMemcpyAsync takes the same arguments, and the
-// node is accepted with hipMemcpyDefault.
-// Source: GraphMemcpyNode1D::ValidateParams takes every address that the runtime knows for device memory.
+// A hipMemcpyHostToHost node between pageable and other host memory is refused.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,9 +1,5 @@
-// A 1D copy that is moved from pinned to pageable memory by a setter still does the old copy.
-//
-// Documentation: hip_runtime_api.h, hipGraphExecMemcpyNodeSetParams1D and hipGraphExecUpdate.
-// What happens: hipSuccess; in a graph with kernel nodes around it the launch copies from the pinned buffer as
-// before.
-// Source: as for a copy that is set from pageable to pinned memory, the other way round.
+// A 1D copy that is set from pinned to pageable memory still does the old copy.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

@@ -1,12 +1,5 @@
-// A 2D memset node with elements of 2 or 4 bytes writes beyond the end of each row.
-//
-// Documentation: hip_runtime_api.h, hipMemsetParams: `width` is the "width of the row in elements", elementSize
-// their size.
-// What happens: with height > 1, width * elementSize * elementSize bytes are written in each row. The bytes behind
-// are the next columns of the caller's matrix, and behind the last row another buffer's, if there is no allocation
-// boundary.
-// Source: GraphMemsetNode::CreateCommand hands {width * elementSize, height, depth} to ihipMemset3DCommand together
-// with elementSize, which multiplies once more.
+// A 2D memset of elements of 2 or 4 bytes writes beyond the end of each row.
+// The story: finding.toml.
 #include "../check.h"
 
 int wrong_bytes(unsigned element, unsigned value) {

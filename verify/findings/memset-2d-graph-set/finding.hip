@@ -1,12 +1,5 @@
-// hipGraphMemsetNodeSetParams refuses every 2D memset, even the parameters that the node has.
-//
-// Documentation: hip_runtime_api.h, hipGraphMemsetNodeSetParams: "Sets a memset node's parameters"; no shape is
-// excluded. (CUDA lets no multi-dimensional memset be *changed* in an executable graph; here nothing is.)
-// What happens: hipErrorInvalidValue for height > 1, unless the memory comes from hipMallocPitch or hipMalloc3D.
-// hipGraphExecMemsetNodeSetParams accepts the same parameters. hipGraphExecChildGraphNodeSetParams fails in the same
-// way when the child has a 2D memset.
-// Source: GraphMemsetNode::SetParamsInternal compares the width and height with those that the allocation remembers,
-// which are 0 for memory of hipMalloc.
+// hipGraphMemsetNodeSetParams refuses every 2D memset, even with the node's own parameters.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

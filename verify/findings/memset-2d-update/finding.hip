@@ -1,9 +1,5 @@
-// hipGraphExecUpdate refuses a graph with a 2D memset, even the graph that it was made of.
-//
-// Documentation: hip_runtime_api.h, hipGraphExecUpdate; CUDA: "Only 1D memsets can be changed", and here nothing is.
-// What happens: hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorParametersChanged.
-// Source: GraphMemsetNode::SetParams(GraphNode*) asks with isExec = false; then the check for
-// setters of a graph applies, which refuses 2D memsets.
+// hipGraphExecUpdate refuses a graph with a 2D memset, even the graph that was instantiated.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

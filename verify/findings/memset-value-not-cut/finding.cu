@@ -1,7 +1,5 @@
-// A memset node does not cut its value down to its element.
-//
-// Documentation: cudaMemsetParams, value: "Value to be set", elementSize: 1, 2 or 4 bytes.
-// What happens: with elements of one byte, bits above the lowest eight change what is written.
+// A memset node does not truncate its value to the element size.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

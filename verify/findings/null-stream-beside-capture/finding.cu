@@ -1,8 +1,5 @@
-// The null stream beside a capture: what is refused anyway is refused for another reason, and a wait is refused.
-//
-// Documentation: cudaErrorStreamCaptureImplicit names a dependency on a capture from the legacy stream; a stream that
-// was made with cudaStreamNonBlocking has none (cudaStreamCreateWithFlags).
-// What happens: cudaErrorStreamCaptureImplicit and, for the wait, cudaErrorStreamCaptureUnsupported.
+// Beside a capture, NVIDIA returns other errors for captures of the null stream and refuses waits for it.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

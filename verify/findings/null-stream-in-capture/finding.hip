@@ -1,8 +1,5 @@
 // Work on the legacy null stream is accepted while a blocking stream captures.
-//
-// Documentation: hipErrorStreamCaptureImplicit: "The operation would have resulted in a disallowed implicit dependency
-// on a current capture sequence from hipStreamLegacy." What happens: hipSuccess, and the capture stays valid.
-// hipStreamIsCapturing does answer hipErrorStreamCaptureImplicit.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

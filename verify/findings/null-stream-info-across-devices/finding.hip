@@ -1,8 +1,5 @@
-// A capture on a stream of one device makes asking the null stream of another device an error. Needs two devices.
-//
-// Documentation: CUDA, cudaStreamGetCaptureInfo: cudaErrorStreamCaptureImplicit for the legacy stream while a stream of
-// the same context is capturing; another device has another context. What happens: hipErrorStreamCaptureImplicit. Work
-// on that null stream, hipStreamQuery and hipStreamSynchronize are right, and the capture stays valid.
+// hipStreamGetCaptureInfo fails for the null stream of one device while another device's stream captures.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 int main() {

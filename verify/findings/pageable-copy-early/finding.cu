@@ -1,8 +1,5 @@
-// A memcpy node from pageable memory reads its source when cudaGraphLaunch is called, not when its turn comes.
-//
-// Documentation: CUDA C++ Programming Guide, "CUDA Graphs": an operation starts when the nodes that it depends on are
-// complete.
-// What happens: the copy takes what the memory held before the host node wrote it. From pinned memory it is right.
+// A copy node from pageable memory reads its source when hipGraphLaunch is called.
+// The story: finding.toml.
 #include "../check.cuh"
 
 struct Write {

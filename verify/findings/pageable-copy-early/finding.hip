@@ -1,13 +1,5 @@
-// A memcpy node from pageable memory reads its source when hipGraphLaunch is called, not when its turn comes.
-//
-// Documentation: HIP, "HIP graphs": a launch executes the operations "while respecting their dependencies". The
-// example of that page has just this: a host function fills a std::vector, and a copy to the device behind it reads
-// the vector.
-// What happens: the source is copied to a staging buffer while the graph is being enqueued. A host node before the
-// copy, in the same graph or in an earlier launch on the stream, that writes the source comes too late. With a
-// pinned source the order is right.
-// Source: GraphMemcpyNode1D::CreateCommand and the copy to the staging buffer in ihipMemcpyCommand's path for
-// unpinned memory.
+// A copy node from pageable memory reads its source when hipGraphLaunch is called.
+// The story: finding.toml.
 #include "../check.h"
 
 int pageable = 0;

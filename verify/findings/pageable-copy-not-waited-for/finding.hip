@@ -1,9 +1,5 @@
-// A copy from pageable memory is not performed synchronously.
-//
-// Documentation: hip_runtime_api.h, hipMemcpyAsync: "If host or dst are not pinned, the memory copy will be performed
-// synchronously." CUDA promises less: that the memory was read.
-// What happens: the call returns when it has read the memory, while the work of the stream before it still runs. A copy
-// to pageable memory is over when it returns.
+// hipMemcpyAsync from pageable memory is not performed synchronously.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void spin(int* out, int turns) {

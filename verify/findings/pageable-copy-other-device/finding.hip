@@ -1,9 +1,5 @@
-// A copy from another device's memory to pageable host memory returns before its stream is done with it. Needs two
-// devices.
-//
-// Documentation: CUDA, API synchronization behavior: a copy from device memory to pageable host memory returns only
-// once it has completed; HIP's documentation of hipMemcpyAsync, too: without pinned host memory the copy is
-// synchronous. What happens: the bytes are there, and hipStreamQuery answers hipErrorNotReady.
+// A copy from another device's memory to pageable memory returns before its stream has finished.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 int main() {

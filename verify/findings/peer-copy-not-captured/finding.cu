@@ -1,8 +1,5 @@
-// A copy between devices that names both cannot be captured.
-//
-// Documentation: calls on a stream that is captured become nodes (Programming Guide, "Creating a Graph Using Stream
-// Capture"); cudaMemcpyPeerAsync names no exception.
-// What happens: cudaErrorStreamCaptureUnsupported.
+// hipMemcpyPeerAsync cannot be captured on NVIDIA.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

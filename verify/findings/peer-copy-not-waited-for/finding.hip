@@ -1,9 +1,5 @@
-// Work of the current device does not wait for a hipMemcpyPeer within the memory of another one. Needs two devices.
-//
-// Documentation: CUDA, cudaMemcpyPeer: "serialized with respect to all pending and future asynchronous work in to the
-// current device, dstDevice, and srcDevice". What happens: a copy from one place of device 1's memory to another, with
-// device 0 current, and behind it a kernel of device 0 that writes the source: the copy has what the kernel wrote. A
-// copy between the two devices is waited for.
+// Work of the current device does not wait for a hipMemcpyPeer within another device's memory.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 constexpr size_t kInts = 1 << 18;

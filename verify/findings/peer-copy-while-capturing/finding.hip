@@ -1,9 +1,5 @@
-// hipMemcpyPeerAsync into a stream that is being captured copies at once and leaves the copy out of the capture.
-//
-// Documentation: HIP, "HIP graphs", "Capture graphs from a stream": "The functions assigned to the capturing stream
-// are not executed, but instead are captured and defined as nodes in the graph".
-// What happens: the call returns hipSuccess and copies during the capture; the captured graph is empty. hipMemcpyAsync
-// in its place is captured.
+// hipMemcpyPeerAsync into a stream that is being captured copies at once and is not captured.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,11 +1,5 @@
-// hipFree of memory that a pool gave does not wait for the work that uses it.
-//
-// Documentation: hipFree: "Free memory allocated by the HIP-Clang hip memory allocation API. This API performs an
-// implicit hipDeviceSynchronize() call." What hipMallocAsync or a node of a graph allocated may be freed by it, too.
-// What happens: it returns while the work is running. What hipMallocAsync gave is handed out to another stream at once,
-// and the first one's work writes over what that one has put there; a graph's memory is unmapped while a kernel of the
-// graph is at it.
-// Right, in this source: what hipMalloc gave.
+// hipFree of graph memory or hipMallocAsync memory does not wait for the work that uses it.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void write_late(int* to, int value, int spins) {

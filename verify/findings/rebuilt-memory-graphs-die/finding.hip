@@ -1,8 +1,5 @@
-// Building, launching and destroying graphs with memory again and again crashes.
-//
-// Documentation: a graph whose launch was waited for may be destroyed, as often as a program likes.
-// What happens: within 1,200 rounds of capturing allocations, memsets and frees, launching and destroying, the process
-// dies of SIGSEGV. Rounds with memsets alone pass, which the first child shows.
+// Repeatedly building, launching and destroying graphs with memory nodes crashes.
+// The story: finding.toml.
 #include "../check.h"
 
 static void rounds(bool memory_nodes) {

@@ -1,9 +1,5 @@
 // hipGraphRemoveDependencies crashes when a node is null.
-//
-// Documentation: hip_runtime_api.h, hipGraphRemoveDependencies: returns hipSuccess or hipErrorInvalidValue;
-// hipGraphAddDependencies returns hipErrorInvalidValue for the same arguments.
-// What happens: the nodes are used without a look at them: SIGSEGV.
-// Source: hipGraphRemoveDependencies, `toNode[i]->GetParentGraph()`; hipGraphAddDependencies tests for null first.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,11 +1,5 @@
-// What depends on a copy of rows from pinned memory may run before it is made, when the copy was added while another
-// device was current. Needs two devices.
-//
-// Documentation: HIP, "HIP graphs": a launch executes the operations "while respecting their dependencies";
-// hipGraphAddMemcpyNode names no device. What happens: in a graph with two branches, the kernel that waits for the copy
-// in the second one reads what was there before, although it, the copy's target and the stream are of device 1, which
-// is current when the graph is instantiated and launched. With one branch, for a copy in one dimension, or with device
-// 1 current when the copy is added it reads the rows.
+// Dependents of a 2D or 3D copy do not wait for it if it was added with another device current.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 __global__ void copy_of(int* out, const int* in) {

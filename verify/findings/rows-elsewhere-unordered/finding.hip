@@ -1,10 +1,5 @@
-// What waits for a copy of rows runs before the copy is made, when the copy's memory is another device's than the
-// stream that launches the graph. Needs two devices.
-//
-// Documentation: HIP, "HIP graphs": a launch executes the operations "while respecting their dependencies"; hipMemcpy3D
-// names no device, and hipGraphLaunch takes any stream. What happens: a graph copies rows of device 0 to pinned memory,
-// and a kernel of device 1, whose stream launches it, is to wait for them: it reads what was there before. Of rows of
-// device 1 it waits.
+// Dependents of a 2D or 3D copy do not wait if its memory is of another device than the launching stream.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 constexpr size_t kPitch = 64, kRows = 1 << 16, kInts = kPitch / sizeof(int) * kRows;

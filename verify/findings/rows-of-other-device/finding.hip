@@ -1,8 +1,5 @@
-// A graph that copies rows within the memory of a device that is not current cannot be instantiated. Needs two devices.
-//
-// Documentation: hipMemcpy3DParms says by its kind and its pointers what is copied; hipGraphInstantiate names no
-// device. What happens: a segmentation fault in hipGraphInstantiate, in the host's own code. With hipMemcpyDefault,
-// which says the same, or with device 1 current, it is right.
+// Instantiating a graph with a 2D or 3D copy within a device that is not current crashes.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 namespace {

@@ -1,10 +1,5 @@
-// Setting a memset node of an executable graph in which another node is disabled breaks its next launch.
-//
-// Documentation: hipGraphExecMemsetNodeSetParams sets the parameters of a memset node; hipGraphNodeSetEnabled disables
-// another. What happens: hipErrorLaunchFailure once the graph was launched with the node disabled, the memset is set to
-// another place, and the graph is launched again: the device meets a packet that is none. With the node enabled again
-// before the memset is set, without the first launch, with a copy in the place of the memset, or with a number of bytes
-// that 16 divides (such a memset is one packet, and another one two) it is right.
+// Setting a memset while another node is disabled makes the next launch run an invalid packet.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

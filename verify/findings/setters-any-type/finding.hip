@@ -1,13 +1,5 @@
-// The setters of memset, memcpy and host nodes write into nodes of any type.
-//
-// Documentation: hip_runtime_api.h, hipGraphMemsetNodeSetParams and others: return hipErrorInvalidValue;
-// hipGraphKernelNodeSetParams does so for a node that is no kernel node. hipGraphNodeSetParams: the type is in the
-// parameters.
-// What happens: the parameters overwrite another class's fields: a kernel node's function and arguments, or for an
-// empty node what lies behind it on the heap. hipSuccess is returned, and hipGraphInstantiate fails or crashes
-// later.
-// Source: hipGraphMemsetNodeSetParams, hipGraphHostNodeSetParams and ihipGraphNodeSetParams cast without a look at
-// the type.
+// The setters of memset and host nodes, and hipGraphNodeSetParams, write into nodes of any type.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out) {

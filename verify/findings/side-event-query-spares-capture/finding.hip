@@ -1,7 +1,5 @@
-// Asking for an event that a side stream of a capture recorded does not invalidate the capture.
-//
-// Documentation: a call that capture forbids invalidates the capture (CUDA, stream capture).
-// What happens: the query answers hipErrorCapturedEvent, and the capture ends as if nothing had been.
+// Querying an event that a capture's side stream recorded does not invalidate the capture.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

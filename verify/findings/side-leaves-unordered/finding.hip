@@ -1,16 +1,5 @@
-// hipStreamSynchronize returns, and later work in the stream starts, before a launched graph's last nodes have
-// finished.
-//
-// Documentation: HIP, "HIP graphs": "launching graphs is fundamentally no different to executing other HIP functions
-// on a stream"; so what comes after a launch in its stream, and a synchronisation with the stream, waits for the
-// whole graph.
-// What happens: the leaves of a graph of fewer than 16 nodes are spread over up to 14 internal streams, which share
-// four hardware queues. The barrier that ends the launch is to wait for all of them, but it has one signal for each
-// hardware queue, and that is not always the last one's: with 14 or 15 independent nodes it may be the queue's first
-// kernel. One slow node among fast ones, with hipStreamSynchronize after the first launch, shows it: it is always the
-// same nodes. Later launches of the same graph are often right.
-// Evidence: AMD_LOG_LEVEL=5 prints the packets: the final BarrierAND's dep_signal list names completion signals of
-// kernels that others of the same launch follow in the same queue. Not in 6.4.3.
+// hipStreamSynchronize returns before all nodes of a launched graph have finished.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void slow_write(int* out, int value, int rounds) {

@@ -1,14 +1,5 @@
-// The second root of a graph does not wait for earlier work of the launch stream.
-//
-// Documentation: HIP, "HIP graphs": "launching graphs is fundamentally no different to executing other HIP functions
-// on a stream", and streams are in order. CUDA, cudaGraphLaunch: ordered behind "any previous work in this stream".
-// What happens: a graph of fewer than 16 nodes that has two roots or more uses internal streams beside the launch
-// stream, and the roots on those are not made to wait for what the launch stream had to do before: here a slow
-// kernel, or another graph, that writes what the roots read. Nothing is synchronised in between, nor has it to be.
-// With 16 nodes and more it is right.
-// Evidence: AMD_LOG_LEVEL=5 prints the packets. With 2 roots the side queue's dispatch follows no barrier; with 16,
-// each side queue has a BarrierAND whose dep_signal is the launch queue's. 6.4.3 has
-// not.
+// A graph with several roots does not wait for earlier work of its launch stream.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void slow_write(int* out, int value, int rounds) {

@@ -1,13 +1,5 @@
-// Memory that another stream frees is given back to the stream that allocated it before the other one is done with it.
-//
-// Documentation: HIP's header, hipFreeAsync: it "inserts a free operation into stream", and the allocation is not used
-// after "stream execution reaches the free"; hipMemPoolReuseFollowEventDependencies: memory that was freed in another
-// stream is used again "as long as a stream ordering dependency of the allocating stream on the free action exists".
-// What happens: one stream allocates and fills; another one waits for that by an event, runs a kernel that reads the
-// memory, and frees it. The first stream allocates again: it gets the same address at once, and what it writes there is
-// what the kernel reads. Nothing orders the first stream behind the second.
-// Source: Heap::FindMemory asks MemoryTimestamp::IsSafeFind, and the streams that are safe for memory are the one that
-// freed it and the one that it was allocated on, which MemoryPool::FreeMemory leaves among them.
+// Memory that another stream frees goes back to its allocating stream before the other has finished with it.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void slow_copy(int* out, const int* in, int n, int spins) {

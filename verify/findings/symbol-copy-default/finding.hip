@@ -1,10 +1,5 @@
-// Copies to and from symbols in a stream refuse hipMemcpyDefault.
-//
-// Documentation: hip_runtime_api.h, hipMemcpyDefault: "Runtime will automatically determine copy-kind based on virtual
-// addresses"; the functions say "Type of transfer" and exclude none.
-// What happens: hipErrorInvalidMemcpyDirection from all four functions, and in a stream that captures; the same copy as
-// a node is accepted, and right.
-// Source: hipMemcpyToSymbolAsync_common and the three beside it compare the kind with the two that name a direction.
+// The hipMemcpyToSymbol and hipMemcpyFromSymbol functions refuse hipMemcpyDefault.
+// The story: finding.toml.
 #include "../check.h"
 
 __device__ int symbol;

@@ -1,9 +1,5 @@
-// hipGraphMemcpyNodeGetParams returns a null pointer for the end of a copy that is a symbol.
-//
-// Documentation: hip_runtime_api.h, hipGraphMemcpyNodeGetParams: "Gets a memcpy node's parameters".
-// What happens: hipSuccess, the memory on the other side, the size, and null for the symbol's end.
-// Source: GraphMemcpyNodeToSymbol and GraphMemcpyNodeFromSymbol give their base class, whose fields the getter returns,
-// a null pointer, and find the address when they are launched.
+// hipGraphMemcpyNodeGetParams returns a null pointer for the symbol of a copy.
+// The story: finding.toml.
 #include "../check.h"
 
 __device__ int symbol;

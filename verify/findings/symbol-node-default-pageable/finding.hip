@@ -1,7 +1,5 @@
-// A node that copies between a symbol and pageable memory by hipMemcpyDefault crashes when it is launched.
-//
-// Documentation: hipMemcpyDefault: "Runtime will automatically determine copy-kind based on virtual addresses".
-// What happens: a segmentation fault in hipGraphLaunch. With hipMemcpyHostToDevice the same copy is right.
+// A node that copies between a symbol and pageable memory by hipMemcpyDefault crashes.
+// The story: finding.toml.
 #include "../check.h"
 
 __device__ unsigned char variable[64];

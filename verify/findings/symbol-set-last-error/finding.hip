@@ -1,9 +1,5 @@
-// A setter of a copy to or from a symbol that succeeds leaves an error behind.
-//
-// Documentation: hip_runtime_api.h, hipGetLastError: "Return last error returned by any HIP runtime API call"; no call
-// has returned any. What happens: hipGetLastError says hipErrorInvalidSymbol. Source:
-// GraphMemcpyNodeToSymbol::SetParams asks whether the source is a symbol as well, by a function that stores the error
-// for the thread when it is none; so does GraphMemcpyNodeFromSymbol for the destination.
+// A successful setter of a copy to or from a symbol leaves an error in hipGetLastError.
+// The story: finding.toml.
 #include "../check.h"
 
 __device__ int symbol;

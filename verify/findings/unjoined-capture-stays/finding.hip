@@ -1,8 +1,5 @@
-// A capture whose end answers hipErrorStreamCaptureUnjoined goes on: the stream cannot begin another one.
-//
-// Documentation: hipStreamEndCapture ends capture on a stream; CUDA: "If the capture was invalidated [...] or fork was
-// not joined", the capture is over and no graph is returned.
-// What happens: the stream still captures.
+// A capture continues after hipStreamEndCapture has returned hipErrorStreamCaptureUnjoined.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

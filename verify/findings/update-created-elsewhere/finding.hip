@@ -1,10 +1,5 @@
-// hipGraphExecUpdate refuses a graph that was created while another device was current than when the executable graph
-// was instantiated. Needs two devices.
-//
-// Documentation: hipGraphExecUpdate, hipGraphCreate: neither names the current device; CUDA: a graph is no device's,
-// and an update is refused where the context of a kernel's function changes.
-// What happens: the executable graph is updated from the very graph that it was instantiated from, with the device of
-// its only kernel current: hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorUnsupportedFunctionChange.
+// hipGraphExecUpdate refuses a graph that was created with another device current.
+// The story: finding.toml. Needs two devices.
 #include "../check.h"
 
 __global__ void count(int* counter) {

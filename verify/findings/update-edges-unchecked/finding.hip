@@ -1,11 +1,5 @@
-// hipGraphExecUpdate accepts a graph with other edges, and keeps the old ones.
-//
-// Documentation: hip_runtime_api.h, hipGraphExecUpdateErrorTopologyChanged: "The update failed because the topology
-// changed"; CUDA, cudaGraphExecUpdate: a node whose dependencies differ from its pair's is such a change.
-// What happens: the number of dependencies of each pair of nodes is compared, not which they are. A graph in which
-// `reader` waits for the second writer in place of the first updates with hipSuccess, and goes on waiting for the
-// first.
-// Source: hipGraphExecUpdate compares newGraphDependencies.size() with oldGraphDependencies.size().
+// hipGraphExecUpdate accepts a graph with other edges and keeps the old ones.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

@@ -1,11 +1,5 @@
-// hipGraphExecUpdate that fails has already changed the nodes before the one it fails at.
-//
-// Documentation: hip_runtime_api.h, hipErrorGraphExecUpdateFailure: "the graph update not performed because it
-// included changes which violated constraints"; hipGraphExecUpdate: "Check whether [...] and perform the update if
-// possible".
-// What happens: nodes are compared and set one after the other. After hipErrorGraphExecUpdateFailure
-// (hipGraphExecUpdateErrorNodeTypeChanged at the second node), the first node has the new graph's parameters.
-// Source: hipGraphExecUpdate calls SetParams in the loop that compares.
+// A failed hipGraphExecUpdate has changed the nodes before the one that it refuses.
+// The story: finding.toml.
 #include "../check.h"
 
 __global__ void store(int* out, int value) {

@@ -1,12 +1,5 @@
-// hipGraphExecUpdate between a memcpy node of the 1D form and one of the 3D form fails, or succeeds and changes
-// nothing.
-//
-// Documentation: hip_runtime_api.h: both forms are nodes of hipGraphNodeTypeMemcpy; hipGraphMemcpyNodeGetParams
-// describes both in the same way; an update needs the same topology and node types.
-// What happens: from 3D to 1D the update reads the 3D node as if it were the larger 1D object, beyond its end, and
-// fails with hipGraphExecUpdateErrorNotSupported or another error, by chance. From 1D to 3D it returns hipSuccess;
-// see what is copied.
-// Source: GraphMemcpyNode1D::SetParams(GraphNode*) casts to GraphMemcpyNode1D, whatever the node is.
+// hipGraphExecUpdate of a 1D copy node with a 3D one fails.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,7 +1,5 @@
-// A refused update names no node where a node has other dependencies.
-//
-// Documentation: cudaGraphExecUpdate: the error node is the node whose number of dependencies differs.
-// What happens: cudaErrorGraphExecUpdateFailure, topology changed, and no error node.
+// A refused update reports no error node if a node has other dependencies.
+// The story: finding.toml.
 #include "../check.cuh"
 
 int main() {

@@ -1,10 +1,5 @@
-// hipGraphExecUpdate pairs nodes in an order that depends on their edges.
-//
-// Documentation: CUDA, cudaGraphExecUpdate: nodes are paired by the order in which they were added; a node with other
-// dependencies is cudaGraphExecUpdateErrorTopologyChanged and is the one that is reported.
-// What happens: three empty nodes, the second behind the first; in the other graph it waits for nothing. The third is
-// reported, which has not changed.
-// Source: both graphs are sorted topologically and compared place by place.
+// An update pairs nodes in an order that depends on their edges, and reports the wrong change.
+// The story: finding.toml.
 #include "../check.h"
 
 namespace {

@@ -1,10 +1,5 @@
-// hipGraphExecUpdate refuses every graph with a copy to a symbol, even the graph that it was made of; so does
-// hipGraphExecChildGraphNodeSetParams, where such a copy is in the child.
-//
-// Documentation: hip_runtime_api.h, hipGraphExecUpdate; an update with an identical graph is possible.
-// What happens: hipErrorGraphExecUpdateFailure, hipGraphExecUpdateErrorParametersChanged; hipErrorInvalidValue.
-// Source: GraphMemcpyNodeToSymbol::SetParams(GraphNode*) calls SetParams(src, symbol, ...), whose first two
-// parameters are (symbol, src): the two are exchanged. GraphMemcpyNodeFromSymbol has them in the right order.
+// hipGraphExecUpdate and hipGraphExecChildGraphNodeSetParams refuse every graph with a copy to a symbol.
+// The story: finding.toml.
 #include "../check.h"
 
 __device__ int symbol;

@@ -1,7 +1,5 @@
-// An executable graph keeps a user object that its graph had given back before it was instantiated.
-//
-// Documentation: hipGraphReleaseUserObject releases a reference that the graph owned.
-// What happens: the last reference is released and the destructor does not run.
+// An executable graph keeps a user object that its graph released before the instantiation.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

@@ -1,9 +1,5 @@
-// Launching a graph that waits for an event whose stream is gone crashes.
-//
-// Documentation: hipGraphAddEventWaitNode: the node waits for the event. hipStreamDestroy: "If commands are still
-// executing on the specified stream, some may complete execution before the queue is deleted"; here none is, and
-// nothing is said of events. What happens: a segmentation fault in hipGraphLaunch. hipStreamWaitEvent with the same
-// event is right.
+// Launching a graph crashes if it waits for an event whose stream was destroyed.
+// The story: finding.toml.
 #include "../check.h"
 
 void wait_for(bool destroyed, bool in_graph) {

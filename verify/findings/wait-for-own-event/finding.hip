@@ -1,7 +1,5 @@
-// A side stream of a capture that waits for its own event crashes the end of the capture.
-//
-// Documentation: hipStreamWaitEvent makes the stream wait for the event; what the stream itself has recorded is over.
-// What happens: a segmentation fault in hipStreamEndCapture. On the stream that the capture began on it is right.
+// hipStreamEndCapture crashes after a side stream has waited for its own event.
+// The story: finding.toml.
 #include "../check.h"
 
 void capture_with_wait(bool aside) {

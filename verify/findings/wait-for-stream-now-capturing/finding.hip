@@ -1,9 +1,5 @@
-// A wait for an event is refused when the stream that the event was recorded on has begun to capture since.
-//
-// Documentation: hipStreamWaitEvent: "All future work submitted to stream will wait until event reports completion".
-// hipErrorStreamCaptureIsolation: "A dependency would have been created which crosses the capture sequence boundary";
-// the event was recorded, and is done, before the capture begins, and the stream that waits does not capture. What
-// happens: hipErrorStreamCaptureIsolation until the capture ends; then the same wait succeeds.
+// hipStreamWaitEvent refuses an event whose stream has begun to capture since the record.
+// The story: finding.toml.
 #include "../check.h"
 
 int main() {

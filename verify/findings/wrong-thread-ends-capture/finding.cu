@@ -1,8 +1,5 @@
-// Ending a capture on the wrong thread ends it all the same.
-//
-// Documentation: cudaStreamEndCapture: unless the mode is relaxed, "this call must be from the same thread as
-// cudaStreamBeginCapture"; cudaErrorStreamCaptureWrongThread.
-// What happens: the other thread is refused, and the first one finds no capture any more.
+// hipStreamEndCapture on the wrong thread returns an error, but ends the capture on NVIDIA.
+// The story: finding.toml.
 #include <thread>
 
 #include "../check.cuh"
