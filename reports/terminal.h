@@ -2,9 +2,8 @@
 //
 // Promises: the short form has at most kTerminalLines lines, whatever the campaign finds: the subject, the speed, the
 // counts of verdicts, the most frequent notes, the first findings with the command that replays each, and the verdict
-// as the last line. Findings that were printed while the campaign ran count as lines of it. A number says how much is
-// left out. The long form has everything: all notes and findings, the features and pairs that were never generated, and
-// the measured costs.
+// as the last line. Lines that were printed before (Ending::printed) count. A number says how much is left out. The
+// long form has all notes and findings, the features and pairs that were never generated, and the measured costs.
 // Does not check: the width of a line. The terminal wraps long lines.
 #pragma once
 
