@@ -35,8 +35,8 @@ class Memory(unittest.TestCase):
         self.folder = pathlib.Path(place.name)
         self.db = str(self.folder / "memory.db")
 
-    def arguments(self, *more):
-        return [HGCHECK, "campaign", "--db", self.db, "--subject", SUBJECT, "--quiet", *map(str, more)]
+    def arguments(self, *more, detail="--quiet"):
+        return [HGCHECK, "campaign", "--db", self.db, "--subject", SUBJECT, detail, *map(str, more)]
 
     def campaign(self, *more, status=1):
         done = subprocess.run(self.arguments(*more, "--json", self.folder / "result.json"), capture_output=True,
@@ -68,7 +68,7 @@ class Memory(unittest.TestCase):
             # A few campaigns, each gone on with several times.
             with open(self.folder / "output", "w+", encoding="utf-8") as output:
                 running = subprocess.Popen(self.arguments("--seed", 1 + number % 4, "--programs", 100000, "--jobs", 2,
-                                                          "--verbose"),  # prints every cause
+                                                          detail="--verbose"),  # prints every cause
                                            stdout=output, stderr=subprocess.STDOUT)
                 time.sleep(moments.choice([0.02, 0.1, 0.5, 1.5]) * moments.random())
                 running.send_signal(signal.SIGKILL)
