@@ -49,6 +49,41 @@ void StreamGenerator::record(Id event) {
   if (!streams.empty()) take_(RecordEvent{event, pick(streams)});
 }
 
+void StreamGenerator::stream_or_event() {
+  const std::vector<Id> streams = state_.live_streams(), events = state_.live_events();
+  if (streams.size() < 3 && choices_.percent(50)) {
+    declare_stream();
+  } else if (events.empty()) {
+    declare_event();
+  } else {
+    const Id event = pick(events);
+    // HIP: waiting for an event that was never recorded does not wait.
+    if (!choices_.percent(8)) record(event);
+    if (choices_.percent(15)) record(event);
+    take_(WaitEvent{pick(streams), event});
+  }
+}
+
+void StreamGenerator::destroy_stream_or_event() {
+  const std::vector<Id> streams = state_.live_streams(), events = state_.live_events();
+  if (choices_.percent(50) && streams.size() > 1) {
+    take_(Destroy{Target::kStream, streams[choices_.between(1, streams.size() - 1)]});
+  } else if (!events.empty()) {
+    take_(Destroy{Target::kEvent, pick(events)});
+  }
+}
+
+void StreamGenerator::synchronize() {
+  const std::vector<Id> events = state_.live_events();
+  if (!events.empty() && choices_.percent(30)) {
+    take_(Synchronize{Target::kEvent, pick(events)});
+  } else if (choices_.percent(50)) {
+    take_(Synchronize{Target::kStream, pick(state_.live_streams())});
+  } else {
+    take_(Synchronize{Target::kDevice, 0});
+  }
+}
+
 void StreamGenerator::peers() {
   const Id device = static_cast<Id>(choices_.below(2)), peer = choices_.percent(90) ? 1 - device : device;
   take_(Synchronize{Target::kDevice, 0});

@@ -1,4 +1,4 @@
-// Generators of eager work, queries and stream captures. Internal to verify/generate.
+// Generators of streams and events, eager work, queries and stream captures. Internal to verify/generate.
 //
 // A capture is drawn as one episode, because buffers must not move during it: work on the origin, forks and joins,
 // launches that become child nodes, eager work elsewhere, questions, and, seldom, something that HIP forbids. Most
@@ -30,26 +30,29 @@ class StreamGenerator {
         allocate_(std::move(allocate)) {}
 
   void declare_stream();
-  void declare_event();
+  void stream_or_event();
+  void destroy_stream_or_event();
+  void synchronize();
   void eager_work();
   void query();
   void capture();
   // Draws any work for a stream, without races; false: no work was added.
   bool work(Id stream);
-  void record(Id event);
   // Access of devices to each other's memory, and a copy that names the device of each end.
   void peers();
-  // Ends all open captures, so that later commands may touch memory.
-  void end_captures();
 
  private:
   [[nodiscard]] Id pick(const std::vector<Id>& ids) { return ids[choices_.below(ids.size())]; }
   [[nodiscard]] std::vector<Id> usable_buffers(const GraphState* graph) const;
   [[nodiscard]] std::vector<Id> capturing() const;
   Id other_thread() { return static_cast<Id>(choices_.percent(85) ? 0 : choices_.between(1, 2)); }
+  void declare_event();
+  void record(Id event);
   std::optional<Id> event_for(Id stream);
   bool begin();
   void act_during_capture();
+  // Ends all open captures, so that later commands may touch memory.
+  void end_captures();
   void fork();
   void join();
   void launch_into(Id stream);
