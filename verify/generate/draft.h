@@ -1,5 +1,7 @@
 // A program in the making: its steps, the state after them, the operations that all parts of the generator of programs
-// share, and the life of its buffers. Internal to verify/generate.
+// share, and the life of its buffers. The lowest layer of the generator; above it, each on the one before: NodesDraft,
+// StreamsDraft, StreamMemoryDraft, GraphMemoryDraft, LaunchesDraft, and ProgramGenerator, which chooses. Internal to
+// verify/generate.
 #pragma once
 
 #include "verify/generate/choices.h"
@@ -20,6 +22,7 @@ class Draft {
 
   Draft(Choices& choices, const GeneratorOptions& options)
       : choices_(choices), options_(options), swarm_(draw_swarm(choices)) {}
+  virtual ~Draft() = default;
 
   // Appends a command as often as may_stand() allows, at most `repeat` times; false: not even once.
   bool take(const Command& command, std::uint32_t repeat = 1);

@@ -13,7 +13,7 @@ namespace verify {
 namespace {
 
 // Chooses the next action until the program has its size, then launches every executable graph once more.
-class ProgramGenerator : private LaunchesDraft {
+class ProgramGenerator final : private LaunchesDraft {
  public:
   ProgramGenerator(Choices& choices, const GeneratorOptions& options) : LaunchesDraft(choices, options) {}
 
@@ -58,8 +58,8 @@ class ProgramGenerator : private LaunchesDraft {
   void act() {
     if (swarm_.children && choices_.percent(5)) return child_family();
     if (swarm_.graph_memory && choices_.percent(20)) return graph_memory();
-    if (swarm_.stream_memory && choices_.percent(30)) return memory_of_streams().act();
-    if (swarm_.devices && choices_.percent(8)) return on_streams().peers();
+    if (swarm_.stream_memory && choices_.percent(30)) return stream_memory();
+    if (swarm_.devices && choices_.percent(8)) return peers();
     if ((swarm_.editing || swarm_.toggling || swarm_.queries || swarm_.objects || swarm_.attributes) &&
         choices_.percent(20))
       return graph_op();
@@ -87,7 +87,7 @@ class ProgramGenerator : private LaunchesDraft {
         {3, &ProgramGenerator::synchronize},
         {2, &ProgramGenerator::fail},
         {2, &ProgramGenerator::patch_fresh},
-        {10, &ProgramGenerator::eager},
+        {10, &ProgramGenerator::eager_work},
         {3, &ProgramGenerator::query},
         {9, &ProgramGenerator::capture},
         {2, &ProgramGenerator::bad_call},
@@ -172,8 +172,8 @@ class ProgramGenerator : private LaunchesDraft {
 
   void graph_memory() {
     const bool room = alive(state_.graphs()).size() < kMaxGraphs && alive(state_.execs()).size() < kMaxExecs;
-    if (room && choices_.percent(50)) return memory_of_graphs().family();
-    memory_of_graphs().use_what_is_there();
+    if (room && choices_.percent(50)) return memory_family();
+    use_what_is_there();
   }
 
   void bytes() { by_fields(Topic::kBytes); }
@@ -193,22 +193,6 @@ class ProgramGenerator : private LaunchesDraft {
         if (exec.alive && exec.origin == graph && choices_.percent(20)) return void(take(Destroy{Target::kExec, id}));
       }
     }
-  }
-
-  void stream_or_event() { on_streams().stream_or_event(); }
-  void destroy_stream_or_event() { on_streams().destroy_stream_or_event(); }
-  void synchronize() { on_streams().synchronize(); }
-
-  void eager() {
-    if (swarm_.eager) on_streams().eager_work();
-  }
-
-  void query() {
-    if (swarm_.eager) on_streams().query();
-  }
-
-  void capture() {
-    if (swarm_.captures) on_streams().capture();
   }
 
   // A program of bad calls: there are hundreds of them, and each takes microseconds.

@@ -10,7 +10,7 @@ void LaunchesDraft::launch() {
 }
 
 void LaunchesDraft::launch_exec(Id exec) {
-  if (swarm_.graph_memory || swarm_.stream_memory) memory_of_graphs().before_launch(exec);
+  if (swarm_.graph_memory || swarm_.stream_memory) before_launch(exec);
   patch_exec(exec);
   const bool null_stream = choices_.percent(swarm_.devices ? 10 : 50);
   const Launch command{exec, null_stream ? kNullStream : stream_for(state_.exec(exec)->graph)};
@@ -36,12 +36,12 @@ std::optional<Id> LaunchesDraft::event_of(const Launch& launch) {
 // launch waits for, behind_records() adds work that waits for the launch.
 void LaunchesDraft::before_waits(const Launch& launch) {
   const std::optional<Id> event = event_of<EventWaitParams>(launch), stream = other_stream(launch.stream);
-  if (event && stream && on_streams().work(*stream)) take(RecordEvent{*event, *stream});
+  if (event && stream && work(*stream)) take(RecordEvent{*event, *stream});
 }
 
 void LaunchesDraft::behind_records(const Launch& launch) {
   const std::optional<Id> event = event_of<EventRecordParams>(launch), stream = other_stream(launch.stream);
-  if (event && stream && take(WaitEvent{*stream, *event})) on_streams().work(*stream);
+  if (event && stream && take(WaitEvent{*stream, *event})) work(*stream);
 }
 
 std::optional<Id> LaunchesDraft::other_stream(Id stream) {
@@ -60,32 +60,6 @@ Id LaunchesDraft::stream_for(const GraphState& graph) {
     std::erase_if(streams, [&](Id stream) { return state_.device_of_stream(stream) != home; });
   }
   return streams.empty() ? kNullStream : pick(streams);
-}
-
-MemoryGenerator LaunchesDraft::memory_of_graphs() {
-  return {choices_,
-          state_,
-          {[this](const Command& command) { return take(command); },
-           [this](AddNode node) { return order(node) && take(node); }, [this](Id graph) { add_node(graph); },
-           [this](Id exec) { launch_exec(exec); }, next_.graph, next_.exec, next_.buffer}};
-}
-
-StreamMemoryGenerator LaunchesDraft::memory_of_streams() {
-  return {choices_,
-          state_,
-          {[this](const Command& command) { return take(command); },
-           [this](Id stream) { return on_streams().work(stream); }, [this] { on_streams().declare_stream(); },
-           [this](Topic topic) { by_fields(topic); }, next_.buffer, next_.event}};
-}
-
-StreamGenerator LaunchesDraft::on_streams() {
-  return {choices_,
-          swarm_,
-          state_,
-          next_,
-          [this](const Command& command) { return take(command); },
-          [this](Topic topic) { by_fields(topic); },
-          [this](Id stream) { memory_of_streams().in_capture(stream); }};
 }
 
 }  // namespace verify
